@@ -141,7 +141,7 @@ conformance: $(if $(LISTWATCH_CI),e2e-server) ## the test suites of controller-r
 	cd adapters && $(GO) test -count 1 -timeout 30m ./conformance
 
 # In simulated time the module finds no entropy, which it takes from the jitter of clocks; and WebSocket takes SHA-1.
-NO_FIPS = TestDeadConnectionIsFound|TestDialsAtOnce
+NO_FIPS = TestDetectsDeadConnection|TestLimitsConcurrentDials
 NO_STRICT_FIPS = $(NO_FIPS)|TestKubeconfigProxies
 
 .PHONY: test-fips

@@ -13,7 +13,7 @@ import (
 const (
 	endOfInitial = `{"type":"BOOKMARK","object":{"kind":"Pod","metadata":{"resourceVersion":"9","annotations":{"k8s.io/initial-events-end":"true"}}}}` + "\n"
 	falseEnd     = `{"type":"BOOKMARK","object":{"kind":"Pod","metadata":{"resourceVersion":"8","annotations":{"k8s.io/initial-events-end":"false"}}}}` + "\n"
-	missingEnd   = "INTERRUPTED the streaming list has no initial-events-end bookmark where it ends @"
+	missingEnd   = "INTERRUPTED the streaming list has no initial-events-end bookmark at its end @"
 )
 
 // The objects are not ordered by resourceVersion, and some change before the end of the list. The bookmark with the

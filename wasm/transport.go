@@ -7,8 +7,8 @@ import (
 	"errors"
 
 	"github.com/seed-6d2a410a/listwatch/internal/jsx"
+	"github.com/seed-6d2a410a/listwatch/internal/preference"
 	"github.com/seed-6d2a410a/listwatch/internal/turns"
-	"github.com/seed-6d2a410a/listwatch/internal/verdict"
 	"github.com/seed-6d2a410a/listwatch/lw"
 	"github.com/seed-6d2a410a/listwatch/transport/fallback"
 	"github.com/seed-6d2a410a/listwatch/transport/http"
@@ -17,8 +17,8 @@ import (
 
 // server caches the capabilities of one server for all its streams.
 type server struct {
-	verdict *verdict.Verdict
-	sockets *turns.Support
+	preference *preference.Preference
+	sockets    *turns.Support
 }
 
 // transport returns the transport for the endpoint of a command. waits is called when a watch starts to share
@@ -46,11 +46,11 @@ func (m *module) transport(description lw.Value, waits func()) (lw.Transport, er
 		at := string(description.Get("server")) + string(description.Get("credentials"))
 		known := m.servers[at]
 		if known == nil {
-			known = &server{new(verdict.Verdict), turns.NewSupport()}
+			known = &server{new(preference.Preference), turns.NewSupport()}
 			m.servers[at] = known
 		}
 		free := &turns.Transport{HTTP: over, Take: bounded.Take}
-		bounded.First = fallback.New(verdict.Shared{Transport: free, Verdict: known.verdict}, &turns.Sockets{WebSocket: ws.New(over, nil), Support: known.sockets})
+		bounded.First = fallback.New(preference.Shared{Transport: free, Preference: known.preference}, &turns.Sockets{WebSocket: ws.New(over, nil), Support: known.sockets})
 		return bounded, nil
 	default:
 		return nil, errors.New("unknown transport " + kind)

@@ -132,8 +132,8 @@ func TestRejectionHints(t *testing.T) {
 		return plugin(`echo '{"apiVersion":"client.authentication.k8s.io/v1","kind":"ExecCredential","status":` + status + `}'`)
 	}
 	refused(t, gives(`{"token":"wrong"}`), "401 Unauthorized", `hint: what the credential plugin of user "dev" gave was sent`)
-	refused(t, gives(`{"token":"wrong","expirationTimestamp":"2001-01-01T00:00:00Z"}`), `user "dev": exec: the credential plugin`, "the server did not accept the credential, and in its place it gave one that expired at 2001-01-01T00:00:00Z", "hint: log in again")
-	refused(t, plugin("echo session is over >&2; exit 1"), "exit status 1: session is over", "hint: log in again", "login belongs to, or run it by hand")
+	refused(t, gives(`{"token":"wrong","expirationTimestamp":"2001-01-01T00:00:00Z"}`), `user "dev": exec: the credential plugin`, "the server did not accept the credential, and the new credential expired at 2001-01-01T00:00:00Z", "hint: log in again")
+	refused(t, plugin("echo session is over >&2; exit 1"), "exit status 1: session is over", "hint: log in again", "login manually")
 }
 
 // TestKubeconfigHints that cannot be read.

@@ -186,9 +186,9 @@ func TestWrongConnectionFlags(t *testing.T) {
 		"po":                          ": name one by --server, or a kubeconfig by --kubeconfig or in $KUBECONFIG",
 		"--context nil po":            `there is no context "nil"`,
 		"-s ftp://x po":               "the server's URL must look like",
-		"-s http://x --as-group a po": "there is a group to impersonate, and no user",
+		"-s http://x --as-group a po": "impersonating a group requires a user",
 		"-s https://x --certificate-authority /nil po":                         "certificate-authority: open /nil: no such file",
-		"-s https://x --certificate-authority " + noPEM + " po":                "certificate-authority: " + noPEM + " holds no certificate in PEM form",
+		"-s https://x --certificate-authority " + noPEM + " po":                "certificate-authority: " + noPEM + " contains no PEM certificate",
 		"-s https://x --certificate-authority x --insecure-skip-tls-verify po": "--certificate-authority and --insecure-skip-tls-verify contradict each other",
 	} {
 		code, out, errs := lwcat(t, strings.Fields(args)...)

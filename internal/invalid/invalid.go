@@ -1,4 +1,4 @@
-// Package invalid has the causes of lw.ErrInvalidResponse. Logs and tests tell them apart.
+// Package invalid defines the causes of lw.ErrInvalidResponse, which logs and tests distinguish.
 package invalid
 
 import "errors"
@@ -6,21 +6,21 @@ import "errors"
 // ErrResponse is lw.ErrInvalidResponse. All other errors of this package wrap it.
 var ErrResponse = errors.New("the response is not valid")
 
-// The causes.
 var (
-	// ErrVersionRegressed reports that the resourceVersion of the collection went back, for example after a restored backup.
-	ErrVersionRegressed error = &cause{"the collection's resource version went back: was a backup restored?"}
-	// ErrNoInitialEnd reports a streaming list without its initial-events-end bookmark, or with the bookmark in a wrong place.
-	ErrNoInitialEnd error = &cause{"the streaming list has no initial-events-end bookmark where it ends"}
-	// ErrNotList reports a well-formed response that is not a list, such as a page or another object. It is within a
-	// *lw.MalformedError.
-	ErrNotList error = &cause{"the answer is no list"}
-	// ErrNoProgress reports that a page started with the same object as an earlier page, that a continue token led to itself,
-	// or that too many pages in a row were empty.
+	// ErrVersionRegressed reports that the resourceVersion of the collection decreased, for example after a backup was
+	// restored.
+	ErrVersionRegressed error = &cause{"the collection's resourceVersion decreased: was a backup restored?"}
+	// ErrNoInitialEnd reports a streaming list without an initial-events-end bookmark, or with a misplaced one.
+	ErrNoInitialEnd error = &cause{"the streaming list has no initial-events-end bookmark at its end"}
+	// ErrNotList reports a well-formed response that is not a list, such as an HTML page or another object. A
+	// *lw.MalformedError wraps it.
+	ErrNotList error = &cause{"the response is not a list"}
+	// ErrNoProgress reports a repeated first object, a continue token that leads to itself, or too many empty pages in
+	// a row.
 	ErrNoProgress error = &cause{"the pages of the list make no progress"}
-	// ErrInconsistentPages reports pages of a list with different resourceVersions.
+	// ErrInconsistentPages reports that the pages of a list have different resourceVersions.
 	ErrInconsistentPages error = &cause{"the pages of the list have different resourceVersions"}
-	// ErrShardIgnored reports a list of the whole collection although a shard was requested.
+	// ErrShardIgnored reports that a list contains the whole collection instead of the requested shard.
 	ErrShardIgnored error = &cause{"the server ignored the shard selector: it needs Kubernetes 1.36 and the feature gate ShardedListAndWatch"}
 )
 

@@ -1,10 +1,11 @@
 package redact
 
-// Base64 returns text in URL-safe base64 without padding. It avoids the size of package encoding/base64 in the WASM
-// module.
+// Base64 returns text in URL-safe base64 without padding. It replaces encoding/base64, which would increase the size of
+// the WASM module.
 func Base64(text string) string { return encode(text, 0) }
 
-// encode skips the given number of bits at the start of text, because they share a digit with preceding bytes.
+// encode skips the given number of bits at the start of text, because they share a base64 digit with the preceding
+// bytes.
 func encode(text string, skip int) string {
 	const digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 	encoded := make([]byte, 0, (len(text)*4+2)/3)

@@ -20,8 +20,8 @@ func unescape(text string) (c byte, n int) {
 	return c, n
 }
 
-// number reads the number of an ASCII character at text[n:]. It has the given number of digits, or ends with a
-// semicolon if digits is 0. number returns the position after it, or 0 if there is no such number.
+// number parses the code of an ASCII character at text[n:]. The number has the given count of digits, or ends with a
+// semicolon if digits is 0. number returns the position after it, or 0 for other text.
 func number(text string, n int, base, digits int) (c byte, end int) {
 	value, begin := 0, n
 	for ; n < len(text) && (digits == 0 || n < begin+digits); n++ {

@@ -9,12 +9,12 @@ type Secrets []string
 // mark replaces a secret.
 const mark = "…"
 
-// whole is the minimum length in bytes of a prefix that counts as the secret, because a peer may have truncated the
-// secret. A shorter secret is redacted only as a separate word, because it may be part of ordinary words.
+// whole is the minimum length in bytes of a prefix that is redacted like the secret, because a peer may truncate it. A
+// shorter secret is redacted only as a separate word, because it may be part of ordinary words.
 const whole = 8
 
 // Text returns text without the secrets. It finds them in plain text, in base64, and with URL, JSON or HTML escapes.
-// Call it before truncating the text.
+// Call it before you truncate the text.
 func (s Secrets) Text(text string) string {
 	forms := s.forms()
 	clean, kept := "", 0
@@ -28,8 +28,8 @@ func (s Secrets) Text(text string) string {
 	return clean + text[kept:]
 }
 
-// Error returns err if its text contains no secret. Otherwise it returns an error with the redacted text that matches
-// the same errors with errors.Is. The wrapped errors are not accessible, because their texts contain the secret, too.
+// Error returns err if its text contains no secret. Otherwise it returns an error with redacted text that matches the
+// same targets with errors.Is. It does not unwrap to the original errors, because their texts contain the secret.
 func (s Secrets) Error(err error) error {
 	if err == nil || len(s) == 0 {
 		return err
@@ -56,7 +56,7 @@ func (s Secrets) forms() (forms []string) {
 		if secret != "" {
 			forms = append(forms, secret)
 		}
-		for skip := 0; skip < 6; skip += 2 { // number of bits to skip after 0, 2 and 1 preceding bytes
+		for skip := 0; skip < 6; skip += 2 { // bits to skip after 0, 2 or 1 preceding bytes
 			if text := encode(secret, skip); len(text) >= whole {
 				forms = append(forms, text)
 			}

@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	answer = 10 * time.Second // a WebSocket handshake without a response for this time counts as rejected
+	answer = 10 * time.Second // a WebSocket handshake that takes longer counts as rejected
 	again  = 2 * time.Minute  // time between a rejection and the next attempt
 )
 
@@ -28,8 +28,8 @@ type Support struct {
 func NewSupport() *Support { return &Support{turn: make(chan struct{}, 1)} }
 
 // Sockets is a [lw.Transport] over WebSocket that limits attempts on servers without WebSockets. Until a server accepts
-// a WebSocket, Sockets makes one attempt at a time. After a rejection it makes none for two minutes. Each failed
-// attempt uses a connection, logs an error in the browser's console, and makes Firefox delay the next one.
+// a WebSocket, Sockets makes one attempt at a time. After a rejection it waits two minutes before the next attempt.
+// Each failed attempt uses a connection, logs an error in the browser's console, and makes Firefox delay the next one.
 type Sockets struct {
 	WebSocket lw.Transport
 	*Support

@@ -31,7 +31,7 @@ type unsupported struct{ text string }
 func (e *unsupported) Error() string { return e.text }
 func (e *unsupported) Unwrap() error { return errors.ErrUnsupported }
 
-// Slot is permission to keep one watch open.
+// Slot is the permission to keep one watch open.
 type Slot struct {
 	Over    func(context.Context) bool // blocks until the slot must be returned; returns false if the context ends first; may be nil
 	Release func()
@@ -40,11 +40,12 @@ type Slot struct {
 // Transport is a [lw.Transport] over HTTP that requires a slot for each watch. Other requests need no slot.
 type Transport struct {
 	HTTP lw.Transport
-	// First, if not nil, opens watches without a slot. If it returns an errors.ErrUnsupported, the watch takes a slot.
+	// First, if not nil, opens watches without a slot. If it returns errors.ErrUnsupported, the watch takes a slot.
 	First lw.Transport
 	// Take takes a slot. If no slot is free and wait is false, it returns ErrBusy.
 	Take func(ctx context.Context, wait bool) (*Slot, error)
-	// Waits is called when a watch starts to take turns. If it is nil, a watch without a free slot fails with ErrBusy.
+	// Waits is called when a watch starts to take turns. If Waits is nil, a watch without a free slot fails with
+	// ErrBusy.
 	Waits func()
 }
 

@@ -78,11 +78,11 @@ func (r *response) Close() error {
 	return nil
 }
 
-// slots are the slots of a server. Each slot must be returned after over, unless over is zero.
+// slots are the slots of a server. If over is not zero, each slot must be returned after that time.
 type slots struct {
 	free  chan struct{}
 	over  time.Duration
-	asked []bool // the wait arguments of all calls
+	asked []bool // wait arguments of all calls
 }
 
 func newSlots(n int, over time.Duration) *slots {
@@ -252,7 +252,7 @@ func TestTurnWithEventsEndsWatch(t *testing.T) {
 		text, err := io.ReadAll(body)
 		require.NoError(t, err)
 		require.Equal(t, "news\n", string(text))
-		require.Len(t, far.queries, 2, "the resourceVersion changed")
+		require.Len(t, far.queries, 2, "the resourceVersion is new")
 	})
 }
 

@@ -1,10 +1,11 @@
-// Package wsframe makes WebSocket frames for tests.
+// Package wsframe encodes WebSocket frames for tests.
 package wsframe
 
 import "encoding/binary"
 
-// New returns an unmasked frame, as servers send it (RFC 6455, section 5.2). The opcode is 0 for a continuation, 1 for text, 2
-// for binary data, 8 for a close, 9 for a ping and 10 for a pong. final is false if a continuation follows.
+// New returns an unmasked frame, the format that servers send (RFC 6455, section 5.2). The opcode is 0 for a
+// continuation, 1 for text, 2 for binary data, 8 for a close, 9 for a ping and 10 for a pong. final is false if a
+// continuation follows.
 func New(opcode byte, final bool, payload []byte) []byte {
 	if final {
 		opcode |= 0x80
@@ -21,7 +22,7 @@ func New(opcode byte, final bool, payload []byte) []byte {
 	return append(frame, payload...)
 }
 
-// Close returns a close frame. The reason has at most 123 bytes.
+// Close returns a close frame. The limit for the reason is 123 bytes.
 func Close(code uint16, reason string) []byte {
 	return New(8, true, append(binary.BigEndian.AppendUint16(nil, code), reason...))
 }

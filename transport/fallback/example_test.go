@@ -14,7 +14,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/transport/ws"
 )
 
-// WebSocket is preferred, and HTTP is used where something in between strips the upgrade.
+// The transport prefers WebSocket and falls back to HTTP because a proxy strips the upgrade.
 func Example() {
 	server, err := lwtest.Start(nil)
 	if err != nil {
@@ -25,7 +25,7 @@ func Example() {
 		panic(err)
 	}
 	server.Fail(lwtest.Watches, -1, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
-		r.Header.Del("Upgrade") // as a proxy that knows no WebSockets
+		r.Header.Del("Upgrade") // like a proxy without WebSocket support
 		next.ServeHTTP(w, r)
 	})
 	over, err := lwhttp.New(server.URL, nil)
@@ -38,7 +38,7 @@ func Example() {
 	if err != nil {
 		panic(err)
 	}
-	ctx := lw.WithTrace(context.Background(), &lw.Trace{Switched: func(cause error) { fmt.Println("over to HTTP:", cause) }})
+	ctx := lw.WithTrace(context.Background(), &lw.Trace{Switched: func(cause error) { fmt.Println("switched to HTTP:", cause) }})
 	for event := range lw.ListAndWatch(ctx, client, nil) {
 		switch event.Type {
 		case lw.Added:
@@ -48,6 +48,6 @@ func Example() {
 		}
 	}
 	// Output:
-	// over to HTTP: http: the server, or a proxy before it, does not speak the protocol that was asked for
+	// switched to HTTP: http: the server or a proxy does not support the requested protocol
 	// added web-0
 }

@@ -1,5 +1,5 @@
-// Package fallback prefers one transport, and goes over to another where the first cannot be had: WebSocket where a proxy
-// holds back what streams, or HTTP where one refuses WebSockets.
+// Package fallback provides a transport that falls back from a preferred transport to another one. For example, it uses
+// WebSocket behind a proxy that buffers HTTP responses, or HTTP behind a proxy that rejects WebSockets.
 package fallback
 
 import (
@@ -7,44 +7,45 @@ import (
 	"errors"
 	"io"
 
+	"github.com/seed-6d2a410a/listwatch/internal/preference"
 	"github.com/seed-6d2a410a/listwatch/internal/redact"
 	"github.com/seed-6d2a410a/listwatch/internal/tracing"
-	"github.com/seed-6d2a410a/listwatch/internal/verdict"
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// Transport is a [lw.Transport] over one of two others. All methods may run concurrently; what one stream has learned holds
-// for all.
+// Transport is a [lw.Transport] that uses one of two other transports. All methods may be called concurrently. All
+// streams share the current choice.
 //
-// It switches to the other transport after an error response to a watch, if a watch over the other one brings something. After
-// 401, 403 or 404 over HTTP it does not try the other one. It also switches when a watch was silent for all its life, before any has brought a byte over the transport
-// in use, as behind a proxy that waits for the end of a response. Whichever has brought something is kept from then on, until
-// it is refused.
+// After an error response to a watch, Transport tries the other transport. It switches when a watch over the other one
+// delivers data. It does not try the other one after 401, 403 or 404 over HTTP.
 //
-// A watch that has no answer after three seconds is asked for over the other, too, and goes over the one that answers first:
-// an API server answers at once, but a proxy may wait for the end of a response or swallow a handshake, and Firefox shows
-// nothing of a response before its first byte, which in a quiet collection comes after a minute. That is a reason to go over
-// for all only as long as no watch has brought anything.
+// Transport also switches when a whole watch delivers no data, for example because a proxy buffers the response. It
+// does so only until the current transport has delivered data for any watch.
+//
+// If the server does not respond to a watch within three seconds, Transport opens it over the other transport as well.
+// The first response wins. A kube-apiserver responds at once. However, a proxy may buffer the response or drop the
+// handshake, and Firefox reports a response only after its first byte. A slow response causes a switch only until the
+// current transport has delivered data.
 type Transport struct {
 	transports [2]lw.Transport
-	verdict    *verdict.Verdict
+	preference *preference.Preference
 }
 
 var _ lw.Transport = (*Transport)(nil)
 
-// New returns a transport that prefers first. Each switch is reported once, to [lw.Trace].Switched of the stream that found the
-// reason.
+// New returns a transport that prefers first. Each switch is reported once, to the [lw.Trace].Switched function of the
+// stream that caused it.
 func New(first, second lw.Transport) *Transport {
-	preferred := new(verdict.Verdict)
-	if shared, ok := first.(verdict.Shared); ok {
-		first, preferred = shared.Transport, shared.Verdict
+	preferred := new(preference.Preference)
+	if shared, ok := first.(preference.Shared); ok {
+		first, preferred = shared.Transport, shared.Preference
 	}
 	return &Transport{[2]lw.Transport{first, second}, preferred}
 }
 
 // Open implements [lw.Transport].
 func (t *Transport) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, error) {
-	using, _ := t.verdict.Current()
+	using, _ := t.preference.Current()
 	if !req.Watch {
 		return t.transports[using].Open(ctx, req)
 	}
@@ -56,10 +57,10 @@ func (t *Transport) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, e
 	return &watchBody{attempt: won, ctx: ctx, transport: t, firstErr: err}, nil
 }
 
-// switchFrom switches to the other transport unless another stream has done so. A timeout is no reason to switch away from a
-// confirmed transport.
+// switchFrom switches to the other transport unless another stream has done so. A timeout does not cause a switch from
+// a confirmed transport.
 func (t *Transport) switchFrom(ctx context.Context, from int, cause error) {
-	if !t.verdict.Change(from, cause == lw.ErrSilent) {
+	if !t.preference.Switch(from, cause == lw.ErrSilent) {
 		return
 	}
 	if switched := tracing.From[lw.Trace](ctx).Switched; switched != nil {
@@ -67,9 +68,9 @@ func (t *Transport) switchFrom(ctx context.Context, from int, cause error) {
 	}
 }
 
-// isTransportError reports whether the transport may have caused an error response. 401, 403 and 404 over HTTP come from the
-// server. A WebSocket would repeat the token in a subprotocol, which proxies log. If they answer a handshake, package ws
-// marks them as errors.ErrUnsupported.
+// isTransportError reports whether the transport may have caused an error response. Over HTTP, 401, 403 and 404 come
+// from the server. WebSocket would not help, and would expose the token in a subprotocol that proxies log. Package ws
+// wraps 403 and 404 responses to a handshake in errors.ErrUnsupported.
 func isTransportError(err error) bool {
 	if errors.Is(err, errors.ErrUnsupported) {
 		return true
@@ -90,7 +91,7 @@ type watchBody struct {
 	*attempt
 	ctx       context.Context
 	transport *Transport
-	firstErr  error // the error of the transport in use; nil if it opened the watch itself
+	firstErr  error // error of the current transport; nil if it opened this watch
 	received  bool
 }
 
@@ -104,7 +105,7 @@ func (w *watchBody) Read(p []byte) (int, error) {
 		if w.firstErr != nil {
 			w.transport.switchFrom(w.ctx, 1-w.index, w.firstErr)
 		}
-		w.transport.verdict.Prove(w.index)
+		w.transport.preference.Confirm(w.index)
 	}
 	if err != nil && !w.received && (errors.Is(err, lw.ErrSilent) || context.Cause(w.ctx) == lw.ErrSilent) {
 		w.transport.switchFrom(w.ctx, w.index, lw.ErrSilent)

@@ -9,17 +9,17 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/seed-6d2a410a/listwatch/internal/verdict"
+	"github.com/seed-6d2a410a/listwatch/internal/preference"
 	"github.com/seed-6d2a410a/listwatch/lw"
 	"github.com/stretchr/testify/require"
 )
 
-// stub is a transport that answers the same each time.
+// stub is a transport with fixed responses.
 type stub struct {
 	asked int
 	err   error
 	text  string
-	end   error // nil: io.EOF
+	end   error // nil means io.EOF
 }
 
 func (s *stub) Open(ctx context.Context, _ *lw.Request) (io.ReadCloser, error) {
@@ -39,7 +39,7 @@ func (f failing) Read([]byte) (int, error) {
 	return 0, f.error
 }
 
-// watch opens a watch, reads it to its end, and returns why it changed the transport, if it did.
+// watch reads a watch to its end. It also returns the reason for a switch, if any.
 func watch(t *testing.T, over lw.Transport) (text string, err error, switched error) {
 	t.Helper()
 	ctx := lw.WithTrace(t.Context(), &lw.Trace{Switched: func(cause error) { switched = cause }})
@@ -52,9 +52,8 @@ func watch(t *testing.T, over lw.Transport) (text string, err error, switched er
 	return string(read), err, switched
 }
 
-func refusal(code int) error { return &lw.StatusError{Status: lw.Status{Code: code}} }
+func rejection(code int) error { return &lw.StatusError{Status: lw.Status{Code: code}} }
 
-// TestPrefersFirstTransport, for lists and for watches, and kept when it has once brought something.
 func TestPrefersFirstTransport(t *testing.T) {
 	first, second := &stub{text: "events"}, &stub{text: "other"}
 	over := New(first, second)
@@ -66,15 +65,14 @@ func TestPrefersFirstTransport(t *testing.T) {
 	for range 3 {
 		_, err, switched = watch(t, over)
 		require.ErrorIs(t, err, lw.ErrSilent)
-		require.NoError(t, switched, "a quiet collection on a transport that is known to work")
+		require.NoError(t, switched, "a watch without data does not switch from a confirmed transport")
 	}
 	require.Zero(t, second.asked)
 }
 
-// TestRejectedWatchSwitches, at once and from then on, if that does better.
 func TestRejectedWatchSwitches(t *testing.T) {
-	handshake := errors.Join(refusal(403), errors.ErrUnsupported)
-	for _, err := range []error{errors.ErrUnsupported, handshake, refusal(400), refusal(405), refusal(426), refusal(501), refusal(502)} {
+	handshake := errors.Join(rejection(403), errors.ErrUnsupported)
+	for _, err := range []error{errors.ErrUnsupported, handshake, rejection(400), rejection(405), rejection(426), rejection(501), rejection(502)} {
 		first, second := &stub{err: err}, &stub{text: "events"}
 		over := New(first, second)
 		text, failed, switched := watch(t, over)
@@ -83,27 +81,26 @@ func TestRejectedWatchSwitches(t *testing.T) {
 		require.Equal(t, "events", text)
 		_, _, switched = watch(t, over)
 		require.NoError(t, switched)
-		require.Equal(t, []int{1, 2}, []int{first.asked, second.asked}, "the verdict is remembered")
+		require.Equal(t, []int{1, 2}, []int{first.asked, second.asked}, "later watches use the second transport")
 	}
 }
 
-// TestServerErrorsDoNotSwitch change nothing, nor does one that both meet.
 func TestServerErrorsDoNotSwitch(t *testing.T) {
-	for _, err := range []error{refusal(401), refusal(403), refusal(404), refusal(410), refusal(429), refusal(500), refusal(503), errors.New("connection refused")} {
+	for _, err := range []error{rejection(401), rejection(403), rejection(404), rejection(410), rejection(429), rejection(500), rejection(503), errors.New("connection refused")} {
 		first, second := &stub{err: err}, &stub{text: "events"}
 		_, failed, switched := watch(t, New(first, second))
 		require.Equal(t, err, failed)
 		require.NoError(t, switched)
 		require.Zero(t, second.asked)
 	}
-	first, second := &stub{err: refusal(400)}, &stub{err: refusal(404)}
+	first, second := &stub{err: rejection(400)}, &stub{err: rejection(404)}
 	_, failed, switched := watch(t, New(first, second))
 	require.Equal(t, first.err, failed)
 	require.NoError(t, switched)
 }
 
-// TestSilentWatchSwitches: behind a proxy that waits for a response's end nothing ever comes. If the other one is
-// silent as well, the first has its turn again.
+// A proxy that buffers responses makes watches silent. If the other transport is silent too, the first one is tried
+// again.
 func TestSilentWatchSwitches(t *testing.T) {
 	first, second := &stub{end: lw.ErrSilent}, &stub{end: lw.ErrSilent}
 	over := New(first, second)
@@ -119,15 +116,15 @@ func TestSilentWatchSwitches(t *testing.T) {
 	require.Equal(t, "events", text)
 	second.text, second.end = "", lw.ErrSilent
 	_, _, switched := watch(t, over)
-	require.NoError(t, switched, "it has brought something once")
+	require.NoError(t, switched, "the transport is confirmed")
 }
 
-// TestKeepsSwitchedTransport, as while a server starts, the one that has brought something is kept, where the other brings nothing.
+// For example, a server that is starting up may reject watches.
 func TestKeepsSwitchedTransport(t *testing.T) {
 	first, second := &stub{text: "events"}, &stub{}
 	over := New(first, second)
 	_, _, _ = watch(t, over)
-	first.err = refusal(502)
+	first.err = rejection(502)
 	_, err, switched := watch(t, over)
 	require.NoError(t, err)
 	require.NoError(t, switched)
@@ -137,7 +134,7 @@ func TestKeepsSwitchedTransport(t *testing.T) {
 	require.Equal(t, 1, second.asked)
 }
 
-// slow answers a watch after a while, and no other request.
+// slow delays its responses to watches.
 type slow struct {
 	stub
 	after time.Duration
@@ -152,9 +149,9 @@ func (s *slow) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, error)
 	}
 }
 
-// TestUnansweredWatches go over the other after a while, all of them once one has brought something there; but where one has
-// over the transport in use, only those that have no answer.
-func TestUnansweredWatches(t *testing.T) {
+// Before a transport is confirmed, an unanswered watch switches all later watches. After that, it uses the other
+// transport only for itself.
+func TestUnansweredWatchUsesOtherTransport(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		first, second := &slow{after: time.Hour}, &slow{stub: stub{text: "events"}}
 		over := New(first, second)
@@ -181,10 +178,9 @@ func TestUnansweredWatches(t *testing.T) {
 	})
 }
 
-// TestLateAnswers: whichever of the two answers first is taken, and the other one is ended. A refusal is no answer where the
-// other one has opened the watch, and is the answer where neither has.
-func TestLateAnswers(t *testing.T) {
-	wrong := refusal(502)
+// An error response wins only if both transports fail.
+func TestFirstResponseWins(t *testing.T) {
+	wrong := rejection(502)
 	for _, c := range []struct {
 		first, second slow
 		text          string
@@ -196,9 +192,9 @@ func TestLateAnswers(t *testing.T) {
 		{slow{stub{text: "first"}, 6 * time.Second}, slow{stub{text: "second"}, 2 * time.Second}, "second", nil, lw.ErrSilent, 5 * time.Second},
 		{slow{stub{text: "first"}, 6 * time.Second}, slow{stub{err: wrong}, time.Second}, "first", nil, nil, 6 * time.Second},
 		{slow{stub{err: wrong}, 4 * time.Second}, slow{stub{text: "second"}, 2 * time.Second}, "second", nil, wrong, 5 * time.Second},
-		{slow{stub{err: wrong}, 5 * time.Second}, slow{stub{err: refusal(404)}, time.Second}, "", wrong, nil, 5 * time.Second},
-		{slow{stub{err: wrong}, 4 * time.Second}, slow{stub{err: refusal(404)}, 3 * time.Second}, "", wrong, nil, 6 * time.Second},
-		{slow{stub{err: refusal(401)}, 4 * time.Second}, slow{stub{text: "second"}, 2 * time.Second}, "", refusal(401), nil, 4 * time.Second},
+		{slow{stub{err: wrong}, 5 * time.Second}, slow{stub{err: rejection(404)}, time.Second}, "", wrong, nil, 5 * time.Second},
+		{slow{stub{err: wrong}, 4 * time.Second}, slow{stub{err: rejection(404)}, 3 * time.Second}, "", wrong, nil, 6 * time.Second},
+		{slow{stub{err: rejection(401)}, 4 * time.Second}, slow{stub{text: "second"}, 2 * time.Second}, "", rejection(401), nil, 4 * time.Second},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			begin := time.Now()
@@ -213,12 +209,11 @@ func TestLateAnswers(t *testing.T) {
 	}
 }
 
-// TestStreamsSharePreference checks that transports with a shared verdict use the same transport.
 func TestStreamsSharePreference(t *testing.T) {
-	known := new(verdict.Verdict)
-	ann := New(verdict.Shared{Transport: &stub{err: refusal(501)}, Verdict: known}, &stub{text: "events"})
+	known := new(preference.Preference)
+	ann := New(preference.Shared{Transport: &stub{err: rejection(501)}, Preference: known}, &stub{text: "events"})
 	first, second := &stub{text: "first"}, &stub{text: "second"}
-	bob := New(verdict.Shared{Transport: first, Verdict: known}, second)
+	bob := New(preference.Shared{Transport: first, Preference: known}, second)
 	_, _, switched := watch(t, ann)
 	require.Error(t, switched)
 	text, _, _ := watch(t, bob)
@@ -226,11 +221,10 @@ func TestStreamsSharePreference(t *testing.T) {
 	require.Zero(t, first.asked)
 }
 
-// TestContextThatEnded is no verdict on a transport.
-func TestContextThatEnded(t *testing.T) {
+func TestEndedContextDoesNotSwitch(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	first, second := &stub{err: refusal(403)}, &stub{text: "events"}
+	first, second := &stub{err: rejection(403)}, &stub{text: "events"}
 	_, err := New(first, second).Open(ctx, &lw.Request{Watch: true})
 	require.Error(t, err)
 	require.Zero(t, second.asked)

@@ -12,13 +12,13 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// late answers a watch after a while even if its context has ended.
+// late responds after a delay even if its context has ended.
 type late struct {
 	after time.Duration
 	text  string
 	asked int
-	ended error // the state of the context when it answered
-	open  int   // bodies that are not closed
+	ended error // error of the context at the time of the response
+	open  int   // number of open bodies
 }
 
 func (l *late) Open(ctx context.Context, _ *lw.Request) (io.ReadCloser, error) {
@@ -39,16 +39,16 @@ func (b *lateBody) Close() error {
 	return nil
 }
 
-// TestLateAttemptIsClosed checks that the transport that answers second is canceled and its body is closed. It does not change
-// which transport is in use, and does not end the watch that won.
+// The slower attempt is canceled and its body is closed. It does not change the transport in use, and does not end the
+// winning watch.
 func TestLateAttemptIsClosed(t *testing.T) {
 	for name, c := range map[string]struct {
 		first, second late
 		winner        string
 		switched      error
 	}{
-		"the one in use": {late{after: time.Hour, text: "first"}, late{after: time.Second, text: "second"}, "second", lw.ErrSilent},
-		"the other one":  {late{after: 4 * time.Second, text: "first"}, late{after: time.Hour, text: "second"}, "first", nil},
+		"current transport is late": {late{after: time.Hour, text: "first"}, late{after: time.Second, text: "second"}, "second", lw.ErrSilent},
+		"other transport is late":   {late{after: 4 * time.Second, text: "first"}, late{after: time.Hour, text: "second"}, "first", nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -78,7 +78,7 @@ func TestLateAttemptIsClosed(t *testing.T) {
 				text2, _, again := watch(t, over)
 				require.Equal(t, c.winner, text2)
 				require.NoError(t, again)
-				require.Equal(t, []int{1, 2}, []int{loser.asked, winner.asked}, "the winner is in use from then on")
+				require.Equal(t, []int{1, 2}, []int{loser.asked, winner.asked}, "later watches use the winner")
 			})
 		})
 	}

@@ -25,7 +25,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// recordingNetwork is a network with one server: a listener whose connections are in memory, so that time may be simulated.
+// recordingNetwork is an in-memory network with one server, for tests with simulated time.
 type recordingNetwork struct {
 	conns chan net.Conn
 	gone  chan struct{}
@@ -46,10 +46,10 @@ func (w *recordingNetwork) Accept() (net.Conn, error) {
 }
 
 func (w *recordingNetwork) dial(ctx context.Context, _, _ string) (net.Conn, error) {
-	ours, theirs := net.Pipe()
+	client, remote := net.Pipe()
 	select {
-	case w.conns <- theirs:
-		return ours, nil
+	case w.conns <- remote:
+		return client, nil
 	case <-w.gone:
 		return nil, net.ErrClosed
 	case <-ctx.Done():
@@ -60,28 +60,28 @@ func (w *recordingNetwork) dial(ctx context.Context, _, _ string) (net.Conn, err
 func (w *recordingNetwork) Close() error   { w.once.Do(func() { close(w.gone) }); return nil }
 func (w *recordingNetwork) Addr() net.Addr { return &net.TCPAddr{} }
 
-// client returns a transport over the wire.
+// client returns an HTTP transport over the network.
 func (w *recordingNetwork) client(t *testing.T) *http.Transport {
 	transport := &http.Transport{DialContext: w.dial}
 	t.Cleanup(transport.CloseIdleConnections)
 	return transport
 }
 
-// proxy passes on to a server what it does not do with a request itself.
+// proxy handles a request or forwards it to the server.
 type proxy func(w http.ResponseWriter, r *http.Request, to *httputil.ReverseProxy)
 
-// fixture is a cluster behind a proxy, and what streams over one fallback.Transport make of it.
+// fixture is a cluster behind a proxy, with streams that share a fallback.Transport.
 type fixture struct {
 	t      *testing.T
 	server *lwtest.Server
-	down   atomic.Bool // the server is away, and the proxy answers 502
+	down   atomic.Bool // the server is unavailable, and the proxy responds with 502
 	over   *Transport
 
 	mu      sync.Mutex
-	changes []error // what Switched was told
+	changes []error // arguments of the calls of Switched
 }
 
-// play plays a test in simulated time. wsFirst prefers WebSocket.
+// play runs a test in simulated time. If wsFirst is set, WebSocket is the preferred transport.
 func play(t *testing.T, p proxy, wsFirst bool, do func(*fixture)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -107,7 +107,8 @@ func play(t *testing.T, p proxy, wsFirst bool, do func(*fixture)) {
 		client := &http.Client{Transport: front.client(t)}
 		over, err := lwhttp.New("http://proxy", &lwhttp.Options{Client: client})
 		require.NoError(t, err)
-		if s.over = New(over, ws.New(over, nil)); wsFirst {
+		s.over = New(over, ws.New(over, nil))
+		if wsFirst {
 			s.over = New(ws.New(over, nil), over)
 		}
 		do(s)
@@ -120,7 +121,7 @@ func (s *fixture) create(name string) {
 	require.NoError(s.t, err)
 }
 
-// follow runs a reflector of its own client until the test ends.
+// follow runs a reflector with its own client until the test ends.
 func (s *fixture) follow() *cache.Store[*lw.Object] {
 	s.t.Helper()
 	client, err := lw.NewClient(s.over, lw.Pods(""), lw.RawCodec{}, nil)
@@ -142,7 +143,7 @@ func (s *fixture) switched(cause error) {
 	s.changes = append(s.changes, cause)
 }
 
-// requireChanges compares what the changes were made for: "silent", "unsupported", or a code of HTTP.
+// requireChanges checks the causes of the switches: "silent", "unsupported", or an HTTP status code.
 func (s *fixture) requireChanges(causes ...string) {
 	s.t.Helper()
 	s.mu.Lock()
@@ -162,15 +163,15 @@ func (s *fixture) requireChanges(causes ...string) {
 	require.Equal(s.t, causes, words)
 }
 
-// requireState compares a store with the server.
+// requireState compares a store with the state of the server.
 func (s *fixture) requireState(store *cache.Store[*lw.Object]) {
 	s.t.Helper()
 	synctest.Wait()
 	_, want := s.server.State("pods")
-	held := map[string]bool{}
+	names := map[string]bool{}
 	for pod := range store.All() {
-		held[pod.Key().String()] = true
+		names[pod.Key().String()] = true
 		require.Contains(s.t, want, pod.Key().String())
 	}
-	require.Len(s.t, held, len(want))
+	require.Len(s.t, names, len(want))
 }

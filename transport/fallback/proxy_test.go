@@ -18,15 +18,15 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestMain fails if a connection is left behind.
+// TestMain fails if a test leaks a connection.
 func TestMain(m *testing.M) { leak.Main(m) }
 
 func upgrades(r *http.Request) bool { return r.Header.Get("Upgrade") != "" }
 
-// open passes everything on.
+// open forwards all requests.
 func open(w http.ResponseWriter, r *http.Request, to *httputil.ReverseProxy) { to.ServeHTTP(w, r) }
 
-// buffering holds back a response until it has ended: all of it, or its body. WebSockets go through.
+// buffering delays the body of a response until its end, or the whole response if header is set. WebSockets pass.
 func buffering(header bool) proxy {
 	return func(w http.ResponseWriter, r *http.Request, to *httputil.ReverseProxy) {
 		if upgrades(r) {
@@ -55,7 +55,7 @@ func buffering(header bool) proxy {
 	}
 }
 
-// refusing answers requests for a WebSocket itself.
+// refusing rejects WebSockets with a status code.
 func refusing(code int) proxy {
 	return func(w http.ResponseWriter, r *http.Request, to *httputil.ReverseProxy) {
 		if upgrades(r) {
@@ -66,14 +66,14 @@ func refusing(code int) proxy {
 	}
 }
 
-// stripping forgets what a request asks for beside its response, as headers of the connection are for each hop.
+// stripping removes the upgrade headers, which apply only to one hop.
 func stripping(w http.ResponseWriter, r *http.Request, to *httputil.ReverseProxy) {
 	r.Header.Del("Upgrade")
 	r.Header.Del("Connection")
 	to.ServeHTTP(w, r)
 }
 
-// swallowing never answers requests for a WebSocket.
+// swallowing never responds to WebSocket handshakes.
 func swallowing(w http.ResponseWriter, r *http.Request, to *httputil.ReverseProxy) {
 	if upgrades(r) {
 		<-r.Context().Done()
@@ -82,37 +82,36 @@ func swallowing(w http.ResponseWriter, r *http.Request, to *httputil.ReverseProx
 	to.ServeHTTP(w, r)
 }
 
-// TestProxies: behind each kind, and with either preference, two clients of one transport come to the server's state, and
-// stay with it while watches end, the server goes and comes back, and forbids for a while. The transport changes once, if the
-// preferred one does not do, and what one client has found the other one need not find.
-func TestProxies(t *testing.T) {
+// Two clients share a transport. Both must follow the server's state while watches end, the server restarts, and the
+// server temporarily rejects requests. The transport must switch at most once.
+func TestFollowsServerBehindProxies(t *testing.T) {
 	for name, c := range map[string]struct {
 		proxy   proxy
 		wsFirst bool
-		change  string        // its cause; "": there is none
-		within  time.Duration // until both clients see what happens
+		change  string        // cause of the switch; "" without a switch
+		within  time.Duration // time until both clients receive a change
 	}{
-		"open, HTTP first":                        {open, false, "", 0},
-		"open, WebSocket first":                   {open, true, "", 0},
-		"holds back bodies, HTTP first":           {buffering(false), false, "silent", 11 * time.Second},
-		"holds back bodies, WebSocket first":      {buffering(false), true, "", 0},
-		"holds back responses, HTTP first":        {buffering(true), false, "silent", 4 * time.Second},
-		"holds back responses, WebSocket first":   {buffering(true), true, "", 0},
-		"answers 400, WebSocket first":            {refusing(400), true, "400", 0},
-		"answers 400, HTTP first":                 {refusing(400), false, "", 0},
-		"answers 403, WebSocket first":            {refusing(403), true, "403", 0},
-		"answers 403, HTTP first":                 {refusing(403), false, "", 0},
-		"answers 501, WebSocket first":            {refusing(501), true, "501", 0},
-		"answers 501, HTTP first":                 {refusing(501), false, "", 0},
-		"strips the upgrade, WebSocket first":     {stripping, true, "unsupported", 0},
-		"strips the upgrade, HTTP first":          {stripping, false, "", 0},
-		"swallows the handshake, WebSocket first": {swallowing, true, "silent", 4 * time.Second},
-		"swallows the handshake, HTTP first":      {swallowing, false, "", 0},
+		"open, HTTP first":                      {open, false, "", 0},
+		"forwarding proxy, WebSocket first":     {open, true, "", 0},
+		"buffered bodies, HTTP first":           {buffering(false), false, "silent", 11 * time.Second},
+		"buffered bodies, WebSocket first":      {buffering(false), true, "", 0},
+		"buffered responses, HTTP first":        {buffering(true), false, "silent", 4 * time.Second},
+		"buffered responses, WebSocket first":   {buffering(true), true, "", 0},
+		"status 400, WebSocket first":           {refusing(400), true, "400", 0},
+		"answers 400, HTTP first":               {refusing(400), false, "", 0},
+		"status 403, WebSocket first":           {refusing(403), true, "403", 0},
+		"answers 403, HTTP first":               {refusing(403), false, "", 0},
+		"status 501, WebSocket first":           {refusing(501), true, "501", 0},
+		"answers 501, HTTP first":               {refusing(501), false, "", 0},
+		"stripped upgrade, WebSocket first":     {stripping, true, "unsupported", 0},
+		"stripped upgrade, HTTP first":          {stripping, false, "", 0},
+		"unanswered handshake, WebSocket first": {swallowing, true, "silent", 4 * time.Second},
+		"unanswered handshake, HTTP first":      {swallowing, false, "", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			play(t, c.proxy, c.wsFirst, func(s *fixture) {
 				first, second := s.follow(), s.follow()
-				time.Sleep(c.within + 10*time.Second) // a retry's delay, at most
+				time.Sleep(c.within + 10*time.Second) // 10 seconds is the maximum delay of a retry
 				s.runScenario(first, second)
 				if c.change == "" {
 					s.requireChanges()
@@ -124,7 +123,7 @@ func TestProxies(t *testing.T) {
 	}
 }
 
-// runScenario lets happen what is no verdict on a transport.
+// runScenario causes failures that must not switch the transport.
 func (s *fixture) runScenario(stores ...*cache.Store[*lw.Object]) {
 	same := func(name string) {
 		s.t.Helper()
@@ -150,19 +149,18 @@ func (s *fixture) runScenario(stores ...*cache.Store[*lw.Object]) {
 	s.server.CloseWatches()
 	time.Sleep(5 * time.Minute)
 	allow()
-	time.Sleep(4 * time.Minute) // the delay, and for the one that has begun the 90 s of a handshake that is never answered
+	time.Sleep(4 * time.Minute) // the retry delay plus 90 seconds for an unanswered handshake
 	same("after-403")
 	time.Sleep(time.Hour)
 	same("much-later")
 }
 
-// TestUnavailableServer is no reason to change, whether it refuses connections from the first, or takes requests and answers
-// none of them: nobody has brought anything then, and there is nothing to choose by.
-func TestUnavailableServer(t *testing.T) {
+// Without data from any transport, there is no reason to switch.
+func TestUnavailableServerDoesNotSwitch(t *testing.T) {
 	for name, away := range map[string]http.HandlerFunc{
-		"refuses":      func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusBadGateway) },
-		"says nothing": func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() },
-		"breaks off":   func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) },
+		"refuses":          func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusBadGateway) },
+		"no response":      func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() },
+		"aborted response": func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) },
 	} {
 		for _, wsFirst := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s/%v", name, wsFirst), func(t *testing.T) {
@@ -187,9 +185,9 @@ func TestUnavailableServer(t *testing.T) {
 	}
 }
 
-// TestNoTransportStreams: where one transport is silent and the other one refused, it does not change to and fro; the state is
-// that of the lists.
-func TestNoTransportStreams(t *testing.T) {
+// If one transport is silent and the other is rejected, the client must not switch repeatedly. Its state comes from
+// lists.
+func TestDoesNotSwitchRepeatedly(t *testing.T) {
 	for _, wsFirst := range []bool{false, true} {
 		hopeless := func(w http.ResponseWriter, r *http.Request, to *httputil.ReverseProxy) {
 			if upgrades(r) {

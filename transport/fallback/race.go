@@ -8,7 +8,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// hedgeDelay is how long a transport has to answer a watch before the other one is tried, too.
+// hedgeDelay is the time after which a watch without a response is opened over the other transport as well.
 const hedgeDelay = 3 * time.Second
 
 // race opens a watch over one of two transports.
@@ -17,10 +17,10 @@ type race struct {
 	req        *lw.Request
 	transports [2]lw.Transport
 	attempts   []*attempt
-	done       chan struct{} // closed when no more answers are awaited
+	done       chan struct{} // closed when the race is over
 }
 
-// attempt is the request over one transport, and what became of it.
+// attempt is the request over one transport and its result.
 type attempt struct {
 	index  int
 	body   io.ReadCloser
@@ -34,12 +34,12 @@ func (a *attempt) Close() error {
 	return a.body.Close()
 }
 
-// run tries the transport in use. It tries the other one after an error or after hedgeDelay. It returns the successful attempt
-// and the error of the transport in use, if any.
+// run tries the current transport. After an error or after hedgeDelay it also tries the other one. It returns the
+// successful attempt, and the error of the current transport if that failed.
 func (r *race) run(using int) (won *attempt, err error) {
 	defer func() { r.cancelOthers(won) }()
-	patient := time.NewTimer(hedgeDelay)
-	defer patient.Stop()
+	hedge := time.NewTimer(hedgeDelay)
+	defer hedge.Stop()
 	first, other := r.start(using), (<-chan *attempt)(nil)
 	for {
 		select {
@@ -47,7 +47,8 @@ func (r *race) run(using int) (won *attempt, err error) {
 			if a.err == nil {
 				return a, nil
 			}
-			if err = a.err; r.ctx.Err() != nil || !isTransportError(err) || len(r.attempts) == 2 && other == nil {
+			err = a.err
+			if r.ctx.Err() != nil || !isTransportError(err) || len(r.attempts) == 2 && other == nil {
 				return nil, err
 			}
 			first = nil
@@ -59,13 +60,13 @@ func (r *race) run(using int) (won *attempt, err error) {
 				return a, err
 			}
 			if r.ctx.Err() != nil {
-				return nil, context.Cause(r.ctx) // nobody knows what it would have said
+				return nil, context.Cause(r.ctx) // the attempt was canceled before a response
 			}
 			if err != nil {
 				return nil, err
 			}
 			other = nil
-		case <-patient.C:
+		case <-hedge.C:
 		}
 		if len(r.attempts) == 1 {
 			other = r.start(1 - using)

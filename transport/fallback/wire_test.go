@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestErrorResponsesAreNotRepeatedOverWebSocket runs in a page too, where a token would be in a subprotocol.
+// In a page, a WebSocket would send the token as a subprotocol.
 func TestErrorResponsesAreNotRepeatedOverWebSocket(t *testing.T) {
 	over, err := lwhttp.New(server.URL(t), &lwhttp.Options{Token: "s3cret"})
 	require.NoError(t, err)
@@ -32,5 +32,5 @@ func TestErrorResponsesAreNotRepeatedOverWebSocket(t *testing.T) {
 	require.Equal(t, before, handshakes())
 	_, err = New(over, ws.New(over, nil)).Open(t.Context(), &lw.Request{Path: "/status/400", Watch: true})
 	require.Error(t, err)
-	require.NotEqual(t, before, handshakes(), "it counts handshakes")
+	require.NotEqual(t, before, handshakes(), "handshakes are counted")
 }

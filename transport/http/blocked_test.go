@@ -19,7 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestCredentialFilesAreRegular: a named pipe would block, and a device has no end.
+// Reading a named pipe would block, and a device has no end.
 func TestCredentialFilesAreRegular(t *testing.T) {
 	folder := t.TempDir()
 	pipe, large := filepath.Join(folder, "pipe"), filepath.Join(folder, "large")
@@ -29,16 +29,15 @@ func TestCredentialFilesAreRegular(t *testing.T) {
 	for path, problem := range map[string]string{
 		pipe: "is a named pipe; it must be a regular file", large: "is 4 MiB; the limit is 1 MiB", "/dev/zero": "is a device; it must be a regular file",
 	} {
-		for what, opts := range map[string]*lwhttp.Options{
+		for name, opts := range map[string]*lwhttp.Options{
 			"token file": {TokenFile: path}, "certificate authority file": {CAFile: path}, "client certificate file": {CertFile: path, KeyFile: path},
 		} {
 			_, err := lwhttp.New("https://k8s.example", opts)
-			require.EqualError(t, err, fmt.Sprintf("http: %s %q %s", what, path, problem))
+			require.EqualError(t, err, fmt.Sprintf("http: %s %q %s", name, path, problem))
 		}
 	}
 }
 
-// TestTokenFileReplacedByPipe: the token that was read last stays in use.
 func TestTokenFileReplacedByPipe(t *testing.T) {
 	path := write(t, t.TempDir(), "token", []byte("first"))
 	synctest.Test(t, func(t *testing.T) {
@@ -52,8 +51,8 @@ func TestTokenFileReplacedByPipe(t *testing.T) {
 	})
 }
 
-// TestBlockedFiles: a request ends with its context while a file system hangs. The next one uses the old token.
-func TestBlockedFiles(t *testing.T) {
+// The file system hangs. The next request uses the old token.
+func TestContextEndsWaitForBlockedFile(t *testing.T) {
 	folder := t.TempDir()
 	token, authority := write(t, folder, "token", []byte("first")), write(t, folder, "ca", certs.NewAuthority(t).PEM)
 	for name, opts := range map[string]*lwhttp.Options{
@@ -68,9 +67,9 @@ func TestBlockedFiles(t *testing.T) {
 				require.NoError(t, err)
 				answer := make(chan struct{})
 				defer func() { close(answer); synctest.Wait() }()
-				lwhttp.ReadFiles(t, func(what, path string) ([]byte, error) {
+				lwhttp.ReadFiles(t, func(name, path string) ([]byte, error) {
 					<-answer
-					return secretfile.Read(what, path)
+					return secretfile.Read(name, path)
 				})
 				time.Sleep(time.Minute)
 				began := time.Now()
@@ -88,7 +87,7 @@ func TestBlockedFiles(t *testing.T) {
 	}
 }
 
-// TestRejectedTokenRereadsFile until the context ends, because only the file can have another token.
+// The request waits for the file until its context ends.
 func TestRejectedTokenRereadsFile(t *testing.T) {
 	path := write(t, t.TempDir(), "token", []byte("first"))
 	synctest.Test(t, func(t *testing.T) {
@@ -97,7 +96,7 @@ func TestRejectedTokenRereadsFile(t *testing.T) {
 		answer := make(chan struct{})
 		defer func() { close(answer); synctest.Wait() }()
 		lwhttp.ReadFiles(t, func(string, string) ([]byte, error) { <-answer; return nil, nil })
-		for range 2 { // the second one waits for the first one's reading
+		for range 2 { // the second request waits for the first read
 			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 			_, err := transport.Open(ctx, pods)
 			cancel()

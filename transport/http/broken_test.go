@@ -23,7 +23,7 @@ func hello(w http.ResponseWriter) {
 	_ = http.NewResponseController(w).Flush()
 }
 
-// openHello opens a body, and reads what hello sent.
+// openHello opens a body and reads the output of hello.
 func openHello(t *testing.T, ctx context.Context, transport *lwhttp.Transport) io.ReadCloser {
 	t.Helper()
 	body, err := transport.Open(ctx, pods)
@@ -34,7 +34,6 @@ func openHello(t *testing.T, ctx context.Context, transport *lwhttp.Transport) i
 	return body
 }
 
-// TestConnectionRefused: what the network said can still be asked for.
 func TestConnectionRefused(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
@@ -45,8 +44,7 @@ func TestConnectionRefused(t *testing.T) {
 	require.ErrorIs(t, err, syscall.ECONNREFUSED)
 }
 
-// TestBodyCutShort is not a clean end.
-func TestBodyCutShort(t *testing.T) {
+func TestTruncatedBodyFails(t *testing.T) {
 	proceed := make(chan struct{})
 	bothProtocols(t, func(w http.ResponseWriter, r *http.Request) {
 		hello(w)
@@ -58,7 +56,7 @@ func TestBodyCutShort(t *testing.T) {
 		_, err := body.Read(make([]byte, 1))
 		require.Error(t, err)
 		require.NotEqual(t, io.EOF, err)
-		if server.TLS == nil { // over HTTP/2 the stream is reset, which net/http says in words of its own
+		if server.TLS == nil { // over HTTP/2, net/http returns a different error
 			require.Equal(t, io.ErrUnexpectedEOF, err)
 		}
 	})
@@ -83,10 +81,10 @@ func TestConnectionResetInTheBody(t *testing.T) {
 	require.ErrorIs(t, err, syscall.ECONNRESET)
 }
 
-var errOurs = errors.New("the caller had enough")
+var errOurs = errors.New("canceled by the caller")
 
-// TestContextEnds: the caller's own cause comes back, wherever the request is, and the server sees the request end:
-// its Close in the clean-up waits for that.
+// The error is the cause of the context in every phase of a request. The server also sees the request end, because its
+// Close waits for that.
 func TestContextEnds(t *testing.T) {
 	started := make(chan struct{}, 1)
 	bothProtocols(t, func(w http.ResponseWriter, r *http.Request) {
@@ -105,7 +103,7 @@ func TestContextEnds(t *testing.T) {
 		cancel(errOurs)
 		_, err := transport.Open(ctx, pods)
 		require.Equal(t, errOurs, err, "before the request")
-		require.Empty(t, started, "nothing was sent")
+		require.Empty(t, started, "no request was sent")
 
 		for _, path := range []string{"/silent", "/refusal"} {
 			ctx, cancel = context.WithCancelCause(t.Context())
@@ -114,7 +112,7 @@ func TestContextEnds(t *testing.T) {
 				cancel(errOurs)
 			}()
 			_, err = transport.Open(ctx, requestFor(path, ""))
-			require.Equal(t, errOurs, err, "while the server says nothing, or not all of a refusal")
+			require.Equal(t, errOurs, err, "during a missing response or an incomplete error response")
 		}
 
 		ctx, cancel = context.WithCancelCause(t.Context())
@@ -122,20 +120,21 @@ func TestContextEnds(t *testing.T) {
 		<-started
 		cancel(errOurs)
 		_, err = body.Read(make([]byte, 1))
-		require.Equal(t, errOurs, err, "in the body")
+		require.Equal(t, errOurs, err, "while reading the body")
 
 		ctx, stop := context.WithTimeoutCause(t.Context(), 30*time.Millisecond, errOurs)
 		defer stop()
-		if body, err = transport.Open(ctx, requestFor("/late", "")); err == nil { // the deadline may come at any point
+		body, err = transport.Open(ctx, requestFor("/late", ""))
+		if err == nil { // the deadline may pass at any point
 			_, err = io.Copy(io.Discard, body)
 			require.NoError(t, body.Close())
 		}
-		require.Equal(t, errOurs, err, "at a deadline")
+		require.Equal(t, errOurs, err, "after a deadline")
 	})
 }
 
-// TestContextEndsWhileDialing: a host that drops packets does not hold the caller for the dialer's 30 seconds. net/http
-// lets the dial go on for whoever comes next.
+// Packets to the host are dropped, but the request does not wait 30 seconds for the dialer. net/http continues the dial
+// for later requests.
 func TestContextEndsWhileDialing(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	client := &http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
@@ -147,10 +146,9 @@ func TestContextEndsWhileDialing(t *testing.T) {
 	require.NoError(t, err)
 	_, err = transport.Open(ctx, pods)
 	require.Equal(t, errOurs, err)
-	client.CloseIdleConnections() // which ends the dial
+	client.CloseIdleConnections() // ends the dial
 }
 
-// TestBodyClosedEarly ends the request on the server's side, too.
 func TestBodyClosedEarly(t *testing.T) {
 	ended := make(chan struct{})
 	bothProtocols(t, func(w http.ResponseWriter, r *http.Request) {
@@ -164,6 +162,6 @@ func TestBodyClosedEarly(t *testing.T) {
 		<-ended
 		_, err := body.Read(make([]byte, 1))
 		require.Error(t, err)
-		require.NotEqual(t, io.EOF, err, "a body that the caller closed did not end")
+		require.NotEqual(t, io.EOF, err, "a body closed by the caller does not end cleanly")
 	})
 }

@@ -4,11 +4,11 @@ package http
 
 import "context"
 
-// contextLock is a lock whose wait ends with a context.
+// contextLock is a lock. Waiting for it ends when the context ends.
 type contextLock chan struct{}
 
-// do runs f with the lock. If ctx ends first, do returns the cause and f keeps the lock until it returns. A file system may block
-// for a long time.
+// do calls f with the lock held. If ctx ends first, do returns its cause, and the lock is released when f returns. f
+// may block for a long time in the file system.
 func (t contextLock) do(ctx context.Context, f func()) error {
 	select {
 	case t <- struct{}{}:

@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestCredentialFuncGivesCertificates: another one means another connection, and what is being read goes on.
+// A different certificate requires a new connection. Open responses continue.
 func TestCredentialFuncGivesCertificates(t *testing.T) {
 	eachProtocol(t, 0, func(t *testing.T, s *scene, ours *certs.Authority) {
 		first, second := credential(t, ours, "first", "t1"), credential(t, ours, "second", "t1")
@@ -31,29 +31,28 @@ func TestCredentialFuncGivesCertificates(t *testing.T) {
 				}
 				return second, nil
 			}})
-		watch, who, address := s.watch(t, transport)
-		require.Equal(t, "first t1", who)
+		watch, identity, address := s.watch(t, transport)
+		require.Equal(t, "first t1", identity)
 
 		s.refused.Store("first")
-		who, next := s.who(t, transport)
-		require.Equal(t, "second t1", who)
+		identity, next := s.identity(t, transport)
+		require.Equal(t, "second t1", identity)
 		require.NotEqual(t, address, next)
-		require.Equal(t, int32(3), asked.Load(), "for each request, and after the refusal")
+		require.Equal(t, int32(3), asked.Load(), "one call per request and one after the 401")
 		s.lines <- "more"
 		require.Equal(t, "more\n", watch.next(t))
 	})
 }
 
-// TestOldCredentialClosesIdleConnections, as nobody uses them again.
 func TestOldCredentialClosesIdleConnections(t *testing.T) {
 	eachProtocol(t, 0, func(t *testing.T, s *scene, ours *certs.Authority) {
 		given := credential(t, ours, "first", "t1")
 		transport := connect(t, s.Server, &lwhttp.Options{CAFile: s.directory + "/ca",
 			CredentialFunc: func(context.Context, *lwhttp.Credential) (*lwhttp.Credential, error) { return given, nil }})
-		_, _ = s.who(t, transport)
+		_, _ = s.identity(t, transport)
 		given = credential(t, ours, "second", "t1")
-		who, _ := s.who(t, transport)
-		require.Equal(t, "second t1", who)
+		identity, _ := s.identity(t, transport)
+		require.Equal(t, "second t1", identity)
 		s.eventuallyOpen(t, 1)
 	})
 }
@@ -63,7 +62,6 @@ func credential(t *testing.T, a *certs.Authority, name, token string) *lwhttp.Cr
 	return &lwhttp.Credential{Token: token, CertData: cert, KeyData: key}
 }
 
-// TestCredentialFuncAfterRejection: what is given again is not sent again, and what fails is the request's failure.
 func TestCredentialFuncAfterRejection(t *testing.T) {
 	sent := 0
 	network := roundTripper(func(*http.Request) (*http.Response, error) {
@@ -82,19 +80,19 @@ func TestCredentialFuncAfterRejection(t *testing.T) {
 		sent   int
 		err    string
 	}{
-		"the same again":  {func(*lwhttp.Credential) (*lwhttp.Credential, error) { return &lwhttp.Credential{Token: "t"}, nil }, 1, "401"},
-		"nothing":         {func(*lwhttp.Credential) (*lwhttp.Credential, error) { return nil, nil }, 1, "401"},
-		"always another":  {func(r *lwhttp.Credential) (*lwhttp.Credential, error) { return &lwhttp.Credential{Token: more(r)}, nil }, 2, "401"},
-		"at once a fault": {func(*lwhttp.Credential) (*lwhttp.Credential, error) { return nil, failure }, 0, "log in first"},
-		"then a fault": {func(r *lwhttp.Credential) (*lwhttp.Credential, error) {
+		"same token again":        {func(*lwhttp.Credential) (*lwhttp.Credential, error) { return &lwhttp.Credential{Token: "t"}, nil }, 1, "401"},
+		"nothing":                 {func(*lwhttp.Credential) (*lwhttp.Credential, error) { return nil, nil }, 1, "401"},
+		"new token each time":     {func(r *lwhttp.Credential) (*lwhttp.Credential, error) { return &lwhttp.Credential{Token: more(r)}, nil }, 2, "401"},
+		"error at the first call": {func(*lwhttp.Credential) (*lwhttp.Credential, error) { return nil, failure }, 0, "log in first"},
+		"error after a 401": {func(r *lwhttp.Credential) (*lwhttp.Credential, error) {
 			if r != nil {
 				return nil, failure
 			}
 			return &lwhttp.Credential{Token: "t"}, nil
 		}, 1, "log in first"},
-		"a certificate beside a Client": {func(*lwhttp.Credential) (*lwhttp.Credential, error) {
+		"certificate with a custom Client": {func(*lwhttp.Credential) (*lwhttp.Credential, error) {
 			return credential(t, certs.NewAuthority(t), "jane", ""), nil
-		}, 0, "can give no certificate"},
+		}, 0, "must not return a certificate"},
 	} {
 		sent, answer = 0, c.answer
 		_, err := get(t, transport, pods)
@@ -110,7 +108,6 @@ func more(c *lwhttp.Credential) string {
 	return c.Token + "t"
 }
 
-// TestCredentialFuncInvalidCertificate is the request's failure, and shows no key.
 func TestCredentialFuncInvalidCertificate(t *testing.T) {
 	_, key := certs.NewAuthority(t).Issue(t, "jane")
 	for _, given := range []*lwhttp.Credential{{KeyData: key}, {CertData: []byte("x"), KeyData: key}, {CertData: key, KeyData: key}} {

@@ -13,14 +13,15 @@ import (
 	"sync/atomic"
 )
 
-// maxDials is the number of connections that are dialed at once, unless requests can share an HTTP/2 connection.
+// maxDials is the maximum number of concurrent dials if requests cannot share an HTTP/2 connection.
 const maxDials = 100
 
-// boundedDialer is a round tripper to one server that bounds the connections dialed at once.
+// boundedDialer is a round tripper to one server that limits concurrent dials.
 //
-// net/http dials a connection for every request that finds none with room. So bounded sends a request without the
-// permission to dial first. A request that finds no connection waits for a permit, and is then sent with it. The permit is
-// released when the request has a connection. The next request often finds room on that connection, and does not dial.
+// net/http dials a connection for every request that finds no available connection. So boundedDialer first sends a
+// request without permission to dial. If no connection is available, the request waits for a permit and is sent again.
+// The permit is released when the request has a connection. The next request can often use that connection and does not
+// dial.
 type boundedDialer struct {
 	transport *http.Transport
 	shared    *permits // for requests that may share a connection
@@ -29,7 +30,7 @@ type boundedDialer struct {
 
 func newBoundedDialer(transport *http.Transport, scheme string) *boundedDialer {
 	b := &boundedDialer{transport: transport, shared: newPermits(1), single: newPermits(maxDials)}
-	if scheme == "http" { // always HTTP/1.1
+	if scheme == "http" { // HTTP/2 requires TLS
 		b.shared = b.single
 	}
 	transport.DialContext = withPermit(transport.DialContext)
@@ -39,7 +40,6 @@ func newBoundedDialer(transport *http.Transport, scheme string) *boundedDialer {
 	return b
 }
 
-// RoundTrip implements [http.RoundTripper].
 func (b *boundedDialer) RoundTrip(request *http.Request) (*http.Response, error) {
 	from := b.shared
 	if request.Header.Get("Upgrade") != "" {
@@ -56,8 +56,8 @@ func (b *boundedDialer) RoundTrip(request *http.Request) (*http.Response, error)
 	return response, err
 }
 
-// try sends a request. It releases the permit as soon as the request has a connection, and reports a failure to get one
-// to the requests that wait for a permit.
+// try sends a request. It releases the permit as soon as the request has a connection. If the dial fails, all requests
+// that wait for a permit fail with the same error.
 func (b *boundedDialer) try(request *http.Request, p *permit) (*http.Response, error) {
 	ctx := context.WithValue(request.Context(), permitKey{}, p)
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: p.connected})
@@ -69,14 +69,13 @@ func (b *boundedDialer) try(request *http.Request, p *permit) (*http.Response, e
 	return response, err
 }
 
-// CloseIdleConnections closes the idle connections of the transport.
 func (b *boundedDialer) CloseIdleConnections() { b.transport.CloseIdleConnections() }
 
-var errNoPermit = errors.New("http: no connection has room for the request")
+var errNoPermit = errors.New("http: no connection is available for the request")
 
 type permitKey struct{}
 
-// withPermit makes a dial function fail with errNoPermit unless the request holds a permit.
+// withPermit returns a dial function that fails with errNoPermit unless the request holds a permit.
 func withPermit(dial func(context.Context, string, string) (net.Conn, error)) func(context.Context, string, string) (net.Conn, error) {
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
 		if p, ok := ctx.Value(permitKey{}).(*permit); ok && !p.held.Load() {
@@ -92,7 +91,7 @@ type permit struct {
 	held atomic.Bool
 }
 
-// connected releases the permit when the request has a connection.
+// connected releases the permit because the request has a connection.
 func (p *permit) connected(info httptrace.GotConnInfo) {
 	if !p.held.Load() {
 		return
@@ -109,16 +108,16 @@ func (p *permit) release() {
 	}
 }
 
-// permits bounds how many requests dial at once.
+// permits limits the number of requests that dial concurrently.
 type permits struct {
 	available chan struct{}
 
 	mu      sync.Mutex
 	total   int
-	failure *dialFailure // the next one
+	failure *dialFailure // the next failed dial
 }
 
-// dialFailure is a dial that failed. It ends the wait of all requests that waited for a permit at that time.
+// dialFailure is a failed dial. All requests that wait for a permit at that time fail with its error.
 type dialFailure struct {
 	done chan struct{}
 	err  error
@@ -130,7 +129,7 @@ func newPermits(n int) *permits {
 	return s
 }
 
-// widen allows maxDials at once, because the server speaks HTTP/1.1 and each request needs a connection.
+// widen raises the limit to maxDials, because each HTTP/1.1 request needs its own connection.
 func (s *permits) widen() { s.grow(maxDials) }
 
 func (s *permits) grow(total int) {
@@ -141,8 +140,8 @@ func (s *permits) grow(total int) {
 	}
 }
 
-// wait returns a permit, or the error of a dial that failed while it waited. A server that cannot be reached thus fails
-// all requests after one timeout.
+// wait blocks until it can return a permit, or the error of a failed dial. So all requests to an unreachable server
+// fail after one timeout.
 func (s *permits) wait(ctx context.Context) (*permit, error) {
 	s.mu.Lock()
 	next := s.failure

@@ -16,8 +16,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestStreamsDialFewConnections opens 1,000 watches at once over HTTP/2, and then reopens the watches of a broken
-// connection at once. A connection carries 100 streams, so 10 connections are needed. At most twice as many are dialed.
+// 1,000 watches start at the same time over HTTP/2. Then the watches of a broken connection restart at the same time. A
+// connection carries 100 streams, so 10 connections are necessary and at most 20 are allowed.
 func TestStreamsDialFewConnections(t *testing.T) {
 	const watches, streams = 1000, 100
 	connections := counter{open: map[net.Conn]bool{}}

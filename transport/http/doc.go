@@ -1,46 +1,48 @@
-// Package http lists and watches over HTTP: net/http, HTTP/1.1 with chunked bodies or HTTP/2.
+// Package http lists and watches over HTTP/1.1 or HTTP/2 with net/http.
 //
-// A [Transport] talks to one API server. It sends its credential to that server only: not to another host, port or scheme
-// that a redirect points to, and not to a proxy.
+// A [Transport] sends requests to one API server. It never sends its credentials to a proxy, or to another host, port
+// or scheme after a redirect.
 //
 // # Many watches
 //
-// The watches of one server should share a Transport. Over HTTP/2 they then share connections. A kube-apiserver allows 100
-// requests at a time on each connection. A request that finds no room dials another connection, so 150 watches need two.
+// Share one Transport between all watches of a server. Over HTTP/2 they then share connections. A kube-apiserver allows
+// 100 concurrent requests per connection, so 150 watches need two connections.
 //
-// One HTTP/2 connection is dialed at a time. Other requests that find no room wait for it, and then try it first. So 10,000
-// watches that start at once dial 100 connections. When a connection breaks, its 100 watches dial one. Over HTTP/1.1, and for
-// upgrades to WebSocket, at most 100 connections are dialed at a time. A failed dial fails all requests that wait at that
-// time. A request whose context ends stops waiting at once. These limits do not apply to [Options.Client], nor to other hosts
-// that the server redirects to.
+// The transport dials one HTTP/2 connection at a time. Other requests wait for it and then use it if possible. So
+// 10,000 watches that start at the same time dial 100 connections. Over HTTP/1.1, and for upgrades to WebSocket, the
+// transport dials at most 100 connections at a time. If a dial fails, all requests that wait at that time fail. A
+// request stops waiting when its context ends. These limits do not apply to [Options.Client], or to other hosts after a
+// redirect.
 //
-// A broken connection ends all of its watches. They also share its bandwidth. A slow reader does not delay the others: up
-// to 4 MiB are buffered for it, and then the server has to wait.
+// When a connection breaks, all of its watches end. The watches of a connection share its bandwidth. A slow reader does
+// not delay the others until 4 MiB are buffered for it. After that, the server must wait.
 //
-// Over HTTP/1.1, and so over plain "http", each watch has its own connection. Each connection takes a file descriptor and a
-// local port. Linux has 28,000 local ports for one server by default. A browser opens at most six HTTP/1.1 connections to a
-// host, for all tabs together. The seventh watch waits, and so does every list. Use HTTP/2 there, fewer watches, or
-// package ws.
+// Over HTTP/1.1, including all plain "http" URLs, each watch has its own connection. Each connection uses a file
+// descriptor and a local port. By default, Linux has 28,000 local ports per server. A browser opens at most six
+// HTTP/1.1 connections per host, across all tabs. The seventh watch waits, and so does every list. In that case use
+// HTTP/2, fewer watches, or package ws.
 //
 // # In a browser
 //
-// Compiled to WebAssembly it fetches, and streams what it fetches: the reader pulls, so that a server is held back by who
-// does not read, as soon as the browser holds enough itself: 64 MiB in Chromium. Options that a page cannot have are missing there: TLS and connections are the browser's business. The
-// program's host has to call wasm/glue.js first.
+// In WebAssembly the transport uses fetch and streams the response. The browser buffers unread data, up to 64 MiB in
+// Chromium. After that, the server must wait. The options for TLS and connections do not exist, because the browser
+// controls both. The page must load wasm/glue.js before the WASM module starts.
 //
 // # Rotation
 //
-// Tokens, client certificates and authorities that come from files may be replaced while the transport is in use. The
-// files are looked at before a request, once a minute, and at once when the server answered 401 or a request failed before
-// there was an answer, as it does when either side refuses the other's certificate; if they changed, that request is tried
-// once more. A new certificate or authority means new connections; responses that are being read go on over the old ones.
-// Files that are missing, cut short or do not fit together change nothing: what was read last stays in use. A [http.Client]
-// of the caller's looks after its own files. The system's roots are read once, by crypto/x509.
+// Files with tokens, client certificates and certificate authorities may be replaced while the transport is in use. The
+// transport reads them again before a request if the last read is at least a minute old. It also reads them after a
+// 401, and after a request that failed without a response, for example because a certificate was rejected. If they have
+// changed, the transport retries that request once.
+//
+// A new certificate or certificate authority requires new connections. Open responses continue over the old
+// connections. If a file is missing or truncated, or a certificate does not match its key, the transport keeps the
+// previous contents. [Options.Client] must handle rotation itself. The system's root certificates are read only once.
 //
 // # Logging
 //
-// This package logs nothing, but net/http writes to the global logger of package log. For example, it logs the first bytes of
-// a response that no request expects, and these may be a part of an object. Call log.SetOutput(io.Discard) to silence it.
+// This package logs nothing, but net/http writes to the global logger of package log. For example, it logs the first
+// bytes of an unsolicited response, which may contain parts of an object. Call log.SetOutput(io.Discard) to silence it.
 //
-// Package kubeconfig makes the options of this package from a kubeconfig or a service account.
+// Package kubeconfig creates the options of this package from a kubeconfig or a service account.
 package http

@@ -24,7 +24,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// echoes are the forms in which a server or a gateway may repeat a token.
+// echoes returns the forms in which a server or a gateway may repeat a token.
 func echoes(token string) map[string]string {
 	return map[string]string{
 		"plain": token, "query": url.QueryEscape(token), "path": url.PathEscape(token), "cut": token[:len(token)/2],
@@ -33,7 +33,7 @@ func echoes(token string) map[string]string {
 	}
 }
 
-// TestErrorResponsesShowNoToken covers every text of a Status, pages, and a token that the limit of a message would cut.
+// The cases include all strings of a Status, HTML pages, and a token at the limit of the message length.
 func TestErrorResponsesShowNoToken(t *testing.T) {
 	secrets := canary.Secrets{}
 	token := secrets.New("token")
@@ -65,7 +65,7 @@ func TestErrorResponsesShowNoToken(t *testing.T) {
 	})
 }
 
-// TestEarlierTokensAreRedacted covers a server that repeats the token of the first of two attempts.
+// The server repeats the token of the first of two attempts.
 func TestEarlierTokensAreRedacted(t *testing.T) {
 	secrets, asked := canary.Secrets{}, 0
 	first, second := secrets.New("first"), secrets.New("second")
@@ -81,7 +81,7 @@ func TestEarlierTokensAreRedacted(t *testing.T) {
 	require.EqualError(t, err, "the server answered 401: neither … nor …")
 }
 
-// TestHeadersAreRedacted, but not those that say who asks.
+// Headers with an identity are not redacted.
 func TestHeadersAreRedacted(t *testing.T) {
 	secrets := canary.Secrets{}
 	key := secrets.New("key")
@@ -96,7 +96,6 @@ func TestHeadersAreRedacted(t *testing.T) {
 	require.EqualError(t, err, "the server answered 403: jane.doe@example.com may not: …a=b; …")
 }
 
-// TestRedirectsShowNoToken, neither in errors nor in the trace.
 func TestRedirectsShowNoToken(t *testing.T) {
 	secrets := canary.Secrets{}
 	token := secrets.New("token")
@@ -111,19 +110,19 @@ func TestRedirectsShowNoToken(t *testing.T) {
 		{"eyjhbgcioi0123", "http://eyjhbgcioi0123.invalid/"}, {token, "/" + strings.Repeat("%zz", 3) + token},
 	} {
 		transport := connect(t, server, &lwhttp.Options{Token: c.token})
-		var told strings.Builder
-		ctx := lw.WithTrace(t.Context(), &lw.Trace{Redirected: func(origin string) { told.WriteString(origin) }})
+		var reported strings.Builder
+		ctx := lw.WithTrace(t.Context(), &lw.Trace{Redirected: func(origin string) { reported.WriteString(origin) }})
 		_, err := transport.Open(ctx, requestFor("/", "to="+url.QueryEscape(c.target)))
 		require.Error(t, err)
 		for ; err != nil; err = errors.Unwrap(err) {
 			secrets.Absent(t, c.target, fmt.Sprintf("%v %+v %#v", err, err, err))
 		}
-		secrets.Absent(t, c.target, told.String())
+		secrets.Absent(t, c.target, reported.String())
 	}
 }
 
-// TestBrokenAnswersShowNoToken covers a status line that net/http quotes.
-func TestBrokenAnswersShowNoToken(t *testing.T) {
+// net/http quotes an invalid status line.
+func TestInvalidResponsesShowNoToken(t *testing.T) {
 	secrets := canary.Secrets{}
 	token := secrets.New("token")
 	for _, line := range []string{"HTTP/1.1 " + token, token + " 200 OK", "HTTP/1.1 200 OK\r\n" + token, "HTTP/1.1 200 OK\r\nContent-Length: " + token} {
@@ -139,7 +138,7 @@ func TestBrokenAnswersShowNoToken(t *testing.T) {
 	}
 }
 
-// answering starts a server that reads the header of each request and writes an answer. It returns the address.
+// answering starts a server that responds to every request header with answer. It returns the address.
 func answering(t *testing.T, answer string) string {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
@@ -162,8 +161,8 @@ func answering(t *testing.T, answer string) string {
 	return listener.Addr().String()
 }
 
-// TestProxiesStatusLineShowsNoPassword: net/http makes an error of the text behind the code that answers a CONNECT.
-func TestProxiesStatusLineShowsNoPassword(t *testing.T) {
+// net/http copies the status text of a CONNECT response to its error.
+func TestProxyStatusLineShowsNoPassword(t *testing.T) {
 	secrets := canary.Secrets{}
 	password := secrets.New("password")
 	basic := base64.StdEncoding.EncodeToString([]byte("jane:" + password))
@@ -182,7 +181,7 @@ func TestProxiesStatusLineShowsNoPassword(t *testing.T) {
 	}
 }
 
-// TestGoAwayShowsNoToken: its debug data becomes a part of the error of a body over HTTP/2.
+// The error of an HTTP/2 body contains the debug data of GOAWAY.
 func TestGoAwayShowsNoToken(t *testing.T) {
 	secrets := canary.Secrets{}
 	token := secrets.New("token")

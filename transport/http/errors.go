@@ -2,25 +2,26 @@ package http
 
 import "errors"
 
-// errPath is for a path that would be read as the end of the host's name: its request, and the credentials, could go elsewhere.
-var errPath = errors.New("http: the path of a request must begin with a slash, as /api/v1/pods")
+// errPath rejects a path that would extend the host name and so send credentials to another host.
+var errPath = errors.New("http: the request path must start with a slash, for example /api/v1/pods")
 
-// ErrNotUpgraded says that the server, or a proxy, answered a request for another protocol as if it had been none.
-// It is an [errors.ErrUnsupported].
+// ErrNotUpgraded reports that the server or a proxy ignored the request to switch protocols. It wraps
+// [errors.ErrUnsupported].
 var ErrNotUpgraded error = notUpgraded{}
 
 type notUpgraded struct{}
 
 func (notUpgraded) Error() string {
-	return "http: the server, or a proxy before it, does not speak the protocol that was asked for"
+	return "http: the server or a proxy does not support the requested protocol"
 }
 
 func (notUpgraded) Unwrap() error { return errors.ErrUnsupported }
 
-// errRedirects reports ten redirects. A browser has its own limit and its own error.
-var errRedirects = errors.New("http: the server redirects without an end")
+// errRedirects reports ten redirects. Browsers have their own limit and error.
+var errRedirects = errors.New("http: stopped after 10 redirects")
 
-// isToken reports whether a header may have a text; net/http and fetch would show it in their complaints, or try it for ever.
+// isToken reports whether text is valid in an Authorization header. Otherwise net/http and fetch would include the
+// token in their errors, or the request would be retried forever.
 func isToken(text string) bool {
 	for i := range len(text) {
 		if text[i] <= ' ' || text[i] > '~' {

@@ -15,7 +15,7 @@ import (
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 )
 
-// A token is asked for with every request, and once more when the server has refused it.
+// TokenFunc is called for every request, and once more after a 401.
 func ExampleOptions_tokenFunc() {
 	server, err := lwtest.Start(&lwtest.Options{Tokens: map[string]lwtest.Access{"fresh": lwtest.FullAccess}})
 	if err != nil {
@@ -47,7 +47,7 @@ func ExampleOptions_tokenFunc() {
 	// <nil>
 }
 
-// A credential may be a token, a certificate, or both, and is told what was refused.
+// After a 401, CredentialFunc receives the refused credential and can return a new one.
 func ExampleCredential() {
 	server, err := lwtest.Start(&lwtest.Options{Tokens: map[string]lwtest.Access{"second": lwtest.FullAccess}})
 	if err != nil {
@@ -79,7 +79,7 @@ func ExampleCredential() {
 	// then second
 }
 
-// What the server refuses is an error of package lw, whatever brought it.
+// Error responses match the errors of package lw.
 func ExampleTransport() {
 	server, err := lwtest.Start(nil)
 	if err != nil {
@@ -99,7 +99,7 @@ func ExampleTransport() {
 	// true
 }
 
-// A redirect to another server gets no credential, and what that one says is told with its origin.
+// The transport sends no credentials to the target of a redirect, and names its origin in the error.
 func ExampleTransport_Open_redirect() {
 	other, err := lwtest.Start(&lwtest.Options{Tokens: map[string]lwtest.Access{"s3cret": lwtest.FullAccess}})
 	if err != nil {
@@ -121,5 +121,5 @@ func ExampleTransport_Open_redirect() {
 	defer transport.Close()
 	_, err = transport.Open(context.Background(), &lw.Request{Path: "/api/v1/pods"})
 	fmt.Println(errors.Is(err, lw.ErrForbidden), strings.ReplaceAll(err.Error(), other.URL, "https://other.example"))
-	// Output: true http: redirected to https://other.example, which gets no credentials: the server answered 403 Forbidden: pods is forbidden: User "system:anonymous" cannot list resource "pods" in API group "" at the cluster scope
+	// Output: true http: redirected to https://other.example without credentials: the server answered 403 Forbidden: pods is forbidden: User "system:anonymous" cannot list resource "pods" in API group "" at the cluster scope
 }

@@ -11,7 +11,7 @@ import (
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 )
 
-// The Pods of a namespace, from an embedded server.
+// This example lists the Pods of a namespace from an in-process server.
 func Example() {
 	server, err := lwtest.Start(nil)
 	if err != nil {
@@ -39,7 +39,7 @@ func Example() {
 			fmt.Println(event.Object.Key(), event.Object.Get("status.phase"))
 		}
 		if event.Type == lw.Synced {
-			break // or go on: what follows are the changes
+			break // or continue to receive changes
 		}
 	}
 	// Output:

@@ -7,10 +7,10 @@ import (
 	"testing"
 )
 
-// RoundTrippers can be compared: other ones mean other connections.
+// RoundTrippers can be compared. Different values have different connections.
 type RoundTrippers = roundTrippers
 
-// Current returns the round trippers that a request is sent with, after it failed with others or before it has.
+// Current returns the round trippers for a request. failed are those of a failed first try, or nil.
 func (t *Transport) Current(failed *RoundTrippers) *RoundTrippers {
 	now, err := t.authenticator.transports.current(context.Background(), nil, failed)
 	if err != nil {
@@ -19,14 +19,14 @@ func (t *Transport) Current(failed *RoundTrippers) *RoundTrippers {
 	return now
 }
 
-// ReadFiles replaces the reading of all files until the test ends.
-func ReadFiles(t testing.TB, read func(what, path string) ([]byte, error)) {
+// ReadFiles replaces readFile until the test ends.
+func ReadFiles(t testing.TB, read func(name, path string) ([]byte, error)) {
 	before := readFile
 	readFile = read
 	t.Cleanup(func() { readFile = before })
 }
 
-// Age lets the minute pass after which the files are looked at again.
+// Age makes the transport read its files again at the next request.
 func (t *Transport) Age() {
 	s := t.authenticator.transports
 	s.mu.Lock()

@@ -15,7 +15,6 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestFilesAreReadOncePerMinute, or at once when a request failed with what they hold.
 func TestFilesAreReadOncePerMinute(t *testing.T) {
 	directory := t.TempDir()
 	rotate := func() { write(t, directory, "ca", certs.NewAuthority(t).PEM) }
@@ -32,44 +31,42 @@ func TestFilesAreReadOncePerMinute(t *testing.T) {
 		require.NotSame(t, first, second)
 
 		rotate()
-		require.Same(t, second, transport.Current(nil), "another minute begins")
-		require.Same(t, second, transport.Current(first), "another request failed with the old ones: these were not tried yet")
+		require.Same(t, second, transport.Current(nil), "the interval starts again")
+		require.Same(t, second, transport.Current(first), "a failure with old round trippers returns the current ones")
 		third := transport.Current(second)
 		require.NotSame(t, second, third)
 		time.Sleep(time.Hour)
-		require.Same(t, third, transport.Current(nil), "the content is the same")
-		require.Same(t, third, transport.Current(third), "the content is the same")
+		require.Same(t, third, transport.Current(nil), "the content has not changed")
+		require.Same(t, third, transport.Current(third), "the content has not changed")
 	})
 }
 
-// TestFilesWithCallerClient are not this package's business.
 func TestFilesWithCallerClient(t *testing.T) {
 	transport, err := lwhttp.New("https://k8s.example", &lwhttp.Options{Client: &http.Client{}})
 	require.NoError(t, err)
-	theirs := transport.Current(nil)
-	require.Same(t, theirs, transport.Current(theirs))
+	current := transport.Current(nil)
+	require.Same(t, current, transport.Current(current))
 }
 
-// TestInvalidFiles change nothing until they are good again.
 func TestInvalidFiles(t *testing.T) {
 	authority, directory := certs.NewAuthority(t), t.TempDir()
 	cert, key := authority.Issue(t, "jane")
 	newCert, newKey := authority.Issue(t, "joe")
 	bundle := slices.Concat(authority.PEM, certs.NewAuthority(t).PEM)
 	for name, files := range map[string]map[string]string{
-		"authority empty":                   {"ca": ""},
-		"authority no PEM":                  {"ca": "pa55word"},
-		"authority missing":                 {"ca": "-"},
-		"authority cut in its second block": {"ca": string(bundle[:len(bundle)-30])},
-		"authority cut in its last line":    {"ca": string(bundle[:len(bundle)-2])},
-		"certificate empty":                 {"cert": ""},
-		"certificate missing":               {"cert": "-"},
-		"certificate cut":                   {"cert": string(newCert[:len(newCert)/2]), "key": string(newKey)},
-		"certificate new, key old":          {"cert": string(newCert)},
-		"certificate old, key new":          {"key": string(newKey)},
-		"certificate new, key missing":      {"cert": string(newCert), "key": "-"},
-		"certificate's chain cut":           {"cert": string(newCert) + string(cert[:len(cert)/2]), "key": string(newKey)},
-		"authority new, certificate broken": {"ca": string(bundle), "cert": ""},
+		"empty authority":                     {"ca": ""},
+		"authority without PEM":               {"ca": "pa55word"},
+		"missing authority":                   {"ca": "-"},
+		"truncated second block of authority": {"ca": string(bundle[:len(bundle)-30])},
+		"truncated last line of authority":    {"ca": string(bundle[:len(bundle)-2])},
+		"empty certificate":                   {"cert": ""},
+		"missing certificate":                 {"cert": "-"},
+		"truncated certificate":               {"cert": string(newCert[:len(newCert)/2]), "key": string(newKey)},
+		"new certificate, old key":            {"cert": string(newCert)},
+		"old certificate, new key":            {"key": string(newKey)},
+		"new certificate, missing key":        {"cert": string(newCert), "key": "-"},
+		"truncated certificate chain":         {"cert": string(newCert) + string(cert[:len(cert)/2]), "key": string(newKey)},
+		"new authority, empty certificate":    {"ca": string(bundle), "cert": ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			good := map[string]string{"ca": string(authority.PEM), "cert": string(cert), "key": string(key)}

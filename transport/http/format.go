@@ -8,9 +8,9 @@ import (
 	"strconv"
 )
 
-// Format prints the options without what is secret in them, by whatever verb: they end up in logs.
+// Format prints the options without secrets for all verbs, because options end up in logs.
 func (o Options) Format(f fmt.State, verb rune) {
-	type plain Options // which has no such method
+	type plain Options // has no Format method
 	o.Token, o.Proxy = redacted(o.Token), redacted(o.Proxy)
 	o.CAData, o.CertData, o.KeyData = []byte(redacted(o.CAData)), []byte(redacted(o.CertData)), []byte(redacted(o.KeyData))
 	header := map[string][]string{}
@@ -21,19 +21,19 @@ func (o Options) Format(f fmt.State, verb rune) {
 	_, _ = fmt.Fprintf(f, fmt.FormatString(f, verb), plain(o))
 }
 
-// Format prints where the transport goes, by whatever verb.
+// Format prints the origin of the server for all verbs.
 func (t *Transport) Format(f fmt.State, _ rune) {
 	_, _ = io.WriteString(f, "http.Transport{"+t.Origin()+"}")
 }
 
-// Format prints which parts there are, by whatever verb.
+// Format prints which fields are set, without their values.
 func (c Credential) Format(f fmt.State, verb rune) {
 	type plain Credential
 	c = Credential{redacted(c.Token), []byte(redacted(c.CertData)), []byte(redacted(c.KeyData))}
 	_, _ = fmt.Fprintf(f, fmt.FormatString(f, verb), plain(c))
 }
 
-// MarshalJSON writes what Format prints, as a text: loggers write JSON.
+// MarshalJSON returns the output of Format as a JSON string, because loggers write JSON.
 func (c Credential) MarshalJSON() ([]byte, error) { return []byte(strconv.Quote(fmt.Sprint(c))), nil }
 
 func redacted[text string | []byte](secret text) string {

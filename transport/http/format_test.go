@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestOptionsAreLoggedWithoutSecrets, by whatever verb, and so are what they are in and what is made of them.
+// This applies to all verbs, and to values that contain the options.
 func TestOptionsAreLoggedWithoutSecrets(t *testing.T) {
 	authority := certs.NewAuthority(t)
 	cert, key := authority.Issue(t, "jane")
@@ -41,7 +41,7 @@ func TestOptionsAreLoggedWithoutSecrets(t *testing.T) {
 	}
 	require.Contains(t, fmt.Sprintf("%+v", opts), "ServerName:api.test")
 	require.Contains(t, fmt.Sprintf("%+v", opts), "X-Key:[…]")
-	require.NotContains(t, fmt.Sprintf("%+v", lwhttp.Options{}), "…", "what is not set is not hidden")
+	require.NotContains(t, fmt.Sprintf("%+v", lwhttp.Options{}), "…", "empty fields are not redacted")
 	text, err := json.Marshal(within.Given)
 	require.NoError(t, err)
 	require.NotContains(t, string(text), "pa55word")

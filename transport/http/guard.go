@@ -19,42 +19,42 @@ type authenticator struct {
 	server         *url.URL
 	transports     *transportSource
 	token          tokenSource
-	credentialFunc func(ctx context.Context, refused *Credential) (*Credential, error) // in place of token, unless nil
+	credentialFunc func(ctx context.Context, refused *Credential) (*Credential, error) // replaces token unless nil
 	header         http.Header
 	userAgent      string
-	secrets        redact.Secrets // of every request: see attempt
+	secrets        redact.Secrets // secrets that every request contains
 }
 
-// credentials are what a request is sent with.
+// credentials are the credentials of a request.
 type credentials struct {
 	roundTrippers *roundTrippers
 	token         string
-	credential    *Credential // by ask
+	credential    *Credential // result of the CredentialFunc
 }
 
 func (c credentials) equal(other credentials) bool {
 	return c.roundTrippers == other.roundTrippers && c.token == other.token
 }
 
-// attempt is the RoundTripper of one Open, with its redirects.
+// attempt is the RoundTripper of one Open call, including its redirects.
 type attempt struct {
 	*authenticator
-	secrets redact.Secrets // all tokens that were sent, and the secrets of every request
-	renewed bool           // an Open is repeated once at most, so that many 401s do not read the files as often
+	secrets redact.Secrets // secrets of the authenticator and all tokens sent
+	renewed bool           // limits an Open call to one retry and one more read of the files
 }
 
 func (a *authenticator) attempt() *attempt {
 	return &attempt{authenticator: a, secrets: a.secrets[:len(a.secrets):len(a.secrets)]}
 }
 
-// responseError returns the error of a response without success status.
+// responseError returns the error for a response with an error status.
 func (a *attempt) responseError(response *http.Response) error {
 	text := &body{ReadCloser: response.Body, ctx: context.Background(), secrets: a.secrets}
-	refusal := lw.ReadStatusError(response.StatusCode, retryAfter(response.Header.Get("Retry-After"), time.Now()), text)
+	rejected := lw.ReadStatusError(response.StatusCode, retryAfter(response.Header.Get("Retry-After"), time.Now()), text)
 	if response.Request != nil && origin(response.Request.URL) != origin(a.server) {
-		return fmt.Errorf("http: redirected to %s, which gets no credentials: %w", a.secrets.Text(origin(response.Request.URL)), refusal)
+		return fmt.Errorf("http: redirected to %s without credentials: %w", a.secrets.Text(origin(response.Request.URL)), rejected)
 	}
-	return refusal
+	return rejected
 }
 
 func (a *attempt) RoundTrip(original *http.Request) (*http.Response, error) {
@@ -85,7 +85,7 @@ func (a *attempt) RoundTrip(original *http.Request) (*http.Response, error) {
 	return a.send(original, own, fresh)
 }
 
-// credentials returns those for a request that has not been tried yet.
+// credentials returns the credentials for the first try of a request.
 func (a *authenticator) credentials(ctx context.Context, own bool) (c credentials, err error) {
 	if own && a.credentialFunc != nil {
 		return a.callCredentialFunc(ctx, nil)
@@ -96,7 +96,7 @@ func (a *authenticator) credentials(ctx context.Context, own bool) (c credential
 	return c, err
 }
 
-// callCredentialFunc calls the caller's CredentialFunc. The token and the client certificate come from the same Credential.
+// callCredentialFunc calls the CredentialFunc. The token and the client certificate come from the same Credential.
 func (a *authenticator) callCredentialFunc(ctx context.Context, refused *Credential) (c credentials, err error) {
 	if c.credential, err = a.credentialFunc(ctx, refused); err != nil {
 		return c, &credentialError{err}
@@ -109,15 +109,15 @@ func (a *authenticator) callCredentialFunc(ctx context.Context, refused *Credent
 	return c, err
 }
 
-// credentialError reports that there is no credential.
+// credentialError reports a failed CredentialFunc.
 type credentialError struct{ error }
 
 func (n *credentialError) Unwrap() error { return n.error }
 
-// renew looks for other credentials than those that a request has just failed with. The files are looked at whatever the
-// failure was, as the words of a refused certificate cannot be relied on: in TLS 1.3 the refusal comes after the handshake,
-// and is often seen only as a connection that broke. The token is asked for anew when the server refused it, or may be about
-// to, as everything else has changed. A CredentialFunc is asked only after a 401: it may ask a human.
+// renew returns new credentials after a failed request. It reads the files after any failure, because a rejected
+// certificate has no reliable error. In TLS 1.3 the rejection arrives after the handshake, often only as a broken
+// connection. It gets a new token after a 401, or if the certificates have changed. It calls a CredentialFunc only
+// after a 401, because that may prompt the user.
 func (a *authenticator) renew(ctx context.Context, used credentials, own, unauthorized bool) (credentials, error) {
 	fresh, err := used, error(nil)
 	if fresh.roundTrippers, err = a.transports.current(ctx, used.credential, used.roundTrippers); err != nil {
@@ -127,7 +127,7 @@ func (a *authenticator) renew(ctx context.Context, used credentials, own, unauth
 	case a.credentialFunc != nil && unauthorized:
 		return a.callCredentialFunc(ctx, used.credential)
 	case a.credentialFunc == nil && (unauthorized || own && fresh.roundTrippers != used.roundTrippers):
-		if token, err := a.token(ctx, used.token); err == nil && token != "" { // else the failure at hand says more
+		if token, err := a.token(ctx, used.token); err == nil && token != "" { // otherwise the original error is more useful
 			fresh.token = token
 		}
 	}
@@ -152,18 +152,18 @@ func (a *attempt) send(original *http.Request, own bool, c credentials) (*http.R
 	}
 	response, err := via.RoundTrip(request)
 	if response != nil && response.StatusCode == http.StatusSwitchingProtocols {
-		return response, err // the connection is the caller's now
+		return response, err // the caller owns the connection now
 	}
 	if response != nil {
 		hideLocation(response)
 	}
-	if response != nil && response.Body != nil { // a caller's transport may leave it out, and http.Client minds that
+	if response != nil && response.Body != nil { // the transport of a custom client may return no body
 		response.Body = &lease{ReadCloser: response.Body, source: a.transports, via: c.roundTrippers}
 	}
 	return response, err
 }
 
-// origin is RFC 6454's: a host in other capitals, or with its scheme's own port, is the same.
+// origin returns the normalized origin of a URL (RFC 6454), with the host in lower case and an explicit port.
 func origin(u *url.URL) string {
 	port := u.Port()
 	if port == "" && u.Scheme == "https" {

@@ -18,14 +18,14 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// serve starts a server: over TLS and with HTTP/2, or in plain HTTP/1.1 if config is nil.
+// serve starts a server with TLS and HTTP/2, or with plain HTTP/1.1 if config is nil.
 func serve(t *testing.T, config *tls.Config, handler http.HandlerFunc, setUp ...func(*http.Server)) *httptest.Server {
 	t.Helper()
 	server := httptest.NewUnstartedServer(handler)
 	for _, f := range setUp {
 		f(server.Config)
 	}
-	server.Config.ErrorLog = log.New(io.Discard, "", 0) // refused handshakes are what some tests want
+	server.Config.ErrorLog = log.New(io.Discard, "", 0) // some tests expect failed handshakes
 	if config == nil {
 		server.Start()
 	} else {
@@ -37,7 +37,7 @@ func serve(t *testing.T, config *tls.Config, handler http.HandlerFunc, setUp ...
 	return server
 }
 
-// connect makes a transport to a server. Without options of its own it trusts the certificate of [serve].
+// connect returns a transport to a server. If opts is nil, it trusts the certificate of [serve].
 func connect(t *testing.T, server *httptest.Server, opts *lwhttp.Options) *lwhttp.Transport {
 	t.Helper()
 	if opts == nil {
@@ -49,7 +49,7 @@ func connect(t *testing.T, server *httptest.Server, opts *lwhttp.Options) *lwhtt
 	return transport
 }
 
-// trust returns options with the server's own certificate as the authority, if it has one.
+// trust returns options that trust the server's certificate, if it has one.
 func trust(server *httptest.Server) *lwhttp.Options {
 	opts := &lwhttp.Options{}
 	if server.Certificate() != nil {
@@ -64,7 +64,7 @@ func bothProtocols(t *testing.T, handler http.HandlerFunc, test func(*testing.T,
 		t.Run(name, func(t *testing.T) {
 			server := serve(t, config, func(w http.ResponseWriter, r *http.Request) {
 				if r.Proto != name {
-					t.Errorf("the request came over %s", r.Proto)
+					t.Errorf("the protocol of the request is %s", r.Proto)
 				}
 				handler(w, r)
 			})
@@ -73,10 +73,10 @@ func bothProtocols(t *testing.T, handler http.HandlerFunc, test func(*testing.T,
 	}
 }
 
-// pods is a request for a test that does not care what it asks for.
+// pods is a request for tests in which the path does not matter.
 var pods = &lw.Request{Path: "/api/v1/pods"}
 
-// requestFor is one with a query.
+// requestFor returns a request with a path and a query.
 func requestFor(path, query string) *lw.Request { return &lw.Request{Path: path, Query: query} }
 
 // get reads a whole response.
@@ -91,7 +91,7 @@ func get(t *testing.T, transport *lwhttp.Transport, request *lw.Request) (string
 	return string(text), err
 }
 
-// write puts text into a file of a directory and returns its path.
+// write writes a file and returns its path.
 func write(t *testing.T, directory, name string, text []byte) string {
 	t.Helper()
 	path := filepath.Join(directory, name)
@@ -99,10 +99,10 @@ func write(t *testing.T, directory, name string, text []byte) string {
 	return path
 }
 
-// loopback is the address that servers of this package listen on.
+// loopback is the address of the test servers.
 const loopback = "127.0.0.1"
 
-// roundTripper is a network of one function.
+// roundTripper adapts a function to http.RoundTripper.
 type roundTripper func(*http.Request) (*http.Response, error)
 
 func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }

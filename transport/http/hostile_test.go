@@ -22,11 +22,11 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// maxHeap is what an answer may take of memory besides what the caller keeps: the largest header, as often as net/http
-// copies it.
+// maxHeap is the maximum heap growth in bytes for one response. It allows for the copies of the largest header in
+// net/http.
 const maxHeap = 8 << 20
 
-// raw is a server that reads a request's header, or what comes first over HTTP/2, and then writes most bytes.
+// raw starts a server that reads a request header, or the HTTP/2 preface, and then writes most bytes.
 func raw(t *testing.T, config *tls.Config, heap *hostile.Heap, most int64, first, then string) string {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
@@ -55,23 +55,23 @@ func raw(t *testing.T, config *tls.Config, heap *hostile.Heap, most int64, first
 	return scheme + listener.Addr().String()
 }
 
-// TestHostileAnswers: what no HTTP server says ends with net/http's error of the request, and takes a bounded memory.
-func TestHostileAnswers(t *testing.T) {
+// Invalid responses must fail with an error of net/http and use a limited amount of memory.
+func TestInvalidResponsesUseBoundedMemory(t *testing.T) {
 	const ok = "HTTP/1.1 200 OK\r\n"
 	const chunked = ok + "Transfer-Encoding: chunked\r\n\r\n"
 	for name, c := range map[string]struct{ first, then string }{
-		"a status line without end":       {"HTTP/1.1 200 ", "x"},
-		"a header without end":            {ok + "X: ", "x"},
-		"a header's name without end":     {ok, "x"},
-		"headers without end":             {ok, "X-Header: value\r\n"},
-		"informational without end":       {"", "HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n"},
-		"a Location without end":          {"HTTP/1.1 302 Found\r\nLocation: /", "x"},
-		"a chunk's length without end":    {chunked, "0"},
-		"a chunk's extension without end": {chunked + "5;", "x"},
-		"extensions without end":          {chunked, "1;" + strings.Repeat("x", 1000) + "\r\n \r\n"},
-		"a trailer without end":           {chunked + "0\r\nX: ", "x"},
-		"trailers without end":            {chunked + "0\r\n", "X: y\r\n"},
-		"a gzip comment without end":      {ok + "Content-Encoding: gzip\r\n\r\n\x1f\x8b\x08\x10\x00\x00\x00\x00\x00\x03", "x"},
+		"endless status line":             {"HTTP/1.1 200 ", "x"},
+		"endless header value":            {ok + "X: ", "x"},
+		"endless header name":             {ok, "x"},
+		"endless headers":                 {ok, "X-Header: value\r\n"},
+		"endless informational responses": {"", "HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n"},
+		"endless Location":                {"HTTP/1.1 302 Found\r\nLocation: /", "x"},
+		"endless chunk size":              {chunked, "0"},
+		"endless chunk extension":         {chunked + "5;", "x"},
+		"endless chunk extensions":        {chunked, "1;" + strings.Repeat("x", 1000) + "\r\n \r\n"},
+		"endless trailer":                 {chunked + "0\r\nX: ", "x"},
+		"endless trailers":                {chunked + "0\r\n", "X: y\r\n"},
+		"endless gzip comment":            {ok + "Content-Encoding: gzip\r\n\r\n\x1f\x8b\x08\x10\x00\x00\x00\x00\x00\x03", "x"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			heap := hostile.NewHeap()
@@ -93,14 +93,14 @@ func TestHostileAnswers(t *testing.T) {
 	}
 }
 
-// TestHostileHeadersOfHTTP2: one that goes on in frame after frame.
-func TestHostileHeadersOfHTTP2(t *testing.T) {
+// The header continues in CONTINUATION frames.
+func TestEndlessHTTP2Header(t *testing.T) {
 	frame := func(kind, flags byte, stream byte, payload string) string {
 		n := len(payload)
 		return string([]byte{byte(n >> 16), byte(n >> 8), byte(n), kind, flags, 0, 0, 0, stream}) + payload
 	}
 	const settings, headers, continuation = 4, 1, 9
-	field := "\x00\x01x\x7f\x80\x01" + strings.Repeat("y", 255) // x: y…, as HPACK writes it without its tables
+	field := "\x00\x01x\x7f\x80\x01" + strings.Repeat("y", 255) // HPACK encoding of "x: y…" without table entries
 	authority := certs.NewAuthority(t)
 	config := authority.Config(t, "api.test", "127.0.0.1")
 	config.NextProtos = []string{"h2"}
@@ -115,8 +115,7 @@ func TestHostileHeadersOfHTTP2(t *testing.T) {
 	require.Less(t, heap.Grown(), int64(maxHeap))
 }
 
-// TestDecompressionBomb: what is read is decompressed as it is read, so that a bomb is as long as the scanner likes, and
-// members without content are as good as silence.
+// The transport decompresses while the caller reads, so the caller can limit the size.
 func TestDecompressionBomb(t *testing.T) {
 	heap := hostile.NewHeap()
 	bothProtocols(t, func(w http.ResponseWriter, r *http.Request) {
@@ -135,7 +134,7 @@ func TestDecompressionBomb(t *testing.T) {
 	})
 }
 
-// TestEmptyGzipMembers, of which gzip has none at all, end with the context.
+// Empty members never produce data, so only the context ends the read.
 func TestEmptyGzipMembers(t *testing.T) {
 	var empty bytes.Buffer
 	require.NoError(t, gzip.NewWriter(&empty).Close())
@@ -145,11 +144,10 @@ func TestEmptyGzipMembers(t *testing.T) {
 	require.NoError(t, err)
 	defer transport.Close()
 	_, err = get(t, transport, pods)
-	require.Error(t, err, "as the server ends after 2 MiB; what ends it sooner is the context")
+	require.Error(t, err, "the server ends after 2 MiB if the context does not end first")
 	require.Less(t, heap.Grown(), int64(maxHeap))
 }
 
-// TestEndlessRedirects are a typed error, whether they go in a circle or on and on.
 func TestEndlessRedirects(t *testing.T) {
 	bothProtocols(t, func(w http.ResponseWriter, r *http.Request) {
 		target := "/again"
@@ -158,16 +156,16 @@ func TestEndlessRedirects(t *testing.T) {
 		}
 		w.Header().Set("Location", target)
 		w.WriteHeader(http.StatusFound)
-		_, _ = io.WriteString(w, strings.Repeat("x", 1<<20)) // net/http reads a little of it, to use the connection again
+		_, _ = io.WriteString(w, strings.Repeat("x", 1<<20)) // net/http reads a part of it to reuse the connection
 	}, func(t *testing.T, _ *httptest.Server, transport *lwhttp.Transport) {
 		for _, query := range []string{"", "on"} {
 			_, err := get(t, transport, requestFor("/", query))
-			require.ErrorContains(t, err, "http: the server redirects without an end")
+			require.ErrorContains(t, err, "http: stopped after 10 redirects")
 		}
 	})
 }
 
-// TestErrorsShowNoQueries: neither those that redirects lead to, nor one's own; nor Locations that are no URL.
+// The cases are queries in redirects and in requests, and invalid Location headers.
 func TestErrorsShowNoQueries(t *testing.T) {
 	server := serve(t, nil, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Location", r.URL.Query().Get("to"))

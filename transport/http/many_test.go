@@ -16,19 +16,18 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestManyWatches opens many watches and a list over one transport. Over HTTP/2 they take as few connections as the server's
-// limit of 100 streams allows, and over HTTP/1.1 one each.
+// Over HTTP/2, the watches need one connection per 100 streams. Over HTTP/1.1, each watch needs its own connection.
 func TestManyWatches(t *testing.T) {
 	const watches = 150
 	for name, c := range map[string]struct {
 		config *tls.Config
 		atOnce bool
-		want   int // connections
+		want   int // number of connections
 		proto  string
 	}{
-		"HTTP/2, one after another":   {&tls.Config{}, false, 2, "HTTP/2.0"},
-		"HTTP/2, at once":             {&tls.Config{}, true, 2, "HTTP/2.0"},
-		"HTTP/1.1, one after another": {nil, false, watches + 1, "HTTP/1.1"},
+		"HTTP/2, sequential":   {&tls.Config{}, false, 2, "HTTP/2.0"},
+		"HTTP/2, concurrent":   {&tls.Config{}, true, 2, "HTTP/2.0"},
+		"HTTP/1.1, sequential": {nil, false, watches + 1, "HTTP/1.1"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			connections := counter{open: map[net.Conn]bool{}}
@@ -91,7 +90,7 @@ func (c *counter) count(conn net.Conn, state http.ConnState) {
 	}
 }
 
-// total returns how many connections there have been.
+// total returns the number of connections so far.
 func (c *counter) total() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()

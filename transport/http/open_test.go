@@ -23,19 +23,18 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestPathKeepsServer: nothing is asked of another one, whatever stands where the path does.
+// No request may go to another host, regardless of the path.
 func TestPathKeepsServer(t *testing.T) {
 	var asked atomic.Int64
 	bothProtocols(t, func(http.ResponseWriter, *http.Request) { asked.Add(1) }, func(t *testing.T, server *httptest.Server, transport *lwhttp.Transport) {
 		for _, path := range []string{"@" + server.Listener.Addr().String() + "/x", "x", ":1/x", ".example/x"} {
 			_, err := transport.Open(t.Context(), &lw.Request{Path: path})
-			require.EqualError(t, err, "http: the path of a request must begin with a slash, as /api/v1/pods", path)
+			require.EqualError(t, err, "http: the request path must start with a slash, for example /api/v1/pods", path)
 		}
 		require.Zero(t, asked.Load())
 	})
 }
 
-// TestEventsAreNotBuffered: a watch's events are not held back until there are more.
 func TestEventsAreNotBuffered(t *testing.T) {
 	send := make(chan string)
 	bothProtocols(t, func(w http.ResponseWriter, r *http.Request) {
@@ -55,7 +54,7 @@ func TestEventsAreNotBuffered(t *testing.T) {
 		line, err := lines.ReadString('\n')
 		require.NoError(t, err)
 		require.Equal(t, "first\n", line)
-		send <- "second\n" // only now: the first came through alone
+		send <- "second\n" // only after the first event was received
 		line, err = lines.ReadString('\n')
 		require.NoError(t, err)
 		require.Equal(t, "second\n", line)
@@ -65,8 +64,8 @@ func TestEventsAreNotBuffered(t *testing.T) {
 	})
 }
 
-// TestCompressedEventsAreNotBuffered: a server that would send a gzip member for each event, as Kubernetes 1.37 does in a streaming
-// list, is not asked to, as compress/gzip gives out a member's end only when the next one has begun.
+// Kubernetes 1.37 compresses each event of a streaming list as a gzip member. compress/gzip returns the end of a member
+// only after the start of the next one. So watches do not accept gzip.
 func TestCompressedEventsAreNotBuffered(t *testing.T) {
 	server, err := lwtest.Start(nil)
 	require.NoError(t, err)
@@ -74,7 +73,7 @@ func TestCompressedEventsAreNotBuffered(t *testing.T) {
 	defer server.Close()
 	_, err = server.Create("pods", `{"metadata":{"name":"a","namespace":"t"}}`)
 	require.NoError(t, err)
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second) // a bookmark would come after 60
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second) // less than the 60 seconds until a bookmark
 	defer cancel()
 	transport, err := lwhttp.New(server.URL, nil)
 	require.NoError(t, err)
@@ -93,7 +92,7 @@ func TestCompressedEventsAreNotBuffered(t *testing.T) {
 	require.Equal(t, []lw.EventType{lw.ListStarted, lw.Added, lw.Synced, lw.WatchStarted, lw.Deleted}, seen)
 }
 
-// TestManyOpensShareOneConnection over HTTP/2, all of them open at the same time.
+// All responses are open at the same time over HTTP/2.
 func TestManyOpensShareOneConnection(t *testing.T) {
 	const n = 50
 	var mu sync.Mutex
@@ -123,7 +122,6 @@ func TestManyOpensShareOneConnection(t *testing.T) {
 	}
 }
 
-// TestRequestHeaders: the request line and the headers, seen by the network.
 func TestRequestHeaders(t *testing.T) {
 	cases := map[string]struct {
 		server  string
@@ -132,28 +130,28 @@ func TestRequestHeaders(t *testing.T) {
 		url     string
 		header  map[string]string
 	}{
-		"the defaults": {
+		"default options": {
 			server: "https://k8s.example:6443", request: lw.Request{Path: "/api/v1/pods"},
 			url:    "https://k8s.example:6443/api/v1/pods",
 			header: map[string]string{"Accept": "application/json", "User-Agent": "listwatch", "Authorization": ""},
 		},
-		"an Accept and a User-Agent of one's own": {
+		"custom Accept and User-Agent": {
 			server: "https://k8s.example", opts: lwhttp.Options{UserAgent: "lwcat/1"}, request: lw.Request{Path: "/", Accept: "application/json;as=Table"},
 			url:    "https://k8s.example/",
 			header: map[string]string{"Accept": "application/json;as=Table", "User-Agent": "lwcat/1"},
 		},
-		"a query, as it is": {
+		"unmodified query": {
 			server: "http://k8s.example/", request: lw.Request{Path: "/api/v1/pods", Query: "limit=5&fieldSelector=a%3Db&watch=1", Watch: true},
 			url: "http://k8s.example/api/v1/pods?limit=5&fieldSelector=a%3Db&watch=1",
 		},
-		"a server behind a path": {
+		"server URL with a path": {
 			server: "https://rancher.example/k8s/clusters/c%2F1", request: lw.Request{Path: "/api/v1/namespaces/a%20b/pods"},
 			url: "https://rancher.example/k8s/clusters/c%2F1/api/v1/namespaces/a%20b/pods",
 		},
-		"the path's last slash is not doubled": {
+		"server URL with a trailing slash": {
 			server: "https://rancher.example/k8s/", request: lw.Request{Path: "/api"}, url: "https://rancher.example/k8s/api",
 		},
-		"headers, written in whatever case": {
+		"headers in any case": {
 			server: "https://k8s.example", request: lw.Request{Path: "/"}, url: "https://k8s.example/",
 			opts:   lwhttp.Options{Header: http.Header{"impersonate-user": {"jane"}, "X-Trace": {"1"}}},
 			header: map[string]string{"Impersonate-User": "jane", "X-Trace": "1"},
@@ -179,8 +177,8 @@ func TestRequestHeaders(t *testing.T) {
 	}
 }
 
-// TestUserAgentIsNoBrowser: servers indent lists for Mozilla/5.0, curl and Wget, which doubles their size.
-func TestUserAgentIsNoBrowser(t *testing.T) {
+// Servers indent lists for Mozilla/5.0, curl and Wget, which doubles their size.
+func TestUserAgentIsNotABrowser(t *testing.T) {
 	bothProtocols(t, func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.WriteString(w, r.UserAgent())
 	}, func(t *testing.T, _ *httptest.Server, transport *lwhttp.Transport) {
@@ -193,7 +191,6 @@ func TestUserAgentIsNoBrowser(t *testing.T) {
 	})
 }
 
-// TestCompression is asked for and undone, unless it is disabled.
 func TestCompression(t *testing.T) {
 	handler := func(w http.ResponseWriter, r *http.Request) {
 		if !strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
@@ -201,7 +198,7 @@ func TestCompression(t *testing.T) {
 			return
 		}
 		w.Header().Set("Content-Encoding", "gzip")
-		for _, text := range []string{"one ", "two"} { // a streaming list of Kubernetes 1.37 has a gzip member per flush
+		for _, text := range []string{"one ", "two"} { // a streaming list of Kubernetes 1.37 has one gzip member per flush
 			member := gzip.NewWriter(w)
 			_, _ = io.WriteString(member, text)
 			_ = member.Close()

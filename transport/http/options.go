@@ -13,49 +13,50 @@ import (
 	"strings"
 )
 
-// Options configure a [Transport]. The zero value is good for a server without authentication.
+// Options configure a [Transport]. The zero value is valid and sends no credentials.
 type Options struct {
-	// Client makes the requests in place of one of our own, with its transport, its redirect policy and its jar. The TLS
-	// fields, Proxy and DisableCompression must then be empty: they are its transport's business. Its Timeout must be zero,
-	// as it would end every watch.
+	// Client sends the requests with its own transport, redirect policy and cookie jar. The TLS fields, Proxy and
+	// DisableCompression must then be empty. Client.Timeout must be zero, because it would end every watch.
 	Client *http.Client
 
-	CAFile   string // PEM, for proxies, too; empty means the system's roots, unless CAData is set. It may rotate
-	CAData   []byte // PEM, in place of a file
-	CertFile string // PEM client certificate. It may rotate
-	KeyFile  string // its key
-	CertData []byte // PEM, in place of the files
+	CAFile   string // PEM file with certificate authorities, also for proxies; may rotate; by default the system's roots
+	CAData   []byte // PEM; overrides CAFile
+	CertFile string // PEM file with the client certificate; may rotate
+	KeyFile  string // PEM file with its private key
+	CertData []byte // PEM client certificate; overrides CertFile
 	KeyData  []byte
 
-	ServerName         string // the name to verify in place of the URL's host
-	InsecureSkipVerify bool   // accept any certificate: whoever is in the middle can read the token
+	ServerName         string // host name to verify instead of the URL's host
+	InsecureSkipVerify bool   // accept any certificate; a man in the middle can then read the token
 
 	Token     string                                // bearer token
-	TokenFile string                                // a file that holds one. It may rotate
-	TokenFunc func(context.Context) (string, error) // asked for every request, and once more after a 401
+	TokenFile string                                // file with the bearer token; may rotate
+	TokenFunc func(context.Context) (string, error) // returns the bearer token; called for every request, and again after a 401
 
-	// CredentialFunc is asked for every request in place of a token and a client certificate, as it may give either or both.
-	// refused is nil, but for a request that was answered by 401: then it is what was sent, and the request is sent once more
-	// if something else is given. Another certificate means new connections. It fails as the request does.
+	// CredentialFunc returns the token, the client certificate, or both, and replaces all other credentials. It is
+	// called for every request with refused == nil. After a 401 it is called again with the refused credential. If it
+	// returns a different one, the request is retried once. A different certificate requires new connections. If
+	// CredentialFunc returns an error, the request fails with that error.
 	CredentialFunc func(ctx context.Context, refused *Credential) (*Credential, error)
 
-	// Proxy is the URL of a proxy for all requests, "http", "https" or "socks5", in place of those that the environment names.
+	// Proxy is the "http", "https" or "socks5" URL of a proxy for all requests. By default the environment variables
+	// apply.
 	Proxy string
 
-	Header    map[string][]string // sent with every request, as Impersonate-User
-	UserAgent string              // "listwatch" if empty. One that begins with Mozilla/5.0, curl or Wget makes servers indent lists
+	Header    map[string][]string // sent with every request, for example Impersonate-User
+	UserAgent string              // by default "listwatch"; servers indent lists if it starts with Mozilla/5.0, curl or Wget
 
-	DisableCompression bool // do not ask for gzip
+	DisableCompression bool // do not request gzip
 }
 
-// Credential is what a CredentialFunc gives. What is empty is not sent. It is not changed.
+// Credential is the result of a CredentialFunc. Empty fields are not sent. The transport does not modify it.
 type Credential struct {
 	Token    string // bearer token
 	CertData []byte // PEM client certificate
-	KeyData  []byte // its key
+	KeyData  []byte // PEM private key
 }
 
-// caFile and certFile are the paths that are read; "" where there is none, or data in its place.
+// caFile returns the path of the file with the certificate authorities, or "" if no file is used.
 func (o *Options) caFile() string {
 	if len(o.CAData) > 0 {
 		return ""
@@ -70,7 +71,7 @@ func (o *Options) certFile() string {
 	return o.CertFile
 }
 
-// validate finds options that contradict each other.
+// validate rejects invalid and contradictory options.
 func (o *Options) validate(server *url.URL) error {
 	certificate, key := o.CertFile != "" || len(o.CertData) > 0, o.KeyFile != "" || len(o.KeyData) > 0
 	tls := o.CAFile != "" || len(o.CAData) > 0 || certificate || key || o.InsecureSkipVerify || o.ServerName != ""
@@ -82,7 +83,7 @@ func (o *Options) validate(server *url.URL) error {
 	}
 	switch {
 	case server.Scheme != "http" && server.Scheme != "https" || server.Hostname() == "":
-		// It is not shown: "user:password@host" parses as a URL without a user, which cannot be redacted.
+		// The error omits the URL: "user:password@host" parses as a URL without a user and so cannot be redacted.
 		return errors.New("http: the server's URL must look like https://host:port")
 	case server.Port() != "" && !isPort(server.Port()):
 		return errors.New("http: the server's URL has a port above 65535")
@@ -91,19 +92,19 @@ func (o *Options) validate(server *url.URL) error {
 	case tokens > 1:
 		return errors.New("http: only one of Token, TokenFile and TokenFunc may be set")
 	case o.CredentialFunc != nil && (tokens > 0 || certificate || key):
-		return errors.New("http: with CredentialFunc set, there is no other token and no other client certificate")
+		return errors.New("http: CredentialFunc cannot be combined with a token or a client certificate")
 	case !isToken(o.Token):
-		return errors.New("http: the token has a character that no header may have")
+		return errors.New("http: the token contains an invalid character")
 	case (o.CredentialFunc != nil || tokens > 0) && http.Header(o.Header).Get("Authorization") != "":
-		return errors.New("http: beside a token, or CredentialFunc, Header must not have Authorization")
+		return errors.New("http: Header must not contain Authorization if a token or CredentialFunc is set")
 	case certificate != key:
 		return errors.New("http: a client certificate and its key must be set together")
 	case (len(o.CertData) > 0) != (len(o.KeyData) > 0):
 		return errors.New("http: set a client certificate and its key both as files or both as data")
 	case o.Client != nil && (tls || o.DisableCompression || o.Proxy != ""):
-		return errors.New("http: with Client set, TLS, proxies and compression are configured in its transport")
+		return errors.New("http: if Client is set, configure TLS, proxies and compression in its transport")
 	case o.Client != nil && o.Client.Timeout != 0:
-		return errors.New("http: Client.Timeout would end every watch: set it to zero and use contexts")
+		return errors.New("http: Client.Timeout must be zero because it would end every watch; use contexts instead")
 	}
 	if _, err := o.proxy(); err != nil {
 		return err
@@ -116,19 +117,20 @@ func isPort(text string) bool {
 	return err == nil
 }
 
-// validateHeader finds what no request may have, as each would fail. Values are not shown, as they may be secret.
+// validateHeader rejects headers that would fail every request. The errors omit the values, because these may be
+// secret.
 func (o *Options) validateHeader() error {
 	if hasControl(o.UserAgent) {
-		return errors.New("http: UserAgent has a character that no header may have")
+		return errors.New("http: UserAgent contains an invalid character")
 	}
 	for name, values := range o.Header {
 		if name == "" || strings.ContainsFunc(name, func(r rune) bool {
-			return r <= ' ' || r > '~' || strings.ContainsRune(`()<>@,;:\"/[]?={}`, r) // what is no token in RFC 9110, 5.6.2
+			return r <= ' ' || r > '~' || strings.ContainsRune(`()<>@,;:\"/[]?={}`, r) // not a token of RFC 9110, section 5.6.2
 		}) {
-			return fmt.Errorf("http: Header has the name %q, which no header may have", name)
+			return fmt.Errorf("http: Header contains the invalid name %q", name)
 		}
 		if slices.ContainsFunc(values, hasControl) {
-			return fmt.Errorf("http: the header %s has a character that no header may have", name)
+			return fmt.Errorf("http: the value of the header %s contains an invalid character", name)
 		}
 	}
 	return nil
@@ -138,23 +140,23 @@ func hasControl(text string) bool {
 	return strings.ContainsFunc(text, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f })
 }
 
-// fromEnvironment is http.ProxyFromEnvironment, whose errors show the URL, with the password that it may hold.
+// fromEnvironment is http.ProxyFromEnvironment with an error that omits the URL and its password.
 func fromEnvironment(request *http.Request) (*url.URL, error) {
 	proxy, err := http.ProxyFromEnvironment(request)
 	if err != nil {
-		return nil, errors.New("http: the proxy's URL in the environment does not parse: it must look like http://host:port")
+		return nil, errors.New("http: the proxy's URL in the environment is invalid: it must look like http://host:port")
 	}
 	return proxy, nil
 }
 
-// proxy returns how the proxy for a request is found.
+// proxy returns a function that returns the proxy for a request.
 func (o *Options) proxy() (func(*http.Request) (*url.URL, error), error) {
 	if o.Proxy == "" {
 		return fromEnvironment, nil
 	}
 	proxy, err := url.Parse(o.Proxy)
 	if err != nil || proxy.Hostname() == "" || proxy.Scheme != "http" && proxy.Scheme != "https" && proxy.Scheme != "socks5" {
-		// It is not shown, as it may hold a password.
+		// The error omits the URL, because it may contain a password.
 		return nil, errors.New("http: the proxy's URL must look like http://host:port, https://host:port or socks5://host:port")
 	}
 	return http.ProxyURL(proxy), nil

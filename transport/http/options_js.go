@@ -5,15 +5,15 @@ import (
 	"errors"
 )
 
-// Options configure a [Transport]. The zero value is good for a server without authentication.
+// Options configure a [Transport]. The zero value is valid and sends no credentials.
 type Options struct {
 	Token     string                                // bearer token
-	TokenFunc func(context.Context) (string, error) // asked for every request, and once more after a 401
+	TokenFunc func(context.Context) (string, error) // returns the bearer token; called for every request, and again after a 401
 
-	Header map[string][]string // sent with every request, as Impersonate-User; a page's server has to allow each by CORS
+	Header map[string][]string // sent with every request, for example Impersonate-User; the server must allow each header with CORS
 
-	// Credentials says whether cookies and client certificates go with a request: "omit", "same-origin" or "include", as
-	// the option of that name of fetch does, whose default it has.
+	// Credentials is the credentials option of fetch, which controls cookies and client certificates: "omit",
+	// "same-origin" (the default) or "include".
 	Credentials string
 }
 
@@ -24,7 +24,7 @@ func (o *Options) validate(server string) error {
 	case has(rest, '@', '?', '#'):
 		return errors.New("http: the server's URL must not have a user, a query or a fragment")
 	case !isToken(o.Token):
-		return errors.New("http: the token has a character that no header may have")
+		return errors.New("http: the token contains an invalid character")
 	case o.Token != "" && o.TokenFunc != nil:
 		return errors.New("http: only one of Token and TokenFunc may be set")
 	}
@@ -35,7 +35,7 @@ func (o *Options) validate(server string) error {
 	return errors.New("http: Credentials must be omit, same-origin or include")
 }
 
-// cutScheme returns what is behind "http://" or "https://"; "" if it begins with neither.
+// cutScheme splits a URL after "http://" or "https://". It returns empty strings for other schemes.
 func cutScheme(url string) (scheme, rest string) {
 	for _, scheme := range []string{"http", "https"} {
 		if n := len(scheme) + len("://"); len(url) > n && url[:n] == scheme+"://" {

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestBadOptions are found by New, and no error shows a secret.
+// No error contains a secret.
 func TestBadOptions(t *testing.T) {
 	directory := t.TempDir()
 	authority := certs.NewAuthority(t)
@@ -31,59 +31,59 @@ func TestBadOptions(t *testing.T) {
 		opts   lwhttp.Options
 		err    string
 	}{
-		"no URL":                      {"", lwhttp.Options{}, "must look like"},
-		"no scheme":                   {"k8s.example", lwhttp.Options{}, "must look like"},
-		"a port in place of a scheme": {"localhost:6443", lwhttp.Options{}, "must look like"},
-		"another scheme":              {"wss://k8s.example", lwhttp.Options{}, "must look like"},
-		"no host":                     {"https:///api", lwhttp.Options{}, "must look like"},
-		"a port alone":                {"https://:6443", lwhttp.Options{}, "must look like"},
-		"no URL at all":               {"https://k8s.example:pa55word", lwhttp.Options{}, "does not parse"},
-		"a password":                  {"https://jane:pa55word@k8s.example", lwhttp.Options{}, "must not have a user"},
-		"a password, no scheme":       {"jane:pa55word@k8s.example", lwhttp.Options{}, "must look like"},
-		"a password, another scheme":  {"ftp://jane:pa55word@k8s.example", lwhttp.Options{}, "must look like"},
-		"a query":                     {server + "/?token=pa55word", lwhttp.Options{}, "must not have a user, a query"},
-		"an empty query":              {server + "/?", lwhttp.Options{}, "must not have a user, a query"},
-		"a fragment":                  {server + "/#pa55word", lwhttp.Options{}, "must not have a user, a query or a fragment"},
+		"no URL":                              {"", lwhttp.Options{}, "must look like"},
+		"no scheme":                           {"k8s.example", lwhttp.Options{}, "must look like"},
+		"port without a scheme":               {"localhost:6443", lwhttp.Options{}, "must look like"},
+		"unsupported scheme":                  {"wss://k8s.example", lwhttp.Options{}, "must look like"},
+		"no host":                             {"https:///api", lwhttp.Options{}, "must look like"},
+		"port without a host":                 {"https://:6443", lwhttp.Options{}, "must look like"},
+		"invalid URL":                         {"https://k8s.example:pa55word", lwhttp.Options{}, "the server's URL is invalid"},
+		"password":                            {"https://jane:pa55word@k8s.example", lwhttp.Options{}, "must not have a user"},
+		"password without a scheme":           {"jane:pa55word@k8s.example", lwhttp.Options{}, "must look like"},
+		"password with an unsupported scheme": {"ftp://jane:pa55word@k8s.example", lwhttp.Options{}, "must look like"},
+		"a query":                             {server + "/?token=pa55word", lwhttp.Options{}, "must not have a user, a query"},
+		"an empty query":                      {server + "/?", lwhttp.Options{}, "must not have a user, a query"},
+		"a fragment":                          {server + "/#pa55word", lwhttp.Options{}, "must not have a user, a query or a fragment"},
 
-		"a port that is too large":   {"https://k8s.example:99999", lwhttp.Options{}, "has a port above 65535"},
-		"a header of two lines":      {server, lwhttp.Options{Header: map[string][]string{"X-A": {"b", "pa55word\r\nX-B: c"}}}, "the header X-A has a character that no header may have"},
-		"a header's name of two":     {server, lwhttp.Options{Header: map[string][]string{"X A": {"pa55word"}}}, `the name "X A", which no header may have`},
-		"a name of two lines":        {server, lwhttp.Options{UserAgent: "a\nb: c"}, "UserAgent has a character"},
-		"two authorizations":         {server, lwhttp.Options{Token: "pa55word", Header: map[string][]string{"Authorization": {"x"}}}, "Header must not have Authorization"},
-		"a token of two lines":       {server, lwhttp.Options{Token: "pa55word\nand more"}, "no header may have"},
-		"two tokens":                 {server, lwhttp.Options{Token: "pa55word", TokenFile: certFile}, "only one of"},
-		"two other tokens":           {server, lwhttp.Options{TokenFunc: token, TokenFile: certFile}, "only one of"},
-		"three tokens":               {server, lwhttp.Options{Token: "pa55word", TokenFunc: token, TokenFile: certFile}, "only one of"},
-		"two sources of credentials": {server, lwhttp.Options{Token: "pa55word", CredentialFunc: credential}, "with CredentialFunc set"},
-		"a source and a certificate": {server, lwhttp.Options{CertData: cert, KeyData: key, CredentialFunc: credential}, "with CredentialFunc set"},
-		"a proxy of another scheme":  {server, lwhttp.Options{Proxy: "ftp://jane:pa55word@127.0.0.1:1"}, "the proxy's URL must look like"},
-		"a proxy without a scheme":   {server, lwhttp.Options{Proxy: "127.0.0.1:1"}, "the proxy's URL must look like"},
-		"a proxy without a host":     {server, lwhttp.Options{Proxy: "http:///"}, "the proxy's URL must look like"},
-		"no proxy's URL at all":      {server, lwhttp.Options{Proxy: "http://jane:pa55word@[::1"}, "the proxy's URL must look like"},
+		"a port that is too large":         {"https://k8s.example:99999", lwhttp.Options{}, "has a port above 65535"},
+		"line break in a header value":     {server, lwhttp.Options{Header: map[string][]string{"X-A": {"b", "pa55word\r\nX-B: c"}}}, "the value of the header X-A contains an invalid character"},
+		"space in a header name":           {server, lwhttp.Options{Header: map[string][]string{"X A": {"pa55word"}}}, `contains the invalid name "X A"`},
+		"line break in UserAgent":          {server, lwhttp.Options{UserAgent: "a\nb: c"}, "UserAgent contains"},
+		"token and Authorization header":   {server, lwhttp.Options{Token: "pa55word", Header: map[string][]string{"Authorization": {"x"}}}, "Header must not contain Authorization"},
+		"line break in a token":            {server, lwhttp.Options{Token: "pa55word\nand more"}, "contains an invalid character"},
+		"Token and TokenFile":              {server, lwhttp.Options{Token: "pa55word", TokenFile: certFile}, "only one of"},
+		"TokenFunc and TokenFile":          {server, lwhttp.Options{TokenFunc: token, TokenFile: certFile}, "only one of"},
+		"Token, TokenFunc and TokenFile":   {server, lwhttp.Options{Token: "pa55word", TokenFunc: token, TokenFile: certFile}, "only one of"},
+		"token and CredentialFunc":         {server, lwhttp.Options{Token: "pa55word", CredentialFunc: credential}, "CredentialFunc cannot be combined"},
+		"certificate and CredentialFunc":   {server, lwhttp.Options{CertData: cert, KeyData: key, CredentialFunc: credential}, "CredentialFunc cannot be combined"},
+		"proxy with an unsupported scheme": {server, lwhttp.Options{Proxy: "ftp://jane:pa55word@127.0.0.1:1"}, "the proxy's URL must look like"},
+		"proxy without a scheme":           {server, lwhttp.Options{Proxy: "127.0.0.1:1"}, "the proxy's URL must look like"},
+		"proxy without a host":             {server, lwhttp.Options{Proxy: "http:///"}, "the proxy's URL must look like"},
+		"invalid proxy URL":                {server, lwhttp.Options{Proxy: "http://jane:pa55word@[::1"}, "the proxy's URL must look like"},
 
-		"no token's file":          {server, lwhttp.Options{TokenFile: directory + "/none"}, "http: token file: open "},
-		"an empty token's file":    {server, lwhttp.Options{TokenFile: empty}, "is empty"},
-		"no authority's file":      {server, lwhttp.Options{CAFile: directory + "/none"}, "http: certificate authority file: open "},
-		"an empty authority's":     {server, lwhttp.Options{CAFile: empty}, "holds no certificate"},
-		"an authority that is not": {server, lwhttp.Options{CAData: []byte("pa55word")}, "holds no certificate"},
+		"missing token file":     {server, lwhttp.Options{TokenFile: directory + "/none"}, "http: token file: open "},
+		"empty token file":       {server, lwhttp.Options{TokenFile: empty}, "is empty"},
+		"missing authority file": {server, lwhttp.Options{CAFile: directory + "/none"}, "http: certificate authority file: open "},
+		"empty authority file":   {server, lwhttp.Options{CAFile: empty}, "contains no PEM certificate"},
+		"invalid authority data": {server, lwhttp.Options{CAData: []byte("pa55word")}, "contains no PEM certificate"},
 
-		"a certificate without key":      {server, lwhttp.Options{CertFile: certFile}, "must be set together"},
-		"certificate data without key":   {server, lwhttp.Options{CertData: cert}, "must be set together"},
-		"a key alone":                    {server, lwhttp.Options{KeyFile: otherKeyFile}, "must be set together"},
-		"key data alone":                 {server, lwhttp.Options{KeyData: key}, "must be set together"},
-		"another one's key":              {server, lwhttp.Options{CertData: cert, KeyData: otherKey}, "http: the client certificate: tls: private key does not match public key"},
-		"another one's key's file":       {server, lwhttp.Options{CertFile: certFile, KeyFile: otherKeyFile}, "http: the client certificate: tls: private key does not match public key"},
-		"a certificate's file, key data": {server, lwhttp.Options{CertFile: certFile, KeyData: key}, "both as files or both as data"},
-		"no certificate's file":          {server, lwhttp.Options{CertFile: directory + "/none", KeyFile: otherKeyFile}, "http: client certificate file: open "},
+		"certificate file without a key":  {server, lwhttp.Options{CertFile: certFile}, "must be set together"},
+		"certificate data without a key":  {server, lwhttp.Options{CertData: cert}, "must be set together"},
+		"key file without a certificate":  {server, lwhttp.Options{KeyFile: otherKeyFile}, "must be set together"},
+		"key data without a certificate":  {server, lwhttp.Options{KeyData: key}, "must be set together"},
+		"key of another certificate":      {server, lwhttp.Options{CertData: cert, KeyData: otherKey}, "http: the client certificate: tls: private key does not match public key"},
+		"key file of another certificate": {server, lwhttp.Options{CertFile: certFile, KeyFile: otherKeyFile}, "http: the client certificate: tls: private key does not match public key"},
+		"certificate file and key data":   {server, lwhttp.Options{CertFile: certFile, KeyData: key}, "both as files or both as data"},
+		"missing certificate file":        {server, lwhttp.Options{CertFile: directory + "/none", KeyFile: otherKeyFile}, "http: client certificate file: open "},
 
-		"a client and an authority":   {server, lwhttp.Options{Client: client, CAFile: certFile}, "configured in its transport"},
-		"a client and data":           {server, lwhttp.Options{Client: client, CAData: cert}, "configured in its transport"},
-		"a client and a certificate":  {server, lwhttp.Options{Client: client, CertData: cert, KeyData: key}, "configured in its transport"},
-		"a client and a name":         {server, lwhttp.Options{Client: client, ServerName: "x"}, "configured in its transport"},
-		"a client, unverified":        {server, lwhttp.Options{Client: client, InsecureSkipVerify: true}, "configured in its transport"},
-		"a client and no compression": {server, lwhttp.Options{Client: client, DisableCompression: true}, "configured in its transport"},
-		"a client and a proxy":        {server, lwhttp.Options{Client: client, Proxy: "http://127.0.0.1:1"}, "configured in its transport"},
-		"a client with a timeout":     {server, lwhttp.Options{Client: &http.Client{Timeout: time.Hour}}, "would end every watch"},
+		"Client and CAFile":             {server, lwhttp.Options{Client: client, CAFile: certFile}, "if Client is set, configure TLS"},
+		"Client and CAData":             {server, lwhttp.Options{Client: client, CAData: cert}, "if Client is set, configure TLS"},
+		"Client and CertData":           {server, lwhttp.Options{Client: client, CertData: cert, KeyData: key}, "if Client is set, configure TLS"},
+		"Client and ServerName":         {server, lwhttp.Options{Client: client, ServerName: "x"}, "if Client is set, configure TLS"},
+		"Client and InsecureSkipVerify": {server, lwhttp.Options{Client: client, InsecureSkipVerify: true}, "if Client is set, configure TLS"},
+		"Client and DisableCompression": {server, lwhttp.Options{Client: client, DisableCompression: true}, "if Client is set, configure TLS"},
+		"Client and Proxy":              {server, lwhttp.Options{Client: client, Proxy: "http://127.0.0.1:1"}, "if Client is set, configure TLS"},
+		"Client with a timeout":         {server, lwhttp.Options{Client: &http.Client{Timeout: time.Hour}}, "would end every watch"},
 	}
 	for name, c := range cases {
 		_, err := lwhttp.New(c.server, &c.opts)
@@ -93,8 +93,8 @@ func TestBadOptions(t *testing.T) {
 	}
 }
 
-// TestErrorsOfRequestsShowNoToken, not even one that cannot be a header's value.
-func TestErrorsOfRequestsShowNoToken(t *testing.T) {
+// This includes a token that is not a valid header value.
+func TestRequestErrorsShowNoToken(t *testing.T) {
 	token := func(context.Context) (string, error) { return "pa55word\nof two lines", nil }
 	transport, err := lwhttp.New("http://127.0.0.1:1", &lwhttp.Options{TokenFunc: token, Header: http.Header{"X-Key": {"pa55word"}}})
 	require.NoError(t, err)
@@ -104,7 +104,7 @@ func TestErrorsOfRequestsShowNoToken(t *testing.T) {
 	require.NotContains(t, err.Error(), "pa55word")
 }
 
-// TestOptionsAreCopied: what the caller does to its headers later does not matter, and its client stays as it was.
+// New copies the headers and does not modify the client.
 func TestOptionsAreCopied(t *testing.T) {
 	var seen http.Header
 	network := roundTripper(func(r *http.Request) (*http.Response, error) {

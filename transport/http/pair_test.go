@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestTokenAndCertificateStayTogether while a CredentialFunc gives concurrent requests different credentials.
+// CredentialFunc returns different credentials to concurrent requests.
 func TestTokenAndCertificateStayTogether(t *testing.T) {
 	eachProtocol(t, 0, func(t *testing.T, s *scene, ours *certs.Authority) {
 		given := []*lwhttp.Credential{credential(t, ours, "jane", "token-of-jane"), credential(t, ours, "joe", "token-of-joe")}
@@ -30,7 +30,7 @@ func TestTokenAndCertificateStayTogether(t *testing.T) {
 					text, err := get(t, transport, pods)
 					name, rest, _ := strings.Cut(text, " ")
 					if err != nil || !strings.HasPrefix(rest, "Bearer token-of-"+name+" ") {
-						t.Errorf("the server saw %q (%v)", text, err)
+						t.Errorf("the server received %q (%v)", text, err)
 					}
 				}
 			})
@@ -39,7 +39,7 @@ func TestTokenAndCertificateStayTogether(t *testing.T) {
 	})
 }
 
-// TestFailedRequestKeepsCertificate when the connection breaks after another request was given another credential.
+// The connection breaks after another request has received a different credential.
 func TestFailedRequestKeepsCertificate(t *testing.T) {
 	eachProtocol(t, 0, func(t *testing.T, s *scene, ours *certs.Authority) {
 		var given atomic.Pointer[lwhttp.Credential]
@@ -56,8 +56,8 @@ func TestFailedRequestKeepsCertificate(t *testing.T) {
 			between, _ = get(t, transport, pods)
 			return true
 		})
-		who, _ := s.who(t, transport)
-		require.Equal(t, "jane token-of-jane", who)
+		identity, _ := s.identity(t, transport)
+		require.Equal(t, "jane token-of-jane", identity)
 		require.Contains(t, between, "joe Bearer token-of-joe")
 	})
 }

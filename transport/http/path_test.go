@@ -8,11 +8,11 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestPathIsNotParsedAsHost, in a browser either: nothing is dialed, and so nobody gets the token.
+// In a browser as well, nothing is dialed, so no other host receives the token.
 func TestPathIsNotParsedAsHost(t *testing.T) {
 	transport, err := lwhttp.New("http://127.0.0.1:1", &lwhttp.Options{Token: "t"})
 	require.NoError(t, err)
 	defer transport.Close()
 	_, err = transport.Open(t.Context(), &lw.Request{Path: "@127.0.0.1:2/x"})
-	require.EqualError(t, err, "http: the path of a request must begin with a slash, as /api/v1/pods")
+	require.EqualError(t, err, "http: the request path must start with a slash, for example /api/v1/pods")
 }

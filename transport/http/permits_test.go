@@ -20,14 +20,14 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// network counts the dials of a transport, and replaces them by another function.
+// network counts the dials of a transport and replaces its dial function.
 type network struct {
 	mu                      sync.Mutex
 	dialed, pending, atOnce int
-	dial                    func(ctx context.Context, n int) (net.Conn, error) // n counts from 1
+	dial                    func(ctx context.Context, n int) (net.Conn, error) // n starts at 1
 }
 
-// connectVia returns a transport to a server whose connections the network dials.
+// connectVia returns a transport that dials with n.
 func connectVia(t *testing.T, server string, n *network) *Transport {
 	transport, err := New(server, &Options{InsecureSkipVerify: true})
 	require.NoError(t, err)
@@ -53,8 +53,7 @@ func (n *network) DialContext(ctx context.Context, _, _ string) (net.Conn, error
 
 var watchRequest = &lw.Request{Path: "/", Watch: true}
 
-// TestHungDialFailsWaitingRequests checks that requests fail after one timeout when the server cannot be reached, and that
-// the next request dials again.
+// If the server is unreachable, all requests fail after one timeout. The next request dials again.
 func TestHungDialFailsWaitingRequests(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		failed := errors.New("i/o timeout")
@@ -80,8 +79,7 @@ func TestHungDialFailsWaitingRequests(t *testing.T) {
 	})
 }
 
-// TestContextEndsTheWaitForADial checks that a request whose context ends neither waits for the dial of another request, nor
-// keeps others from dialing.
+// The request does not wait for another dial, and does not prevent other requests from dialing.
 func TestContextEndsTheWaitForADial(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		release := make(chan struct{})
@@ -110,14 +108,12 @@ func TestContextEndsTheWaitForADial(t *testing.T) {
 		endFirst(stopped)
 		require.Equal(t, stopped, <-first)
 		synctest.Wait()
-		require.Equal(t, 2, hung.dialed, "the third dials after the first has given up")
+		require.Equal(t, 2, hung.dialed, "the third request dials after the first is canceled")
 		close(release)
 		require.ErrorIs(t, <-third, io.EOF)
 	})
 }
 
-// TestRequestsWithAConnectionDoNotWait checks that a request that finds room on a connection does not wait for the dial of
-// another request.
 func TestRequestsWithAConnectionDoNotWait(t *testing.T) {
 	end := make(chan struct{})
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -163,9 +159,9 @@ func TestRequestsWithAConnectionDoNotWait(t *testing.T) {
 	require.ErrorIs(t, <-waiting, io.EOF)
 }
 
-// TestDialsAtOnce checks that 300 watches over HTTP/1.1, which need a connection each, dial at most 100 at once. Over TLS the
-// first dial shows that the server speaks HTTP/1.1.
-func TestDialsAtOnce(t *testing.T) {
+// 300 HTTP/1.1 watches need 300 connections, but at most 100 dials are concurrent. Over TLS, the first dial shows that
+// the server uses HTTP/1.1.
+func TestLimitsConcurrentDials(t *testing.T) {
 	const watches = 300
 	certificate := testCertificate()
 	config := &tls.Config{Certificates: []tls.Certificate{certificate}, SessionTicketsDisabled: true}
@@ -173,12 +169,12 @@ func TestDialsAtOnce(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			n := &network{dial: func(context.Context, int) (net.Conn, error) {
 				time.Sleep(time.Second)
-				ours, theirs := net.Pipe()
+				client, remote := net.Pipe()
 				if server[:5] == "https" {
-					theirs = tls.Server(theirs, config)
+					remote = tls.Server(remote, config)
 				}
-				go answerHTTP1(theirs)
-				return ours, nil
+				go answerHTTP1(remote)
+				return client, nil
 			}}
 			transport := connectVia(t, server, n)
 			began := time.Now()
@@ -204,7 +200,7 @@ func TestDialsAtOnce(t *testing.T) {
 	}
 }
 
-// answerHTTP1 answers one request by a body that does not end.
+// answerHTTP1 responds to one request with an endless body.
 func answerHTTP1(conn net.Conn) {
 	defer conn.Close()
 	if _, err := http.ReadRequest(bufio.NewReader(conn)); err != nil {
@@ -214,8 +210,8 @@ func answerHTTP1(conn net.Conn) {
 	_, _ = conn.Read(make([]byte, 1))
 }
 
-// TestUpgradesDialApart checks that upgrades, which need a connection each, do not wait for the dial of an HTTP/2 connection.
-func TestUpgradesDialApart(t *testing.T) {
+// Each upgrade needs its own connection, so it does not wait for the dial of an HTTP/2 connection.
+func TestUpgradesDialSeparately(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		release := make(chan struct{})
 		hung := &network{dial: func(context.Context, int) (net.Conn, error) {

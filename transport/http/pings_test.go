@@ -17,22 +17,21 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestDeadConnectionIsFound: a watch over HTTP/2 whose server, or what is in between, has died without a word fails
-// within 45 seconds of its last sign of life. The server here answers one ping and no more; the clock is synctest's.
-func TestDeadConnectionIsFound(t *testing.T) {
+// The server answers one ping and then becomes silent. The watch must fail within 45 seconds. The test uses simulated
+// time.
+func TestDetectsDeadConnection(t *testing.T) {
 	certificate := testCertificate()
 	synctest.Test(t, func(t *testing.T) {
-		ours, theirs := net.Pipe()
+		client, remote := net.Pipe()
 		served := make(chan int, 1)
-		// Without tickets, which the server would write while the client writes its first request: each side of a pipe
-		// would wait for the other to read.
+		// The server would write session tickets while the client writes its request. Over a pipe, both would block.
 		config := &tls.Config{Certificates: []tls.Certificate{certificate}, NextProtos: []string{"h2"}, SessionTicketsDisabled: true}
-		go func() { served <- mortalServer(tls.Server(theirs, config), 1) }()
+		go func() { served <- mortalServer(tls.Server(remote, config), 1) }()
 
 		transport, err := New("https://127.0.0.1", &Options{InsecureSkipVerify: true})
 		require.NoError(t, err)
 		native := transport.authenticator.transports.active.Load().authenticated.(*boundedDialer).transport
-		native.DialContext = withPermit(func(context.Context, string, string) (net.Conn, error) { return ours, nil })
+		native.DialContext = withPermit(func(context.Context, string, string) (net.Conn, error) { return client, nil })
 
 		body, err := transport.Open(t.Context(), &lw.Request{Path: "/", Watch: true})
 		require.NoError(t, err)
@@ -40,25 +39,25 @@ func TestDeadConnectionIsFound(t *testing.T) {
 		text, err := io.ReadAll(body)
 		require.Equal(t, "hello", string(text))
 		require.Error(t, err)
-		require.Equal(t, 30*time.Second+45*time.Second, time.Since(began), "30 s to the ping that was answered, then 30 and 15")
+		require.Equal(t, 30*time.Second+45*time.Second, time.Since(began), "30 seconds until the answered ping, then 30 and 15 seconds")
 		require.NoError(t, body.Close())
 		transport.Close()
 		require.Equal(t, 2, <-served, "pings")
 	})
 }
 
-// testCertificate is the one that net/http/httptest has built in.
+// testCertificate returns the certificate of net/http/httptest.
 func testCertificate() tls.Certificate {
 	server := httptest.NewTLSServer(nil)
 	defer server.Close()
 	return server.TLS.Certificates[0]
 }
 
-// mortalServer speaks as much HTTP/2 as it takes to answer a request with "hello", and a number of pings. It returns how
-// many pings came, when the client gave up.
+// mortalServer responds over HTTP/2 with "hello" and answers the given number of pings. It returns the number of
+// received pings after the client has disconnected.
 func mortalServer(connection net.Conn, answers int) (pings int) {
 	defer connection.Close()
-	frames := make(chan []byte, 16) // written by a goroutine of its own: a pipe's writer waits for its reader
+	frames := make(chan []byte, 16) // a separate goroutine writes, because writes to a pipe block until the peer reads
 	defer close(frames)
 	go func() {
 		for frame := range frames {
@@ -89,7 +88,7 @@ func mortalServer(connection net.Conn, answers int) (pings int) {
 			send(settings, ack, 0, "")
 		case kind == headers:
 			stream := binary.BigEndian.Uint32(header[5:])
-			send(headers, endHeaders, stream, "\x88") // HPACK's word for ":status: 200"
+			send(headers, endHeaders, stream, "\x88") // HPACK encoding of ":status: 200"
 			send(data, 0, stream, "hello")
 		case kind == ping && flags&ack == 0:
 			if pings++; pings <= answers {

@@ -18,8 +18,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestProxyOverTLS gets no client certificate, and is verified by its own name. net/http reads the environment once, so the
-// client is another process.
+// The proxy receives no client certificate, and is verified with its own name. The client is another process, because
+// net/http reads the environment only once.
 func TestProxyOverTLS(t *testing.T) {
 	if directory := os.Getenv("LISTWATCH_PROXY_TEST"); directory != "" {
 		askThroughProxy(t, directory)
@@ -33,9 +33,9 @@ func TestProxyOverTLS(t *testing.T) {
 	behind := serveByCertificate(t, ours)[len("https://"):]
 
 	var tunnels atomic.Int32
-	config := ours.Config(t, "proxy.test", loopback) // and not for api.test
+	config := ours.Config(t, "proxy.test", loopback) // not valid for api.test
 	config.ClientAuth = tls.RequestClientCert
-	config.NextProtos = []string{"h2", "http/1.1"} // whoever offers h2 gets it
+	config.NextProtos = []string{"h2", "http/1.1"} // selects h2 if the client offers it
 	tunnel := &wire.Proxy{Dial: func(string, string) (net.Conn, error) { return net.Dial("tcp", behind) }}
 	proxy := serve(t, config, func(w http.ResponseWriter, r *http.Request) {
 		if len(r.TLS.PeerCertificates) > 0 || r.Method != http.MethodConnect || r.Host != "k8s.example:6443" {
@@ -61,18 +61,17 @@ func askThroughProxy(t *testing.T, directory string) {
 	defer transport.Close()
 	user, err := get(t, transport, pods)
 	require.NoError(t, err)
-	require.Equal(t, "jane", user, "the server behind it does get the certificate")
+	require.Equal(t, "jane", user, "the server receives the certificate")
 }
 
-// TestProxyOption: a proxy of one's own, in place of the environment's, for a server that only the proxy can reach. It gets no
-// client certificate and no token.
+// The server is reachable only through the proxy, which receives no client certificate and no token.
 func TestProxyOption(t *testing.T) {
 	ours := certs.NewAuthority(t)
 	cert, key := ours.Issue(t, "jane")
 	behind := serveByCertificate(t, ours)[len("https://"):]
 	proxy := &wire.Proxy{Dial: func(address, user string) (net.Conn, error) {
 		if address != "k8s.example:6443" || user != "joe:p" {
-			t.Errorf("%q asks for %s", user, address)
+			t.Errorf("proxy user %q requested %s", user, address)
 		}
 		return net.Dial("tcp", behind)
 	}}
@@ -80,7 +79,7 @@ func TestProxyOption(t *testing.T) {
 	secure.ClientAuth, secure.NextProtos = tls.RequestClientCert, []string{"h2", "http/1.1"}
 	connect := func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Authorization") != "" || r.TLS != nil && len(r.TLS.PeerCertificates) > 0 {
-			t.Error("the proxy was given what is for the server")
+			t.Error("the proxy received the server's credentials")
 		}
 		proxy.ServeHTTP(w, r)
 	}

@@ -20,7 +20,7 @@ func (o *Options) proxySecrets(server *url.URL) (secrets redact.Secrets, err err
 	if err != nil || toProxy == nil {
 		return nil, err
 	}
-	for _, scheme := range []string{"http", "https"} { // a redirect may lead to the other one
+	for _, scheme := range []string{"http", "https"} { // a redirect may change the scheme
 		proxy, err := toProxy(&http.Request{URL: &url.URL{Scheme: scheme, Host: server.Host}})
 		if err != nil || proxy == nil {
 			continue // the request will fail with the same error
@@ -33,7 +33,7 @@ func (o *Options) proxySecrets(server *url.URL) (secrets redact.Secrets, err err
 	return secrets, nil
 }
 
-// proxyOf returns how the transport of a caller's client finds its proxy; nil if that is not known.
+// proxyOf returns the Proxy function of a custom client's transport, or nil if it is unknown.
 func proxyOf(transport http.RoundTripper) func(*http.Request) (*url.URL, error) {
 	if known, ok := cmp.Or(transport, http.DefaultTransport).(*http.Transport); ok {
 		return known.Proxy

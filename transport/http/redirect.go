@@ -11,7 +11,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// follow is the redirect policy of our own clients.
+// follow is the redirect policy of the default client.
 func follow(_ *http.Request, via []*http.Request) error {
 	if len(via) >= 10 {
 		return errRedirects
@@ -19,22 +19,22 @@ func follow(_ *http.Request, via []*http.Request) error {
 	return nil
 }
 
-// reportRedirect reports to the trace that a request goes to another origin.
+// reportRedirect reports a redirect to another origin to the trace.
 func (a *attempt) reportRedirect(request *http.Request) {
 	if redirected := tracing.From[lw.Trace](request.Context()).Redirected; redirected != nil {
 		redirected(a.secrets.Text(origin(request.URL)))
 	}
 }
 
-// hideLocation drops the target of a redirect that is no URL: net/http would show it, and it may hold a token.
+// hideLocation removes an invalid redirect URL, because net/http would include it in an error and it may contain a
+// token.
 func hideLocation(response *http.Response) {
 	if _, err := url.Parse(response.Header.Get("Location")); err != nil {
 		response.Header.Del("Location")
 	}
 }
 
-// withoutQuery leaves the query out of the URL of a request that failed: redirects, to log-in pages and the like, have
-// tokens in it.
+// withoutQuery removes the query from the URL in a request error, because redirects to login pages may contain tokens.
 func withoutQuery(err error) error {
 	failed, ok := errors.AsType[*url.Error](err)
 	if !ok {

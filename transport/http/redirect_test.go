@@ -16,7 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// requestRecorder is a server that notes the credentials of each request. /to?URL redirects there.
+// requestRecorder is a server that records the credentials of each request. It redirects /to?URL to URL.
 type requestRecorder struct {
 	*httptest.Server
 	mu   sync.Mutex
@@ -45,7 +45,7 @@ func newRequestRecorder(t *testing.T, config *tls.Config) *requestRecorder {
 	return w
 }
 
-// take returns what was seen since the last call.
+// take returns and clears the recorded requests.
 func (w *requestRecorder) take() []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -54,25 +54,25 @@ func (w *requestRecorder) take() []string {
 	return seen
 }
 
-// TestRedirectsGetNoCredentials, except within the server's own origin.
+// Redirects within the server's origin receive credentials.
 func TestRedirectsGetNoCredentials(t *testing.T) {
 	authority := certs.NewAuthority(t)
 	config := authority.Config(t, "localhost", loopback)
-	config.ClientAuth = tls.RequestClientCert // whoever would send one is found out
+	config.ClientAuth = tls.RequestClientCert // record any client certificate
 	server, neighbour, plain := newRequestRecorder(t, config), newRequestRecorder(t, config), newRequestRecorder(t, nil)
 	otherName := strings.Replace(server.URL, "127.0.0.1", "localhost", 1)
 	cert, key := authority.Issue(t, "jane")
 	header := http.Header{"Impersonate-User": {"system:admin"}}
 
 	native := &lwhttp.Options{CAData: authority.PEM, CertData: cert, KeyData: key, Token: "s3cret", Header: header}
-	theirs := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: authority.Pool()}, ForceAttemptHTTP2: true}
-	custom := &lwhttp.Options{Client: &http.Client{Transport: theirs}, Token: "s3cret", Header: header}
+	customTransport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: authority.Pool()}, ForceAttemptHTTP2: true}
+	custom := &lwhttp.Options{Client: &http.Client{Transport: customTransport}, Token: "s3cret", Header: header}
 	for name, c := range map[string]struct {
 		opts *lwhttp.Options
 		all  string
 	}{
-		"our client":   {native, "Bearer s3cret, system:admin, certificate of jane"},
-		"their client": {custom, "Bearer s3cret, system:admin"},
+		"default client": {native, "Bearer s3cret, system:admin, certificate of jane"},
+		"custom client":  {custom, "Bearer s3cret, system:admin"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			transport := connect(t, server.Server, c.opts)
@@ -81,7 +81,7 @@ func TestRedirectsGetNoCredentials(t *testing.T) {
 				require.NoError(t, err)
 			}
 			follow(server.URL + "/elsewhere")
-			require.Equal(t, []string{c.all, c.all}, server.take(), "within the origin")
+			require.Equal(t, []string{c.all, c.all}, server.take(), "same origin")
 			follow(otherName + "/elsewhere")
 			require.Equal(t, []string{c.all, ""}, server.take(), "another host")
 			follow(neighbour.URL + "/")
@@ -89,14 +89,13 @@ func TestRedirectsGetNoCredentials(t *testing.T) {
 			follow(plain.URL + "/")
 			require.Equal(t, []string{""}, plain.take(), "plain HTTP")
 			follow(neighbour.URL + "/to?" + plain.URL + "/")
-			require.Equal(t, []string{"", ""}, append(neighbour.take(), plain.take()...), "and on from there")
+			require.Equal(t, []string{"", ""}, append(neighbour.take(), plain.take()...), "second redirect")
 			server.take()
 		})
 	}
 }
 
-// TestOrigins: which redirects stay with the server, by the letter of RFC 6454.
-func TestOrigins(t *testing.T) {
+func TestRedirectOrigins(t *testing.T) {
 	for _, c := range []struct {
 		server, location string
 		own              bool
@@ -133,20 +132,19 @@ func TestOrigins(t *testing.T) {
 	}
 }
 
-// TestTraceReportsRedirects, to the trace, and in the refusal that the lack of credentials may have caused.
 func TestTraceReportsRedirects(t *testing.T) {
 	other := serve(t, nil, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusUnauthorized) })
 	server := newRequestRecorder(t, nil)
 	transport := connect(t, server.Server, &lwhttp.Options{Token: "s3cret"})
-	var told []string
-	ctx := lw.WithTrace(t.Context(), &lw.Trace{Redirected: func(origin string) { told = append(told, origin) }})
+	var reported []string
+	ctx := lw.WithTrace(t.Context(), &lw.Trace{Redirected: func(origin string) { reported = append(reported, origin) }})
 	_, err := transport.Open(ctx, requestFor("/to", other.URL+"/x?y"))
 	require.ErrorIs(t, err, lw.ErrUnauthorized)
-	require.EqualError(t, err, "http: redirected to "+other.URL+", which gets no credentials: the server answered 401")
-	require.Equal(t, []string{other.URL}, told)
+	require.EqualError(t, err, "http: redirected to "+other.URL+" without credentials: the server answered 401")
+	require.Equal(t, []string{other.URL}, reported)
 
 	body, err := transport.Open(ctx, requestFor("/to", server.URL+"/x"))
 	require.NoError(t, err)
 	require.NoError(t, body.Close())
-	require.Len(t, told, 1, "not within the origin")
+	require.Len(t, reported, 1, "redirects within the origin are not reported")
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestErrorResponses become errors with all that the server said, as a real one says it.
+// The responses are copied from real servers.
 func TestErrorResponses(t *testing.T) {
 	const expired = `{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"The resourceVersion for the provided list is too old.","reason":"Expired","code":410}`
 	const tooLarge = `{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"Timeout: Too large resource version: 999999999, current: 232","reason":"Timeout","details":{"causes":[{"reason":"ResourceVersionTooLarge","message":"Too large resource version"}],"retryAfterSeconds":2},"code":504}`
@@ -24,19 +24,19 @@ func TestErrorResponses(t *testing.T) {
 	cases := map[string]struct {
 		code             int
 		retryAfter, body string
-		is               error // the sentinel, if there is one
+		is               error // matching error value, or nil
 		reason, message  string
 		wait             time.Duration
 	}{
-		"expired":                   {410, "", expired, lw.ErrExpired, "Expired", "The resourceVersion for the provided list is too old.", 0},
-		"too large, wait in body":   {504, "", tooLarge, lw.ErrResourceVersionTooLarge, "Timeout", "Timeout: Too large resource version: 999999999, current: 232", 2 * time.Second},
-		"too large, wait in header": {504, "1", tooLarge, lw.ErrResourceVersionTooLarge, "Timeout", "Timeout: Too large resource version: 999999999, current: 232", time.Second},
-		"forbidden":                 {403, "", forbidden, lw.ErrForbidden, "Forbidden", "pods is forbidden", 0},
-		"unauthorized, bare":        {401, "", "", lw.ErrUnauthorized, "", "", 0},
-		"no such group":             {404, "", "404 page not found\n", lw.ErrNotFound, "", "404 page not found", 0},
-		"overloaded":                {429, "7", "Too many requests, please try again later.\n", lw.ErrTooManyRequests, "", "Too many requests, please try again later.", 7 * time.Second},
-		"a proxy's page":            {502, "", "<html>\n<body>Bad Gateway</body></html>", nil, "", "<html>", 0},
-		"a redirect to nowhere":     {304, "", "", nil, "", "", 0},
+		"expired": {410, "", expired, lw.ErrExpired, "Expired", "The resourceVersion for the provided list is too old.", 0},
+		"resourceVersion too large, retry delay in body":   {504, "", tooLarge, lw.ErrResourceVersionTooLarge, "Timeout", "Timeout: Too large resource version: 999999999, current: 232", 2 * time.Second},
+		"resourceVersion too large, retry delay in header": {504, "1", tooLarge, lw.ErrResourceVersionTooLarge, "Timeout", "Timeout: Too large resource version: 999999999, current: 232", time.Second},
+		"forbidden":                   {403, "", forbidden, lw.ErrForbidden, "Forbidden", "pods is forbidden", 0},
+		"unauthorized, bare":          {401, "", "", lw.ErrUnauthorized, "", "", 0},
+		"no such group":               {404, "", "404 page not found\n", lw.ErrNotFound, "", "404 page not found", 0},
+		"overloaded":                  {429, "7", "Too many requests, please try again later.\n", lw.ErrTooManyRequests, "", "Too many requests, please try again later.", 7 * time.Second},
+		"HTML page of a proxy":        {502, "", "<html>\n<body>Bad Gateway</body></html>", nil, "", "<html>", 0},
+		"redirect without a Location": {304, "", "", nil, "", "", 0},
 	}
 	bothProtocols(t, func(w http.ResponseWriter, r *http.Request) {
 		c := cases[r.URL.Query().Get("case")]
@@ -61,7 +61,7 @@ func TestErrorResponses(t *testing.T) {
 	})
 }
 
-// TestErrorBodyIsLimited: only the beginning is read, and the server is told that nobody wants the rest.
+// The client reads only the start and then cancels the request.
 func TestErrorBodyIsLimited(t *testing.T) {
 	ended := make(chan struct{})
 	bothProtocols(t, func(w http.ResponseWriter, r *http.Request) {

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// retryAfter returns a Retry-After header in seconds. The header may be a date, which is rounded up to a second.
+// retryAfter converts a Retry-After header to seconds. A date is rounded up to the next second.
 // https://www.rfc-editor.org/rfc/rfc9110.html#field.retry-after
 func retryAfter(header string, now time.Time) string {
 	date, err := http.ParseTime(header)

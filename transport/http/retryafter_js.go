@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// retryAfter returns a Retry-After header in seconds. The header may be a date, which is rounded up to a second.
+// retryAfter converts a Retry-After header to seconds. A date is rounded up to the next second.
 // https://www.rfc-editor.org/rfc/rfc9110.html#field.retry-after
 func retryAfter(header string, now time.Time) string {
 	date, ok := parseDate(header)
@@ -16,8 +16,8 @@ func retryAfter(header string, now time.Time) string {
 	return strconv.Itoa(int(min(max(seconds, 0), 1<<31-1)))
 }
 
-// parseDate reads the form of an HTTP date that servers must send. It does without time.Parse, which would add to the size
-// of the WASM module.
+// parseDate parses the preferred format of an HTTP date. It avoids time.Parse, which would increase the size of the
+// WASM module.
 func parseDate(s string) (time.Time, bool) {
 	const form, months = "Sun, 06 Nov 1994 08:49:37 GMT", "JanFebMarAprMayJunJulAugSepOctNovDec"
 	if len(s) != len(form) || s[25:] != form[25:] {

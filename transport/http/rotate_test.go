@@ -14,18 +14,18 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestRotationDuringAWatch: the watch goes on, and the next request has the new credential, over a new connection where
-// that is what it takes. The old connection closes behind the watch.
+// The watch continues, and the next request uses the new credential. A new certificate requires a new connection. The
+// old connection closes after the watch.
 func TestRotationDuringAWatch(t *testing.T) {
 	other := certs.NewAuthority(t)
 	for name, c := range map[string]struct {
-		rotate func(*testing.T, *scene, *certs.Authority)
-		minute bool // passes before it is noticed; else a refusal tells
-		who    string
-		sent   int32 // requests, at most
+		rotate   func(*testing.T, *scene, *certs.Authority)
+		minute   bool // the files are read after a minute instead of after a rejection
+		identity string
+		sent     int32 // maximum number of requests
 	}{
 		"client certificate": {func(t *testing.T, s *scene, ours *certs.Authority) { s.issue(t, ours, "second") }, true, "second t1", 1},
-		"client certificate, refused": {func(t *testing.T, s *scene, ours *certs.Authority) {
+		"client certificate, rejected": {func(t *testing.T, s *scene, ours *certs.Authority) {
 			s.issue(t, ours, "second")
 			s.refused.Store("first")
 		}, false, "second t1", 2},
@@ -37,29 +37,29 @@ func TestRotationDuringAWatch(t *testing.T) {
 			write(t, s.directory, "token", []byte("t2"))
 			s.refused.Store("Bearer t1")
 		}, false, "first t2", 2},
-		"all at once, refused": {func(t *testing.T, s *scene, ours *certs.Authority) {
+		"all credentials, rejected": {func(t *testing.T, s *scene, ours *certs.Authority) {
 			s.trusts(t, other, other)
 			s.issue(t, other, "second")
 			write(t, s.directory, "ca", other.PEM)
 			write(t, s.directory, "token", []byte("t2"))
 			s.refused.Store("Bearer t1")
-		}, false, "second t2", 2}, // over HTTP/1.1 one, as the next connection fails before it
+		}, false, "second t2", 2}, // one over HTTP/1.1, because the next connection fails earlier
 	} {
 		t.Run(name, func(t *testing.T) {
 			eachProtocol(t, 0, func(t *testing.T, s *scene, ours *certs.Authority) {
 				transport := s.connect(t)
-				watch, who, address := s.watch(t, transport)
-				require.Equal(t, "first t1", who)
+				watch, identity, address := s.watch(t, transport)
+				require.Equal(t, "first t1", identity)
 
 				c.rotate(t, s, ours)
 				if c.minute {
 					transport.Age()
 				}
 				before := s.requests.Load()
-				who, next := s.who(t, transport)
-				require.Equal(t, c.who, who)
+				identity, next := s.identity(t, transport)
+				require.Equal(t, c.identity, identity)
 				require.LessOrEqual(t, s.requests.Load()-before, c.sent)
-				if c.who != "first t2" { // a token needs no other connection
+				if c.identity != "first t2" { // a new token does not require a new connection
 					require.NotEqual(t, address, next)
 				}
 
@@ -76,20 +76,20 @@ func TestRotationDuringAWatch(t *testing.T) {
 	}
 }
 
-// TestIdleConnectionsClose: those that are idle when the files change.
+// Connections that are idle when the files change are closed.
 func TestIdleConnectionsClose(t *testing.T) {
 	eachProtocol(t, 0, func(t *testing.T, s *scene, ours *certs.Authority) {
 		transport := s.connect(t)
-		_, _ = s.who(t, transport)
+		_, _ = s.identity(t, transport)
 		s.issue(t, ours, "second")
 		transport.Age()
-		_, _ = s.who(t, transport)
+		_, _ = s.identity(t, transport)
 		s.eventuallyOpen(t, 1)
 	})
 }
 
-// TestRejectedInHandshake: a connection that either side does not want any more makes the files be looked at at once. In
-// TLS 1.3 the server's refusal comes after the handshake.
+// After either side rejects a connection, the transport reads the files at once. In TLS 1.3, the server rejects a
+// certificate after the handshake.
 func TestRejectedInHandshake(t *testing.T) {
 	other := certs.NewAuthority(t)
 	for _, version := range []uint16{tls.VersionTLS12, tls.VersionTLS13} {
@@ -100,21 +100,21 @@ func TestRejectedInHandshake(t *testing.T) {
 					func() { s.issue(t, other, "second") },
 					func() { write(t, s.directory, "ca", other.PEM) },
 				} {
-					who, _ := s.who(t, transport)
+					identity, _ := s.identity(t, transport)
 					requests, handshakes := s.requests.Load(), s.handshakes.Load()
-					if rotated := who != "first t1"; rotated {
+					if rotated := identity != "first t1"; rotated {
 						s.trusts(t, other, other)
 					} else {
 						s.trusts(t, ours, other)
 					}
 					transport.Close()
 					_, err := get(t, transport, pods)
-					require.Error(t, err, "nothing has rotated yet")
+					require.Error(t, err, "the files have not changed")
 					require.Equal(t, requests, s.requests.Load())
-					require.Equal(t, handshakes+1, s.handshakes.Load(), "nothing new, so nothing was tried again")
+					require.Equal(t, handshakes+1, s.handshakes.Load(), "no retry without a change")
 					rotate()
-					who, _ = s.who(t, transport)
-					require.Equal(t, "second t1", who)
+					identity, _ = s.identity(t, transport)
+					require.Equal(t, "second t1", identity)
 					require.Equal(t, requests+1, s.requests.Load())
 				}
 			})
@@ -122,17 +122,16 @@ func TestRejectedInHandshake(t *testing.T) {
 	}
 }
 
-// TestInvalidFilesKeepPrevious: what works goes on working, and what is refused is reported as the server says it.
 func TestInvalidFilesKeepPrevious(t *testing.T) {
 	eachProtocol(t, 0, func(t *testing.T, s *scene, ours *certs.Authority) {
 		transport := s.connect(t)
-		_, address := s.who(t, transport)
+		_, address := s.identity(t, transport)
 		_, key := ours.Issue(t, "second")
 		write(t, s.directory, "key", key)
 		transport.Age()
-		who, same := s.who(t, transport)
-		require.Equal(t, "first t1", who)
-		require.Equal(t, address, same, "not even the connection is another")
+		identity, same := s.identity(t, transport)
+		require.Equal(t, "first t1", identity)
+		require.Equal(t, address, same, "the connection is reused")
 
 		s.refused.Store("first")
 		before := s.requests.Load()
@@ -141,12 +140,12 @@ func TestInvalidFilesKeepPrevious(t *testing.T) {
 		require.Equal(t, before+1, s.requests.Load())
 
 		s.issue(t, ours, "second")
-		who, _ = s.who(t, transport)
-		require.Equal(t, "second t1", who)
+		identity, _ = s.identity(t, transport)
+		require.Equal(t, "second t1", identity)
 	})
 }
 
-// TestManyOpensWhileFilesRotate: none of them fails, as whoever was first looks for all.
+// No request fails, because the first one reads the files for all.
 func TestManyOpensWhileFilesRotate(t *testing.T) {
 	eachProtocol(t, 0, func(t *testing.T, s *scene, ours *certs.Authority) {
 		transport := s.connect(t)
@@ -167,7 +166,7 @@ func TestManyOpensWhileFilesRotate(t *testing.T) {
 	})
 }
 
-// TestOptionsAreCollectable: what New was given is not read again, files aside.
+// The transport does not keep a reference to the options.
 func TestOptionsAreCollectable(t *testing.T) {
 	eachProtocol(t, 0, func(t *testing.T, s *scene, ours *certs.Authority) {
 		cert, key := ours.Issue(t, "jane")
@@ -178,7 +177,7 @@ func TestOptionsAreCollectable(t *testing.T) {
 		other := certs.NewAuthority(t)
 		s.trusts(t, other, ours)
 		write(t, s.directory, "ca", other.PEM)
-		who, _ := s.who(t, transport)
-		require.Equal(t, "jane t1", who)
+		identity, _ := s.identity(t, transport)
+		require.Equal(t, "jane t1", identity)
 	})
 }

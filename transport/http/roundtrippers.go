@@ -13,10 +13,10 @@ import (
 	"time"
 )
 
-// roundTrippers are built from one version of the files. They are immutable.
+// roundTrippers are immutable and belong to one version of the files.
 type roundTrippers struct {
-	authenticated http.RoundTripper // has the client certificate, for the server
-	anonymous     http.RoundTripper // has no client certificate, for redirects to other origins
+	authenticated http.RoundTripper // sends the client certificate; for the server
+	anonymous     http.RoundTripper // sends no client certificate; for redirects to other origins
 	content       content
 }
 
@@ -33,7 +33,7 @@ func (o *Options) newRoundTrippers(c content, server *url.URL) (*roundTrippers, 
 	if o.CAFile != "" || len(o.CAData) > 0 {
 		bare.RootCAs = x509.NewCertPool()
 		if !bare.RootCAs.AppendCertsFromPEM([]byte(c.ca)) {
-			return nil, errors.New("http: the certificate authority holds no certificate in PEM form")
+			return nil, errors.New("http: the certificate authority contains no PEM certificate")
 		}
 	}
 	trusted := bare.Clone()
@@ -43,7 +43,7 @@ func (o *Options) newRoundTrippers(c content, server *url.URL) (*roundTrippers, 
 		if err != nil {
 			return nil, fmt.Errorf("http: the client certificate: %w", err)
 		}
-		// Not by way of Certificates: it would be kept back from servers that ask for other authorities than its own.
+		// Config.Certificates would withhold the certificate if the server requests a different issuer.
 		trusted.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return &certificate, nil }
 	}
 	toProxy, err := o.proxy()
@@ -52,8 +52,9 @@ func (o *Options) newRoundTrippers(c content, server *url.URL) (*roundTrippers, 
 	}
 	toServer := newTransport(trusted, toProxy, o.DisableCompression)
 	if proxy, err := toProxy(&http.Request{URL: server}); err == nil && proxy != nil && proxy.Scheme == "https" {
-		// Then this is called for the proxy alone, and TLSClientConfig is for the server behind it. Else net/http would show
-		// the client certificate to the proxy, verify it under ServerName, and offer it an HTTP/2 that it then does not speak.
+		// With an HTTPS proxy, net/http calls DialTLSContext only for the proxy and uses TLSClientConfig for the
+		// server. Otherwise net/http would use the TLS options of the server for the proxy as well: ServerName, the
+		// client certificate and HTTP/2.
 		toServer.DialTLSContext = (&tls.Dialer{NetDialer: dialer, Config: bare.Clone()}).DialContext
 	}
 	untrusted := newTransport(bare, toProxy, o.DisableCompression)
@@ -62,7 +63,7 @@ func (o *Options) newRoundTrippers(c content, server *url.URL) (*roundTrippers, 
 
 var dialer = &net.Dialer{Timeout: 30 * time.Second, KeepAlive: 30 * time.Second}
 
-// pings find a dead HTTP/2 connection within 45 seconds; HTTP/1.1 has no such thing.
+// pings detect a dead HTTP/2 connection within 45 seconds. HTTP/1.1 has no pings.
 var pings = &http.HTTP2Config{SendPingTimeout: 30 * time.Second, PingTimeout: 15 * time.Second}
 
 func newTransport(config *tls.Config, proxy func(*http.Request) (*url.URL, error), uncompressed bool) *http.Transport {
@@ -74,10 +75,10 @@ func newTransport(config *tls.Config, proxy func(*http.Request) (*url.URL, error
 		ForceAttemptHTTP2:      true,
 		HTTP2:                  pings,
 		DisableCompression:     uncompressed,
-		MaxIdleConnsPerHost:    8, // lists run beside watches, which hold a connection each in HTTP/1.1
+		MaxIdleConnsPerHost:    8, // lists run concurrently with watches
 		MaxResponseHeaderBytes: 1 << 20,
 		IdleConnTimeout:        90 * time.Second,
-		ReadBufferSize:         1 << 10, // an HTTP/1.1 watch holds both for hours; what is larger is read past them
+		ReadBufferSize:         1 << 10, // small because each HTTP/1.1 watch holds both buffers for hours; larger reads bypass them
 		WriteBufferSize:        1 << 10,
 	}
 }

@@ -20,20 +20,20 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// scene is a server whose certificate and whose clients' authority can be changed, and files that a transport uses.
+// scene is a server with replaceable certificates, and the files of a transport.
 type scene struct {
 	*httptest.Server
 	directory  string
-	config     atomic.Pointer[tls.Config] // for the next connection
-	refused    atomic.Value               // a name or token to answer 401
+	config     atomic.Pointer[tls.Config] // for new connections
+	refused    atomic.Value               // the name or token that gets a 401
 	requests   atomic.Int32
 	handshakes atomic.Int32
-	open       atomic.Int32 // connections
-	lines      chan string  // what a watch sends; "" ends it
-	broken     atomic.Value // a func(name string) bool: whether the request's connection breaks
+	open       atomic.Int32 // number of connections
+	lines      chan string  // lines of a watch; "" ends it
+	broken     atomic.Value // a func(name string) bool that selects the requests with a broken connection
 }
 
-// newScene starts the server with a protocol ("h2" or "http/1.1") and at most a version of TLS (or 0).
+// newScene starts a server with a protocol ("h2" or "http/1.1") and a maximum TLS version, or 0.
 func newScene(t *testing.T, protocol string, version uint16) *scene {
 	s := &scene{directory: t.TempDir(), lines: make(chan string)}
 	s.refused.Store("nobody")
@@ -55,7 +55,7 @@ func newScene(t *testing.T, protocol string, version uint16) *scene {
 	return s
 }
 
-// serve answers with who asks over which connection, and a watch with lines.
+// serve responds with the client's identity and connection. For a watch, it also sends lines.
 func (s *scene) serve(w http.ResponseWriter, r *http.Request) {
 	s.requests.Add(1)
 	name, token := r.TLS.PeerCertificates[0].Subject.CommonName, r.Header.Get("Authorization")
@@ -82,7 +82,7 @@ func (s *scene) serve(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// trusts makes the server show a certificate of one authority and want its clients' of another, from the next connection.
+// trusts sets the authorities of the server certificate and of the client certificates for new connections.
 func (s *scene) trusts(t *testing.T, own, clients *certs.Authority) {
 	config := own.Config(t, "api.test", loopback)
 	config.ClientAuth, config.ClientCAs = tls.RequireAndVerifyClientCert, clients.Pool()
@@ -96,28 +96,28 @@ func (s *scene) issue(t *testing.T, a *certs.Authority, name string) {
 	write(t, s.directory, "key", key)
 }
 
-// connect makes a transport that has all from files.
+// connect returns a transport that uses the files.
 func (s *scene) connect(t *testing.T) *lwhttp.Transport {
 	return connect(t, s.Server, &lwhttp.Options{
 		CAFile: s.directory + "/ca", CertFile: s.directory + "/cert", KeyFile: s.directory + "/key", TokenFile: s.directory + "/token",
 	})
 }
 
-// watch is one that is read line by line.
+// watch is an open watch that is read line by line.
 type watch struct {
 	io.Closer
 	lines *bufio.Reader
 }
 
-// watch opens one, whose first line tells who asked, over which connection.
-func (s *scene) watch(t *testing.T, transport *lwhttp.Transport) (w *watch, who, address string) {
+// watch opens a watch. Its first line has the client's identity and connection.
+func (s *scene) watch(t *testing.T, transport *lwhttp.Transport) (w *watch, identity, address string) {
 	t.Helper()
 	body, err := transport.Open(t.Context(), &lw.Request{Path: "/", Query: "watch=1", Watch: true})
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = body.Close() })
 	w = &watch{body, bufio.NewReader(body)}
-	who, address = parse(t, w.next(t))
-	return w, who, address
+	identity, address = parse(t, w.next(t))
+	return w, identity, address
 }
 
 func (w *watch) next(t *testing.T) string {
@@ -127,21 +127,21 @@ func (w *watch) next(t *testing.T) string {
 	return line
 }
 
-// eventuallyOpen waits until the server has a number of connections.
+// eventuallyOpen waits until the server has n connections.
 func (s *scene) eventuallyOpen(t *testing.T, n int32) {
 	t.Helper()
 	require.Eventually(t, func() bool { return s.open.Load() == n }, 20*time.Second, 5*time.Millisecond)
 }
 
-// who asks, and which connection it came over.
-func (s *scene) who(t *testing.T, transport *lwhttp.Transport) (who, address string) {
+// identity and connection of the client
+func (s *scene) identity(t *testing.T, transport *lwhttp.Transport) (identity, address string) {
 	t.Helper()
 	text, err := get(t, transport, pods)
 	require.NoError(t, err)
 	return parse(t, text)
 }
 
-func parse(t *testing.T, line string) (who, address string) {
+func parse(t *testing.T, line string) (identity, address string) {
 	t.Helper()
 	var name, bearer, token string
 	_, err := fmt.Sscan(line, &name, &bearer, &token, &address)
@@ -149,7 +149,7 @@ func parse(t *testing.T, line string) (who, address string) {
 	return name + " " + token, address
 }
 
-// eachProtocol runs a test in a scene with everything in good order: first's certificate, the token t1, authority ours.
+// eachProtocol runs a test in a scene with valid files: the certificate of "first", the token t1 and an authority.
 func eachProtocol(t *testing.T, version uint16, test func(*testing.T, *scene, *certs.Authority)) {
 	for _, protocol := range []string{"h2", "http/1.1"} {
 		t.Run(protocol, func(t *testing.T) {

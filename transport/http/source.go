@@ -17,25 +17,25 @@ import (
 	"time"
 )
 
-// recheckInterval is how long file contents are used before the files are read again.
+// recheckInterval is the time after which the files are read again.
 const recheckInterval = time.Minute
 
 // transportSource holds the round trippers. It replaces them when the files or the certificate of a CredentialFunc change.
 type transportSource struct {
-	opts        Options // a copy, because the caller may change its own
+	opts        Options // a copy, because the caller may change the original
 	server      *url.URL
 	callerOwned bool // the caller supplied the round trippers
 	active      atomic.Pointer[roundTrippers]
-	lock        contextLock // held while the files are read and now is replaced
+	lock        contextLock // held while reading the files and replacing the round trippers
 
 	mu        sync.Mutex
 	checkedAt time.Time
 }
 
-// content is PEM, from files or not.
+// content is PEM data from the files or the options.
 type content struct{ ca, cert, key string }
 
-// with returns the content with the client certificate of a credential, unless that is nil.
+// with returns the content with the client certificate of given, unless given is nil.
 func (c content) with(given *Credential) content {
 	if given != nil {
 		c.cert, c.key = string(given.CertData), string(given.KeyData)
@@ -46,8 +46,8 @@ func (c content) with(given *Credential) content {
 func newTransportSource(o *Options, server *url.URL) (*transportSource, error) {
 	s := &transportSource{opts: *o, server: server, callerOwned: o.Client != nil, lock: make(contextLock, 1), checkedAt: time.Now()}
 	if s.callerOwned {
-		theirs := cmp.Or(o.Client.Transport, http.DefaultTransport)
-		s.active.Store(&roundTrippers{authenticated: theirs, anonymous: theirs})
+		custom := cmp.Or(o.Client.Transport, http.DefaultTransport)
+		s.active.Store(&roundTrippers{authenticated: custom, anonymous: custom})
 		return s, nil
 	}
 	found, err := s.read(content{ca: string(o.CAData), cert: string(o.CertData), key: string(o.KeyData)})
@@ -59,14 +59,14 @@ func newTransportSource(o *Options, server *url.URL) (*transportSource, error) {
 	return s, err
 }
 
-// current returns the round trippers for a request. They have the client certificate of given, unless that is nil. failed are
-// those that the request has just failed with, or nil. After a failure the files are read at once, unless the failure of
-// another request has already led to newer round trippers.
+// current returns the round trippers for a request, with the client certificate of given unless given is nil. failed
+// are the round trippers of the failed first try, or nil. After a failure current reads the files, unless they have
+// been read since.
 func (s *transportSource) current(ctx context.Context, given *Credential, failed *roundTrippers) (made *roundTrippers, err error) {
 	now := s.active.Load()
 	other := now.content != now.content.with(given)
 	if s.callerOwned && other {
-		return nil, errors.New("http: with Client set, CredentialFunc can give no certificate")
+		return nil, errors.New("http: if Client is set, CredentialFunc must not return a certificate")
 	}
 	if !other && !s.isDue(now, failed) {
 		return now, nil
@@ -88,7 +88,7 @@ func (s *transportSource) isDue(now, failed *roundTrippers) bool {
 	return failed == now || time.Since(s.checkedAt) >= recheckInterval
 }
 
-// replaceIfStale replaces the round trippers if they are not those that [source.current] has to return.
+// replaceIfStale replaces the round trippers if the credential or the files have changed.
 func (s *transportSource) replaceIfStale(given *Credential, failed *roundTrippers) (*roundTrippers, error) {
 	now := s.active.Load()
 	if wanted := now.content.with(given); wanted != now.content {
@@ -125,19 +125,19 @@ func (s *transportSource) replace(now *roundTrippers, with content) (*roundTripp
 	return made, nil
 }
 
-// read returns the content with those parts replaced that come from files.
+// read returns c with the current contents of the files.
 func (s *transportSource) read(c content) (content, error) {
 	var err error
-	load := func(what, path string, into *string) {
+	load := func(name, path string, into *string) {
 		if err != nil {
 			return
 		}
-		text, failure := readFile(what, path)
+		text, failure := readFile(name, path)
 		if failure == nil && !isCompletePEM(text) {
-			failure = fmt.Errorf("%s %q is cut short", what, path)
+			failure = fmt.Errorf("%s %q is truncated", name, path)
 		}
 		if failure != nil {
-			err = fileError(what, failure)
+			err = fileError(name, failure)
 		}
 		*into = string(text)
 	}
@@ -151,7 +151,7 @@ func (s *transportSource) read(c content) (content, error) {
 	return c, err
 }
 
-// isCompletePEM returns false if the last PEM block is truncated, for example in a file that is being written.
+// isCompletePEM returns false if the last PEM block is truncated, for example because the file is being written.
 func isCompletePEM(text []byte) bool {
 	for block, rest := pem.Decode(text); block != nil; block, rest = pem.Decode(rest) {
 		text = rest
@@ -159,8 +159,7 @@ func isCompletePEM(text []byte) bool {
 	return !bytes.Contains(text, []byte("-----BEGIN "))
 }
 
-// lease is the body of a response. When the files have changed since, closing it closes its connection, too, if that is
-// idle now: nobody will use it again.
+// lease is a response body. If the round trippers have been replaced, Close also closes their idle connections.
 type lease struct {
 	io.ReadCloser
 	source *transportSource

@@ -28,20 +28,20 @@ func TestServerIsVerified(t *testing.T) {
 		opts lwhttp.Options
 		err  string
 	}{
-		"authority by file":                  {byAddress.URL, lwhttp.Options{CAFile: write(t, directory, "ca", ours.PEM)}, ""},
-		"authority by data":                  {byAddress.URL, lwhttp.Options{CAData: ours.PEM}, ""},
-		"data before a file":                 {byAddress.URL, lwhttp.Options{CAData: ours.PEM, CAFile: "nowhere"}, ""},
-		"several authorities":                {byAddress.URL, lwhttp.Options{CAData: append(append([]byte(nil), other.PEM...), ours.PEM...)}, ""},
-		"another authority":                  {byAddress.URL, lwhttp.Options{CAData: other.PEM}, "certificate"},
-		"the system's roots":                 {byAddress.URL, lwhttp.Options{}, "certificate"},
-		"a certificate for another name":     {byName.URL, lwhttp.Options{CAData: ours.PEM}, "127.0.0.1"},
-		"its name given":                     {byName.URL, lwhttp.Options{CAData: ours.PEM, ServerName: "api.test"}, ""},
-		"a wrong name given":                 {byAddress.URL, lwhttp.Options{CAData: ours.PEM, ServerName: "other.test"}, "other.test"},
-		"not verified":                       {byName.URL, lwhttp.Options{InsecureSkipVerify: true}, ""},
-		"TLS 1.1":                            {outdated.URL, lwhttp.Options{CAData: ours.PEM}, "version"},
-		"TLS 1.1, with nothing verified":     {outdated.URL, lwhttp.Options{InsecureSkipVerify: true}, "version"},
-		"TLS on a port that speaks plain":    {"https" + serve(t, nil, hello).URL[len("http"):], lwhttp.Options{CAData: ours.PEM}, "HTTP"},
-		"plain HTTP on a port that asks TLS": {"http" + byAddress.URL[len("https"):], lwhttp.Options{}, "400"},
+		"authority file":                  {byAddress.URL, lwhttp.Options{CAFile: write(t, directory, "ca", ours.PEM)}, ""},
+		"authority data":                  {byAddress.URL, lwhttp.Options{CAData: ours.PEM}, ""},
+		"authority data overrides a file": {byAddress.URL, lwhttp.Options{CAData: ours.PEM, CAFile: "nowhere"}, ""},
+		"several authorities":             {byAddress.URL, lwhttp.Options{CAData: append(append([]byte(nil), other.PEM...), ours.PEM...)}, ""},
+		"unknown authority":               {byAddress.URL, lwhttp.Options{CAData: other.PEM}, "certificate"},
+		"system roots":                    {byAddress.URL, lwhttp.Options{}, "certificate"},
+		"certificate for another name":    {byName.URL, lwhttp.Options{CAData: ours.PEM}, "127.0.0.1"},
+		"matching ServerName":             {byName.URL, lwhttp.Options{CAData: ours.PEM, ServerName: "api.test"}, ""},
+		"wrong ServerName":                {byAddress.URL, lwhttp.Options{CAData: ours.PEM, ServerName: "other.test"}, "other.test"},
+		"no verification":                 {byName.URL, lwhttp.Options{InsecureSkipVerify: true}, ""},
+		"TLS 1.1":                         {outdated.URL, lwhttp.Options{CAData: ours.PEM}, "version"},
+		"TLS 1.1 without verification":    {outdated.URL, lwhttp.Options{InsecureSkipVerify: true}, "version"},
+		"TLS to a plain HTTP port":        {"https" + serve(t, nil, hello).URL[len("http"):], lwhttp.Options{CAData: ours.PEM}, "HTTP"},
+		"plain HTTP to a TLS port":        {"http" + byAddress.URL[len("https"):], lwhttp.Options{}, "400"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -59,7 +59,7 @@ func TestServerIsVerified(t *testing.T) {
 	}
 }
 
-// serveByCertificate starts a server that wants a client certificate from an authority and answers with its name.
+// serveByCertificate starts a server that requires a client certificate of the authority and responds with its name.
 func serveByCertificate(t *testing.T, a *certs.Authority) string {
 	config := a.Config(t, "api.test", loopback)
 	config.ClientAuth, config.ClientCAs = tls.RequireAndVerifyClientCert, a.Pool()
@@ -76,8 +76,8 @@ func TestClientCertificate(t *testing.T) {
 	foreign, foreignKey := other.Issue(t, "eve")
 
 	for name, opts := range map[string]*lwhttp.Options{
-		"by file": {CertFile: certFile, KeyFile: keyFile},
-		"by data": {CertData: cert, KeyData: key},
+		"files": {CertFile: certFile, KeyFile: keyFile},
+		"data":  {CertData: cert, KeyData: key},
 	} {
 		t.Run(name, func(t *testing.T) {
 			opts.CAData = ours.PEM
@@ -90,8 +90,8 @@ func TestClientCertificate(t *testing.T) {
 		})
 	}
 	for name, opts := range map[string]*lwhttp.Options{
-		"none":                        {},
-		"one that nobody vouches for": {CertData: foreign, KeyData: foreignKey},
+		"none":                                {},
+		"certificate of an unknown authority": {CertData: foreign, KeyData: foreignKey},
 	} {
 		t.Run(name, func(t *testing.T) {
 			opts.CAData = ours.PEM
@@ -99,7 +99,7 @@ func TestClientCertificate(t *testing.T) {
 			require.NoError(t, err)
 			defer transport.Close()
 			_, err = get(t, transport, pods)
-			require.Error(t, err) // in the words of TLS, or of HTTP/2 if the server's refusal comes after the handshake
+			require.Error(t, err) // a TLS error, or an HTTP/2 error if the server rejects the certificate after the handshake
 		})
 	}
 }

@@ -14,8 +14,8 @@ import (
 	"github.com/seed-6d2a410a/listwatch/internal/secretfile"
 )
 
-// tokenSource returns the bearer token for a request; "" for none. refused is the one that the server has just answered 401
-// for; "" before the first try.
+// tokenSource returns the bearer token for a request, or "" for none. refused is the token that the server rejected
+// with 401, or "" for the first try.
 type tokenSource func(ctx context.Context, refused string) (string, error)
 
 func newTokenSource(o *Options) (tokenSource, error) {
@@ -32,17 +32,17 @@ func newTokenSource(o *Options) (tokenSource, error) {
 	return func(context.Context, string) (string, error) { return token, nil }, nil
 }
 
-// tokenFile is a token from a file that rotates.
+// tokenFile is a file with a token that rotates.
 type tokenFile struct {
 	path string
 	lock contextLock // held while the file is read
 
 	mu     sync.Mutex
-	token  string // "" until the file has been read
+	token  string // "" until the first read
 	readAt time.Time
 }
 
-// current reads the file if that is due. If it cannot be read, current returns the previous token.
+// current returns the token, and reads the file again if necessary. If reading fails, it returns the previous token.
 func (f *tokenFile) current(ctx context.Context, refused string) (string, error) {
 	if token := f.cached(refused); token != "" {
 		return token, nil
@@ -50,7 +50,8 @@ func (f *tokenFile) current(ctx context.Context, refused string) (string, error)
 	var token string
 	var err error
 	ended := f.lock.do(ctx, func() {
-		if token = f.cached(refused); token == "" {
+		token = f.cached(refused)
+		if token == "" {
 			token, err = f.load()
 		}
 	})
@@ -60,7 +61,7 @@ func (f *tokenFile) current(ctx context.Context, refused string) (string, error)
 	return token, err
 }
 
-// cached returns the token that was read last, or "" if the file must be read.
+// cached returns the current token, or "" if the file must be read.
 func (f *tokenFile) cached(refused string) string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -72,7 +73,7 @@ func (f *tokenFile) cached(refused string) string {
 
 func (f *tokenFile) load() (string, error) {
 	f.mu.Lock()
-	f.readAt = time.Now() // other requests use the old token until the file has been read
+	f.readAt = time.Now() // other requests use the old token during the read
 	f.mu.Unlock()
 	token, err := f.read()
 	f.mu.Lock()
@@ -100,10 +101,10 @@ func (f *tokenFile) read() (string, error) {
 // readFile is replaced in tests.
 var readFile = secretfile.Read
 
-// fileError adds the purpose of a file to an error of the operating system, which names the path.
-func fileError(what string, err error) error {
+// fileError adds the purpose of the file to an error that already contains its path.
+func fileError(name string, err error) error {
 	if _, ok := errors.AsType[*fs.PathError](err); ok {
-		return fmt.Errorf("http: %s: %w", what, err)
+		return fmt.Errorf("http: %s: %w", name, err)
 	}
 	return fmt.Errorf("http: %w", err)
 }

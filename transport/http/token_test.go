@@ -16,7 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// authorized makes a transport to a network that only notes each request's credential.
+// authorized returns a transport to a fake network that records the Authorization headers.
 func authorized(t *testing.T, opts *lwhttp.Options) (transport *lwhttp.Transport, sent *[]string) {
 	t.Helper()
 	sent = new([]string)
@@ -36,10 +36,10 @@ func TestStaticToken(t *testing.T) {
 	require.Equal(t, []string{"Bearer s3cret"}, *sent)
 }
 
-// TestTokenFuncIsCalledPerRequest, with the request's context; when it fails nothing is sent.
+// TokenFunc receives the context of the request. If it fails, nothing is sent.
 func TestTokenFuncIsCalledPerRequest(t *testing.T) {
 	type key struct{}
-	failure := errors.New("no token today")
+	failure := errors.New("the token is unavailable")
 	calls := 0
 	transport, sent := authorized(t, &lwhttp.Options{TokenFunc: func(ctx context.Context) (string, error) {
 		calls++
@@ -60,7 +60,7 @@ func TestTokenFuncIsCalledPerRequest(t *testing.T) {
 	require.Equal(t, []string{"Bearer token-1", "Bearer token-2"}, *sent)
 }
 
-// TestTokenFileRotates: Kubernetes replaces a pod's token long before it expires, and a minute is soon enough to see it.
+// Kubernetes replaces the token of a Pod long before it expires, so one minute is soon enough.
 func TestTokenFileRotates(t *testing.T) {
 	directory := t.TempDir()
 	path := write(t, directory, "token", []byte("first\n"))
@@ -86,7 +86,7 @@ func TestTokenFileRotates(t *testing.T) {
 			breakIt()
 			*sent = nil
 			require.NoError(t, request())
-			require.Equal(t, []string{"Bearer second"}, *sent, "it may still be good")
+			require.Equal(t, []string{"Bearer second"}, *sent, "the token may still be valid")
 		}
 		write(t, directory, "token", []byte("third"))
 		time.Sleep(time.Minute)

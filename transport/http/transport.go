@@ -16,23 +16,25 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// Transport is a [lw.Transport] over HTTP. All methods may run concurrently. Over HTTP/2 its requests share a connection.
+// Transport is a [lw.Transport] over HTTP. All methods may be called concurrently. Over HTTP/2, requests share a
+// connection.
 type Transport struct {
-	client        http.Client // without its Transport, which each Open sets for itself
+	client        http.Client // each Open call sets its Transport in a copy
 	authenticator *authenticator
 }
 
 var _ lw.Transport = (*Transport)(nil)
 
-// New returns a transport to the API server at a URL such as "https://127.0.0.1:6443", which may have a path in front of
-// the API's. opts may be nil. Nothing is sent yet; files are read once, to find mistakes early.
+// New returns a transport to the API server at a URL such as "https://127.0.0.1:6443". The URL may have a path, which
+// is added before the path of each request. opts may be nil. New sends nothing, but reads the files to report mistakes
+// early.
 func New(server string, opts *Options) (*Transport, error) {
 	if opts == nil {
 		opts = &Options{}
 	}
 	parsed, err := url.Parse(server)
 	if err != nil {
-		return nil, errors.New("http: the server's URL does not parse: it must look like https://host:port") // and may hold a password
+		return nil, errors.New("http: the server's URL is invalid: it must look like https://host:port") // the error may contain a password
 	}
 	if err := opts.validate(parsed); err != nil {
 		return nil, err
@@ -59,15 +61,15 @@ func New(server string, opts *Options) (*Transport, error) {
 	return t, nil
 }
 
-// Close closes idle connections, and ends the dials that nobody waits for any more. Responses that are being read stay
-// open. With a Client of the caller's it does nothing: that one's connections may serve others, too.
+// Close closes idle connections. Open responses stay usable. Close does nothing if [Options.Client] is set, because
+// others may use its connections.
 func (t *Transport) Close() {
 	if !t.authenticator.transports.callerOwned {
 		t.authenticator.transports.active.Load().closeIdle()
 	}
 }
 
-// Open implements [lw.Transport]. The body ends with an error when ctx ends.
+// Open implements [lw.Transport]. Reads of the body fail after ctx ends.
 func (t *Transport) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, error) {
 	response, secrets, err := t.do(ctx, req, nil)
 	if err != nil {
@@ -76,8 +78,8 @@ func (t *Transport) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, e
 	return &body{ReadCloser: response.Body, ctx: ctx, secrets: secrets}, nil
 }
 
-// do makes a request with additional headers. A status that is not a success is an error. secrets are the credentials that
-// were sent; the returned error has none of them.
+// do sends a request with additional headers. It returns an error for a status other than 101 or 2xx. The returned
+// secrets are the credentials sent. The error contains none of them.
 func (t *Transport) do(ctx context.Context, req *lw.Request, header http.Header) (_ *http.Response, secrets redact.Secrets, _ error) {
 	request, err := t.request(ctx, req, header)
 	if err != nil {
@@ -96,7 +98,7 @@ func (t *Transport) do(ctx context.Context, req *lw.Request, header http.Header)
 	return response, tried.secrets, nil
 }
 
-// request returns the request of net/http, without the credential.
+// request returns the request without credentials.
 func (t *Transport) request(ctx context.Context, req *lw.Request, header http.Header) (*http.Request, error) {
 	if req.Path != "" && req.Path[0] != '/' {
 		return nil, errPath
@@ -111,15 +113,15 @@ func (t *Transport) request(ctx context.Context, req *lw.Request, header http.He
 	}
 	request.Header.Set("Accept", cmp.Or(req.Accept, "application/json"))
 	if req.Watch {
-		// Compressed, each event would wait for the one after it: Kubernetes 1.37 compresses a streaming list as a gzip member
-		// for each flush, and compress/gzip gives out a member's end when it has seen the next one's beginning.
+		// Compression would delay each event until the next one. Kubernetes 1.37 sends each flush of a streaming list
+		// as a gzip member, and compress/gzip returns the end of a member only after the start of the next.
 		request.Header.Set("Accept-Encoding", "identity")
 	}
 	maps.Copy(request.Header, header)
 	return request, nil
 }
 
-// body is the body of a response. Its errors are the context's cause, or have no secrets.
+// body is a response body. Its errors contain no secrets. After ctx ends, reads return the cause of ctx.
 type body struct {
 	io.ReadCloser
 	ctx     context.Context
@@ -137,7 +139,8 @@ func (b *body) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// cause returns a context's, if it has ended; within what was waited for, if that was a credential, and it says so.
+// cause returns the cause of ctx if ctx has ended, and otherwise err. If a CredentialFunc failed because of ctx, cause
+// returns its error.
 func cause(ctx context.Context, err error) error {
 	if ctx.Err() == nil {
 		return err

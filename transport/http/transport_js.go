@@ -11,16 +11,16 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// Transport is a [lw.Transport] over fetch. All methods may run concurrently.
+// Transport is a [lw.Transport] over fetch. All methods may be called concurrently.
 type Transport struct {
-	server string // without a slash at its end
+	server string // without a trailing slash
 	opts   Options
 }
 
 var _ lw.Transport = (*Transport)(nil)
 
-// New returns a transport to the API server at a URL such as "https://127.0.0.1:6443", which may have a path in front of
-// the API's. opts may be nil. Nothing is sent yet.
+// New returns a transport to the API server at a URL such as "https://127.0.0.1:6443". The URL may have a path, which
+// is added before the path of each request. opts may be nil. New sends nothing.
 func New(server string, opts *Options) (*Transport, error) {
 	t := &Transport{server: server}
 	if opts != nil {
@@ -35,38 +35,37 @@ func New(server string, opts *Options) (*Transport, error) {
 	return t, nil
 }
 
-// Close does nothing: a browser looks after its connections itself.
+// Close does nothing, because the browser manages its connections.
 func (t *Transport) Close() {}
 
-// Open implements [lw.Transport]. The body ends with an error when ctx ends. Its next part is asked for when the one before
-// has been read.
+// Open implements [lw.Transport]. Reads of the body fail after ctx ends.
 func (t *Transport) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, error) {
 	url, token, err := t.Address(ctx, req)
 	if err != nil {
 		return nil, err
 	}
 	b, err := t.fetch(ctx, url, token, req)
-	if refusal, ok := errors.AsType[*lw.StatusError](err); ok && refusal.Code == 401 && t.opts.TokenFunc != nil {
+	if rejected, ok := errors.AsType[*lw.StatusError](err); ok && rejected.Code == 401 && t.opts.TokenFunc != nil {
 		_, fresh, failure := t.Address(ctx, req)
-		if failure == nil && fresh != token { // else the refusal says more
+		if failure == nil && fresh != token { // otherwise the first error is more useful
 			return t.fetch(ctx, url, fresh, req)
 		}
 	}
 	return b, err
 }
 
-// Address returns where a request goes, and the bearer token that belongs to it, for a transport that opens connections of
-// its own.
+// Address returns the URL and the bearer token of a request. It is for transports that open their own connections.
 func (t *Transport) Address(ctx context.Context, req *lw.Request) (url, token string, err error) {
 	if req.Path != "" && req.Path[0] != '/' {
 		return "", "", errPath
 	}
 	url = t.server + req.Path + "?" + req.Query
-	if token = t.opts.Token; t.opts.TokenFunc != nil {
+	token = t.opts.Token
+	if t.opts.TokenFunc != nil {
 		token, err = t.opts.TokenFunc(ctx)
 	}
 	if !isToken(token) {
-		return "", "", errors.New("http: the token has a character that no header may have")
+		return "", "", errors.New("http: the token contains an invalid character")
 	}
 	return url, token, err
 }
@@ -79,7 +78,7 @@ func (t *Transport) fetch(ctx context.Context, url, token string, req *lw.Reques
 	}
 	stream.Add("Accept", accept)
 	if req.Watch {
-		stream.Add("Accept-Encoding", "identity") // in Node; a browser does not let a page choose
+		stream.Add("Accept-Encoding", "identity") // for Node; browsers ignore it
 	}
 	for name, values := range t.opts.Header {
 		for _, value := range values {
@@ -96,7 +95,7 @@ func (t *Transport) fetch(ctx context.Context, url, token string, req *lw.Reques
 	}
 	if err != nil {
 		stream.Close()
-		return nil, b.explain(err, "no answer from the server, which may be down, not trusted, or, of a page, not allow its origin (CORS): ")
+		return nil, b.explain(err, "no response: the server may be down or untrusted, or may not allow the origin of the page (CORS): ")
 	}
 	return b, nil
 }
@@ -119,7 +118,7 @@ func (b *body) Read(p []byte) (int, error) {
 	if err == nil && n == 0 {
 		err = io.EOF
 	}
-	return n, b.explain(err, "the response broke off: ")
+	return n, b.explain(err, "the response was interrupted: ")
 }
 
 // Close ends the request.
@@ -128,13 +127,14 @@ func (b *body) Close() error {
 	return nil
 }
 
-// explain adds what failed to the text of the host, without the secrets. The cause of a context that ended comes first.
-func (b *body) explain(err error, what string) error {
+// explain returns the cause of the context if it has ended. Otherwise it prepends prefix to a failure of the host and removes
+// the secrets.
+func (b *body) explain(err error, prefix string) error {
 	if err != nil && b.ctx.Err() != nil {
 		return context.Cause(b.ctx)
 	}
 	if failure, ok := errors.AsType[*jsx.Failure](err); ok {
-		return errors.New("http: " + what + b.Redact(failure.Text))
+		return errors.New("http: " + prefix + b.Redact(failure.Text))
 	}
 	return err
 }

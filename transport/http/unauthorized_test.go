@@ -17,13 +17,13 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// tokenServer is a network that answers 401 to all tokens but one, and notes them; /to?URL redirects there whoever does not come
-// with the token "stale". before, if set, comes before each answer.
+// tokenServer is a fake network that records tokens and responds with 401 to all but one. It redirects /to?URL to URL
+// unless the token is "stale". before, if set, is called before each response.
 type tokenServer struct {
 	good   string
 	before func()
 	sent   []string
-	open   int // bodies that nobody has closed
+	open   int // number of open bodies
 }
 
 func (s *tokenServer) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -44,7 +44,7 @@ func (s *tokenServer) RoundTrip(r *http.Request) (*http.Response, error) {
 	return response, nil
 }
 
-// counted is a body that counts down when it is closed.
+// counted is a body that decreases a counter when it is closed.
 type counted struct {
 	io.Reader
 	open *int
@@ -63,19 +63,19 @@ func (s *tokenServer) transport(t *testing.T, opts lwhttp.Options) *lwhttp.Trans
 	return transport
 }
 
-// tokens is a TokenFunc that gives one after the other; an error for "!".
+// tokens returns a TokenFunc that returns the tokens in order. "!" stands for an error.
 func tokens(each ...string) func(context.Context) (string, error) {
 	return func(context.Context) (string, error) {
 		token := each[0]
 		each = each[1:]
 		if token == "!" {
-			return "", errors.New("pa55word store is closed")
+			return "", errors.New("pa55word store is locked")
 		}
 		return token, nil
 	}
 }
 
-// TestUnauthorized: what is sent until a 401 is reported, or is no more.
+// Each case lists the tokens sent until the request succeeds or the 401 is returned.
 func TestUnauthorized(t *testing.T) {
 	directory := t.TempDir()
 	file := func(name, text string) string { return write(t, directory, name, []byte(text)) }
@@ -86,23 +86,23 @@ func TestUnauthorized(t *testing.T) {
 		sent   []string
 		ok     bool
 	}{
-		"no token":                          {sent: []string{""}},
-		"a fixed token":                     {opts: lwhttp.Options{Token: "old"}, sent: []string{"old"}},
-		"a file, unchanged":                 {opts: lwhttp.Options{TokenFile: file("same", "old")}, sent: []string{"old"}},
-		"a file, changed":                   {opts: lwhttp.Options{TokenFile: file("changed", "old")}, before: func() { file("changed", "new") }, sent: []string{"old", "new"}, ok: true},
-		"a file, changed for the worse":     {opts: lwhttp.Options{TokenFile: file("worse", "old")}, before: func() { file("worse", "worse") }, sent: []string{"old", "worse"}},
-		"a file, emptied":                   {opts: lwhttp.Options{TokenFile: file("emptied", "old")}, before: func() { file("emptied", "") }, sent: []string{"old"}},
-		"a file, gone":                      {opts: lwhttp.Options{TokenFile: file("gone", "old")}, before: func() { _ = os.Remove(directory + "/gone") }, sent: []string{"old"}},
-		"a function, the same token":        {opts: lwhttp.Options{TokenFunc: tokens("old", "old")}, sent: []string{"old"}},
-		"a function, another token":         {opts: lwhttp.Options{TokenFunc: tokens("old", "new")}, sent: []string{"old", "new"}, ok: true},
-		"a function, then none":             {opts: lwhttp.Options{TokenFunc: tokens("old", "")}, sent: []string{"old"}},
-		"a function, none at first":         {opts: lwhttp.Options{TokenFunc: tokens("", "new")}, sent: []string{"", "new"}, ok: true},
-		"a function, then an error":         {opts: lwhttp.Options{TokenFunc: tokens("old", "!")}, sent: []string{"old"}},
-		"a function, never a good one":      {opts: lwhttp.Options{TokenFunc: tokens("old", "older")}, sent: []string{"old", "older"}},
-		"a redirect to one's own":           {opts: lwhttp.Options{TokenFunc: tokens("a", "old", "new")}, path: "/to?/x", sent: []string{"a", "old", "new"}, ok: true},
-		"a redirect, never a good one":      {opts: lwhttp.Options{TokenFunc: tokens("a", "b", "c")}, path: "/to?/x", sent: []string{"a", "b", "c"}},
-		"a redirect, refused on both ends":  {opts: lwhttp.Options{TokenFunc: tokens("stale", "a", "old", "new")}, path: "/to?/x", sent: []string{"stale", "a", "old"}},
-		"another server's 401 means it not": {opts: lwhttp.Options{TokenFunc: tokens("old")}, path: "/to?https://other.example/x", sent: []string{"old", ""}},
+		"no token":                        {sent: []string{""}},
+		"fixed token":                     {opts: lwhttp.Options{Token: "old"}, sent: []string{"old"}},
+		"unchanged file":                  {opts: lwhttp.Options{TokenFile: file("same", "old")}, sent: []string{"old"}},
+		"file with a valid token":         {opts: lwhttp.Options{TokenFile: file("changed", "old")}, before: func() { file("changed", "new") }, sent: []string{"old", "new"}, ok: true},
+		"file with another invalid token": {opts: lwhttp.Options{TokenFile: file("worse", "old")}, before: func() { file("worse", "worse") }, sent: []string{"old", "worse"}},
+		"empty file":                      {opts: lwhttp.Options{TokenFile: file("emptied", "old")}, before: func() { file("emptied", "") }, sent: []string{"old"}},
+		"deleted file":                    {opts: lwhttp.Options{TokenFile: file("gone", "old")}, before: func() { _ = os.Remove(directory + "/gone") }, sent: []string{"old"}},
+		"function with the same token":    {opts: lwhttp.Options{TokenFunc: tokens("old", "old")}, sent: []string{"old"}},
+		"function with a valid token":     {opts: lwhttp.Options{TokenFunc: tokens("old", "new")}, sent: []string{"old", "new"}, ok: true},
+		"function without a second token": {opts: lwhttp.Options{TokenFunc: tokens("old", "")}, sent: []string{"old"}},
+		"function without a first token":  {opts: lwhttp.Options{TokenFunc: tokens("", "new")}, sent: []string{"", "new"}, ok: true},
+		"function with an error":          {opts: lwhttp.Options{TokenFunc: tokens("old", "!")}, sent: []string{"old"}},
+		"function with invalid tokens":    {opts: lwhttp.Options{TokenFunc: tokens("old", "older")}, sent: []string{"old", "older"}},
+		"redirect within the origin":      {opts: lwhttp.Options{TokenFunc: tokens("a", "old", "new")}, path: "/to?/x", sent: []string{"a", "old", "new"}, ok: true},
+		"redirect with invalid tokens":    {opts: lwhttp.Options{TokenFunc: tokens("a", "b", "c")}, path: "/to?/x", sent: []string{"a", "b", "c"}},
+		"redirect with two rejections":    {opts: lwhttp.Options{TokenFunc: tokens("stale", "a", "old", "new")}, path: "/to?/x", sent: []string{"stale", "a", "old"}},
+		"401 from another origin":         {opts: lwhttp.Options{TokenFunc: tokens("old")}, path: "/to?https://other.example/x", sent: []string{"old", ""}},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -118,13 +118,13 @@ func TestUnauthorized(t *testing.T) {
 			var status *lw.StatusError
 			require.ErrorAs(t, err, &status, text)
 			require.ErrorIs(t, err, lw.ErrUnauthorized)
-			require.Equal(t, "who are you?", status.Message, "the server's own words, of its last answer")
+			require.Equal(t, "who are you?", status.Message, "the message is from the last response")
 		})
 	}
 }
 
-// TestAnswersWithoutBody: http.Client puts up with them, so a transport of the caller's may give them.
-func TestAnswersWithoutBody(t *testing.T) {
+// http.Client accepts such responses from a custom transport.
+func TestResponsesWithoutBody(t *testing.T) {
 	for _, answer := range []*http.Response{{StatusCode: http.StatusUnauthorized}, nil} {
 		sent := 0
 		transport, err := lwhttp.New("https://k8s.example", &lwhttp.Options{TokenFunc: tokens("old", "new"), Client: &http.Client{
@@ -140,8 +140,8 @@ func TestAnswersWithoutBody(t *testing.T) {
 	}
 }
 
-// TestUnauthorizedStorm: however often the file changes, an Open reads it once more at most, and is sent twice at most.
-func TestUnauthorizedStorm(t *testing.T) {
+// Even if the file changes often, an Open call reads it at most once more and sends at most two requests.
+func TestRetriesUnauthorizedOnce(t *testing.T) {
 	directory, writes := t.TempDir(), 0
 	rotate := func() {
 		writes++
@@ -157,9 +157,8 @@ func TestUnauthorizedStorm(t *testing.T) {
 	require.Equal(t, []string{"1", "2", "2", "4", "4", "6"}, network.sent)
 }
 
-// TestContextEndsBeforeTheRetry: then there is none, and TokenFunc is not asked in vain.
 func TestContextEndsBeforeTheRetry(t *testing.T) {
-	for name, asked := range map[string]int{"while the server answers": 1, "in the TokenFunc": 2} {
+	for name, asked := range map[string]int{"during the response": 1, "in TokenFunc": 2} {
 		t.Run(name, func(t *testing.T) {
 			ctx, cancel := context.WithCancelCause(t.Context())
 			calls := 0
@@ -182,7 +181,7 @@ func TestContextEndsBeforeTheRetry(t *testing.T) {
 	}
 }
 
-// idler counts how often it is told to close its idle connections.
+// idler counts calls of CloseIdleConnections.
 type idler struct {
 	tokenServer
 	closed int
@@ -190,7 +189,6 @@ type idler struct {
 
 func (i *idler) CloseIdleConnections() { i.closed++ }
 
-// TestCloseKeepsCallerClient: others may use it.
 func TestCloseKeepsCallerClient(t *testing.T) {
 	network := &idler{tokenServer: tokenServer{good: "x"}}
 	transport, err := lwhttp.New("https://k8s.example", &lwhttp.Options{Client: &http.Client{Transport: network}, Token: "x"})

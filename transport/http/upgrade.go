@@ -11,10 +11,10 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// Upgrade asks for another protocol on the connection of a request. It sends the headers that the protocol needs, and uses
-// the same credentials, TLS and proxies as other requests. It returns the headers of the response, and the connection. The
-// caller owns the connection, and the end of ctx does not close it. Its method Redact(text string) string removes the credential from
-// text that comes over it. Instead of HTTP/2, Upgrade uses a connection of HTTP/1.1.
+// Upgrade asks the server to switch to another protocol. header contains the headers that the protocol requires.
+// Upgrade uses the same credentials, TLS options and proxies as other requests, but always HTTP/1.1. It returns the
+// response headers and the connection. The caller owns the connection, which stays open when ctx ends. The connection
+// has a method Redact(text string) string, which removes the credentials from received text.
 func (t *Transport) Upgrade(ctx context.Context, req *lw.Request, header http.Header) (http.Header, io.ReadWriteCloser, error) {
 	response, secrets, err := t.do(ctx, req, header)
 	if err != nil {
@@ -36,5 +36,5 @@ type upgraded struct {
 // Redact removes the credential of the request from text. See package redact.
 func (u *upgraded) Redact(text string) string { return u.secrets.Text(text) }
 
-// Origin returns the server's origin (RFC 6454), as "https://127.0.0.1:6443".
+// Origin returns the server's origin (RFC 6454), for example "https://127.0.0.1:6443".
 func (t *Transport) Origin() string { return origin(t.authenticator.server) }

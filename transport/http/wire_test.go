@@ -18,9 +18,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The tests of this file run on every platform: over net/http, and as WebAssembly over fetch.
+// The tests of this file run on every platform: with net/http, and in WebAssembly with fetch.
 
-// TestMain fails if a goroutine is left behind.
+// TestMain fails if a test leaks a goroutine.
 func TestMain(m *testing.M) { leak.Main(m) }
 
 func dial(t *testing.T, opts *lwhttp.Options) *lwhttp.Transport {
@@ -45,7 +45,7 @@ func ask(t *testing.T, transport *lwhttp.Transport, req *lw.Request) (string, er
 	return string(text), err
 }
 
-// eventually asks until a number that the server tells is the one that is wanted.
+// eventually polls path until want accepts the number in the response.
 func eventually(t *testing.T, transport *lwhttp.Transport, path string, want func(int) bool) {
 	t.Helper()
 	for end := time.Now().Add(time.Minute); ; {
@@ -62,7 +62,6 @@ func eventually(t *testing.T, transport *lwhttp.Transport, path string, want fun
 
 func is(want int) func(int) bool { return func(n int) bool { return n == want } }
 
-// TestRequestsOnTheWire: path, query, credentials and headers arrive as they were given.
 func TestRequestsOnTheWire(t *testing.T) {
 	transport := dial(t, &lwhttp.Options{Token: "secret", Header: map[string][]string{"Impersonate-User": {"jane"}}})
 	text, err := ask(t, transport, &lw.Request{Path: "/echo", Query: "limit=5", Accept: "application/json;as=Table"})
@@ -79,26 +78,24 @@ func TestRequestsOnTheWire(t *testing.T) {
 	require.NoError(t, json.Unmarshal([]byte(text), &seen))
 	require.Equal(t, "/echo?watch=1", seen.URL)
 	require.Equal(t, []string{"application/json"}, seen.Header["Accept"])
-	if !strings.HasPrefix(seen.Header["User-Agent"][0], "Mozilla") { // a page cannot choose
+	if !strings.HasPrefix(seen.Header["User-Agent"][0], "Mozilla") { // browsers do not allow another value
 		require.Equal(t, []string{"identity"}, seen.Header["Accept-Encoding"])
 	}
 }
 
-// TestErrorResponsesAreTyped: the status and what the Status says.
 func TestErrorResponsesAreTyped(t *testing.T) {
 	for code, want := range map[int]error{
 		401: lw.ErrUnauthorized, 403: lw.ErrForbidden, 404: lw.ErrNotFound, 410: lw.ErrExpired, 429: lw.ErrTooManyRequests,
 	} {
 		_, err := ask(t, dial(t, nil), &lw.Request{Path: "/status/" + strconv.Itoa(code), Watch: true})
 		require.ErrorIs(t, err, want)
-		refusal, ok := errors.AsType[*lw.StatusError](err)
+		rejected, ok := errors.AsType[*lw.StatusError](err)
 		require.True(t, ok)
-		require.Equal(t, 7*time.Second, refusal.RetryAfter)
-		require.Equal(t, "because", refusal.Message)
+		require.Equal(t, 7*time.Second, rejected.RetryAfter)
+		require.Equal(t, "because", rejected.Message)
 	}
 }
 
-// TestTokenIsRequestedAgain after a 401, once.
 func TestTokenIsRequestedAgain(t *testing.T) {
 	tokens, asked := []string{"stale", "fresh"}, 0
 	transport := dial(t, &lwhttp.Options{TokenFunc: func(context.Context) (string, error) {
@@ -115,22 +112,20 @@ func TestTokenIsRequestedAgain(t *testing.T) {
 	require.ErrorIs(t, err, lw.ErrUnauthorized)
 	require.Equal(t, 2, asked)
 
-	failure := errors.New("the vault is closed")
+	failure := errors.New("the token store is locked")
 	_, err = ask(t, dial(t, &lwhttp.Options{TokenFunc: func(context.Context) (string, error) { return "", failure }}), &lw.Request{Path: "/token"})
 	require.ErrorIs(t, err, failure)
 }
 
-// TestInvalidTokens are not shown in the error.
 func TestInvalidTokens(t *testing.T) {
 	_, err := lwhttp.New("http://127.0.0.1", &lwhttp.Options{Token: "secret\nsecret"})
-	require.EqualError(t, err, "http: the token has a character that no header may have")
+	require.EqualError(t, err, "http: the token contains an invalid character")
 	given := func(context.Context) (string, error) { return "secret\nsecret", nil }
 	_, err = ask(t, dial(t, &lwhttp.Options{TokenFunc: given}), &lw.Request{Path: "/echo"})
 	require.Error(t, err)
 	require.NotContains(t, err.Error(), "secret")
 }
 
-// TestChunksAreJoined: whatever the pieces are in which it comes, and an end in good order is io.EOF.
 func TestChunksAreJoined(t *testing.T) {
 	long := strings.Repeat("a chunk of the body ", 200)
 	text, err := ask(t, dial(t, nil), &lw.Request{Path: "/parts", Query: "say=one&say=&say=zw%C3%B6lf&say=" + strings.ReplaceAll(long, " ", "+")})
@@ -141,10 +136,9 @@ func TestChunksAreJoined(t *testing.T) {
 	require.Empty(t, text)
 }
 
-// TestBrokenBodies are an error, and never a good end.
 func TestBrokenBodies(t *testing.T) {
 	text, err := ask(t, dial(t, nil), &lw.Request{Path: "/parts", Query: "say=one&cut", Watch: true})
-	if text != "" || runtime.GOOS != "js" { // a page may be told of the break first, and then gets nothing of what came before it
+	if text != "" || runtime.GOOS != "js" { // a browser may report the error without the preceding data
 		require.Equal(t, "one", text)
 	}
 	require.Error(t, err)
@@ -154,8 +148,8 @@ func TestBrokenBodies(t *testing.T) {
 	require.Error(t, err)
 }
 
-// TestReaderPulls: a server that sends without an end is held back while nobody reads.
-func TestReaderPulls(t *testing.T) {
+// An endless response must block while the caller does not read.
+func TestSlowReaderBlocksServer(t *testing.T) {
 	transport := dial(t, nil)
 	body, err := transport.Open(t.Context(), &lw.Request{Path: "/endless", Watch: true})
 	require.NoError(t, err)
@@ -163,18 +157,17 @@ func TestReaderPulls(t *testing.T) {
 	_, err = io.ReadFull(body, make([]byte, 1<<20))
 	require.NoError(t, err)
 	before, same := -1, 0
-	eventually(t, transport, "/sent", func(n int) bool { // until it is stuck: else it grows without an end
+	eventually(t, transport, "/sent", func(n int) bool { // wait until the server blocks
 		if same++; n != before {
 			before, same = n, 0
 		}
 		return same == 50
 	})
-	require.Less(t, before, 128<<20) // Chromium holds 64 MiB itself
+	require.Less(t, before, 128<<20) // Chromium buffers 64 MiB
 	_, err = io.ReadFull(body, make([]byte, before))
-	require.NoError(t, err, "and it goes on when it is read")
+	require.NoError(t, err, "the response continues after a read")
 }
 
-// TestContextEndsARequest before the answer and while the body is read, with its cause, and the server sees it.
 func TestContextEndsARequest(t *testing.T) {
 	enough := errors.New("enough")
 	transport := dial(t, nil)
@@ -193,7 +186,6 @@ func TestContextEndsARequest(t *testing.T) {
 	require.Equal(t, enough, err)
 }
 
-// TestCloseEndsARequest, and a Read that waits.
 func TestCloseEndsARequest(t *testing.T) {
 	transport := dial(t, nil)
 	body, err := transport.Open(t.Context(), &lw.Request{Path: "/silent", Watch: true})
@@ -209,7 +201,7 @@ func TestCloseEndsARequest(t *testing.T) {
 	eventually(t, transport, "/waiting", is(0))
 }
 
-// TestInvalidServersAndOptions at once, without being shown: a URL may hold a password.
+// The errors omit the URL, because it may contain a password.
 func TestInvalidServersAndOptions(t *testing.T) {
 	for _, server := range []string{"", "host", "ftp://host", "https://", "http:///path", "https://user:secret@host", "https://host?secret", "https://host#secret"} {
 		_, err := lwhttp.New(server, nil)
@@ -220,7 +212,7 @@ func TestInvalidServersAndOptions(t *testing.T) {
 	require.ErrorContains(t, err, "only one of")
 }
 
-// TestServerPathPrefix, as a proxy has them.
+// A proxy may serve the API under a path.
 func TestServerPathPrefix(t *testing.T) {
 	for _, slash := range []string{"", "/"} {
 		transport, err := lwhttp.New(wire.URL(t)+"/status"+slash, nil)

@@ -12,10 +12,10 @@ import (
 	"github.com/seed-6d2a410a/listwatch/internal/kubeflags"
 )
 
-// account is where Kubernetes puts a Pod's service account.
+// account is the folder of a Pod's service account.
 const account = "/var/run/secrets/kubernetes.io/serviceaccount"
 
-// inCluster returns where a Pod connects to with its service account; nil if this is no Pod that has one.
+// inCluster returns the configuration of a Pod's service account, or nil if the process has none.
 func (o *options) inCluster(c *kubeflags.Config) (*kubeflags.Config, error) {
 	folder := cmp.Or(o.Account, account)
 	host, port, token := os.Getenv("KUBERNETES_SERVICE_HOST"), os.Getenv("KUBERNETES_SERVICE_PORT"), filepath.Join(folder, "token")
@@ -33,7 +33,8 @@ func (o *options) inCluster(c *kubeflags.Config) (*kubeflags.Config, error) {
 		}
 	}
 	l.impersonate(fields)
-	if c.HTTP.Token = o.Token; o.Token == "" {
+	c.HTTP.Token = o.Token
+	if o.Token == "" {
 		c.HTTP.TokenFile = token
 	}
 	if o.Namespace == "" {
@@ -45,7 +46,7 @@ func (o *options) inCluster(c *kubeflags.Config) (*kubeflags.Config, error) {
 	return c, l.validate()
 }
 
-// ownNamespace is the Pod's.
+// ownNamespace returns the namespace of the Pod.
 func ownNamespace(folder string) string {
 	if name := os.Getenv("POD_NAMESPACE"); name != "" {
 		return name

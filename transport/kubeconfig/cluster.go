@@ -12,7 +12,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/internal/secretfile"
 )
 
-// cluster takes the server, and how it is verified.
+// cluster sets the server and its TLS options.
 func (l *loader) cluster() error {
 	c, http := l.config, l.config.HTTP
 	fields := read(nil, "", &Error{})
@@ -27,7 +27,8 @@ func (l *loader) cluster() error {
 	}
 	c.Server = l.Server
 	if c.Server == "" {
-		if c.Server = fields.string("server"); c.Server == "" {
+		c.Server = fields.string("server")
+		if c.Server == "" {
 			fields.fail("server", nil, "it is missing")
 		}
 		http.ServerName = fields.string("tls-server-name")
@@ -50,12 +51,12 @@ func (l *loader) cluster() error {
 
 func isHTTP(scheme string) bool { return scheme == "http" || scheme == "https" || scheme == "socks5" }
 
-// authority takes what the server is verified with.
+// authority sets the options that verify the server.
 func (l *loader) authority(fields *fields) {
 	http := l.config.HTTP
 	switch {
 	case l.CAFile != "" && l.Insecure:
-		fields.location = &Error{Err: errors.New("a certificate authority and leave not to verify the server contradict each other")}
+		fields.location = &Error{Err: errors.New("a certificate authority cannot be combined with insecure-skip-tls-verify")}
 		return
 	case l.CAFile != "":
 		http.CAFile = l.CAFile
@@ -76,7 +77,7 @@ func (l *loader) authority(fields *fields) {
 	case len(http.CAData) > 0:
 		http.CAFile = ""
 		if !holdCertificates(http.CAData) {
-			err = errors.New("it holds no certificate in PEM form")
+			err = errors.New("it contains no PEM certificate")
 		}
 	case http.CAFile != "":
 		name = "certificate-authority"
@@ -88,7 +89,7 @@ func (l *loader) authority(fields *fields) {
 		fields.failField(name, fields.members[name], err)
 	}
 	if http.InsecureSkipVerify {
-		fields.fail("insecure-skip-tls-verify", fields.members["insecure-skip-tls-verify"], "it contradicts "+name)
+		fields.fail("insecure-skip-tls-verify", fields.members["insecure-skip-tls-verify"], "it cannot be combined with "+name)
 	}
 }
 
@@ -97,12 +98,12 @@ func holdCertificates(text []byte) bool { return x509.NewCertPool().AppendCertsF
 func fileHoldsCertificates(path string) error {
 	text, err := secretfile.Read("certificate-authority file", path)
 	if err == nil && !holdCertificates(text) {
-		err = errors.New(short(path) + " holds no certificate in PEM form")
+		err = errors.New(short(path) + " contains no PEM certificate")
 	}
 	return err
 }
 
-// path returns a path, which is relative to the file that it stands in; "" if there is none.
+// path returns a path, or "" if the field is missing. A relative path is relative to the folder of the kubeconfig.
 func (f *fields) path(name string) string {
 	path := f.string(name)
 	if path == "" || filepath.IsAbs(path) {

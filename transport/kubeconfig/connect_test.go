@@ -30,11 +30,11 @@ func TestMain(m *testing.M) {
 	leak.Main(m)
 }
 
-// server answers with who asks: the client certificate's name, the token, and who is impersonated.
+// server responds with the identity of the client: certificate name, token and impersonation headers.
 type server struct {
 	*httptest.Server
 	authority *certs.Authority
-	refused   atomic.Value // a token or name to answer with 401
+	refused   atomic.Value // the token or name that gets a 401
 	requests  atomic.Int32
 }
 
@@ -42,7 +42,7 @@ func newServer(t *testing.T, secure bool) *server {
 	s := &server{authority: certs.NewAuthority(t)}
 	s.refused.Store("none")
 	s.Server = httptest.NewUnstartedServer(http.HandlerFunc(s.serve))
-	s.Config.ErrorLog = log.New(io.Discard, "", 0) // refused handshakes are wanted
+	s.Config.ErrorLog = log.New(io.Discard, "", 0) // failed handshakes are expected
 	if secure {
 		s.TLS, s.EnableHTTP2 = config(t, s.authority), true
 		s.StartTLS()
@@ -71,13 +71,13 @@ func (s *server) serve(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// cluster are its fields in a kubeconfig.
+// cluster returns the fields of the cluster in a kubeconfig.
 func (s *server) cluster() string {
 	return "server: " + s.URL + "; certificate-authority-data: " + b64(s.authority.PEM)
 }
 
-// who asks with a kubeconfig.
-func who(ctx context.Context, t *testing.T, config *kubeflags.Config) (string, error) {
+// identity sends a request and returns the client's identity.
+func identity(ctx context.Context, t *testing.T, config *kubeflags.Config) (string, error) {
 	t.Helper()
 	transport, err := config.Transport()
 	require.NoError(t, err)
@@ -100,36 +100,35 @@ func TestCredentials(t *testing.T) {
 	data := "client-certificate-data: " + b64(cert) + "; client-key-data: " + b64(key)
 	token := "tokenFile: " + write(t, home+"/token", " filed\n")
 	for name, c := range map[string]struct{ cluster, user, who string }{
-		"none":                               {s.cluster(), "{}", ""},
-		"token":                              {s.cluster(), "token: t1", "t1"},
-		"token's file":                       {s.cluster(), token, "filed"},
-		"token's file before a token":        {s.cluster(), "token: t1; " + token, "filed"},
-		"a token as its file is absent":      {s.cluster(), "token: t1; tokenFile: none", "t1"},
-		"certificate by data":                {s.cluster(), data, "jane"},
-		"certificate by path":                {s.cluster(), files, "joe"},
-		"data before paths":                  {s.cluster(), files + "; " + data, "jane"},
-		"a certificate's data, a key's path": {s.cluster(), "client-certificate-data: " + b64(cert) + "; client-key: " + write(t, home+"/key2", key), "jane"},
-		"a certificate and a token":          {s.cluster(), data + "; token: t1", "jane t1"},
-		"not verified":                       {"insecure-skip-tls-verify: true; server: " + s.URL, "token: t1", "t1"},
-		"a name for TLS":                     {s.cluster() + "; tls-server-name: api.test", "token: t1", "t1"},
-		"authority by path":                  {"server: " + s.URL + "; certificate-authority: " + write(t, home+"/ca", s.authority.PEM), "token: t1", "t1"},
-		"plain, and nothing sent":            {"server: " + plain.URL, "token: t1; " + data, ""},
-		"plain without a scheme":             {"server: " + plain.URL[len("http://"):], "token: t1", ""},
+		"none":                            {s.cluster(), "{}", ""},
+		"token":                           {s.cluster(), "token: t1", "t1"},
+		"token file":                      {s.cluster(), token, "filed"},
+		"token file overrides a token":    {s.cluster(), "token: t1; " + token, "filed"},
+		"token with a missing token file": {s.cluster(), "token: t1; tokenFile: none", "t1"},
+		"certificate data":                {s.cluster(), data, "jane"},
+		"certificate file":                {s.cluster(), files, "joe"},
+		"data overrides files":            {s.cluster(), files + "; " + data, "jane"},
+		"certificate data and key file":   {s.cluster(), "client-certificate-data: " + b64(cert) + "; client-key: " + write(t, home+"/key2", key), "jane"},
+		"certificate and token":           {s.cluster(), data + "; token: t1", "jane t1"},
+		"no verification":                 {"insecure-skip-tls-verify: true; server: " + s.URL, "token: t1", "t1"},
+		"tls-server-name":                 {s.cluster() + "; tls-server-name: api.test", "token: t1", "t1"},
+		"authority file":                  {"server: " + s.URL + "; certificate-authority: " + write(t, home+"/ca", s.authority.PEM), "token: t1", "t1"},
+		"no credentials over plain HTTP":  {"server: " + plain.URL, "token: t1; " + data, ""},
+		"plain HTTP without a scheme":     {"server: " + plain.URL[len("http://"):], "token: t1", ""},
 		"impersonation": {s.cluster(), "token: t1; as: joe; as-uid: '7'; as-groups: [a, b]; as-user-extra: {example.com/team: [x, y]}",
 			"t1, User=joe, Uid=7, Group=a, Group=b, Extra-Example.com%2fteam=x, Extra-Example.com%2fteam=y"},
 	} {
-		text, err := who(t.Context(), t, load(t, file(t, c.cluster, c.user)))
+		text, err := identity(t.Context(), t, load(t, file(t, c.cluster, c.user)))
 		require.NoError(t, err, name)
 		require.Equal(t, c.who, text, name)
 	}
-	_, err := who(t.Context(), t, load(t, file(t, s.cluster()+"; tls-server-name: other.test", "{}")))
+	_, err := identity(t.Context(), t, load(t, file(t, s.cluster()+"; tls-server-name: other.test", "{}")))
 	require.ErrorContains(t, err, "other.test")
-	_, err = who(t.Context(), t, load(t, file(t, "server: "+s.URL, "{}")))
+	_, err = identity(t.Context(), t, load(t, file(t, "server: "+s.URL, "{}")))
 	var unknown *tls.CertificateVerificationError
-	require.ErrorAs(t, err, &unknown, "the system does not know the authority")
+	require.ErrorAs(t, err, &unknown, "the certificate authority is unknown")
 }
 
-// TestOptionsOverrideFiles than what the file says.
 func TestOptionsOverrideFiles(t *testing.T) {
 	home := onlyFile(t)
 	s, plain := newServer(t, true), newServer(t, false)
@@ -141,39 +140,38 @@ func TestOptionsOverrideFiles(t *testing.T) {
 		opts          kubeflags.Options
 		who           string
 	}{
-		"token":                      {s.cluster(), user, kubeflags.Options{Token: "t2"}, "t2, User=root, Group=masters"},
-		"token over plain HTTP":      {"server: " + plain.URL, "{}", kubeflags.Options{Token: "t2"}, "t2"},
-		"server":                     {"server: https://127.0.0.1:1; tls-server-name: other.test; certificate-authority-data: " + b64(s.authority.PEM), "token: t1", kubeflags.Options{Server: s.URL}, "t1"},
-		"name":                       {s.cluster() + "; tls-server-name: other.test", "token: t1", kubeflags.Options{ServerName: "api.test"}, "t1"},
-		"authority":                  {"insecure-skip-tls-verify: true; server: " + s.URL, "token: t1", kubeflags.Options{CAFile: ca}, "t1"},
-		"insecure":                   {"certificate-authority: /none; server: " + s.URL, "token: t1", kubeflags.Options{Insecure: true}, "t1"},
-		"as another user":            {s.cluster(), user, kubeflags.Options{As: "joe"}, "jane, User=joe"},
-		"as another user, in groups": {s.cluster(), user, kubeflags.Options{As: "joe", AsGroups: []string{"a", "b"}}, "jane, User=joe, Group=a, Group=b"},
-		"in other groups":            {s.cluster(), user, kubeflags.Options{AsGroups: []string{"a"}}, "jane, User=root, Group=a"},
+		"token":                        {s.cluster(), user, kubeflags.Options{Token: "t2"}, "t2, User=root, Group=masters"},
+		"token over plain HTTP":        {"server: " + plain.URL, "{}", kubeflags.Options{Token: "t2"}, "t2"},
+		"server":                       {"server: https://127.0.0.1:1; tls-server-name: other.test; certificate-authority-data: " + b64(s.authority.PEM), "token: t1", kubeflags.Options{Server: s.URL}, "t1"},
+		"name":                         {s.cluster() + "; tls-server-name: other.test", "token: t1", kubeflags.Options{ServerName: "api.test"}, "t1"},
+		"authority":                    {"insecure-skip-tls-verify: true; server: " + s.URL, "token: t1", kubeflags.Options{CAFile: ca}, "t1"},
+		"insecure":                     {"certificate-authority: /none; server: " + s.URL, "token: t1", kubeflags.Options{Insecure: true}, "t1"},
+		"impersonated user":            {s.cluster(), user, kubeflags.Options{As: "joe"}, "jane, User=joe"},
+		"impersonated user and groups": {s.cluster(), user, kubeflags.Options{As: "joe", AsGroups: []string{"a", "b"}}, "jane, User=joe, Group=a, Group=b"},
+		"impersonated groups":          {s.cluster(), user, kubeflags.Options{AsGroups: []string{"a"}}, "jane, User=root, Group=a"},
 	} {
 		c.opts.Path = file(t, c.cluster, c.user)
 		config, err := kubeflags.Load(&c.opts)
 		require.NoError(t, err, name)
-		text, err := who(t.Context(), t, config)
+		text, err := identity(t.Context(), t, config)
 		require.NoError(t, err, name)
 		require.Equal(t, c.who, text, name)
 	}
 	for want, opts := range map[string]kubeflags.Options{
-		"contradict each other":                 {CAFile: ca, Insecure: true},
-		"certificate-authority: open /none":     {CAFile: "/none"},
-		"must look like https://host:port":      {Server: "https://"},
-		"there is a group to impersonate, and ": {AsGroups: []string{"a"}},
+		"cannot be combined with insecure-skip-tls-verify": {CAFile: ca, Insecure: true},
+		"certificate-authority: open /none":                {CAFile: "/none"},
+		"must look like https://host:port":                 {Server: "https://"},
+		"impersonating a group requires a user":            {AsGroups: []string{"a"}},
 	} {
 		opts.Path = file(t, s.cluster(), "{}")
 		_, err := kubeflags.Load(&opts)
 		var typed *kubeconfig.Error
 		require.ErrorAs(t, err, &typed)
 		require.ErrorContains(t, err, want)
-		require.NotContains(t, err.Error(), opts.Path, "it is not the file's fault")
+		require.NotContains(t, err.Error(), opts.Path, "the mistake is not in the file")
 	}
 }
 
-// TestOptionsWithoutFiles are enough where there is no file.
 func TestOptionsWithoutFiles(t *testing.T) {
 	home := onlyFile(t)
 	s := newServer(t, true)
@@ -181,19 +179,19 @@ func TestOptionsWithoutFiles(t *testing.T) {
 	config, err := kubeflags.Load(&kubeflags.Options{Server: s.URL, CAFile: ca, Token: "t1", As: "joe", Namespace: "shop"})
 	require.NoError(t, err)
 	require.Equal(t, "shop", config.Namespace)
-	text, err := who(t.Context(), t, config)
+	text, err := identity(t.Context(), t, config)
 	require.NoError(t, err)
 	require.Equal(t, "t1, User=joe", text)
 }
 
-// TestServiceAccount: a Pod's token, which rotates, its authority and its namespace, where no file names a context.
+// A Pod without a kubeconfig context uses the rotating token, the authority and the namespace of its service account.
 func TestServiceAccount(t *testing.T) {
 	home := onlyFile(t)
 	s := newServer(t, true)
 	account := home + "/account"
 	opts := &kubeflags.Options{Account: account}
 	_, err := kubeflags.Load(opts)
-	require.ErrorIs(t, err, kubeconfig.ErrNowhere, "this is no Pod")
+	require.ErrorIs(t, err, kubeconfig.ErrNowhere, "the process does not run in a Pod")
 
 	host, port, err := net.SplitHostPort(s.Listener.Addr().String())
 	require.NoError(t, err)
@@ -235,5 +233,5 @@ func TestServiceAccount(t *testing.T) {
 	write(t, home+"/.kube/config", read(t, file(t, "server: https://home", "{}")))
 	config, err = kubeflags.Load(opts)
 	require.NoError(t, err)
-	require.Equal(t, "https://home", config.Server, "a file counts before the service account")
+	require.Equal(t, "https://home", config.Server, "a kubeconfig overrides the service account")
 }

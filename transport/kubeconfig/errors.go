@@ -10,20 +10,20 @@ import (
 	"strings"
 )
 
-// ErrNowhere reports that no file, no context, no service account and no option names a server.
+// ErrNowhere reports that neither the kubeconfig, the service account nor the options name a server.
 var ErrNowhere = errors.New("no server")
 
-// Error reports a mistake in a kubeconfig, or a credential plugin that failed. It holds no values of secret fields.
+// Error reports a mistake in a kubeconfig or a failed credential plugin. It contains no secrets.
 type Error struct {
 	File  string // the kubeconfig; "" if the mistake is in the options
-	Entry string // for example `user "dev"`; "" if the mistake is in no entry
-	Field string // for example "client-key" or "exec.command"; "" if the mistake is in no field
-	Line  int    // in File, from 1; 0 if unknown
+	Entry string // for example `user "dev"`; "" if the mistake is outside of an entry
+	Field string // for example "client-key" or "exec.command"; "" if the mistake is outside of a field
+	Line  int    // line in File, starting at 1; 0 if unknown
 	Err   error  // the cause
-	Hint  string // a remedy for a credential plugin that is missing or that failed; otherwise ""
+	Hint  string // advice for a missing or failed credential plugin; otherwise ""
 }
 
-// set stores the cause and its remedy.
+// set sets the cause and the hint.
 func (e *Error) set(err error) {
 	e.Err = err
 	if failed, ok := errors.AsType[*execError](err); ok {
@@ -31,7 +31,7 @@ func (e *Error) set(err error) {
 	}
 }
 
-// Error implements error: ~/.kube/config:12: user "dev": client-key: open /x: no such file or directory.
+// Error returns a text such as: ~/.kube/config:12: user "dev": client-key: open /x: no such file or directory.
 func (e *Error) Error() string {
 	file := short(e.File)
 	if file != "" && e.Line > 0 {
@@ -48,7 +48,7 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// short writes ~ for the home folder.
+// short replaces the home folder with ~.
 func short(path string) string {
 	home, err := os.UserHomeDir()
 	if rest, ok := strings.CutPrefix(path, home+string(filepath.Separator)); ok && err == nil && home != "" {
@@ -57,7 +57,7 @@ func short(path string) string {
 	return path
 }
 
-// unknownError reports a name without an entry.
+// unknownError reports a missing context, cluster or user.
 type unknownError struct {
 	kind string   // "context", "cluster" or "user"
 	name string   // the missing name
@@ -67,15 +67,15 @@ type unknownError struct {
 func (e *unknownError) Error() string {
 	text := "there is no " + e.kind + " " + strconv.Quote(e.name)
 	if len(e.near) > 0 {
-		text += "; " + exists(e.near)
+		text += "; " + suggest(e.near)
 	}
 	return text
 }
 
-// exists says what there is.
-func exists(names []string) (text string) {
+// suggest returns advice to use one of the names.
+func suggest(names []string) (text string) {
 	for i, name := range names {
-		text += []string{"there is ", ", "}[min(i, 1)] + strconv.Quote(name)
+		text += []string{"try ", " or "}[min(i, 1)] + strconv.Quote(name)
 	}
 	return text
 }

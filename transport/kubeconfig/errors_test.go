@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestInvalidFiles: each names the file, the line, the entry and the field, and shows no value that may be secret.
+// Each error names the file, the line, the entry and the field, and contains no secret values.
 func TestInvalidFiles(t *testing.T) {
 	home := onlyFile(t)
 	a := certs.NewAuthority(t)
@@ -24,44 +24,44 @@ func TestInvalidFiles(t *testing.T) {
 	empty, dir, certFile := write(t, home+"/empty", "\n"), home, write(t, home+"/cert", cert)
 	const good = "server: https://127.0.0.1:1"
 	for name, c := range map[string]struct{ cluster, user, want string }{
-		"no server":              {"tls-server-name: x", "{}", `cluster "east": server: it is missing`},
-		"no URL":                 {"server: 'https://joe:pa55word@x'", "{}", `cluster "east": server: the server's URL must not have a user`},
-		"a number for a server":  {"server: 12", "{}", `:10: cluster "east": server: it must be text: put it into quotes`},
-		"a list for a server":    {"server: [pa55word]", "{}", `:10: cluster "east": server: it must be text`},
-		"a cluster that is text": {"pa55word", "{}", `:10: cluster "east": it must be a mapping`},
-		"a key twice":            {good + "; server: pa55word", "{}", `:11: cluster "east": server: it stands here a second time`},
-		"a key that is a list":   {good + "; [pa55word]: x", "{}", `cluster "east": a key must be text`},
-		"insecure and text":      {good + "; insecure-skip-tls-verify: pa55word", "{}", `insecure-skip-tls-verify: it must be true or false`},
-		"insecure and an authority": {good + "; insecure-skip-tls-verify: true; certificate-authority-data: " + b64(a.PEM), "{}",
-			`insecure-skip-tls-verify: it contradicts certificate-authority-data`},
-		"authority no base64":    {good + "; certificate-authority-data: pa55word!", "{}", `certificate-authority-data: it is no base64`},
-		"authority no PEM":       {good + "; certificate-authority-data: " + b64("pa55word"), "{}", `certificate-authority-data: it holds no certificate`},
-		"authority missing":      {good + "; certificate-authority: /x/y", "{}", `:11: cluster "east": certificate-authority: open /x/y: no such file or directory`},
-		"authority a folder":     {good + "; certificate-authority: " + dir, "{}", `is a directory`},
-		"authority empty":        {good + "; certificate-authority: " + empty, "{}", `certificate-authority: ~/empty holds no certificate in PEM form`},
-		"proxy of another kind":  {good + "; proxy-url: ftp://pa55word@x", "{}", `cluster "east": proxy-url: it must look like`},
-		"proxy without a scheme": {good + "; proxy-url: 127.0.0.1:1", "{}", `proxy-url: it must look like`},
-		"cyclic merge":           {"&x {<<: *x}", "{}", `few of them within each other`},
+		"no server":         {"tls-server-name: x", "{}", `cluster "east": server: it is missing`},
+		"no URL":            {"server: 'https://joe:pa55word@x'", "{}", `cluster "east": server: the server's URL must not have a user`},
+		"number as server":  {"server: 12", "{}", `:10: cluster "east": server: it must be a string: put it in quotes`},
+		"list as server":    {"server: [pa55word]", "{}", `:10: cluster "east": server: it must be a string`},
+		"string as cluster": {"pa55word", "{}", `:10: cluster "east": it must be a mapping`},
+		"duplicate key":     {good + "; server: pa55word", "{}", `:11: cluster "east": server: duplicate key`},
+		"list as key":       {good + "; [pa55word]: x", "{}", `cluster "east": a key must be a string`},
+		"string as boolean": {good + "; insecure-skip-tls-verify: pa55word", "{}", `insecure-skip-tls-verify: it must be true or false`},
+		"authority without verification": {good + "; insecure-skip-tls-verify: true; certificate-authority-data: " + b64(a.PEM), "{}",
+			`insecure-skip-tls-verify: it cannot be combined with certificate-authority-data`},
+		"authority without base64": {good + "; certificate-authority-data: pa55word!", "{}", `certificate-authority-data: it is not valid base64`},
+		"authority without PEM":    {good + "; certificate-authority-data: " + b64("pa55word"), "{}", `certificate-authority-data: it contains no PEM certificate`},
+		"missing authority":        {good + "; certificate-authority: /x/y", "{}", `:11: cluster "east": certificate-authority: open /x/y: no such file or directory`},
+		"folder as authority":      {good + "; certificate-authority: " + dir, "{}", `is a directory`},
+		"empty authority":          {good + "; certificate-authority: " + empty, "{}", `certificate-authority: ~/empty contains no PEM certificate`},
+		"unsupported proxy scheme": {good + "; proxy-url: ftp://pa55word@x", "{}", `cluster "east": proxy-url: it must look like`},
+		"proxy without a scheme":   {good + "; proxy-url: 127.0.0.1:1", "{}", `proxy-url: it must look like`},
+		"cyclic merge":             {"&x {<<: *x}", "{}", `must not be deeply nested`},
 
-		"a token that is a number":    {good, "token: 12345678", `user "dev": token: it must be text: put it into quotes`},
-		"no token's file":             {good, "tokenFile: none", `user "dev": tokenFile: open `},
-		"empty token's file":          {good, "tokenFile: " + empty, `tokenFile: the file is empty`},
-		"basic":                       {good, "username: joe; password: pa55word", `user "dev": username: Kubernetes has dropped basic authentication: use`},
-		"auth-provider":               {good, "auth-provider: {name: gcp}", `auth-provider: Kubernetes has dropped it: use exec`},
-		"certificate without key":     {good, "client-certificate-data: " + b64(cert), `client-key: it is missing, as there is a client-certificate`},
-		"key without certificate":     {good, "client-key-data: " + b64(key), `client-certificate: it is missing`},
-		"another one's key":           {good, "client-certificate-data: " + b64(cert) + "; client-key-data: " + b64(otherKey), `private key does not match`},
-		"key's file missing":          {good, "client-certificate: " + certFile + "; client-key: /x", `user "dev": client-key: open /x: no such file or directory`},
-		"key no base64":               {good, "client-certificate: " + certFile + "; client-key-data: pa55word!", `client-key-data: it is no base64`},
-		"groups without a user":       {good, "as-groups: [a]", `as: it is missing, as there are groups`},
-		"groups that are text":        {good, "as: joe; as-groups: pa55word", `as-groups: it must be a list`},
-		"a group that is a number":    {good, "as: joe; as-groups: [a, 12]", `as-groups[1]: it must be text`},
-		"extra that is no list":       {good, "as: joe; as-user-extra: {x: pa55word}", `as-user-extra.x: it must be a list`},
-		"a user that is a list":       {good, "[pa55word]", `user "dev": it must be a mapping`},
-		"an alias that has no anchor": {good, "token: *pa55word", `what begins with * must be in quotes`},
-		"a tab":                       {good, "token:\n\tpa55word", `YAML is indented with spaces`},
-		"a token of two lines":        {good, `token: "pa55word\npa55word"`, `user "dev": token: it has a character that no header may have`},
-		"a token that begins with @":  {good, "token: @pa55word", `must be in quotes`},
+		"number as token":            {good, "token: 12345678", `user "dev": token: it must be a string: put it in quotes`},
+		"missing token file":         {good, "tokenFile: none", `user "dev": tokenFile: open `},
+		"empty token file":           {good, "tokenFile: " + empty, `tokenFile: the file is empty`},
+		"basic":                      {good, "username: joe; password: pa55word", `user "dev": username: Kubernetes no longer supports basic authentication: use`},
+		"auth-provider":              {good, "auth-provider: {name: gcp}", `auth-provider: Kubernetes no longer supports it: use exec`},
+		"certificate without key":    {good, "client-certificate-data: " + b64(cert), `client-key: it is required with client-certificate`},
+		"key without certificate":    {good, "client-key-data: " + b64(key), `client-certificate: it is required with client-key`},
+		"key of another certificate": {good, "client-certificate-data: " + b64(cert) + "; client-key-data: " + b64(otherKey), `private key does not match`},
+		"missing key file":           {good, "client-certificate: " + certFile + "; client-key: /x", `user "dev": client-key: open /x: no such file or directory`},
+		"key without base64":         {good, "client-certificate: " + certFile + "; client-key-data: pa55word!", `client-key-data: it is not valid base64`},
+		"groups without a user":      {good, "as-groups: [a]", `as: it is required if`},
+		"string as groups":           {good, "as: joe; as-groups: pa55word", `as-groups: it must be a list`},
+		"number as group":            {good, "as: joe; as-groups: [a, 12]", `as-groups[1]: it must be a string`},
+		"string as extra value":      {good, "as: joe; as-user-extra: {x: pa55word}", `as-user-extra.x: it must be a list`},
+		"list as user":               {good, "[pa55word]", `user "dev": it must be a mapping`},
+		"alias without an anchor":    {good, "token: *pa55word", `put a string that starts with * in quotes`},
+		"tab as indentation":         {good, "token:\n\tpa55word", "indent with spaces"},
+		"line break in token":        {good, `token: "pa55word\npa55word"`, `user "dev": token: it contains an invalid character`},
+		"token that starts with @":   {good, "token: @pa55word", `in quotes`},
 	} {
 		path := file(t, c.cluster, c.user)
 		_, err := kubeflags.Load(&kubeflags.Options{Path: path})
@@ -75,22 +75,21 @@ func TestInvalidFiles(t *testing.T) {
 	}
 }
 
-// TestUnreadableFiles are typed, too.
 func TestUnreadableFiles(t *testing.T) {
 	home := onlyFile(t)
 	for name, c := range map[string]struct{ text, want string }{
-		"no YAML":               {"\x00", "control characters are not allowed"},
-		"no mapping":            {"hello", "it must be a mapping"},
-		"a list":                {"- a", "it must be a mapping"},
-		"another kind":          {"kind: Pod", "kind: it is no Config of version v1"},
-		"another version":       {"apiVersion: v2", "it is no Config of version v1"},
-		"contexts a mapping":    {"contexts: {}", "contexts: it must be a list"},
-		"a context that's text": {"contexts: [a]", "contexts[0]: it must be a mapping"},
-		"a name that's a list":  {"users: [{name: []}]", "users[0].name: it must be text"},
-		"a name twice":          {"users: [{name: a}, {name: b}, {name: a}]", `users[2].name: there is another user "a"`},
-		"cut JSON":              {`{"contexts": [`, "line 1"},
-		"too large":             {strings.Repeat("# comment\n", 1<<20), "larger than 8 MiB"},
-		"deep":                  {strings.Repeat("[", 1<<20), "depth"},
+		"no YAML":             {"\x00", "control characters are not allowed"},
+		"not a mapping":       {"hello", "it must be a mapping"},
+		"a list":              {"- a", "it must be a mapping"},
+		"wrong kind":          {"kind: Pod", "kind: it must be a Config of version v1"},
+		"wrong version":       {"apiVersion: v2", "it must be a Config of version v1"},
+		"mapping as contexts": {"contexts: {}", "contexts: it must be a list"},
+		"string as context":   {"contexts: [a]", "contexts[0]: it must be a mapping"},
+		"list as name":        {"users: [{name: []}]", "users[0].name: it must be a string"},
+		"duplicate name":      {"users: [{name: a}, {name: b}, {name: a}]", `users[2].name: duplicate user "a"`},
+		"cut JSON":            {`{"contexts": [`, "line 1"},
+		"too large":           {strings.Repeat("# comment\n", 1<<20), "larger than the limit of 8 MiB"},
+		"deep":                {strings.Repeat("[", 1<<20), "depth"},
 	} {
 		path := write(t, filepath.Join(home, "config"), c.text)
 		_, err := kubeflags.Load(&kubeflags.Options{Path: path})
@@ -111,7 +110,7 @@ func TestUnreadableFiles(t *testing.T) {
 	}
 }
 
-// TestUnknownNames are told with those that there are.
+// The errors suggest existing names.
 func TestUnknownNames(t *testing.T) {
 	home := onlyFile(t)
 	path := write(t, home+"/config", `
@@ -128,12 +127,12 @@ users: [{name: admin, user: {}}, {name: "", user: {}}]
 		opts kubeflags.Options
 		want string
 	}{
-		"current context":   {kubeflags.Options{}, `~/config: current-context: there is no context "prdo"; there is "prod", "preprod", "staging"`},
-		"option context":    {kubeflags.Options{Context: "stage"}, `there is no context "stage"; there is "staging", "prod", "preprod"`},
-		"context's user":    {kubeflags.Options{Context: "prod"}, `~/config: context "prod": user: there is no user "admni"; there is "admin"`},
-		"option user":       {kubeflags.Options{Context: "prod", User: "x"}, `there is no user "x"; there is "admin"`},
-		"context's cluster": {kubeflags.Options{Context: "staging"}, `~/config: context "staging": cluster: there is no cluster "prod-east"; there is "prod"`},
-		"option cluster":    {kubeflags.Options{Context: "prod", Cluster: "x"}, `there is no cluster "x"; there is "prod"`},
+		"current context":   {kubeflags.Options{}, `~/config: current-context: there is no context "prdo"; try "prod" or "preprod" or "staging"`},
+		"option context":    {kubeflags.Options{Context: "stage"}, `there is no context "stage"; try "staging" or "prod" or "preprod"`},
+		"context's user":    {kubeflags.Options{Context: "prod"}, `~/config: context "prod": user: there is no user "admni"; try "admin"`},
+		"option user":       {kubeflags.Options{Context: "prod", User: "x"}, `there is no user "x"; try "admin"`},
+		"context's cluster": {kubeflags.Options{Context: "staging"}, `~/config: context "staging": cluster: there is no cluster "prod-east"; try "prod"`},
+		"option cluster":    {kubeflags.Options{Context: "prod", Cluster: "x"}, `there is no cluster "x"; try "prod"`},
 		"no cluster":        {kubeflags.Options{Context: "preprod"}, `~/config: context "preprod": cluster: it is missing`},
 	} {
 		c.opts.Path = path
@@ -142,14 +141,14 @@ users: [{name: admin, user: {}}, {name: "", user: {}}]
 	}
 }
 
-// TestNoServer says where it has looked.
+// The errors list the files that were searched.
 func TestNoServer(t *testing.T) {
 	home := onlyFile(t)
 	for _, c := range []struct{ text, want string }{
 		{"-", "no server: there is no kubeconfig at ~/.kube/config"},
 		{"", "no server: there is no context in ~/.kube/config"},
 		{" \n# nothing\n", "no server: there is no context in ~/.kube/config"},
-		{"contexts: [{name: a, context: {cluster: a}}]", "no server: there is no current-context; there is \"a\""},
+		{"contexts: [{name: a, context: {cluster: a}}]", "no server: there is no current-context; try \"a\""},
 	} {
 		if c.text != "-" {
 			write(t, home+"/.kube/config", c.text)

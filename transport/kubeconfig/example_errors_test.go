@@ -11,7 +11,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/transport/kubeconfig"
 )
 
-// written makes a kubeconfig.
+// written creates a kubeconfig file.
 func written(text string) (path string, remove func()) {
 	folder, err := os.MkdirTemp("", "kubeconfig")
 	if err != nil {
@@ -24,16 +24,16 @@ func written(text string) (path string, remove func()) {
 	return path, func() { _ = os.RemoveAll(folder) }
 }
 
-// The error for a missing name has up to three existing names, the most similar first.
+// The error for an unknown name suggests up to three existing names, the most similar first.
 func ExampleLoad() {
 	path, remove := written(`{contexts: [{name: staging}, {name: prod}]}`)
 	defer remove()
 	_, err := kubeconfig.Load(&kubeconfig.Options{Path: path, Context: "stagign"})
 	fmt.Println(err)
-	// Output: there is no context "stagign"; there is "staging", "prod"
+	// Output: there is no context "stagign"; try "staging" or "prod"
 }
 
-// A mistake is told with its line, entry and field.
+// An Error has the line, the entry and the field of a mistake.
 func ExampleError() {
 	path, remove := written(`
 current-context: dev
@@ -55,7 +55,7 @@ users:
 	// Output: true 12 user "me" tokenFile
 }
 
-// The error for a missing credential plugin has the hint of the kubeconfig.
+// The Error for a missing credential plugin has the installHint of the kubeconfig.
 func ExampleError_plugin() {
 	path, remove := written(`
 current-context: dev

@@ -13,7 +13,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/transport/kubeconfig"
 )
 
-// The Pods of the current context's namespace, from an embedded server.
+// This example lists the Pods in the namespace of the current context.
 func Example() {
 	server, err := lwtest.Start(nil)
 	if err != nil {
@@ -45,7 +45,7 @@ users:
 		panic(err)
 	}
 
-	config, err := kubeconfig.Load(&kubeconfig.Options{Path: path}) // or nil, for what kubectl uses
+	config, err := kubeconfig.Load(&kubeconfig.Options{Path: path}) // or nil, to read the default files
 	if err != nil {
 		panic(err)
 	}

@@ -13,10 +13,10 @@ import (
 	"github.com/seed-6d2a410a/listwatch/internal/secretfile"
 )
 
-// group is that of the API between us and a credential plugin.
+// group is the API group of credential plugins.
 const group = "client.authentication.k8s.io/"
 
-// exec takes the credential plugin that a user has. It is not run yet.
+// exec sets a CredentialFunc that runs the user's credential plugin.
 func (l *loader) exec(fields *fields) {
 	place := *fields.location
 	place.Field = "exec"
@@ -40,12 +40,12 @@ func (l *loader) exec(fields *fields) {
 	l.config.HTTP.CredentialFunc = made.credential
 }
 
-// validate finds what would make every run fail.
+// validate reports mistakes that would make every run fail.
 func (p *plugin) validate(fields *fields) {
 	switch p.version {
 	case group + "v1", group + "v1beta1":
 	case group + "v1alpha1":
-		fields.fail("apiVersion", fields.members["apiVersion"], "Kubernetes has dropped v1alpha1: update the plugin, and have it write the kubeconfig anew")
+		fields.fail("apiVersion", fields.members["apiVersion"], "Kubernetes no longer supports v1alpha1: update the plugin and regenerate the kubeconfig")
 	default:
 		fields.fail("apiVersion", fields.members["apiVersion"], "it must be "+group+"v1 or "+group+"v1beta1")
 	}
@@ -67,7 +67,7 @@ func (p *plugin) validate(fields *fields) {
 	}
 }
 
-// clusterInfo is what a plugin is told of the cluster if it asks for that.
+// clusterInfo describes the cluster to a plugin with provideClusterInfo.
 type clusterInfo struct {
 	Server             string          `json:"server"`
 	ServerName         string          `json:"tls-server-name,omitempty"`
@@ -82,7 +82,7 @@ func (l *loader) clusterInfo() *clusterInfo {
 	http := l.config.HTTP
 	info := &clusterInfo{l.config.Server, http.ServerName, http.InsecureSkipVerify, http.CAData, http.Proxy, http.DisableCompression, nil}
 	if http.CAFile != "" {
-		info.CA, _ = secretfile.Read("certificate-authority file", http.CAFile) // which has been read before
+		info.CA, _ = secretfile.Read("certificate-authority file", http.CAFile) // already read successfully
 	}
 	for _, node := range l.clusterFields.list("extensions") {
 		extension := read(node, "extensions.", l.clusterFields.location)
@@ -91,7 +91,7 @@ func (l *loader) clusterInfo() *clusterInfo {
 			continue
 		}
 		var config any
-		err := value.Decode(&config) // which has bounds for aliases
+		err := value.Decode(&config) // limits the expansion of aliases
 		if err == nil {
 			info.Config, err = json.Marshal(config)
 		}

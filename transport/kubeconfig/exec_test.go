@@ -20,16 +20,16 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// playPlugin is what the test binary does as a credential plugin: it notes that it was run and what it was told, and then does
-// what the file "do" of its folder says, line by line.
+// playPlugin makes the test binary act as a credential plugin. It records its input, and then runs the commands in the
+// file "do" of its folder.
 func playPlugin(folder string) int {
 	note, _ := os.OpenFile(filepath.Join(folder, "runs"), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 	_, _ = note.WriteString(strings.Join(os.Args[1:], " ") + " " + os.Getenv("KUBERNETES_EXEC_INFO") + "\n")
 	_ = note.Close()
 	script, _ := os.ReadFile(filepath.Join(folder, "do"))
 	for line := range strings.Lines(string(script)) {
-		what, text, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
-		switch what {
+		command, text, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+		switch command {
 		case "say":
 			_, _ = os.Stderr.WriteString(text + "\n")
 		case "print":
@@ -44,12 +44,12 @@ func playPlugin(folder string) int {
 			_, _ = os.Stderr.WriteString("hanging\n")
 			_ = os.WriteFile(filepath.Join(folder, "hangs"), nil, 0o600)
 			hang()
-		case "wait": // until the test is over
+		case "wait": // until the end of the test
 			for _, err := os.Stat(folder); err == nil; _, err = os.Stat(folder) {
 				time.Sleep(10 * time.Millisecond)
 			}
 		case "child":
-			child := exec.Command(os.Args[0]) // which holds what we print to
+			child := exec.Command(os.Args[0]) // keeps our standard output open
 			child.Env = append(os.Environ(), "LISTWATCH_PLUGIN="+folder+"/child")
 			child.Stdout, child.Stderr = os.Stdout, os.Stderr
 			_ = child.Start()
@@ -62,14 +62,14 @@ func playPlugin(folder string) int {
 	return 0
 }
 
-// hang waits for a signal. Without cgo, Go would find a deadlock in a select without cases.
+// hang waits for a signal. Without cgo, Go would report an empty select as a deadlock.
 func hang() {
 	for {
 		time.Sleep(time.Hour)
 	}
 }
 
-// plugin is the test binary as a credential plugin.
+// plugin runs the test binary as a credential plugin.
 type plugin struct {
 	t      *testing.T
 	folder string
@@ -77,7 +77,7 @@ type plugin struct {
 
 func newPlugin(t *testing.T) *plugin { return &plugin{t, t.TempDir()} }
 
-// user are the fields of a user whose plugin it is, with more fields of the plugin.
+// user returns the fields of a user with this plugin. more contains additional fields of the plugin.
 func (p *plugin) user(more string) string {
 	if !strings.Contains(more, "apiVersion") {
 		more += ", apiVersion: client.authentication.k8s.io/v1"
@@ -88,44 +88,43 @@ func (p *plugin) user(more string) string {
 	return "exec: {command: '" + os.Args[0] + "', env: [{name: LISTWATCH_PLUGIN, value: '" + p.folder + "'}, {name: MY_SECRET, value: hunter2}, {name: GORACE, value: atexit_sleep_ms=0}]" + more + "}"
 }
 
-// does says what the plugin does from now on.
-func (p *plugin) does(lines ...string) {
+// setCommands sets the commands of the plugin.
+func (p *plugin) setCommands(lines ...string) {
 	write(p.t, p.folder+"/do", strings.Join(lines, "\n")+"\n")
 }
 
-// gives makes it give a status.
-func (p *plugin) gives(status string) {
-	p.does(`print {"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1","status":{` + status + `}}`)
+// setStatus makes the plugin return a status.
+func (p *plugin) setStatus(status string) {
+	p.setCommands(`print {"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1","status":{` + status + `}}`)
 }
 
-// runs are those so far.
+// runs returns the recorded runs.
 func (p *plugin) runs() []string {
 	text, _ := os.ReadFile(p.folder + "/runs")
 	return strings.Split(strings.TrimSuffix(string(text), "\n"), "\n")
 }
 
-// ask calls the plugin as the transport does.
+// ask calls the plugin like the transport.
 func ask(ctx context.Context, config *kubeflags.Config) (*lwhttp.Credential, error) {
 	return config.HTTP.CredentialFunc(ctx, nil)
 }
 
-// TestPluginsTokens are kept until they expire or are refused.
-func TestPluginsTokens(t *testing.T) {
+func TestPluginTokens(t *testing.T) {
 	onlyFile(t)
 	s, p := newServer(t, true), newPlugin(t)
-	p.gives(`"token":"t1"`)
+	p.setStatus(`"token":"t1"`)
 	config := load(t, file(t, s.cluster(), p.user("")))
 	for range 3 {
-		text, err := who(t.Context(), t, config)
+		text, err := identity(t.Context(), t, config)
 		require.NoError(t, err)
 		require.Equal(t, "t1", text)
 	}
 	require.Len(t, p.runs(), 1)
 
 	s.refused.Store("t1")
-	p.gives(`"token":"t2","expirationTimestamp":"` + time.Now().Add(time.Hour).UTC().Format(time.RFC3339) + `"`)
+	p.setStatus(`"token":"t2","expirationTimestamp":"` + time.Now().Add(time.Hour).UTC().Format(time.RFC3339) + `"`)
 	for range 2 {
-		text, err := who(t.Context(), t, config)
+		text, err := identity(t.Context(), t, config)
 		require.NoError(t, err)
 		require.Equal(t, "t2", text)
 	}
@@ -133,53 +132,52 @@ func TestPluginsTokens(t *testing.T) {
 
 	s.refused.Store("t2")
 	before := s.requests.Load()
-	_, err := who(t.Context(), t, config)
+	_, err := identity(t.Context(), t, config)
 	require.ErrorContains(t, err, "401")
-	require.Equal(t, before+1, s.requests.Load(), "the same token is not tried again")
-	p.does("say please log in", "exit 1")
-	_, err = who(t.Context(), t, config)
-	require.ErrorContains(t, err, "please log in", "rather than the 401")
+	require.Equal(t, before+1, s.requests.Load(), "the same token is not sent again")
+	p.setCommands("say please log in", "exit 1")
+	_, err = identity(t.Context(), t, config)
+	require.ErrorContains(t, err, "please log in", "the plugin's error replaces the 401")
 
-	p.gives(`"token":"t3","expirationTimestamp":"2001-01-01T00:00:00Z"`)
+	p.setStatus(`"token":"t3","expirationTimestamp":"2001-01-01T00:00:00Z"`)
 	runs := len(p.runs())
 	for range 2 {
-		text, err := who(t.Context(), t, config)
+		text, err := identity(t.Context(), t, config)
 		require.NoError(t, err)
 		require.Equal(t, "t3", text)
 	}
-	require.Len(t, p.runs(), runs+2, "it has expired already")
+	require.Len(t, p.runs(), runs+2, "an expired token is not reused")
 	s.refused.Store("t3")
-	_, err = who(t.Context(), t, config)
+	_, err = identity(t.Context(), t, config)
 	require.ErrorIs(t, err, lw.ErrUnauthorized)
-	require.ErrorContains(t, err, "in its place it gave one that expired at 2001-01-01T00:00:00Z")
+	require.ErrorContains(t, err, "the new credential expired at 2001-01-01T00:00:00Z")
 }
 
-// TestPluginsCertificates are used, and kept no longer than they are valid.
-func TestPluginsCertificates(t *testing.T) {
+// A certificate is used until it expires.
+func TestPluginCertificates(t *testing.T) {
 	onlyFile(t)
 	s, p := newServer(t, true), newPlugin(t)
 	give := func(name string, until time.Time) {
 		cert, key := s.authority.IssueBetween(t, until.Add(-time.Hour), until, name)
-		p.gives(`"clientCertificateData":` + quoted(cert) + `,"clientKeyData":` + quoted(key))
+		p.setStatus(`"clientCertificateData":` + quoted(cert) + `,"clientKeyData":` + quoted(key))
 	}
 	give("jane", time.Now().Add(time.Hour))
 	config := load(t, file(t, s.cluster(), p.user("")))
-	text, err := who(t.Context(), t, config)
+	text, err := identity(t.Context(), t, config)
 	require.NoError(t, err)
 	require.Equal(t, "jane", text)
 	s.refused.Store("jane")
 	give("joe", time.Now().Add(-time.Minute))
-	_, err = who(t.Context(), t, config)
-	require.Error(t, err, "the server refuses what has expired")
+	_, err = identity(t.Context(), t, config)
+	require.Error(t, err, "the server rejects an expired certificate")
 	give("ann", time.Now().Add(time.Hour))
-	text, err = who(t.Context(), t, config)
+	text, err = identity(t.Context(), t, config)
 	require.NoError(t, err)
-	require.Equal(t, "ann", text, "though joe's has no expirationTimestamp")
+	require.Equal(t, "ann", text, "joe's certificate has no expirationTimestamp")
 }
 
 func quoted(pem []byte) string { return `"` + strings.ReplaceAll(string(pem), "\n", `\n`) + `"` }
 
-// TestPluginsReceiveClusterInfo their arguments, and of the cluster if they ask.
 func TestPluginsReceiveClusterInfo(t *testing.T) {
 	home := onlyFile(t)
 	a := certs.NewAuthority(t)
@@ -187,7 +185,7 @@ func TestPluginsReceiveClusterInfo(t *testing.T) {
 		"; extensions: [{name: other, extension: 1}, {name: client.authentication.k8s.io/exec, extension: {audience: [a, 1, true, null]}}]"
 	for version, more := range map[string]string{"v1": "", "v1beta1": ", interactiveMode: ~"} {
 		p := newPlugin(t)
-		p.does(`print {"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/` + version + `","status":{"token":"t1"}}`)
+		p.setCommands(`print {"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/` + version + `","status":{"token":"t1"}}`)
 		more = ", apiVersion: client.authentication.k8s.io/" + version + more + ", args: [get, 'the token']"
 		given, err := ask(t.Context(), load(t, file(t, cluster, p.user(more))))
 		require.NoError(t, err)
@@ -202,30 +200,30 @@ func TestPluginsReceiveClusterInfo(t *testing.T) {
 	}
 }
 
-// TestPluginsFailures are typed, tell what the plugin said last, and no secrets.
-func TestPluginsFailures(t *testing.T) {
+// The errors contain the last lines of stderr, but no secrets.
+func TestPluginFailures(t *testing.T) {
 	onlyFile(t)
 	const server = "server: https://127.0.0.1:1"
 	for name, c := range map[string]struct {
 		does []string
 		want string
 	}{
-		"fails":             {[]string{"say a", "say b", "say ", "say c", "say d", "exit 2"}, ": exit status 1: b; c; d"},
-		"fails silently":    {[]string{"exit 2"}, ": exit status 1"},
-		"prints nothing":    {[]string{"say b"}, "what it printed is no ExecCredential in JSON: b"},
-		"prints garbage":    {[]string{"print pa55word"}, "what it printed is no ExecCredential in JSON"},
-		"another kind":      {[]string{`print {"kind":"pa55word"}`}, "what it printed is no ExecCredential"},
-		"another version":   {[]string{`print {"kind":"ExecCredential","apiVersion":"pa55word"}`}, "is not of the version client.authentication.k8s.io/v1,"},
-		"no status":         {[]string{`print {"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1"}`}, "it gave neither a token nor"},
-		"a bad time":        {[]string{`print {"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1","status":{"token":"pa55word","expirationTimestamp":"pa55word"}}`}, "no ExecCredential"},
-		"half a pair":       {[]string{`print {"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1","status":{"clientKeyData":"pa55word"}}`}, "is broken"},
-		"a flood":           {[]string{"flood"}, "it printed more than 1 MiB"},
-		"tells its token":   {[]string{`say {"token": "pa55word", x`, "say Authorization: Bearer pa55word", "say eyJhbGciOiJSUzI1NiIsImtpZCI6.pa55word0123456789012345678", "exit 1"}, `{"token": "…", x; Authorization: Bearer …; ….…`},
-		"tells its secrets": {[]string{"say cannot log in with hunter2 as jane to https://login.example.com/some/path", "exit 1"}, "cannot log in with … as jane to https://login.example.com/some/path"},
-		"colours":           {[]string{"say \x1b[31mred\x1b[0m\ttext\a", "exit 1"}, ": exit status 1: [31mred[0m text"},
+		"fails":                     {[]string{"say a", "say b", "say ", "say c", "say d", "exit 2"}, ": exit status 1: b; c; d"},
+		"fails silently":            {[]string{"exit 2"}, ": exit status 1"},
+		"prints nothing":            {[]string{"say b"}, "its output is not an ExecCredential in JSON: b"},
+		"prints garbage":            {[]string{"print pa55word"}, "its output is not an ExecCredential in JSON"},
+		"wrong kind":                {[]string{`print {"kind":"pa55word"}`}, "its output is not an ExecCredential"},
+		"wrong version":             {[]string{`print {"kind":"ExecCredential","apiVersion":"pa55word"}`}, "must have the apiVersion client.authentication.k8s.io/v1 "},
+		"no status":                 {[]string{`print {"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1"}`}, "it returned neither a token nor"},
+		"invalid time":              {[]string{`print {"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1","status":{"token":"pa55word","expirationTimestamp":"pa55word"}}`}, "not an ExecCredential"},
+		"key without a certificate": {[]string{`print {"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1","status":{"clientKeyData":"pa55word"}}`}, "it returned an invalid client certificate or key"},
+		"too much output":           {[]string{"flood"}, "it printed more than 1 MiB"},
+		"token in stderr":           {[]string{`say {"token": "pa55word", x`, "say Authorization: Bearer pa55word", "say eyJhbGciOiJSUzI1NiIsImtpZCI6.pa55word0123456789012345678", "exit 1"}, `{"token": "…", x; Authorization: Bearer …; ….…`},
+		"other secrets in stderr":   {[]string{"say cannot log in with hunter2 as jane to https://login.example.com/some/path", "exit 1"}, "cannot log in with … as jane to https://login.example.com/some/path"},
+		"colours":                   {[]string{"say \x1b[31mred\x1b[0m\ttext\a", "exit 1"}, ": exit status 1: [31mred[0m text"},
 	} {
 		p := newPlugin(t)
-		p.does(c.does...)
+		p.setCommands(c.does...)
 		config := load(t, file(t, server, p.user("")))
 		_, err := ask(t.Context(), config)
 		var typed *kubeconfig.Error
@@ -236,26 +234,26 @@ func TestPluginsFailures(t *testing.T) {
 		require.NotContains(t, err.Error(), "hunter2", name)
 	}
 	p := newPlugin(t)
-	p.does("exit 1")
-	_, err := who(t.Context(), t, load(t, file(t, server, p.user(""))))
+	p.setCommands("exit 1")
+	_, err := identity(t.Context(), t, load(t, file(t, server, p.user(""))))
 	var typed *kubeconfig.Error
-	require.ErrorAs(t, err, &typed, "through the transport")
-	require.Equal(t, "log in again with what "+os.Args[0]+" belongs to, or run it by hand", typed.Hint)
+	require.ErrorAs(t, err, &typed, "from the transport")
+	require.Equal(t, "log in again, or run "+os.Args[0]+" manually", typed.Hint)
 }
 
-// TestHangingPlugins are killed when the context ends, with children that hold their output.
+// Child processes of the plugin still hold its output open.
 func TestHangingPlugins(t *testing.T) {
 	onlyFile(t)
 	for _, how := range []string{"hang", "child"} {
 		p := newPlugin(t)
-		p.does(how)
+		p.setCommands(how)
 		write(t, p.folder+"/child/do", "wait\n")
 		config := load(t, file(t, "server: https://127.0.0.1:1", p.user("")))
 		ctx, cancel := context.WithCancelCause(t.Context())
 		failed := make(chan error, 2)
-		for range 2 { // one of them waits for the other
+		for range 2 { // the second call waits for the first
 			go func() {
-				_, err := who(ctx, t, config)
+				_, err := identity(ctx, t, config)
 				failed <- err
 			}()
 		}
@@ -269,7 +267,7 @@ func TestHangingPlugins(t *testing.T) {
 			said += err.Error()
 		}
 		if how == "hang" {
-			require.Contains(t, said, os.Args[0]+": enough: hanging", "what it was that hung")
+			require.Contains(t, said, os.Args[0]+": enough: hanging", "the error names the plugin")
 		}
 	}
 }
@@ -277,7 +275,7 @@ func TestHangingPlugins(t *testing.T) {
 func TestManyRequestsRunAPluginOnce(t *testing.T) {
 	onlyFile(t)
 	p := newPlugin(t)
-	p.gives(`"token":"t1"`)
+	p.setStatus(`"token":"t1"`)
 	config := load(t, file(t, "server: https://127.0.0.1:1", p.user("")))
 	given := make(chan *lwhttp.Credential)
 	for range 20 {
@@ -291,8 +289,8 @@ func TestManyRequestsRunAPluginOnce(t *testing.T) {
 		require.Same(t, first, <-given)
 	}
 	require.Len(t, p.runs(), 1)
-	p.gives(`"token":"t2"`)
-	for range 20 { // all of them were refused the same
+	p.setStatus(`"token":"t2"`)
+	for range 20 { // all calls refuse the same credential
 		go func() {
 			credential, _ := config.HTTP.CredentialFunc(t.Context(), first)
 			given <- credential
@@ -304,21 +302,21 @@ func TestManyRequestsRunAPluginOnce(t *testing.T) {
 	require.Len(t, p.runs(), 2)
 }
 
-// TestMissingPlugins are found by Load.
+// Load detects the mistakes without running the plugin.
 func TestMissingPlugins(t *testing.T) {
 	onlyFile(t)
 	p := newPlugin(t)
 	const good = "interactiveMode: Never, apiVersion: client.authentication.k8s.io/v1"
 	for name, c := range map[string]struct{ user, want string }{
-		"missing":            {"exec: {command: no-such-plugin, installHint: \"brew\\tinstall \\e[31mit\", " + good + "}", "exec.command: the credential plugin no-such-plugin: executable file not found in $PATH: brew install [31mit"},
-		"missing path":       {"exec: {command: ./no-such-plugin, " + good + "}", "no such file or directory"},
-		"no command":         {"exec: {" + good + "}", "exec.command: it is missing"},
-		"no version":         {p.user(", apiVersion: ''"), "exec.apiVersion: it must be client.authentication.k8s.io/v1 or "},
-		"old version":        {p.user(", apiVersion: client.authentication.k8s.io/v1alpha1"), "Kubernetes has dropped v1alpha1"},
-		"no mode":            {p.user(", interactiveMode: ''"), "exec.interactiveMode: it must be Never, IfAvailable or Always"},
-		"variable unnamed":   {"exec: {command: x, env: [{value: pa55word}], " + good + "}", "exec.env.name: it is missing"},
-		"args that are text": {"exec: {command: x, args: pa55word, " + good + "}", "exec.args: it must be a list"},
-		"text":               {"exec: pa55word", "exec: it must be a mapping"},
+		"missing":                 {"exec: {command: no-such-plugin, installHint: \"brew\\tinstall \\e[31mit\", " + good + "}", "exec.command: the credential plugin no-such-plugin: executable file not found in $PATH: brew install [31mit"},
+		"missing path":            {"exec: {command: ./no-such-plugin, " + good + "}", "no such file or directory"},
+		"no command":              {"exec: {" + good + "}", "exec.command: it is missing"},
+		"no version":              {p.user(", apiVersion: ''"), "exec.apiVersion: it must be client.authentication.k8s.io/v1 or "},
+		"old version":             {p.user(", apiVersion: client.authentication.k8s.io/v1alpha1"), "Kubernetes no longer supports v1alpha1"},
+		"no mode":                 {p.user(", interactiveMode: ''"), "exec.interactiveMode: it must be Never, IfAvailable or Always"},
+		"variable without a name": {"exec: {command: x, env: [{value: pa55word}], " + good + "}", "exec.env.name: it is missing"},
+		"string as args":          {"exec: {command: x, args: pa55word, " + good + "}", "exec.args: it must be a list"},
+		"text":                    {"exec: pa55word", "exec: it must be a mapping"},
 	} {
 		_, err := kubeflags.Load(&kubeflags.Options{Path: file(t, "server: https://127.0.0.1:1", c.user)})
 		var typed *kubeconfig.Error
@@ -329,21 +327,21 @@ func TestMissingPlugins(t *testing.T) {
 	_, err := kubeflags.Load(&kubeflags.Options{Path: file(t, "server: https://127.0.0.1:1; extensions: [{name: client.authentication.k8s.io/exec, extension: {[a]: b}}]", p.user(", provideClusterInfo: true"))})
 	require.ErrorContains(t, err, `cluster "east": extensions.extension: it cannot be written as JSON`)
 
-	p.gives(`"token":"t1"`)
+	p.setStatus(`"token":"t1"`)
 	config := load(t, file(t, "server: https://127.0.0.1:1", p.user(", interactiveMode: Always")))
 	_, err = ask(t.Context(), config)
-	require.ErrorContains(t, err, "it asks a human, and the standard input is no terminal")
+	require.ErrorContains(t, err, "it requires user input, but standard input is not a terminal")
 	config = load(t, file(t, "server: http://127.0.0.1:1", "exec: {command: no-such-plugin, "+good+"}"))
-	require.Nil(t, config.HTTP.CredentialFunc, "nothing is sent over plain HTTP")
+	require.Nil(t, config.HTTP.CredentialFunc, "no credentials over plain HTTP")
 	config = load(t, file(t, "server: https://127.0.0.1:1", "token: t1; exec: {command: no-such-plugin, "+good+"}"))
 	require.Equal(t, "t1", config.HTTP.Token)
 }
 
-// TestPluginsByPath are relative to the file, and what they say is shown.
-func TestPluginsByPath(t *testing.T) {
+// Paths are relative to the kubeconfig. The plugin's stderr is forwarded.
+func TestPluginPathIsRelativeToKubeconfig(t *testing.T) {
 	onlyFile(t)
 	p := newPlugin(t)
-	p.does("say open https://login.example.com", `print {"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1","status":{"token":"t1"}}`)
+	p.setCommands("say open https://login.example.com", `print {"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1","status":{"token":"t1"}}`)
 	path := file(t, "server: https://127.0.0.1:1", strings.Replace(p.user(""), os.Args[0], "bin/plugin", 1))
 	require.NoError(t, os.Mkdir(filepath.Dir(path)+"/bin", 0o700))
 	require.NoError(t, os.Symlink(os.Args[0], filepath.Dir(path)+"/bin/plugin"))

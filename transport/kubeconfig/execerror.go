@@ -12,20 +12,20 @@ import (
 	"unicode"
 )
 
-// execError reports a credential plugin that gave no credential. It is within an [Error], which names the user.
+// execError reports a credential plugin that returned no credential. An [Error] wraps it and names the user.
 type execError struct {
 	command string // without its arguments
-	stderr  string // at most three of the last lines that the plugin wrote, without text that looks like a secret
-	install string // how to install the plugin, if it is missing and the kubeconfig has a hint
-	err     error  // an *[exec.ExitError], an *[exec.Error], the cause of the context, or the mistake in its output
+	stderr  string // up to three last lines of the plugin's stderr, with secrets redacted
+	install string // the kubeconfig's installHint if the plugin is missing
+	err     error  // an *[exec.ExitError], an *[exec.Error], the cause of the context, or an error in the output
 }
 
 func (e *execError) Error() string {
-	what := e.err
+	cause := e.err
 	if missing, ok := errors.AsType[*exec.Error](e.err); ok {
-		what = missing.Err // the command is named already
+		cause = missing.Err // the text already names the command
 	}
-	text := "the credential plugin " + e.command + ": " + what.Error()
+	text := "the credential plugin " + e.command + ": " + cause.Error()
 	for _, more := range []string{e.stderr, e.install} {
 		if more != "" {
 			text += ": " + more
@@ -44,15 +44,15 @@ func (p *plugin) failed(err error, stderr string) *execError {
 	return e
 }
 
-// hint returns a remedy.
+// hint returns advice for the user.
 func (e *execError) hint() string {
 	if errors.Is(e.err, exec.ErrNotFound) {
 		return e.install
 	}
-	return "log in again with what " + e.command + " belongs to, or run it by hand"
+	return "log in again, or run " + e.command + " manually"
 }
 
-// limitedBuffer keeps up to a maximum number of bytes.
+// limitedBuffer stores at most maxOutput bytes.
 type limitedBuffer struct {
 	text []byte
 	full bool
@@ -69,29 +69,31 @@ func (l *limitedBuffer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// tailBuffer keeps the end of the bytes and forwards all of them.
+// tailBuffer stores the end of its input and forwards all input.
 type tailBuffer struct {
-	writer io.Writer // or nil
+	writer io.Writer // may be nil
 	text   []byte
 }
 
 func (t *tailBuffer) Write(p []byte) (int, error) {
 	if t.writer != nil {
-		_, _ = t.writer.Write(p) // where the human does not see it, the plugin goes on
+		_, _ = t.writer.Write(p) // the plugin continues even if its output cannot be shown
 	}
-	if t.text = append(t.text, p...); len(t.text) > 8<<10 {
+	t.text = append(t.text, p...)
+	if len(t.text) > 8<<10 {
 		t.text = t.text[len(t.text)-4<<10:]
-		_, rest, _ := bytes.Cut(t.text, []byte("\n")) // half a secret is not known for one
+		_, rest, _ := bytes.Cut(t.text, []byte("\n")) // a truncated secret could not be redacted
 		t.text = bytes.Clone(rest)
 	}
 	return len(p), nil
 }
 
-// lines returns the last three that are not empty, joined, without what is secret or looks like it.
+// lines returns up to three last non-empty lines with secrets redacted.
 func (t *tailBuffer) lines(secrets []string) string {
 	var lines []string
 	for line := range strings.Lines(string(t.text)) {
-		if line = strings.TrimSpace(printable(redact(line, secrets))); line != "" {
+		line = strings.TrimSpace(printable(redact(line, secrets)))
+		if line != "" {
 			lines = append(lines, line)
 		}
 	}
@@ -101,15 +103,15 @@ func (t *tailBuffer) lines(secrets []string) string {
 const secretWord = `(?:token|passw|secret|bearer|authorization|credential|client-?key|api-?key|access-?key)`
 
 var (
-	// sensitive is a variable or a flag whose value is secret.
+	// sensitive matches the name of a variable or flag with a secret value.
 	sensitive = regexp.MustCompile(`(?i)^[^=]*` + strings.ReplaceAll(secretWord, "-?", "[-_]?"))
-	// named is what stands behind a word that says that it is secret.
+	// named matches a value after a word such as "token".
 	named = regexp.MustCompile(`(?i)(` + secretWord + `\w*["']?\s*[:=]\s*["']?(?:bearer\s+)?|bearer\s+)[^\s"',;]+`)
-	// random is a long run of what tokens and base64 are made of.
+	// random matches long words that may be tokens or base64.
 	random = regexp.MustCompile(`[A-Za-z0-9_+/=-]{24,}`)
 )
 
-// secrets returns those values of variables and arguments whose names say that they are secret.
+// secrets returns the values of variables and arguments with sensitive names.
 func secrets(env, args []string) (values []string) {
 	for _, variable := range env {
 		if name, value, _ := strings.Cut(variable, "="); sensitive.MatchString(name) {
@@ -129,7 +131,7 @@ func secrets(env, args []string) (values []string) {
 	return values
 }
 
-// redact leaves out secrets, and what looks like one.
+// redact removes the secrets and words that look like secrets.
 func redact(line string, secrets []string) string {
 	for _, secret := range secrets {
 		if len(secret) >= 4 {
@@ -141,11 +143,11 @@ func redact(line string, secrets []string) string {
 		if strings.ContainsAny(run, "0123456789") {
 			return "…"
 		}
-		return run // as a path of words
+		return run // probably a path
 	})
 }
 
-// printable drops what would control a terminal, and what follows 500 letters.
+// printable replaces white space with spaces, removes other control characters, and truncates text to 500 characters.
 func printable(text string) string {
 	letters := 0
 	return strings.Map(func(r rune) rune {

@@ -11,18 +11,19 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// fields reads the members of a mapping, by kubectl's rules: a type is not guessed, null is as good as nothing, and names that
-// are not asked for do not matter. The first mistake stays in place.Err, with where it is. Values are never quoted.
+// fields reads the members of a mapping by the rules of kubectl. It does not convert types, treats null like a missing
+// member, and ignores unknown members. It stores the first mistake in location. Errors never quote values.
 type fields struct {
 	members  map[string]*yaml.Node
-	prefix   string // "exec." within that field
+	prefix   string // for example "exec." inside of that field
 	location *Error // Err is nil until the first error
 }
 
-// read makes the fields of a node.
+// read returns the fields of a node.
 func read(node *yaml.Node, prefix string, place *Error) *fields {
 	f := &fields{members: map[string]*yaml.Node{}, prefix: prefix, location: place}
-	if node = resolve(node); node == nil {
+	node = resolve(node)
+	if node == nil {
 		return f
 	}
 	if node.Kind != yaml.MappingNode {
@@ -33,7 +34,7 @@ func read(node *yaml.Node, prefix string, place *Error) *fields {
 	return f
 }
 
-// add takes a mapping's members. Those that it merges in by "<<" count where it has none of its own.
+// add adds the members of a mapping. They override the members that are merged with "<<".
 func (f *fields) add(node *yaml.Node, depth int) {
 	own := map[string]bool{}
 	var merged []*yaml.Node
@@ -41,13 +42,13 @@ func (f *fields) add(node *yaml.Node, depth int) {
 		key, value := resolve(node.Content[i]), resolve(node.Content[i+1])
 		switch {
 		case key == nil || key.Kind != yaml.ScalarNode:
-			f.fail("", node.Content[i], "a key must be text")
+			f.fail("", node.Content[i], "a key must be a string")
 		case key.Tag == "!!merge" && value != nil && value.Kind == yaml.SequenceNode:
 			merged = append(merged, value.Content...)
 		case key.Tag == "!!merge":
 			merged = append(merged, value)
 		case own[key.Value]:
-			f.fail(key.Value, key, "it stands here a second time")
+			f.fail(key.Value, key, "duplicate key")
 		default:
 			own[key.Value] = true
 			if _, ok := f.members[key.Value]; !ok && value != nil {
@@ -56,15 +57,16 @@ func (f *fields) add(node *yaml.Node, depth int) {
 		}
 	}
 	for _, node := range merged {
-		if node = resolve(node); node == nil || node.Kind != yaml.MappingNode || depth > 8 {
-			f.fail("<<", node, "it must be a mapping, and few of them within each other")
+		node = resolve(node)
+		if node == nil || node.Kind != yaml.MappingNode || depth > 8 {
+			f.fail("<<", node, "it must be a mapping, and must not be deeply nested")
 			return
 		}
 		f.add(node, depth+1)
 	}
 }
 
-// resolve follows an alias; nil is for null.
+// resolve follows an alias. It returns nil for null.
 func resolve(node *yaml.Node) *yaml.Node {
 	if node != nil && node.Kind == yaml.AliasNode {
 		node = node.Alias
@@ -75,8 +77,8 @@ func resolve(node *yaml.Node) *yaml.Node {
 	return node
 }
 
-func (f *fields) fail(name string, node *yaml.Node, what string) {
-	f.failField(name, node, errors.New(what))
+func (f *fields) fail(name string, node *yaml.Node, message string) {
+	f.failField(name, node, errors.New(message))
 }
 
 func (f *fields) failField(name string, node *yaml.Node, err error) {
@@ -92,18 +94,18 @@ func (f *fields) failField(name string, node *yaml.Node, err error) {
 
 func (f *fields) has(name string) bool { return f.members[name] != nil }
 
-// string returns a string, or "" if there is none.
+// string returns a string, or "" if the field is missing.
 func (f *fields) string(name string) string {
 	node := f.members[name]
 	if node == nil {
 		return ""
 	}
 	if node.Kind != yaml.ScalarNode || node.ShortTag() != "!!str" && node.ShortTag() != "!!timestamp" {
-		what := "it must be text"
+		message := "it must be a string"
 		if node.Kind == yaml.ScalarNode {
-			what += ": put it into quotes"
+			message += ": put it in quotes"
 		}
-		f.fail(name, node, what)
+		f.fail(name, node, message)
 		return ""
 	}
 	return node.Value
@@ -116,18 +118,18 @@ func (f *fields) boolean(name string) bool {
 	}
 	var value bool
 	const text = yaml.SingleQuotedStyle | yaml.DoubleQuotedStyle | yaml.LiteralStyle | yaml.FoldedStyle
-	if node.Kind != yaml.ScalarNode || node.Style&text != 0 || node.Decode(&value) != nil { // which knows yes and no, too
+	if node.Kind != yaml.ScalarNode || node.Style&text != 0 || node.Decode(&value) != nil { // Decode accepts yes and no, too
 		f.fail(name, node, "it must be true or false")
 	}
 	return value
 }
 
-// data returns the bytes of base64.
+// data decodes a base64 string.
 func (f *fields) data(name string) []byte {
 	text := f.string(name)
 	data, err := base64.StdEncoding.DecodeString(text)
 	if err != nil {
-		f.fail(name, f.members[name], "it is no base64") // whose own error would quote
+		f.fail(name, f.members[name], "it is not valid base64") // the error of base64 would quote the data
 	}
 	return data
 }
@@ -154,12 +156,12 @@ func (f *fields) strings(name string) (texts []string) {
 	return texts
 }
 
-// group returns the fields of a member that is a mapping; none if there is no such member.
+// group returns the fields of a nested mapping, which are empty if it is missing.
 func (f *fields) group(name string) *fields {
 	return read(f.members[name], f.prefix+name+".", f.location)
 }
 
-// err is the first mistake. What was read must not be used then.
+// err returns the first mistake. After an error, the results of the other methods must not be used.
 func (f *fields) err() error {
 	if f.location.Err == nil {
 		return nil

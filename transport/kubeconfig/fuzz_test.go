@@ -13,11 +13,10 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// secret is what fields for secrets have in what FuzzLoad begins with.
+// secret is the value of all secret fields in the seeds of FuzzLoad.
 const secret = "s3cr3t"
 
-// FuzzLoad: whatever a file holds, it is understood, or refused by an error of ours that names the file, and that shows nothing
-// of a field for secrets.
+// FuzzLoad checks that Load accepts a file or returns an Error that names the file and contains no secrets.
 func FuzzLoad(f *testing.F) {
 	f.Add([]byte("current-context: c\ncontexts: [{name: c, context: {cluster: k, user: u}}]\nclusters: [{name: k, cluster: {server: 'https://s', certificate-authority-data: eA==}}]\nusers: [{name: u, user: {token: t, as-groups: [a], exec: {command: x}}}]"))
 	f.Add([]byte(`{"current-context":"c","contexts":[{"name":"c","context":{"cluster":"k","user":"u"}}],"clusters":[{"name":"k","cluster":{"server":"https://s"}}],"users":[{"name":"u","user":{"exec":{"apiVersion":"client.authentication.k8s.io/v1","command":"true","interactiveMode":"Never","provideClusterInfo":true}}}]}`))
@@ -60,7 +59,8 @@ func FuzzLoad(f *testing.F) {
 	})
 }
 
-// hidesSecrets reports whether secret stands in nothing but fields for secrets: errors may show names. What is no YAML has no names.
+// hidesSecrets reports whether secret occurs only in secret fields. Errors may quote names. An invalid YAML file has no
+// names.
 func hidesSecrets(text []byte) bool {
 	var document yaml.Node
 	if yaml.Unmarshal(text, &document) != nil {
@@ -85,7 +85,7 @@ func hidesSecrets(text []byte) bool {
 	return !shown
 }
 
-// aliasBomb are aliases of aliases, which would be 10^9 texts written out, where a plugin's cluster is told of them.
+// aliasBomb returns nested aliases in the cluster info of a plugin, which would expand to 10^9 strings.
 func aliasBomb() string {
 	text := "a0: &a0 x\n"
 	for i := range 9 {
@@ -99,7 +99,6 @@ users: [{name: u, user: {exec: {apiVersion: client.authentication.k8s.io/v1, com
 `
 }
 
-// TestAliasBomb is refused before it is written out.
 func TestAliasBomb(t *testing.T) {
 	onlyFile(t)
 	_, err := kubeflags.Load(&kubeflags.Options{Path: write(t, filepath.Join(t.TempDir(), "config"), aliasBomb())})

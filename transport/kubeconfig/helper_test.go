@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// onlyFile keeps the environment of whoever runs the tests away. It returns the home folder.
+// onlyFile isolates the test from the environment. It returns the home folder.
 func onlyFile(t *testing.T) string {
 	t.Helper()
 	home := t.TempDir()
@@ -26,7 +26,7 @@ func onlyFile(t *testing.T) string {
 	return home
 }
 
-// write makes a file, and the folders that it needs.
+// write writes a file, creates its folder and returns its path.
 func write[T string | []byte](t *testing.T, path string, text T) string {
 	t.Helper()
 	require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
@@ -34,8 +34,8 @@ func write[T string | []byte](t *testing.T, path string, text T) string {
 	return path
 }
 
-// file writes a kubeconfig with one context, whose cluster and user have some fields: "server: x; as: y", where a semicolon
-// begins a line of the same indentation.
+// file writes a kubeconfig with one context. The fields of its cluster and user are given as "server: x; as: y". A
+// semicolon starts a new line with the same indentation.
 func file(t *testing.T, cluster, user string) string {
 	t.Helper()
 	lines := func(text string) string { return "\n    " + strings.ReplaceAll(text, "; ", "\n    ") }
@@ -53,7 +53,7 @@ users:
   user:`+lines(user)+"\n")
 }
 
-// load reads one file.
+// load loads one file.
 func load(t *testing.T, path string) *kubeflags.Config {
 	t.Helper()
 	config, err := kubeflags.Load(&kubeflags.Options{Path: path})
@@ -61,7 +61,7 @@ func load(t *testing.T, path string) *kubeflags.Config {
 	return config
 }
 
-// config is a server's, for 127.0.0.1, which asks for client certificates.
+// config returns the TLS configuration of a server on 127.0.0.1 that requests client certificates.
 func config(t *testing.T, a *certs.Authority) *tls.Config {
 	t.Helper()
 	config := a.Config(t, "api.test", "127.0.0.1")

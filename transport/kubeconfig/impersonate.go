@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// impersonate takes who requests are made as.
+// impersonate sets the headers that impersonate a user.
 func (l *loader) impersonate(fields *fields) {
 	user, uid, groups := fields.string("as"), fields.string("as-uid"), fields.strings("as-groups")
 	extra := fields.group("as-user-extra")
@@ -20,9 +20,9 @@ func (l *loader) impersonate(fields *fields) {
 	}
 	if user == "" && (uid != "" || len(groups) > 0 || len(extra.members) > 0) {
 		if len(l.AsGroups) > 0 {
-			fields.location = &Error{Err: errors.New("there is a group to impersonate, and no user")}
+			fields.location = &Error{Err: errors.New("impersonating a group requires a user")}
 		} else {
-			fields.fail("as", nil, "it is missing, as there are groups, a uid or more to impersonate")
+			fields.fail("as", nil, "it is required if as-uid, as-groups or as-user-extra is set")
 		}
 	}
 	if user == "" {
@@ -41,7 +41,7 @@ func (l *loader) impersonate(fields *fields) {
 	l.config.HTTP.Header = header
 }
 
-// escape writes what a header's name cannot have as %XX. Servers take the name in small letters.
+// escape encodes characters that are not allowed in a header name as %XX. Servers convert the name to lower case.
 func escape(key string) string {
 	var b strings.Builder
 	for i := range len(key) {

@@ -13,7 +13,7 @@ import (
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 )
 
-// load is [Load] with the overrides of a command line.
+// load loads the kubeconfig with the overrides of a command line.
 func load(flags *kubeflags.Options) (*kubeflags.Config, error) {
 	if flags == nil {
 		flags = &kubeflags.Options{}
@@ -41,17 +41,17 @@ func load(flags *kubeflags.Options) (*kubeflags.Config, error) {
 	return l.config, nil
 }
 
-// loader combines the files and the options.
+// loader combines the kubeconfig and the options.
 type loader struct {
 	*options
 	*mergedFiles
 	config *kubeflags.Config
 
-	server        *entry  // the cluster's, or nil
-	clusterFields *fields // its
+	server        *entry  // the cluster, or nil
+	clusterFields *fields // fields of the cluster
 }
 
-// context finds the context, and the names that it brings.
+// context sets the names of the context, the cluster, the user and the namespace.
 func (l *loader) context() error {
 	c := l.config
 	c.Context, c.Cluster, c.User, c.Namespace = l.Context, l.Cluster, l.User, l.Namespace
@@ -82,7 +82,7 @@ func (l *loader) context() error {
 	return nil
 }
 
-// unknownError returns the error for a name that does not exist.
+// unknownError returns the error for an unknown name.
 func (l *loader) unknownError(kind string, option string, err error) error {
 	if option != "" {
 		return &Error{Err: err}
@@ -100,7 +100,7 @@ func (l *loader) errNoServer() error {
 	case len(l.entries["context"]) == 0:
 		return fmt.Errorf("%w: there is no context in %s", ErrNowhere, strings.Join(l.shortPaths(), ", "))
 	}
-	return fmt.Errorf("%w: there is no current-context; %s", ErrNowhere, exists(nearest.To("", l.names("context"))))
+	return fmt.Errorf("%w: there is no current-context; %s", ErrNowhere, suggest(nearest.To("", l.names("context"))))
 }
 
 func (l *loader) shortPaths() (paths []string) {

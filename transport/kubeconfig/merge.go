@@ -18,35 +18,35 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// maxFile is the largest kubeconfig that is read, in bytes: thousands of clusters.
+// maxFile is the maximum size of a kubeconfig in bytes.
 const maxFile = 8 << 20
 
-// kinds are what the elements of a kubeconfig's lists are called.
+// kinds are the kinds of entries in a kubeconfig.
 var kinds = []string{"context", "cluster", "user"}
 
-// entry is an element of one of the lists.
+// entry is a context, a cluster or a user.
 type entry struct {
 	kind, name string
 	file       string
 	node       *yaml.Node
 }
 
-// location returns where errors of the entry are.
+// location returns an Error with the location of the entry.
 func (e *entry) location() *Error {
 	return &Error{File: e.file, Entry: e.kind + " " + strconv.Quote(e.name)}
 }
 
-// fields are the entry's.
+// fields returns the fields of the entry.
 func (e *entry) fields() *fields { return read(e.node, "", e.location()) }
 
 // mergedFiles are the combined entries of all files.
 type mergedFiles struct {
-	files   []string                     // those that exist
-	current struct{ text, file string }  // the name of the context, and who says so
+	files   []string                     // existing files
+	current struct{ text, file string }  // name of the current context and the file that sets it
 	entries map[string]map[string]*entry // by kind and name
 }
 
-// merge reads the files, the one that counts most first.
+// merge reads all files.
 func (o *options) merge() (*mergedFiles, error) {
 	m := &mergedFiles{entries: map[string]map[string]*entry{"context": {}, "cluster": {}, "user": {}}}
 	for _, path := range o.paths() {
@@ -66,7 +66,7 @@ func (o *options) merge() (*mergedFiles, error) {
 	return m, nil
 }
 
-// paths are those to read, the one that counts most first.
+// paths returns the files to read, in order of decreasing priority.
 func (o *options) paths() (paths []string) {
 	if o.Path != "" {
 		return []string{o.Path}
@@ -93,12 +93,12 @@ func readFile(path string) ([]byte, error) {
 	defer file.Close()
 	text, err := io.ReadAll(io.LimitReader(file, maxFile+1))
 	if err == nil && len(text) > maxFile {
-		err = errors.New("it is larger than 8 MiB, and so no kubeconfig")
+		err = errors.New("it is larger than the limit of 8 MiB")
 	}
 	return text, err
 }
 
-// stripPathError removes the path and the operation from an error that repeats them.
+// stripPathError removes the path and the operation, because the caller adds the path.
 func stripPathError(err error) error {
 	if e, ok := errors.AsType[*fs.PathError](err); ok {
 		return e.Err
@@ -106,7 +106,7 @@ func stripPathError(err error) error {
 	return err
 }
 
-// add takes what the files before have not said.
+// add adds the entries of a file. Entries of previous files take precedence.
 func (m *mergedFiles) add(path string, text []byte) error {
 	root, err := parse(text)
 	if err != nil {
@@ -116,7 +116,7 @@ func (m *mergedFiles) add(path string, text []byte) error {
 	place := &Error{File: path}
 	top := read(root, "", place)
 	if kind, version := top.string("kind"), top.string("apiVersion"); kind != "" && kind != "Config" || version != "" && version != "v1" {
-		top.fail("kind", root, "it is no Config of version v1")
+		top.fail("kind", root, "it must be a Config of version v1")
 	}
 	if current := top.string("current-context"); m.current.text == "" {
 		m.current.text, m.current.file = current, path
@@ -127,7 +127,7 @@ func (m *mergedFiles) add(path string, text []byte) error {
 			element := read(node, plural+"["+strconv.Itoa(i)+"].", place)
 			name := element.string("name")
 			if here[name] {
-				element.fail("name", node, "there is another "+kind+" "+strconv.Quote(name))
+				element.fail("name", node, "duplicate "+kind+" "+strconv.Quote(name))
 			}
 			here[name] = true
 			if m.entries[kind][name] == nil {
@@ -138,18 +138,18 @@ func (m *mergedFiles) add(path string, text []byte) error {
 	return top.err()
 }
 
-// parse returns the first document, which may be JSON, as that is YAML; nil if there is none.
+// parse returns the first YAML or JSON document, or nil if text is empty.
 func parse(text []byte) (*yaml.Node, error) {
 	var document yaml.Node
 	if err := yaml.Unmarshal(text, &document); err != nil {
-		what := strings.TrimPrefix(err.Error(), "yaml: ")
+		message := strings.TrimPrefix(err.Error(), "yaml: ")
 		switch {
-		case strings.Contains(what, "unknown anchor"): // which may be a password
-			what = "an alias has no anchor; what begins with * must be in quotes"
-		case strings.Contains(what, "cannot start any token"):
-			what += "; YAML is indented with spaces, and what begins with a tab, @, % or ` must be in quotes"
+		case strings.Contains(message, "unknown anchor"): // the anchor may be a password
+			message = "an alias has no anchor: put a string that starts with * in quotes"
+		case strings.Contains(message, "cannot start any token"):
+			message += ": indent with spaces, and put a string that starts with a tab, @, % or ` in quotes"
 		}
-		return nil, errors.New(what)
+		return nil, errors.New(message)
 	}
 	if len(document.Content) == 0 {
 		return nil, nil
@@ -162,7 +162,7 @@ func (m *mergedFiles) names(kind string) []string {
 	return slices.DeleteFunc(names, func(name string) bool { return name == "" })
 }
 
-// find returns an entry, or the reason why there is none of that name.
+// find returns an entry, or an unknownError.
 func (m *mergedFiles) find(kind, name string) (*entry, error) {
 	if found := m.entries[kind][name]; found != nil {
 		return found, nil

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestHomeAndEnvironment: KUBECONFIG counts before the home folder's file, and Path before both.
+// KUBECONFIG overrides the default file, and Path overrides both.
 func TestHomeAndEnvironment(t *testing.T) {
 	home := onlyFile(t)
 	server := func(opts *kubeflags.Options) string {
@@ -35,8 +35,7 @@ func read(t *testing.T, path string) string {
 	return string(text)
 }
 
-// TestMerge: what stands first counts, entries as a whole, missing and empty files are passed over, and paths are relative to
-// the file that they stand in.
+// The first entry of a name applies as a whole. Missing and empty files are ignored. Paths are relative to their file.
 func TestMerge(t *testing.T) {
 	home := onlyFile(t)
 	write(t, home+"/a/token", "ta")
@@ -72,14 +71,14 @@ users:
 	require.NoError(t, err)
 	require.Equal(t, []string{"https://a", "shop", "one", "east", "dev"}, []string{config.Server, config.Namespace, config.Context, config.Cluster, config.User})
 	require.Equal(t, filepath.Join(home, "a", "token"), config.HTTP.TokenFile)
-	require.Empty(t, config.HTTP.ServerName, "the second file's entry does not count at all")
+	require.Empty(t, config.HTTP.ServerName, "the entry of the second file is ignored")
 
 	names, err := kubeflags.List(nil)
 	require.NoError(t, err)
 	require.Equal(t, &kubeflags.Names{Contexts: []string{"one", "two"}, Clusters: []string{"east", "west"}, Users: []string{"dev", "ops"}, Current: "two"}, names)
 }
 
-// TestUnusualYAML: JSON, a byte order mark, CRLF, aliases, merged mappings, nulls, several documents.
+// The cases are JSON, a byte order mark, CRLF, aliases, merged mappings, nulls and several documents.
 func TestUnusualYAML(t *testing.T) {
 	onlyFile(t)
 	for name, text := range map[string]string{

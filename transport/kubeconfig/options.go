@@ -9,34 +9,35 @@ import (
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 )
 
-// Options choose from the kubeconfig files. The zero value is kubectl without flags.
+// Options select an entry of the kubeconfig. The zero value behaves like kubectl without flags.
 type Options struct {
-	Path string // the only file to read, which must exist; empty means those of KUBECONFIG, or ~/.kube/config
+	Path string // the only file to read, which must exist; by default the files of KUBECONFIG, or ~/.kube/config
 
-	Context   string // the name of a context; by default the current context
-	Cluster   string // the name of a cluster; by default the cluster of the context
-	User      string // the name of a user; by default the user of the context
+	Context   string // name of a context; by default the current context
+	Cluster   string // name of a cluster; by default the cluster of the context
+	User      string // name of a user; by default the user of the context
 	Namespace string // by default the namespace of the context
 
-	// Stderr receives the output of credential plugins for people, such as a code for a login; nil discards it. The last lines
-	// are in the text of the [Error] in any case. Plugins read the standard input of the program if it is a terminal.
+	// Stderr receives the messages of credential plugins, such as a login code. If Stderr is nil, they are discarded.
+	// The [Error] of a failed plugin contains the last lines in any case. Plugins can read standard input if it is a
+	// terminal.
 	Stderr io.Writer
 }
 
-// Config is the server to connect to.
+// Config describes the server to connect to.
 type Config struct {
 	Server    string          // URL
-	Namespace string          // "default" if neither the files nor the options name one
-	Context   string          // the name of the context; "" if there is none
-	HTTP      *lwhttp.Options // the credentials and the TLS options; the caller may change them before Transport
+	Namespace string          // "default" if neither the kubeconfig nor the options set one
+	Context   string          // name of the context, or ""
+	HTTP      *lwhttp.Options // credentials and TLS options; may be changed before the call of Transport
 }
 
-// Transport returns a transport to Server with the options HTTP.
+// Transport returns a transport to Server with the options in HTTP.
 func (c *Config) Transport() (*lwhttp.Transport, error) { return lwhttp.New(c.Server, c.HTTP) }
 
-// Load reads the files, and returns the server to connect to. opts may be nil. It sends nothing and runs no plugin. It reports
-// every mistake in the entries that it uses, such as an unreadable file or a missing plugin, in an *[Error]. It returns
-// [ErrNowhere] if no file names a server.
+// Load reads the kubeconfig and returns the server to connect to. opts may be nil. Load sends nothing and runs no
+// plugin. It returns an *[Error] for a mistake in the selected entries, such as an unreadable file or a missing plugin.
+// It returns [ErrNowhere] if the kubeconfig names no server.
 func Load(opts *Options) (*Config, error) {
 	if opts == nil {
 		opts = &Options{}
@@ -52,7 +53,7 @@ func Load(opts *Options) (*Config, error) {
 
 func init() { kubeflags.Load, kubeflags.List = load, list }
 
-// options are kubeflags.Options with methods.
+// options adds methods to kubeflags.Options.
 type options kubeflags.Options
 
 func list(opts *kubeflags.Options) (*kubeflags.Names, error) {

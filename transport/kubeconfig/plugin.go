@@ -17,25 +17,25 @@ import (
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 )
 
-// maxOutput is how much a plugin may print, in bytes.
+// maxOutput is the maximum size of a plugin's output in bytes.
 const maxOutput = 1 << 20
 
-// plugin is a credential plugin, and what it gave last.
+// plugin is a credential plugin and its latest credential.
 type plugin struct {
-	location           Error // of the user's exec
+	location           Error // the exec field of the user
 	command            string
-	args, env, secrets []string // secrets are what its stderr must not show
+	args, env, secrets []string // secrets are redacted from stderr
 	version            string
 	mode, hint         string
-	cluster            *clusterInfo // nil if it does not ask
+	cluster            *clusterInfo // nil without provideClusterInfo
 	stderr             io.Writer
 
-	lock           chan struct{} // full while the credential is read or the plugin runs
+	lock           chan struct{} // held while the credential is read or the plugin runs
 	lastCredential *lwhttp.Credential
-	expires        time.Time // zero if it does not expire
+	expires        time.Time // zero if the credential does not expire
 }
 
-// execCredential is what goes to a plugin and comes back.
+// execCredential is the input and the output of a plugin.
 type execCredential struct {
 	Version string `json:"apiVersion"`
 	Kind    string `json:"kind"`
@@ -51,7 +51,8 @@ type execCredential struct {
 	} `json:"status,omitempty"`
 }
 
-// credential is a CredentialFunc. The plugin runs once at a time; what it gives is kept until it expires or is refused.
+// credential is a CredentialFunc. It runs one plugin process at a time and reuses the credential until it expires or is
+// refused.
 func (p *plugin) credential(ctx context.Context, refused *lwhttp.Credential) (*lwhttp.Credential, error) {
 	select {
 	case p.lock <- struct{}{}:
@@ -67,8 +68,8 @@ func (p *plugin) credential(ctx context.Context, refused *lwhttp.Credential) (*l
 	}
 	given, until, err := p.run(ctx)
 	if err == nil && refused != nil && !until.IsZero() && !time.Now().Before(until) {
-		// Before it was refused, the server's clock might have known better.
-		err = p.failed(fmt.Errorf("%w, and in its place it gave one that expired at %s", lw.ErrUnauthorized, until.UTC().Format(time.RFC3339)), "")
+		// Without a rejection, an expired credential is accepted because the local clock may be wrong.
+		err = p.failed(fmt.Errorf("%w, and the new credential expired at %s", lw.ErrUnauthorized, until.UTC().Format(time.RFC3339)), "")
 	}
 	if err != nil {
 		location := p.location
@@ -79,12 +80,12 @@ func (p *plugin) credential(ctx context.Context, refused *lwhttp.Credential) (*l
 	return given, nil
 }
 
-// run runs the plugin within ctx.
+// run runs the plugin, and kills it when ctx ends.
 func (p *plugin) run(ctx context.Context) (*lwhttp.Credential, time.Time, error) {
 	ask := execCredential{Version: p.version, Kind: "ExecCredential"}
 	ask.Spec.Cluster, ask.Spec.Interactive = p.cluster, p.mode != "Never" && isTerminal(os.Stdin)
 	if p.mode == "Always" && !ask.Spec.Interactive {
-		return nil, time.Time{}, p.failed(errors.New("it asks a human, and the standard input is no terminal"), "")
+		return nil, time.Time{}, p.failed(errors.New("it requires user input, but standard input is not a terminal"), "")
 	}
 	info, err := json.Marshal(ask)
 	if err != nil {
@@ -92,7 +93,7 @@ func (p *plugin) run(ctx context.Context) (*lwhttp.Credential, time.Time, error)
 	}
 	cmd := exec.CommandContext(ctx, p.command, p.args...)
 	cmd.Env = append(append(os.Environ(), p.env...), "KUBERNETES_EXEC_INFO="+string(info))
-	cmd.WaitDelay = time.Second // its children may live on, and hold what it has printed to
+	cmd.WaitDelay = time.Second // child processes may keep the output open
 	said, printed := &tailBuffer{writer: p.stderr}, &limitedBuffer{}
 	cmd.Stdout, cmd.Stderr = printed, said
 	if ask.Spec.Interactive {
@@ -101,7 +102,7 @@ func (p *plugin) run(ctx context.Context) (*lwhttp.Credential, time.Time, error)
 	switch err = cmd.Run(); {
 	case ctx.Err() != nil:
 		err = context.Cause(ctx)
-	case printed.full: // and it was killed for it
+	case printed.full: // the failed write killed the plugin
 		err = errFull
 	}
 	var given *lwhttp.Credential
@@ -115,7 +116,7 @@ func (p *plugin) run(ctx context.Context) (*lwhttp.Credential, time.Time, error)
 	return given, until, nil
 }
 
-// isTerminal is a guess that needs no system call of its own: a terminal is a character device, and not the empty one.
+// isTerminal reports whether file is probably a terminal: a character device other than the null device.
 func isTerminal(file *os.File) bool {
 	info, err := file.Stat()
 	if err != nil || info.Mode()&os.ModeCharDevice == 0 {
@@ -125,24 +126,24 @@ func isTerminal(file *os.File) bool {
 	return err != nil || !os.SameFile(info, null)
 }
 
-// parse reads what a plugin has printed. Errors show nothing of it.
+// parse parses the output of a plugin. Errors do not quote it.
 func (p *plugin) parse(text []byte) (*lwhttp.Credential, time.Time, error) {
 	var answer execCredential
 	var until time.Time
 	switch err := json.Unmarshal(text, &answer); {
 	case err != nil || answer.Kind != "ExecCredential":
-		return nil, until, errors.New("what it printed is no ExecCredential in JSON")
+		return nil, until, errors.New("its output is not an ExecCredential in JSON")
 	case answer.Version != p.version:
-		return nil, until, errors.New("what it printed is not of the version " + p.version + ", as the kubeconfig says")
+		return nil, until, errors.New("its output must have the apiVersion " + p.version + " of the kubeconfig")
 	case answer.Status == nil || answer.Status.Token == "" && answer.Status.Cert == "" && answer.Status.Key == "":
-		return nil, until, errors.New("it gave neither a token nor a client certificate")
+		return nil, until, errors.New("it returned neither a token nor a client certificate")
 	}
 	given := &lwhttp.Credential{Token: answer.Status.Token, CertData: []byte(answer.Status.Cert), KeyData: []byte(answer.Status.Key)}
 	until = answer.Status.Until
 	if len(given.CertData) > 0 || len(given.KeyData) > 0 {
 		pair, err := tls.X509KeyPair(given.CertData, given.KeyData)
 		if err != nil {
-			return nil, until, errors.New("the client certificate that it gave, or its key, is broken")
+			return nil, until, errors.New("it returned an invalid client certificate or key")
 		}
 		if end := pair.Leaf.NotAfter; until.IsZero() || end.Before(until) {
 			until = end

@@ -19,8 +19,8 @@ import (
 	"crypto/tls"
 )
 
-// TestKubeconfigProxies: lists over HTTP and watches over HTTP and WebSocket, of a server that only the proxy knows, with
-// a credential plugin's certificate and token.
+// Only the proxy can reach the server. The test lists over HTTP and watches over HTTP and WebSocket, with the
+// certificate and the token of a credential plugin.
 func TestKubeconfigProxies(t *testing.T) {
 	onlyFile(t)
 	a := certs.NewAuthority(t)
@@ -38,7 +38,7 @@ func TestKubeconfigProxies(t *testing.T) {
 	var tunnels atomic.Int32
 	proxy := &wire.Proxy{Dial: func(address, user string) (net.Conn, error) {
 		if address != "k8s.example:6443" || user != "joe:p" {
-			t.Errorf("%q asks for %s", user, address)
+			t.Errorf("proxy user %q requested %s", user, address)
 		}
 		tunnels.Add(1)
 		return net.Dial("tcp", listener.Addr().String())
@@ -52,7 +52,7 @@ func TestKubeconfigProxies(t *testing.T) {
 
 	p := newPlugin(t)
 	cert, key := a.Issue(t, "jane")
-	p.gives(`"token":"t1","clientCertificateData":` + quoted(cert) + `,"clientKeyData":` + quoted(key))
+	p.setStatus(`"token":"t1","clientCertificateData":` + quoted(cert) + `,"clientKeyData":` + quoted(key))
 	for name, url := range map[string]string{"http": "http://joe:p@" + tunnel.Listener.Addr().String(), "socks5": "socks5://joe:p@" + socks.Addr().String()} {
 		t.Run(name, func(t *testing.T) {
 			tunnels.Store(0)
@@ -73,5 +73,5 @@ func TestKubeconfigProxies(t *testing.T) {
 			require.GreaterOrEqual(t, tunnels.Load(), int32(2))
 		})
 	}
-	require.Len(t, p.runs(), 2, "once for each kubeconfig")
+	require.Len(t, p.runs(), 2, "one run per kubeconfig")
 }

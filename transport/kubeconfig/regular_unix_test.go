@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestCredentialFilesAreRegular: Load has no context, and a named pipe would block it.
+// Load has no context, so a named pipe would block it forever.
 func TestCredentialFilesAreRegular(t *testing.T) {
 	pipe := filepath.Join(t.TempDir(), "pipe")
 	require.NoError(t, syscall.Mkfifo(pipe, 0o600))

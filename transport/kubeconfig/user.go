@@ -11,7 +11,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/internal/secretfile"
 )
 
-// user takes the credentials, and who is impersonated.
+// user sets the credentials and the impersonation headers.
 func (l *loader) user() error {
 	c, http := l.config, l.config.HTTP
 	fields := read(nil, "", &Error{})
@@ -29,31 +29,31 @@ func (l *loader) user() error {
 		l.credentials(fields)
 	}
 	if !isToken(http.Token) {
-		fields.fail("token", fields.members["token"], "it has a character that no header may have")
+		fields.fail("token", fields.members["token"], "it contains an invalid character")
 	}
 	if !isToken(l.Token) {
-		return &Error{Err: errors.New("the token has a character that no header may have")}
+		return &Error{Err: errors.New("the token contains an invalid character")}
 	}
 	http.Token += l.Token
 	if err := fields.err(); err != nil {
 		return err
 	}
-	return l.clusterFields.err() // of which a plugin may be told more
+	return l.clusterFields.err() // exec may have read more fields of the cluster
 }
 
-// isToken reports whether a header may have a text.
+// isToken reports whether text is valid in an Authorization header.
 func isToken(text string) bool {
 	return !strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' })
 }
 
-// credentials takes those of the file.
+// credentials sets the credentials of the kubeconfig.
 func (l *loader) credentials(fields *fields) {
 	http := l.config.HTTP
 	if fields.has("username") || fields.has("password") {
-		fields.fail("username", fields.members["username"], "Kubernetes has dropped basic authentication: use a token, a client certificate or exec")
+		fields.fail("username", fields.members["username"], "Kubernetes no longer supports basic authentication: use a token, a client certificate or exec")
 	}
 	if fields.has("auth-provider") {
-		fields.fail("auth-provider", fields.members["auth-provider"], "Kubernetes has dropped it: use exec with the credential plugin of your provider, as gke-gcloud-auth-plugin or kubelogin")
+		fields.fail("auth-provider", fields.members["auth-provider"], "Kubernetes no longer supports it: use exec with a credential plugin such as gke-gcloud-auth-plugin or kubelogin")
 	}
 	http.Token, http.TokenFile = fields.string("token"), fields.path("tokenFile")
 	if http.TokenFile != "" {
@@ -63,7 +63,7 @@ func (l *loader) credentials(fields *fields) {
 		}
 		switch {
 		case err == nil:
-			http.Token = "" // as the file's is newer
+			http.Token = "" // the file may be newer
 		case http.Token != "":
 			http.TokenFile = ""
 		default:
@@ -76,7 +76,7 @@ func (l *loader) credentials(fields *fields) {
 	}
 }
 
-// certificate takes a client certificate and its key.
+// certificate sets the client certificate and its key.
 func (l *loader) certificate(fields *fields) {
 	http := l.config.HTTP
 	cert := fields.pem("client-certificate", &http.CertFile, &http.CertData)
@@ -86,15 +86,15 @@ func (l *loader) certificate(fields *fields) {
 		if cert.name == "" {
 			missing, other = other, missing
 		}
-		fields.fail(missing, nil, "it is missing, as there is a "+other)
+		fields.fail(missing, nil, "it is required with "+other)
 	}
 	if cert.name == "" || fields.location.Err != nil {
 		return
 	}
 	if _, err := tls.X509KeyPair(cert.text, key.text); err != nil {
-		fields.failField(cert.name, fields.members[cert.name], err) // which quotes nothing but kinds of PEM blocks
+		fields.failField(cert.name, fields.members[cert.name], err) // quotes only types of PEM blocks
 	}
-	if len(http.CertData) > 0 || len(http.KeyData) > 0 { // the transport takes both from files, which rotate, or neither
+	if len(http.CertData) > 0 || len(http.KeyData) > 0 { // the transport requires two files or no file
 		http.CertFile, http.KeyFile, http.CertData, http.KeyData = "", "", cert.text, key.text
 	}
 }
@@ -105,7 +105,7 @@ type pemField struct {
 	text []byte
 }
 
-// pem reads a field that is a path, or one that is data if that is there.
+// pem reads the field with inline data, or otherwise the field with a path.
 func (f *fields) pem(name string, path *string, data *[]byte) pemField {
 	if *data = f.data(name + "-data"); len(*data) > 0 {
 		return pemField{name + "-data", *data}

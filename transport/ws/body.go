@@ -17,27 +17,27 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// body is a watch's messages, joined by newlines.
+// body joins the messages of a watch with newlines.
 type body struct {
 	ctx       context.Context
 	conn      *websocket.Conn
 	handshake *handshake // conn reads and writes through it
 	limit     int64
 	keepalive keepalive
-	stopWatch func() bool // ends the watch over ctx
+	stopWatch func() bool // stops waiting for the end of ctx
 
-	message    io.Reader // the one that is being read
-	size       int64     // of it, until now
-	newlineDue bool      // a newline is due
-	err        error     // the end, which stays
+	message    io.Reader // the current message
+	size       int64     // number of bytes read from it
+	newlineDue bool      // a newline precedes the next message
+	err        error     // final error
 
 	mu       sync.Mutex
-	lastRead time.Time // when data arrived last or was first awaited; zero while the caller processes data
-	timedOut bool      // closed because the peer did not even answer pings
+	lastRead time.Time // when data last arrived or Read was called; zero while no Read is active
+	timedOut bool      // closed because the peer did not answer pings
 	timer    *time.Timer
 }
 
-// keepalive is when an idle peer is pinged, and when it counts as dead.
+// keepalive defines when an idle peer is pinged and when it counts as dead.
 type keepalive struct{ interval, timeout time.Duration }
 
 // defaultKeepalive pings after 30 idle seconds and then every 15 seconds, like HTTP/2 in transport/http.
@@ -52,18 +52,19 @@ func newBody(ctx context.Context, conn *websocket.Conn, hand *handshake, limit i
 		b.writeControl(websocket.PongMessage, []byte(data))
 		return nil
 	})
-	b.mu.Lock() // which look needs, should it come at once
+	b.mu.Lock() // checkPeer may run before the assignment
 	b.timer = time.AfterFunc(p.interval/2, b.checkPeer)
 	b.mu.Unlock()
 	b.stopWatch = context.AfterFunc(ctx, func() { _ = conn.Close() })
 	return b
 }
 
-// resetIdle records that data arrived, or that the caller processes data.
+// resetIdle restarts the idle time. If waits is false, it stops the idle time until the next Read.
 func (b *body) resetIdle(waits bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.lastRead = time.Now(); !waits {
+	b.lastRead = time.Now()
+	if !waits {
 		b.lastRead = time.Time{}
 	}
 }
@@ -110,11 +111,11 @@ func (b *body) Read(p []byte) (int, error) {
 	return n, b.err
 }
 
-// readNext reads a newline between two messages, or a part of a message.
+// readNext reads a part of a message, or the newline before it.
 func (b *body) readNext(p []byte) (int, error) {
 	for {
 		if b.message == nil {
-			_, message, err := b.conn.NextReader() // text or binary
+			_, message, err := b.conn.NextReader() // text and binary messages are equivalent
 			if err != nil {
 				return 0, err
 			}
@@ -126,7 +127,7 @@ func (b *body) readNext(p []byte) (int, error) {
 			b.newlineDue = true
 		}
 		n, err := b.message.Read(p)
-		if b.size += int64(n); b.size > b.limit { // gorilla counts what was sent, which may have been compressed
+		if b.size += int64(n); b.size > b.limit { // gorilla limits only the compressed size
 			b.writeControl(websocket.CloseMessage, websocket.FormatCloseMessage(websocket.CloseMessageTooBig, ""))
 			return 0, websocket.ErrReadLimit
 		}
@@ -139,7 +140,7 @@ func (b *body) readNext(p []byte) (int, error) {
 	}
 }
 
-// endError returns why the connection ended.
+// endError returns the error for the end of the connection.
 func (b *body) endError(err error) error {
 	b.mu.Lock()
 	silent := b.timedOut || b.handshake.writeTimedOut.Load()
@@ -167,7 +168,7 @@ func (b *body) endError(err error) error {
 // Redact removes the credential of the request from text. See package redact.
 func (b *body) Redact(text string) string { return redact.Body(b.handshake.upgraded, text) }
 
-// Close ends the watch. The server is not told, as it would not answer before it has sent what it has to.
+// Close ends the watch. It sends no close frame, because the server would respond only after all pending data.
 func (b *body) Close() error {
 	b.stopWatch()
 	b.mu.Lock()
@@ -176,6 +177,6 @@ func (b *body) Close() error {
 		b.timer = nil
 	}
 	b.mu.Unlock()
-	_ = b.conn.Close() // the end of ctx may have done so
+	_ = b.conn.Close() // ctx may have closed it already
 	return nil
 }

@@ -1,10 +1,11 @@
-// Package ws watches over WebSocket, for networks that let nothing else stream. Its [Transport] is a lw.Transport like that
-// of transport/http, over which it makes its handshakes, and which serves everything but watches.
+// Package ws watches over WebSocket, for networks that block other streaming responses. Its [Transport] uses a
+// transport of package http for handshakes and for all requests other than watches.
 //
-// Each watch has a connection of its own, with TLS of its own, a file descriptor and a local port, also where lists go over
-// HTTP/2. Of the six connections that a browser has for a host they take none, and have a limit of their own, of about 200.
+// Each watch has its own connection, and so its own TLS session, file descriptor and local port, even if lists use
+// HTTP/2. A browser does not count WebSockets among its six connections per host. It limits them separately, to about
+// 200.
 //
-// Compiled to WebAssembly it uses the browser's WebSocket, of which a page sees less: a refused handshake is explained by
-// asking over HTTP, there are no pings, so that only a watch's own liveness finds a dead peer, and a server cannot be held
-// back, so that what waits to be read is limited.
+// In WebAssembly the package uses the browser's WebSocket, which has three limitations. After a rejected handshake, the
+// package sends the same request over HTTP to find the reason. There are no pings, so only the idle timeout of the
+// watch detects a dead peer. A page cannot slow the server down, so the amount of unread data is limited.
 package ws

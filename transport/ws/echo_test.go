@@ -14,8 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestEchoedTokensAreRedacted covers error responses, ERROR events and close reasons over every transport, on every platform.
-// In a page a WebSocket carries the token in base64.
+// In a page, a WebSocket carries the token in base64.
 func TestEchoedTokensAreRedacted(t *testing.T) {
 	secrets := canary.Secrets{}
 	over, err := lwhttp.New(wire.URL(t), &lwhttp.Options{Token: secrets.New("token")})
@@ -51,7 +50,7 @@ func firstError(t *testing.T, over lw.Transport, path string) error {
 	client, err := lw.NewClient(over, lw.Resource{Raw: path}, lw.RawCodec{}, nil)
 	require.NoError(t, err)
 	read := 0
-	ctx := lw.WithTrace(t.Context(), &lw.Trace{Read: func(n int) { read += n }}) // which wraps the body
+	ctx := lw.WithTrace(t.Context(), &lw.Trace{Read: func(n int) { read += n }}) // this trace wraps the body
 	for _, err := range client.Watch(ctx, lw.WatchOptions{ResourceVersion: "1"}) {
 		if err != nil {
 			return err

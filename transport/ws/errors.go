@@ -7,12 +7,13 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// ErrProtocol says that the server, or what is in between, broke the rules of WebSocket (RFC 6455) or of its compression
-// (RFC 7692). A browser tells a page only that the connection ended, which is io.ErrUnexpectedEOF.
-var ErrProtocol = errors.New("the server broke the rules of WebSocket")
+// ErrProtocol reports that the server or a proxy violated the WebSocket protocol (RFC 6455) or its compression (RFC
+// 7692). In a browser, the error is io.ErrUnexpectedEOF instead.
+var ErrProtocol = errors.New("the server violated the WebSocket protocol")
 
-// ErrFIPS says that WebSocket's handshake takes SHA-1 (RFC 6455), though not for security, and that GODEBUG=fips140=only
-// forbids it. It is an [errors.ErrUnsupported], so that package fallback goes over to HTTP.
+// ErrFIPS reports that GODEBUG=fips140=only forbids SHA-1, which the WebSocket handshake requires (RFC 6455). The
+// handshake does not use SHA-1 for security. ErrFIPS wraps [errors.ErrUnsupported], so package fallback falls back to
+// HTTP.
 var ErrFIPS error = forbidden{}
 
 type forbidden struct{}
@@ -20,16 +21,16 @@ type forbidden struct{}
 func (forbidden) Error() string { return "WebSocket needs SHA-1, which GODEBUG=fips140=only forbids" }
 func (forbidden) Unwrap() error { return errors.ErrUnsupported }
 
-// handshakeError is the error response to a handshake. It is an [errors.ErrUnsupported], because a proxy that rejects
-// WebSockets answers 403 or 404 too. So package fallback tries HTTP.
+// handshakeError is a 403 or 404 response to a handshake. It wraps [errors.ErrUnsupported], because a proxy that
+// rejects WebSockets may have sent it. So package fallback tries HTTP.
 type handshakeError struct{ *lw.StatusError }
 
 func (e *handshakeError) Unwrap() []error { return []error{e.StatusError, errors.ErrUnsupported} }
 
-// CloseError says that the server closed a WebSocket for another reason than the watch's end.
+// CloseError reports that the server closed a WebSocket with a code other than 1000.
 type CloseError struct {
-	Code   int    // of RFC 6455, section 7.4, as 1001 for a server that goes away and 1011 for one that failed
-	Reason string // as the server gave it; seldom any
+	Code   int    // RFC 6455, section 7.4; for example 1001 if the server shuts down, 1011 if it failed
+	Reason string // reason from the server; usually empty
 }
 
 func (e *CloseError) Error() string {

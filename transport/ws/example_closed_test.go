@@ -14,7 +14,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/transport/ws"
 )
 
-// A server that closes a WebSocket for another reason than the watch's end is told by its code.
+// A CloseError has the code of a WebSocket that the server closed for an unexpected reason.
 func ExampleCloseError() {
 	server, err := lwtest.Start(nil)
 	if err != nil {
@@ -22,7 +22,7 @@ func ExampleCloseError() {
 	}
 	defer server.Close()
 	server.Fail(lwtest.Watches, 1, lwtest.ReplaceFrame(-1, func([]byte) ([]byte, bool) {
-		return append([]byte{0x88, 12, 1001 >> 8, 1001 & 0xff}, "going away"...), false // a CLOSE frame
+		return append([]byte{0x88, 12, 1001 >> 8, 1001 & 0xff}, "going away"...), false // a close frame
 	}))
 	over, err := lwhttp.New(server.URL, nil)
 	if err != nil {

@@ -12,8 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestStrictFIPS: where SHA-1 is forbidden, which would panic, a watch is an error that leads over to HTTP. It runs itself
-// with GODEBUG=fips140=only.
+// The test runs itself with GODEBUG=fips140=only, in which SHA-1 panics.
 func TestStrictFIPS(t *testing.T) {
 	if !fips140.Enforced() {
 		strict := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestStrictFIPS$", "-test.v")

@@ -22,8 +22,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// answering is a http.RoundTripper that upgrades every request to a connection, with these headers beside those of a good
-// answer.
+// answering is an http.RoundTripper that upgrades every request to a connection. headers are added to a valid response.
 type answering struct {
 	to     io.ReadWriteCloser
 	header http.Header
@@ -40,7 +39,7 @@ func (a answering) RoundTrip(req *http.Request) (*http.Response, error) {
 
 var compressed = http.Header{extensions: {"permessage-deflate; server_no_context_takeover; client_no_context_takeover"}}
 
-// open opens a watch whose server says what comes from a connection.
+// open opens a watch over a connection.
 func open(ctx context.Context, t testing.TB, to io.ReadWriteCloser, header http.Header, opts *Options) (io.ReadCloser, error) {
 	t.Helper()
 	over, err := lwhttp.New("http://server", &lwhttp.Options{Client: &http.Client{Transport: answering{to, header}}})
@@ -48,17 +47,18 @@ func open(ctx context.Context, t testing.TB, to io.ReadWriteCloser, header http.
 	return New(over, opts).Open(ctx, watch)
 }
 
-// scriptedConn is a connection from which some bytes come, and then its end.
+// scriptedConn is a connection that returns the given bytes and then ends.
 type scriptedConn struct {
 	text    string
-	step    int  // most bytes at once
-	eager   bool // the end comes with the last bytes
+	step    int  // maximum number of bytes per read
+	eager   bool // return the end together with the last bytes
 	written int
 }
 
 func (s *scriptedConn) Read(p []byte) (int, error) {
 	n := copy(p[:min(len(p), s.step)], s.text)
-	if s.text = s.text[n:]; s.text == "" && (n == 0 || s.eager) {
+	s.text = s.text[n:]
+	if s.text == "" && (n == 0 || s.eager) {
 		return n, io.EOF
 	}
 	return n, nil
@@ -67,7 +67,7 @@ func (s *scriptedConn) Read(p []byte) (int, error) {
 func (s *scriptedConn) Write(p []byte) (int, error) { s.written += len(p); return len(p), nil }
 func (s *scriptedConn) Close() error                { return nil }
 
-// frame is a server's.
+// frame returns an unmasked frame.
 func frame(first byte, payload string) string {
 	header := []byte{first, byte(len(payload))}
 	if len(payload) > 125 {
@@ -76,7 +76,7 @@ func frame(first byte, payload string) string {
 	return string(header) + payload
 }
 
-// reference reads frames by RFC 6455, as plainly as can be: what a watch yields of them, and the cause of its end.
+// reference is a simple decoder of RFC 6455. It returns the expected text of a watch and its final error.
 func reference(stream string, limit uint64) (text string, cause error) {
 	messages, within, size := 0, false, uint64(0)
 	for {
@@ -130,7 +130,7 @@ func reference(stream string, limit uint64) (text string, cause error) {
 	}
 }
 
-// closing is what a close frame leads to.
+// closing returns the expected error for a close frame.
 func closing(payload string) error {
 	if len(payload) < 2 {
 		return &CloseError{Code: 1005}
@@ -146,7 +146,7 @@ func closing(payload string) error {
 	return &CloseError{Code: code, Reason: payload[2:]}
 }
 
-// FuzzFrames: whatever a server sends, a watch yields what the reference reads, and ends with its cause.
+// FuzzFrames compares a watch with the reference decoder.
 func FuzzFrames(f *testing.F) {
 	normal := "\x03\xe8"
 	for _, stream := range []string{
@@ -162,7 +162,7 @@ func FuzzFrames(f *testing.F) {
 	f.Fuzz(func(t *testing.T, stream string, step uint16, eager bool) {
 		const limit = 1000
 		conn := &scriptedConn{text: stream, step: int(step%8192) + 1, eager: eager}
-		ctx, cancel := context.WithTimeout(context.Background(), time.Minute) // nothing comes near it
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute) // far above the usual duration
 		defer cancel()
 		body, err := open(ctx, t, conn, nil, &Options{MaxMessage: limit})
 		require.NoError(t, err)
@@ -176,12 +176,12 @@ func FuzzFrames(f *testing.F) {
 			require.Equal(t, cause, err)
 		}
 		_, again := body.Read(make([]byte, 1))
-		require.True(t, again == err || err == nil && again == io.EOF, "the end stays: %v", again)
-		require.LessOrEqual(t, conn.written, 3*len(stream)+200, "an answer is at most a ping's payload with a header")
+		require.True(t, again == err || err == nil && again == io.EOF, "the error changed to %v", again)
+		require.LessOrEqual(t, conn.written, 3*len(stream)+200, "a pong repeats at most the payload of its ping")
 	})
 }
 
-// FuzzCompressedFrames: the same with compression, of which the reference knows nothing; the bounds hold.
+// FuzzCompressedFrames checks only the limits, because the reference does not support compression.
 func FuzzCompressedFrames(f *testing.F) {
 	for _, message := range []string{"", "one\n", strings.Repeat("long", 300), strings.Repeat("\x00", 100_000)} {
 		f.Add(deflated(f, message)+frame(0x88, "\x03\xe8"), uint16(7))
@@ -195,7 +195,7 @@ func FuzzCompressedFrames(f *testing.F) {
 		require.NoError(t, err)
 		defer body.Close()
 		text, err := io.ReadAll(body)
-		require.LessOrEqual(t, len(text), len(stream)/2*(limit+1), "no message is longer than its limit")
+		require.LessOrEqual(t, len(text), len(stream)/2*(limit+1), "no message exceeds the limit")
 		closed, isClose := errors.AsType[*CloseError](err)
 		large, isLarge := errors.AsType[*lw.FrameTooLargeError](err)
 		documented := err == nil || err == io.ErrUnexpectedEOF || errors.Is(err, ErrProtocol) ||
@@ -204,7 +204,7 @@ func FuzzCompressedFrames(f *testing.F) {
 	})
 }
 
-// deflated is a text's message, compressed as RFC 7692 has it: flushed, and without the flush's last four bytes.
+// deflated returns a compressed text message (RFC 7692): the flushed data without its last four bytes.
 func deflated(t testing.TB, message string) string {
 	t.Helper()
 	var text bytes.Buffer

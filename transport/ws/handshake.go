@@ -19,26 +19,25 @@ import (
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 )
 
-// handshake is the connection that gorilla's dialer is given: what it writes first is made a request of the HTTP transport,
-// so that credentials that rotate, TLS, proxies and redirects are in one place. What follows goes to the connection that
-// the server upgraded.
+// handshake is the connection of gorilla's dialer. It sends gorilla's handshake request over the HTTP transport, which
+// handles credentials, TLS, proxies and redirects. After the handshake it uses the upgraded connection.
 type handshake struct {
 	ctx       context.Context
 	transport *lwhttp.Transport
 	req       *lw.Request
 
-	request  []byte // bytes of gorilla's request until it is complete
-	response []byte // bytes of the response that are not read yet
+	request  []byte // incomplete request from gorilla
+	response []byte // unread part of the response
 	upgraded io.ReadWriteCloser
-	err      error // why the server did not
+	err      error // error of the upgrade
 
-	pendingErr    error       // read error that is not returned yet
-	readErr       error       // read error that was returned
-	deadline      time.Time   // of the next write, which is a control frame's
-	writeTimedOut atomic.Bool // closed because a write took too long
+	pendingErr    error       // read error not returned yet
+	readErr       error       // returned read error
+	deadline      time.Time   // deadline of the next write
+	writeTimedOut atomic.Bool // closed because a write timed out
 }
 
-// Write has a deadline of its own, as an upgraded connection has none. When it passes, the connection is closed.
+// Write closes the connection at the deadline, because an upgraded connection has no SetWriteDeadline.
 func (h *handshake) Write(p []byte) (int, error) {
 	if h.upgraded != nil {
 		late := time.AfterFunc(time.Until(h.deadline), func() {
@@ -48,16 +47,18 @@ func (h *handshake) Write(p []byte) (int, error) {
 		defer late.Stop()
 		return h.upgraded.Write(p)
 	}
-	if h.request = append(h.request, p...); !bytes.HasSuffix(h.request, []byte("\r\n\r\n")) {
+	h.request = append(h.request, p...)
+	if !bytes.HasSuffix(h.request, []byte("\r\n\r\n")) {
 		return len(p), nil
 	}
-	if h.err = h.upgrade(); h.err != nil {
+	h.err = h.upgrade()
+	if h.err != nil {
 		return 0, h.err
 	}
 	return len(p), nil
 }
 
-// upgrade makes the request, and lets gorilla see the response.
+// upgrade sends the request and stores the response for gorilla.
 func (h *handshake) upgrade() error {
 	asked, err := http.ReadRequest(bufio.NewReader(bytes.NewReader(h.request)))
 	if err != nil {
@@ -72,7 +73,8 @@ func (h *handshake) upgrade() error {
 	}
 	var answer bytes.Buffer
 	answer.WriteString("HTTP/1.1 101 Switching Protocols\r\n")
-	if err = checkOffers(asked.Header, header); err == nil {
+	err = checkOffers(asked.Header, header)
+	if err == nil {
 		err = handshakeHeaders(header).Write(&answer)
 	}
 	if err != nil {
@@ -84,7 +86,7 @@ func (h *handshake) upgrade() error {
 	return nil
 }
 
-// handshakeHeaders returns the headers of a response that belong to the handshake.
+// handshakeHeaders returns the response headers that gorilla checks.
 func handshakeHeaders(answer http.Header) http.Header {
 	kept := http.Header{}
 	for _, name := range []string{"Connection", "Upgrade", accept, extensions, subprotocol} {
@@ -101,31 +103,32 @@ const (
 	subprotocol = "Sec-Websocket-Protocol"
 )
 
-// checkOffers rejects an extension or a subprotocol that was not offered. gorilla accepts them.
+// checkOffers rejects an extension or a subprotocol that the client did not offer. gorilla does not check this.
 func checkOffers(asked, answer http.Header) error {
 	for _, name := range []string{extensions, subprotocol} {
 		offered := elementsOf(asked[name])
 		for _, chosen := range elementsOf(answer[name]) {
 			if !slices.Contains(offered, chosen) {
-				return responseError("it chose a " + name + " that was not offered")
+				return responseError("the server chose a " + name + " that was not offered")
 			}
 		}
 	}
 	return nil
 }
 
-// elementsOf returns the elements of a header's list without their parameters.
+// elementsOf returns the elements of a comma-separated header without their parameters.
 func elementsOf(values []string) (all []string) {
 	for element := range strings.SplitSeq(strings.Join(values, ","), ",") {
 		name, _, _ := strings.Cut(element, ";")
-		if name = strings.TrimSpace(name); name != "" {
+		name = strings.TrimSpace(name)
+		if name != "" {
 			all = append(all, name)
 		}
 	}
 	return all
 }
 
-func responseError(what string) error { return fmt.Errorf("%w: %s", lwhttp.ErrNotUpgraded, what) }
+func responseError(message string) error { return fmt.Errorf("%w: %s", lwhttp.ErrNotUpgraded, message) }
 
 func (h *handshake) Read(p []byte) (int, error) {
 	if len(h.response) > 0 {
@@ -140,7 +143,7 @@ func (h *handshake) Read(p []byte) (int, error) {
 	if h.pendingErr == nil {
 		n, h.pendingErr = h.upgraded.Read(p)
 	}
-	if n > 0 { // a failure waits: TLS may tell its end with the last bytes, and gorilla would take that for the message's
+	if n > 0 { // return the error later, because gorilla would attribute it to this message
 		return n, nil
 	}
 	h.readErr = h.pendingErr
@@ -154,10 +157,10 @@ func (h *handshake) Close() error {
 	return h.upgraded.Close()
 }
 
-// SetWriteDeadline is called before each write, by gorilla, whose writers take turns.
+// SetWriteDeadline sets the deadline of the next write. gorilla serializes its calls.
 func (h *handshake) SetWriteDeadline(t time.Time) error { h.deadline = t; return nil }
 
-// There are no other deadlines: whoever has waited for too long closes the connection.
+// The other deadlines are not used, because the body closes the connection after a timeout.
 
 func (h *handshake) SetDeadline(time.Time) error     { return nil }
 func (h *handshake) SetReadDeadline(time.Time) error { return nil }

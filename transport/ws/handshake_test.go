@@ -17,17 +17,16 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestInvalidHandshakes are errors that say that this is no WebSocket.
 func TestInvalidHandshakes(t *testing.T) {
 	for name, header := range map[string]http.Header{
-		"another key":             {accept: {"AAAAAAAAAAAAAAAAAAAAAAAAAAA="}},
-		"no key":                  {accept: nil},
-		"another protocol":        {"Upgrade": {"h2c"}},
-		"no upgrade":              {"Connection": {"close"}},
-		"an unknown extension":    {extensions: {"x-unknown"}},
-		"compression, unasked":    compressed,
-		"a subprotocol":           {subprotocol: {"v4.channel.k8s.io"}},
-		"an extension in a crowd": {extensions: {"", " , x-unknown;a=b"}},
+		"wrong key":                   {accept: {"AAAAAAAAAAAAAAAAAAAAAAAAAAA="}},
+		"no key":                      {accept: nil},
+		"wrong protocol":              {"Upgrade": {"h2c"}},
+		"no upgrade":                  {"Connection": {"close"}},
+		"unknown extension":           {extensions: {"x-unknown"}},
+		"compression, unasked":        compressed,
+		"unexpected subprotocol":      {subprotocol: {"v4.channel.k8s.io"}},
+		"unknown extension in a list": {extensions: {"", " , x-unknown;a=b"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := open(t.Context(), t, &scriptedConn{step: 100}, header, nil)
@@ -36,10 +35,10 @@ func TestInvalidHandshakes(t *testing.T) {
 		})
 	}
 	_, err := open(t.Context(), t, &scriptedConn{step: 100}, http.Header{extensions: {"permessage-deflate"}}, &Options{Compression: true})
-	require.ErrorIs(t, err, lwhttp.ErrNotUpgraded, "a window that goes on from message to message was not offered")
+	require.ErrorIs(t, err, lwhttp.ErrNotUpgraded, "compression contexts across messages were not offered")
 }
 
-// raw is a server that does this with each connection, once the request has come.
+// raw starts a server that calls do for each connection after the request header.
 func raw(t *testing.T, do func(net.Conn)) *Transport {
 	t.Helper()
 	return newTransport(t, func(w http.ResponseWriter, r *http.Request) {
@@ -52,13 +51,12 @@ func raw(t *testing.T, do func(net.Conn)) *Transport {
 	}, nil)
 }
 
-// TestEndlessResponses: a handshake's response has a bounded header, however it is sent.
 func TestEndlessResponses(t *testing.T) {
 	for name, c := range map[string]struct{ first, then string }{
-		"headers":                {"HTTP/1.1 101 Switching Protocols\r\n", "X-More: " + strings.Repeat("x", 1000) + "\r\n"},
-		"one header":             {"HTTP/1.1 101 Switching Protocols\r\nX-More: ", strings.Repeat("x", 1000)},
-		"a status":               {"HTTP/1.1 101 ", strings.Repeat("x", 1000)},
-		"answers before the one": {"", "HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n"},
+		"headers":                 {"HTTP/1.1 101 Switching Protocols\r\n", "X-More: " + strings.Repeat("x", 1000) + "\r\n"},
+		"header":                  {"HTTP/1.1 101 Switching Protocols\r\nX-More: ", strings.Repeat("x", 1000)},
+		"status":                  {"HTTP/1.1 101 ", strings.Repeat("x", 1000)},
+		"informational responses": {"", "HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			before := hostile.Held()
@@ -73,14 +71,14 @@ func TestEndlessResponses(t *testing.T) {
 			_, err := transport.Open(t.Context(), watch)
 			require.Error(t, err)
 			<-gone
-			require.Less(t, sent, 32<<20, "what the connection's buffers took is among it")
+			require.Less(t, sent, 32<<20, "the size includes socket buffers")
 			require.Less(t, int64(hostile.Held())-int64(before), int64(4<<20))
 		})
 	}
 }
 
-// TestSlowAnswer: one that comes byte by byte is waited for, and the context ends that at once.
-func TestSlowAnswer(t *testing.T) {
+// The response arrives byte by byte until the context ends.
+func TestSlowHandshakeResponse(t *testing.T) {
 	enough := errors.New("enough")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	defer cancel(nil)
@@ -89,19 +87,18 @@ func TestSlowAnswer(t *testing.T) {
 			_, _ = conn.Write([]byte{b})
 		}
 		cancel(enough)
-		_, _ = conn.Read(make([]byte, 1)) // until the client leaves
+		_, _ = conn.Read(make([]byte, 1)) // until the client disconnects
 	})
 	_, err := transport.Open(ctx, watch)
 	require.Equal(t, enough, err)
 }
 
-// TestFramesWithTheAnswer, in one write, are not lost.
-func TestFramesWithTheAnswer(t *testing.T) {
+func TestFramesWithHandshakeResponse(t *testing.T) {
 	transport := newTransport(t, func(w http.ResponseWriter, r *http.Request) {
 		conn, _, _ := w.(http.Hijacker).Hijack()
 		defer conn.Close()
 		answer, _ := (answering{}).RoundTrip(r)
-		answer.Header.Set("Content-Length", "5") // which means nothing beside a 101
+		answer.Header.Set("Content-Length", "5") // meaningless in a 101 response
 		_, _ = fmt.Fprintf(conn, "HTTP/1.1 101 Switching Protocols\r\n")
 		_ = answer.Header.Write(conn)
 		_, _ = io.WriteString(conn, "\r\n"+frame(0x81, "one")+frame(0x81, "two")+frame(0x88, "\x03\xe8"))

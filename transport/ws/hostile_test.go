@@ -18,7 +18,6 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestHostileFrames: what a server may send instead of a watch, and the cause that it leads to.
 func TestHostileFrames(t *testing.T) {
 	one, normal := frame(0x81, "one"), frame(0x88, "\x03\xe8")
 	large := &lw.FrameTooLargeError{Limit: 100}
@@ -27,26 +26,26 @@ func TestHostileFrames(t *testing.T) {
 		sent, text string
 		want       error
 	}{
-		"a message of 2^63-1 bytes":          {one + "\x81\x7f\x7f\xff\xff\xff\xff\xff\xff\xff", "one", large},
-		"a message of more bytes than exist": {one + "\x81\x7f\xff\xff\xff\xff\xff\xff\xff\xff", "one", large},
-		"a continuation of 2^63-1 bytes":     {frame(0x01, "one") + "\x80\x7f\x7f\xff\xff\xff\xff\xff\xff\xff", "one", large},
-		"fragments without end":              {strings.Replace(strings.Repeat(frame(0x00, "ten bytes!"), 11), "\x00", "\x01", 1), strings.Repeat("ten bytes!", 10), large},
-		"a continuation of nothing":          {one + frame(0x80, "x"), "one", broken("continuation after FIN")},
-		"a message within another":           {frame(0x01, "one") + frame(0x81, "x"), "one", broken("data before FIN")},
-		"a mask":                             {one + "\x81\x81abcdx", "one", broken("bad MASK")},
-		"reserved bits":                      {one + frame(0xf1, "x"), "one", broken("RSV1 set, RSV2 set, RSV3 set")},
-		"a reserved opcode":                  {one + frame(0x83, "x"), "one", broken("bad opcode 3")},
-		"a reserved opcode of control":       {one + frame(0x8b, "x"), "one", broken("bad opcode 11")},
-		"a ping of 126 bytes":                {one + frame(0x89, strings.Repeat("x", 126)), "one", broken("len > 125 for control")},
-		"a ping in fragments":                {one + frame(0x09, "x"), "one", broken("FIN not set on control")},
-		"a close with half a code":           {one + frame(0x88, "\x03"), "one", &CloseError{Code: 1005}},
-		"a close with a code that is none":   {one + frame(0x88, "\x03\xed"), "one", broken("bad close code 1005")},
-		"a close whose reason is no text":    {one + frame(0x88, "\x03\xe8\xff"), "one", broken("invalid utf8 payload in close frame")},
-		"a close with the longest reason":    {one + frame(0x88, "\x03\xf3"+strings.Repeat("x", 123)), "one", &CloseError{1011, strings.Repeat("x", 123)}},
-		"a close with a longer one":          {one + frame(0x88, "\x03\xf3"+strings.Repeat("x", 124)), "one", broken("len > 125 for control")},
-		"frames after the end":               {one + normal + frame(0x81, "x"), "one", nil},
-		"a response's body":                  {"Hello\n", "", broken("RSV1 set, FIN not set on control")},
-		"nothing":                            {"", "", io.ErrUnexpectedEOF},
+		"a message of 2^63-1 bytes":               {one + "\x81\x7f\x7f\xff\xff\xff\xff\xff\xff\xff", "one", large},
+		"a message of 2^64-1 bytes":               {one + "\x81\x7f\xff\xff\xff\xff\xff\xff\xff\xff", "one", large},
+		"a continuation of 2^63-1 bytes":          {frame(0x01, "one") + "\x80\x7f\x7f\xff\xff\xff\xff\xff\xff\xff", "one", large},
+		"endless fragments":                       {strings.Replace(strings.Repeat(frame(0x00, "ten bytes!"), 11), "\x00", "\x01", 1), strings.Repeat("ten bytes!", 10), large},
+		"unexpected continuation":                 {one + frame(0x80, "x"), "one", broken("continuation after FIN")},
+		"interleaved messages":                    {frame(0x01, "one") + frame(0x81, "x"), "one", broken("data before FIN")},
+		"masked frame":                            {one + "\x81\x81abcdx", "one", broken("bad MASK")},
+		"reserved bits":                           {one + frame(0xf1, "x"), "one", broken("RSV1 set, RSV2 set, RSV3 set")},
+		"a reserved opcode":                       {one + frame(0x83, "x"), "one", broken("bad opcode 3")},
+		"a reserved control opcode":               {one + frame(0x8b, "x"), "one", broken("bad opcode 11")},
+		"a ping of 126 bytes":                     {one + frame(0x89, strings.Repeat("x", 126)), "one", broken("len > 125 for control")},
+		"a fragmented ping":                       {one + frame(0x09, "x"), "one", broken("FIN not set on control")},
+		"a close with a truncated code":           {one + frame(0x88, "\x03"), "one", &CloseError{Code: 1005}},
+		"a close with an invalid code":            {one + frame(0x88, "\x03\xed"), "one", broken("bad close code 1005")},
+		"a close with a reason that is not UTF-8": {one + frame(0x88, "\x03\xe8\xff"), "one", broken("invalid utf8 payload in close frame")},
+		"a close with the longest reason":         {one + frame(0x88, "\x03\xf3"+strings.Repeat("x", 123)), "one", &CloseError{1011, strings.Repeat("x", 123)}},
+		"a close with a reason that is too long":  {one + frame(0x88, "\x03\xf3"+strings.Repeat("x", 124)), "one", broken("len > 125 for control")},
+		"frames after a close":                    {one + normal + frame(0x81, "x"), "one", nil},
+		"an HTTP response body":                   {"Hello\n", "", broken("RSV1 set, FIN not set on control")},
+		"nothing":                                 {"", "", io.ErrUnexpectedEOF},
 	} {
 		for _, eager := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s/%v", name, eager), func(t *testing.T) {
@@ -61,13 +60,14 @@ func TestHostileFrames(t *testing.T) {
 	}
 }
 
-// TestEndWithTheLastBytes, as TLS may tell it, is no good one without the code 1000, neither between messages nor within one.
-func TestEndWithTheLastBytes(t *testing.T) {
+// TLS may return the end of the connection with the last bytes. Without code 1000 this is an error, between messages
+// and within one.
+func TestEndWithLastBytesIsNotClean(t *testing.T) {
 	for _, sent := range []string{frame(0x81, strings.Repeat("x", 5000)), frame(0x01, strings.Repeat("x", 5000))} {
 		body, err := open(t.Context(), t, &scriptedConn{text: sent, step: 1 << 20, eager: true}, nil, nil)
 		require.NoError(t, err)
 		defer body.Close()
-		text, buffer := 0, make([]byte, 1<<14) // larger than gorilla's own, so that it reads past that
+		text, buffer := 0, make([]byte, 1<<14) // larger than gorilla's buffer, which it bypasses
 		for err == nil {
 			var n int
 			n, err = body.Read(buffer)
@@ -78,8 +78,7 @@ func TestEndWithTheLastBytes(t *testing.T) {
 	}
 }
 
-// TestEndStays, however often it is asked for.
-func TestEndStays(t *testing.T) {
+func TestFinalErrorIsRepeated(t *testing.T) {
 	body, err := open(t.Context(), t, &scriptedConn{text: frame(0x83, ""), step: 100}, nil, nil)
 	require.NoError(t, err)
 	defer body.Close()
@@ -89,7 +88,7 @@ func TestEndStays(t *testing.T) {
 	}
 }
 
-// TestCompressionBomb: the limit is for what comes out.
+// The limit applies to the decompressed size.
 func TestCompressionBomb(t *testing.T) {
 	bomb := deflated(t, strings.Repeat("\x00", 3<<20))
 	require.Less(t, len(bomb), 20_000)
@@ -100,7 +99,7 @@ func TestCompressionBomb(t *testing.T) {
 	text, err := io.ReadAll(body)
 	require.Equal(t, &lw.FrameTooLargeError{Limit: 1 << 20}, err)
 	require.LessOrEqual(t, len(text), len("one\n")+1<<20)
-	require.Positive(t, conn.written, "the server hears why")
+	require.Positive(t, conn.written, "a close frame was sent")
 
 	body, err = open(t.Context(), t, &scriptedConn{text: frame(0xc1, "\xff\xff"), step: 100}, compressed, &Options{Compression: true})
 	require.NoError(t, err)
@@ -109,7 +108,7 @@ func TestCompressionBomb(t *testing.T) {
 	require.ErrorIs(t, err, ErrProtocol)
 }
 
-// endless is a connection that says something for ever.
+// endless is a connection that repeats the same bytes forever.
 type endless struct {
 	first, then string
 	said        int
@@ -128,8 +127,7 @@ func (e *endless) Read(p []byte) (int, error) {
 func (e *endless) Write(p []byte) (int, error) { return len(p), nil }
 func (e *endless) Close() error                { return nil }
 
-// TestEndlessFrames that say nothing take no memory, however long they go on; only the context ends them, or who waits for
-// an event.
+// Empty frames must not use memory. They end only with the context, or with the idle timeout of the reader.
 func TestEndlessFrames(t *testing.T) {
 	const most = 1 << 20
 	for name, conn := range map[string]*endless{
@@ -151,12 +149,12 @@ func TestEndlessFrames(t *testing.T) {
 				require.Zero(t, newlines)
 			}
 			require.GreaterOrEqual(t, conn.said, most)
-			require.Less(t, to.grown, int64(256<<10), "bytes of heap after %d of frames", most)
+			require.Less(t, to.grown, int64(256<<10), "heap growth in bytes after %d bytes of frames", most)
 		})
 	}
 }
 
-// counted ends an endless connection, and measures the heap in the middle of it and at its end.
+// counted ends an endless connection and measures the heap at the middle and the end.
 type counted struct {
 	*endless
 	most   int
@@ -181,8 +179,8 @@ func (c *counted) Read(p []byte) (int, error) {
 	return c.endless.Read(p)
 }
 
-// TestBlockedPeer is taken for dead: one that pings and takes no answers, and one that takes no pings, though its
-// connection is open.
+// One peer sends pings but does not read the pongs. The other peer does not read pings, although its connection is
+// open.
 func TestBlockedPeer(t *testing.T) {
 	for name, c := range map[string]struct {
 		sent string
@@ -193,10 +191,10 @@ func TestBlockedPeer(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				ours, theirs := net.Pipe()
-				defer theirs.Close()
-				go func() { _, _ = io.WriteString(theirs, c.sent) }()
-				body, err := open(t.Context(), t, ours, nil, nil)
+				client, remote := net.Pipe()
+				defer remote.Close()
+				go func() { _, _ = io.WriteString(remote, c.sent) }()
+				body, err := open(t.Context(), t, client, nil, nil)
 				require.NoError(t, err)
 				defer body.Close()
 				began := time.Now()

@@ -14,13 +14,13 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestHandshakesHaveTheTLSOfHTTP: the authority, and the client certificate, without which this server speaks to nobody.
-func TestHandshakesHaveTheTLSOfHTTP(t *testing.T) {
+// The server requires a client certificate.
+func TestHandshakesUseTLSOptions(t *testing.T) {
 	server := httptest.NewUnstartedServer(upgraded(say(1000, "one")))
 	authority := certs.NewAuthority(t)
 	server.TLS = authority.Config(t, "127.0.0.1")
 	server.TLS.ClientAuth = tls.RequireAnyClientCert
-	server.Config.ErrorLog = log.New(io.Discard, "", 0) // refusals are wanted
+	server.Config.ErrorLog = log.New(io.Discard, "", 0) // failed handshakes are expected
 	server.StartTLS()
 	t.Cleanup(server.Close)
 
@@ -38,5 +38,5 @@ func TestHandshakesHaveTheTLSOfHTTP(t *testing.T) {
 	_, err = follow(&lwhttp.Options{CAData: authority.PEM})
 	require.Error(t, err, "without a certificate")
 	_, err = follow(&lwhttp.Options{CertData: certificate, KeyData: key})
-	require.Error(t, err, "the system does not know the authority")
+	require.Error(t, err, "the certificate authority is unknown")
 }

@@ -17,19 +17,20 @@ import (
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 )
 
-// Options configure a [Transport]. The zero value is good.
+// Options configure a [Transport]. The zero value is valid.
 type Options struct {
-	// MaxMessage is the largest message accepted, in bytes after decompression; [lw.DefaultMaxFrame] if zero. A message is
-	// an event. A larger one is a *[lw.FrameTooLargeError], and closes the connection with the code 1009. No message is
-	// held: the limit is for whoever reads.
+	// MaxMessage is the maximum size of a message in bytes after decompression. Zero means [lw.DefaultMaxFrame]. Each
+	// message is one event. A larger message closes the connection with code 1009 and is reported as a
+	// *[lw.FrameTooLargeError]. Messages are streamed, so the limit protects readers that buffer them.
 	MaxMessage int64
 
-	// Compression offers permessage-deflate (RFC 7692), which a kube-apiserver declines. It costs up to 50 kB for each watch.
+	// Compression offers permessage-deflate (RFC 7692), which a kube-apiserver declines. It uses up to 50 kB of memory
+	// per watch.
 	Compression bool
 }
 
-// Transport is a [lw.Transport] that watches over WebSocket. All methods may run concurrently. Each watch has a connection
-// of its own.
+// Transport is a [lw.Transport] that watches over WebSocket. All methods may be called concurrently. Each watch has its
+// own connection.
 type Transport struct {
 	over      *lwhttp.Transport
 	dialer    websocket.Dialer
@@ -39,8 +40,8 @@ type Transport struct {
 
 var _ lw.Transport = (*Transport)(nil)
 
-// New returns a transport that makes its handshakes over another one, with its server, credentials, TLS and proxies, and
-// leaves to it what is no watch. opts may be nil. There is nothing to close but the other one.
+// New returns a transport that performs its handshakes with the server, credentials, TLS options and proxies of over.
+// Requests other than watches go to over. opts may be nil. Close over to release the resources.
 func New(over *lwhttp.Transport, opts *Options) *Transport {
 	t := &Transport{over: over, keepalive: defaultKeepalive}
 	if opts != nil {
@@ -49,18 +50,24 @@ func New(over *lwhttp.Transport, opts *Options) *Transport {
 	if t.opts.MaxMessage <= 0 {
 		t.opts.MaxMessage = lw.DefaultMaxFrame
 	}
-	// Small buffers, as most watches are idle most of the time; what is larger is read past them.
+	// Small buffers, because most watches are idle. Larger reads bypass the buffer.
 	t.dialer = websocket.Dialer{ReadBufferSize: 1 << 10, WriteBufferSize: 1 << 8, EnableCompression: t.opts.Compression}
 	return t
 }
 
-// Open implements [lw.Transport]. A watch's messages come joined by newlines. Its body ends in good order where the server
-// closed with the code 1000, as a kube-apiserver does; with a *[CloseError] where it closed with another one; with
-// io.ErrUnexpectedEOF where the connection ended without, or else the connection's own error; with [lw.ErrSilent] where
-// the peer answers no pings or takes no answers to its own; with a *[lw.FrameTooLargeError]; with [ErrProtocol]; or with
-// the context's cause. A watch in protobuf goes over the other transport, because its events must not be joined by newlines.
-// A refused handshake is a *[lw.StatusError], as for any request; one that was answered as if it had
-// been none, or wrongly, is [lwhttp.ErrNotUpgraded]. With GODEBUG=fips140=only all are [ErrFIPS].
+// Open implements [lw.Transport]. The body of a watch contains the messages, joined by newlines. It ends with:
+//
+//   - io.EOF, if the server closed with code 1000, like a kube-apiserver
+//   - a *[CloseError], if the server closed with another code
+//   - io.ErrUnexpectedEOF or a network error, if the connection ended without a close frame
+//   - [lw.ErrSilent], if the peer does not answer pings or does not receive data
+//   - a *[lw.FrameTooLargeError], if a message is too large
+//   - [ErrProtocol], if the server violated the protocol
+//   - the cause of ctx, if ctx ended
+//
+// Watches with protobuf use the other transport, because newlines must not separate their events. Open returns a
+// *[lw.StatusError] for an error response to the handshake. It returns [lwhttp.ErrNotUpgraded] if the server ignored
+// the upgrade or responded incorrectly. With GODEBUG=fips140=only, Open returns [ErrFIPS] for all other watches.
 func (t *Transport) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, error) {
 	if !req.Watch || strings.Contains(req.Accept, "protobuf") {
 		return t.over.Open(ctx, req)
@@ -76,7 +83,7 @@ func (t *Transport) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, e
 		_ = hand.Close()
 		switch {
 		case hand.err != nil:
-			err = hand.err // gorilla's own says less
+			err = hand.err // more specific than gorilla's error
 		case hand.upgraded != nil:
 			err = responseError(redact.Body(hand.upgraded, strings.TrimPrefix(err.Error(), "websocket: ")))
 		}

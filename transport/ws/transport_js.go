@@ -12,15 +12,16 @@ import (
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 )
 
-// Options configure a [Transport]. The zero value is good.
+// Options configure a [Transport]. The zero value is valid.
 type Options struct {
-	// MaxMessage is the largest message accepted, in bytes; [lw.DefaultMaxFrame] if zero. A message is an event. Nor may more
-	// than this wait to be read, as a page cannot tell a server to send more slowly. Both are a *[lw.FrameTooLargeError].
+	// MaxMessage is the maximum size of a message, and of all unread messages of a watch, in bytes. Zero means
+	// [lw.DefaultMaxFrame]. Each message is one event. A page cannot slow the server down, so unread messages need a
+	// limit. Exceeding it returns a *[lw.FrameTooLargeError].
 	MaxMessage int64
 }
 
-// Transport is a [lw.Transport] that watches over the browser's WebSocket. All methods may run concurrently. Each watch has a
-// connection of its own.
+// Transport is a [lw.Transport] that watches over the browser's WebSocket. All methods may be called concurrently. Each
+// watch has its own connection.
 type Transport struct {
 	over *lwhttp.Transport
 	opts Options
@@ -28,8 +29,8 @@ type Transport struct {
 
 var _ lw.Transport = (*Transport)(nil)
 
-// New returns a transport to the server of another one, with its token, which goes as a subprotocol, as a page can set no
-// headers; what is no watch is left to the other. opts may be nil. There is nothing to close but the other one.
+// New returns a transport to the server of over. It sends the token as a subprotocol, because a page cannot set
+// headers. Requests other than watches go to over. opts may be nil. Close over to release the resources.
 func New(over *lwhttp.Transport, opts *Options) *Transport {
 	t := &Transport{over: over}
 	if opts != nil {
@@ -41,14 +42,16 @@ func New(over *lwhttp.Transport, opts *Options) *Transport {
 	return t
 }
 
-// Open implements [lw.Transport]. A watch's messages come joined by newlines. Its body ends in good order where the server
-// closed with the code 1000, as a kube-apiserver does; with a *[CloseError] where it closed with another one, and with
-// io.ErrUnexpectedEOF where the connection ended without.
+// Open implements [lw.Transport]. The body of a watch contains the messages, joined by newlines. It ends with io.EOF if
+// the server closed with code 1000, like a kube-apiserver. It ends with a *[CloseError] for another code, and with
+// io.ErrUnexpectedEOF if the connection broke.
 //
-// A page is not told why a handshake was refused. So the same is then asked over HTTP, whose refusal is returned; if it is
-// none, the WebSocket is tried once more, as Chrome cancels the first to a server that asks for client certificates, and
-// then [lwhttp.ErrNotUpgraded] is returned. Firefox loses what a server says when it ends a watch at once, as it does with a
-// version that is too old: such a watch is left to HTTP, over which that is seen.
+// A page does not learn the reason for a rejected handshake. So Open sends the same request over HTTP and returns its
+// error response. If that request succeeds, Open tries the WebSocket once more, because Chrome cancels the first one to
+// a server that requests client certificates. After the second failure, Open returns [lwhttp.ErrNotUpgraded].
+//
+// If the server ends a watch at once, for example because its resourceVersion has expired, Firefox discards the
+// message. Open then opens the watch over HTTP.
 func (t *Transport) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, error) {
 	if !req.Watch {
 		return t.over.Open(ctx, req)
@@ -64,7 +67,7 @@ func (t *Transport) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, e
 		if _, refused := errors.AsType[*jsx.Failure](err); !refused {
 			return nil, err
 		}
-		probe, err := t.over.Open(ctx, turns.Brief(req)) // Firefox shows no answer without events before its end
+		probe, err := t.over.Open(ctx, turns.Brief(req)) // Firefox shows a response without data only when it ends
 		if err != nil {
 			return nil, err
 		}
@@ -73,8 +76,8 @@ func (t *Transport) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, e
 	return nil, lwhttp.ErrNotUpgraded
 }
 
-// A kube-apiserver takes a token as a subprotocol only if one other is offered, whose name does not matter, and which it
-// then chooses.
+// A kube-apiserver accepts a token as a subprotocol only together with another subprotocol of any name, which it
+// selects.
 const (
 	tokenProtocol = "base64url.bearer.authorization.k8s.io."
 	otherProtocol = "listwatch.v1"
@@ -97,7 +100,7 @@ func (t *Transport) dial(ctx context.Context, req *lw.Request) (*body, error) {
 	return &body{ctx: ctx, stream: stream, limit: t.opts.MaxMessage, secrets: redact.Secrets{token}}, nil
 }
 
-// body is a watch's messages, joined by newlines.
+// body joins the messages of a watch with newlines.
 type body struct {
 	ctx     context.Context
 	stream  *jsx.Stream

@@ -20,9 +20,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The tests of this file run on every platform: over gorilla's WebSocket, and as WebAssembly over the browser's.
+// The tests of this file run on every platform: with gorilla/websocket, and in WebAssembly with the browser's
+// WebSocket.
 
-// TestMain fails if a connection is left behind.
+// TestMain fails if a test leaks a connection.
 func TestMain(m *testing.M) { leak.Main(m) }
 
 func dial(t *testing.T, over *lwhttp.Options, opts *ws.Options) *ws.Transport {
@@ -47,8 +48,7 @@ func follow(t *testing.T, transport *ws.Transport, path string, query url.Values
 	return string(text), err
 }
 
-// TestMessagesOfBothForms are joined by newlines, and the code 1000 is the end in good order.
-func TestMessagesOfBothForms(t *testing.T) {
+func TestTextAndBinaryMessages(t *testing.T) {
 	long := strings.Repeat("lang wie öd ", 5000)
 	for _, query := range []url.Values{{}, {"binary": {""}}} {
 		query["say"], query["close"] = []string{"one\n", "zwölf", "", long}, []string{"1000"}
@@ -58,8 +58,7 @@ func TestMessagesOfBothForms(t *testing.T) {
 	}
 }
 
-// TestEnds: each has its cause.
-func TestEnds(t *testing.T) {
+func TestEndErrors(t *testing.T) {
 	for code, want := range map[int]error{
 		0: io.ErrUnexpectedEOF, 1000: nil,
 		1001: &ws.CloseError{Code: 1001, Reason: "reason"}, 1011: &ws.CloseError{Code: 1011, Reason: "reason"},
@@ -74,24 +73,23 @@ func TestEnds(t *testing.T) {
 	}
 }
 
-// TestMessagesAboveTheLimit end the watch with a typed error, after what came before.
-func TestMessagesAboveTheLimit(t *testing.T) {
+func TestTooLargeMessages(t *testing.T) {
 	query := url.Values{"say": {"small", strings.Repeat("x", 101)}}
 	text, err := follow(t, dial(t, nil, &ws.Options{MaxMessage: 100}), "/ws", query)
 	require.Equal(t, "small", text)
 	require.Equal(t, &lw.FrameTooLargeError{Limit: 100}, err)
 }
 
-// TestRejectedHandshakes are errors of the same types as for any request, also where a page is told of none.
+// The errors have the same types as for other requests, even though a page does not learn the reason.
 func TestRejectedHandshakes(t *testing.T) {
 	for code, want := range map[int]error{
 		401: lw.ErrUnauthorized, 403: lw.ErrForbidden, 404: lw.ErrNotFound, 410: lw.ErrExpired, 429: lw.ErrTooManyRequests,
 	} {
 		_, err := follow(t, dial(t, nil, nil), "/status/"+strconv.Itoa(code), nil)
 		require.ErrorIs(t, err, want)
-		refusal, ok := errors.AsType[*lw.StatusError](err)
+		rejected, ok := errors.AsType[*lw.StatusError](err)
 		require.True(t, ok)
-		require.Equal(t, 7*time.Second, refusal.RetryAfter)
+		require.Equal(t, 7*time.Second, rejected.RetryAfter)
 	}
 	_, err := follow(t, dial(t, nil, nil), "/parts", nil)
 	require.ErrorIs(t, err, lwhttp.ErrNotUpgraded)
@@ -99,11 +97,11 @@ func TestRejectedHandshakes(t *testing.T) {
 
 	_, err = follow(t, dial(t, nil, nil), "/nothing", nil)
 	require.Error(t, err)
-	require.NotErrorIs(t, err, errors.ErrUnsupported, "whoever does not answer has not said what it speaks")
+	require.NotErrorIs(t, err, errors.ErrUnsupported, "a server that does not respond may support WebSockets")
 }
 
-// TestTokens go as a header, or as a subprotocol beside exactly one other where no headers can be set.
-func TestTokens(t *testing.T) {
+// Without headers, the token is a subprotocol next to exactly one other.
+func TestTokenHeaderOrSubprotocol(t *testing.T) {
 	text, err := follow(t, dial(t, &lwhttp.Options{Token: "a~b?"}, nil), "/echo", nil)
 	require.NoError(t, err)
 	var seen wire.Request
@@ -121,7 +119,7 @@ func TestTokens(t *testing.T) {
 	seen = wire.Request{}
 	require.NoError(t, json.Unmarshal([]byte(text), &seen))
 	require.Empty(t, seen.Protocols)
-	require.Len(t, seen.Header["Origin"], 1, "a kube-apiserver refuses who tells none")
+	require.Len(t, seen.Header["Origin"], 1, "a kube-apiserver requires an Origin header")
 }
 
 func TestListsGoOverHTTP(t *testing.T) {
@@ -133,7 +131,6 @@ func TestListsGoOverHTTP(t *testing.T) {
 	require.Equal(t, "list", string(text))
 }
 
-// TestContextEndsWatch: a read ends at once, with the cause, and the server sees it; so does a Read when the body is closed.
 func TestContextEndsWatch(t *testing.T) {
 	enough := errors.New("enough")
 	transport := dial(t, nil, nil)

@@ -23,7 +23,7 @@ import (
 
 var watch = &lw.Request{Path: "/api/v1/pods", Query: "watch=1", Watch: true}
 
-// newTransport returns a transport to a server that does this with each request.
+// newTransport returns a transport to a server with a handler.
 func newTransport(t *testing.T, handler http.HandlerFunc, opts *Options) *Transport {
 	t.Helper()
 	server := httptest.NewServer(handler)
@@ -37,7 +37,7 @@ func newTransport(t *testing.T, handler http.HandlerFunc, opts *Options) *Transp
 	return New(over, opts)
 }
 
-// upgraded is a server that does this with each WebSocket.
+// upgraded returns a handler that accepts WebSockets and calls do.
 func upgraded(do func(*websocket.Conn)) http.HandlerFunc {
 	upgrader := websocket.Upgrader{CheckOrigin: func(*http.Request) bool { return true }, EnableCompression: true}
 	return func(w http.ResponseWriter, r *http.Request) {
@@ -50,7 +50,7 @@ func upgraded(do func(*websocket.Conn)) http.HandlerFunc {
 	}
 }
 
-// say sends messages, and closes the WebSocket with a code; 0 for a connection that is cut.
+// say sends messages and closes the WebSocket with a code. Code 0 closes the connection without a close frame.
 func say(code int, messages ...string) func(*websocket.Conn) {
 	return func(conn *websocket.Conn) {
 		for _, message := range messages {
@@ -76,14 +76,12 @@ func read(t *testing.T, transport *Transport) (string, error) {
 	return string(text), err
 }
 
-// TestMessagesAreJoined by newlines, and the code 1000 is the end in good order.
 func TestMessagesAreJoined(t *testing.T) {
 	text, err := read(t, newTransport(t, upgraded(say(1000, "one\n", "two", "", strings.Repeat("long", 100_000))), nil))
 	require.NoError(t, err)
 	require.Equal(t, "one\n\ntwo\n\n"+strings.Repeat("long", 100_000), text)
 }
 
-// TestWatchErrors, and the cause that it leads to.
 func TestWatchErrors(t *testing.T) {
 	for name, c := range map[string]struct {
 		do   func(*websocket.Conn)
@@ -91,12 +89,12 @@ func TestWatchErrors(t *testing.T) {
 	}{
 		"going away":     {say(1001, "x"), &CloseError{Code: 1001}},
 		"internal error": {say(1011, "x"), &CloseError{Code: 1011}},
-		"no close":       {say(0, "x"), io.ErrUnexpectedEOF},
-		"an empty close": {func(conn *websocket.Conn) {
+		"no close frame": {say(0, "x"), io.ErrUnexpectedEOF},
+		"empty close frame": {func(conn *websocket.Conn) {
 			_ = conn.WriteMessage(websocket.BinaryMessage, []byte("x"))
 			_ = conn.WriteControl(websocket.CloseMessage, nil, time.Now().Add(time.Minute))
 		}, &CloseError{Code: 1005}},
-		"cut within a frame": {func(conn *websocket.Conn) {
+		"truncated frame": {func(conn *websocket.Conn) {
 			_ = conn.WriteMessage(websocket.TextMessage, []byte("x"))
 			_, _ = conn.NetConn().Write([]byte{0x81, 10, 'h', 'a'})
 		}, io.ErrUnexpectedEOF},
@@ -110,7 +108,6 @@ func TestWatchErrors(t *testing.T) {
 	require.EqualError(t, &CloseError{Code: 1011, Reason: "etcd"}, "the server closed the WebSocket with code 1011: etcd")
 }
 
-// TestConnectionReset is told as what it was.
 func TestConnectionReset(t *testing.T) {
 	_, err := read(t, newTransport(t, upgraded(func(conn *websocket.Conn) {
 		_ = conn.NetConn().(*net.TCPConn).SetLinger(0)
@@ -119,7 +116,7 @@ func TestConnectionReset(t *testing.T) {
 	require.NotErrorIs(t, err, io.EOF)
 }
 
-// TestFragmentsAndPings: a message may come in parts, with a ping between them, which is answered.
+// A ping between the fragments of a message gets a pong.
 func TestFragmentsAndPings(t *testing.T) {
 	answered := make(chan string, 1)
 	text, err := read(t, newTransport(t, upgraded(func(conn *websocket.Conn) {
@@ -134,7 +131,6 @@ func TestFragmentsAndPings(t *testing.T) {
 	require.Equal(t, "one", text)
 }
 
-// TestLargeMessages are refused with a typed error, and the server hears 1009.
 func TestLargeMessages(t *testing.T) {
 	heard := make(chan error, 1)
 	text, err := read(t, newTransport(t, upgraded(func(conn *websocket.Conn) {
@@ -148,7 +144,6 @@ func TestLargeMessages(t *testing.T) {
 	require.True(t, websocket.IsCloseError(<-heard, websocket.CloseMessageTooBig))
 }
 
-// TestHandshake: what the server is asked.
 func TestHandshake(t *testing.T) {
 	var asked *http.Request
 	transport := newTransport(t, func(w http.ResponseWriter, r *http.Request) {
@@ -162,17 +157,15 @@ func TestHandshake(t *testing.T) {
 	require.Equal(t, "Bearer secret", asked.Header.Get("Authorization"))
 	require.Equal(t, "application/json;as=X", asked.Header.Get("Accept"))
 	require.Equal(t, transport.over.Origin(), asked.Header.Get("Origin"))
-	require.Empty(t, asked.Header.Get("Sec-WebSocket-Extensions"), "no compression unless asked for")
+	require.Empty(t, asked.Header.Get("Sec-WebSocket-Extensions"), "compression is off by default")
 }
 
-// TestCompression, where both sides want it.
 func TestCompression(t *testing.T) {
 	text, err := read(t, newTransport(t, upgraded(say(1000, strings.Repeat("x", 10_000))), &Options{Compression: true}))
 	require.NoError(t, err)
 	require.Len(t, text, 10_000)
 }
 
-// TestErrorResponses are errors of the same types as for any request.
 func TestErrorResponses(t *testing.T) {
 	for code, want := range map[int]error{401: lw.ErrUnauthorized, 403: lw.ErrForbidden, 404: lw.ErrNotFound, 410: lw.ErrExpired, 429: lw.ErrTooManyRequests} {
 		_, err := read(t, newTransport(t, func(w http.ResponseWriter, r *http.Request) {
@@ -188,7 +181,6 @@ func TestErrorResponses(t *testing.T) {
 	require.ErrorIs(t, err, lwhttp.ErrNotUpgraded)
 }
 
-// TestLists go over HTTP.
 func TestLists(t *testing.T) {
 	transport := newTransport(t, func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, r.Header.Get("Upgrade")+"list") }, nil)
 	body, err := transport.Open(t.Context(), &lw.Request{Path: "/api/v1/pods"})
@@ -199,7 +191,6 @@ func TestLists(t *testing.T) {
 	require.Equal(t, "list", string(text))
 }
 
-// TestContextEnds a handshake that is not answered, and a read, at once and with its cause.
 func TestContextEnds(t *testing.T) {
 	enough := errors.New("enough")
 	asked := make(chan struct{})
@@ -214,7 +205,7 @@ func TestContextEnds(t *testing.T) {
 
 	transport = newTransport(t, upgraded(func(conn *websocket.Conn) {
 		say(0, "one")(conn)
-		_, _, _ = conn.ReadMessage() // until the client leaves
+		_, _, _ = conn.ReadMessage() // until the client disconnects
 	}), nil)
 	ctx, cancel = context.WithCancelCause(t.Context())
 	body, err := transport.Open(ctx, watch)
@@ -229,11 +220,11 @@ func TestContextEnds(t *testing.T) {
 	require.Equal(t, enough, err)
 }
 
-// TestDeadPeer: one that answers no pings is taken for dead, while it is waited for and not before; one that does is not.
+// A peer that does not answer pings counts as dead, but only while a Read is active.
 func TestDeadPeer(t *testing.T) {
 	deaf := newTransport(t, upgraded(func(conn *websocket.Conn) {
 		say(0, "one")(conn)
-		_, _ = conn.NetConn().Read(make([]byte, 1)) // it reads nothing more, and so answers nothing
+		_, _ = conn.NetConn().Read(make([]byte, 1)) // the server no longer reads and so sends no pongs
 		buffer := make([]byte, 1024)
 		for err := error(nil); err == nil; {
 			_, err = conn.NetConn().Read(buffer)
@@ -262,8 +253,7 @@ func TestDeadPeer(t *testing.T) {
 	require.Equal(t, 5, pings)
 }
 
-// TestClosedTwice does no harm, and Close ends a read.
-func TestClosedTwice(t *testing.T) {
+func TestCloseTwice(t *testing.T) {
 	transport := newTransport(t, upgraded(func(conn *websocket.Conn) { _, _, _ = conn.ReadMessage() }), nil)
 	body, err := transport.Open(t.Context(), watch)
 	require.NoError(t, err)

@@ -1,0 +1,47 @@
+// Package preference holds the choice of package fallback between two transports.
+package preference
+
+import (
+	"sync"
+
+	"github.com/seed-6d2a410a/listwatch/lw"
+)
+
+// Preference is the transport in use: 0 or 1. The zero value uses the first one. All methods may be called concurrently.
+type Preference struct {
+	mu        sync.Mutex
+	current   int
+	confirmed bool // a watch over the current transport delivered data
+}
+
+// Shared is the first transport of package fallback with a Preference that several transports to a server share.
+type Shared struct {
+	lw.Transport
+	Preference *Preference
+}
+
+// Current returns the transport in use, and whether a watch over it has delivered data.
+func (p *Preference) Current() (using int, confirmed bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.current, p.confirmed
+}
+
+// Switch switches from a transport to the other one and reports whether it did. It does nothing if another stream has already
+// switched, or if the transport is confirmed and the reason is a timeout.
+func (p *Preference) Switch(from int, timeout bool) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.current != from || p.confirmed && timeout {
+		return false
+	}
+	p.current, p.confirmed = 1-from, false
+	return true
+}
+
+// Confirm records that a watch over a transport delivered data.
+func (p *Preference) Confirm(using int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.confirmed = p.confirmed || p.current == using
+}
