@@ -2,7 +2,6 @@ package output
 
 import (
 	"bufio"
-	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -23,13 +22,8 @@ type Screen struct {
 	row  func(*Event) row
 
 	mu      sync.Mutex
-	rows    map[screenKey]*screenRow
+	rows    map[string]*screenRow // by screenKey
 	message string
-}
-
-type screenKey struct {
-	resource string
-	key      lw.Key
 }
 
 type screenRow struct {
@@ -49,7 +43,7 @@ func NewScreen(format Format, opts *Options) (*Screen, error) {
 	if !ok {
 		return nil, errors.New("--redraw is for the outputs line, wide and custom-columns")
 	}
-	return &Screen{opts: opts, row: t.row, rows: map[screenKey]*screenRow{}}, nil
+	return &Screen{opts: opts, row: t.row, rows: map[string]*screenRow{}}, nil
 }
 
 // Print implements [Format].
@@ -57,7 +51,13 @@ func (s *Screen) Print(_ *bufio.Writer, e *Event) {
 	cells := s.row(e)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.rows[screenKey{e.Resource, e.Object.Key()}] = &screenRow{event: *e, cells: cells}
+	s.rows[screenKey(e)] = &screenRow{event: *e, cells: cells}
+}
+
+// screenKey returns a key that sorts by resource, namespace and name.
+func screenKey(e *Event) string {
+	key := e.Object.Key()
+	return e.Resource + "\x00" + key.Namespace + "\x00" + key.Name
 }
 
 // Tell shows a message on the last line.
@@ -71,12 +71,10 @@ func (s *Screen) Tell(message string) {
 func (s *Screen) Lines(now time.Time, width, height int) (lines []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	maps.DeleteFunc(s.rows, func(_ screenKey, r *screenRow) bool {
+	maps.DeleteFunc(s.rows, func(_ string, r *screenRow) bool {
 		return r.event.Type == lw.Deleted && now.Sub(r.event.Time) >= markDuration
 	})
-	keys := slices.SortedFunc(maps.Keys(s.rows), func(a, b screenKey) int {
-		return cmp.Or(strings.Compare(a.resource, b.resource), strings.Compare(a.key.Namespace, b.key.Namespace), strings.Compare(a.key.Name, b.key.Name))
-	})
+	keys := slices.Sorted(maps.Keys(s.rows))
 	body := s.body(now, keys)
 	there := 0
 	for _, r := range s.rows {
@@ -110,7 +108,7 @@ func countObjects(objects int) string {
 var markColors = map[rune]color{'+': green, '~': yellow, '-': red}
 
 // body returns the rows, each with its mark in front, beneath headers wherever those change.
-func (s *Screen) body(now time.Time, keys []screenKey) (lines []string) {
+func (s *Screen) body(now time.Time, keys []string) (lines []string) {
 	var c *columns
 	for i, key := range keys {
 		r := s.rows[key].render(s, now)
