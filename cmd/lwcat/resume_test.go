@@ -16,7 +16,8 @@ type fullDisk struct{ room int }
 
 func (f *fullDisk) Write(p []byte) (int, error) {
 	n := min(len(p), f.room)
-	if f.room -= n; n < len(p) {
+	f.room -= n
+	if n < len(p) {
 		return n, errors.New("no space left")
 	}
 	return n, nil

@@ -15,8 +15,8 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// Screen is a Format that prints nothing, and keeps what there is: a row for each object, to be drawn again and again. What has
-// just changed is marked for a while, and so is what has just gone. It may be used from several goroutines at once.
+// Screen is a Format that keeps one row per object for repeated drawing. It marks recent changes and deletions. It is
+// safe for concurrent use.
 type Screen struct {
 	opts *Options
 	row  func(*Event) row
@@ -41,7 +41,7 @@ func NewScreen(format Format, opts *Options) (*Screen, error) {
 		t, ok = people.table, true
 	}
 	if !ok {
-		return nil, errors.New("--redraw is for the outputs line, wide and custom-columns")
+		return nil, errors.New("--redraw needs -o line, wide or custom-columns")
 	}
 	return &Screen{opts: opts, row: t.row, rows: map[string]*screenRow{}}, nil
 }
@@ -67,7 +67,7 @@ func (s *Screen) Tell(message string) {
 	s.message = Plain(strings.TrimSpace(message))
 }
 
-// Lines returns what is to be seen: at most height lines of at most width columns.
+// Lines returns the content of the screen: at most height lines of at most width columns.
 func (s *Screen) Lines(now time.Time, width, height int) (lines []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -85,7 +85,7 @@ func (s *Screen) Lines(now time.Time, width, height int) (lines []string) {
 	room := max(0, height-2)
 	if len(body) > room {
 		hidden := len(body) - max(0, room-1)
-		body = append(body[:max(0, room-1)], fmt.Sprintf("  … %d lines more", hidden))
+		body = append(body[:max(0, room-1)], fmt.Sprintf("  … %d more lines", hidden))
 	}
 	lines = append(lines, truncate(countObjects(there)+" at "+now.Format(time.TimeOnly), width))
 	for _, line := range body[:min(len(body), room)] {
@@ -107,7 +107,7 @@ func countObjects(objects int) string {
 
 var markColors = map[rune]color{'+': green, '~': yellow, '-': red}
 
-// body returns the rows, each with its mark in front, beneath headers wherever those change.
+// body returns the rows with their marks. It adds a header line where the columns change.
 func (s *Screen) body(now time.Time, keys []string) (lines []string) {
 	var c *columns
 	for i, key := range keys {

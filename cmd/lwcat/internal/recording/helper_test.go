@@ -103,7 +103,8 @@ func read(t *testing.T, began time.Time, body io.ReadCloser) (text string, times
 	buffer := make([]byte, 300<<10)
 	for {
 		n, err := body.Read(buffer)
-		if text += string(buffer[:n]); n > 0 {
+		text += string(buffer[:n])
+		if n > 0 {
 			times = append(times, time.Since(began))
 		}
 		if err != nil {
