@@ -85,7 +85,7 @@ func TestComplete(t *testing.T) {
 	_, out, _ := lwcat(t, "__complete", "deploy")
 	require.Equal(t, "deployments\tDeployment, apps/v1, deploy\n", out)
 	_, out, _ = lwcat(t, "__complete", "--watch")
-	require.Equal(t, "--watch-only\tdo not print what is there already\n", out)
+	require.Equal(t, "--watch-only\tprint only changes, not the existing objects\n", out)
 }
 
 // TestFileFlagsCompleteFiles, whoever adds one.

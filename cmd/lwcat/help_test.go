@@ -38,7 +38,7 @@ func TestVersion(t *testing.T) {
 	require.Regexp(t, `^lwcat \S+ \(go\S+, `+runtime.GOOS+"/"+runtime.GOARCH+"\\)\n$", strings.ReplaceAll(out, runtime.Version(), "go1"))
 	code, out, errs = lwcat(t, "version", "pods")
 	require.Equal(t, exitUsage, code)
-	require.Equal(t, "lwcat: \"pods\" is one argument too many\nRun 'lwcat --help' for usage.\n", errs)
+	require.Equal(t, "lwcat: unexpected argument \"pods\"\nRun 'lwcat --help' for usage.\n", errs)
 	require.Empty(t, out)
 }
 

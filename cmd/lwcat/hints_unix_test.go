@@ -20,6 +20,6 @@ func TestHintForUnreadableKubeconfig(t *testing.T) {
 	}
 	code, _, errs := lwcat(t, "po", "--kubeconfig", path)
 	require.Equal(t, exitError, code)
-	const hint = "another user owns it: look at its modes by ls -l, or name another file by --kubeconfig"
+	const hint = "lwcat may not read the file: check its permissions with ls -l, or name another file with --kubeconfig"
 	require.Equal(t, "lwcat: "+path+": permission denied\nlwcat: hint: "+hint+"\n", errs)
 }

@@ -138,9 +138,9 @@ func describe(t *testing.T, out string) (described []string) {
 
 func TestWrongUsage(t *testing.T) {
 	for args, want := range map[string]string{
-		"-s http://127.0.0.1:1":                  "no resource: name one, as pods",
+		"-s http://127.0.0.1:1":                  "no resource given: name one, for example pods",
 		"-s http://127.0.0.1:1 -o x po":          `unknown output format "x"; the formats are jsonl, wire, line, wide, diff, jsonpatch, name, yaml, custom-columns=HEADER:PATH,..., jsonpath=TEMPLATE`,
-		"-s http://127.0.0.1:1 --transport x po": `no transport "x": there are http, ws and auto`,
+		"-s http://127.0.0.1:1 --transport x po": `unknown transport "x": expected http, ws or auto`,
 		"-s http://127.0.0.1:1 --wat po":         "unknown flag: --wat",
 		"po -s":                                  "flag needs an argument: 's' in -s",
 	} {
@@ -183,7 +183,7 @@ func TestWrongConnectionFlags(t *testing.T) {
 	t.Setenv("KUBECONFIG", filepath.Join(t.TempDir(), "config"))
 	noPEM := file(t, "ca.crt", "x")
 	for args, want := range map[string]string{
-		"po":                          ": name one by --server, or a kubeconfig by --kubeconfig or in $KUBECONFIG",
+		"po":                          ": pass --server, or a kubeconfig with --kubeconfig or $KUBECONFIG",
 		"--context nil po":            `there is no context "nil"`,
 		"-s ftp://x po":               "the server's URL must look like",
 		"-s http://x --as-group a po": "there is a group to impersonate, and no user",
@@ -237,8 +237,8 @@ func foldOfTheLines(t *testing.T, transport, upgrade string) {
 	server.DropConnections()
 	create(t, server, "configmaps", named("while-reconnecting"))
 	expect("ADDED ConfigMap default/while-reconnecting")
-	require.Contains(t, errs.String(), "resuming from version")
-	require.Contains(t, errs.String(), "watching from version")
+	require.Contains(t, errs.String(), "resuming from resourceVersion")
+	require.Contains(t, errs.String(), "watching from resourceVersion")
 
 	server.Stop()
 	require.NoError(t, server.Delete("configmaps", "default", "goes"))
@@ -246,7 +246,7 @@ func foldOfTheLines(t *testing.T, transport, upgrade string) {
 	require.NoError(t, server.Restart())
 	expect("ADDED ConfigMap default/new", "DELETED ConfigMap default/goes")
 	require.Contains(t, errs.String(), "410 Expired")
-	eventually(t, "the relist is told", func() bool { return strings.Contains(errs.String(), "2 changes while blind") })
+	eventually(t, "the relist is told", func() bool { return strings.Contains(errs.String(), ": 2 changes") })
 
 	_, state := server.State("configmaps")
 	fold := map[string]string{}

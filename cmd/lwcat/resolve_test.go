@@ -51,13 +51,13 @@ func TestDiscoveryOfPartlyUnavailableServer(t *testing.T) {
 	})
 	code, out, errs := lwcat(t, "-s", server.URL, "--once", "cm")
 	require.Equal(t, exitDone, code, errs)
-	require.Equal(t, "lwcat: some of the server's resources are not known: metrics.k8s.io/v1beta1: it does not answer the API server\n", errs)
+	require.Equal(t, "lwcat: some resources could not be discovered: metrics.k8s.io/v1beta1: its server does not respond\n", errs)
 	require.Equal(t, []string{"ADDED ConfigMap default/a"}, describe(t, out))
 
 	server.Fail(func(r lwtest.Request) bool { return r.URL.Path == "/apis" }, 1, lwtest.Refuse(lw.Status{Code: 503}))
 	code, out, errs = lwcat(t, "-s", server.URL, "--once", "cm")
 	require.Equal(t, exitDone, code, errs)
-	require.Contains(t, errs, "lwcat: some of the server's resources are not known: /apis: the server answered 503")
+	require.Contains(t, errs, "lwcat: some resources could not be discovered: /apis: the server answered 503")
 	require.Equal(t, []string{"ADDED ConfigMap default/a"}, describe(t, out))
 }
 

@@ -56,7 +56,7 @@ func TestResumeFileIsNotShared(t *testing.T) {
 	ended := make(chan int)
 	args := []string{"-s", server.URL, "cm", "--resume", path, "-o", "name"}
 	go func() { ended <- run(ctx, append(args, "-v"), &out, &errs, false) }()
-	eventually(t, "the list", func() bool { return strings.Contains(errs.String(), "listed at version") }) // all of it is noted
+	eventually(t, "the list", func() bool { return strings.Contains(errs.String(), "listed at resourceVersion") }) // all of it is noted
 	require.Equal(t, "configmap/a\n", out.String())
 	code, _, said := lwcat(t, append(args, "--once")...)
 	require.Equal(t, exitDone, code, said)
@@ -83,5 +83,5 @@ func TestResumeFileSizeIsLimited(t *testing.T) {
 	require.Contains(t, errs, "is larger than")
 	code, _, errs = lwcat(t, "-s", server.URL, "cm", "--resume", t.TempDir(), "--once")
 	require.Equal(t, exitError, code)
-	require.Contains(t, errs, "is no file that can be replaced")
+	require.Contains(t, errs, "is not a regular file")
 }

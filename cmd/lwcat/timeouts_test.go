@@ -55,7 +55,7 @@ func TestDiscoveryRetriesBusyServer(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, []lw.Resource{lw.Pods("default")}, found)
 		require.Equal(t, 14*time.Second, time.Since(began), errs.String())
-		require.Equal(t, 2, strings.Count(errs.String(), "the server answered 503; asking again in 7s"), errs.String())
+		require.Equal(t, 2, strings.Count(errs.String(), "the server answered 503; retrying in 7s"), errs.String())
 	})
 }
 

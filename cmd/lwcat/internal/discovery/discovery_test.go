@@ -104,9 +104,9 @@ func TestFindMatchesKubectl(t *testing.T) {
 func TestFindErrors(t *testing.T) {
 	all, _ := ask(t, cluster)
 	for name, want := range map[string]string{
-		"componentstatuses": "componentstatuses cannot be watched: the server offers to get, list",
-		"cs":                "componentstatuses cannot be watched: the server offers to get, list",
-		"bindings":          "bindings cannot be watched: the server offers to create",
+		"componentstatuses": "componentstatuses cannot be watched: the server only supports get, list",
+		"cs":                "componentstatuses cannot be watched: the server only supports get, list",
+		"bindings":          "bindings cannot be watched: the server only supports create",
 		"pdos":              `the server has no resource "pdos"; did you mean pods, odds?`,
 		"podd":              `the server has no resource "podd"; did you mean pods, odds?`,
 		"deploys":           `the server has no resource "deploys"; did you mean deployments?`,
@@ -135,7 +135,7 @@ func TestFindsCompletedNames(t *testing.T) {
 // TestPartlyUnavailableServer costs nothing but itself, and is told.
 func TestPartlyUnavailableServer(t *testing.T) {
 	all, _ := ask(t, cluster)
-	require.Equal(t, []string{"metrics.k8s.io/v1beta1: it does not answer the API server"}, all.Missing)
+	require.Equal(t, []string{"metrics.k8s.io/v1beta1: its server does not respond"}, all.Missing)
 
 	all, _ = ask(t, map[string]string{"/api": cluster["/api"]})
 	require.Equal(t, []string{"/apis: the server answered 404"}, all.Missing)
@@ -145,7 +145,7 @@ func TestPartlyUnavailableServer(t *testing.T) {
 	for answer, want := range map[string]string{
 		"":                      "/api: the server answered 404",
 		"<html>":                "/api: the answer is no JSON",
-		`{"kind":"Pod"}`:        `/api: the answer is no discovery document, but of kind "Pod"`,
+		`{"kind":"Pod"}`:        `/api: expected a discovery document, got kind "Pod"`,
 		`{"kind":"APIVersions"`: "/api: unexpected EOF",
 	} {
 		s := &server{answers: map[string]string{"/api": answer}}
@@ -153,7 +153,7 @@ func TestPartlyUnavailableServer(t *testing.T) {
 			s.answers = nil
 		}
 		_, err := discovery.Ask(t.Context(), s)
-		require.ErrorContains(t, err, "asking the server what resources it has: "+want)
+		require.ErrorContains(t, err, "discovering the server's resources: "+want)
 	}
 }
 

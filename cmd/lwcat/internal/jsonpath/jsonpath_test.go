@@ -75,15 +75,15 @@ func TestTemplates(t *testing.T) {
 // TestUnknownFormsAreErrors that say where, before anything is printed.
 func TestUnknownFormsAreErrors(t *testing.T) {
 	for template, want := range map[string]string{
-		``:                              `in "", at byte 0: expected a path in braces, as {.metadata.name}, found the end`,
-		`.metadata.name`:                `at byte 14: expected a path in braces, as {.metadata.name}, found`,
+		``:                              `in "", at byte 0: expected a path in braces such as {.metadata.name}, found the end`,
+		`.metadata.name`:                `at byte 14: expected a path in braces such as {.metadata.name}, found`,
 		`{.metadata.name`:               `expected }, found the end`,
 		`{.a}}{.b`:                      `expected }, found the end`,
-		`{metadata}`:                    `at byte 1: expected a path, which begins with a dot, [, $ or @, found "metadata}"`,
+		`{metadata}`:                    `at byte 1: expected a path that starts with a dot, [, $ or @, found "metadata}"`,
 		`{}`:                            `expected a path`,
 		`{.a .b}`:                       `expected }, found ".b}"`,
 		`{.a..}`:                        `expected a name`,
-		`{.a[}`:                         `expected an index, a slice, *, a name in quotes, or a filter, found "}"`,
+		`{.a[}`:                         `expected an index, a slice, *, a quoted name or a filter, found "}"`,
 		`{.a[x]}`:                       `expected an index`,
 		`{.a[0}`:                        `expected ], found "}"`,
 		`{.a[0:1:0]}`:                   `expected a stride of 1 and more`,
@@ -93,7 +93,7 @@ func TestUnknownFormsAreErrors(t *testing.T) {
 		`{.a["\q"]}`:                    `expected an escape sequence`,
 		`{.a[?(@.x=="a" && @.y=="b")]}`: `expected ), found "&& @.y==`,
 		`{.a[?(@.x=~"a")]}`:             `expected ==, !=, <, <=, >, >= or ), found "=~\"a\")]}"`,
-		`{.a[?(x=="a")]}`:               `expected a path, a number, true, false, null or a string in quotes, found "x==\"a\")]}"`,
+		`{.a[?(x=="a")]}`:               `expected a path, a number, true, false, null or a quoted string, found "x==\"a\")]}"`,
 		`{range .a[*]}{.b}`:             `expected {end}, found the end`,
 		`{.b}{end}`:                     `expected a path, which begins`,
 		`{range .a[*]`:                  `expected }`,

@@ -81,5 +81,5 @@ func TestScreenRequiresTable(t *testing.T) {
 	format, err := New("jsonl", &Options{})
 	require.NoError(t, err)
 	_, err = NewScreen(format, &Options{})
-	require.ErrorContains(t, err, "--redraw is for the outputs line, wide and custom-columns")
+	require.ErrorContains(t, err, "--redraw needs -o line, wide or custom-columns")
 }

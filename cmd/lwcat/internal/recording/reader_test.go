@@ -23,16 +23,16 @@ const (
 
 func TestRejectsOtherFiles(t *testing.T) {
 	for text, want := range map[string]string{
-		"":                                      "line 1: the file is empty",
-		"\n":                                    "line 1: this is no recording of lwcat's",
-		"{}\n":                                  "line 1: this is no recording of lwcat's",
-		"\xff\n":                                "line 1: it is no UTF-8",
-		`{"format":"lwcat`:                      "line 1: it is cut short",
-		strings.Repeat("x", 2e6):                "line 1: it is too long for a recording's",
-		`{"format":"x"}` + "\n":                 "line 1: this is no recording of lwcat's",
-		strings.Replace(header, "1", "2", 1):    "line 1: the recording has version 2 of the format, and this lwcat knows 1: use a newer one",
-		strings.Replace(header, "1", "0", 1):    "line 1: there is no version 0 of the format",
-		strings.Replace(header, "2026", "x", 1): "line 1: the header is damaged",
+		"":                                      "line 1 of the recording: the file is empty",
+		"\n":                                    "line 1 of the recording: the file is not an lwcat recording",
+		"{}\n":                                  "line 1 of the recording: the file is not an lwcat recording",
+		"\xff\n":                                "line 1 of the recording: the line is not valid UTF-8",
+		`{"format":"lwcat`:                      "line 1 of the recording: the line is incomplete",
+		strings.Repeat("x", 2e6):                "line 1 of the recording: the line is too long",
+		`{"format":"x"}` + "\n":                 "line 1 of the recording: the file is not an lwcat recording",
+		strings.Replace(header, "1", "2", 1):    "line 1 of the recording: the format version is 2, but this lwcat supports only 1: use a newer lwcat",
+		strings.Replace(header, "1", "0", 1):    "line 1 of the recording: unknown format version 0",
+		strings.Replace(header, "2026", "x", 1): "line 1 of the recording: the header is damaged",
 	} {
 		_, err := Read(bytes.NewReader([]byte(text)))
 		require.EqualError(t, err, "the recording's "+want)
@@ -44,23 +44,23 @@ func TestRejectsOtherFiles(t *testing.T) {
 
 func TestPlaysUpToDamage(t *testing.T) {
 	for damage, want := range map[string]string{
-		closed[:20]:                           "it is cut short",
-		"\n":                                  "it is damaged",
-		closed[:20] + "\n":                    "it is damaged",
-		closed[:30] + "{}\n":                  "it is damaged",
-		"{\"at\":4,\xff}\n":                   "it is no UTF-8",
-		open:                                  `"open" of stream 1 stands where it cannot`,
-		opened:                                `"opened" of stream 1 stands where it cannot`,
-		strings.Replace(closed, "4", "-4", 1): "its time is before the start",
-		strings.Replace(closed, "4", "1", 1):  "its time is before that of the line before it",
-		strings.Replace(closed, `m":1`, `m":2`, 1):  `"closed" of stream 2 stands where it cannot`,
-		strings.Replace(closed, "closed", "new", 1): `"new" of stream 1 stands where it cannot`,
-		`{"at":4,"kind":"follow"}` + "\n":           `"follow" of stream 0 stands where it cannot`,
-		`{"at":4,"kind":"open","stream":2}` + "\n":  `"open" of stream 2 stands where it cannot`,
+		closed[:20]:                           "the line is incomplete",
+		"\n":                                  "the line is damaged",
+		closed[:20] + "\n":                    "the line is damaged",
+		closed[:30] + "{}\n":                  "the line is damaged",
+		"{\"at\":4,\xff}\n":                   "the line is not valid UTF-8",
+		open:                                  `unexpected entry "open" of stream 1`,
+		opened:                                `unexpected entry "opened" of stream 1`,
+		strings.Replace(closed, "4", "-4", 1): "the time is before the start",
+		strings.Replace(closed, "4", "1", 1):  "the time is before the stream's previous entry",
+		strings.Replace(closed, `m":1`, `m":2`, 1):  `unexpected entry "closed" of stream 2`,
+		strings.Replace(closed, "closed", "new", 1): `unexpected entry "new" of stream 1`,
+		`{"at":4,"kind":"follow"}` + "\n":           `unexpected entry "follow" of stream 0`,
+		`{"at":4,"kind":"open","stream":2}` + "\n":  `unexpected entry "open" of stream 2`,
 	} {
 		r, err := Read(bytes.NewReader([]byte(header + open + opened + frame + damage)))
 		require.NoError(t, err)
-		require.EqualError(t, r.Broken, "the recording's line 5: "+want)
+		require.EqualError(t, r.Broken, "line 5 of the recording: "+want)
 		body, err := r.Play(0).Discovery().Open(t.Context(), &lw.Request{Path: "/x", Watch: true})
 		require.NoError(t, err)
 		text, err := io.ReadAll(body)

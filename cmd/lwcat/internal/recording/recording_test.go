@@ -200,7 +200,7 @@ func TestUnrecordedRequestsFail(t *testing.T) {
 	_, err = view.Open(t.Context(), &lw.Request{Path: "/a", Query: "labelSelector=x"})
 	require.ErrorContains(t, err, "no requests for /a?labelSelector=x")
 	_, err = view.Open(t.Context(), watchOf("/a"))
-	require.EqualError(t, err, "the recording has a list next, at line 2, where a watch of /a is asked for")
+	require.EqualError(t, err, "line 2 of the recording is a list, but lwcat requested a watch of /a")
 	other := &lw.Request{Path: "/a", Query: "limit=1&resourceVersion=77&continue=abc"}
 	_, err = view.Open(t.Context(), other)
 	require.NoError(t, err, "versions and pages may differ")
