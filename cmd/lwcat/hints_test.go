@@ -71,10 +71,10 @@ func TestCertificateHints(t *testing.T) {
 	_, other := secure(t, handler, -time.Hour, time.Hour, 0)
 	const unknown = "certificate signed by unknown authority"
 	refused(t, "-s "+url+" --token s3cret", unknown, "hint: pass the CA that signed the certificate with --certificate-authority FILE, or set it in the kubeconfig's cluster")
-	refused(t, "-s "+url+" --certificate-authority "+other, unknown, "hint: "+other+" is not the authority that has signed")
+	refused(t, "-s "+url+" --certificate-authority "+other, unknown, "hint: "+other+" did not sign")
 	config := file(t, "config", `{current-context: x, contexts: [{name: x, context: {cluster: c}}], clusters: [{name: c, cluster: {server: "`+url+`", certificate-authority: `+other+`}}]}`)
-	refused(t, "--kubeconfig "+config, unknown, `hint: the certificate-authority of cluster "c" in the kubeconfig has not signed it`, "--certificate-authority")
-	refused(t, "-s "+url+" --certificate-authority "+ca+" --tls-server-name b.test", "valid for api.test, not b.test", "hint: connect to a name that it is valid for", "--tls-server-name api.test")
+	refused(t, "--kubeconfig "+config, unknown, `hint: the certificate-authority of cluster "c" in the kubeconfig did not sign`, "--certificate-authority")
+	refused(t, "-s "+url+" --certificate-authority "+ca+" --tls-server-name b.test", "valid for api.test, not b.test", "hint: connect to a name that the certificate is valid for", "--tls-server-name api.test")
 
 	const invalid = "certificate has expired or is not yet valid"
 	url, ca = secure(t, handler, 48*time.Hour, 72*time.Hour, 49*time.Hour)
@@ -82,7 +82,7 @@ func TestCertificateHints(t *testing.T) {
 	url, ca = secure(t, handler, -72*time.Hour, -48*time.Hour, -49*time.Hour)
 	refused(t, "-s "+url+" --certificate-authority "+ca, invalid, "hint: ", "behind this machine's: check this machine's clock")
 	url, ca = secure(t, handler, -72*time.Hour, -48*time.Hour, 0)
-	refused(t, "-s "+url+" --certificate-authority "+ca, invalid, "hint: ", "says the same as this machine's: the server needs a new one")
+	refused(t, "-s "+url+" --certificate-authority "+ca, invalid, "hint: ", "agrees with this machine's: the server needs a new certificate")
 }
 
 // TestSchemeHints: HTTP where TLS was named, and the other way round, with a server that says so and one that does not.
@@ -90,8 +90,8 @@ func TestSchemeHints(t *testing.T) {
 	t.Setenv("KUBECONFIG", filepath.Join(t.TempDir(), "config"))
 	handler := start(t, nil)
 	url, _ := secure(t, handler, -time.Hour, time.Hour, 0)
-	refused(t, "-s "+strings.Replace(handler.URL, "http:", "https:", 1), "HTTP response to HTTPS client", "hint: the server speaks HTTP without TLS there: is it "+handler.URL+"?")
-	refused(t, "-s "+strings.Replace(url, "https:", "http:", 1), "400", "hint: the server speaks TLS there: is it "+url+"?")
+	refused(t, "-s "+strings.Replace(handler.URL, "http:", "https:", 1), "HTTP response to HTTPS client", "hint: the server uses HTTP without TLS: did you mean "+handler.URL+"?")
+	refused(t, "-s "+strings.Replace(url, "https:", "http:", 1), "400", "hint: the server uses TLS: did you mean "+url+"?")
 }
 
 // TestNetworkHints: no such host, and nothing that listens. A name below .invalid exists nowhere (RFC 6761).

@@ -72,6 +72,6 @@ func TestMetrics(t *testing.T) {
 			DecodeSeconds: 2, MeanLagSeconds: 3, MaxLagSeconds: 3,
 		}, f)
 		line := f.rates(metrics{Seconds: 5, Events: 1, Bytes: 2000})
-		require.True(t, strings.HasPrefix(line, "2 events, 1/s, 4 kB/s, lag 3000.0 ms at most"), line)
+		require.True(t, strings.HasPrefix(line, "2 events, 1/s, 4 kB/s, max lag 3000.0 ms"), line)
 	})
 }
