@@ -37,7 +37,7 @@ func TestFramesAreSplit(t *testing.T) {
 	require.Len(t, seen, 5, "a list is no frame")
 }
 
-// TestWhitespaceIsSkipped checks that whitespace between frames uses no memory.
+// TestWhitespaceIsSkipped checks that whitespace between events uses no memory.
 func TestWhitespaceIsSkipped(t *testing.T) {
 	heap := hostile.NewHeap()
 	shown := 0

@@ -10,11 +10,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestHintForUnreadableKubeconfig: who may not read it is shown where its modes are.
 func TestHintForUnreadableKubeconfig(t *testing.T) {
 	path := file(t, "config", "")
 	require.NoError(t, os.Chmod(path, 0))
-	if os.Geteuid() == 0 { // whom no mode keeps out: as another user, then
+	if os.Geteuid() == 0 { // root ignores file modes, so the test runs lwcat as another user
 		require.NoError(t, syscall.Setreuid(-1, 65534))
 		defer func() { require.NoError(t, syscall.Setreuid(-1, 0)) }()
 	}

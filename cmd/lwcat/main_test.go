@@ -30,7 +30,7 @@ func create(t *testing.T, server *lwtest.Server, resource, object string) {
 
 func named(name string) string { return `{"metadata":{"name":"` + name + `"}}` }
 
-// output is written by the program while the test reads it.
+// lockedBuffer is a buffer that lwcat writes while the test reads it.
 type lockedBuffer struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -48,7 +48,7 @@ func (o *lockedBuffer) String() string {
 	return o.text.String()
 }
 
-// lwcat runs the program to its end.
+// lwcat runs lwcat until it exits.
 func lwcat(t *testing.T, args ...string) (code int, stdout, stderr string) {
 	var out, errors lockedBuffer
 	code = run(t.Context(), args, &out, &errors, false)
@@ -66,7 +66,7 @@ func eventually(t *testing.T, what string, condition func() bool) {
 
 func TestOnce(t *testing.T) {
 	server := start(t, nil)
-	// Over HTTP, and so with managedFields.
+	// Objects created over HTTP have managedFields.
 	response, err := http.Post(server.URL+"/api/v1/namespaces/default/configmaps", "application/json", strings.NewReader(`{"metadata":{"name":"a"},"data":{"k":"v"}}`))
 	require.NoError(t, err)
 	require.NoError(t, response.Body.Close())
@@ -76,7 +76,7 @@ func TestOnce(t *testing.T) {
 	create(t, server, "widgets.lw.example.com", named("w"))
 	cases := []struct {
 		args string
-		want string // "type kind key" of each line
+		want string // "type kind key" for each line
 	}{
 		{"cm", "ADDED ConfigMap default/a"},
 		{"configmap", "ADDED ConfigMap default/a"},
@@ -154,7 +154,6 @@ func TestWrongUsage(t *testing.T) {
 	require.Contains(t, out, "Exit codes")
 }
 
-// TestStartupErrorsExit: 401, 403, 404 and no server at all end it with exit code 1 and the reason.
 func TestStartupErrorsExit(t *testing.T) {
 	t.Setenv("KUBECONFIG", filepath.Join(t.TempDir(), "config"))
 	server := start(t, &lwtest.Options{Tokens: map[string]lwtest.Access{"yes": lwtest.FullAccess, "no": lwtest.NoAccess}})
@@ -178,7 +177,6 @@ func TestStartupErrorsExit(t *testing.T) {
 	}
 }
 
-// TestWrongConnectionFlags are wrong usage, where no file is at fault.
 func TestWrongConnectionFlags(t *testing.T) {
 	t.Setenv("KUBECONFIG", filepath.Join(t.TempDir(), "config"))
 	noPEM := file(t, "ca.crt", "x")
@@ -199,8 +197,8 @@ func TestWrongConnectionFlags(t *testing.T) {
 	}
 }
 
-// TestPrintedEventsFoldToServerState through dropped connections, a compaction and a restart. No key is added twice or
-// deleted twice, and what a new list brings is only what changed.
+// TestPrintedEventsFoldToServerState drops connections, compacts the history and restarts the server. No key is added
+// or deleted twice, and a relist prints only changes.
 func TestPrintedEventsFoldToServerState(t *testing.T) {
 	t.Parallel()
 	for name, upgrade := range map[string]string{"http": "", "ws": "websocket"} {
@@ -265,7 +263,7 @@ func foldOfTheLines(t *testing.T, transport, upgrade string) {
 	require.Equal(t, exitInterrupted, <-done)
 }
 
-// TestLaterRejectionsAreRetried: only at the start does it end the program.
+// TestLaterRejectionsAreRetried checks that rejections exit only at startup.
 func TestLaterRejectionsAreRetried(t *testing.T) {
 	t.Parallel()
 	server := start(t, nil)

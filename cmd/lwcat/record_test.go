@@ -28,7 +28,7 @@ func TestReplayPrintsSameEvents(t *testing.T) {
 			server.Stop()
 			require.NoError(t, server.Delete("configmaps", "default", "goes"))
 			require.NoError(t, server.Restart())
-			eventually(t, "lists", func() bool { return strings.Count(errs.String(), "listed again") == 2 })
+			eventually(t, "lists", func() bool { return strings.Count(errs.String(), "relisted at") == 2 })
 			create(t, server, "nodes", named("n"))
 			eventually(t, "the node", func() bool { return strings.Contains(out.String(), `"n"`) })
 			cancel(errInterrupted)

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// fullDisk fails after a number of bytes.
+// fullDisk fails after the given number of bytes.
 type fullDisk struct{ room int }
 
 func (f *fullDisk) Write(p []byte) (int, error) {
@@ -56,7 +56,7 @@ func TestResumeFileIsNotShared(t *testing.T) {
 	ended := make(chan int)
 	args := []string{"-s", server.URL, "cm", "--resume", path, "-o", "name"}
 	go func() { ended <- run(ctx, append(args, "-v"), &out, &errs, false) }()
-	eventually(t, "the list", func() bool { return strings.Contains(errs.String(), "listed at resourceVersion") }) // all of it is noted
+	eventually(t, "the list", func() bool { return strings.Contains(errs.String(), "listed at resourceVersion") }) // the resume file is complete
 	require.Equal(t, "configmap/a\n", out.String())
 	code, _, said := lwcat(t, append(args, "--once")...)
 	require.Equal(t, exitDone, code, said)
@@ -70,7 +70,6 @@ func TestResumeFileIsNotShared(t *testing.T) {
 	require.Equal(t, string(kept), string(left))
 }
 
-// TestResumeFileSizeIsLimited: it names no more than can be held.
 func TestResumeFileSizeIsLimited(t *testing.T) {
 	server := start(t, nil)
 	path := filepath.Join(t.TempDir(), "state")

@@ -12,8 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestProgress: a list that takes longer than a second is shown at the bottom of a terminal, with what the server says is
-// left, until it is complete; on what is no terminal, nothing is.
+// The progress line appears only on a terminal, for lists that take longer than a second.
 func TestProgress(t *testing.T) {
 	for _, terminal := range []bool{true, false} {
 		synctest.Test(t, func(t *testing.T) {
@@ -49,7 +48,6 @@ func TestProgress(t *testing.T) {
 	}
 }
 
-// TestMetrics: what --stats ends with, and what a terminal shows meanwhile.
 func TestMetrics(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		stats := newStats()

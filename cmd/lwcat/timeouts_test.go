@@ -49,7 +49,7 @@ func (b *busyTransport) Open(_ context.Context, req *lw.Request) (io.ReadCloser,
 func TestDiscoveryRetriesBusyServer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began, server := time.Now(), &busyTransport{}
-		server.rejections.Store(4) // of two requests each
+		server.rejections.Store(4) // two per discovery attempt
 		var errs lockedBuffer
 		found, err := (&source{transport: server, namespace: "default"}).resources(t.Context(), &config{resources: resourceOptions{names: []string{"pods"}}}, &status{out: &errs})
 		require.NoError(t, err)

@@ -144,7 +144,7 @@ func TestPartlyUnavailableServer(t *testing.T) {
 
 	for answer, want := range map[string]string{
 		"":                      "/api: the server answered 404",
-		"<html>":                "/api: the answer is no JSON",
+		"<html>":                "/api: the response is not JSON",
 		`{"kind":"Pod"}`:        `/api: expected a discovery document, got kind "Pod"`,
 		`{"kind":"APIVersions"`: "/api: unexpected EOF",
 	} {

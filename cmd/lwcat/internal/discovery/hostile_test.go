@@ -45,7 +45,7 @@ func TestDocumentSizeLimit(t *testing.T) {
 		})
 	}
 	_, err := discovery.Ask(t.Context(), &endlessServer{first: strings.Repeat("[", 20000)})
-	require.ErrorContains(t, err, "the answer is no JSON")
+	require.ErrorContains(t, err, "the response is not JSON")
 }
 
 // TestLargeDocumentMemory, as large as one may be, cost what they are made of and not what structs of them would take.

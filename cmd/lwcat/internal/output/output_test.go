@@ -33,7 +33,7 @@ func deleted(t *testing.T, resource, text string) *Event {
 	return &Event{Type: lw.Deleted, Time: noon, Resource: resource, Object: object(t, text)}
 }
 
-// printed is what a format makes of events of one batch.
+// printed returns a format's output for one batch of events.
 func printed(t *testing.T, spec string, opts *Options, events ...*Event) string {
 	t.Helper()
 	format, err := New(spec, opts)

@@ -144,7 +144,6 @@ func TestReplaySpeed(t *testing.T) {
 	}
 }
 
-// TestReplayReturnsContextCause, with its cause.
 func TestReplayReturnsContextCause(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, out := begin(t)
@@ -302,7 +301,7 @@ func TestFilePermissions(t *testing.T) {
 	fail := func(err error) { t.Error(err) }
 	require.NoError(t, os.WriteFile(path, []byte("precious"), 0o644))
 	_, err := Create(path, false, fail)
-	require.ErrorContains(t, err, "is there already")
+	require.ErrorContains(t, err, "already exists")
 	w, err := Create(path, true, fail)
 	require.NoError(t, err)
 	require.NoError(t, w.Close())
