@@ -19,8 +19,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// refused runs lwcat for a name, which is looked up first, and for a path, over HTTP and WebSocket. It must end by itself, at
-// once, with 1, and tell what was wrong and what to do, in this order.
+// refused runs lwcat for a resource name and for a path, over HTTP and WebSocket. lwcat must exit immediately with 1
+// and print the wanted texts in order.
 func refused(t *testing.T, args string, want ...string) {
 	t.Helper()
 	for _, name := range []string{"po", "/api/v1/pods", "/api/v1/pods --transport ws"} {
@@ -37,8 +37,8 @@ func refused(t *testing.T, args string, want ...string) {
 	}
 }
 
-// secure puts a server behind TLS, with a certificate for 127.0.0.1 that is valid from and until some hours from now. It tells
-// a time that is some hours ahead of ours, or that is ours.
+// secure serves handler over TLS with a certificate for 127.0.0.1. The arguments from and until set its validity
+// relative to now, and ahead shifts the server's clock.
 func secure(t *testing.T, handler http.Handler, from, until, ahead time.Duration) (url, ca string) {
 	authority, now := certs.NewAuthority(t), time.Now()
 	certificate, err := tls.X509KeyPair(authority.IssueBetween(t, now.Add(from), now.Add(until), "api.test", "127.0.0.1"))
@@ -63,7 +63,6 @@ func file(t *testing.T, name, text string) string {
 	return path
 }
 
-// TestCertificateHints: of an unknown authority, by where the authority was named; of another name; and of times.
 func TestCertificateHints(t *testing.T) {
 	t.Setenv("KUBECONFIG", filepath.Join(t.TempDir(), "config"))
 	handler := start(t, nil)
@@ -85,7 +84,6 @@ func TestCertificateHints(t *testing.T) {
 	refused(t, "-s "+url+" --certificate-authority "+ca, invalid, "hint: ", "agrees with this machine's: the server needs a new certificate")
 }
 
-// TestSchemeHints: HTTP where TLS was named, and the other way round, with a server that says so and one that does not.
 func TestSchemeHints(t *testing.T) {
 	t.Setenv("KUBECONFIG", filepath.Join(t.TempDir(), "config"))
 	handler := start(t, nil)
@@ -94,7 +92,7 @@ func TestSchemeHints(t *testing.T) {
 	refused(t, "-s "+strings.Replace(url, "https:", "http:", 1), "400", "hint: the server uses TLS: did you mean "+url+"?")
 }
 
-// TestNetworkHints: no such host, and nothing that listens. A name below .invalid exists nowhere (RFC 6761).
+// TestNetworkHints uses a name below .invalid, which never exists (RFC 6761).
 func TestNetworkHints(t *testing.T) {
 	t.Setenv("KUBECONFIG", filepath.Join(t.TempDir(), "config"))
 	gone := start(t, nil)
@@ -106,7 +104,6 @@ func TestNetworkHints(t *testing.T) {
 	require.Equal(t, "the host name a.invalid is unknown: check https://a.invalid, and that this network or VPN resolves it", err.(*hintedError).hint)
 }
 
-// TestRejectionHints: what was sent, and what its owner would have to be allowed.
 func TestRejectionHints(t *testing.T) {
 	t.Setenv("KUBECONFIG", filepath.Join(t.TempDir(), "config"))
 	server := start(t, &lwtest.Options{Tokens: map[string]lwtest.Access{"no": lwtest.NoAccess}})
@@ -136,7 +133,6 @@ func TestRejectionHints(t *testing.T) {
 	refused(t, plugin("echo session is over >&2; exit 1"), "exit status 1: session is over", "hint: log in again", "login belongs to, or run it by hand")
 }
 
-// TestKubeconfigHints that cannot be read.
 func TestKubeconfigHints(t *testing.T) {
 	folder := t.TempDir()
 	code, _, errs := lwcat(t, "po", "--kubeconfig", folder)

@@ -95,7 +95,7 @@ func TestUnknownFormsAreErrors(t *testing.T) {
 		`{.a[?(@.x=~"a")]}`:             `expected ==, !=, <, <=, >, >= or ), found "=~\"a\")]}"`,
 		`{.a[?(x=="a")]}`:               `expected a path, a number, true, false, null or a quoted string, found "x==\"a\")]}"`,
 		`{range .a[*]}{.b}`:             `expected {end}, found the end`,
-		`{.b}{end}`:                     `expected a path, which begins`,
+		`{.b}{end}`:                     `expected a path that starts`,
 		`{range .a[*]`:                  `expected }`,
 		`{if .a}`:                       `expected a path`,
 	} {

@@ -35,7 +35,7 @@ func TestRejectsOtherFiles(t *testing.T) {
 		strings.Replace(header, "2026", "x", 1): "line 1 of the recording: the header is damaged",
 	} {
 		_, err := Read(bytes.NewReader([]byte(text)))
-		require.EqualError(t, err, ""+want)
+		require.EqualError(t, err, want)
 		corrupt, ok := errors.AsType[*CorruptError](err)
 		require.True(t, ok)
 		require.Equal(t, 1, corrupt.Line)
@@ -69,8 +69,8 @@ func TestPlaysUpToDamage(t *testing.T) {
 	}
 }
 
-// FuzzRead: any file is read and played, or is a *CorruptError; and what stands behind a line takes nothing from it. Each input
-// is read as it is, and as what follows a header, which few changes leave whole.
+// FuzzRead checks that Read plays any input or returns a *CorruptError, and that damage does not affect earlier lines.
+// It also reads each input after a valid header, because mutations rarely preserve the header.
 func FuzzRead(f *testing.F) {
 	whole := header + `{"at":0,"kind":"follow","collection":{"plural":"pods","version":"v1"}}` + "\n" + open + opened + frame + closed
 	f.Add([]byte(whole), uint16(len(header)))
@@ -85,8 +85,7 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-// FuzzRead checks that Read plays any input or returns a *CorruptError, and that damage does not affect earlier lines.
-// It also reads each input after a valid header, because mutations rarely preserve the header.
+// checkRead reads a file and its part before the line at cut.
 func checkRead(t *testing.T, data []byte, cut int) {
 	r := readAny(t, data)
 	if r == nil {
@@ -105,7 +104,7 @@ func checkRead(t *testing.T, data []byte, cut int) {
 	}
 }
 
-// readAny reads a file; nil if it is no recording.
+// readAny returns the recording, or nil if the file is not one.
 func readAny(t *testing.T, data []byte) *Recording {
 	r, err := Read(bytes.NewReader(data))
 	if err == nil {
@@ -117,7 +116,7 @@ func readAny(t *testing.T, data []byte) *Recording {
 	return r
 }
 
-// readAny returns the recording, or nil if the file is not one.
+// playAll plays all requests and returns their responses.
 func playAll(t *testing.T, r *Recording) (all []string) {
 	player := r.Play(0)
 	view := player.Discovery()

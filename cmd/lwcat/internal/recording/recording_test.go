@@ -54,7 +54,7 @@ func TestReplayIsByteExact(t *testing.T) {
 	}
 }
 
-// FuzzRecord: whatever comes, however it is cut and ends, a recording of it plays the same bytes and the same end.
+// FuzzRecord checks that a replay returns the same bytes and the same end for any response and any sizes of reads.
 func FuzzRecord(f *testing.F) {
 	f.Add([]byte(event+event), uint32(7), uint8(0), true)
 	f.Add([]byte("\"\xe2\x98\x83\"\n\n\xff\x00\u2028<&>"), uint32(1), uint8(1), true)
