@@ -111,7 +111,7 @@ func TestCompletionTimesOut(t *testing.T) {
 	case said := <-done:
 		require.Empty(t, said)
 	case <-time.After(time.Minute):
-		require.Fail(t, "it hangs")
+		require.Fail(t, "lwcat did not exit")
 	}
 }
 

@@ -28,7 +28,7 @@ func TestHelpFitsScreen(t *testing.T) {
 		section.flags.VisitAll(func(flag *pflag.Flag) { require.Contains(t, all, "--"+flag.Name) })
 	}
 	for _, name := range commonFlags {
-		require.Contains(t, short, "--"+name, "what is usual has to be there")
+		require.Contains(t, short, "--"+name, "common flags must be shown")
 	}
 }
 

@@ -244,7 +244,7 @@ func foldOfTheLines(t *testing.T, transport, upgrade string) {
 	require.NoError(t, server.Restart())
 	expect("ADDED ConfigMap default/new", "DELETED ConfigMap default/goes")
 	require.Contains(t, errs.String(), "410 Expired")
-	eventually(t, "the relist is told", func() bool { return strings.Contains(errs.String(), ": 2 changes") })
+	eventually(t, "the relist message", func() bool { return strings.Contains(errs.String(), ": 2 changes") })
 
 	_, state := server.State("configmaps")
 	fold := map[string]string{}
@@ -275,7 +275,7 @@ func TestLaterRejectionsAreRetried(t *testing.T) {
 	eventually(t, "an answer, as a refusal before it ends the program", func() bool { return strings.Contains(out.String(), "n1") })
 	server.Fail(lwtest.Any, 1, lwtest.Refuse(lw.Status{Code: 403, Reason: "Forbidden"}))
 	server.DropConnections()
-	eventually(t, "the refusal is told", func() bool { return strings.Contains(errs.String(), "403 Forbidden") })
+	eventually(t, "the rejection message", func() bool { return strings.Contains(errs.String(), "403 Forbidden") })
 	create(t, server, "nodes", named("n2"))
 	eventually(t, "it goes on", func() bool { return strings.Contains(out.String(), "n2") })
 	cancel(errInterrupted)

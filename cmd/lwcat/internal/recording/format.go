@@ -21,7 +21,7 @@ const (
 type Header struct {
 	Format  string    `json:"format"`
 	Version int       `json:"version"`
-	Lwcat   string    `json:"lwcat"` // version of the recording lwcat
+	Lwcat   string    `json:"lwcat"` // version of lwcat that wrote the recording
 	Start   time.Time `json:"start"` // wall clock time
 }
 

@@ -95,7 +95,7 @@ func checkRead(t *testing.T, data []byte, cut int) {
 	lines := bytes.LastIndexByte(data[:min(cut, len(data))], '\n') + 1
 	part := readAny(t, data[:lines])
 	if part == nil {
-		require.Less(t, lines, bytes.IndexByte(data, '\n')+1, "only the first line can be no recording's")
+		require.Less(t, lines, bytes.IndexByte(data, '\n')+1, "only an invalid first line is an error")
 		return
 	}
 	require.LessOrEqual(t, part.Frames, r.Frames)

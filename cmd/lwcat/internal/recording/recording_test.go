@@ -31,7 +31,7 @@ func TestReplayIsByteExact(t *testing.T) {
 		"a character in two pieces":  {{0, "\"\xe2"}, {3 * time.Second, "\x98\x83\"\n"}},
 		"half a character, no more":  {{0, "\"\xe2"}},
 		"nothing":                    nil,
-		"what is no event of a list": {{0, "{\"items\":[\n\n"}, {0, "]}"}},
+		"other than list events": {{0, "{\"items\":[\n\n"}, {0, "]}"}},
 	} {
 		for _, req := range []*lw.Request{watchOf("/x"), listOf("/x")} {
 			t.Run(name, func(t *testing.T) {

@@ -146,7 +146,7 @@ func TestServesRecordedState(t *testing.T) {
 			require.NoError(t, err)
 			done <- frames
 		}()
-		require.Equal(t, "50: a@40 b@30", state(t, s, pods), "who asks before the list waits for it")
+		require.Equal(t, "50: a@40 b@30", state(t, s, pods), "a request waits for the first list")
 		for _, want := range []struct{ pods, secrets string }{
 			{"50: a@40 b@30", "60: s@35"}, {"70: a@40 b@70", "60: s@35"}, {"75: b@70", "60: s@35"}, {"75: b@70", "60: s@35"},
 			{"75: b@70", "65: s@65"}, {"75: b@70", "65: s@65"}, {"90: c@80", "65: s@65"}, {"90: c@80", "65: s@65"}, {"95: c@80 d@95", "65: s@65"},

@@ -129,7 +129,7 @@ func TestTableMemoryLimit(t *testing.T) {
 		"metadata without end":     {first: `{"kind":"Table","metadata":{"a":"`, then: "x", most: 4 << 20, want: tooLarge},
 		"columns without end":      {first: `{"kind":"Table","columnDefinitions":[{}`, then: ",{}", most: 4 << 20, want: tooLarge},
 		"a kind without end":       {first: `{"kind":"`, then: "x", most: 4 << 20},
-		"a list that is no Table":  {first: `{"kind":"PodList","items":[`, then: `{},`, most: 4 << 20, want: hostile.ErrEnough},
+		"a list that is not a Table":  {first: `{"kind":"PodList","items":[`, then: `{},`, most: 4 << 20, want: hostile.ErrEnough},
 		"white space":              {first: " ", then: " ", most: 4 << 20},
 		"a row without end":        {first: `{"kind":"Table","rows":[{"cells":["`, then: "x", most: 4 * frame, want: tooLarge},
 		"a frame without end":      {first: `{"type":"`, then: "x", watch: true, most: 4 * frame, want: tooLarge},
