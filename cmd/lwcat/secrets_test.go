@@ -60,7 +60,7 @@ func TestSecretsOfConnections(t *testing.T) {
 		"an authority that is not known":     {args: []string{"-s", v.url}},
 		"a name that is not the server's":    {args: []string{"-s", "https://localhost" + v.port, "--certificate-authority", v.ca}},
 		"nobody there":                       {args: []string{"-s", "https://127.0.0.1:1"}},
-		"HTTP instead of HTTPS":             {args: []string{"-s", "http" + v.url[len("https"):]}},
+		"HTTP instead of HTTPS":              {args: []string{"-s", "http" + v.url[len("https"):]}},
 		"silence":                            {args: []string{"-s", v.url + "/silent", "--certificate-authority", v.ca}},
 		"a password in the server's URL":     {args: []string{"-s", "https://jane:" + url.PathEscape(password) + "@127.0.0.1:1"}},
 		"a token in the server's URL":        {args: []string{"-s", "https://127.0.0.1:1/?token=" + url.QueryEscape(password)}},
@@ -71,7 +71,7 @@ func TestSecretsOfConnections(t *testing.T) {
 		"a proxy of the environment":         {env: []string{"HTTPS_PROXY=" + proxy}, args: []string{"-s", "https://api.test", "--certificate-authority", v.ca}, works: true},
 		"one of the environment that is not": {env: []string{"HTTPS_PROXY=" + nobody}, args: []string{"-s", "https://api.test", "--certificate-authority", v.ca}},
 		"one of the environment, no URL":     {env: []string{"HTTPS_PROXY=http://jane:" + password + "@[::1"}, args: []string{"-s", "https://api.test", "--certificate-authority", v.ca}},
-		"a kubeconfig that is not YAML":       {args: []string{"--kubeconfig", v.input("broken1", "users:\n- token: "+password+"\n\t- x: [")}},
+		"a kubeconfig that is not YAML":      {args: []string{"--kubeconfig", v.input("broken1", "users:\n- token: "+password+"\n\t- x: [")}},
 		"a kubeconfig of something else":     {args: []string{"--kubeconfig", v.input("broken2", "users: "+password+"\ncurrent-context: x\ncontexts: ["+password+"]")}},
 		"a token that no header may have":    {args: []string{"-s", v.url, "--certificate-authority", v.ca, "--token", v.token + "\n"}},
 	} {

@@ -22,16 +22,16 @@ const event = `{"type":"ADDED","object":{"metadata":{"name":"a"}}}` + "\n"
 func TestReplayIsByteExact(t *testing.T) {
 	large := `{"a":"` + strings.Repeat("ö☃", 50<<10) + `"}` + "\n"
 	for name, says := range map[string][]timedText{
-		"events":                     {{0, event}, {0, event + event[:20]}, {0, event[20:]}},
-		"of a WebSocket":             {{0, event}, {0, "\n"}, {0, event}},
-		"without a newline":          {{0, event[:len(event)-1]}, {5 * time.Second, "\n" + event}},
-		"newlines":                   {{0, "\n\n\n"}, {0, event}, {0, "\n"}},
-		"a large event":              {{0, large}, {0, event}},
-		"no UTF-8":                   {{0, "\xff\x00\u2028<&>\n"}, {0, event}},
-		"a character in two pieces":  {{0, "\"\xe2"}, {3 * time.Second, "\x98\x83\"\n"}},
-		"half a character, no more":  {{0, "\"\xe2"}},
-		"nothing":                    nil,
-		"other than list events": {{0, "{\"items\":[\n\n"}, {0, "]}"}},
+		"events":                    {{0, event}, {0, event + event[:20]}, {0, event[20:]}},
+		"of a WebSocket":            {{0, event}, {0, "\n"}, {0, event}},
+		"without a newline":         {{0, event[:len(event)-1]}, {5 * time.Second, "\n" + event}},
+		"newlines":                  {{0, "\n\n\n"}, {0, event}, {0, "\n"}},
+		"a large event":             {{0, large}, {0, event}},
+		"no UTF-8":                  {{0, "\xff\x00\u2028<&>\n"}, {0, event}},
+		"a character in two pieces": {{0, "\"\xe2"}, {3 * time.Second, "\x98\x83\"\n"}},
+		"half a character, no more": {{0, "\"\xe2"}},
+		"nothing":                   nil,
+		"other than list events":    {{0, "{\"items\":[\n\n"}, {0, "]}"}},
 	} {
 		for _, req := range []*lw.Request{watchOf("/x"), listOf("/x")} {
 			t.Run(name, func(t *testing.T) {
