@@ -127,7 +127,7 @@ func TestKubectlExitsWhenItsWatchEnds(t *testing.T) {
 	require.NoError(t, b.StartAPIServer(t.Context()))
 	b.create("after-the-restart")
 	b.see(ours, "configmap/after-the-restart")
-	require.Contains(t, ours.stderr(), "resuming from version")
+	require.Contains(t, ours.stderr(), "resuming from resourceVersion")
 }
 
 // TestKubectlComparedWithLwcat compares resource arguments, output formats and waiting.

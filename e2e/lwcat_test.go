@@ -93,8 +93,8 @@ func TestLwcatFindsResources(t *testing.T) {
 		require.Equal(t, want, e.String(), name)
 	}
 	for args, want := range map[string]string{
-		"componentstatuses":    "componentstatuses cannot be watched: the server offers to get, list",
-		"bindings":             "bindings cannot be watched: the server offers to create",
+		"componentstatuses":    "componentstatuses cannot be watched: the server only supports get, list",
+		"bindings":             "bindings cannot be watched: the server only supports create",
 		"confgmaps":            `the server has no resource "confgmaps"; did you mean configmaps?`,
 		"cm --shard 1/2":       "the server ignored the shard selector",
 		"replicasets.autoscal": `the server has no resource "replicasets.autoscal"`,

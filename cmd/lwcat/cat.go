@@ -14,7 +14,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// cat prints the events of the collections that the command line names, until it is done or refused.
+// cat prints the events of the named collections until the run is done or fails.
 func cat(ctx context.Context, c *config, stdout io.Writer, status *status) error {
 	ctx, fail := context.WithCancelCause(ctx)
 	defer fail(nil)
@@ -26,7 +26,7 @@ func cat(ctx context.Context, c *config, stdout io.Writer, status *status) error
 		return err
 	}
 	err = source.withHint(ctx, catSource(ctx, c, source, stdout, status))
-	return cmp.Or(source.close(), err) // a recording that is not whole is worth a word, whatever ended it
+	return cmp.Or(source.close(), err) // an incomplete recording is always reported
 }
 
 func catSource(ctx context.Context, c *config, source *source, stdout io.Writer, status *status) error {
@@ -52,7 +52,7 @@ func catSource(ctx context.Context, c *config, source *source, stdout io.Writer,
 	return cmp.Or(file.close(), err)
 }
 
-// followAll prints the events of resources until the first stream fails or all end.
+// followAll prints the events of resources until one stream fails or all end.
 func followAll(ctx context.Context, c *config, source *source, resources []lw.Resource, stdout io.Writer, status *status, file *resumeFile) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	stats := newStats()
@@ -69,7 +69,7 @@ func followAll(ctx context.Context, c *config, source *source, resources []lw.Re
 		streams.Go(func() {
 			defer end()
 			if err := s.run(ctx, transport); err != nil && !errors.Is(err, recording.ErrEnd) {
-				cancel(err) // the first one ends them all
+				cancel(err) // the first error ends all streams
 			}
 		})
 	}
@@ -82,7 +82,7 @@ func followAll(ctx context.Context, c *config, source *source, resources []lw.Re
 	if c.log.stats {
 		fmt.Fprintln(status.out, stats.snapshot().json())
 	}
-	unwritten := out.print(nil, true) // whole lines, also where a list is left in the middle
+	unwritten := out.print(nil, true) // flushes the events of an incomplete list
 	if unwritten == nil {
 		file.commit()
 	}

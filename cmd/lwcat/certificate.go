@@ -11,23 +11,23 @@ import (
 	"time"
 )
 
-// certificateHint is about a server that cannot be verified.
+// certificateHint explains a certificate that cannot be verified.
 func (s *connection) certificateHint(ctx context.Context, err error) string {
 	if _, ok := errors.AsType[x509.UnknownAuthorityError](err); ok {
 		switch {
 		case s.flags.CAFile != "":
-			return s.flags.CAFile + " is not the authority that has signed the server's certificate: name that one by --certificate-authority"
+			return s.flags.CAFile + " did not sign the server's certificate: pass the right CA with --certificate-authority"
 		case s.HTTP.CAFile != "" || len(s.HTTP.CAData) > 0:
-			return fmt.Sprintf("the certificate-authority of cluster %q in the kubeconfig has not signed it: name the one that has by --certificate-authority", s.Cluster)
+			return fmt.Sprintf("the certificate-authority of cluster %q in the kubeconfig did not sign the server's certificate: pass the right CA with --certificate-authority", s.Cluster)
 		}
-		return "name the authority that has signed it by --certificate-authority FILE, or in the kubeconfig's cluster"
+		return "pass the CA that signed the certificate with --certificate-authority FILE, or set it in the kubeconfig's cluster"
 	}
 	if other, ok := errors.AsType[x509.HostnameError](err); ok {
 		name := "NAME"
 		if len(other.Certificate.DNSNames) > 0 {
 			name = other.Certificate.DNSNames[0]
 		}
-		return "connect to a name that it is valid for, or have it verified by --tls-server-name " + name
+		return "connect to a name that the certificate is valid for, or pass the name to verify with --tls-server-name " + name
 	}
 	if invalid, ok := errors.AsType[x509.CertificateInvalidError](err); ok && invalid.Reason == x509.Expired {
 		return s.clockHint(ctx, invalid.Cert)
@@ -35,25 +35,26 @@ func (s *connection) certificateHint(ctx context.Context, err error) string {
 	return ""
 }
 
-// clockHint is about a certificate that is not valid now: the server says what time it takes this to be.
+// clockHint explains an expired certificate, or one that is not valid yet. It compares this machine's clock with the
+// server's.
 func (s *connection) clockHint(ctx context.Context, c *x509.Certificate) string {
-	valid := fmt.Sprintf("it is valid from %s to %s", c.NotBefore.UTC().Format(time.RFC3339), c.NotAfter.UTC().Format(time.RFC3339))
+	valid := fmt.Sprintf("the certificate is valid from %s to %s", c.NotBefore.UTC().Format(time.RFC3339), c.NotAfter.UTC().Format(time.RFC3339))
 	now := time.Now()
 	serverNow, err := s.serverTime(ctx)
 	if err != nil {
-		return valid + ": is this machine's clock right? If it is, the server needs a new one"
+		return valid + ": check this machine's clock; if it is right, the server needs a new certificate"
 	}
-	// It is said in seconds, and takes a while to come.
+	// The minute of tolerance covers the request's duration. The Date header has a resolution of one second.
 	switch ahead := serverNow.Sub(now).Round(time.Second); {
 	case ahead > time.Minute:
-		return fmt.Sprintf("%s, and the server's clock, which nobody has verified, is %v ahead of this machine's: is this one right?", valid, ahead)
+		return fmt.Sprintf("%s, and the server's unverified clock is %v ahead of this machine's: check this machine's clock", valid, ahead)
 	case ahead < -time.Minute:
-		return fmt.Sprintf("%s, and the server's clock, which nobody has verified, is %v behind this machine's: is this one right?", valid, -ahead)
+		return fmt.Sprintf("%s, and the server's unverified clock is %v behind this machine's: check this machine's clock", valid, -ahead)
 	}
-	return valid + ", and the server's clock says the same as this machine's: the server needs a new one"
+	return valid + ", and the server's clock agrees with this machine's: the server needs a new certificate"
 }
 
-// serverTime asks the server for the time, without any credential, as it cannot be verified.
+// serverTime requests the server's time. The request carries no credentials because the server is not verified.
 func (s *connection) serverTime(ctx context.Context) (time.Time, error) {
 	ctx, cancel := context.WithTimeout(ctx, 3*time.Second)
 	defer cancel()

@@ -6,11 +6,11 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// client returns what lists and watches the collection, and asks for the server's own columns if they are to be printed.
+// client returns the client of the collection. With -o wide, it requests the server's columns.
 func (s *stream) client(transport lw.Transport) (*lw.Client[*lw.Object], error) {
 	if s.config.output.frames {
 		transport = &frameTransport{transport: transport, show: func(frame []byte) {
-			// An output that is broken is found again by the event that follows.
+			// The next event reports a broken output.
 			_ = s.out.mark(&output.Mark{Time: s.time(), Resource: s.kind, Frame: frame})
 		}}
 	}
@@ -23,7 +23,7 @@ func (s *stream) client(transport lw.Transport) (*lw.Client[*lw.Object], error) 
 	return lw.NewClient(s.tables, s.resource, table.Codec{}, opts)
 }
 
-// row returns how the server shows an object; nil if it does not.
+// row returns the server's columns for an object, or nil if there are none.
 func (s *stream) row(o *lw.Object) *output.Row {
 	if s.tables == nil {
 		return nil

@@ -10,30 +10,30 @@ import (
 	"github.com/seed-6d2a410a/listwatch/cmd/lwcat/internal/output"
 )
 
-// command is what lwcat does if its first argument is this name, and not a resource's.
+// command is a subcommand of lwcat.
 type command struct {
 	name        string
-	args        string // for the help, as "bash|zsh|fish"
-	description string // for the help; "" keeps it out of there
+	args        string // shown in the help, for example "bash|zsh|fish"
+	description string // shown in the help; "" hides the command
 	run         func(ctx context.Context, args []string, stdout, stderr io.Writer) error
 }
 
-// commands returns them in the order of the help.
+// commands returns the subcommands in the order of the help.
 func commands() []command {
 	return []command{
-		{"serve", "FILE[@SPEED]", "play a recording as an API server", serve},
-		{"completion", "bash|zsh|fish", "print a script that completes words in a shell", printCompletion},
+		{"serve", "FILE[@SPEED]", "serve a recording as an API server", serve},
+		{"completion", "bash|zsh|fish", "print a completion script for a shell", printCompletion},
 		{"__complete", "WORD...", "", complete},
 		{"man", "", "print the manual page, for man -l -", printMan},
-		{"version", "", "tell which lwcat this is", printVersion},
-		{"help", "[all]", "show this, or all flags", help},
+		{"version", "", "print the version of lwcat", printVersion},
+		{"help", "[all]", "show this help, or all flags", help},
 	}
 }
 
-// usageError is a mistake on the command line.
+// usageError is an error in the command line.
 type usageError struct{ error }
 
-// runCommand runs a subcommand, if args begin with one.
+// runCommand runs the subcommand that args begin with, if any.
 func runCommand(ctx context.Context, args []string, stdout, stderr io.Writer) (code int, found bool) {
 	if len(args) == 0 {
 		return 0, false
@@ -46,7 +46,7 @@ func runCommand(ctx context.Context, args []string, stdout, stderr io.Writer) (c
 	return 0, false
 }
 
-// commandCode tells how a subcommand ended, and returns the exit code for it.
+// commandCode prints the error of a subcommand and returns the exit code.
 func commandCode(err error, stderr io.Writer) int {
 	switch {
 	case err == nil, errors.Is(err, syscall.EPIPE):
@@ -61,16 +61,16 @@ func commandCode(err error, stderr io.Writer) int {
 	return exitError
 }
 
-// usageFailure tells of a mistake on the command line.
+// usageFailure prints an error in the command line.
 func usageFailure(err error, stderr io.Writer) int {
 	fmt.Fprintf(stderr, "lwcat: %v\nRun 'lwcat --help' for usage.\n", err)
 	return exitUsage
 }
 
-// noArguments refuses what follows a subcommand that takes nothing.
+// noArguments rejects arguments of a subcommand that accepts none.
 func noArguments(args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	return usageError{fmt.Errorf("%q is one argument too many", args[0])}
+	return usageError{fmt.Errorf("unexpected argument %q", args[0])}
 }

@@ -17,15 +17,15 @@ import (
 // completionTimeout limits how long a shell waits for completions.
 const completionTimeout = 1500 * time.Millisecond
 
-// candidate is what a word may become, and what a shell that can says of it.
+// candidate is a completion with the description that some shells show.
 type candidate struct{ text, description string }
 
-// files stands for the names of files, which the shell knows itself.
+// files tells the shell to complete file names itself.
 var files = []candidate{{text: ":files"}}
 
-// complete is the hidden lwcat __complete WORD... CURRENT, which the scripts of lwcat completion call: it prints the words that
-// CURRENT may become, a line each, with a tab and what they mean. It never tells of errors, nor takes longer than patience:
-// whatever then is not known is not offered.
+// complete implements the hidden command lwcat __complete WORD... CURRENT for the completion scripts. It prints one
+// completion of CURRENT per line, followed by a tab and a description. It reports no errors, and prints nothing after
+// completionTimeout.
 func complete(ctx context.Context, args []string, stdout, _ io.Writer) error {
 	if len(args) == 0 {
 		return nil
@@ -33,7 +33,7 @@ func complete(ctx context.Context, args []string, stdout, _ io.Writer) error {
 	ctx, cancel := context.WithTimeout(ctx, completionTimeout)
 	defer cancel()
 	found := make(chan []candidate, 1)
-	go func() { // also what does not heed ctx, as a credential plugin, holds up nobody
+	go func() { // a credential plugin may ignore ctx
 		found <- newCompleter(ctx, args[:len(args)-1]).complete(args[len(args)-1])
 	}()
 	select {
@@ -50,21 +50,21 @@ func complete(ctx context.Context, args []string, stdout, _ io.Writer) error {
 	}
 }
 
-// isWord reports whether a shell takes the text for a word and nothing else. No name that Kubernetes allows is anything
-// else, but a server may say what it likes, and the shell puts it on the command line.
+// isWord reports whether a shell reads the text as one literal word. Kubernetes names always pass. The check protects
+// the command line from names that a malicious server sends.
 func (c candidate) isWord() bool {
 	return !strings.ContainsFunc(c.text, func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("-._:/=,@+%^", r)
 	})
 }
 
-// completer knows what stands before the word at hand.
+// completer completes a word based on the words before it.
 type completer struct {
 	ctx    context.Context
 	config *config
 	flags  *pflag.FlagSet
 	words  []string // before the current word
-	names  []string // the words that are not flags or their values
+	names  []string // words that are neither flags nor flag values
 }
 
 func newCompleter(ctx context.Context, words []string) *completer {
@@ -72,9 +72,9 @@ func newCompleter(ctx context.Context, words []string) *completer {
 	for _, section := range c.config.sections(false) {
 		c.flags.AddFlagSet(section.flags)
 	}
-	c.flags.Bool("help", false, "the usual flags, and examples")
+	c.flags.Bool("help", false, "show the common flags and examples")
 	c.flags.ParseErrorsAllowlist.UnknownFlags = true
-	_ = c.flags.Parse(words) // as far as it goes
+	_ = c.flags.Parse(words) // ignores errors because the line may be incomplete
 	c.names = c.flags.Args()
 	return c
 }
@@ -113,10 +113,10 @@ func (c *completer) pendingFlag() *pflag.Flag {
 	switch {
 	case strings.HasPrefix(last, "--"):
 		flag = c.flags.Lookup(last[2:])
-	case strings.HasPrefix(last, "-") && len(last) > 1: // of -Avn, v takes no value, and n the next word
+	case strings.HasPrefix(last, "-") && len(last) > 1: // in -Avn, only n takes a value: the next word
 		for i := range last[1:] {
 			flag = c.flags.ShorthandLookup(last[i+1 : i+2])
-			if takesValue(flag) && i+2 < len(last) { // as -nshop
+			if takesValue(flag) && i+2 < len(last) { // for example -nshop
 				return nil
 			}
 		}
@@ -137,7 +137,7 @@ func (c *completer) flagNames(current string) (all []candidate) {
 	return withPrefix(all, current)
 }
 
-// argument completes what follows a subcommand.
+// argument completes the argument of a subcommand.
 func (c *completer) argument(current string) []candidate {
 	for _, command := range commands() {
 		if command.name != c.words[0] {

@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// completable starts a server with objects to complete, and returns a folder with a kubeconfig for it.
+// completable starts a server with objects to complete. It returns a folder with a kubeconfig.
 func completable(t *testing.T) (folder string) {
 	server := start(t, nil)
 	for _, name := range []string{"shop", "shipping"} {
@@ -31,7 +31,7 @@ func completable(t *testing.T) (folder string) {
 	return folder
 }
 
-// completions are what stands on a command line, and what its last word may become.
+// completions maps command lines to the completions of their last word.
 var completions = map[string]string{
 	"":                         "completion configmaps deployments events help man namespaces nodes pods secrets serve services version widgets",
 	"po":                       "pods",
@@ -85,10 +85,9 @@ func TestComplete(t *testing.T) {
 	_, out, _ := lwcat(t, "__complete", "deploy")
 	require.Equal(t, "deployments\tDeployment, apps/v1, deploy\n", out)
 	_, out, _ = lwcat(t, "__complete", "--watch")
-	require.Equal(t, "--watch-only\tdo not print what is there already\n", out)
+	require.Equal(t, "--watch-only\tprint only changes, not the existing objects\n", out)
 }
 
-// TestFileFlagsCompleteFiles, whoever adds one.
 func TestFileFlagsCompleteFiles(t *testing.T) {
 	for _, section := range new(config).sections(false) {
 		section.flags.VisitAll(func(flag *pflag.Flag) {
@@ -99,7 +98,6 @@ func TestFileFlagsCompleteFiles(t *testing.T) {
 	}
 }
 
-// TestCompletionTimesOut, with a server that does not answer.
 func TestCompletionTimesOut(t *testing.T) {
 	t.Parallel()
 	server := start(t, nil)
@@ -113,11 +111,11 @@ func TestCompletionTimesOut(t *testing.T) {
 	case said := <-done:
 		require.Empty(t, said)
 	case <-time.After(time.Minute):
-		require.Fail(t, "it hangs")
+		require.Fail(t, "lwcat did not exit")
 	}
 }
 
-// shells ask the scripts what the line's last word becomes; the answers are a word each, or a line with words.
+// shells contains one script per shell that prints the completions of a command line.
 var shells = map[string]string{
 	"bash": `source <(lwcat completion bash)
 COMP_LINE="lwcat $1"; COMP_POINT=${#COMP_LINE}
@@ -135,7 +133,6 @@ cat line`,
 	"fish": `lwcat completion fish | source; complete -C "lwcat $argv[1]" | string replace -r '\t.*' ''; true`,
 }
 
-// TestShells asks real shells.
 func TestShells(t *testing.T) {
 	t.Parallel()
 	for shell, script := range shells {
@@ -145,7 +142,7 @@ func TestShells(t *testing.T) {
 			folder := completable(t)
 			self, err := os.Executable()
 			require.NoError(t, err)
-			require.NoError(t, os.Symlink(self, filepath.Join(folder, "lwcat"))) // the tests' binary is lwcat under that name
+			require.NoError(t, os.Symlink(self, filepath.Join(folder, "lwcat"))) // the test binary acts as lwcat under this name
 			for line, want := range shellCompletions(shell) {
 				args := map[string][]string{"bash": {"--norc", "-c", script, "bash"}, "zsh": {"-f", "-c", script, "zsh"}, "fish": {"-N", "-c", script, "--"}}[shell]
 				cmd := exec.CommandContext(t.Context(), path, append(args, line)...)
@@ -159,7 +156,8 @@ func TestShells(t *testing.T) {
 	}
 }
 
-// shellCompletions are lines, and what a shell makes of them: zsh's is the line after a tab, with what all have in common.
+// shellCompletions maps command lines to a shell's completions. For zsh, it is the line after the tab key, with the
+// common prefix of all completions.
 func shellCompletions(shell string) map[string]string {
 	if shell == "zsh" {
 		return map[string]string{
@@ -173,10 +171,10 @@ func shellCompletions(shell string) map[string]string {
 		"--output=wi": "--output=wire --output=wide", "--context arn:aws:t": "arn:aws:two", "--kubeconfig ku": "kube.config", "--resume=ku": "kube.config",
 		"--watch": "--watch-only", "nosuch": "",
 	}
-	if shell == "fish" { // which wants whole words
+	if shell == "fish" { // fish completes whole words
 		all["--resume=ku"] = "--resume=kube.config"
 	}
-	if shell == "bash" { // which replaces only what stands behind the last = or :
+	if shell == "bash" { // bash replaces only the text after the last = or :
 		all["--output=wi"], all["--context arn:aws:t"], all["--output="] = "wire wide", "two", "custom-columns= diff jsonl jsonpatch jsonpath= line name wide wire yaml"
 	}
 	return all

@@ -12,19 +12,19 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// value completes a flag's value; before is what the word begins with besides.
+// value completes a flag's value. It prepends before to each candidate.
 func (c *completer) value(flag *pflag.Flag, before, current string) []candidate {
 	if kind, _ := pflag.UnquoteUsage(flag); strings.HasPrefix(kind, "FILE") {
 		return files
 	}
-	if flag.Name == "namespace" { // of several, the last
+	if flag.Name == "namespace" { // completes the last namespace of a list
 		comma := strings.LastIndexByte(current, ',') + 1
 		before, current = before+current[:comma], current[comma:]
 	}
 	return addPrefix(before, withPrefix(candidates(c.values(flag.Name)), current))
 }
 
-// values returns all values that a flag may have; nil if they are not known.
+// values returns all values of a flag, or nil if they are unknown.
 func (c *completer) values(name string) []string {
 	switch name {
 	case "output":
@@ -49,7 +49,7 @@ func (c *completer) values(name string) []string {
 	return map[string][]string{"context": known.Contexts, "cluster": known.Clusters, "user": known.Users}[name]
 }
 
-// resources completes names of resources, of which several may stand in a word, and of their objects.
+// resources completes the last name in a comma-separated list of resources or objects.
 func (c *completer) resources(current string) []candidate {
 	if strings.HasPrefix(current, "/") {
 		return nil
@@ -88,7 +88,8 @@ func matchingResources(all *discovery.Resources, word string) (found []candidate
 		found = append(found, candidate{r.Name, strings.Join(append([]string{r.Kind, version}, r.ShortNames...), ", ")})
 	}
 	short, err := all.Find(word)
-	if found = withPrefix(found, word); len(found) == 0 && err == nil {
+	found = withPrefix(found, word)
+	if len(found) == 0 && err == nil {
 		i := slices.IndexFunc(all.Names(), func(n discovery.Named) bool { return n.Resource == short })
 		if i >= 0 {
 			found = candidates([]string{all.Names()[i].Name})
@@ -97,7 +98,7 @@ func matchingResources(all *discovery.Resources, word string) (found []candidate
 	return found
 }
 
-// connect returns the transport and the namespace that the flags select.
+// connect returns the transport and the namespace that the flags select, or nil if they cannot be loaded.
 func (c *completer) connect() (transport lw.Transport, namespace string) {
 	config, err := c.config.server.load(c.ctx, io.Discard)
 	if err != nil {
@@ -129,7 +130,7 @@ func (c *completer) objectNames(resource lw.Resource) (names []string) {
 	return names
 }
 
-// addPrefix prepends a text to all candidates.
+// addPrefix prepends a string to all candidates.
 func addPrefix(before string, all []candidate) []candidate {
 	for i := range all {
 		all[i].text = before + all[i].text

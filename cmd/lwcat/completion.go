@@ -8,7 +8,7 @@ import (
 	"io"
 )
 
-// The scripts call lwcat __complete.
+// These scripts call lwcat __complete.
 var (
 	//go:embed completion/lwcat.bash
 	bashScript string
@@ -18,14 +18,14 @@ var (
 	fishScript string
 )
 
-// printCompletion is lwcat completion bash|zsh|fish.
+// printCompletion implements lwcat completion bash|zsh|fish.
 func printCompletion(_ context.Context, args []string, stdout, _ io.Writer) error {
 	if len(args) == 0 {
 		return usageError{errors.New("completion needs the name of a shell: bash, zsh or fish")}
 	}
 	script, found := map[string]string{"bash": bashScript, "zsh": zshScript, "fish": fishScript}[args[0]]
 	if !found {
-		return usageError{fmt.Errorf("no completion for %q: there are bash, zsh and fish", args[0])}
+		return usageError{fmt.Errorf("unknown shell %q: expected bash, zsh or fish", args[0])}
 	}
 	if err := noArguments(args[1:]); err != nil {
 		return err

@@ -21,7 +21,7 @@ func (s *stream) outputEvents(event lw.Event[*lw.Object], changes []cache.Change
 	now := s.time()
 	if s.noInitialState && (event.Type == lw.Modified || event.Type == lw.Deleted) {
 		var old *lw.Object
-		if event.Type == lw.Modified && len(changes) == 1 { // a recreated object makes two
+		if event.Type == lw.Modified && len(changes) == 1 { // a recreated object has two changes
 			old = changes[0].Old
 		}
 		s.appendEvent(event.Type, now, event.Object, old)
@@ -41,7 +41,7 @@ func (s *stream) appendChange(now time.Time, d cache.Change[*lw.Object]) {
 		s.appendEvent(lw.Deleted, now, d.Old, nil)
 	case s.progress == nil || !isStub(d.Old):
 		s.appendEvent(lw.Modified, now, d.New, d.Old)
-	case !sameVersion(d.Old, d.New): // else it was printed by the run before
+	case !sameVersion(d.Old, d.New): // otherwise the previous run printed it
 		s.appendEvent(lw.Modified, now, d.New, nil)
 	}
 }
@@ -64,11 +64,9 @@ func (s *stream) isFatal(cause error) bool {
 	}
 	if status, ok := errors.AsType[*lw.StatusError](cause); ok && (status.Code == http.StatusBadRequest || status.Code == http.StatusUnprocessableEntity) {
 		s.badRequests++
-		if s.config.limits.from != "" { // else a list would follow, which nobody has asked for
+		if s.config.limits.from != "" { // otherwise the engine falls back to a list, which --from excludes
 			return true
 		}
 	}
 	return lw.IsPermanent(cause) || errors.Is(cause, invalid.ErrNotList) || s.badRequests > 1
 }
-
-// A stub stands for an object of which --resume has kept the name and versions only.

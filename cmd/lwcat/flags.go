@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// config is what the command line says, by the questions that it answers.
+// config contains the parsed command line.
 type config struct {
 	server    serverOptions
 	resources resourceOptions
@@ -26,7 +26,7 @@ type outputOptions struct {
 	name          string
 	options       output.Options
 	color         string
-	terminal      bool // whether standard output is a terminal
+	terminal      bool // standard output is a terminal
 	managedFields bool
 	bookmarks     bool
 	frames        bool
@@ -43,18 +43,18 @@ func (o *outputOptions) flags(set *pflag.FlagSet, terminal bool) {
 		name = "line"
 	}
 	set.StringVarP(&o.name, "output", "o", name, "`FORMAT`: "+strings.Join(output.Names(), ", ")+
-		". With -file behind its name, one that takes an argument takes it from a file")
-	set.BoolVar(&o.options.Types, "output-watch-events", false, "with name, yaml, jsonpath and custom-columns: print the type of each event too; jsonpath begins at the object that jsonl prints")
-	set.BoolVar(&o.options.Old, "old", false, "with jsonl and wire: print the object before, as .old")
-	set.BoolVar(&o.options.StatusOnly, "status-only", false, "with diff and jsonpatch: of changes, print those of .status only")
-	set.StringSliceVar(&o.options.Ignore, "ignore", nil, "with diff and jsonpatch: do not print changes of what is at these `PATHS`, as metadata.labels,status.conditions[*].message (diff: metadata.resourceVersion, unless some are named)")
+		". Append -file to the name of a format to read its argument from a file")
+	set.BoolVar(&o.options.Types, "output-watch-events", false, "with name, yaml, jsonpath and custom-columns: also print the type of each event; jsonpath then starts at the object that jsonl prints")
+	set.BoolVar(&o.options.Old, "old", false, "with jsonl and wire: also print the previous object, in .old")
+	set.BoolVar(&o.options.StatusOnly, "status-only", false, "with diff and jsonpatch: print only changes of .status")
+	set.StringSliceVar(&o.options.Ignore, "ignore", nil, "with diff and jsonpatch: ignore changes at these `PATHS`, for example metadata.labels,status.conditions[*].message (default with diff: metadata.resourceVersion)")
 	o.terminal = terminal
-	set.StringVar(&o.color, "color", "auto", "color what is for people: auto (on a terminal, and without NO_COLOR), always or never (`WHEN`)")
-	set.BoolVar(&o.redraw, "redraw", false, "with line, wide and custom-columns, on a terminal: show what there is, in place, with what has just changed marked")
-	set.BoolVar(&o.options.NoHeaders, "no-headers", false, "print no line of headers")
-	set.BoolVar(&o.bookmarks, "show-bookmarks", false, "with jsonl, wire and line: print bookmarks too")
-	set.BoolVar(&o.frames, "show-frames", false, "with jsonl, wire and line: print also each frame of a watch as it came, before it is understood")
-	set.BoolVar(&o.managedFields, "show-managed-fields", false, "do not leave out metadata.managedFields")
+	set.StringVar(&o.color, "color", "auto", "`WHEN` to use colors: auto (on a terminal, unless NO_COLOR is set), always or never")
+	set.BoolVar(&o.redraw, "redraw", false, "with line, wide and custom-columns, on a terminal: show the current objects in place and mark recent changes")
+	set.BoolVar(&o.options.NoHeaders, "no-headers", false, "do not print headers")
+	set.BoolVar(&o.bookmarks, "show-bookmarks", false, "with jsonl, wire and line: also print bookmarks")
+	set.BoolVar(&o.frames, "show-frames", false, "with jsonl, wire and line: also print each watch event as received, before it is decoded")
+	set.BoolVar(&o.managedFields, "show-managed-fields", false, "keep metadata.managedFields")
 }
 
 func (o *outputOptions) validate() (err error) {
@@ -64,7 +64,7 @@ func (o *outputOptions) validate() (err error) {
 	case "always", "never":
 		o.options.Color = o.color == "always"
 	default:
-		return fmt.Errorf("--color is auto, always or never, and not %q", o.color)
+		return fmt.Errorf("--color must be auto, always or never, not %q", o.color)
 	}
 	o.wide = o.name == "wide"
 	if o.format, err = output.New(o.name, &o.options); err != nil {
@@ -82,12 +82,12 @@ func (o *outputOptions) validate() (err error) {
 		}
 	}
 	if _, ok := o.format.(output.Marker); !ok && (o.bookmarks || o.frames) || o.redraw && (o.bookmarks || o.frames) {
-		return errors.New("--show-bookmarks and --show-frames are for the outputs jsonl, wire and line, without --redraw")
+		return errors.New("--show-bookmarks and --show-frames need -o jsonl, wire or line, without --redraw")
 	}
 	return nil
 }
 
-// section is a group of flags, under a title of the help.
+// section is a titled group of flags in the help.
 type section struct {
 	title string
 	flags *pflag.FlagSet
@@ -112,7 +112,7 @@ func (c *config) sections(terminal bool) []section {
 
 var errHelp = errors.New("help")
 
-// parse reads the command line. Flags may stand before, between and behind the names.
+// parse parses the command line. Flags may appear before, between and after the names.
 func parse(args []string, terminal bool) (*config, error) {
 	c := new(config)
 	all := pflag.NewFlagSet("lwcat", pflag.ContinueOnError)
@@ -137,10 +137,10 @@ func parse(args []string, terminal bool) (*config, error) {
 		}
 	}
 	if c.output.wide && c.resources.metadataOnly {
-		return nil, errors.New("-o wide shows more than metadata: leave out --metadata-only")
+		return nil, errors.New("-o wide shows more than metadata: omit --metadata-only")
 	}
 	if c.output.wide && (c.recording.record != "" || c.recording.replay != "") {
-		return nil, errors.New("-o wide is what a server shows of objects, and a recording has the objects: leave one of them out")
+		return nil, errors.New("-o wide prints the server's columns, which recordings do not contain: omit --record and --replay")
 	}
 	return c, nil
 }

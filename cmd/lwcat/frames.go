@@ -9,7 +9,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// frameTransport shows each frame of a watch when it arrives, before it is decoded.
+// frameTransport passes each raw watch event to show before it is decoded.
 type frameTransport struct {
 	transport lw.Transport
 	show      func(frame []byte)
@@ -36,7 +36,7 @@ type frameReader struct {
 func (f *frameReader) Read(p []byte) (int, error) {
 	n, err := f.ReadCloser.Read(p)
 	for _, c := range p[:n] {
-		if len(f.frame) == 0 && c <= ' ' { // between frames, where it may go on for ever
+		if len(f.frame) == 0 && c <= ' ' { // skips whitespace between events
 			continue
 		}
 		f.frame = append(f.frame, c)
@@ -45,7 +45,7 @@ func (f *frameReader) Read(p []byte) (int, error) {
 		}
 	}
 	if err != nil {
-		f.flush() // what was cut off, too
+		f.flush() // shows an incomplete event, too
 	}
 	return n, err
 }
@@ -60,7 +60,7 @@ func (f *frameReader) flush() {
 	f.frame = f.frame[:0]
 }
 
-// endsFrame processes the next byte and reports whether a frame ends with it.
+// endsFrame processes the next byte and reports whether it ends an event.
 func (f *frameReader) endsFrame(c byte) bool {
 	switch {
 	case f.escaped:

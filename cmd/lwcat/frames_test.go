@@ -34,10 +34,10 @@ func TestFramesAreSplit(t *testing.T) {
 	require.NoError(t, err)
 	_, err = io.ReadAll(body)
 	require.NoError(t, err)
-	require.Len(t, seen, 5, "a list is no frame")
+	require.Len(t, seen, 5, "a list is not a watch event")
 }
 
-// TestWhitespaceIsSkipped checks that whitespace between frames uses no memory.
+// TestWhitespaceIsSkipped checks that whitespace between events uses no memory.
 func TestWhitespaceIsSkipped(t *testing.T) {
 	heap := hostile.NewHeap()
 	shown := 0

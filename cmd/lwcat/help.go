@@ -10,32 +10,32 @@ import (
 	"github.com/spf13/pflag"
 )
 
-const intro = `lwcat prints the events of Kubernetes collections, and goes on until it is told to stop.
+const intro = `lwcat prints the events of Kubernetes collections until you stop it.
 
 Usage:
   lwcat [flags] RESOURCE|PATH...
 `
 
-// naming says what the arguments are.
+// naming explains the arguments.
 const naming = `
-RESOURCE is named as kubectl names it: pods, po, deploy.apps, deployments.v1.apps, pod/web-0.
-PATH is a collection's path on the server, as /apis/apps/v1/deployments.
+RESOURCE is a name as in kubectl: pods, po, deploy.apps, deployments.v1.apps, pod/web-0.
+PATH is the path of a collection on the server, for example /apis/apps/v1/deployments.
 `
 
 const examples = `
 Examples:
-  lwcat -A pods                                what happens to Pods, in all namespaces
+  lwcat -A pods                                follow the Pods in all namespaces
   lwcat pods,svc deploy/web -n shop,shop-test -o diff
   lwcat pod/web-0 --until condition=Ready --timeout 2m && echo up
   lwcat --once nodes -o jsonl | jq -r .object.metadata.name
 `
 
 const exitCodes = `
-Exit codes: 0 done; 1 the server, the network or the output said no, or an event could not be
-printed; 2 wrong usage; 3 what was waited for did not come; 130 interrupted.
+Exit codes: 0 success; 1 failure; 2 wrong usage; 3 the condition or event of --until, --count or
+--once did not occur; 130 interrupted.
 `
 
-// commonFlags are the flags that --help shows; help all and the man page show all of them.
+// commonFlags are the flags that --help shows. The commands help all and man show all flags.
 var commonFlags = []string{
 	"context", "server",
 	"namespace", "all-namespaces", "selector", "field-selector",
@@ -43,10 +43,10 @@ var commonFlags = []string{
 	"once", "watch-only", "count", "timeout", "until",
 }
 
-// helpWidth is the columns of a narrow terminal.
+// helpWidth is the line width of the help in columns.
 const helpWidth = 100
 
-// help is lwcat help [all].
+// help implements lwcat help [all].
 func help(_ context.Context, args []string, stdout, _ io.Writer) error {
 	all := len(args) > 0 && args[0] == "all"
 	if all {
@@ -59,7 +59,7 @@ func help(_ context.Context, args []string, stdout, _ io.Writer) error {
 	return err
 }
 
-// helpText is the help: what fits a screen, or all flags.
+// helpText returns the help with the common flags or with all flags.
 func helpText(all bool) string {
 	var text strings.Builder
 	text.WriteString(intro)
@@ -78,12 +78,12 @@ func helpText(all bool) string {
 		}
 	}
 	if !all {
-		text.WriteString("\nThere are more flags: lwcat help all\n")
+		text.WriteString("\nRun 'lwcat help all' for all flags.\n")
 	}
 	return text.String() + examples + exitCodes
 }
 
-// pick returns those flags of a set that are named, with the first part of their texts.
+// pick returns copies of the named flags with the first part of their usage.
 func pick(set *pflag.FlagSet, names []string) *pflag.FlagSet {
 	picked := pflag.NewFlagSet("", pflag.ContinueOnError)
 	picked.SortFlags = false

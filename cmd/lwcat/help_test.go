@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestHelpFitsScreen of 50 lines and 100 columns, and help all has every flag.
+// TestHelpFitsScreen checks a screen of 50 lines and 100 columns, and that help all contains every flag.
 func TestHelpFitsScreen(t *testing.T) {
 	code, short, errs := lwcat(t, "--help")
 	require.Equal(t, exitDone, code, errs)
@@ -28,7 +28,7 @@ func TestHelpFitsScreen(t *testing.T) {
 		section.flags.VisitAll(func(flag *pflag.Flag) { require.Contains(t, all, "--"+flag.Name) })
 	}
 	for _, name := range commonFlags {
-		require.Contains(t, short, "--"+name, "what is usual has to be there")
+		require.Contains(t, short, "--"+name, "common flags must be shown")
 	}
 }
 
@@ -38,11 +38,11 @@ func TestVersion(t *testing.T) {
 	require.Regexp(t, `^lwcat \S+ \(go\S+, `+runtime.GOOS+"/"+runtime.GOARCH+"\\)\n$", strings.ReplaceAll(out, runtime.Version(), "go1"))
 	code, out, errs = lwcat(t, "version", "pods")
 	require.Equal(t, exitUsage, code)
-	require.Equal(t, "lwcat: \"pods\" is one argument too many\nRun 'lwcat --help' for usage.\n", errs)
+	require.Equal(t, "lwcat: unexpected argument \"pods\"\nRun 'lwcat --help' for usage.\n", errs)
 	require.Empty(t, out)
 }
 
-// TestManual has every flag and every command, and nothing that a formatter stumbles over.
+// TestManual checks that the page contains every flag and command, and that mandoc accepts it.
 func TestManual(t *testing.T) {
 	code, page, errs := lwcat(t, "man")
 	require.Equal(t, exitDone, code, errs)
@@ -58,7 +58,7 @@ func TestManual(t *testing.T) {
 
 	lint := exec.Command(need.Program(t, "mandoc", "on Debian: apt install mandoc"), "-T", "lint", "-W", "warning")
 	lint.Stdin = strings.NewReader(page)
-	out, _ := lint.CombinedOutput() // it ends with 2 if it says anything
+	out, _ := lint.CombinedOutput() // mandoc exits with 2 after a warning
 	for line := range strings.Lines(string(out)) {
 		require.Contains(t, line, "missing date", "which only a build has")
 	}

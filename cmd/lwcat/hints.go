@@ -17,7 +17,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/transport/kubeconfig"
 )
 
-// hintedError adds advice to an error.
+// hintedError adds a hint to an error.
 type hintedError struct {
 	error
 	hint string
@@ -25,7 +25,7 @@ type hintedError struct {
 
 func (a *hintedError) Unwrap() error { return a.error }
 
-// withHint adds a hint to an error. An empty hint changes nothing.
+// withHint adds a hint to an error. It returns err unchanged if the hint is empty.
 func withHint(err error, hint string) error {
 	if err == nil || hint == "" {
 		return err
@@ -39,10 +39,10 @@ type connection struct {
 	flags *serverOptions
 }
 
-// withHint adds a hint to an error of the server or of the output.
+// withHint adds a hint to an error of the server or the output.
 func (s *source) withHint(ctx context.Context, err error) error {
 	if errors.Is(err, syscall.ENOSPC) {
-		return withHint(err, "the disk is full; --resume FILE would let the next run go on where this one has ended")
+		return withHint(err, "the disk is full; with --resume FILE, the next run continues after this one")
 	}
 	if s.connection == nil || err == nil {
 		return err
@@ -66,9 +66,9 @@ func kubeconfigHint(err error) string {
 	case !ok || broken.Entry != "":
 		return ""
 	case errors.Is(err, fs.ErrPermission):
-		return "another user owns it: look at its modes by ls -l, or name another file by --kubeconfig"
+		return "lwcat may not read the file: check its permissions with ls -l, or name another file with --kubeconfig"
 	case errors.Is(err, syscall.EISDIR):
-		return "--kubeconfig and $KUBECONFIG name files, as " + broken.File + "/config"
+		return "--kubeconfig and $KUBECONFIG must name files, for example " + broken.File + "/config"
 	}
 	return ""
 }
@@ -82,17 +82,17 @@ func (s *connection) rejectionHint(_ context.Context, err error) string {
 	sent, denied := s.credential(), status.Code == http.StatusUnauthorized || status.Code == http.StatusForbidden
 	switch {
 	case denied && sent == "" && s.User != "" && strings.HasPrefix(s.Server, "http:"):
-		return fmt.Sprintf("what user %q has is sent over https alone: no credential was sent", s.User)
+		return fmt.Sprintf("the credential of user %q is sent only over https: no credential was sent", s.User)
 	case denied && sent == "":
-		return "no credential was sent: name one by --token, or a user of the kubeconfig by --user or --context"
+		return "no credential was sent: pass --token, or select a kubeconfig user with --user or --context"
 	case status.Code == http.StatusUnauthorized:
-		return sent + " was sent: it may have expired, or be of another server than " + s.Server
+		return sent + " was sent: it may have expired, or belong to a server other than " + s.Server
 	case status.Code == http.StatusForbidden && status.Details.Kind != "":
 		resource := status.Details.Kind
 		if status.Details.Group != "" {
 			resource += "." + status.Details.Group
 		}
-		return fmt.Sprintf("%s was sent: whose it is needs a role with the verbs list and watch of %s, which kubectl auth can-i watch %[2]s asks for", sent, resource)
+		return fmt.Sprintf("%s was sent: its user needs a role with the verbs list and watch for %s; check with kubectl auth can-i watch %[2]s", sent, resource)
 	}
 	return ""
 }
@@ -105,9 +105,9 @@ func (s *connection) credential() string {
 	}
 	switch {
 	case s.flags.Token != "":
-		return "the token of --token"
+		return "the token from --token"
 	case sent.CredentialFunc != nil:
-		return "what the credential plugin" + of + " gave"
+		return "the credential from the plugin" + of
 	case sent.Token != "":
 		return "the token" + of
 	case sent.TokenFile != "":
@@ -121,26 +121,26 @@ func (s *connection) credential() string {
 // pluginHint explains a failed credential plugin.
 func (s *connection) pluginHint(_ context.Context, err error) string {
 	failed, ok := errors.AsType[*kubeconfig.Error](err)
-	if !ok || failed.Hint == "" || errors.Is(err, exec.ErrNotFound) { // the error text has the hint for a missing plugin
+	if !ok || failed.Hint == "" || errors.Is(err, exec.ErrNotFound) { // its error already contains the hint
 		return ""
 	}
-	return failed.Hint + "; --user and --token name another credential"
+	return failed.Hint + "; --user and --token select another credential"
 }
 
-// schemeHint explains a request that used http instead of https, or the reverse.
+// schemeHint explains a request that used the wrong one of http and https.
 func (s *connection) schemeHint(_ context.Context, err error) string {
 	scheme, rest, _ := strings.Cut(s.Server, "://")
 	if scheme == "https" && isPlainHTTP(err) {
-		return "the server speaks HTTP without TLS there: is it http://" + rest + "?"
+		return "the server uses HTTP without TLS: did you mean http://" + rest + "?"
 	}
 	status, ok := errors.AsType[*lw.StatusError](err)
-	// net/http's words, as of kube-apiserver, and nginx': they tell people, and decide nothing.
+	// kube-apiserver, like all net/http servers, and nginx send these words. They only select a hint.
 	if text := "HTTP request"; scheme == "http" && ok && status.Code == http.StatusBadRequest &&
 		strings.Contains(status.Message, text) && strings.Contains(status.Message, "HTTPS") {
-		return "the server speaks TLS there: is it https://" + rest + "?"
+		return "the server uses TLS: did you mean https://" + rest + "?"
 	}
 	if scheme == "http" && errors.Is(err, syscall.ECONNRESET) {
-		return "many servers that speak TLS answer HTTP so: is it https://" + rest + "?"
+		return "many TLS servers reset plain HTTP connections: did you mean https://" + rest + "?"
 	}
 	return ""
 }
@@ -151,13 +151,13 @@ func isPlainHTTP(err error) bool {
 	return ok || errors.Is(err, http.ErrSchemeMismatch)
 }
 
-// networkHint explains network errors.
+// networkHint explains unknown hosts and refused connections.
 func (s *connection) networkHint(_ context.Context, err error) string {
 	if unknown, ok := errors.AsType[*net.DNSError](err); ok && unknown.IsNotFound {
-		return "no host has the name " + unknown.Name + ": is " + s.Server + " spelt right, and does this network, or VPN, know it?"
+		return "the host name " + unknown.Name + " is unknown: check " + s.Server + ", and that this network or VPN resolves it"
 	}
 	if errors.Is(err, syscall.ECONNREFUSED) {
-		return "nothing listens there: does the server of " + s.Server + " run, and is it that port? --server and --context name another"
+		return "no server listens at that address: check that " + s.Server + " is running and the port is right, or select another server with --server or --context"
 	}
 	return ""
 }

@@ -19,8 +19,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// refused runs lwcat for a name, which is looked up first, and for a path, over HTTP and WebSocket. It must end by itself, at
-// once, with 1, and tell what was wrong and what to do, in this order.
+// refused runs lwcat for a resource name and for a path, over HTTP and WebSocket. lwcat must exit immediately with 1
+// and print the wanted texts in order.
 func refused(t *testing.T, args string, want ...string) {
 	t.Helper()
 	for _, name := range []string{"po", "/api/v1/pods", "/api/v1/pods --transport ws"} {
@@ -37,8 +37,8 @@ func refused(t *testing.T, args string, want ...string) {
 	}
 }
 
-// secure puts a server behind TLS, with a certificate for 127.0.0.1 that is valid from and until some hours from now. It tells
-// a time that is some hours ahead of ours, or that is ours.
+// secure serves handler over TLS with a certificate for 127.0.0.1. The arguments from and until set its validity
+// relative to now, and ahead shifts the server's clock.
 func secure(t *testing.T, handler http.Handler, from, until, ahead time.Duration) (url, ca string) {
 	authority, now := certs.NewAuthority(t), time.Now()
 	certificate, err := tls.X509KeyPair(authority.IssueBetween(t, now.Add(from), now.Add(until), "api.test", "127.0.0.1"))
@@ -63,67 +63,64 @@ func file(t *testing.T, name, text string) string {
 	return path
 }
 
-// TestCertificateHints: of an unknown authority, by where the authority was named; of another name; and of times.
 func TestCertificateHints(t *testing.T) {
 	t.Setenv("KUBECONFIG", filepath.Join(t.TempDir(), "config"))
 	handler := start(t, nil)
 	url, ca := secure(t, handler, -time.Hour, time.Hour, 0)
 	_, other := secure(t, handler, -time.Hour, time.Hour, 0)
 	const unknown = "certificate signed by unknown authority"
-	refused(t, "-s "+url+" --token s3cret", unknown, "hint: name the authority that has signed it by --certificate-authority FILE, or in the kubeconfig's cluster")
-	refused(t, "-s "+url+" --certificate-authority "+other, unknown, "hint: "+other+" is not the authority that has signed")
+	refused(t, "-s "+url+" --token s3cret", unknown, "hint: pass the CA that signed the certificate with --certificate-authority FILE, or set it in the kubeconfig's cluster")
+	refused(t, "-s "+url+" --certificate-authority "+other, unknown, "hint: "+other+" did not sign")
 	config := file(t, "config", `{current-context: x, contexts: [{name: x, context: {cluster: c}}], clusters: [{name: c, cluster: {server: "`+url+`", certificate-authority: `+other+`}}]}`)
-	refused(t, "--kubeconfig "+config, unknown, `hint: the certificate-authority of cluster "c" in the kubeconfig has not signed it`, "--certificate-authority")
-	refused(t, "-s "+url+" --certificate-authority "+ca+" --tls-server-name b.test", "valid for api.test, not b.test", "hint: connect to a name that it is valid for", "--tls-server-name api.test")
+	refused(t, "--kubeconfig "+config, unknown, `hint: the certificate-authority of cluster "c" in the kubeconfig did not sign`, "--certificate-authority")
+	refused(t, "-s "+url+" --certificate-authority "+ca+" --tls-server-name b.test", "valid for api.test, not b.test", "hint: connect to a name that the certificate is valid for", "--tls-server-name api.test")
 
 	const invalid = "certificate has expired or is not yet valid"
 	url, ca = secure(t, handler, 48*time.Hour, 72*time.Hour, 49*time.Hour)
-	refused(t, "-s "+url+" --token s3cret --certificate-authority "+ca, invalid, "hint: it is valid from", "the server's clock, which nobody has verified, is 4", "ahead of this machine's: is this one right?")
+	refused(t, "-s "+url+" --token s3cret --certificate-authority "+ca, invalid, "hint: the certificate is valid from", "the server's unverified clock is 4", "ahead of this machine's: check this machine's clock")
 	url, ca = secure(t, handler, -72*time.Hour, -48*time.Hour, -49*time.Hour)
-	refused(t, "-s "+url+" --certificate-authority "+ca, invalid, "hint: ", "behind this machine's: is this one right?")
+	refused(t, "-s "+url+" --certificate-authority "+ca, invalid, "hint: ", "behind this machine's: check this machine's clock")
 	url, ca = secure(t, handler, -72*time.Hour, -48*time.Hour, 0)
-	refused(t, "-s "+url+" --certificate-authority "+ca, invalid, "hint: ", "says the same as this machine's: the server needs a new one")
+	refused(t, "-s "+url+" --certificate-authority "+ca, invalid, "hint: ", "agrees with this machine's: the server needs a new certificate")
 }
 
-// TestSchemeHints: HTTP where TLS was named, and the other way round, with a server that says so and one that does not.
 func TestSchemeHints(t *testing.T) {
 	t.Setenv("KUBECONFIG", filepath.Join(t.TempDir(), "config"))
 	handler := start(t, nil)
 	url, _ := secure(t, handler, -time.Hour, time.Hour, 0)
-	refused(t, "-s "+strings.Replace(handler.URL, "http:", "https:", 1), "HTTP response to HTTPS client", "hint: the server speaks HTTP without TLS there: is it "+handler.URL+"?")
-	refused(t, "-s "+strings.Replace(url, "https:", "http:", 1), "400", "hint: the server speaks TLS there: is it "+url+"?")
+	refused(t, "-s "+strings.Replace(handler.URL, "http:", "https:", 1), "HTTP response to HTTPS client", "hint: the server uses HTTP without TLS: did you mean "+handler.URL+"?")
+	refused(t, "-s "+strings.Replace(url, "https:", "http:", 1), "400", "hint: the server uses TLS: did you mean "+url+"?")
 }
 
-// TestNetworkHints: no such host, and nothing that listens. A name below .invalid exists nowhere (RFC 6761).
+// TestNetworkHints uses a name below .invalid, which never exists (RFC 6761).
 func TestNetworkHints(t *testing.T) {
 	t.Setenv("KUBECONFIG", filepath.Join(t.TempDir(), "config"))
 	gone := start(t, nil)
 	gone.Stop()
-	refused(t, "-s "+gone.URL, "connection refused", "hint: nothing listens there: does the server of "+gone.URL+" run")
+	refused(t, "-s "+gone.URL, "connection refused", "hint: no server listens at that address: check that "+gone.URL+" is running")
 	s := &connection{Config: &kubeflags.Config{Server: "https://a.invalid"}, flags: &serverOptions{}}
 	err := s.withHint(t.Context(), fmt.Errorf("dial: %w", &net.DNSError{Err: "no such host", Name: "a.invalid", IsNotFound: true}))
 	require.ErrorContains(t, err, "no such host")
-	require.Equal(t, "no host has the name a.invalid: is https://a.invalid spelt right, and does this network, or VPN, know it?", err.(*hintedError).hint)
+	require.Equal(t, "the host name a.invalid is unknown: check https://a.invalid, and that this network or VPN resolves it", err.(*hintedError).hint)
 }
 
-// TestRejectionHints: what was sent, and what its owner would have to be allowed.
 func TestRejectionHints(t *testing.T) {
 	t.Setenv("KUBECONFIG", filepath.Join(t.TempDir(), "config"))
 	server := start(t, &lwtest.Options{Tokens: map[string]lwtest.Access{"no": lwtest.NoAccess}})
 	at := "-s " + server.URL
-	refused(t, at, "system:anonymous", "hint: no credential was sent: name one by --token")
-	refused(t, at+" --token wrong", "401 Unauthorized", "hint: the token of --token was sent: it may have expired")
+	refused(t, at, "system:anonymous", "hint: no credential was sent: pass --token")
+	refused(t, at+" --token wrong", "401 Unauthorized", "hint: the token from --token was sent: it may have expired")
 	url, ca := secure(t, server, -time.Hour, time.Hour, 0)
 	config := func(user string) string {
 		return "--kubeconfig " + file(t, "config", `{current-context: x, contexts: [{name: x, context: {cluster: c, user: dev}}], clusters: [{name: c, cluster: {server: "`+url+`", certificate-authority: `+ca+`}}], users: [{name: dev, user: `+user+`}]}`)
 	}
 	refused(t, config("{token: wrong}"), "401 Unauthorized", `hint: the token of user "dev" was sent`)
-	refused(t, config("{token: wrong}")+" "+at, "system:anonymous", `hint: what user "dev" has is sent over https alone: no credential was sent`)
+	refused(t, config("{token: wrong}")+" "+at, "system:anonymous", `hint: the credential of user "dev" is sent only over https: no credential was sent`)
 	path := file(t, "token", "wrong")
 	refused(t, config("{tokenFile: "+path+"}"), "401 Unauthorized", "hint: the token in "+path+" was sent")
 	code, _, errs := lwcat(t, "-s", server.URL, "--token", "no", "/apis/apps/v1/deployments")
 	require.Equal(t, exitError, code)
-	require.Regexp(t, `403 Forbidden: deployments.apps is forbidden.*\nlwcat: hint: the token of --token was sent: whose it is needs a role with the verbs list and watch of deployments.apps, which kubectl auth can-i watch deployments.apps asks for\n$`, errs)
+	require.Regexp(t, `403 Forbidden: deployments.apps is forbidden.*\nlwcat: hint: the token from --token was sent: its user needs a role with the verbs list and watch for deployments.apps; check with kubectl auth can-i watch deployments.apps\n$`, errs)
 
 	plugin := func(script string) string {
 		return config("{exec: {apiVersion: client.authentication.k8s.io/v1, interactiveMode: Never, command: " + file(t, "login", "#!/bin/sh\n"+script+"\n") + "}}")
@@ -131,15 +128,14 @@ func TestRejectionHints(t *testing.T) {
 	gives := func(status string) string {
 		return plugin(`echo '{"apiVersion":"client.authentication.k8s.io/v1","kind":"ExecCredential","status":` + status + `}'`)
 	}
-	refused(t, gives(`{"token":"wrong"}`), "401 Unauthorized", `hint: what the credential plugin of user "dev" gave was sent`)
+	refused(t, gives(`{"token":"wrong"}`), "401 Unauthorized", `hint: the credential from the plugin of user "dev" was sent`)
 	refused(t, gives(`{"token":"wrong","expirationTimestamp":"2001-01-01T00:00:00Z"}`), `user "dev": exec: the credential plugin`, "the server did not accept the credential, and the new credential expired at 2001-01-01T00:00:00Z", "hint: log in again")
 	refused(t, plugin("echo session is over >&2; exit 1"), "exit status 1: session is over", "hint: log in again", "login manually")
 }
 
-// TestKubeconfigHints that cannot be read.
 func TestKubeconfigHints(t *testing.T) {
 	folder := t.TempDir()
 	code, _, errs := lwcat(t, "po", "--kubeconfig", folder)
 	require.Equal(t, exitError, code)
-	require.Equal(t, "lwcat: "+folder+": is a directory\nlwcat: hint: --kubeconfig and $KUBECONFIG name files, as "+folder+"/config\n", errs)
+	require.Equal(t, "lwcat: "+folder+": is a directory\nlwcat: hint: --kubeconfig and $KUBECONFIG must name files, for example "+folder+"/config\n", errs)
 }

@@ -10,16 +10,15 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestHintForUnreadableKubeconfig: who may not read it is shown where its modes are.
 func TestHintForUnreadableKubeconfig(t *testing.T) {
 	path := file(t, "config", "")
 	require.NoError(t, os.Chmod(path, 0))
-	if os.Geteuid() == 0 { // whom no mode keeps out: as another user, then
+	if os.Geteuid() == 0 { // root ignores file modes, so the test runs lwcat as another user
 		require.NoError(t, syscall.Setreuid(-1, 65534))
 		defer func() { require.NoError(t, syscall.Setreuid(-1, 0)) }()
 	}
 	code, _, errs := lwcat(t, "po", "--kubeconfig", path)
 	require.Equal(t, exitError, code)
-	const hint = "another user owns it: look at its modes by ls -l, or name another file by --kubeconfig"
+	const hint = "lwcat may not read the file: check its permissions with ls -l, or name another file with --kubeconfig"
 	require.Equal(t, "lwcat: "+path+": permission denied\nlwcat: hint: "+hint+"\n", errs)
 }

@@ -15,14 +15,13 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// blocked starts the program with an output that is read up to its first byte and no further, so that it is in the middle of
-// a write.
+// blocked starts lwcat with a reader that stops after the first byte, so that lwcat blocks in a write.
 func blocked(t *testing.T) *exec.Cmd {
 	server := start(t, nil)
 	create(t, server, "configmaps", `{"metadata":{"name":"large"},"data":{"k":"`+strings.Repeat("x", 1<<20)+`"}}`)
 	reader, writer, err := os.Pipe()
 	require.NoError(t, err)
-	t.Cleanup(func() { _ = reader.Close() }) // it is not open for longer than the test
+	t.Cleanup(func() { _ = reader.Close() }) // keeps the pipe open during the test
 	cmd := exec.CommandContext(t.Context(), "lwcat", "-s", server.URL, "cm")
 	cmd.Stdout = writer
 	require.NoError(t, cmd.Start())
@@ -40,7 +39,7 @@ func TestSecondInterruptKills(t *testing.T) {
 	go func() { ended <- cmd.Wait() }()
 	var err error
 	eventually(t, "the end", func() bool {
-		_ = cmd.Process.Signal(os.Interrupt) // which fails when it has ended
+		_ = cmd.Process.Signal(os.Interrupt) // fails after the process has ended
 		select {
 		case err = <-ended:
 			return true
@@ -62,7 +61,7 @@ func TestInterruptWhileKubeconfigBlocks(t *testing.T) {
 	var out, errs lockedBuffer
 	require.Equal(t, exitInterrupted, run(ctx, []string{"--kubeconfig", pipe, "po"}, &out, &errs, false))
 	require.Empty(t, errs.String())
-	// What reads it ends with it.
+	// The descriptor keeps the pipe open.
 	writer, err := os.OpenFile(pipe, os.O_RDWR, 0)
 	require.NoError(t, err)
 	require.NoError(t, writer.Close())

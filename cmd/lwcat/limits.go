@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// rangeOptions select where the output starts and when it ends.
+// rangeOptions select the start and the end of the output.
 type rangeOptions struct {
 	once      bool
 	watchOnly bool
@@ -29,32 +29,32 @@ type rangeOptions struct {
 func (o *rangeOptions) flags(set *pflag.FlagSet) {
 	o.set = set
 	set.BoolVar(&o.once, "once", false, "list, print, exit")
-	set.BoolVar(&o.watchOnly, "watch-only", false, "do not print what is there already")
-	set.StringVar(&o.from, "from", "", "begin with what happened after resource version `RV`, without a list")
-	set.StringVar(&o.resume, "resume", "", "begin where the run before with the same `FILE` ended, and update it")
+	set.BoolVar(&o.watchOnly, "watch-only", false, "print only changes, not the existing objects")
+	set.StringVar(&o.from, "from", "", "start after resourceVersion `RV`, without a list")
+	set.StringVar(&o.resume, "resume", "", "continue after the previous run with the same `FILE`, and update the file")
 	set.IntVar(&o.count, "count", 0, "exit after `N` events")
-	set.DurationVar(&o.timeout, "timeout", 0, "exit after `TIME`, as 30s or 5m: with 3 if --until, --count or --once waits still, else with 0")
-	set.StringVar(&o.until, "until", "", "exit when `EXPR` holds, as status.phase=Running, condition=Ready, \"all spec.replicas>1\", exists or deleted")
+	set.DurationVar(&o.timeout, "timeout", 0, "exit after `TIME`, for example 30s or 5m; the exit code is 3 if --until, --count or --once was not reached, otherwise 0")
+	set.StringVar(&o.until, "until", "", "exit when `EXPR` holds, for example status.phase=Running, condition=Ready, \"all spec.replicas>1\", exists or deleted")
 }
 
 func (o *rangeOptions) validate() (err error) {
 	switch {
 	case o.count <= 0 && o.set.Changed("count"):
-		return fmt.Errorf("--count must be at least 1, and is %d", o.count)
+		return fmt.Errorf("--count is %d: it must be at least 1", o.count)
 	case o.timeout <= 0 && o.set.Changed("timeout"):
-		return fmt.Errorf("--timeout must be above zero, and is %v", o.timeout)
+		return fmt.Errorf("--timeout is %v: it must be greater than zero", o.timeout)
 	case o.from != "" && o.resume != "":
-		return errors.New("--from and --resume both say where to begin: leave one of them out")
+		return errors.New("--from and --resume both set the start: use only one of them")
 	case o.once && (o.from != "" || o.watchOnly):
-		return errors.New("--once prints what is there, which --from and --watch-only leave out")
+		return errors.New("--once prints the existing objects, but --from and --watch-only omit them: use only one of them")
 	case o.until == "" && o.set.Changed("until"):
-		return errors.New("--until is empty: it is a condition, as status.phase=Running")
+		return errors.New("--until is empty: expected a condition such as status.phase=Running")
 	case o.from == "" && o.set.Changed("from"):
-		return errors.New("--from is empty: it is a resource version")
+		return errors.New("--from is empty: expected a resourceVersion")
 	case o.resume == "" && o.set.Changed("resume"):
-		return errors.New("--resume is empty: it is a file")
+		return errors.New("--resume is empty: expected a file name")
 	case o.from == "0":
-		return errors.New("--from 0 stands for no version in particular: leave it out to begin with a list")
+		return errors.New("--from 0 means any resourceVersion: omit --from to start with a list")
 	}
 	if o.until != "" {
 		o.condition, err = condition.Parse(o.until)
@@ -62,14 +62,14 @@ func (o *rangeOptions) validate() (err error) {
 	return err
 }
 
-// What ends the program besides errors.
+// Reasons other than failures to end the run.
 var (
-	errDone    = errors.New("what was waited for came")
-	errCounted = errors.New("so many events were printed")
-	errTimeout = errors.New("the time was over")
+	errDone    = errors.New("the condition holds")
+	errCounted = errors.New("all requested events are printed")
+	errTimeout = errors.New("the timeout has passed")
 )
 
-// deadline returns a context that ends when --timeout says so.
+// deadline returns a context that ends after --timeout.
 func (o *rangeOptions) deadline(ctx context.Context) (context.Context, context.CancelFunc) {
 	if o.timeout == 0 {
 		return context.WithCancel(ctx)
@@ -80,7 +80,7 @@ func (o *rangeOptions) deadline(ctx context.Context) (context.Context, context.C
 // hasGoal reports whether --until or --count must be met before --timeout.
 func (o *rangeOptions) hasGoal() bool { return o.until != "" || o.count > 0 }
 
-// goal describes the event that --timeout waits for.
+// goal describes the condition or event that the run waits for.
 func (o *rangeOptions) goal() string {
 	if o.condition != nil {
 		return o.condition.String()
@@ -88,7 +88,7 @@ func (o *rangeOptions) goal() string {
 	return fmt.Sprintf("event number %d", o.count)
 }
 
-// limiter decides for all streams together which event is the last one.
+// limiter determines the last event to print across all streams.
 type limiter struct {
 	mu        sync.Mutex
 	remaining int // events to print; negative means no limit
@@ -115,7 +115,8 @@ func (l *limiter) take(collection int, events []output.Event, counts bool) (seen
 		if l.done || l.remaining == 0 {
 			break
 		}
-		if seen = events[:i+1]; counts {
+		seen = events[:i+1]
+		if counts {
 			l.remaining--
 		}
 		l.check(collection, &events[i])

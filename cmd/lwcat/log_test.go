@@ -11,8 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestGlobalLoggerIsSilent: net/http logs the first bytes that arrive on an idle connection, before it closes the connection.
-// The library logs interruptions, which lwcat prints itself.
+// TestGlobalLoggerIsSilent checks that lwcat hides the log of net/http, which contains unexpected response bytes.
 func TestGlobalLoggerIsSilent(t *testing.T) {
 	v := newSecretsFixture(t)
 	secret := v.secrets.New("a part of an object")

@@ -1,10 +1,10 @@
-// Command lwcat prints the events of Kubernetes collections: the cat for list-watch.
+// Command lwcat prints the events of Kubernetes collections, like cat for list-watch.
 //
 //	lwcat -s https://127.0.0.1:6443 --token "$TOKEN" -A pods deploy.apps
 //
-// Rules of its interface: events go to standard output and nothing else does; what happens to the connection is told on
-// standard error; folding the printed lines always gives the server's state; nothing ends it but the user, a refusal
-// at the start, or a broken output.
+// Standard output contains only events. Messages about the connection go to standard error. Applying the printed events
+// always yields the server's state. lwcat runs until the user stops it, the server rejects the first requests, or the
+// output fails.
 package main
 
 import (
@@ -17,36 +17,36 @@ import (
 	"syscall"
 )
 
-// The exit codes.
+// Exit codes.
 const (
 	exitDone        = 0
-	exitError       = 1 // the server, the network or the output said no for good
+	exitError       = 1 // a permanent error of the server, the network or the output
 	exitUsage       = 2
-	exitTimeout     = 3   // what was waited for did not come
-	exitInterrupted = 130 // as a shell says it of ^C
+	exitTimeout     = 3   // the awaited condition or event did not occur in time
+	exitInterrupted = 130 // the shell's exit code for ^C
 )
 
 var errInterrupted = errors.New("interrupted")
 
 func main() {
-	// net/http logs bytes of unexpected responses, which may be a part of an object. The default log of interruptions, which
-	// status.go prints anyway, uses the same logger.
+	// net/http logs unexpected response bytes, which may contain parts of an object. The engine also logs interruptions
+	// here by default, but lwcat reports them itself.
 	log.SetOutput(io.Discard)
 	ctx, cancel := context.WithCancelCause(context.Background())
 	signals := make(chan os.Signal, 1)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP) // the last as its terminal is closed
-	// A pipe that nobody reads any more is an error of a write, and ends it as others do: --resume and --record keep what
-	// they have. It is not ignored, as plugins that we run would then ignore it, too.
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP) // SIGHUP: the terminal was closed
+	// A write to a closed pipe returns an error, so that --resume and --record still save their files. SIGPIPE is not
+	// ignored because credential plugins would inherit that setting.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	go func() {
 		<-signals
-		signal.Stop(signals) // a second ^C ends it the hard way
+		signal.Stop(signals) // a second ^C kills the process
 		cancel(errInterrupted)
 	}()
 	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr, isTerminal(os.Stdout)))
 }
 
-// run is the program. It returns the exit code.
+// run runs lwcat and returns the exit code.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer, terminal bool) int {
 	if code, found := runCommand(ctx, args, stdout, stderr); found {
 		return code
@@ -69,24 +69,24 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer, terminal 
 func exitCode(err error, config *config, status *status) int {
 	switch {
 	case err == nil && config.limits.hasGoal():
-		status.logf("the list is complete, and %s is still waited for", config.limits.goal())
+		status.logf("the list is complete without reaching %s", config.limits.goal())
 		return exitTimeout
 	case errors.Is(err, errCounted) && config.limits.condition != nil:
-		status.logf("after %d events %s is still waited for", config.limits.count, config.limits.goal())
+		status.logf("printed %d events without reaching %s", config.limits.count, config.limits.goal())
 		return exitTimeout
 	case err == nil, errors.Is(err, errDone), errors.Is(err, errCounted):
 		return exitDone
 	case errors.Is(err, errTimeout) && config.limits.hasGoal():
-		status.logf("after %v %s was still waited for", config.limits.timeout, config.limits.goal())
+		status.logf("timed out after %v waiting for %s", config.limits.timeout, config.limits.goal())
 		return exitTimeout
 	case errors.Is(err, errTimeout) && config.limits.once:
-		status.logf("after %v the list was not complete", config.limits.timeout)
+		status.logf("timed out after %v: the list is not complete", config.limits.timeout)
 		return exitTimeout
 	case errors.Is(err, errTimeout):
 		return exitDone
 	case errors.Is(err, errInterrupted):
 		return exitInterrupted
-	case errors.Is(err, syscall.EPIPE): // whoever read our output has seen enough
+	case errors.Is(err, syscall.EPIPE): // the reader of the pipe has stopped, for example head
 		return exitDone
 	}
 	if usage, ok := errors.AsType[usageError](err); ok {
@@ -99,7 +99,7 @@ func exitCode(err error, config *config, status *status) int {
 	return exitError
 }
 
-// isTerminal reports whether a person reads what is written to a file.
+// isTerminal reports whether a file is a terminal or another character device.
 func isTerminal(f *os.File) bool {
 	info, err := f.Stat()
 	return err == nil && info.Mode()&os.ModeCharDevice != 0

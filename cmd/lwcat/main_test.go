@@ -30,7 +30,7 @@ func create(t *testing.T, server *lwtest.Server, resource, object string) {
 
 func named(name string) string { return `{"metadata":{"name":"` + name + `"}}` }
 
-// output is written by the program while the test reads it.
+// lockedBuffer is a buffer that lwcat writes while the test reads it.
 type lockedBuffer struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -48,7 +48,7 @@ func (o *lockedBuffer) String() string {
 	return o.text.String()
 }
 
-// lwcat runs the program to its end.
+// lwcat runs lwcat until it exits.
 func lwcat(t *testing.T, args ...string) (code int, stdout, stderr string) {
 	var out, errors lockedBuffer
 	code = run(t.Context(), args, &out, &errors, false)
@@ -66,7 +66,7 @@ func eventually(t *testing.T, what string, condition func() bool) {
 
 func TestOnce(t *testing.T) {
 	server := start(t, nil)
-	// Over HTTP, and so with managedFields.
+	// Objects created over HTTP have managedFields.
 	response, err := http.Post(server.URL+"/api/v1/namespaces/default/configmaps", "application/json", strings.NewReader(`{"metadata":{"name":"a"},"data":{"k":"v"}}`))
 	require.NoError(t, err)
 	require.NoError(t, response.Body.Close())
@@ -76,7 +76,7 @@ func TestOnce(t *testing.T) {
 	create(t, server, "widgets.lw.example.com", named("w"))
 	cases := []struct {
 		args string
-		want string // "type kind key" of each line
+		want string // "type kind key" for each line
 	}{
 		{"cm", "ADDED ConfigMap default/a"},
 		{"configmap", "ADDED ConfigMap default/a"},
@@ -138,9 +138,9 @@ func describe(t *testing.T, out string) (described []string) {
 
 func TestWrongUsage(t *testing.T) {
 	for args, want := range map[string]string{
-		"-s http://127.0.0.1:1":                  "no resource: name one, as pods",
+		"-s http://127.0.0.1:1":                  "no resource given: name one, for example pods",
 		"-s http://127.0.0.1:1 -o x po":          `unknown output format "x"; the formats are jsonl, wire, line, wide, diff, jsonpatch, name, yaml, custom-columns=HEADER:PATH,..., jsonpath=TEMPLATE`,
-		"-s http://127.0.0.1:1 --transport x po": `no transport "x": there are http, ws and auto`,
+		"-s http://127.0.0.1:1 --transport x po": `unknown transport "x": expected http, ws or auto`,
 		"-s http://127.0.0.1:1 --wat po":         "unknown flag: --wat",
 		"po -s":                                  "flag needs an argument: 's' in -s",
 	} {
@@ -154,7 +154,6 @@ func TestWrongUsage(t *testing.T) {
 	require.Contains(t, out, "Exit codes")
 }
 
-// TestStartupErrorsExit: 401, 403, 404 and no server at all end it with exit code 1 and the reason.
 func TestStartupErrorsExit(t *testing.T) {
 	t.Setenv("KUBECONFIG", filepath.Join(t.TempDir(), "config"))
 	server := start(t, &lwtest.Options{Tokens: map[string]lwtest.Access{"yes": lwtest.FullAccess, "no": lwtest.NoAccess}})
@@ -178,12 +177,11 @@ func TestStartupErrorsExit(t *testing.T) {
 	}
 }
 
-// TestWrongConnectionFlags are wrong usage, where no file is at fault.
 func TestWrongConnectionFlags(t *testing.T) {
 	t.Setenv("KUBECONFIG", filepath.Join(t.TempDir(), "config"))
 	noPEM := file(t, "ca.crt", "x")
 	for args, want := range map[string]string{
-		"po":                          ": name one by --server, or a kubeconfig by --kubeconfig or in $KUBECONFIG",
+		"po":                          ": pass --server, or a kubeconfig with --kubeconfig or $KUBECONFIG",
 		"--context nil po":            `there is no context "nil"`,
 		"-s ftp://x po":               "the server's URL must look like",
 		"-s http://x --as-group a po": "impersonating a group requires a user",
@@ -199,8 +197,8 @@ func TestWrongConnectionFlags(t *testing.T) {
 	}
 }
 
-// TestPrintedEventsFoldToServerState through dropped connections, a compaction and a restart. No key is added twice or
-// deleted twice, and what a new list brings is only what changed.
+// TestPrintedEventsFoldToServerState drops connections, compacts the history and restarts the server. No key is added
+// or deleted twice, and a relist prints only changes.
 func TestPrintedEventsFoldToServerState(t *testing.T) {
 	t.Parallel()
 	for name, upgrade := range map[string]string{"http": "", "ws": "websocket"} {
@@ -237,8 +235,8 @@ func foldOfTheLines(t *testing.T, transport, upgrade string) {
 	server.DropConnections()
 	create(t, server, "configmaps", named("while-reconnecting"))
 	expect("ADDED ConfigMap default/while-reconnecting")
-	require.Contains(t, errs.String(), "resuming from version")
-	require.Contains(t, errs.String(), "watching from version")
+	require.Contains(t, errs.String(), "resuming from resourceVersion")
+	require.Contains(t, errs.String(), "watching from resourceVersion")
 
 	server.Stop()
 	require.NoError(t, server.Delete("configmaps", "default", "goes"))
@@ -246,7 +244,7 @@ func foldOfTheLines(t *testing.T, transport, upgrade string) {
 	require.NoError(t, server.Restart())
 	expect("ADDED ConfigMap default/new", "DELETED ConfigMap default/goes")
 	require.Contains(t, errs.String(), "410 Expired")
-	eventually(t, "the relist is told", func() bool { return strings.Contains(errs.String(), "2 changes while blind") })
+	eventually(t, "the relist message", func() bool { return strings.Contains(errs.String(), ": 2 changes") })
 
 	_, state := server.State("configmaps")
 	fold := map[string]string{}
@@ -265,7 +263,7 @@ func foldOfTheLines(t *testing.T, transport, upgrade string) {
 	require.Equal(t, exitInterrupted, <-done)
 }
 
-// TestLaterRejectionsAreRetried: only at the start does it end the program.
+// TestLaterRejectionsAreRetried checks that rejections exit only at startup.
 func TestLaterRejectionsAreRetried(t *testing.T) {
 	t.Parallel()
 	server := start(t, nil)
@@ -277,7 +275,7 @@ func TestLaterRejectionsAreRetried(t *testing.T) {
 	eventually(t, "an answer, as a refusal before it ends the program", func() bool { return strings.Contains(out.String(), "n1") })
 	server.Fail(lwtest.Any, 1, lwtest.Refuse(lw.Status{Code: 403, Reason: "Forbidden"}))
 	server.DropConnections()
-	eventually(t, "the refusal is told", func() bool { return strings.Contains(errs.String(), "403 Forbidden") })
+	eventually(t, "the rejection message", func() bool { return strings.Contains(errs.String(), "403 Forbidden") })
 	create(t, server, "nodes", named("n2"))
 	eventually(t, "it goes on", func() bool { return strings.Contains(out.String(), "n2") })
 	cancel(errInterrupted)

@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// printMan is lwcat man: the manual page, made of the texts of the help.
+// printMan implements lwcat man. It builds the manual page from the help texts.
 func printMan(_ context.Context, args []string, stdout, _ io.Writer) error {
 	if err := noArguments(args); err != nil {
 		return err
@@ -19,13 +19,12 @@ func printMan(_ context.Context, args []string, stdout, _ io.Writer) error {
 	return err
 }
 
-const about = `lwcat lists each collection and watches it from there, and goes on where a watch broke, whatever the
-server and the network do. Events go to standard output; what happens to the connection is told on
-standard error. Whoever folds the lines has the server's state at any time: after a new list, only what
-has changed meanwhile is printed.
+const about = `lwcat lists each collection and then watches it. It resumes interrupted watches and relists if necessary.
+Events go to standard output, and messages about the connection go to standard error. Applying the
+printed events always yields the server's state: after a relist, lwcat prints only the changes.
 `
 
-// manual is the page in troff, for man(1); man(7) has its macros.
+// manual returns the manual page in troff with the macros of man(7).
 func manual() string {
 	var page strings.Builder
 	fmt.Fprintf(&page, ".TH LWCAT 1 %q \"lwcat %s\" \"User Commands\"\n", committed(), escapeRoff(version()))
@@ -56,7 +55,7 @@ func manual() string {
 	return page.String()
 }
 
-// option describes a flag: -o, --output FORMAT.
+// option formats a flag, for example "-o, --output FORMAT", with its description.
 func option(flag *pflag.Flag) string {
 	kind, usage := pflag.UnquoteUsage(flag)
 	name := "--" + flag.Name
@@ -75,7 +74,7 @@ func option(flag *pflag.Flag) string {
 
 var lineStart = regexp.MustCompile(`(?m)^[.']`)
 
-// escapeRoff escapes a text: hyphens that are minuses, to be copied as such, and what would be a command.
+// escapeRoff escapes backslashes, hyphens and lines that start like a troff request.
 func escapeRoff(text string) string {
 	text = strings.NewReplacer(`\`, `\e`, "-", `\-`).Replace(text)
 	return lineStart.ReplaceAllString(text, `\&$0`)

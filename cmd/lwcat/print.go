@@ -8,7 +8,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/cmd/lwcat/internal/output"
 )
 
-// printer writes events to standard output, for several streams at once.
+// printer writes the events of all streams to standard output.
 type printer struct {
 	mu     sync.Mutex
 	out    *bufio.Writer
@@ -39,7 +39,7 @@ func (p *printer) print(events []output.Event, flush bool) (err error) {
 	return err
 }
 
-// mark writes what is no event of an object, at once. The format has to be an output.Marker.
+// mark writes a bookmark or a raw watch event immediately. The output format must implement output.Marker.
 func (p *printer) mark(m *output.Mark) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -20,35 +20,35 @@ type recordOptions struct {
 	record    string
 	overwrite bool
 	replay    string
-	speed     float64 // 0: as fast as can be
+	speed     float64 // 0 plays without delays
 	limits    *rangeOptions
 }
 
 func (o *recordOptions) flags(set *pflag.FlagSet) {
-	set.StringVar(&o.record, "record", "", "write what the server sends to `FILE`, objects and all, for --replay and lwcat serve")
-	set.BoolVar(&o.overwrite, "overwrite", false, "let --record replace a file")
-	set.StringVar(&o.replay, "replay", "", "play `FILE[@SPEED]` in place of a server; as run@10, run@0.5, or run@max, which waits for nothing")
+	set.StringVar(&o.record, "record", "", "write the server's responses, including all objects, to `FILE` for --replay and lwcat serve")
+	set.BoolVar(&o.overwrite, "overwrite", false, "let --record replace an existing file")
+	set.StringVar(&o.replay, "replay", "", "play `FILE[@SPEED]` instead of connecting to a server; for example run@10, run@0.5, or run@max without delays")
 }
 
 func (o *recordOptions) validate() (err error) {
 	switch {
 	case o.record == "-":
-		return errors.New("--record needs a file: standard output has the events")
+		return errors.New("--record needs a file: standard output carries the events")
 	case o.record != "" && o.replay != "":
 		return errors.New("--record and --replay exclude each other")
 	case o.overwrite && o.record == "":
-		return errors.New("--overwrite is for --record")
+		return errors.New("--overwrite needs --record")
 	case o.limits.resume != "" && (o.record != "" || o.replay != ""):
-		return errors.New("--resume leaves out what the run before has printed, which a recording has to tell: use one of them")
+		return errors.New("--resume omits objects that a recording must contain: do not combine it with --record or --replay")
 	case o.limits.from != "" && o.replay != "":
-		return errors.New("--replay begins where the recording does, and so without --from")
+		return errors.New("--replay starts where the recording starts: omit --from")
 	case o.replay != "":
 		o.replay, o.speed, err = cutSpeed(o.replay)
 	}
 	return err
 }
 
-// cutSpeed takes FILE[@SPEED] apart. A file whose own name ends so is taken as it is.
+// cutSpeed splits FILE[@SPEED]. It returns the whole text if a file of that name exists.
 func cutSpeed(text string) (file string, speed float64, err error) {
 	at := strings.LastIndexByte(text, '@')
 	if _, err := os.Stat(text); err == nil || at < 0 {
@@ -59,26 +59,26 @@ func cutSpeed(text string) (file string, speed float64, err error) {
 	}
 	speed, err = strconv.ParseFloat(text[at+1:], 64)
 	if err != nil || !(speed >= 0.001 && speed <= 1e6) {
-		return "", 0, fmt.Errorf("no speed %q: it is a number from 0.001 to 1000000, or max", text[at+1:])
+		return "", 0, fmt.Errorf("invalid speed %q: expected a number from 0.001 to 1000000, or max", text[at+1:])
 	}
 	return text[:at], speed, nil
 }
 
 // source supplies collections from a server or from a recording.
 type source struct {
-	serverURL   string // its URL
+	serverURL   string // URL of the server
 	namespace   string // default namespace
 	description string // for messages
 
 	connection *connection  // nil for a recording
 	transport  lw.Transport // for discovery
 	close      func() error
-	writer     *recording.Writer    // of --record
-	recorded   *recording.Recording // of --replay
+	writer     *recording.Writer    // with --record
+	recorded   *recording.Recording // with --replay
 	player     *recording.Player
 }
 
-// open connects to the server or opens the recording. A later failure is passed to fail.
+// open connects to the server or opens the recording. It passes later write errors of --record to fail.
 func (c *config) open(ctx context.Context, status *status, fail func(error)) (*source, error) {
 	if c.recording.replay != "" {
 		recorded, err := recording.Open(c.recording.replay)
@@ -122,19 +122,19 @@ func recordError(err error) error {
 	if errors.Is(err, syscall.ENOSPC) {
 		hint = "the disk is full"
 	}
-	return withHint(fmt.Errorf("--record: %v", err), hint) // a pipe that broke is not standard output
+	return withHint(fmt.Errorf("--record: %v", err), hint) // %v hides EPIPE, which means a closed standard output
 }
 
-// resources returns the selected collections. A recording supplies its own collections if none are named.
+// resources returns the selected collections. If none are named, a recording selects the collections that it contains.
 func (s *source) resources(ctx context.Context, c *config, status *status) (resources []lw.Resource, err error) {
 	o := &c.resources
 	if s.recorded != nil && len(o.names) == 0 {
 		for _, followed := range s.recorded.Collections {
 			resources = append(resources, followed.Resource())
-			o.labels, o.fields, o.shardSelector = followed.Labels, followed.Fields, followed.Shard // which are the same for all of a run
+			o.labels, o.fields, o.shardSelector = followed.Labels, followed.Fields, followed.Shard // all collections of a run have the same selectors
 		}
 		if len(resources) == 0 {
-			return nil, errors.Join(errors.New("the recording says of no collection that it was followed: name one, as /api/v1/pods"), s.recorded.Broken)
+			return nil, errors.Join(errors.New("the recording does not list its collections: name one, for example /api/v1/pods"), s.recorded.Broken)
 		}
 		return resources, nil
 	}
@@ -163,6 +163,6 @@ func (s *source) newCollection() (transport lw.Transport, now func() time.Time, 
 
 // reportEnd logs that a replay is complete. It returns an error if the recording is damaged.
 func (s *source) reportEnd(status *status) error {
-	status.logf("replayed %d frames, of %v", s.player.Frames(), s.recorded.Length.Round(time.Millisecond))
+	status.logf("replayed %d frames recorded in %v", s.player.Frames(), s.recorded.Length.Round(time.Millisecond))
 	return s.recorded.Broken
 }

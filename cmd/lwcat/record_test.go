@@ -24,11 +24,11 @@ func TestReplayPrintsSameEvents(t *testing.T) {
 			go func() {
 				done <- run(ctx, []string{"-s", server.URL, "cm", "no", "--transport", transport, "--record", file, "-o", "wire", "-v"}, &out, &errs, false)
 			}()
-			eventually(t, "first lists", func() bool { return strings.Count(errs.String(), "listed at version") == 2 })
+			eventually(t, "first lists", func() bool { return strings.Count(errs.String(), "listed at resourceVersion") == 2 })
 			server.Stop()
 			require.NoError(t, server.Delete("configmaps", "default", "goes"))
 			require.NoError(t, server.Restart())
-			eventually(t, "lists", func() bool { return strings.Count(errs.String(), "listed again") == 2 })
+			eventually(t, "lists", func() bool { return strings.Count(errs.String(), "relisted at") == 2 })
 			create(t, server, "nodes", named("n"))
 			eventually(t, "the node", func() bool { return strings.Contains(out.String(), `"n"`) })
 			cancel(errInterrupted)
@@ -38,7 +38,7 @@ func TestReplayPrintsSameEvents(t *testing.T) {
 				code, replayed, told := lwcat(t, "--replay", file+"@"+speed, "-o", "wire")
 				require.Equal(t, exitDone, code, told)
 				require.Equal(t, out.String(), replayed)
-				require.Equal(t, 2, strings.Count(told, "; listing again"), told)
+				require.Equal(t, 2, strings.Count(told, "; relisting"), told)
 				require.Equal(t, strings.Count(errs.String(), "resuming"), strings.Count(told, "resuming"), told)
 			}
 		})

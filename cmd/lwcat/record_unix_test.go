@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestFailedRecordingExits, with the reason; what is printed until then is whole.
+// TestFailedRecordingExits checks that lwcat reports the reason and prints complete lines.
 func TestFailedRecordingExits(t *testing.T) {
 	t.Parallel()
 	server := start(t, nil)

@@ -10,15 +10,15 @@ import (
 	"github.com/seed-6d2a410a/listwatch/cmd/lwcat/internal/output"
 )
 
-// screenLoop redraws the alternate screen of a terminal.
+// screenLoop redraws the terminal's alternate screen.
 type screenLoop struct {
 	out     *printer
 	screen  *output.Screen
 	size    func() (width, height int)
-	stopped chan struct{} // closed after the last drawing
+	stopped chan struct{} // closed after the last redraw
 }
 
-// What a terminal is told. The other screen is one without a past; leaving it brings back what was there before.
+// Terminal control sequences. The alternate screen has no scrollback, and leaving it restores the previous content.
 const (
 	alternateScreen = "\x1b[?1049h\x1b[?25l"
 	mainScreen      = "\x1b[?25h\x1b[?1049l"
@@ -37,7 +37,7 @@ func startRedraw(c *config, out *printer, stdout io.Writer, status *status) (end
 		_, _, ok = terminalSize(file)
 	}
 	if !ok {
-		status.logf("--redraw needs a terminal: events are printed instead, each as it comes")
+		status.logf("--redraw needs a terminal: printing events instead")
 		return func() {}
 	}
 	l := &screenLoop{out: out, screen: c.output.screen, stopped: make(chan struct{}), size: func() (int, int) {
@@ -58,13 +58,13 @@ func startRedraw(c *config, out *printer, stdout io.Writer, status *status) (end
 	}
 }
 
-// Write takes messages that were meant for standard error.
+// Write shows a message for standard error on the screen.
 func (l *screenLoop) Write(message []byte) (int, error) {
 	l.screen.Tell(string(message))
 	return len(message), nil
 }
 
-// run draws several times a second, as what has changed is marked for a while, and ages grow.
+// run redraws the screen five times a second because ages and marks change with time.
 func (l *screenLoop) run(ctx context.Context) {
 	defer close(l.stopped)
 	tick := time.NewTicker(time.Second / 5)
@@ -73,7 +73,7 @@ func (l *screenLoop) run(ctx context.Context) {
 	for last := ""; ; {
 		text := l.render()
 		if ctx.Err() != nil {
-			l.write(mainScreen + text + "\n") // the last state stays, beneath what was there before
+			l.write(mainScreen + text + "\n") // keeps the last state visible after lwcat exits
 			return
 		}
 		if text != last {
@@ -96,5 +96,5 @@ func (l *screenLoop) write(text string) {
 	l.out.mu.Lock()
 	defer l.out.mu.Unlock()
 	l.out.out.WriteString(text)
-	_ = l.out.out.Flush() // a terminal that is gone sends a signal
+	_ = l.out.out.Flush() // a closed terminal sends SIGHUP
 }

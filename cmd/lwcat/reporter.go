@@ -8,18 +8,18 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// logOptions select the messages on standard error.
+// logOptions select messages on standard error.
 type logOptions struct {
 	stats   bool
 	verbose bool
 }
 
 func (o *logOptions) flags(set *pflag.FlagSet) {
-	set.BoolVar(&o.stats, "stats", false, "show rates while it runs, on a terminal, and all figures at the end, as a line of JSON")
-	set.BoolVarP(&o.verbose, "verbose", "v", false, "tell of every request")
+	set.BoolVar(&o.stats, "stats", false, "show rates during the run on a terminal, and print all metrics as a line of JSON at the end")
+	set.BoolVarP(&o.verbose, "verbose", "v", false, "log every request")
 }
 
-// reporter writes messages about one collection's stream to standard error.
+// reporter writes messages about one stream to standard error.
 type reporter struct {
 	name    string
 	status  *status
@@ -55,7 +55,7 @@ func (s *status) traceRequests(trace *lw.Trace) {
 		if err != nil {
 			s.logf("< %s after %v: %v", uri(req), took, err)
 		} else {
-			s.logf("< %s: an answer after %v", uri(req), took)
+			s.logf("< %s: response after %v", uri(req), took)
 		}
 	}
 }
@@ -67,29 +67,29 @@ func uri(req *lw.Request) string {
 	return req.Path + "?" + req.Query
 }
 
-// report logs a change of the connection and counts the changes of an event.
+// report logs changes of the connection and counts the changes of an event.
 func (r *reporter) report(event lw.Event[*lw.Object], changes int) {
 	r.changes += changes
 	switch event.Type {
 	case lw.Interrupted:
 		r.reportInterruption(event.Interruption, event.ResourceVersion)
 	case lw.ListStarted:
-		r.relisting = r.synced && (r.answered || r.disconnected) // the list that --resume begins with is the first of this run
+		r.relisting = r.synced && (r.answered || r.disconnected) // the first list after --resume is not a relist
 		r.answered, r.changes = true, 0
 		r.meter.setListing(true)
 	case lw.Synced:
 		r.meter.setListing(false)
 		if r.verbose && !r.relisting {
-			r.logf("listed at version %s: %d objects", event.ResourceVersion, r.changes)
+			r.logf("listed at resourceVersion %s: %d objects", event.ResourceVersion, r.changes)
 		}
 		if r.relisting {
 			r.meter.update(func() { r.meter.metrics.Relists++ })
-			r.logf("listed again at version %s: %d changes while blind", event.ResourceVersion, r.changes)
+			r.logf("relisted at resourceVersion %s: %d changes", event.ResourceVersion, r.changes)
 		}
 	case lw.WatchStarted:
 		r.answered = true
 		if r.disconnected {
-			r.logf("watching from version %s", event.ResourceVersion)
+			r.logf("watching from resourceVersion %s", event.ResourceVersion)
 		}
 		r.disconnected = false
 	}
@@ -99,12 +99,12 @@ func (r *reporter) reportInterruption(b *lw.Interruption, version string) {
 	r.disconnected = true
 	r.meter.setListing(false)
 	r.meter.update(func() { r.meter.metrics.Interruptions++ })
-	next := "resuming from version " + version
+	next := "resuming from resourceVersion " + version
 	switch {
 	case b.Relist && r.synced:
-		next = "listing again"
+		next = "relisting"
 	case b.Relist:
-		next = "trying again"
+		next = "retrying"
 	}
 	if delay := b.Delay.Round(100 * time.Millisecond); delay > 0 {
 		next += " in " + delay.String()

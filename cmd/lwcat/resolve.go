@@ -19,13 +19,12 @@ const discoveryTimeout = 90 * time.Second
 // maxRetryDelay is the longest delay between two attempts.
 const maxRetryDelay = 30 * time.Second
 
-// resolve turns the names of the command line into resources. A server that has no time, or a fault that may pass, is asked again,
-// as it is for a collection.
+// resolve returns the resources that the command line names. It retries server errors and status 429.
 func (s *source) resolve(ctx context.Context, o *resourceOptions, status *status) ([]lw.Resource, error) {
 	for pause := time.Second; ; pause = min(2*pause, maxRetryDelay) {
 		asking, stop := context.WithTimeoutCause(ctx, discoveryTimeout, lw.ErrSilent)
 		resources, err := resolve(asking, s.transport, o, s.namespace, func(format string, args ...any) {
-			if ctx.Err() == nil { // else it is not the server that did not tell
+			if ctx.Err() == nil { // otherwise lwcat is stopping, and the warnings are misleading
 				status.logf(format, args...)
 			}
 		})
@@ -38,7 +37,7 @@ func (s *source) resolve(ctx context.Context, o *resourceOptions, status *status
 			return resources, err
 		}
 		wait := max(pause, refusal.RetryAfter)
-		status.logf("%v; asking again in %v", err, wait)
+		status.logf("%v; retrying in %v", err, wait)
 		select {
 		case <-time.After(wait):
 		case <-ctx.Done():
@@ -47,8 +46,9 @@ func (s *source) resolve(ctx context.Context, o *resourceOptions, status *status
 	}
 }
 
-// resolve turns the names of the command line into resources, each collection once. The server is asked only if one of them
-// is not a path; what it cannot tell goes to warn. namespace is that of the context.
+// resolve returns the resources that the command line names, without duplicates. It requests discovery documents unless
+// all names are paths. It passes groups without discovery information to warn. Names without a namespace flag use the
+// given namespace.
 func resolve(ctx context.Context, transport lw.Transport, o *resourceOptions, namespace string, warn func(format string, args ...any)) (resources []lw.Resource, err error) {
 	namespaces := o.namespaces
 	if len(namespaces) == 0 {
@@ -73,7 +73,7 @@ func resolve(ctx context.Context, transport lw.Transport, o *resourceOptions, na
 						warn("… and %d more", len(all.Missing)-i)
 						break
 					}
-					warn("some of the server's resources are not known: %s", missing)
+					warn("some resources could not be discovered: %s", missing)
 				}
 			}
 			if found, err = collections(all, name, namespaces); err != nil {
@@ -89,7 +89,7 @@ func resolve(ctx context.Context, transport lw.Transport, o *resourceOptions, na
 	return resources, nil
 }
 
-// maxWarnings is how many unavailable API groups are logged.
+// maxWarnings limits the number of logged API groups without discovery information.
 const maxWarnings = 20
 
 // hintObjectName explains the syntax of object names to a user of kubectl's "pods web-0" form.
@@ -97,10 +97,10 @@ func hintObjectName(err error, name string, before []lw.Resource) error {
 	if _, unknown := errors.AsType[*discovery.UnknownError](err); !unknown || len(before) == 0 || strings.Contains(name, "/") {
 		return err
 	}
-	return fmt.Errorf("%w (an object is named as %s/%s)", err, before[len(before)-1].Plural, name)
+	return fmt.Errorf("%w (to name an object, write %s/%s)", err, before[len(before)-1].Plural, name)
 }
 
-// split parts the arguments at their commas, but not paths, whose query may have some.
+// split splits the arguments at commas. It does not split paths, because their queries may contain commas.
 func split(args []string) (names []string) {
 	for _, arg := range args {
 		if strings.HasPrefix(arg, "/") {
@@ -112,7 +112,7 @@ func split(args []string) (names []string) {
 	return names
 }
 
-// collections returns what a name such as pods, or pod/web-0, stands for in each namespace.
+// collections returns the resources for a name such as pods or pod/web-0, one for each namespace.
 func collections(all *discovery.Resources, name string, namespaces []string) (resources []lw.Resource, err error) {
 	word, object, _ := strings.Cut(name, "/")
 	found, err := all.Find(word)

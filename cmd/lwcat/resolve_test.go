@@ -13,7 +13,7 @@ import (
 
 func discoveries(r lwtest.Request) bool { return r.Verb == "" }
 
-// TestRequestsBeforeTheFirstList is what a start costs: none for a path, and two for names, however many.
+// TestRequestsBeforeTheFirstList checks that a path needs no discovery request, and that any number of names needs two.
 func TestRequestsBeforeTheFirstList(t *testing.T) {
 	for args, want := range map[string]int{
 		"/api/v1/pods": 0, "/api/v1/watch/namespaces/default/pods/a /apis/apps/v1/deployments": 0,
@@ -27,12 +27,12 @@ func TestRequestsBeforeTheFirstList(t *testing.T) {
 	}
 }
 
-// TestServerWithoutAggregatedDiscovery is asked as clients of before Kubernetes 1.26 did.
+// TestServerWithoutAggregatedDiscovery simulates a server before Kubernetes 1.26.
 func TestServerWithoutAggregatedDiscovery(t *testing.T) {
 	server := start(t, nil)
 	create(t, server, "deployments.apps", named("web"))
 	server.Fail(discoveries, -1, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
-		r.Header.Set("Accept", "application/json") // what else it says is Greek to it
+		r.Header.Set("Accept", "application/json") // the server does not know other media types
 		next.ServeHTTP(w, r)
 	})
 	code, out, errs := lwcat(t, "-s", server.URL, "--once", "deploy", "no")
@@ -42,7 +42,6 @@ func TestServerWithoutAggregatedDiscovery(t *testing.T) {
 	require.Len(t, server.Requests(discoveries), 5, "/api, /apis, and three group versions")
 }
 
-// TestDiscoveryOfPartlyUnavailableServer: the rest is followed, and a warning names the part.
 func TestDiscoveryOfPartlyUnavailableServer(t *testing.T) {
 	server := start(t, nil)
 	create(t, server, "configmaps", named("a"))
@@ -51,17 +50,17 @@ func TestDiscoveryOfPartlyUnavailableServer(t *testing.T) {
 	})
 	code, out, errs := lwcat(t, "-s", server.URL, "--once", "cm")
 	require.Equal(t, exitDone, code, errs)
-	require.Equal(t, "lwcat: some of the server's resources are not known: metrics.k8s.io/v1beta1: it does not answer the API server\n", errs)
+	require.Equal(t, "lwcat: some resources could not be discovered: metrics.k8s.io/v1beta1: its server does not respond\n", errs)
 	require.Equal(t, []string{"ADDED ConfigMap default/a"}, describe(t, out))
 
 	server.Fail(func(r lwtest.Request) bool { return r.URL.Path == "/apis" }, 1, lwtest.Refuse(lw.Status{Code: 503}))
 	code, out, errs = lwcat(t, "-s", server.URL, "--once", "cm")
 	require.Equal(t, exitDone, code, errs)
-	require.Contains(t, errs, "lwcat: some of the server's resources are not known: /apis: the server answered 503")
+	require.Contains(t, errs, "lwcat: some resources could not be discovered: /apis: the server answered 503")
 	require.Equal(t, []string{"ADDED ConfigMap default/a"}, describe(t, out))
 }
 
-// TestShardsCoverAllHashes, each once.
+// TestShardsCoverAllHashes checks that the shards do not overlap.
 func TestShardsCoverAllHashes(t *testing.T) {
 	for n := 1; n <= 7; n++ {
 		next := "0x0000000000000000"

@@ -14,10 +14,10 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// resumeFormat identifies the file format. An incompatible format gets another name.
+// resumeFormat identifies the file format. Incompatible formats need a new name.
 const resumeFormat = "lwcat-resume-1"
 
-// maxResumeSize is the largest resume file that is read, in bytes.
+// maxResumeSize limits the size of a resume file, in bytes.
 const maxResumeSize = 1 << 30
 
 // resumeFile is the file of --resume. It stores the printed state of each collection.
@@ -37,7 +37,7 @@ type progress struct {
 	Kind            string                    `json:"kind"`
 	APIVersion      string                    `json:"apiVersion"`
 	ResourceVersion string                    `json:"resourceVersion"`
-	Objects         map[string]progressObject `json:"objects"` // by key, as "default/web-0"
+	Objects         map[string]progressObject `json:"objects"` // by key, for example "default/web-0"
 
 	file    *resumeFile
 	pending []output.Event // events that are not flushed yet
@@ -49,19 +49,19 @@ type progressObject struct {
 	ResourceVersion string `json:"resourceVersion"`
 }
 
-// openResume reads a file of --resume, if it is there.
+// openResume reads a resume file, or creates it if it does not exist.
 func openResume(path, server string) (*resumeFile, error) {
 	f := &resumeFile{path: path, saved: time.Now(), Format: resumeFormat, Server: server, Collections: map[string]*progress{}}
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return f, f.save() // what cannot be written is better known now than at the end
+		return f, f.save() // reports an unwritable file at the start
 	case err != nil:
 		return nil, fmt.Errorf("--resume: %w", err)
 	case !info.Mode().IsRegular():
-		return nil, fmt.Errorf("--resume: %s is no file that can be replaced: name another one", path)
+		return nil, fmt.Errorf("--resume: %s is not a regular file: name another file", path)
 	case info.Size() > maxResumeSize:
-		return nil, fmt.Errorf("--resume: %s is larger than %d MiB: name another one", path, maxResumeSize>>20)
+		return nil, fmt.Errorf("--resume: %s is larger than %d MiB: name another file", path, maxResumeSize>>20)
 	}
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -69,10 +69,10 @@ func openResume(path, server string) (*resumeFile, error) {
 	}
 	found := &resumeFile{}
 	if err := json.Unmarshal(text, found); err != nil || found.Format != resumeFormat {
-		return nil, fmt.Errorf("--resume: %s was not written by --resume, or by another version: name another one, or remove it", path)
+		return nil, fmt.Errorf("--resume: %s is not a resume file of this version: name another file, or remove it", path)
 	}
 	if found.Server != server {
-		return nil, fmt.Errorf("--resume: %s is of the server %s: name another one for %s", path, found.Server, server)
+		return nil, fmt.Errorf("--resume: %s belongs to the server %s: name another file for %s", path, found.Server, server)
 	}
 	f.info = info
 	for id, p := range found.Collections {
@@ -83,7 +83,7 @@ func openResume(path, server string) (*resumeFile, error) {
 	return f, nil
 }
 
-// collection returns what is kept of a collection, which is told apart by its resource and selectors.
+// collection returns the stored progress of a collection. Resources with different selectors are different collections.
 func (f *resumeFile) collection(resource lw.Resource, o *resourceOptions) *progress {
 	if f == nil {
 		return nil
@@ -119,7 +119,7 @@ func (p *progress) objects() (all []*lw.Object, err error) {
 	return all, nil
 }
 
-// record adds accepted events. If flushed is set, it commits them together with a non-empty resourceVersion, and saves the file
+// record adds accepted events. If written is set, it commits them with a non-empty resourceVersion. It saves the file
 // at most once a second.
 func (p *progress) record(seen []output.Event, version string, written bool) error {
 	if p == nil {
@@ -127,7 +127,8 @@ func (p *progress) record(seen []output.Event, version string, written bool) err
 	}
 	p.file.mu.Lock()
 	defer p.file.mu.Unlock()
-	if p.pending = append(p.pending, seen...); !written {
+	p.pending = append(p.pending, seen...)
+	if !written {
 		return nil
 	}
 	news := len(p.pending) > 0 || version != ""
@@ -138,12 +139,12 @@ func (p *progress) record(seen []output.Event, version string, written bool) err
 	if news && time.Since(p.file.saved) > time.Second {
 		if err := p.file.save(); errors.Is(err, errShared) {
 			return err
-		} // of others the last save's counts
+		} // The last save reports other errors.
 	}
 	return nil
 }
 
-// commit applies the pending events.
+// commit applies the pending events to the objects.
 func (p *progress) commit() {
 	for i := range p.pending {
 		o := p.pending[i].Object
@@ -180,10 +181,10 @@ func (f *resumeFile) close() error {
 	return f.save()
 }
 
-// errShared reports that another process has written the resume file. The first process to notice exits.
-var errShared = errors.New("another lwcat has written it since: give each a file of its own")
+// errShared reports that another process has written the resume file.
+var errShared = errors.New("another lwcat has written the file: use a separate file for each run")
 
-// save replaces the file by what is known now, whole or not at all.
+// save replaces the file atomically with the current state.
 func (f *resumeFile) save() error {
 	f.saved = time.Now()
 	if found, err := os.Stat(f.path); err == nil && !f.unchanged(found) {
@@ -198,7 +199,8 @@ func (f *resumeFile) save() error {
 		return fmt.Errorf("--resume: %w", err)
 	}
 	_, err = temporary.Write(text)
-	if err = errors.Join(err, temporary.Close()); err == nil {
+	err = errors.Join(err, temporary.Close())
+	if err == nil {
 		err = os.Rename(temporary.Name(), f.path)
 	}
 	if err != nil {

@@ -11,12 +11,13 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// fullDisk fails after a number of bytes.
+// fullDisk fails after the given number of bytes.
 type fullDisk struct{ room int }
 
 func (f *fullDisk) Write(p []byte) (int, error) {
 	n := min(len(p), f.room)
-	if f.room -= n; n < len(p) {
+	f.room -= n
+	if n < len(p) {
 		return n, errors.New("no space left")
 	}
 	return n, nil
@@ -55,7 +56,7 @@ func TestResumeFileIsNotShared(t *testing.T) {
 	ended := make(chan int)
 	args := []string{"-s", server.URL, "cm", "--resume", path, "-o", "name"}
 	go func() { ended <- run(ctx, append(args, "-v"), &out, &errs, false) }()
-	eventually(t, "the list", func() bool { return strings.Contains(errs.String(), "listed at version") }) // all of it is noted
+	eventually(t, "the list", func() bool { return strings.Contains(errs.String(), "listed at resourceVersion") }) // the resume file is complete
 	require.Equal(t, "configmap/a\n", out.String())
 	code, _, said := lwcat(t, append(args, "--once")...)
 	require.Equal(t, exitDone, code, said)
@@ -63,13 +64,12 @@ func TestResumeFileIsNotShared(t *testing.T) {
 	require.NoError(t, err)
 	stop(errInterrupted)
 	require.Equal(t, exitError, <-ended)
-	require.Contains(t, errs.String(), path+": another lwcat has written it since")
+	require.Contains(t, errs.String(), path+": another lwcat has written the file")
 	left, err := os.ReadFile(path)
 	require.NoError(t, err)
 	require.Equal(t, string(kept), string(left))
 }
 
-// TestResumeFileSizeIsLimited: it names no more than can be held.
 func TestResumeFileSizeIsLimited(t *testing.T) {
 	server := start(t, nil)
 	path := filepath.Join(t.TempDir(), "state")
@@ -82,5 +82,5 @@ func TestResumeFileSizeIsLimited(t *testing.T) {
 	require.Contains(t, errs, "is larger than")
 	code, _, errs = lwcat(t, "-s", server.URL, "cm", "--resume", t.TempDir(), "--once")
 	require.Equal(t, exitError, code)
-	require.Contains(t, errs, "is no file that can be replaced")
+	require.Contains(t, errs, "is not a regular file")
 }

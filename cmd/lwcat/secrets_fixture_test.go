@@ -20,28 +20,28 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// secretsFixture is a world full of secrets: a server that misbehaves by the first part of its path, credentials of all kinds, and
-// lwcat as a process in a folder of its own.
+// secretsFixture contains a server that misbehaves depending on the first part of the path, all kinds of credentials,
+// and an lwcat process with its own folder.
 type secretsFixture struct {
 	t       *testing.T
-	program string // lwcat
-	inputs  string // the folder of what has secrets, and is read
-	work    string // the folder of what lwcat writes, its home included
-	url     string // of the server
-	port    string // of the same
-	proxy   string // the address of a proxy that wants a password
-	ca      string // a file
+	program string // path of lwcat
+	inputs  string // folder of input files with secrets
+	work    string // folder and home directory in which lwcat writes
+	url     string // URL of the server
+	port    string // port of the server
+	proxy   string // address of a proxy that requires a password
+	ca      string // path of the CA file
 	secrets canary.Secrets
 	token   string
-	users   map[string]any // of the kubeconfig
-	configs int            // how many were written
+	users   map[string]any // kubeconfig users by name
+	configs int            // number of written kubeconfigs
 }
 
 func newSecretsFixture(t *testing.T) *secretsFixture {
 	v := &secretsFixture{t: t, inputs: t.TempDir(), work: t.TempDir(), secrets: canary.Secrets{}}
 	self, err := os.Executable()
 	require.NoError(t, err)
-	v.program = filepath.Join(t.TempDir(), "lwcat") // the tests' binary is lwcat under that name
+	v.program = filepath.Join(t.TempDir(), "lwcat") // the test binary acts as lwcat under this name
 	require.NoError(t, os.Symlink(self, v.program))
 	v.token = v.secrets.New("token")
 	authority := certs.NewAuthority(t)
@@ -51,14 +51,14 @@ func newSecretsFixture(t *testing.T) *secretsFixture {
 	return v
 }
 
-// input makes a file that lwcat reads.
+// input writes a file for lwcat to read.
 func (v *secretsFixture) input(name, text string) string {
 	path := filepath.Join(v.inputs, name)
 	require.NoError(v.t, os.WriteFile(path, []byte(text), 0o700))
 	return path
 }
 
-// serve starts the server, which knows the token and the client certificate, and the proxy.
+// serve starts the proxy and the server, which accepts the token and the client certificate.
 func (v *secretsFixture) serve(authority *certs.Authority) {
 	v.url = canary.Serve(v.t, v.secrets, authority, v.token, `{"metadata":{"name":"settings"},"data":{"k":"v"}}`)
 	v.port = v.url[strings.LastIndexByte(v.url, ':'):]
@@ -67,7 +67,7 @@ func (v *secretsFixture) serve(authority *certs.Authority) {
 	v.proxy = tunnel.Listener.Addr().String()
 }
 
-// addUsers makes credentials of all kinds.
+// addUsers adds users with all kinds of credentials.
 func (v *secretsFixture) addUsers(authority *certs.Authority) {
 	cert, key := authority.Issue(v.t, "jane")
 	for i, line := range strings.Split(string(key), "\n") {
@@ -99,7 +99,7 @@ func (v *secretsFixture) addUsers(authority *certs.Authority) {
 	v.users["notBase64"] = map[string]any{"client-certificate-data": encoded(cert), "client-key-data": "!" + v.secrets.New("a broken key")}
 }
 
-// as writes a kubeconfig of a user at a server's path, with more fields of the cluster, and returns it.
+// as writes a kubeconfig for a user and a path of the server, with additional cluster fields. It returns the file name.
 func (v *secretsFixture) as(user, path string, cluster map[string]any) string {
 	all := map[string]any{"server": v.url + path, "certificate-authority": v.ca}
 	maps.Copy(all, cluster)
@@ -114,7 +114,7 @@ func (v *secretsFixture) as(user, path string, cluster map[string]any) string {
 	return v.input("config"+strconv.Itoa(v.configs), string(text))
 }
 
-// command is lwcat with an environment of its own.
+// command returns a command that runs lwcat in its own environment.
 func (v *secretsFixture) command(env []string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(v.t.Context(), v.program, args...)
 	cmd.Dir = v.work
@@ -123,7 +123,7 @@ func (v *secretsFixture) command(env []string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// run runs lwcat to its end. No secret may be in what it says.
+// run runs lwcat until it exits and checks that its output contains no secrets.
 func (v *secretsFixture) run(env []string, args ...string) (code int, out string) {
 	v.t.Helper()
 	cmd := v.command(env, args...)

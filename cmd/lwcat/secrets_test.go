@@ -12,10 +12,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// verboseArguments are the flags with which lwcat tells all that it can.
+// verboseArguments enable all messages of lwcat.
 const verboseArguments = "-v --stats --once --timeout 20s"
 
-// TestSecretsAreNotPrinted: whatever credential is used and whatever a server does to it, it is in nothing that lwcat says.
 func TestSecretsAreNotPrinted(t *testing.T) {
 	t.Parallel()
 	v := newSecretsFixture(t)
@@ -34,7 +33,7 @@ func TestSecretsAreNotPrinted(t *testing.T) {
 			require.Empty(t, out, "%s: %d", path, code)
 		}
 	}
-	recordings := t.TempDir() // they have the bytes that the server sent
+	recordings := t.TempDir() // recordings contain the server's bytes
 	for _, path := range []string{"/echoStatus", "/echoEvent"} {
 		for _, more := range []string{"-o jsonl", "-o wide", "-o jsonl --show-frames", "--transport ws", "--transport auto", "--record " + filepath.Join(recordings, path)} {
 			args := append(strings.Fields("-v --stats --timeout 300ms /api/v1/configmaps "+more), "-s", v.url+path, "--certificate-authority", v.ca, "--token", v.token)
@@ -44,8 +43,8 @@ func TestSecretsAreNotPrinted(t *testing.T) {
 	v.secrets.AbsentFrom(t, v.work)
 }
 
-// TestSecretsOfConnections: servers that cannot be verified, or reached, or say nothing, proxies with passwords, and URLs and
-// files that are wrong.
+// TestSecretsOfConnections covers unverified, unreachable and silent servers, proxies with passwords, and invalid URLs
+// and files.
 func TestSecretsOfConnections(t *testing.T) {
 	t.Parallel()
 	v := newSecretsFixture(t)
@@ -61,7 +60,7 @@ func TestSecretsOfConnections(t *testing.T) {
 		"an authority that is not known":     {args: []string{"-s", v.url}},
 		"a name that is not the server's":    {args: []string{"-s", "https://localhost" + v.port, "--certificate-authority", v.ca}},
 		"nobody there":                       {args: []string{"-s", "https://127.0.0.1:1"}},
-		"HTTP in place of HTTPS":             {args: []string{"-s", "http" + v.url[len("https"):]}},
+		"HTTP instead of HTTPS":              {args: []string{"-s", "http" + v.url[len("https"):]}},
 		"silence":                            {args: []string{"-s", v.url + "/silent", "--certificate-authority", v.ca}},
 		"a password in the server's URL":     {args: []string{"-s", "https://jane:" + url.PathEscape(password) + "@127.0.0.1:1"}},
 		"a token in the server's URL":        {args: []string{"-s", "https://127.0.0.1:1/?token=" + url.QueryEscape(password)}},
@@ -72,7 +71,7 @@ func TestSecretsOfConnections(t *testing.T) {
 		"a proxy of the environment":         {env: []string{"HTTPS_PROXY=" + proxy}, args: []string{"-s", "https://api.test", "--certificate-authority", v.ca}, works: true},
 		"one of the environment that is not": {env: []string{"HTTPS_PROXY=" + nobody}, args: []string{"-s", "https://api.test", "--certificate-authority", v.ca}},
 		"one of the environment, no URL":     {env: []string{"HTTPS_PROXY=http://jane:" + password + "@[::1"}, args: []string{"-s", "https://api.test", "--certificate-authority", v.ca}},
-		"a kubeconfig that is no YAML":       {args: []string{"--kubeconfig", v.input("broken1", "users:\n- token: "+password+"\n\t- x: [")}},
+		"a kubeconfig that is not YAML":      {args: []string{"--kubeconfig", v.input("broken1", "users:\n- token: "+password+"\n\t- x: [")}},
 		"a kubeconfig of something else":     {args: []string{"--kubeconfig", v.input("broken2", "users: "+password+"\ncurrent-context: x\ncontexts: ["+password+"]")}},
 		"a token that no header may have":    {args: []string{"-s", v.url, "--certificate-authority", v.ca, "--token", v.token + "\n"}},
 	} {
@@ -89,8 +88,8 @@ func TestSecretsOfConnections(t *testing.T) {
 	}
 }
 
-// TestSecretsAreNotWritten: of recordings, resume files and whatever else is written, which only their owner may read; nor are
-// they in any form of output, or where a recording is played.
+// TestSecretsAreNotWritten checks recordings, resume files and other written files, which only their owner may read. It
+// also checks all output formats and replays.
 func TestSecretsAreNotWritten(t *testing.T) {
 	t.Parallel()
 	v := newSecretsFixture(t)
@@ -118,7 +117,7 @@ func TestSecretsAreNotWritten(t *testing.T) {
 	require.Equal(t, 4, v.secrets.AbsentFrom(t, v.work))
 }
 
-// TestSecretsInObjects are where objects are asked for, and in no message about them.
+// TestSecretsInObjects checks that secrets appear in printed objects, but never in messages.
 func TestSecretsInObjects(t *testing.T) {
 	t.Parallel()
 	v := newSecretsFixture(t)
@@ -136,7 +135,7 @@ func TestSecretsInObjects(t *testing.T) {
 	require.Zero(t, v.secrets.AbsentFrom(t, v.work))
 }
 
-// TestSecretsOfCompletion: neither what is offered, nor anything that it leaves behind.
+// TestSecretsOfCompletion checks the completions and the files that completion leaves behind.
 func TestSecretsOfCompletion(t *testing.T) {
 	t.Parallel()
 	v := newSecretsFixture(t)
@@ -153,7 +152,7 @@ func TestSecretsOfCompletion(t *testing.T) {
 	require.Zero(t, v.secrets.AbsentFrom(t, v.work))
 }
 
-// TestSecretsAreNotInCrash: what Go tells of all goroutines has none.
+// TestSecretsAreNotInCrash checks Go's dump of all goroutines.
 func TestSecretsAreNotInCrash(t *testing.T) {
 	v := newSecretsFixture(t)
 	cmd := v.command([]string{"GOTRACEBACK=system"}, "-v", "-s", v.url+"/ok", "--certificate-authority", v.ca, "--token", v.token, "cm")
@@ -165,7 +164,7 @@ func TestSecretsAreNotInCrash(t *testing.T) {
 	require.NoError(t, cmd.Process.Signal(syscall.SIGQUIT))
 	require.Error(t, cmd.Wait())
 	require.Contains(t, stderr.String(), "goroutine 1 ")
-	require.Contains(t, stderr.String(), "net/http.(*persistConn)") // what holds the request, wherever lwcat is at that moment
+	require.Contains(t, stderr.String(), "net/http.(*persistConn)") // the goroutine that holds the request
 	v.secrets.Absent(t, "the crash", stderr.String())
 	require.Zero(t, v.secrets.AbsentFrom(t, v.work))
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// serve is lwcat serve: a recording as an API server, until it is interrupted.
+// serve implements lwcat serve. It serves a recording as an API server until ctx ends.
 func serve(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	set := pflag.NewFlagSet("serve", pflag.ContinueOnError)
 	set.Usage = func() {}
@@ -27,7 +27,7 @@ func serve(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		return err
 	}
 	if err == nil && set.NArg() != 1 {
-		err = errors.New("one recording is to be named: lwcat serve FILE")
+		err = errors.New("expected one recording: lwcat serve FILE")
 	}
 	if err != nil {
 		return usageError{err}
@@ -46,12 +46,12 @@ func serve(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 
 const serveHelp = `lwcat serve FILE[@SPEED] [--listen ADDRESS]
 
-plays what lwcat --record has written as an API server, for kubectl, client-go or another lwcat, and prints its URL. What it
-has is what was recorded until then; at the end it stays. SPEED is as for --replay. ADDRESS is 127.0.0.1:0 unless given: a free
-port for this machine only. Nobody is asked for a token, and a recording may hold Secrets.
+serves a recording of lwcat --record as an API server for kubectl, client-go or lwcat, and prints its URL. The state changes
+as the recording plays, and stays at the end. SPEED is the same as for --replay. The default ADDRESS is 127.0.0.1:0: a free
+port that only this machine can reach. The server requires no token, but a recording may contain Secrets.
 `
 
-// playRecording serves a recording while it is played, and its final state afterwards.
+// playRecording serves a recording while it plays, and then serves its final state.
 func playRecording(ctx context.Context, recorded *recording.Recording, speed float64, listen string, stdout io.Writer, status *status) error {
 	server, skipped, err := served.New(ctx, recorded, recordedResources(ctx, recorded))
 	if err != nil {
@@ -59,7 +59,7 @@ func playRecording(ctx context.Context, recorded *recording.Recording, speed flo
 	}
 	defer server.Close()
 	for _, path := range skipped {
-		status.logf("%s is not served: it is no path of an API", path)
+		status.logf("%s is not served: it is not an API path", path)
 	}
 	listener, err := net.Listen("tcp", listen)
 	if err != nil {
@@ -78,15 +78,15 @@ func playRecording(ctx context.Context, recorded *recording.Recording, speed flo
 	if err != nil {
 		status.logf("%v", err)
 	}
-	status.logf("played %d frames, of %v; what they have come to is served until ^C", frames, recorded.Length.Round(time.Millisecond))
+	status.logf("played %d frames recorded in %v; serving the final state until ^C", frames, recorded.Length.Round(time.Millisecond))
 	<-ctx.Done()
 	return context.Cause(ctx)
 }
 
-// recordedResources returns the resources that the recorded run discovered, or nil.
+// recordedResources returns the resources from the recorded discovery documents, or nil if there are none.
 func recordedResources(ctx context.Context, recorded *recording.Recording) []discovery.Resource {
 	all, err := discovery.Ask(ctx, recorded.Play(0).Discovery())
-	if err != nil { // what it has not learned is guessed
+	if err != nil { // package served then guesses the resources
 		return nil
 	}
 	return all.All

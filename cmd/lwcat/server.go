@@ -27,18 +27,18 @@ type serverOptions struct {
 var transports = []string{"http", "ws", "auto"}
 
 func (o *serverOptions) flags(set *pflag.FlagSet) {
-	set.StringVar(&o.Path, "kubeconfig", "", "the only kubeconfig `FILE` to read, in place of $KUBECONFIG or ~/.kube/config")
-	set.StringVar(&o.Context, "context", "", "`NAME` of the context, in place of the current one")
-	set.StringVar(&o.Cluster, "cluster", "", "`NAME` of the cluster, in place of the context's")
-	set.StringVar(&o.User, "user", "", "`NAME` of the user, in place of the context's")
-	set.StringVarP(&o.Server, "server", "s", "", "the API server's `URL`, as https://127.0.0.1:6443")
+	set.StringVar(&o.Path, "kubeconfig", "", "read only this kubeconfig `FILE` instead of $KUBECONFIG or ~/.kube/config")
+	set.StringVar(&o.Context, "context", "", "`NAME` of the context instead of the current one")
+	set.StringVar(&o.Cluster, "cluster", "", "`NAME` of the cluster instead of the context's")
+	set.StringVar(&o.User, "user", "", "`NAME` of the user instead of the context's")
+	set.StringVarP(&o.Server, "server", "s", "", "`URL` of the API server, for example https://127.0.0.1:6443")
 	set.StringVar(&o.Token, "token", "", "bearer `TOKEN`")
-	set.StringVar(&o.CAFile, "certificate-authority", "", "PEM `FILE` to verify the server with")
-	set.StringVar(&o.ServerName, "tls-server-name", "", "`NAME` to verify in place of the URL's host")
-	set.BoolVar(&o.Insecure, "insecure-skip-tls-verify", false, "do not verify the server")
-	set.StringVar(&o.As, "as", "", "`USER` to act as")
-	set.StringArrayVar(&o.AsGroups, "as-group", nil, "`GROUP` to act as a member of; may be repeated")
-	set.StringVar(&o.transport, "transport", "http", "`NAME` of what watches go over: http, ws, or auto: http, and ws where that does not stream")
+	set.StringVar(&o.CAFile, "certificate-authority", "", "PEM `FILE` with the CA that signed the server's certificate")
+	set.StringVar(&o.ServerName, "tls-server-name", "", "`NAME` to verify in the certificate instead of the URL's host")
+	set.BoolVar(&o.Insecure, "insecure-skip-tls-verify", false, "do not verify the server's certificate")
+	set.StringVar(&o.As, "as", "", "`USER` to impersonate")
+	set.StringArrayVar(&o.AsGroups, "as-group", nil, "`GROUP` to impersonate; may be repeated")
+	set.StringVar(&o.transport, "transport", "http", "`NAME` of the transport for watches: http, ws or auto, which falls back to ws if http does not stream")
 }
 
 func (o *serverOptions) validate() error {
@@ -49,7 +49,7 @@ func (o *serverOptions) validate() error {
 		return errors.New("--certificate-authority and --insecure-skip-tls-verify contradict each other")
 	}
 	if !slices.Contains(transports, o.transport) {
-		return fmt.Errorf("no transport %q: there are http, ws and auto", o.transport)
+		return fmt.Errorf("unknown transport %q: expected http, ws or auto", o.transport)
 	}
 	return nil
 }
@@ -71,9 +71,9 @@ func (o *serverOptions) load(ctx context.Context, stderr io.Writer) (*kubeflags.
 		return nil, context.Cause(ctx)
 	}
 	if errors.Is(err, kubeconfig.ErrNowhere) {
-		return nil, usageError{fmt.Errorf("%w: name one by --server, or a kubeconfig by --kubeconfig or in $KUBECONFIG", err)}
+		return nil, usageError{fmt.Errorf("%w: pass --server, or a kubeconfig with --kubeconfig or $KUBECONFIG", err)}
 	}
-	if wrong, ok := errors.AsType[*kubeconfig.Error](err); ok && wrong.File == "" && wrong.Entry == "" { // the flags' fault
+	if wrong, ok := errors.AsType[*kubeconfig.Error](err); ok && wrong.File == "" && wrong.Entry == "" { // caused by the flags
 		return nil, usageError{err}
 	}
 	return config, withHint(err, kubeconfigHint(err))

@@ -12,27 +12,27 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// shardSelector returns the selector of KEP-5866 for a part such as "1/3": of the hashes, which are 64 bits, a range that is
-// open at its end. That of the last one is 2^64.
+// shardSelector returns the KEP-5866 selector for a part such as "1/3". It selects a half-open range of 64-bit hashes.
+// The last range ends at 2^64.
 func shardSelector(shard string) (string, error) {
 	part, parts, _ := strings.Cut(shard, "/")
 	i, errI := strconv.ParseUint(part, 10, 16)
 	n, errN := strconv.ParseUint(parts, 10, 16)
 	if errI != nil || errN != nil || i < 1 || i > n {
-		return "", fmt.Errorf("--shard %s: expected a part and the number of parts, as 1/3, 2/3 or 3/3", shard)
+		return "", fmt.Errorf("--shard %s: expected a part and the number of parts, for example 1/3", shard)
 	}
 	bound := func(i uint64) string {
 		if i == n {
 			return "0x10000000000000000"
 		}
-		hash, _ := bits.Div64(i, 0, n) // of 2^64
+		hash, _ := bits.Div64(i, 0, n) // i * 2^64 / n
 		return fmt.Sprintf("0x%016x", hash)
 	}
 	return fmt.Sprintf("shardRange(object.metadata.uid,'%s','%s')", bound(i-1), bound(i)), nil
 }
 
-// shards finds out whether the server heeds --shard, before too much is printed: one that does not know it lists all. Other
-// errors will come again.
+// shards returns an error if the server ignores --shard, because such a server would send the whole collection. It
+// skips other errors, which the stream reports.
 func (s *stream) shards(ctx context.Context, client *lw.Client[*lw.Object]) error {
 	selector := s.config.resources.shardSelector
 	if selector == "" {

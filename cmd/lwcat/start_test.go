@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// BenchmarkStart measures the stripped program from its start to its first request, and to its first list, which for a name
-// comes after discovery. What causes that time is held by TestRequestsBeforeTheFirstList.
+// BenchmarkStart measures the time from the start of the stripped program to its first request and to its first list.
+// TestRequestsBeforeTheFirstList limits the number of requests in that time.
 func BenchmarkStart(b *testing.B) {
 	binary := filepath.Join(b.TempDir(), "lwcat")
 	build, err := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", "-o", binary, ".").CombinedOutput()

@@ -14,28 +14,28 @@ type metrics struct {
 	Seconds         float64 `json:"seconds"`
 	Events          int64   `json:"events"` // printed
 	EventsPerSecond float64 `json:"eventsPerSecond"`
-	Objects         int64   `json:"objects"` // that came, in lists and events
-	Bytes           int64   `json:"bytes"`   // that came, after decompression
+	Objects         int64   `json:"objects"` // received in lists and watches
+	Bytes           int64   `json:"bytes"`   // received, after decompression
 	BytesPerSecond  float64 `json:"bytesPerSecond"`
 	Relists         int64   `json:"relists"`
 	Interruptions   int64   `json:"interruptions"`
-	DecodeSeconds   float64 `json:"decodeSeconds"`  // from bytes that are there to changes that are known
+	DecodeSeconds   float64 `json:"decodeSeconds"`  // from received bytes to decoded changes
 	MeanLagSeconds  float64 `json:"meanLagSeconds"` // from an event's bytes to its printed line
 	MaxLagSeconds   float64 `json:"maxLagSeconds"`
 }
 
-// stats counts, for all streams together.
+// stats collects the metrics of all streams.
 type stats struct {
 	mu         sync.Mutex
 	started    time.Time
 	metrics    metrics
-	totalLag   time.Duration // sum
+	totalLag   time.Duration // of all printed events
 	decodeTime time.Duration
 
-	lists        int       // in progress
-	listsStarted time.Time // when the first of them started
-	received     int64     // objects of these lists
-	remaining    int64     // objects still to come, as reported by the server
+	lists        int       // number of lists in progress
+	listsStarted time.Time // start of the first list in progress
+	received     int64     // objects received in these lists
+	remaining    int64     // objects not yet received, as reported by the server
 }
 
 func newStats() *stats { return &stats{started: time.Now()} }
@@ -60,7 +60,7 @@ func (s *stats) snapshot() metrics {
 	return f
 }
 
-// json returns the metrics as a line of JSON.
+// json returns the metrics as one line of JSON.
 func (f metrics) json() string {
 	text, err := json.Marshal(f)
 	if err != nil {
@@ -72,7 +72,7 @@ func (f metrics) json() string {
 // rates describes the metrics and the rates since an earlier snapshot.
 func (f metrics) rates(before metrics) string {
 	seconds := f.Seconds - before.Seconds
-	return fmt.Sprintf("%d events, %.0f/s, %s/s, lag %.1f ms at most, %d relists, %d interruptions",
+	return fmt.Sprintf("%d events, %.0f/s, %s/s, max lag %.1f ms, %d relists, %d interruptions",
 		f.Events, float64(f.Events-before.Events)/seconds, formatBytes(float64(f.Bytes-before.Bytes)/seconds),
 		1000*f.MaxLagSeconds, f.Relists, f.Interruptions)
 }
@@ -87,7 +87,7 @@ func formatBytes(n float64) string {
 	return fmt.Sprintf("%.1f GB", n)
 }
 
-// progress is what a terminal shows of lists that take longer than a second; "" if there are none.
+// progress describes lists that have been in progress for more than a second. Otherwise it returns "".
 func (s *stats) progress() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -101,7 +101,7 @@ func (s *stats) progress() string {
 	return text
 }
 
-// meter counts one stream.
+// meter measures one stream.
 type meter struct {
 	*stats
 	listing       bool

@@ -10,13 +10,13 @@ import (
 	"github.com/seed-6d2a410a/listwatch/cmd/lwcat/internal/output"
 )
 
-// status is standard error: messages, and on a terminal a line at the bottom that changes in place.
+// status writes messages to standard error. On a terminal, it also shows a status line at the bottom.
 type status struct {
 	mu        sync.Mutex
 	out       io.Writer
 	terminal  bool
 	line      string
-	redirects sync.Map // the origins that redirects led to
+	redirects sync.Map // origins of logged redirects
 }
 
 // logf writes a message. It escapes control characters and shortens the message, because servers supply parts of it.
@@ -33,7 +33,7 @@ const maxMessage = 4000 // bytes
 // logRedirect logs each redirect to another origin once.
 func (s *status) logRedirect(origin string) {
 	if _, told := s.redirects.LoadOrStore(origin, true); !told {
-		s.logf("the server sends on to %s, which gets no credentials", origin)
+		s.logf("the server redirects to %s; no credentials are sent there", origin)
 	}
 }
 
@@ -41,7 +41,8 @@ func (s *status) logRedirect(origin string) {
 func (s *status) setLine(line string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if line = s.truncate(line); s.terminal && line != s.line {
+	line = s.truncate(line)
+	if s.terminal && line != s.line {
 		s.line = line
 		fmt.Fprint(s.out, erase+line)
 	}
@@ -54,7 +55,7 @@ func (s *status) truncate(line string) string {
 		return line
 	}
 	if width, _, _ := terminalSize(file); width > 0 && len(line) >= width {
-		return line[:width-1] // it is ASCII
+		return line[:width-1] // the line is ASCII
 	}
 	return line
 }

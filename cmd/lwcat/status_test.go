@@ -32,7 +32,7 @@ func TestRedirectsAreLoggedOnce(t *testing.T) {
 	code, out, errs := lwcat(t, "-s", server.URL, "--token", "s3cret", "--once", "cm")
 	require.Zero(t, code, errs)
 	require.Contains(t, out, `"name":"a"`)
-	require.Equal(t, "lwcat: the server sends on to "+other.URL+", which gets no credentials\n", errs)
+	require.Equal(t, "lwcat: the server redirects to "+other.URL+"; no credentials are sent there\n", errs)
 }
 
 // TestCompletionOmitsUnsafeWords checks that the shell cannot interpret a candidate.

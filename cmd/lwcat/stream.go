@@ -18,19 +18,19 @@ type stream struct {
 	config   *config
 	number   int
 	resource lw.Resource
-	kind     string // in what is printed
+	kind     string // the resource name in the output
 	out      *printer
 	limiter  *limiter
-	progress *progress        // for --resume; nil without it
-	now      func() time.Time // the recorded time during a replay, else nil
-	tables   *table.Transport // decodes the server's own columns; nil if they are not printed
+	progress *progress        // with --resume, else nil
+	now      func() time.Time // returns the recorded time during a replay; nil otherwise
+	tables   *table.Transport // decodes the server's columns with -o wide; nil otherwise
 	reporter
 
 	restoring      bool           // the current events restore the state of --from or --resume
-	noInitialState bool           // --from: a changed object may be unknown
+	noInitialState bool           // with --from, changed objects may be unknown
 	listing        bool           // a list is in progress
 	events         []output.Event // reused for each event
-	badRequests    int            // rejected as malformed
+	badRequests    int            // responses with status 400 or 422
 }
 
 func (s *stream) run(ctx context.Context, transport lw.Transport) error {
@@ -75,7 +75,7 @@ func (s *stream) restore(reflector *cache.Reflector[*lw.Object]) error {
 		}
 		version := s.progress.ResourceVersion
 		if s.config.limits.once {
-			version = "" // a list tells what has changed, and ends
+			version = "" // a list returns all changes at once
 		}
 		reflector.RestoreObjects(version, objects)
 		s.restoring = true
@@ -91,12 +91,12 @@ func (s *stream) restoreEvent(event lw.Event[*lw.Object]) {
 		s.restoring = false
 		s.markSynced()
 		if event.ResourceVersion != "" {
-			s.logf("going on from version %s", event.ResourceVersion)
+			s.logf("continuing from resourceVersion %s", event.ResourceVersion)
 		}
 	}
 }
 
-// handle prints the changes of an event and reports it. It returns true after the last event.
+// handle prints the changes of an event. It returns true after the last event.
 func (s *stream) handle(event lw.Event[*lw.Object], changes []cache.Change[*lw.Object]) (last bool, err error) {
 	s.meter.decoded()
 	if event.Type != lw.Added {
@@ -156,7 +156,7 @@ func (s *stream) printedVersion(event lw.Event[*lw.Object], whole bool) string {
 	return ""
 }
 
-// markSynced records that the first list is complete. It returns true if nothing else is awaited.
+// markSynced records that the first list is complete. It returns true if the run can end.
 func (s *stream) markSynced() (last bool) {
 	if !s.synced {
 		last = s.limiter.listed()

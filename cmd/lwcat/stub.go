@@ -31,7 +31,7 @@ func newStub(key string, p *progress) (*lw.Object, error) {
 	return lw.ParseObject(text)
 }
 
-// isStub reports whether an object is a stub. Only stubs lack a creation timestamp.
+// isStub reports whether an object is a stub. Every object from a server has a creation timestamp, but stubs have none.
 func isStub(o *lw.Object) bool { return !o.Get("metadata.creationTimestamp").Exists() }
 
 func sameVersion(a, b *lw.Object) bool {

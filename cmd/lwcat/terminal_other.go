@@ -7,8 +7,8 @@ import (
 	"os"
 )
 
-// terminalSize says of a terminal that its size is not known.
+// terminalSize returns zeros because the size is not available on this platform.
 func terminalSize(f *os.File) (width, height int, ok bool) { return 0, 0, isTerminal(f) }
 
-// onReaderGone is not known here: the next write finds out.
+// onReaderGone does nothing on this platform. The next write reports a closed pipe.
 func onReaderGone(context.Context, *os.File, func()) {}

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// terminalSize returns the columns and lines of a terminal; ok is false if the file is none.
+// terminalSize returns the columns and lines of a terminal. If the file is not a terminal, ok is false.
 func terminalSize(f *os.File) (width, height int, ok bool) {
 	connection, err := f.SyscallConn()
 	if err != nil {
@@ -23,14 +23,14 @@ func terminalSize(f *os.File) (width, height int, ok bool) {
 	return width, height, ok && err == nil
 }
 
-// onReaderGone calls gone as soon as nobody reads a pipe any more, as head has seen enough, unless ctx ends before. A write would
-// fail, too, but not before there is something to write.
+// onReaderGone blocks until ctx ends or the reader of a pipe closes it, for example head. It calls gone if the reader
+// closes the pipe. Without it, lwcat would notice only at the next write.
 func onReaderGone(ctx context.Context, out *os.File, gone func()) {
 	info, err := out.Stat()
 	if err != nil || info.Mode()&os.ModeNamedPipe == 0 {
 		return
 	}
-	const look = 1000 // milliseconds, after which ctx is asked
+	const look = 1000 // milliseconds between checks of ctx
 	for ctx.Err() == nil {
 		pipe := []unix.PollFd{{Fd: int32(out.Fd())}}
 		n, err := unix.Poll(pipe, look)

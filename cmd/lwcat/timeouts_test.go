@@ -49,13 +49,13 @@ func (b *busyTransport) Open(_ context.Context, req *lw.Request) (io.ReadCloser,
 func TestDiscoveryRetriesBusyServer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began, server := time.Now(), &busyTransport{}
-		server.rejections.Store(4) // of two requests each
+		server.rejections.Store(4) // two per discovery attempt
 		var errs lockedBuffer
 		found, err := (&source{transport: server, namespace: "default"}).resources(t.Context(), &config{resources: resourceOptions{names: []string{"pods"}}}, &status{out: &errs})
 		require.NoError(t, err)
 		require.Equal(t, []lw.Resource{lw.Pods("default")}, found)
 		require.Equal(t, 14*time.Second, time.Since(began), errs.String())
-		require.Equal(t, 2, strings.Count(errs.String(), "the server answered 503; asking again in 7s"), errs.String())
+		require.Equal(t, 2, strings.Count(errs.String(), "the server answered 503; retrying in 7s"), errs.String())
 	})
 }
 

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// printVersion is lwcat version: the module's version, or the commit that it was built from, Go's, and the platform.
+// printVersion implements lwcat version. It prints the versions of lwcat and Go, and the platform.
 func printVersion(_ context.Context, args []string, stdout, _ io.Writer) error {
 	if err := noArguments(args); err != nil {
 		return err
@@ -19,7 +19,8 @@ func printVersion(_ context.Context, args []string, stdout, _ io.Writer) error {
 	return err
 }
 
-// version returns what Go noted when it built this: "v1.2.3", "v0.0.0-20261121120855-a313d0efb1ae", or "(devel)".
+// version returns the module version from the build information, for example "v1.2.3",
+// "v0.0.0-20261121120855-a313d0efb1ae" or "(devel)".
 func version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
@@ -28,7 +29,7 @@ func version() string {
 	return cmp.Or(info.Main.Version, "(unknown)")
 }
 
-// committed returns the day of the commit that this was built from, as "2026-11-21"; "" if Go has not noted it.
+// committed returns the date of the built commit, for example "2026-11-21", or "" if it is unknown.
 func committed() string {
 	info, _ := debug.ReadBuildInfo()
 	if info == nil {

@@ -1,4 +1,4 @@
-// Package condition has the conditions that lwcat waits for, as --until status.phase=Running.
+// Package condition implements the conditions of --until, for example status.phase=Running.
 package condition
 
 import (
@@ -10,19 +10,20 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// Condition is what is waited for:
+// Condition is a condition on the objects of collections:
 //
 //	[any|all|none] TERM [&& TERM]...
 //
-// where a term is about one object:
+// A term is a condition on one object:
 //
-//	PATH             a field is there, and neither null, false nor ""
-//	PATH OP VALUE    with OP one of = == != < <= > >=; numbers are compared as numbers if both are some
-//	condition=TYPE   status.conditions has the type with the status True
+//	PATH             the field exists and is not null, false or ""
+//	PATH OP VALUE    OP is one of = == != < <= > >=; two numbers are compared as numbers
+//	condition=TYPE   status.conditions contains the type with the status True
 //	condition=TYPE=STATUS
 //
-// any, the default, holds as soon as one object fulfils all terms; all, when every object does and there is one; none, when no
-// object does. "exists" and "deleted" stand alone: there is an object, and there is none. All but any need a complete list.
+// "any" is the default: at least one object matches all terms. "all" means that at least one object exists and every
+// object matches. "none" means that no object matches. "exists" and "deleted" are complete conditions: at least one
+// object exists, or no object exists. Only "any" and "exists" can hold before the first lists are complete.
 type Condition struct {
 	text  string
 	over  quantifier
@@ -39,12 +40,12 @@ const (
 
 type term func(*lw.Object) bool
 
-// SyntaxError says what is wrong with a condition.
+// SyntaxError reports an invalid condition.
 type SyntaxError struct{ Text, Problem string }
 
 func (e *SyntaxError) Error() string { return fmt.Sprintf("condition %q: %s", e.Text, e.Problem) }
 
-// Parse reads a condition. The error is a *[SyntaxError].
+// Parse parses a condition. The error is a *[SyntaxError].
 func Parse(text string) (*Condition, error) {
 	c := &Condition{text: text}
 	rest := strings.TrimSpace(text)
@@ -55,7 +56,7 @@ func Parse(text string) (*Condition, error) {
 		c.over = noneOf
 		return c, nil
 	}
-	rest = strings.TrimPrefix(rest, "jsonpath=") // as kubectl wait has it
+	rest = strings.TrimPrefix(rest, "jsonpath=") // the syntax of kubectl wait
 	for word, over := range map[string]quantifier{"any ": anyOf, "all ": allOf, "none ": noneOf} {
 		if after, found := strings.CutPrefix(rest, word); found {
 			c.over, rest = over, after
@@ -74,7 +75,7 @@ func Parse(text string) (*Condition, error) {
 
 func (c *Condition) String() string { return c.text }
 
-// operators are tried in this order where they begin at the same place.
+// operators are in the order in which parseTerm tries them. Longer operators precede their prefixes.
 var operators = []struct {
 	text  string
 	holds func(order int) bool
@@ -102,7 +103,7 @@ func parseTerm(text string) (t term, problem string) {
 		}
 		value = strings.TrimSpace(value)
 		if strings.IndexAny(value, "=!<>") == 0 {
-			return nil, "expected a value after " + operator.text + ", in quotes if it begins with a sign, and found " + strconv.Quote(value)
+			return nil, "expected a value after " + operator.text + ", quoted if it starts with an operator, but found " + strconv.Quote(value)
 		}
 		if left == "condition" && strings.Trim(operator.text, "=") == "" {
 			return conditionTerm(value), ""
@@ -117,17 +118,17 @@ func parseTerm(text string) (t term, problem string) {
 	return nil, "expected one of = == != < <= > >= after " + left
 }
 
-// reserved words cannot name a field.
+// reserved contains the words that cannot name a field.
 var reserved = map[string]bool{"exists": true, "deleted": true, "condition": true, "any": true, "all": true, "none": true}
 
-// parsePath takes a path as lw.Value.Get does, and in the forms that kubectl's users know: .status.phase and {.status.phase}.
+// parsePath accepts the paths of lw.Value.Get and kubectl's forms .status.phase and {.status.phase}.
 func parsePath(text string) (path, problem string) {
 	path = strings.TrimPrefix(strings.TrimSuffix(strings.TrimPrefix(unquote(text), "{"), "}"), ".")
 	if reserved[strings.ToLower(path)] {
-		return "", path + " is no field: exists and deleted stand alone, and a condition is named as condition=Ready"
+		return "", path + " is not a field: use exists and deleted alone, and write a condition as condition=Ready"
 	}
 	if _, err := lw.Project(path); err != nil || strings.ContainsAny(path, " \t\n") {
-		return "", "expected the path of a field, as status.phase, and found " + strconv.Quote(text)
+		return "", "expected a field path such as status.phase, but found " + strconv.Quote(text)
 	}
 	return path, ""
 }
@@ -158,7 +159,7 @@ func isTrue(v lw.Value) bool {
 	return v.Exists() && v != "null" && v != "false" && v != `""`
 }
 
-// compare compares integers as such, which may be larger than floats tell apart, other numbers as floats, and the rest as text.
+// compare compares integers exactly, other numbers as floats, and all other values as strings.
 func compare(a, b string) int {
 	i, err := strconv.ParseInt(a, 10, 64)
 	j, err2 := strconv.ParseInt(b, 10, 64)

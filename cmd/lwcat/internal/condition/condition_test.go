@@ -65,16 +65,16 @@ func TestTerms(t *testing.T) {
 
 func TestParseErrors(t *testing.T) {
 	for text, want := range map[string]string{
-		"":                      `condition "": expected the path of a field, as status.phase, and found ""`,
-		"status..phase":         `condition "status..phase": expected the path of a field, as status.phase, and found "status..phase"`,
-		"all exists":            `condition "all exists": exists is no field: exists and deleted stand alone, and a condition is named as condition=Ready`,
-		"Deleted":               `condition "Deleted": Deleted is no field: exists and deleted stand alone, and a condition is named as condition=Ready`,
-		"=x":                    `condition "=x": expected the path of a field, as status.phase, and found ""`,
+		"":                      `condition "": expected a field path such as status.phase, but found ""`,
+		"status..phase":         `condition "status..phase": expected a field path such as status.phase, but found "status..phase"`,
+		"all exists":            `condition "all exists": exists is not a field: use exists and deleted alone, and write a condition as condition=Ready`,
+		"Deleted":               `condition "Deleted": Deleted is not a field: use exists and deleted alone, and write a condition as condition=Ready`,
+		"=x":                    `condition "=x": expected a field path such as status.phase, but found ""`,
 		"status.phase ! x":      `condition "status.phase ! x": expected one of = == != < <= > >= after status.phase`,
-		"a=1 && ":               `condition "a=1 && ": expected the path of a field, as status.phase, and found ""`,
-		"status.phase>>x":       `condition "status.phase>>x": expected a value after >, in quotes if it begins with a sign, and found ">x"`,
-		"status phase":          `condition "status phase": expected the path of a field, as status.phase, and found "status phase"`,
-		"status.conditions[0=1": `condition "status.conditions[0=1": expected the path of a field, as status.phase, and found "status.conditions[0"`,
+		"a=1 && ":               `condition "a=1 && ": expected a field path such as status.phase, but found ""`,
+		"status.phase>>x":       `condition "status.phase>>x": expected a value after >, quoted if it starts with an operator, but found ">x"`,
+		"status phase":          `condition "status phase": expected a field path such as status.phase, but found "status phase"`,
+		"status.conditions[0=1": `condition "status.conditions[0=1": expected a field path such as status.phase, but found "status.conditions[0"`,
 	} {
 		_, err := Parse(text)
 		var syntax *SyntaxError

@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// FuzzParse: any text is a condition, or a *SyntaxError that names it. Of one object, what none waits for is what any does not,
-// and terms that are joined hold if each does.
+// FuzzParse checks that Parse returns a condition or a *SyntaxError. For one object, "none" is the opposite of "any".
+// Joined terms hold if each term holds.
 func FuzzParse(f *testing.F) {
 	const pod = `{"metadata":{"name":"a","labels":{"a.b/c":"x"}},"status":{"phase":"Running","n":10,"conditions":[{"type":"Ready","status":"True"}]}}`
 	f.Add("status.phase=Running", "condition=Ready", pod)
@@ -39,7 +39,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// quantified reports whether a condition cannot be a part of another.
+// quantified reports whether a condition cannot be part of another condition.
 func quantified(text string) bool {
 	text = strings.TrimSpace(text)
 	for _, word := range []string{"any ", "all ", "none ", "jsonpath="} {
@@ -50,7 +50,7 @@ func quantified(text string) bool {
 	return text == "exists" || text == "deleted"
 }
 
-// holds reports whether a condition holds of a collection with one object, and whether it is one.
+// holds reports whether a condition holds for a collection with one object, and whether the condition is valid.
 func holds(t *testing.T, text string, o *lw.Object) (holds, ok bool) {
 	c, err := Parse(text)
 	if err != nil {
@@ -67,7 +67,8 @@ func holds(t *testing.T, text string, o *lw.Object) (holds, ok bool) {
 	return w.Holds(), true
 }
 
-// FuzzCompare: exactly one of less, equal and greater holds of a field that is there, and not equal is the opposite of equal.
+// FuzzCompare checks that exactly one of less, equal and greater holds for an existing field, and that != is the
+// opposite of =.
 func FuzzCompare(f *testing.F) {
 	for _, pair := range [][2]string{{"10", "9.5"}, {"9223372036854775807", "9223372036854775806"}, {`"NaN"`, "1"}, {`"a"`, "b"}, {"null", "x"}, {`"0x1p4"`, "16"}, {"1e999", "1e998"}, {"[1]", "{}"}} {
 		f.Add(pair[0], pair[1])

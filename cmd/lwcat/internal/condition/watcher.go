@@ -2,11 +2,11 @@ package condition
 
 import "github.com/seed-6d2a410a/listwatch/lw"
 
-// Watcher tells when a condition holds in collections whose changes it sees. One goroutine at a time may use it.
+// Watcher evaluates a condition while collections change. It is not safe for concurrent use.
 type Watcher struct {
 	condition *Condition
-	unlisted  int // collections that are not complete
-	objects   int // that there are
+	unlisted  int // number of incomplete collections
+	objects   int // number of existing objects
 	matching  map[objectKey]struct{}
 }
 
@@ -15,12 +15,12 @@ type objectKey struct {
 	key        lw.Key
 }
 
-// Watch returns a watcher of so many collections.
+// Watch returns a watcher for the given number of collections.
 func (c *Condition) Watch(collections int) *Watcher {
 	return &Watcher{condition: c, unlisted: collections, matching: map[objectKey]struct{}{}}
 }
 
-// Put tells of an object that is new, or that has changed.
+// Put adds or updates an object.
 func (w *Watcher) Put(collection int, o *lw.Object, isNew bool) {
 	if isNew {
 		w.objects++
@@ -33,13 +33,13 @@ func (w *Watcher) Put(collection int, o *lw.Object, isNew bool) {
 	}
 }
 
-// Delete tells of an object that is gone.
+// Delete removes an object.
 func (w *Watcher) Delete(collection int, o *lw.Object) {
 	w.objects--
 	delete(w.matching, objectKey{collection, o.Key()})
 }
 
-// Complete tells that all of one more collection has been put.
+// Complete records that the first list of one more collection is complete.
 func (w *Watcher) Complete() { w.unlisted-- }
 
 // Holds reports whether the condition holds now.

@@ -1,5 +1,5 @@
-// Package diff says what changed between two JSON values: for people, with elements of arrays called by their names, and as
-// JSON Patch. Members have no order, numbers are compared as text.
+// Package diff compares JSON values. It lists changes for people, or as JSON Patch. It ignores the order of members and
+// compares numbers as text.
 package diff
 
 import (
@@ -13,11 +13,11 @@ import (
 // Change is one difference.
 type Change struct {
 	Path     Path
-	Old, New lw.Value // "" where the value is not there
-	Reorder  bool     // the elements of an array are where others were; Old and New are arrays of their names
+	Old, New lw.Value // "" for a missing value
+	Reorder  bool     // only the order of the elements changed; Old and New are arrays of their names
 }
 
-// Compare returns what changed, in the order of the new value, with what is gone from an object or array at its end.
+// Compare returns the changes in the order of the new value. Within each object or array, removed members come last.
 func Compare(old, new lw.Value, filter Filter) []Change {
 	c := comparison{filter: filter}
 	c.values(nil, old, new)
@@ -45,8 +45,8 @@ func (c *comparison) objects(path Path, old, new lw.Value) {
 	eachMember(path, membersOf(old), membersOf(new), false, c.values)
 }
 
-// eachMember visits the members of both values: first those of the new value, then those that only the old value has. A value
-// that is not there is "". The members are elements of an array if element is set.
+// eachMember visits the members of both values: first those of the new value, then those that only the old value has.
+// Missing values are "". The members are elements of an array if element is set.
 func eachMember(path Path, before, after members, element bool, visit func(path Path, old, new lw.Value)) {
 	step := func(name string, i int) Path {
 		if element {
@@ -87,7 +87,7 @@ func (c *comparison) arrays(path Path, old, new lw.Value) {
 	}
 }
 
-// namedArrays compares arrays whose elements have names.
+// namedArrays compares two arrays with named elements.
 func (c *comparison) namedArrays(path Path, before, after members) {
 	eachMember(path, before, after, true, c.values)
 	was, is := sharedNames(before, after), sharedNames(after, before)
@@ -96,7 +96,7 @@ func (c *comparison) namedArrays(path Path, before, after members) {
 	}
 }
 
-// sharedNames returns the names that both have, in the order of a.
+// sharedNames returns the names that a and b share, in the order of a.
 func sharedNames(a, b members) (names []string) {
 	for _, name := range a.names {
 		if _, there := b.values[name]; there {
@@ -106,7 +106,7 @@ func sharedNames(a, b members) (names []string) {
 	return names
 }
 
-// commonEnds returns how many elements at both ends are equal.
+// commonEnds returns the number of equal elements at the start and at the end.
 func commonEnds(old, new []lw.Value) (first, last int) {
 	shorter := min(len(old), len(new))
 	for first < shorter && equal(old[first], new[first]) {
@@ -118,8 +118,8 @@ func commonEnds(old, new []lw.Value) (first, last int) {
 	return first, last
 }
 
-// Patch returns a JSON Patch (RFC 6902) that makes the new value of the old one, as far as the filter looks at it, as JSON: "[]"
-// if nothing changed.
+// Patch returns a JSON Patch (RFC 6902) that changes the old value into the new value, except for the ignored paths. It
+// returns "[]" if nothing changed.
 func Patch(old, new lw.Value, filter Filter) string {
 	p := patch{filter: filter}
 	p.text.WriteByte('[')
@@ -133,12 +133,12 @@ type patch struct {
 	text   strings.Builder
 }
 
-// add adds an operation; those without a value have "".
+// add appends an operation. An empty value is omitted.
 func (p *patch) add(operation string, path Path, value lw.Value) {
 	if p.text.Len() > 1 {
 		p.text.WriteByte(',')
 	}
-	pointer, _ := json.Marshal(path.pointer()) // a string has no way to fail
+	pointer, _ := json.Marshal(path.pointer()) // strings always marshal
 	p.text.WriteString(`{"op":"` + operation + `","path":`)
 	p.text.Write(pointer)
 	if value != "" {
@@ -163,8 +163,8 @@ func (p *patch) values(path Path, old, new lw.Value) {
 	}
 }
 
-// arrays changes, then adds or removes, between the elements at both ends that are the same. Each operation is about the array
-// as those before it left it.
+// arrays skips the equal elements at both ends. It changes the other elements, and then adds or removes elements. Each
+// operation applies to the result of the previous one.
 func (p *patch) arrays(path Path, before, after []lw.Value) {
 	first, last := commonEnds(before, after)
 	both := min(len(before), len(after)) - last

@@ -37,7 +37,7 @@ func TestCompare(t *testing.T) {
 		{"null is a value", `{"a":null}`, `{}`, `a: null -> `},
 		{"added and removed", `{"a":1,"b":2}`, `{"b":2,"c":{"d":3}}`, "c:  -> {\"d\":3}\na: 1 -> "},
 		{"dots in names", `{"a":{"x.io/y":"1"}}`, `{"a":{"x.io/y":"2"}}`, `a.x\.io/y: "1" -> "2"`},
-		{"escapes are no difference", `{"a":"\u0041/"}`, `{"a":"A\/"}`, ``},
+		{"different escapes", `{"a":"\u0041/"}`, `{"a":"A\/"}`, ``},
 		{"elements by name", `{"c":[{"name":"a","i":1},{"name":"b","i":2}]}`, `{"c":[{"name":"b","i":3},{"name":"c","i":2}]}`,
 			"c[b].i: 2 -> 3\nc[c]:  -> {\"name\":\"c\",\"i\":2}\nc[a]: {\"name\":\"a\",\"i\":1} -> "},
 		{"conditions by type", `{"c":[{"type":"Ready","s":"False"},{"type":"Init","s":"True"}]}`, `{"c":[{"type":"Init","s":"True"},{"type":"Ready","s":"True"}]}`,
@@ -48,7 +48,7 @@ func TestCompare(t *testing.T) {
 		{"one in the middle is new", `["a","c"]`, `["a","b","c"]`, `[1]:  -> "b"`},
 		{"at the end", `["a"]`, `["a","b"]`, `[1]:  -> "b"`},
 		{"several", `["a","b","c","d"]`, `["a","x","d"]`, "[1]: \"b\" -> \"x\"\n[2]: \"c\" -> "},
-		{"an array in place of an object", `{"a":{}}`, `{"a":[]}`, `a: {} -> []`},
+		{"an array instead of an object", `{"a":{}}`, `{"a":[]}`, `a: {} -> []`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			require.Equal(t, c.want, describe(Compare(value(t, c.old), value(t, c.new), Filter{})))
@@ -75,8 +75,8 @@ func TestFilter(t *testing.T) {
 	}
 	filter, err := Ignoring([]string{"metadata.annotations.b"}, "")
 	require.NoError(t, err)
-	require.Equal(t, `metadata.annotations.c:  -> "2"`, describe(Compare(`{"metadata":{}}`, `{"metadata":{"annotations":{"b":"1","c":"2"}}}`, filter)), "within what is new")
-	for text, want := range map[string]string{"": "leads nowhere", "a..b": "without a name", "a.": "ends with a dot", "a[": "lacks a closing bracket", "a[].b": "without a name"} {
+	require.Equal(t, `metadata.annotations.c:  -> "2"`, describe(Compare(`{"metadata":{}}`, `{"metadata":{"annotations":{"b":"1","c":"2"}}}`, filter)), "within a new value")
+	for text, want := range map[string]string{"": "is empty", "a..b": "without a name", "a.": "ends with a dot", "a[": "has no closing bracket", "a[].b": "without a name"} {
 		_, err := Ignoring([]string{text}, "")
 		require.ErrorContains(t, err, want)
 	}

@@ -45,7 +45,7 @@ func TestPatchTransformsOldIntoNew(t *testing.T) {
 	}
 }
 
-// apply is a JSON Patch's meaning, for add, remove and replace, in the words of RFC 6902.
+// apply applies the operations add, remove and replace of a JSON Patch (RFC 6902).
 func apply(t *testing.T, document any, patch string) any {
 	var operations []struct {
 		Op, Path string
@@ -53,7 +53,7 @@ func apply(t *testing.T, document any, patch string) any {
 	}
 	require.NoError(t, json.Unmarshal([]byte(patch), &operations))
 	for _, o := range operations {
-		steps := strings.Split(o.Path, "/")[1:] // the whole document has the empty path, and no steps
+		steps := strings.Split(o.Path, "/")[1:] // the path of the whole document is empty
 		document = applyPatch(t, document, steps, o.Op, string(o.Value))
 	}
 	return document
@@ -127,7 +127,7 @@ func randomValue(random *rand.Rand, depth int) any {
 	return json.Number(fmt.Sprint(random.Int64N(3) + 9007199254740992))
 }
 
-// mutate returns a value with one change, somewhere in it.
+// mutate returns a value with one random change.
 func mutate(random *rand.Rand, v any, depth int) any {
 	switch v := v.(type) {
 	case map[string]any:

@@ -6,17 +6,17 @@ import (
 	"strings"
 )
 
-// Step leads to a member of an object or to an element of an array.
+// Step selects a member of an object or an element of an array.
 type Step struct {
-	Name    string // the member's, or what the element is called: its name or type
-	Index   int    // the element's, in the array where it is: in the new one, if it is in both
+	Name    string // name of the member, or the name or type of the element
+	Index   int    // index in the new array, or in the old array for removed elements
 	Element bool
 }
 
-// Path leads to a value.
+// Path is the location of a value.
 type Path []Step
 
-// String returns the path in the form of [Ignoring], as status.conditions[Ready].message.
+// String returns the path in the syntax of [Ignoring], for example status.conditions[Ready].message.
 func (p Path) String() string {
 	var text strings.Builder
 	for i, step := range p {
@@ -53,13 +53,14 @@ func (p Path) pointer() string {
 
 var pointerEscaper = strings.NewReplacer("~", "~0", "/", "~1")
 
-// to returns the path with one step more; p keeps its own.
+// to returns a copy of the path with one more step.
 func (p Path) to(step Step) Path { return append(p[:len(p):len(p)], step) }
 
-// pattern is a path of which [*] is any element.
+// pattern is a path in which [*] matches any element.
 type pattern []Step
 
-// parsePattern reads metadata.annotations.example\.com/x, status.conditions[*].message, or spec.containers[web].image.
+// parsePattern parses a path such as metadata.annotations.example\.com/x, status.conditions[*].message or
+// spec.containers[web].image.
 func parsePattern(text string) (p pattern, err error) {
 	for rest := strings.TrimPrefix(text, "."); rest != ""; {
 		var name strings.Builder
@@ -67,7 +68,7 @@ func parsePattern(text string) (p pattern, err error) {
 		if element {
 			inner, after, found := strings.Cut(rest[1:], "]")
 			if !found {
-				return nil, fmt.Errorf("path %q lacks a closing bracket", text)
+				return nil, fmt.Errorf("path %q has no closing bracket", text)
 			}
 			name.WriteString(inner)
 			rest = after
@@ -79,18 +80,19 @@ func parsePattern(text string) (p pattern, err error) {
 		}
 		p = append(p, Step{Name: name.String(), Element: element})
 		if rest != "" && rest[0] == '.' {
-			if rest = rest[1:]; rest == "" {
+			rest = rest[1:]
+			if rest == "" {
 				return nil, fmt.Errorf("path %q ends with a dot", text)
 			}
 		}
 	}
 	if p == nil {
-		return nil, fmt.Errorf("path %q leads nowhere", text)
+		return nil, fmt.Errorf("path %q is empty", text)
 	}
 	return p, nil
 }
 
-// cutName takes a name off a path; a backslash makes the next character a part of it.
+// cutName writes the name at the start of a path to name and returns the rest. A backslash escapes the next character.
 func cutName(name *strings.Builder, rest string) string {
 	for i := 0; i < len(rest); i++ {
 		switch rest[i] {
@@ -106,7 +108,7 @@ func cutName(name *strings.Builder, rest string) string {
 	return ""
 }
 
-// isPrefixOf reports whether the pattern's first steps are this path.
+// isPrefixOf reports whether the pattern starts with steps that match the whole path.
 func (p pattern) isPrefixOf(path Path) bool {
 	if len(p) < len(path) {
 		return false
@@ -123,14 +125,14 @@ func (p pattern) isPrefixOf(path Path) bool {
 	return true
 }
 
-// Filter says what of an object is looked at. The zero Filter looks at all of it.
+// Filter selects the compared parts of an object. The zero Filter selects the whole object.
 type Filter struct {
 	ignored []pattern
 	only    string
 }
 
-// Ignoring returns a filter that looks at nothing at these paths and beneath them. "managedFields" alone stands for
-// metadata.managedFields. If only is not "", nothing but that member of the object is looked at.
+// Ignoring returns a filter that ignores these paths and their descendants. "managedFields" is short for
+// metadata.managedFields. If only is not empty, the filter ignores all other top-level members.
 func Ignoring(paths []string, only string) (Filter, error) {
 	f := Filter{only: only}
 	for _, path := range paths {
@@ -146,7 +148,7 @@ func Ignoring(paths []string, only string) (Filter, error) {
 	return f, nil
 }
 
-// skips reports whether a path is not looked at.
+// skips reports whether the filter ignores a path.
 func (f *Filter) skips(path Path) bool {
 	if len(path) == 1 && f.only != "" && path[0].Name != f.only {
 		return true
@@ -159,7 +161,7 @@ func (f *Filter) skips(path Path) bool {
 	return false
 }
 
-// skipsWithin reports whether something beneath a path may not be looked at.
+// skipsWithin reports whether the filter may ignore a descendant of a path.
 func (f *Filter) skipsWithin(path Path) bool {
 	for _, p := range f.ignored {
 		if len(p) > len(path) && p.isPrefixOf(path) {

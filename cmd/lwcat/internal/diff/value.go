@@ -10,13 +10,14 @@ import (
 func isObject(v lw.Value) bool { return v != "" && v[0] == '{' }
 func isArray(v lw.Value) bool  { return v != "" && v[0] == '[' }
 
-// members are those of an object, or an array's elements by name, in their order.
+// members are the members of an object, or the named elements of an array, in order.
 type members struct {
 	names  []string
 	values map[string]lw.Value
 }
 
-// membersOf returns an object's members; of several of one name the last, as readers of JSON do.
+// membersOf returns the members of an object. The last of several members with the same name wins, as in most JSON
+// parsers.
 func membersOf(v lw.Value) members {
 	m := members{values: map[string]lw.Value{}}
 	for name, value := range v.Members() {
@@ -35,7 +36,8 @@ func elementsOf(v lw.Value) (elements []lw.Value) {
 	return elements
 }
 
-// namesOf returns elements by the member that names them, if each has one of its own.
+// namesOf returns the elements by the string in their member key. It returns false if the strings are missing or not
+// unique.
 func namesOf(elements []lw.Value, key string) (m members, ok bool) {
 	m.values = map[string]lw.Value{}
 	for _, element := range elements {
@@ -51,11 +53,11 @@ func namesOf(elements []lw.Value, key string) (m members, ok bool) {
 }
 
 func arrayOf(names []string) lw.Value {
-	text, _ := json.Marshal(names) // strings have no way to fail
+	text, _ := json.Marshal(names) // strings always marshal
 	return lw.Value(text)
 }
 
-// equal reports whether two values are the same, in whatever way they are written.
+// equal reports whether two values are equal. It ignores whitespace, escapes and the order of members.
 func equal(a, b lw.Value) bool {
 	switch {
 	case a == b:

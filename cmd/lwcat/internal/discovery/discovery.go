@@ -1,4 +1,4 @@
-// Package discovery finds out which collections a server has, and for which of them a name stands.
+// Package discovery lists the resources of a server and finds them by name.
 package discovery
 
 import (
@@ -7,30 +7,30 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// Resource is a kind of collection that a server has.
+// Resource describes a resource that the server offers.
 type Resource struct {
-	Group, Version string // "" and "v1", or "apps" and "v1"
-	Plural         string // as "deployments"
-	Singular       string // as "deployment"
-	Kind           string // as "Deployment"
+	Group, Version string // for example "" and "v1", or "apps" and "v1"
+	Plural         string // for example "deployments"
+	Singular       string // for example "deployment"
+	Kind           string // for example "Deployment"
 	ShortNames     []string
 	Namespaced     bool
-	Verbs          []string // as "list" and "watch"
+	Verbs          []string // for example "list" and "watch"
 }
 
-// String is the resource's full name: "pods", "deployments.apps".
+// String returns the full name of the resource, for example "pods" or "deployments.apps".
 func (r *Resource) String() string {
 	return lw.Resource{Group: r.Group, Plural: r.Plural}.String()
 }
 
-// Watchable reports whether it can be listed and watched.
+// Watchable reports whether the resource can be listed and watched.
 func (r *Resource) Watchable() bool {
 	return slices.Contains(r.Verbs, "list") && slices.Contains(r.Verbs, "watch")
 }
 
-// Resources are what a server has. The server's own order is kept, which is that of preference: the core group first, and
-// of each group the preferred version.
+// Resources contains the resources of a server in the server's order of preference. The core group comes first. The
+// preferred version of each group comes before its other versions.
 type Resources struct {
 	All     []Resource
-	Missing []string // what the server could not tell all of: "metrics.k8s.io/v1beta1: …"
+	Missing []string // groups without complete information: "metrics.k8s.io/v1beta1: …"
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// server is one whose answers are known by their paths; the rest is 404.
+// server returns fixed responses by path, and 404 for other paths.
 type server struct {
 	answers map[string]string
 	asked   atomic.Int32
@@ -34,7 +34,7 @@ func ask(t *testing.T, answers map[string]string) (*discovery.Resources, *server
 	return all, s
 }
 
-// resource is one of an aggregated answer, which may be watched.
+// resource returns a watchable resource in aggregated discovery format.
 func resource(plural, singular, kind, short string) string {
 	return `{"resource":"` + plural + `","singularResource":"` + singular + `","responseKind":{"kind":"` + kind + `"},"scope":"Namespaced",
 		"shortNames":["` + short + `"],"verbs":["get","list","watch"]}`
@@ -48,7 +48,7 @@ func groups(all ...string) string {
 	return `{"kind":"APIGroupDiscoveryList","items":[` + strings.Join(all, ",") + `]}`
 }
 
-// cluster has names that several resources claim.
+// cluster contains names that several resources share.
 var cluster = map[string]string{
 	"/api": groups(group("", "v1", "Current",
 		resource("pods", "pod", "Pod", "po"), resource("podtemplates", "podtemplate", "PodTemplate", "x"),
@@ -69,18 +69,18 @@ var cluster = map[string]string{
 	),
 }
 
-// TestFindMatchesKubectl holds what kubectl's REST mapper does, for names that are ambiguous too.
+// TestFindMatchesKubectl compares with kubectl's REST mapper, including ambiguous names.
 func TestFindMatchesKubectl(t *testing.T) {
 	all, s := ask(t, cluster)
 	require.EqualValues(t, 2, s.asked.Load())
 	for name, want := range map[string]string{
 		"pods": "/v1 pods", "pod": "/v1 pods", "Pod": "/v1 pods", "PODS": "/v1 pods", "pods.v1": "/v1 pods", "pods.v1.": "/v1 pods",
-		"events":                      "/v1 events", // the core group goes first
+		"events":                      "/v1 events", // the core group comes first
 		"events.events.k8s.io":        "events.k8s.io/v1 events",
 		"events.v1.events.k8s.io":     "events.k8s.io/v1 events",
-		"ev.events":                   "events.k8s.io/v1 events", // a group may be shortened
+		"ev.events":                   "events.k8s.io/v1 events", // a prefix of a group
 		"deployment":                  "apps/v1 deployments",
-		"deploy":                      "apps/v1 deployments", // a short name goes before a singular one
+		"deploy":                      "apps/v1 deployments", // short names precede singular names
 		"deploy.apps":                 "apps/v1 deployments",
 		"deployments.v1beta1.apps":    "apps/v1beta1 deployments",
 		"Deployment.v1.apps":          "apps/v1 deployments",
@@ -89,7 +89,7 @@ func TestFindMatchesKubectl(t *testing.T) {
 		"service":                     "odd.example.com/v1 odds",
 		"services.serving.knative":    "serving.knative.dev/v1 services",
 		"ksvc":                        "serving.knative.dev/v1 services",
-		"po":                          "serving.knative.dev/v1 po", // a plural name goes before a short one
+		"po":                          "serving.knative.dev/v1 po", // plural names precede short names
 		"bindings.odd.example.com":    "odd.example.com/v1 bindings",
 		"svc.serving.knative.dev":     "serving.knative.dev/v1 po",
 		"svc.v1.serving.knative.dev":  "serving.knative.dev/v1 po",
@@ -104,9 +104,9 @@ func TestFindMatchesKubectl(t *testing.T) {
 func TestFindErrors(t *testing.T) {
 	all, _ := ask(t, cluster)
 	for name, want := range map[string]string{
-		"componentstatuses": "componentstatuses cannot be watched: the server offers to get, list",
-		"cs":                "componentstatuses cannot be watched: the server offers to get, list",
-		"bindings":          "bindings cannot be watched: the server offers to create",
+		"componentstatuses": "componentstatuses cannot be watched: the server only supports get, list",
+		"cs":                "componentstatuses cannot be watched: the server only supports get, list",
+		"bindings":          "bindings cannot be watched: the server only supports create",
 		"pdos":              `the server has no resource "pdos"; did you mean pods, odds?`,
 		"podd":              `the server has no resource "podd"; did you mean pods, odds?`,
 		"deploys":           `the server has no resource "deploys"; did you mean deployments?`,
@@ -118,7 +118,7 @@ func TestFindErrors(t *testing.T) {
 	}
 }
 
-// TestFindsCompletedNames: each name that completion offers stands for the resource that it was offered for.
+// TestFindsCompletedNames checks that Find returns the completed resource for each completion.
 func TestFindsCompletedNames(t *testing.T) {
 	all, _ := ask(t, cluster)
 	var names []string
@@ -132,10 +132,10 @@ func TestFindsCompletedNames(t *testing.T) {
 		strings.Join(names, " "))
 }
 
-// TestPartlyUnavailableServer costs nothing but itself, and is told.
+// TestPartlyUnavailableServer checks that the other resources are still found.
 func TestPartlyUnavailableServer(t *testing.T) {
 	all, _ := ask(t, cluster)
-	require.Equal(t, []string{"metrics.k8s.io/v1beta1: it does not answer the API server"}, all.Missing)
+	require.Equal(t, []string{"metrics.k8s.io/v1beta1: its server does not respond"}, all.Missing)
 
 	all, _ = ask(t, map[string]string{"/api": cluster["/api"]})
 	require.Equal(t, []string{"/apis: the server answered 404"}, all.Missing)
@@ -144,8 +144,8 @@ func TestPartlyUnavailableServer(t *testing.T) {
 
 	for answer, want := range map[string]string{
 		"":                      "/api: the server answered 404",
-		"<html>":                "/api: the answer is no JSON",
-		`{"kind":"Pod"}`:        `/api: the answer is no discovery document, but of kind "Pod"`,
+		"<html>":                "/api: the response is not JSON",
+		`{"kind":"Pod"}`:        `/api: expected a discovery document, got kind "Pod"`,
 		`{"kind":"APIVersions"`: "/api: unexpected EOF",
 	} {
 		s := &server{answers: map[string]string{"/api": answer}}
@@ -153,11 +153,11 @@ func TestPartlyUnavailableServer(t *testing.T) {
 			s.answers = nil
 		}
 		_, err := discovery.Ask(t.Context(), s)
-		require.ErrorContains(t, err, "asking the server what resources it has: "+want)
+		require.ErrorContains(t, err, "discovering the server's resources: "+want)
 	}
 }
 
-// TestUnaggregatedDiscovery of servers that know no aggregated one: all group versions are asked for, the preferred ones first.
+// TestUnaggregatedDiscovery checks that all group versions are requested, and that preferred versions come first.
 func TestUnaggregatedDiscovery(t *testing.T) {
 	all, s := ask(t, map[string]string{
 		"/api": `{"kind":"APIVersions","versions":["v1"]}`,

@@ -6,13 +6,13 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// document is an APIGroupDiscoveryList, an APIVersions, an APIGroupList or an APIResourceList, or a part of one. It is read
-// where it stands: structs would be fifty times as large as what a server that wants so can say of them.
+// document is an APIGroupDiscoveryList, an APIVersions, an APIGroupList or an APIResourceList, or a part of one. It
+// refers to the JSON text because structs can be fifty times as large as a malicious response.
 type document lw.Value
 
 func (d document) string(path string) string { return stringOf(lw.Value(d).Get(path)) }
 
-// stringOf is a string's content; "" for what is none.
+// stringOf returns the content of a JSON string, or "" for other values.
 func stringOf(v lw.Value) string {
 	if v == "" || v[0] != '"' {
 		return ""
@@ -33,15 +33,14 @@ func (d document) each(name string, visit func(document)) {
 	}
 }
 
-// aggregated returns all resources. Of a version that is stale, as its server does not answer, those count that were known
-// before.
+// aggregated returns all resources. For a stale version, the server returns the resources that it knew before.
 func (d document) aggregated() (a response) {
 	d.each("items", func(of document) {
 		group := of.string("metadata.name")
 		of.each("versions", func(of document) {
 			version := of.string("version")
 			if of.string("freshness") == "Stale" {
-				a.missing = append(a.missing, group+"/"+version+": it does not answer the API server")
+				a.missing = append(a.missing, group+"/"+version+": its server does not respond")
 			}
 			of.each("resources", func(r document) {
 				if name := r.string("resource"); name != "" {
@@ -57,7 +56,7 @@ func (d document) aggregated() (a response) {
 	return a
 }
 
-// groupVersions returns "v1", or "apps/v1" and the like, of each group the preferred version first.
+// groupVersions returns the versions such as "v1" or "apps/v1". The preferred version of each group comes first.
 func (d document) groupVersions() (all []string, err error) {
 	seen := map[string]bool{}
 	add := func(groupVersion string) {
@@ -78,10 +77,10 @@ func (d document) groupVersions() (all []string, err error) {
 	return all, err
 }
 
-// resources returns those of an APIResourceList.
+// resources returns the resources of an APIResourceList without their subresources.
 func (d document) resources(group, version string) (all []Resource) {
 	d.each("resources", func(r document) {
-		name := r.string("name") // of a subresource "pods/status"
+		name := r.string("name") // subresources have names such as "pods/status"
 		if name == "" || strings.Contains(name, "/") {
 			return
 		}

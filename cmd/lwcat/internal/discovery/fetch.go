@@ -13,14 +13,14 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// accept asks for all at once, of Kubernetes 1.30, or of 1.26; a server that knows neither names its groups.
-// https://kubernetes.io/docs/concepts/overview/kubernetes-api/#aggregated-discovery
+// accept requests aggregated discovery, in the format of Kubernetes 1.30 or 1.26. Other servers return the list of
+// groups. https://kubernetes.io/docs/concepts/overview/kubernetes-api/#aggregated-discovery
 const accept = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList," +
 	"application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList,application/json"
 
-// Ask asks a server for all that it has: by two requests at once, and one more for each version of each group where it does
-// not know aggregated discovery. What a part of the server cannot tell is Missing; the error is for a server that tells
-// nothing.
+// Ask returns the server's resources. It sends two concurrent requests. Without aggregated discovery, it sends one more
+// request for each group version. Groups that cannot be discovered are listed in Missing. Ask returns an error if it
+// finds no resources.
 func Ask(ctx context.Context, transport lw.Transport) (*Resources, error) {
 	var core, groups response
 	var both sync.WaitGroup
@@ -33,16 +33,16 @@ func Ask(ctx context.Context, transport lw.Transport) (*Resources, error) {
 		all.Missing = append(all.Missing, a.missing...)
 	}
 	if err := cmp.Or(core.err, groups.err); err != nil && len(all.All) == 0 {
-		return nil, fmt.Errorf("asking the server what resources it has: %w", err)
+		return nil, fmt.Errorf("discovering the server's resources: %w", err)
 	}
 	return all, nil
 }
 
-// response is what became known of a part of a server.
+// response contains the resources of a part of the server.
 type response struct {
 	resources []Resource
 	missing   []string
-	err       error // if that is nothing
+	err       error // set if the request failed
 }
 
 // fetchRoot fetches the resources below /api or /apis.
@@ -58,20 +58,20 @@ func fetchRoot(ctx context.Context, transport lw.Transport, root string) (a resp
 			return fetchAll(ctx, transport, root, all)
 		}
 	case err == nil:
-		err = fmt.Errorf("the answer is no discovery document, but of kind %.40q", kind)
+		err = fmt.Errorf("expected a discovery document, got kind %.40q", kind)
 	}
 	err = fmt.Errorf("%s: %w", root, err)
 	return response{err: err, missing: []string{err.Error()}}
 }
 
-// What a server may say of its resources: one with a thousand kinds of its own says half a MiB.
+// Limits of discovery. A server with a thousand custom resources sends about 0.5 MiB.
 const (
-	maxBytes         = 8 << 20 // of a document
-	maxGroupVersions = 1000    // each of which is a request
+	maxBytes         = 8 << 20 // per document
+	maxGroupVersions = 1000    // each needs one request
 )
 
-// ErrTooLarge says that a server has more to say of its resources than any has.
-var ErrTooLarge = errors.New("the answer is too large for what a server says of its resources")
+// ErrTooLarge reports that the discovery documents exceed the limits.
+var ErrTooLarge = errors.New("the discovery response is too large")
 
 func fetch(ctx context.Context, transport lw.Transport, path, accept string) (document, error) {
 	body, err := transport.Open(ctx, &lw.Request{Path: path, Accept: accept})
@@ -82,7 +82,7 @@ func fetch(ctx context.Context, transport lw.Transport, path, accept string) (do
 	var text json.RawMessage
 	err = json.NewDecoder(&limitedReader{from: body, remaining: maxBytes}).Decode(&text)
 	if _, ok := errors.AsType[*json.SyntaxError](err); ok {
-		return "", fmt.Errorf("the answer is no JSON, as a page of a proxy or of a login is none: %w", err)
+		return "", fmt.Errorf("the response is not JSON, but perhaps a page of a proxy or a login: %w", err)
 	}
 	if err != nil {
 		return "", err
@@ -91,7 +91,7 @@ func fetch(ctx context.Context, transport lw.Transport, path, accept string) (do
 	return document(value), err
 }
 
-// limitedReader fails where more comes than may be.
+// limitedReader returns ErrTooLarge after the remaining bytes.
 type limitedReader struct {
 	from      io.Reader
 	remaining int
@@ -106,7 +106,7 @@ func (l *limitedReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// concurrency is how many requests for group versions are under way at the same time.
+// concurrency limits the concurrent requests for group versions.
 const concurrency = 8
 
 // fetchAll fetches each group version. Servers before Kubernetes 1.26 have no aggregated discovery.

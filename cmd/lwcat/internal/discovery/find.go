@@ -8,11 +8,11 @@ import (
 	"github.com/seed-6d2a410a/listwatch/internal/nearest"
 )
 
-// Find returns the resource for which a name stands that is written as for kubectl: pods, pod, Pod, po, deploy.apps,
-// deployments.v1.apps. Where several have it, it is kubectl's choice: plural names go before short ones, and those before
-// singular ones and kinds; the core group before others, and those in the server's order. Upper and lower case are the same.
+// Find returns the resource for a name in kubectl's syntax: pods, pod, Pod, po, deploy.apps, deployments.v1.apps. It
+// ignores case. It also accepts the first letters of a group.
 //
-// A group may be shortened to how it begins. The error says what the name may have been meant for.
+// If several resources match, Find chooses as kubectl does. It prefers plural names to short names, and short names to
+// singular names and kinds. It prefers the core group, and then the server's order. The error suggests similar names.
 func (all *Resources) Find(name string) (*Resource, error) {
 	word, rest, _ := strings.Cut(strings.ToLower(name), ".")
 	for _, in := range []func(*Resource) bool{
@@ -39,13 +39,13 @@ func (r *Resource) watchable() error {
 	if r.Watchable() {
 		return nil
 	}
-	return fmt.Errorf("%s cannot be watched: the server offers to %s", r, strings.Join(r.Verbs, ", "))
+	return fmt.Errorf("%s cannot be watched: the server only supports %s", r, strings.Join(r.Verbs, ", "))
 }
 
-// UnknownError says that a server has no resource of a name.
+// UnknownError reports a resource name that the server does not have.
 type UnknownError struct {
 	Name    string
-	Nearest []string // names that are similar
+	Nearest []string // similar names
 }
 
 func (e *UnknownError) Error() string {
@@ -56,13 +56,13 @@ func (e *UnknownError) Error() string {
 	return text
 }
 
-// nearest returns names of resources whose plural or other names are similar to a word.
+// nearest returns the resources with a name similar to a word.
 func (all *Resources) nearest(word string) (near []string) {
-	meant := map[string]string{} // by what is similar
+	meant := map[string]string{} // similar name to resource name
 	var similar []string
 	for _, r := range all.Names() {
 		for _, name := range append([]string{r.Plural, r.Singular, strings.ToLower(r.Kind)}, r.ShortNames...) {
-			if meant[name] == "" && len(name) > 2 { // every other word has a name of two letters in it
+			if meant[name] == "" && len(name) > 2 { // two-letter names are similar to most words
 				meant[name] = r.Name
 				similar = append(similar, name)
 			}
@@ -76,18 +76,18 @@ func (all *Resources) nearest(word string) (near []string) {
 	return near
 }
 
-// Named is a resource under the shortest name by which Find finds it.
+// Named is a resource with the shortest name that [Resources.Find] accepts for it.
 type Named struct {
 	Name string
 	*Resource
 }
 
-// Names returns all resources that can be watched in their group's preferred version, which is the one that Find finds.
+// Names returns all watchable resources in the preferred version of their group.
 func (all *Resources) Names() (names []Named) {
 	plurals, full := map[string]bool{}, map[string]bool{}
 	for i := range all.All {
 		r := &all.All[i]
-		taken := plurals[r.Plural] // by another group
+		taken := plurals[r.Plural] // another group has a resource of this name
 		plurals[r.Plural] = true
 		known := full[r.String()]
 		full[r.String()] = true

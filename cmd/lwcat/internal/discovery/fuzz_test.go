@@ -28,8 +28,8 @@ func (s staticServer) Open(_ context.Context, req *lw.Request) (io.ReadCloser, e
 	return io.NopCloser(strings.NewReader(text)), nil
 }
 
-// FuzzAsk: whatever a server says of its resources, they are those that encoding/json reads, in their order; and the name that
-// is offered for each of them stands for it.
+// FuzzAsk compares the resources and their order with encoding/json's result. It also checks that Find accepts each
+// completed name.
 func FuzzAsk(f *testing.F) {
 	f.Add(cluster["/api"], cluster["/apis"], "", "deploy.apps")
 	f.Add(`{"kind":"APIVersions","versions":["v1","v1"]}`,
@@ -53,10 +53,10 @@ func FuzzAsk(f *testing.F) {
 		}
 		for i, r := range all.All {
 			if !regular.MatchString(r.Plural) || r.Group != "" && !regularGroup.MatchString(r.Group) || !regularVersion.MatchString(r.Version) {
-				return // no server has such names
+				return // servers have no such names
 			}
 			if i > 0 && r.Group == "" && all.All[i-1].Group != "" {
-				return // nor the core group behind others
+				return // the core group comes first
 			}
 		}
 		for _, named := range all.Names() {
@@ -67,7 +67,7 @@ func FuzzAsk(f *testing.F) {
 	})
 }
 
-// What names are made of. A group that begins as a version does may be taken for one, by kubectl too.
+// Valid names. Find and kubectl can mistake a group that starts like a version for a version.
 var (
 	regular        = regexp.MustCompile(`^[a-z]([-a-z0-9]*[a-z0-9])?$`)
 	regularVersion = regexp.MustCompile(`^v[0-9][a-z0-9]*$`)
@@ -87,7 +87,7 @@ func tooDeep(text string) bool {
 
 type object = map[string]any
 
-// reference reads what is below /api or /apis, by encoding/json and a few lines.
+// reference decodes the resources below /api or /apis with encoding/json.
 func reference(text, root, version string) (all []discovery.Resource) {
 	document := decode(text)
 	switch document["kind"] {
@@ -137,7 +137,7 @@ func groupVersions(document object) []string {
 	return all
 }
 
-// listed are the resources of an APIResourceList.
+// listed returns the resources of an APIResourceList.
 func listed(groupVersion, text string) (all []discovery.Resource) {
 	group, version, found := strings.Cut(groupVersion, "/")
 	if !found {
@@ -156,7 +156,7 @@ func listed(groupVersion, text string) (all []discovery.Resource) {
 	return all
 }
 
-// decode reads the first value of a text, if it is an object.
+// decode returns the first value of a text if it is an object.
 func decode(text string) object {
 	decoder := json.NewDecoder(strings.NewReader(text))
 	decoder.UseNumber()

@@ -26,7 +26,7 @@ func (e *endlessServer) Open(context.Context, *lw.Request) (io.ReadCloser, error
 	return &hostile.Endless{First: e.first, Then: e.then, Most: 64 << 20, Heap: e.heap}, nil
 }
 
-// TestDocumentSizeLimit are too large from 8 MiB on, whatever they say without an end.
+// TestDocumentSizeLimit checks that endless documents fail after 8 MiB.
 func TestDocumentSizeLimit(t *testing.T) {
 	for name, c := range map[string]struct{ first, then string }{
 		"a string":    {`{"kind":"`, "x"},
@@ -45,10 +45,10 @@ func TestDocumentSizeLimit(t *testing.T) {
 		})
 	}
 	_, err := discovery.Ask(t.Context(), &endlessServer{first: strings.Repeat("[", 20000)})
-	require.ErrorContains(t, err, "the answer is no JSON")
+	require.ErrorContains(t, err, "the response is not JSON")
 }
 
-// TestLargeDocumentMemory, as large as one may be, cost what they are made of and not what structs of them would take.
+// TestLargeDocumentMemory checks that a document of the maximum size needs little more memory than its text.
 func TestLargeDocumentMemory(t *testing.T) {
 	const first = `{"kind":"APIGroupDiscoveryList","items":[{"metadata":{"name":"g"},"versions":[{"version":"v1","resources":[{"resource":"a"}`
 	s := &server{answers: map[string]string{"/api": first + strings.Repeat(",{}", 800_000) + "]}]}]}"}}
@@ -61,7 +61,6 @@ func TestLargeDocumentMemory(t *testing.T) {
 	require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(24<<20), "bytes in all, garbage and all")
 }
 
-// TestGroupVersionLimit are no reason to make a request for each.
 func TestGroupVersionLimit(t *testing.T) {
 	s := &server{answers: map[string]string{"/api": `{"kind":"APIVersions","versions":["v1"` + strings.Repeat(`,"v1"`, 500_000) + `]}`}}
 	_, err := discovery.Ask(t.Context(), s)

@@ -8,7 +8,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// brackets reads what stands behind [, and the closing one.
+// brackets parses the content of brackets and the closing bracket.
 func (p *parser) brackets() (s step) {
 	p.spaces()
 	switch c := p.peek(); {
@@ -27,7 +27,7 @@ func (p *parser) brackets() (s step) {
 	return s
 }
 
-// list reads values with commas between.
+// list parses values separated by commas.
 func list[T any](p *parser, read func() T) (all []T) {
 	for {
 		p.spaces()
@@ -38,13 +38,13 @@ func list[T any](p *parser, read func() T) (all []T) {
 	}
 }
 
-// slice reads 1, -1, 1:3, :3, 1: or ::2.
+// slice parses an index or a slice: 1, -1, 1:3, :3, 1: or ::2.
 func (p *parser) slice() slice {
 	start := p.number()
 	if !p.take(":") {
 		switch {
 		case start == nil:
-			p.expected("an index, a slice, *, a name in quotes, or a filter")
+			p.expected("an index, a slice, *, a quoted name or a filter")
 			return slice{stride: 1}
 		case *start == -1:
 			return slice{start: start, stride: 1}
@@ -59,7 +59,7 @@ func (p *parser) slice() slice {
 		}
 	}
 	if s.stride < 1 {
-		p.expected("a stride of 1 and more before")
+		p.expected("a stride of at least 1 before")
 	}
 	return s
 }
@@ -97,12 +97,12 @@ func (p *parser) filter() *filter {
 	return f
 }
 
-// operand reads a path or a literal.
+// operand parses a path or a literal.
 func (p *parser) operand() operand {
 	p.spaces()
 	switch c := p.peek(); {
 	case c == '"' || c == '\'':
-		text, _ := json.Marshal(p.quoted()) // a string has no way to fail
+		text, _ := json.Marshal(p.quoted()) // strings always marshal
 		return operand{literal: lw.Value(text)}
 	case strings.IndexByte("@$.[", c) >= 0:
 		return operand{path: p.path()}
@@ -116,6 +116,6 @@ func (p *parser) operand() operand {
 		return operand{literal: value}
 	}
 	p.at = start
-	p.expected("a path, a number, true, false, null or a string in quotes")
+	p.expected("a path, a number, true, false, null or a quoted string")
 	return operand{}
 }

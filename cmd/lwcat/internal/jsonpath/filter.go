@@ -9,13 +9,13 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// filter is what stands in [?(…)]: a comparison, or a path that has to lead somewhere.
+// filter is an expression in [?(…)]: a comparison, or a path that must exist.
 type filter struct {
 	left, right operand
-	operator    string // "" without a right side
+	operator    string // "" without a comparison
 }
 
-// operand is a path, or a literal.
+// operand is a path or a literal.
 type operand struct {
 	path    *Path
 	literal lw.Value
@@ -31,14 +31,14 @@ func (o *operand) value(in scope) lw.Value {
 	return ""
 }
 
-// to leads to the elements for which the filter holds.
+// to yields the elements that match the filter.
 func (f *filter) to(from, root lw.Value, yield func(lw.Value) bool) bool {
 	return toAll(from, root, func(element lw.Value) bool {
 		return !f.holds(scope{root: root, current: element}) || yield(element)
 	})
 }
 
-// holds reports whether the filter does. What is missing equals nothing and differs from nothing, as with kubectl.
+// holds reports whether an element matches. As in kubectl, comparisons with a missing value never match.
 func (f *filter) holds(in scope) bool {
 	left := f.left.value(in)
 	if f.operator == "" {
@@ -64,7 +64,7 @@ func (f *filter) holds(in scope) bool {
 	return comparable && order >= 0
 }
 
-// compare orders two values of one type.
+// compare orders two values of the same type.
 func compare(a, b lw.Value) (order int, comparable bool) {
 	if isNumber(a) && isNumber(b) {
 		return compareNumbers(string(a), string(b)), true
@@ -77,14 +77,14 @@ func compare(a, b lw.Value) (order int, comparable bool) {
 
 func isNumber(v lw.Value) bool { return v[0] == '-' || v[0] >= '0' && v[0] <= '9' }
 
-// compareNumbers compares integers exactly, however large.
+// compareNumbers compares integers of any size exactly.
 func compareNumbers(a, b string) int {
 	x, ok := new(big.Int).SetString(a, 10)
 	y, too := new(big.Int).SetString(b, 10)
 	if ok && too {
 		return x.Cmp(y)
 	}
-	f, _ := strconv.ParseFloat(a, 64) // ±Inf where it is too large
+	f, _ := strconv.ParseFloat(a, 64) // ±Inf for large numbers
 	g, _ := strconv.ParseFloat(b, 64)
 	return cmp.Compare(f, g)
 }

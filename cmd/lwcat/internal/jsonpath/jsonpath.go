@@ -1,9 +1,9 @@
-// Package jsonpath is JSONPath as kubectl knows it, over JSON text: templates such as
+// Package jsonpath implements kubectl's JSONPath templates on JSON text:
 //
 //	{.metadata.name}{"\t"}{range .spec.containers[*]}{.image} {end}
 //
-// with $ and @, .name, ['name'], [0], [-1], [1:3], [::2], [0,2], ['a','b'], [*], .*, ..name and filters such as
-// [?(@.type=="Ready")]. What a path does not find prints nothing, as with kubectl get.
+// It supports $ and @, .name, ['name'], [0], [-1], [1:3], [::2], [0,2], ['a','b'], [*], .*, ..name and filters such as
+// [?(@.type=="Ready")]. As with kubectl get, a path without a match prints nothing.
 package jsonpath
 
 import (
@@ -12,19 +12,19 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// Template is text with paths in it.
+// Template is a parsed template.
 type Template struct{ nodes []node }
 
 // node is a part of a template: text, a path whose values are printed, or a range over them.
 type node struct {
 	text  string
 	path  *Path
-	body  []node // of a range
+	body  []node // the nodes of a range
 	loops bool
 }
 
-// Append appends what the template makes of an object. Strings are printed as they are, other values as JSON; several values
-// of one path are separated by a space.
+// Append appends the template's output for an object. It prints strings unquoted and other values as JSON. It separates
+// several values of one path with spaces.
 func (t *Template) Append(out []byte, object lw.Value) []byte {
 	return appendNodes(out, t.nodes, scope{root: object, current: object})
 }
@@ -51,19 +51,19 @@ func appendNodes(out []byte, nodes []node, in scope) []byte {
 	return out
 }
 
-// scope is where a path begins.
+// scope contains the values at which a path can start.
 type scope struct {
-	root    lw.Value // of $
-	current lw.Value // of @, and of a path that begins with neither
+	root    lw.Value // selected by $
+	current lw.Value // selected by @, and the default
 }
 
-// Path leads to values.
+// Path is a parsed path.
 type Path struct {
 	fromRoot bool
 	steps    []step
 }
 
-// Find iterates over the values that the path leads to.
+// Find iterates over the values that the path selects.
 func (p *Path) Find(object lw.Value) iter.Seq[lw.Value] {
 	return p.find(scope{root: object, current: object})
 }
@@ -78,7 +78,7 @@ func (p *Path) find(in scope) iter.Seq[lw.Value] {
 	}
 }
 
-// step leads from a value to others, until yield returns false; so does it.
+// step calls yield for the selected values until yield returns false. It returns false in that case.
 type step func(from, root lw.Value, yield func(lw.Value) bool) bool
 
 func walk(steps []step, from, root lw.Value, yield func(lw.Value) bool) bool {
@@ -88,7 +88,7 @@ func walk(steps []step, from, root lw.Value, yield func(lw.Value) bool) bool {
 	return steps[0](from, root, func(to lw.Value) bool { return walk(steps[1:], to, root, yield) })
 }
 
-// toMembers leads to the members of these names.
+// toMembers selects the members with these names.
 func toMembers(names []string) step {
 	return func(from, _ lw.Value, yield func(lw.Value) bool) bool {
 		for _, name := range names {
@@ -100,7 +100,7 @@ func toMembers(names []string) step {
 	}
 }
 
-// toAll leads to all elements and members.
+// toAll selects all elements and members.
 func toAll(from, _ lw.Value, yield func(lw.Value) bool) bool {
 	for element := range from.Elements() {
 		if !yield(element) {
@@ -115,12 +115,12 @@ func toAll(from, _ lw.Value, yield func(lw.Value) bool) bool {
 	return true
 }
 
-// toDescendants leads to the value itself and all that is in it.
+// toDescendants selects the value itself and all nested values.
 func toDescendants(from, root lw.Value, yield func(lw.Value) bool) bool {
 	return yield(from) && toAll(from, root, func(to lw.Value) bool { return toDescendants(to, root, yield) })
 }
 
-// slice is a part of an array. A negative bound counts from its end.
+// slice selects a part of an array. Negative bounds count from the end.
 type slice struct {
 	start, end *int
 	stride     int

@@ -72,30 +72,30 @@ func TestTemplates(t *testing.T) {
 	}
 }
 
-// TestUnknownFormsAreErrors that say where, before anything is printed.
+// TestUnknownFormsAreErrors checks that parse errors contain the position.
 func TestUnknownFormsAreErrors(t *testing.T) {
 	for template, want := range map[string]string{
-		``:                              `in "", at byte 0: expected a path in braces, as {.metadata.name}, found the end`,
-		`.metadata.name`:                `at byte 14: expected a path in braces, as {.metadata.name}, found`,
+		``:                              `in "", at byte 0: expected a path in braces such as {.metadata.name}, found the end`,
+		`.metadata.name`:                `at byte 14: expected a path in braces such as {.metadata.name}, found`,
 		`{.metadata.name`:               `expected }, found the end`,
 		`{.a}}{.b`:                      `expected }, found the end`,
-		`{metadata}`:                    `at byte 1: expected a path, which begins with a dot, [, $ or @, found "metadata}"`,
+		`{metadata}`:                    `at byte 1: expected a path that starts with a dot, [, $ or @, found "metadata}"`,
 		`{}`:                            `expected a path`,
 		`{.a .b}`:                       `expected }, found ".b}"`,
 		`{.a..}`:                        `expected a name`,
-		`{.a[}`:                         `expected an index, a slice, *, a name in quotes, or a filter, found "}"`,
+		`{.a[}`:                         `expected an index, a slice, *, a quoted name or a filter, found "}"`,
 		`{.a[x]}`:                       `expected an index`,
 		`{.a[0}`:                        `expected ], found "}"`,
-		`{.a[0:1:0]}`:                   `expected a stride of 1 and more`,
-		`{.a[0:1:-1]}`:                  `expected a stride of 1 and more`,
+		`{.a[0:1:0]}`:                   `expected a stride of at least 1`,
+		`{.a[0:1:-1]}`:                  `expected a stride of at least 1`,
 		`{.a[99999999999999999999]}`:    `expected an index`,
 		`{.a["x]}`:                      `expected a closing quote`,
 		`{.a["\q"]}`:                    `expected an escape sequence`,
 		`{.a[?(@.x=="a" && @.y=="b")]}`: `expected ), found "&& @.y==`,
 		`{.a[?(@.x=~"a")]}`:             `expected ==, !=, <, <=, >, >= or ), found "=~\"a\")]}"`,
-		`{.a[?(x=="a")]}`:               `expected a path, a number, true, false, null or a string in quotes, found "x==\"a\")]}"`,
+		`{.a[?(x=="a")]}`:               `expected a path, a number, true, false, null or a quoted string, found "x==\"a\")]}"`,
 		`{range .a[*]}{.b}`:             `expected {end}, found the end`,
-		`{.b}{end}`:                     `expected a path, which begins`,
+		`{.b}{end}`:                     `expected a path that starts`,
 		`{range .a[*]`:                  `expected }`,
 		`{if .a}`:                       `expected a path`,
 	} {
@@ -120,8 +120,8 @@ func TestPathsMayLackBracesAndTheFirstDot(t *testing.T) {
 	}
 }
 
-// FuzzParse: any text is a template or an error. What a path finds are values of the object, and a plain one finds what
-// lw.Value.Get does.
+// FuzzParse checks that Parse returns a template or an error. A path finds values of the object, and a plain path finds
+// the same value as lw.Value.Get.
 func FuzzParse(f *testing.F) {
 	f.Add(`{range .a[?(@.b=="c")]}{..x[0:-1:2]['y']}{"\n"}{end}`, pod)
 	f.Add(`spec.containers[0].image`, pod)
@@ -130,7 +130,7 @@ func FuzzParse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text, object string) {
 		value, err := lw.ParseValue([]byte(object))
 		if err != nil || len(object) > 4000 || strings.Count(text, "..") > 2 {
-			return // descents within descents find everything many times
+			return // nested descents repeat every value many times
 		}
 		if template, err := Parse(text); err == nil {
 			require.Equal(t, template.Append(nil, value), template.Append(nil, value))

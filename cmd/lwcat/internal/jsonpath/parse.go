@@ -6,17 +6,17 @@ import (
 	"strings"
 )
 
-// Parse reads a template. The error says what is expected, and where.
+// Parse parses a template. The error contains the position and the expected syntax.
 func Parse(text string) (*Template, error) {
 	p := &parser{text: text}
 	nodes := p.nodes(false)
 	if p.err == nil && len(nodes) < 2 && (len(nodes) == 0 || nodes[0].path == nil && nodes[0].text == text) {
-		p.expected("a path in braces, as {.metadata.name}")
+		p.expected("a path in braces such as {.metadata.name}")
 	}
 	return &Template{nodes}, p.err
 }
 
-// ParsePath reads a path, with or without braces, and with or without the first dot.
+// ParsePath parses a path. Braces and the first dot are optional.
 func ParsePath(text string) (*Path, error) {
 	inner := strings.TrimSpace(text)
 	if strings.HasPrefix(inner, "{") && strings.HasSuffix(inner, "}") {
@@ -33,7 +33,7 @@ func ParsePath(text string) (*Path, error) {
 	return path, p.err
 }
 
-// parser reads from text. After an error it stands at the end, so that all loops end.
+// parser parses text. After an error, it moves to the end so that all loops terminate.
 type parser struct {
 	text string
 	at   int
@@ -51,7 +51,7 @@ func (p *parser) expected(what string) {
 	p.at = len(p.text)
 }
 
-// peek returns the next byte; 0 at the end.
+// peek returns the next byte, or 0 at the end.
 func (p *parser) peek() byte {
 	if p.at < len(p.text) {
 		return p.text[p.at]
@@ -59,7 +59,7 @@ func (p *parser) peek() byte {
 	return 0
 }
 
-// take steps over a prefix, if it is there.
+// take skips prefix and reports whether it was present.
 func (p *parser) take(prefix string) bool {
 	if !strings.HasPrefix(p.text[p.at:], prefix) {
 		return false
@@ -80,7 +80,7 @@ func (p *parser) spaces() {
 	}
 }
 
-// nodes reads until the end, or until {end} within a range.
+// nodes parses up to the end of the text, or up to {end} in a range.
 func (p *parser) nodes(inRange bool) (nodes []node) {
 	for p.at < len(p.text) {
 		if p.peek() != '{' {
@@ -115,7 +115,7 @@ func (p *parser) nodes(inRange bool) (nodes []node) {
 	return nodes
 }
 
-// word steps over a word, unless it is only the beginning of one.
+// word skips a complete word and reports whether it was present.
 func (p *parser) word(word string) bool {
 	rest, found := strings.CutPrefix(p.text[p.at:], word)
 	if !found || rest != "" && !strings.ContainsRune(" \t}.[$@", rune(rest[0])) {
@@ -125,7 +125,7 @@ func (p *parser) word(word string) bool {
 	return true
 }
 
-// path reads steps as far as they go.
+// path parses a path and its steps.
 func (p *parser) path() *Path {
 	path := new(Path)
 	start := p.at
@@ -146,21 +146,21 @@ func (p *parser) path() *Path {
 			path.steps = append(path.steps, p.brackets())
 		case p.take("."):
 			if len(path.steps) == 0 && p.at-start <= 2 && strings.IndexByte(" }", p.peek()) >= 0 {
-				return path // a lone dot, the object itself
+				return path // a lone dot selects the object itself
 			}
 			if p.peek() != '[' {
 				path.steps = append(path.steps, p.member())
 			}
 		default:
 			if p.at == start {
-				p.expected("a path, which begins with a dot, [, $ or @")
+				p.expected("a path that starts with a dot, [, $ or @")
 			}
 			return path
 		}
 	}
 }
 
-// member reads a name, or *. A backslash before a character makes it part of the name.
+// member parses a name or *. A backslash escapes the next character of the name.
 func (p *parser) member() step {
 	if p.take("*") {
 		return toAll
@@ -181,7 +181,7 @@ func (p *parser) member() step {
 	return toMembers([]string{name.String()})
 }
 
-// quoted reads a string in single or double quotes, with the escapes of Go.
+// quoted parses a string in single or double quotes with Go's escape sequences.
 func (p *parser) quoted() string {
 	quote := p.peek()
 	var text strings.Builder
@@ -197,7 +197,7 @@ func (p *parser) quoted() string {
 		r, _, tail, err := strconv.UnquoteChar(rest, quote)
 		if err != nil {
 			p.at = len(p.text) - len(rest)
-			p.expected("an escape sequence, as \\n")
+			p.expected("an escape sequence such as \\n")
 			return ""
 		}
 		text.WriteRune(r)

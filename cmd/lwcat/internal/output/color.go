@@ -2,7 +2,7 @@ package output
 
 import "github.com/seed-6d2a410a/listwatch/lw"
 
-// color is a terminal's, as SGR parameters.
+// color is a terminal color as SGR parameters.
 type color string
 
 const (
@@ -13,7 +13,7 @@ const (
 	faint   color = "2"
 )
 
-// colorize makes a text appear in a color, if there are any.
+// colorize wraps a text in a color if colors are enabled.
 func (o *Options) colorize(c color, text string) string {
 	if !o.Color || c == noColor || text == "" {
 		return text

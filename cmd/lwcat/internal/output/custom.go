@@ -10,7 +10,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// customColumn is one of custom-columns.
+// customColumn is a column of the format custom-columns.
 type customColumn struct {
 	header string
 	path   *jsonpath.Path
@@ -29,13 +29,13 @@ func (c *customColumn) cell(object lw.Value) string {
 	return strings.Join(values, ",")
 }
 
-// newCustomColumns reads "HEADER:PATH,HEADER:PATH", or of a file a line of headers and one of paths.
+// newCustomColumns parses "HEADER:PATH,HEADER:PATH", or a file with one line of headers and one line of paths.
 func newCustomColumns(text string, opts *Options) (Format, error) {
 	specs := splitSpecs(strings.TrimSpace(text))
 	if headers, paths, found := strings.Cut(strings.TrimSpace(text), "\n"); found {
 		names, all := strings.Fields(headers), strings.Fields(paths)
 		if len(names) != len(all) {
-			return nil, fmt.Errorf("there are %d headers and %d paths", len(names), len(all))
+			return nil, fmt.Errorf("found %d headers but %d paths", len(names), len(all))
 		}
 		specs = specs[:0]
 		for i := range names {
@@ -46,7 +46,7 @@ func newCustomColumns(text string, opts *Options) (Format, error) {
 	for _, spec := range specs {
 		header, path, found := strings.Cut(spec, ":")
 		if !found || header == "" {
-			return nil, fmt.Errorf("a column is HEADER:PATH, and not %q", spec)
+			return nil, fmt.Errorf("expected a column such as NAME:.metadata.name, not %q", spec)
 		}
 		parsed, err := jsonpath.ParsePath(path)
 		if err != nil {
@@ -55,7 +55,7 @@ func newCustomColumns(text string, opts *Options) (Format, error) {
 		columns = append(columns, customColumn{header, parsed})
 	}
 	if columns == nil {
-		return nil, errors.New("it names no column")
+		return nil, errors.New("expected at least one column")
 	}
 	return newTable(opts, func(e *Event) row { return customRow(columns, e, opts) }), nil
 }
@@ -70,7 +70,7 @@ func customRow(columns []customColumn, e *Event, opts *Options) (r row) {
 	return r
 }
 
-// splitSpecs splits at commas, save within brackets and quotes.
+// splitSpecs splits a text at commas outside brackets and quotes.
 func splitSpecs(text string) (specs []string) {
 	depth, quote, start := 0, rune(0), 0
 	for i, c := range text {

@@ -8,7 +8,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// filter says what of objects is compared.
+// filter returns the filter for the parts of objects that are compared.
 func (o *Options) filter(ignore []string) (diff.Filter, error) {
 	only := ""
 	if o.StatusOnly {
@@ -17,17 +17,17 @@ func (o *Options) filter(ignore []string) (diff.Filter, error) {
 	return diff.Ignoring(ignore, only)
 }
 
-// newDiff makes the format that prints what changed:
+// newDiff returns the format that prints changes:
 //
 //	10:15:30.123 MODIFIED pods shop/web-0 7 → 8
 //	  ~ status.phase: "Pending" → "Running"
 //	  + status.conditions[Ready]: {"type":"Ready","status":"True"}
 //
-// A change of nothing that is looked at prints nothing.
+// It prints nothing for changes that the filter ignores.
 func newDiff(_ string, opts *Options) (Format, error) {
 	ignore := opts.Ignore
 	if ignore == nil {
-		ignore = []string{"metadata.resourceVersion", "metadata.managedFields"} // the line above has the one, nobody reads the other
+		ignore = []string{"metadata.resourceVersion", "metadata.managedFields"} // the header line shows the resourceVersion, and managedFields are noise
 	}
 	filter, err := opts.filter(ignore)
 	return formatFunc(func(out *bufio.Writer, e *Event) {
@@ -54,7 +54,7 @@ func printDiffHead(out *bufio.Writer, e *Event, opts *Options) {
 	}
 	out.WriteString(Plain(e.Object.GetResourceVersion()))
 	if e.Type == lw.Modified && e.Old == nil {
-		out.WriteString(" (what it was before is not known)")
+		out.WriteString(" (previous state unknown)")
 	}
 	out.WriteByte('\n')
 }
@@ -73,7 +73,7 @@ func printChange(out *bufio.Writer, c *diff.Change, opts *Options) {
 	out.WriteString("  " + opts.colorize(paint, Plain(text)) + "\n")
 }
 
-// readable is a value's JSON without the escapes that servers write for the sake of HTML.
+// readable returns a value's JSON without the escapes that protect HTML.
 func readable(v lw.Value) string {
 	var text strings.Builder
 	for rest := string(v); rest != ""; {
@@ -89,15 +89,15 @@ func readable(v lw.Value) string {
 			text.WriteString(map[string]string{`\u003c`: "<", `\u003e`: ">", `\u0026`: "&"}[escape])
 			rest = rest[6:]
 		default:
-			text.WriteString(rest[:2]) // a valid text has more behind a backslash
+			text.WriteString(rest[:2]) // valid JSON has a character after each backslash
 			rest = rest[2:]
 		}
 	}
 	return text.String()
 }
 
-// newPatch makes the format that prints what changed as JSON Patch (RFC 6902), in place of the objects that jsonl has. What is
-// added is an operation on the whole document, and so is what is deleted.
+// newPatch returns the format that prints changes as JSON Patch (RFC 6902). Additions and deletions are operations on
+// the whole document.
 func newPatch(_ string, opts *Options) (Format, error) {
 	filter, err := opts.filter(opts.Ignore)
 	return formatFunc(func(out *bufio.Writer, e *Event) {

@@ -28,7 +28,7 @@ func TestDiff(t *testing.T) {
 	require.Empty(t, printed(t, "diff", &Options{Ignore: []string{"status", "metadata"}}, modified(t, "pods", web0, web0Runs)))
 	unknown := modified(t, "pods", web0, web0Runs)
 	unknown.Old = nil
-	require.Equal(t, "12:00:00.123 MODIFIED pods shop/web-0 8 (what it was before is not known)\n", printed(t, "diff", &Options{}, unknown))
+	require.Equal(t, "12:00:00.123 MODIFIED pods shop/web-0 8 (previous state unknown)\n", printed(t, "diff", &Options{}, unknown))
 }
 
 func TestReadable(t *testing.T) {

@@ -26,7 +26,7 @@ func TestNamesAreEscaped(t *testing.T) {
 					for _, line := range lines {
 						require.True(t, json.Valid([]byte(line)), "%s", line)
 					}
-					continue // the object's own text is as the server sent it
+					continue // the object is printed unchanged
 				}
 				require.NotContains(t, strings.Join(lines, "\n"), "\n--- # x")
 				for _, line := range lines {

@@ -9,17 +9,15 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// printJSONL prints one JSON object a line:
+// printJSONL prints one JSON object per line:
 //
 //	{"type":"MODIFIED","time":"2026-11-21T10:15:30.123456789Z","resource":"pods","key":"default/web-0","resourceVersion":"7","object":{…}}
-//
-// A bufio.Writer keeps its first error for Flush.
 func printJSONL(out *bufio.Writer, e *Event, opts *Options) {
 	writeEvent(out, e, opts)
 	out.WriteByte('\n')
 }
 
-// stringWriter is a bufio.Writer, or a strings.Builder.
+// stringWriter is implemented by bufio.Writer and strings.Builder.
 type stringWriter interface {
 	WriteString(string) (int, error)
 }
@@ -29,7 +27,7 @@ func writeEvent(out stringWriter, e *Event, opts *Options) {
 	writeObjects(out, e, opts)
 }
 
-// writeObjects writes the end of an event, with its objects.
+// writeObjects writes the objects of an event and the closing brace.
 func writeObjects(out stringWriter, e *Event, opts *Options) {
 	out.WriteString(`,"object":`)
 	out.WriteString(e.Object.Raw())
@@ -40,7 +38,7 @@ func writeObjects(out stringWriter, e *Event, opts *Options) {
 	out.WriteString("}")
 }
 
-// writeHead writes an event without its end and without objects.
+// writeHead writes the members of an event before its objects.
 func writeHead(out stringWriter, e *Event) {
 	out.WriteString(`{"type":"`)
 	out.WriteString(e.Type.String())
@@ -54,18 +52,18 @@ func writeHead(out stringWriter, e *Event) {
 	out.WriteString(quote(e.Object.GetResourceVersion()))
 }
 
-// quote makes a JSON string of a name or a version. Those that Kubernetes allows need nothing but quotes.
+// quote returns a JSON string. Valid names and resourceVersions need no escapes.
 func quote(text string) string {
 	for i := range len(text) {
 		if c := text[i]; c < ' ' || c > '~' || c == '"' || c == '\\' {
-			quoted, _ := json.Marshal(text) // a string has no way to fail
+			quoted, _ := json.Marshal(text) // strings always marshal
 			return string(quoted)
 		}
 	}
 	return `"` + text + `"`
 }
 
-// printWire prints the wire's own form: {"type":…,"object":…}.
+// printWire prints the format of watch events: {"type":…,"object":…}.
 func printWire(out *bufio.Writer, e *Event, opts *Options) {
 	out.WriteString(`{"type":"`)
 	out.WriteString(e.Type.String())
@@ -74,7 +72,7 @@ func printWire(out *bufio.Writer, e *Event, opts *Options) {
 	out.WriteByte('\n')
 }
 
-// data returns the JSON that JSONPath and YAML show: the object, or with Options.Types the event in its jsonl form.
+// data returns the JSON for JSONPath and YAML: the object, or the event in jsonl format with Options.Types.
 func data(e *Event, opts *Options) lw.Value {
 	if !opts.Types {
 		return lw.Value(e.Object.Raw())

@@ -7,13 +7,13 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// clock is how the time of day is printed for people, who know what day it is.
+// clock is the format of times for people. It omits the date.
 const clock = "15:04:05.000"
 
-// newLine makes the format for people: when, what, which, how old, and how it is.
+// newLine returns the format for people: time, event type, kind, object, age and state.
 func newLine(_ string, opts *Options) (Format, error) {
 	bare := *opts
-	bare.NoHeaders = true // they would be one line of many kinds' lines
+	bare.NoHeaders = true // all kinds share one table
 	return lineFormat{newTable(&bare, func(e *Event) row {
 		var r row
 		if !opts.States {
@@ -28,7 +28,8 @@ func newLine(_ string, opts *Options) (Format, error) {
 	})}, nil
 }
 
-// age returns for how long an object had been there, as "5s", "3m" or "12d"; "" if it does not say.
+// age returns the object's age at the time of the event, for example "5s", "3m" or "12d". It returns "" without a
+// creation timestamp.
 func age(e *Event) string {
 	created, err := time.Parse(time.RFC3339, e.Object.Get("metadata.creationTimestamp").String())
 	if err != nil {

@@ -7,15 +7,15 @@ import (
 	"time"
 )
 
-// Mark is what a stream brings besides events of objects: a bookmark, or a frame as it came off the wire.
+// Mark is a bookmark or a raw watch event.
 type Mark struct {
-	Time            time.Time // when it was received
+	Time            time.Time // time of receipt
 	Resource        string
-	ResourceVersion string // of a bookmark
-	Frame           []byte // nil for a bookmark
+	ResourceVersion string // set for a bookmark
+	Frame           []byte // a raw watch event; nil for a bookmark
 }
 
-// Marker is a Format that prints marks, too.
+// Marker is a Format that can print marks.
 type Marker interface {
 	Mark(out *bufio.Writer, m *Mark)
 }
@@ -27,17 +27,17 @@ func (m *Mark) name() string {
 	return "BOOKMARK"
 }
 
-// frame returns the frame as one line: as it is, or as a JSON string if it is none.
+// frame returns the raw event on one line. Invalid JSON is returned as a JSON string.
 func (m *Mark) frame() []byte {
 	var line bytes.Buffer
 	if json.Compact(&line, m.Frame) == nil {
 		return line.Bytes()
 	}
-	text, _ := json.Marshal(string(m.Frame)) // a string has no way to fail
+	text, _ := json.Marshal(string(m.Frame)) // strings always marshal
 	return text
 }
 
-// markFormat is a format function with a second function for marks.
+// markFormat adds a function for marks to a format function.
 type markFormat struct {
 	formatFunc
 	mark func(out *bufio.Writer, m *Mark)
@@ -60,7 +60,7 @@ func markJSONL(out *bufio.Writer, m *Mark) {
 	out.WriteString("}\n")
 }
 
-// markWire prints a bookmark with what is known of its object, and of a frame what is in it, under a type of its own.
+// markWire prints a bookmark with its resourceVersion, or a raw event with the type FRAME.
 func markWire(out *bufio.Writer, m *Mark) {
 	if m.Frame == nil {
 		out.WriteString(`{"type":"BOOKMARK","object":{"metadata":{"resourceVersion":` + quote(m.ResourceVersion) + "}}}\n")
@@ -77,7 +77,7 @@ type lineFormat struct{ *table }
 // Mark implements [Marker].
 func (l lineFormat) Mark(out *bufio.Writer, m *Mark) {
 	l.Flush(out)
-	text := m.Resource + " is at version " + m.ResourceVersion
+	text := m.Resource + " is at resourceVersion " + m.ResourceVersion
 	if m.Frame != nil {
 		text = m.Resource + " " + string(m.frame())
 	}

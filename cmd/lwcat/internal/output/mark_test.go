@@ -19,7 +19,7 @@ func TestMarks(t *testing.T) {
 		"wire": `{"type":"BOOKMARK","object":{"metadata":{"resourceVersion":"7"}}}` + "\n" +
 			`{"type":"FRAME","frame":{"type":"ADDED","object":{"n":9007199254740993}}}` + "\n" +
 			`{"type":"FRAME","frame":"\u003chtml\u003e\n"}` + "\n",
-		"line": "12:00:00.123   BOOKMARK   pods is at version 7\n" +
+		"line": "12:00:00.123   BOOKMARK   pods is at resourceVersion 7\n" +
 			`12:00:00.123   FRAME   pods {"type":"ADDED","object":{"n":9007199254740993}}` + "\n" +
 			`12:00:00.123   FRAME   pods "\u003chtml\u003e\n"` + "\n",
 	} {

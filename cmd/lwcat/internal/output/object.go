@@ -24,7 +24,7 @@ func newJSONPath(text string, opts *Options) (Format, error) {
 	}), nil
 }
 
-// printName prints "pod/web-0", or "deployment.apps/web", as kubectl does.
+// printName prints kubectl's form, for example "pod/web-0" or "deployment.apps/web".
 func printName(out *bufio.Writer, e *Event, opts *Options) {
 	if opts.Types {
 		fmt.Fprintf(out, "%-9s", e.Type)
@@ -33,7 +33,8 @@ func printName(out *bufio.Writer, e *Event, opts *Options) {
 	out.WriteByte('\n')
 }
 
-// nameOfKind is "pod" or "deployment.apps", or in the plural, where the object is of no kind of its own.
+// nameOfKind returns the lower-case kind with its group, for example "pod" or "deployment.apps". It returns the plural
+// if the object has no kind of its own.
 func nameOfKind(e *Event) string {
 	kind := strings.ToLower(e.Object.Kind())
 	group, _, found := strings.Cut(e.Object.APIVersion(), "/")

@@ -1,4 +1,4 @@
-// Package output has the forms in which events are printed.
+// Package output implements the output formats of lwcat.
 package output
 
 import (
@@ -11,20 +11,20 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// Event is what happened to an object, as it is printed.
+// Event is an event to print.
 type Event struct {
 	Type     lw.EventType // Added, Modified or Deleted
-	Time     time.Time    // when it was received
-	Resource string       // as "pods", or "deployments.apps"
-	Object   *lw.Object   // as it is now; of a deletion, its last state that is known
-	Old      *lw.Object   // as it was before; nil unless Modified
-	Row      *Row         // how the server shows it, for wide; nil if it does not say
+	Time     time.Time    // time of receipt
+	Resource string       // for example "pods" or "deployments.apps"
+	Object   *lw.Object   // current state, or last known state of a deleted object
+	Old      *lw.Object   // previous state for Modified, if known
+	Row      *Row         // the server's columns for the format wide, or nil
 }
 
-// Row is what a server shows of an object.
+// Row contains the server's columns for an object.
 type Row struct {
 	Columns []string
-	Cells   lw.Value // an array
+	Cells   lw.Value // a JSON array
 }
 
 // Format prints one event. The [bufio.Writer] keeps the first write error, so Print returns none.
@@ -32,34 +32,34 @@ type Format interface {
 	Print(out *bufio.Writer, e *Event)
 }
 
-// Flusher is a Format that may hold back events until it knows how to print them. Flush is called when all of a list were
-// printed, and after each event that comes by itself.
+// Flusher is a Format that delays events until it knows their layout. The caller calls Flush after each list and after
+// each later event.
 type Flusher interface {
 	Flush(out *bufio.Writer)
 }
 
-// Options say what is printed with the objects, and how.
+// Options configure the formats.
 type Options struct {
-	Types     bool // with formats that print objects only, the type of each event too
-	Old       bool // with formats that print events, the object before
+	Types     bool // print event types in formats that print only objects
+	Old       bool // print the previous object in formats that print events
 	NoHeaders bool
 	Color     bool
-	States    bool // rows are states, and not events
+	States    bool // rows show states instead of events
 
-	Namespaces bool // with wide, the namespace of each object
-	Resources  bool // with wide, the resource of each object
+	Namespaces bool // print namespaces in the format wide
+	Resources  bool // print resources in the format wide
 
-	// What diff and jsonpatch look at.
+	// Changes that diff and jsonpatch print.
 	StatusOnly bool
-	Ignore     []string // paths, as "metadata.labels" or "status.conditions[*].lastProbeTime"; nil: what diff always ignores
+	Ignore     []string // paths such as "metadata.labels" or "status.conditions[*].lastProbeTime"; nil selects the defaults of diff
 }
 
-// formatFunc is a Format that is a function.
+// formatFunc is a function that implements Format.
 type formatFunc func(out *bufio.Writer, e *Event)
 
 func (f formatFunc) Print(out *bufio.Writer, e *Event) { f(out, e) }
 
-// formats makes each format, by its name. What stands in -o behind "=" is its argument, for those that take one.
+// formats lists the formats. Some require an argument after "=" in -o.
 var formats = []struct {
 	name, argument string
 	make           func(argument string, opts *Options) (Format, error)
@@ -86,7 +86,7 @@ func newFactory(print func(*bufio.Writer, *Event, *Options), mark func(*bufio.Wr
 	}
 }
 
-// Names returns the formats' names, with what stands behind them.
+// Names returns the names of the formats with their arguments.
 func Names() (names []string) {
 	for _, format := range formats {
 		name := format.name
@@ -109,9 +109,9 @@ func New(spec string, opts *Options) (Format, error) {
 		}
 		switch {
 		case given && format.argument == "":
-			return nil, fmt.Errorf("output format %s takes no argument, and has %q", name, argument)
+			return nil, fmt.Errorf("output format %s takes no argument, but has %q", name, argument)
 		case argument == "" && format.argument != "":
-			return nil, fmt.Errorf("output format %s lacks its argument: %s=%s", name, name, format.argument)
+			return nil, fmt.Errorf("output format %s needs an argument: %s=%s", name, name, format.argument)
 		case fromFile:
 			text, err := os.ReadFile(argument)
 			if err != nil {

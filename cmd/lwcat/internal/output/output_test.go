@@ -33,7 +33,7 @@ func deleted(t *testing.T, resource, text string) *Event {
 	return &Event{Type: lw.Deleted, Time: noon, Resource: resource, Object: object(t, text)}
 }
 
-// printed is what a format makes of events of one batch.
+// printed returns a format's output for one batch of events.
 func printed(t *testing.T, spec string, opts *Options, events ...*Event) string {
 	t.Helper()
 	format, err := New(spec, opts)
@@ -131,19 +131,19 @@ func TestJSONPath(t *testing.T) {
 func TestInvalidFormats(t *testing.T) {
 	for spec, want := range map[string]string{
 		"x":                             `unknown output format "x"; the formats are jsonl, wire`,
-		"jsonl=x":                       `output format jsonl takes no argument, and has "x"`,
+		"jsonl=x":                       `output format jsonl takes no argument, but has "x"`,
 		"jsonl-file=x":                  `unknown output format "jsonl-file"`,
-		"jsonpath":                      "output format jsonpath lacks its argument: jsonpath=TEMPLATE",
+		"jsonpath":                      "output format jsonpath needs an argument: jsonpath=TEMPLATE",
 		"jsonpath={.a":                  "output format jsonpath: in \"{.a\", at byte 3: expected }",
 		"jsonpath-file=/no/such":        "output format jsonpath-file: open /no/such: no such file or directory",
 		"go-template={{.a}}":            "jsonpath=TEMPLATE; use jsonpath, custom-columns or jq instead",
 		"go-template-file=x":            "jsonpath=TEMPLATE; use jsonpath, custom-columns or jq instead",
-		"custom-columns=":               "output format custom-columns lacks its argument: custom-columns=HEADER:PATH,...",
-		"custom-columns=,":              "it names no column",
-		"custom-columns=A":              `a column is HEADER:PATH, and not "A"`,
+		"custom-columns=":               "output format custom-columns needs an argument: custom-columns=HEADER:PATH,...",
+		"custom-columns=,":              "expected at least one column",
+		"custom-columns=A":              `expected a column such as NAME:.metadata.name, not "A"`,
 		"custom-columns=A:.b[":          "expected an index",
-		"custom-columns=A:.a,:metadata": `a column is HEADER:PATH, and not ":metadata"`,
-		"custom-columns=A B\n.a":        "there are 2 headers and 1 paths",
+		"custom-columns=A:.a,:metadata": `expected a column such as NAME:.metadata.name, not ":metadata"`,
+		"custom-columns=A B\n.a":        "found 2 headers but 1 paths",
 	} {
 		_, err := New(spec, &Options{})
 		require.ErrorContains(t, err, want, spec)

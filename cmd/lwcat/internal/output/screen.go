@@ -2,7 +2,6 @@ package output
 
 import (
 	"bufio"
-	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -16,20 +15,15 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// Screen is a Format that prints nothing, and keeps what there is: a row for each object, to be drawn again and again. What has
-// just changed is marked for a while, and so is what has just gone. It may be used from several goroutines at once.
+// Screen is a Format that keeps one row per object for repeated drawing. It marks recent changes and deletions. It is
+// safe for concurrent use.
 type Screen struct {
 	opts *Options
 	row  func(*Event) row
 
 	mu      sync.Mutex
-	rows    map[screenKey]*screenRow
+	rows    map[string]*screenRow // by screenKey
 	message string
-}
-
-type screenKey struct {
-	resource string
-	key      lw.Key
 }
 
 type screenRow struct {
@@ -47,9 +41,9 @@ func NewScreen(format Format, opts *Options) (*Screen, error) {
 		t, ok = people.table, true
 	}
 	if !ok {
-		return nil, errors.New("--redraw is for the outputs line, wide and custom-columns")
+		return nil, errors.New("--redraw needs -o line, wide or custom-columns")
 	}
-	return &Screen{opts: opts, row: t.row, rows: map[screenKey]*screenRow{}}, nil
+	return &Screen{opts: opts, row: t.row, rows: map[string]*screenRow{}}, nil
 }
 
 // Print implements [Format].
@@ -57,7 +51,13 @@ func (s *Screen) Print(_ *bufio.Writer, e *Event) {
 	cells := s.row(e)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.rows[screenKey{e.Resource, e.Object.Key()}] = &screenRow{event: *e, cells: cells}
+	s.rows[screenKey(e)] = &screenRow{event: *e, cells: cells}
+}
+
+// screenKey returns a key that sorts by resource, namespace and name.
+func screenKey(e *Event) string {
+	key := e.Object.Key()
+	return e.Resource + "\x00" + key.Namespace + "\x00" + key.Name
 }
 
 // Tell shows a message on the last line.
@@ -67,16 +67,14 @@ func (s *Screen) Tell(message string) {
 	s.message = Plain(strings.TrimSpace(message))
 }
 
-// Lines returns what is to be seen: at most height lines of at most width columns.
+// Lines returns the content of the screen: at most height lines of at most width columns.
 func (s *Screen) Lines(now time.Time, width, height int) (lines []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	maps.DeleteFunc(s.rows, func(_ screenKey, r *screenRow) bool {
+	maps.DeleteFunc(s.rows, func(_ string, r *screenRow) bool {
 		return r.event.Type == lw.Deleted && now.Sub(r.event.Time) >= markDuration
 	})
-	keys := slices.SortedFunc(maps.Keys(s.rows), func(a, b screenKey) int {
-		return cmp.Or(strings.Compare(a.resource, b.resource), strings.Compare(a.key.Namespace, b.key.Namespace), strings.Compare(a.key.Name, b.key.Name))
-	})
+	keys := slices.Sorted(maps.Keys(s.rows))
 	body := s.body(now, keys)
 	there := 0
 	for _, r := range s.rows {
@@ -87,7 +85,7 @@ func (s *Screen) Lines(now time.Time, width, height int) (lines []string) {
 	room := max(0, height-2)
 	if len(body) > room {
 		hidden := len(body) - max(0, room-1)
-		body = append(body[:max(0, room-1)], fmt.Sprintf("  … %d lines more", hidden))
+		body = append(body[:max(0, room-1)], fmt.Sprintf("  … %d more lines", hidden))
 	}
 	lines = append(lines, truncate(countObjects(there)+" at "+now.Format(time.TimeOnly), width))
 	for _, line := range body[:min(len(body), room)] {
@@ -109,8 +107,8 @@ func countObjects(objects int) string {
 
 var markColors = map[rune]color{'+': green, '~': yellow, '-': red}
 
-// body returns the rows, each with its mark in front, beneath headers wherever those change.
-func (s *Screen) body(now time.Time, keys []screenKey) (lines []string) {
+// body returns the rows with their marks. It adds a header line where the columns change.
+func (s *Screen) body(now time.Time, keys []string) (lines []string) {
 	var c *columns
 	for i, key := range keys {
 		r := s.rows[key].render(s, now)

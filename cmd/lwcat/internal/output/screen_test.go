@@ -46,7 +46,7 @@ func TestScreen(t *testing.T) {
   KIND   OBJECT       AGE   STATE
   Pod    shop/web-0         Running
 lwcat: pods: broken`, show(10*time.Second, 80, 10))
-	require.Equal(t, "1 object at\n  … 2 lines\nlwcat: pods", show(10*time.Second, 11, 3))
+	require.Equal(t, "1 object at\n  … 2 more \nlwcat: pods", show(10*time.Second, 11, 3))
 	for height := range 5 {
 		require.LessOrEqual(t, len(s.Lines(noon, 80, height)), max(1, height))
 	}
@@ -81,5 +81,5 @@ func TestScreenRequiresTable(t *testing.T) {
 	format, err := New("jsonl", &Options{})
 	require.NoError(t, err)
 	_, err = NewScreen(format, &Options{})
-	require.ErrorContains(t, err, "--redraw is for the outputs line, wide and custom-columns")
+	require.ErrorContains(t, err, "--redraw needs -o line, wide or custom-columns")
 }

@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// row is one event as cells.
+// row contains the cells of one event.
 type row struct {
 	headers, cells []string
 	colors         []color
@@ -16,12 +16,12 @@ type row struct {
 }
 
 func (r *row) add(header, cell string, c color) {
-	r.headers = append(r.headers, Plain(header)) // a server may have named the column
+	r.headers = append(r.headers, Plain(header)) // servers can name columns
 	r.cells = append(r.cells, Plain(cell))
 	r.colors = append(r.colors, c)
 }
 
-// Plain makes of a text one line that does nothing to a terminal.
+// Plain replaces line breaks and control characters, so that the text fits on one line and cannot affect the terminal.
 func Plain(text string) string {
 	if !strings.ContainsFunc(text, isControl) {
 		return text
@@ -42,20 +42,20 @@ func isControl(r rune) bool {
 	return unicode.IsControl(r) || r == '\u2028' || r == '\u2029' || unicode.Is(unicode.Bidi_Control, r)
 }
 
-// table prints events as rows, beneath a line of headers for each resource. Columns are as wide as their widest cell so far;
-// those of a list are known before the first of its rows is printed.
+// table prints events as rows below the headers of their resource. Each column is as wide as its widest cell so far.
+// The rows of a list are measured before the first one is printed.
 type table struct {
 	opts    *Options
 	row     func(*Event) row
-	known   map[string]*columns // by resource; without headers all share theirs
+	known   map[string]*columns // by resource, or one shared entry without headers
 	pending []row
 }
 
-// columns are those of one resource.
+// columns are the columns of one resource.
 type columns struct {
 	headers []string
 	widths  []int
-	printed bool // the headers are
+	printed bool // the headers are printed
 }
 
 func newTable(opts *Options, row func(*Event) row) *table {
@@ -76,7 +76,7 @@ func (t *table) Print(_ *bufio.Writer, e *Event) {
 			r.columns.widen(r.headers)
 		}
 		if at := slices.Index(r.headers, "EVENT"); at >= 0 {
-			r.columns.widths[at] = len("MODIFIED") // which sooner or later is there
+			r.columns.widths[at] = len("MODIFIED") // the longest event type
 		}
 		t.known[resource] = r.columns
 	}
@@ -103,10 +103,10 @@ func (c *columns) widen(cells []string) {
 	}
 }
 
-// columnGap is how far columns are apart.
+// columnGap is the number of spaces between columns.
 const columnGap = 3
 
-// line aligns the cells of a row, up to the last one that is not empty. colors may be nil.
+// line aligns the cells of a row and omits empty cells at its end. colors may be nil.
 func (c *columns) line(cells []string, colors []color, opts *Options) string {
 	last := len(cells) - 1
 	for last > 0 && cells[last] == "" {

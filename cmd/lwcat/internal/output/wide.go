@@ -6,8 +6,8 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// newWide makes the format that prints the server's own columns, which the event has in its Row, and where the server has none
-// the name and age.
+// newWide returns the format that prints the server's columns. It prints the name and age of objects without these
+// columns.
 func newWide(_ string, opts *Options) (Format, error) {
 	return newTable(opts, func(e *Event) row { return wideRow(e, opts) }), nil
 }
@@ -37,7 +37,7 @@ func wideRow(e *Event, opts *Options) (r row) {
 			cell = cells[i].String()
 		}
 		if created := age(e); opts.States && column == "Age" && created != "" {
-			cell = created // the server's is from when it sent the row
+			cell = created // the server's cell shows the age when it sent the row
 		}
 		r.add(strings.ToUpper(column), cell, noColor)
 	}

@@ -11,7 +11,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// printYAML prints a document from --- to ..., so that readers of the stream know where it ends:
+// printYAML prints a document that starts with --- and ends with ... to delimit it in a stream:
 //
 //	--- # MODIFIED 2026-11-21T10:15:30.123456789Z pods default/web-0
 //	apiVersion: v1
@@ -29,7 +29,7 @@ func printYAML(out *bufio.Writer, e *Event, opts *Options) {
 	out.WriteString("...\n")
 }
 
-// yamlNode keeps the order of members and every digit of numbers.
+// yamlNode converts a value. It keeps the order of members and all digits of numbers.
 func yamlNode(v lw.Value) *yaml.Node {
 	switch v[0] {
 	case '{':
@@ -50,8 +50,8 @@ func yamlNode(v lw.Value) *yaml.Node {
 	return &yaml.Node{Kind: yaml.ScalarNode, Value: string(v)}
 }
 
-// yamlString quotes what a reader of YAML would take for something else; one of YAML 1.1 takes more so than the encoder. A block
-// that begins with space is quoted, too: the encoder writes it in a way that cannot be read.
+// yamlString quotes strings that YAML parsers read as other types. YAML 1.1 parsers do so for more strings than the
+// encoder quotes. It also quotes multi-line strings with leading space, because the encoder writes them incorrectly.
 func yamlString(text string) *yaml.Node {
 	node := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: text}
 	block := strings.Contains(text, "\n")

@@ -69,7 +69,7 @@ z: {}
 	require.Equal(t, want+"...\n", document)
 }
 
-// FuzzYAML: what was printed reads as the same value, up to the precision of the reader's numbers.
+// FuzzYAML checks that the printed YAML decodes to the same value, up to the decoder's number precision.
 func FuzzYAML(f *testing.F) {
 	f.Add(`{"a":[1,-2.5e3,"x\n  y\n\n","---","...","%","-","null",{"b":{}}],"":[[]]}`)
 	f.Add(`{"a":"\u2028\ufeff\u0000\u001b","key with: colon":"- x","'":"\"","?":"!!str"}`)
@@ -87,7 +87,7 @@ func FuzzYAML(f *testing.F) {
 		var got any
 		err = yaml.Unmarshal([]byte(out.String()), &got)
 		if err != nil && strings.Contains(err.Error(), "already defined") {
-			return // a member that is there twice, which no server sends
+			return // servers do not send duplicate members
 		}
 		require.NoError(t, err, out.String())
 		back, err := json.Marshal(got)

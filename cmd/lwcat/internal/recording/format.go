@@ -1,5 +1,5 @@
-// Package recording keeps what a transport brought in a file, and plays it again in place of a server. docs/recording.md has
-// the format.
+// Package recording records the responses of a transport in a file and replays them instead of a server.
+// docs/recording.md describes the format.
 package recording
 
 import (
@@ -11,90 +11,90 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// What a recording says of itself.
+// Name and version of the format.
 const (
 	formatName    = "lwcat-recording"
 	formatVersion = 1
 )
 
-// Header is the first line.
+// Header is the first line of a recording.
 type Header struct {
 	Format  string    `json:"format"`
 	Version int       `json:"version"`
-	Lwcat   string    `json:"lwcat"` // the version that recorded
-	Start   time.Time `json:"start"` // by the wall clock
+	Lwcat   string    `json:"lwcat"` // version of lwcat that wrote the recording
+	Start   time.Time `json:"start"` // wall clock time
 }
 
-// The kinds of entries, which are the lines behind the header.
+// Kinds of the entries after the header.
 const (
 	kindFollow = "follow" // a collection is followed
-	kindOpen   = "open"   // a request was made
-	kindOpened = "opened" // it was answered, or failed
-	kindFrame  = "frame"  // a part of the answer
-	kindClosed = "closed" // its end
+	kindOpen   = "open"   // a request is sent
+	kindOpened = "opened" // the request is answered or fails
+	kindFrame  = "frame"  // a part of the response arrives
+	kindClosed = "closed" // the response ends
 )
 
-// entry is a line.
+// entry is one line after the header.
 type entry struct {
-	At     int64  `json:"at"` // nanoseconds since the start, by a clock that is never set
+	At     int64  `json:"at"` // nanoseconds since the start, by a monotonic clock
 	Kind   string `json:"kind"`
-	Stream int    `json:"stream,omitempty"` // the number of the request
+	Stream int    `json:"stream,omitempty"` // number of the request
 
-	Collection *Collection `json:"collection,omitempty"` // of follow
+	Collection *Collection `json:"collection,omitempty"` // in a follow entry
 
-	Path   string `json:"path,omitempty"` // of open
+	Path   string `json:"path,omitempty"` // in an open entry
 	Query  string `json:"query,omitempty"`
 	Accept string `json:"accept,omitempty"`
 	Watch  bool   `json:"watch,omitempty"`
 
-	Transport string   `json:"transport,omitempty"` // of opened: what the answer came over
-	Failure   *failure `json:"failure,omitempty"`   // of opened and closed; without, it went well
+	Transport string   `json:"transport,omitempty"` // in an opened entry: the transport of the response
+	Failure   *failure `json:"failure,omitempty"`   // in opened and closed entries; nil means success
 
-	Text   string `json:"text,omitempty"`   // of frame
-	Base64 []byte `json:"base64,omitempty"` // in its place, if it is no UTF-8
-	Part   bool   `json:"part,omitempty"`   // the event goes on in the next frame
+	Text   string `json:"text,omitempty"`   // in a frame entry
+	Base64 []byte `json:"base64,omitempty"` // instead of Text, if the frame is not valid UTF-8
+	Part   bool   `json:"part,omitempty"`   // the event continues in the next frame
 }
 
-// Collection is what a run has followed.
+// Collection is a followed collection.
 type Collection struct {
 	Group     string `json:"group,omitempty"`
 	Version   string `json:"version,omitempty"`
 	Plural    string `json:"plural,omitempty"`
 	Namespace string `json:"namespace,omitempty"`
 	Name      string `json:"name,omitempty"`
-	Raw       string `json:"raw,omitempty"` // a path in place of all these
+	Raw       string `json:"raw,omitempty"` // a path instead of the fields above
 	Labels    string `json:"labelSelector,omitempty"`
 	Fields    string `json:"fieldSelector,omitempty"`
 	Shard     string `json:"shardSelector,omitempty"`
-	From      string `json:"from,omitempty"` // the resource version that it began with, in place of a list
+	From      string `json:"from,omitempty"` // resourceVersion at which the run started instead of with a list
 }
 
-// Resource is the collection without its selectors.
+// Resource returns the collection without its selectors.
 func (c *Collection) Resource() lw.Resource {
 	return lw.Resource{Group: c.Group, Version: c.Version, Plural: c.Plural, Namespace: c.Namespace, Name: c.Name, Raw: c.Raw}
 }
 
-// The kinds of failures, as far as they make a difference to the engine.
+// Kinds of failures that the engine distinguishes.
 const (
-	failedStatus   = "status"   // the server refused
-	failedSilent   = "silent"   // nothing came for too long
-	failedTooLarge = "tooLarge" // a frame above the limit
-	failedCut      = "cut"      // the connection ended in the middle
-	failedOther    = "other"    // as Text says
-	failedReader   = "reader"   // whoever read has closed it
+	failedStatus   = "status"   // an error response
+	failedSilent   = "silent"   // an idle timeout
+	failedTooLarge = "tooLarge" // an event above the size limit
+	failedCut      = "cut"      // the connection ended within the response
+	failedOther    = "other"    // another error, described by Text
+	failedReader   = "reader"   // closed by the recorded run
 )
 
-// failure says why a request, or its answer, ended.
+// failure is the reason why a request or its response ended.
 type failure struct {
 	Kind       string     `json:"kind"`
 	Text       string     `json:"text,omitempty"`
-	Limit      int        `json:"limit,omitempty"` // of tooLarge, in bytes
+	Limit      int        `json:"limit,omitempty"` // bytes, for tooLarge
 	Status     *lw.Status `json:"status,omitempty"`
 	RetryAfter int64      `json:"retryAfter,omitempty"` // nanoseconds
 }
 
-// newFailure describes what a request, or its answer, ended with. Who ends a run closes what is under way; but a silence, for
-// which the engine ends a request, is the server's.
+// newFailure describes the error that ended a request or its response. After the context ends, the failure counts as
+// closed by the run, except after an idle timeout.
 func newFailure(ctx context.Context, err error) *failure {
 	if err == nil || err == io.EOF {
 		return nil
@@ -118,7 +118,7 @@ func newFailure(ctx context.Context, err error) *failure {
 	return f
 }
 
-// toError is the failure as the engine met it. ended is what the reader's own end stands for.
+// toError returns the error that the engine received. It returns ended for requests that the recorded run closed.
 func (f *failure) toError(ended error) error {
 	switch {
 	case f == nil:
@@ -137,7 +137,7 @@ func (f *failure) toError(ended error) error {
 	return &replayedError{f.Text, nil}
 }
 
-// replayedError is an error of the recorded run, in its words.
+// replayedError is an error of the recorded run with its original text.
 type replayedError struct {
 	text string
 	is   error

@@ -12,7 +12,7 @@ type response struct {
 	number   int
 	watch    bool
 	pending  []byte
-	lastRead int64 // when the pending bytes arrived
+	lastRead int64 // time at which the pending bytes arrived
 }
 
 func (w *Writer) startRequest(req *lw.Request) *response {
@@ -34,7 +34,7 @@ func (w *Writer) writeOpened(s *response, transport string, refused *failure) {
 	}
 }
 
-// writeBytes splits the bytes of a response into frames. A watch's frames end with a line.
+// writeBytes splits the bytes of a response into frames. In a watch, each line is one frame unless it exceeds maxFrame.
 func (w *Writer) writeBytes(s *response, data []byte) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -61,8 +61,8 @@ func (w *Writer) writeBytes(s *response, data []byte) {
 	}
 }
 
-// endOfLine returns the length of the part of data that ends the line, which pending begins; -1 if none does. What comes
-// before a line, as the newline between two messages of a WebSocket, belongs to it.
+// endOfLine returns the number of bytes of data up to the end of the line that starts with pending, or -1 if the line
+// is incomplete. Leading newlines, such as those between WebSocket messages, belong to the next line.
 func endOfLine(pending, data []byte) int {
 	blank := 0
 	if len(bytes.TrimLeft(pending, "\n")) == 0 {

@@ -14,10 +14,10 @@ import (
 
 // scriptedTransport answers each request with a scripted body.
 type scriptedTransport struct {
-	after time.Duration // until the answer begins
-	err   error         // in its place
+	after time.Duration // delay before the response
+	err   error         // returned instead of a response
 	says  []timedText
-	end   error // io.EOF if nil
+	end   error // error at the end; nil means io.EOF
 }
 
 // timedText is a text that arrives after a delay.
@@ -62,7 +62,7 @@ func (b *scriptedBody) Close() error { return nil }
 type memoryFile struct {
 	mu       sync.Mutex
 	text     bytes.Buffer
-	capacity int // for so many bytes; 0: any number
+	capacity int // bytes; 0 means no limit
 }
 
 func (s *memoryFile) Write(p []byte) (int, error) {
@@ -97,13 +97,14 @@ func listOf(path string) *lw.Request {
 	return &lw.Request{Path: path, Query: "limit=500&resourceVersion=0", Accept: "application/json"}
 }
 
-// read reads a body to its end, and notes when each part came.
+// read reads a body to its end and returns the arrival time of each part.
 func read(t *testing.T, began time.Time, body io.ReadCloser) (text string, times []time.Duration, end error) {
 	t.Helper()
 	buffer := make([]byte, 300<<10)
 	for {
 		n, err := body.Read(buffer)
-		if text += string(buffer[:n]); n > 0 {
+		text += string(buffer[:n])
+		if n > 0 {
 			times = append(times, time.Since(began))
 		}
 		if err != nil {
@@ -113,7 +114,7 @@ func read(t *testing.T, began time.Time, body io.ReadCloser) (text string, times
 	}
 }
 
-// record records one request to its end.
+// record records one request until its response ends.
 func record(t *testing.T, w *Writer, req *lw.Request, s *scriptedTransport) (text string, end error) {
 	t.Helper()
 	body, err := w.Transport(Named("ws", s)).Open(t.Context(), req)
@@ -129,7 +130,7 @@ func begin(t *testing.T) (*Writer, *memoryFile) {
 	return NewWriter(out, func(err error) { t.Errorf("the recording failed: %v", err) }), out
 }
 
-// load reads what was recorded, which must be whole.
+// load reads a complete recording.
 func load(t *testing.T, text string) *Recording {
 	t.Helper()
 	r, err := Read(bytes.NewReader([]byte(text)))

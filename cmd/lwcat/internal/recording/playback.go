@@ -8,8 +8,8 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// Playback is one collection's view of a player: a transport, and the recorded time that it has reached. Only one goroutine
-// may use that of a collection.
+// Playback is a view of a player for one collection. It implements [lw.Transport] and keeps the recorded time. Only one
+// goroutine may use the view of a collection.
 type Playback struct {
 	player  *Player
 	number  int
@@ -18,17 +18,17 @@ type Playback struct {
 
 var _ lw.Transport = (*Playback)(nil)
 
-// position is how far a view has played.
+// position is the progress of a view.
 type position struct {
-	offset int64 // recorded time that it waits for or has reached
-	active bool  // the reader may still process the record at this time
+	offset int64 // recorded time that the view has reached or waits for
+	active bool  // the reader may still process the entry at this time
 }
 
-// Discovery returns a view for what is asked before any collection is followed.
+// Discovery returns a view for discovery requests. It does not wait for other views.
 func (p *Player) Discovery() *Playback { return &Playback{player: p} }
 
-// Collection returns a view for one collection, which must be closed. All that were made before the first of them is used
-// are played side by side: nothing is given to one until the others are done with all that was recorded before.
+// Collection returns a view for one collection. The caller must close it. A view waits until all other views have
+// processed the earlier entries. Create all views before using the first one.
 func (p *Player) Collection() *Playback {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -37,7 +37,7 @@ func (p *Player) Collection() *Playback {
 	return c
 }
 
-// Close says that a view is not used any more.
+// Close closes a view, so that other views no longer wait for it.
 func (c *Playback) Close() {
 	c.player.mu.Lock()
 	defer c.player.mu.Unlock()
@@ -86,7 +86,8 @@ func (p *Player) setPosition(c *Playback, to position) {
 	}
 }
 
-// tryAdvance advances a view unless another one must go first. Then it returns a channel that is closed when a view changes.
+// tryAdvance advances a view unless another view must go first. In that case it returns a channel that is closed when a
+// view changes.
 func (p *Player) tryAdvance(c *Playback, at int64) (moved <-chan struct{}, its bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -15,24 +15,24 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// ErrEnd says that the recording has nothing more of what is asked for.
+// ErrEnd reports that the recording contains no more data for a request.
 var ErrEnd = errors.New("the recording ends here")
 
-// RequestError says that the recording cannot answer a request.
+// RequestError reports a request that the recording does not contain.
 type RequestError struct {
-	Asked string   // as "a watch of /api/v1/pods"
-	Has   []string // what there is instead: all collections, or the one request that is next
-	Line  int      // where that stands; 0: the recording has nothing at all of what is asked for
+	Asked string   // for example "a watch of /api/v1/pods"
+	Has   []string // all collections, or the next request
+	Line  int      // line of the next request; 0 if the recording has no such collection
 }
 
 func (e *RequestError) Error() string {
 	if e.Line == 0 {
 		return "the recording has no requests for " + e.Asked + ": it has " + strings.Join(e.Has, ", ")
 	}
-	return "the recording has " + strings.Join(e.Has, ", ") + " next, at line " + strconv.Itoa(e.Line) + ", where " + e.Asked + " is asked for"
+	return "line " + strconv.Itoa(e.Line) + " of the recording is " + strings.Join(e.Has, ", ") + ", but lwcat requested " + e.Asked
 }
 
-// Over reports whether an error is a recording's end, or what it does not hold: there is no use in asking again.
+// Over reports whether the recording cannot answer a request, so that a retry is useless.
 func Over(err error) bool {
 	_, request := errors.AsType[*RequestError](err)
 	return request || errors.Is(err, ErrEnd)
@@ -42,18 +42,18 @@ func Over(err error) bool {
 type Player struct {
 	recording *Recording
 	speed     float64
-	played    atomic.Int64 // frames
+	played    atomic.Int64 // number of frames
 	startOnce sync.Once
 	started   time.Time
 
 	mu      sync.Mutex
 	queues  map[string][]*stream   // remaining requests by key
-	views   map[*Playback]position // positions of the views that are played together
-	changed chan struct{}          // closed and replaced after every change of a view
+	views   map[*Playback]position // positions of all open views
+	changed chan struct{}          // closed and replaced when a view changes
 }
 
-// Play returns a player. speed is how many times as fast as it was recorded; 0 waits for nothing. The time begins with the
-// first request.
+// Play returns a player that plays the recording at a multiple of its speed, or without delays if speed is 0. Time
+// starts with the first request.
 func (r *Recording) Play(speed float64) *Player {
 	p := &Player{recording: r, speed: speed, queues: map[string][]*stream{}, views: map[*Playback]position{}, changed: make(chan struct{})}
 	for _, s := range r.streams {
@@ -63,7 +63,7 @@ func (r *Recording) Play(speed float64) *Player {
 	return p
 }
 
-// Frames is how many frames were played until now.
+// Frames returns the number of frames played so far.
 func (p *Player) Frames() int { return int(p.played.Load()) }
 
 // requestKey returns the path and the query parameters that select the objects and their format.
@@ -99,7 +99,7 @@ func (p *Player) take(req *lw.Request) (s *stream, last bool, err error) {
 	defer p.mu.Unlock()
 	queue, known := p.queues[key]
 	switch {
-	case !known && p.recording.Broken != nil: // it may have been behind that
+	case !known && p.recording.Broken != nil: // the request may follow the damaged line
 		return nil, true, ErrEnd
 	case !known:
 		e := &RequestError{Asked: key}
@@ -118,13 +118,14 @@ func (p *Player) take(req *lw.Request) (s *stream, last bool, err error) {
 	return queue[0], len(queue) == 1, nil
 }
 
-// Now returns the time at which the last played record was recorded. A replayed stream dates its events by it.
+// Now returns the recorded time of the last played entry. It is the time of the events in a replay.
 func (c *Playback) Now() time.Time {
 	return c.player.recording.Start.Add(time.Duration(c.reached.Load()))
 }
 
-// Open implements [lw.Transport] by the recording, in its order: resource versions and continue tokens need not be those
-// that were asked for then. Where it ends, the error is [ErrEnd]; what it does not hold is a *[RequestError].
+// Open implements [lw.Transport]. It returns the recorded responses in order, even if a resourceVersion or a continue
+// token differs from the recorded request. It returns [ErrEnd] at the end of the recording, and a *[RequestError] for
+// other requests.
 func (c *Playback) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, error) {
 	s, last, err := c.player.take(req)
 	if err != nil {
@@ -142,7 +143,7 @@ func (c *Playback) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, er
 	return &replayBody{ctx: ctx, view: c, stream: s, last: last}, nil
 }
 
-// errRecordedClose reports that the recorded run stopped reading here.
+// errRecordedClose reports that the recorded run closed the request here.
 var errRecordedClose = errors.New("the recorded run closed this request here")
 
 // replayBody is a recorded response body.
@@ -150,8 +151,8 @@ type replayBody struct {
 	ctx    context.Context
 	view   *Playback
 	stream *stream
-	last   bool // no request of this key follows
-	next   int  // frame
+	last   bool // no other request with this key follows
+	next   int  // index of the next frame
 	text   []byte
 }
 

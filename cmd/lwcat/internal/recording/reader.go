@@ -12,57 +12,57 @@ import (
 	"unicode/utf8"
 )
 
-// maxLine bounds a line, in bytes: a frame's text may be six times as long in JSON.
+// maxLine limits the length of a line, in bytes. JSON escapes can make a frame six times as long.
 const maxLine = 1 << 20
 
-// Recording is what a file holds. The frames stay in the file until they are played.
+// Recording is an opened recording. It reads the frames from the file when they are played.
 type Recording struct {
 	Header
-	Collections []Collection  // that the run has followed, in order
-	Frames      int           // how many there are
-	Length      time.Duration // from the start to the last of all
-	Broken      error         // a *CorruptError: what is wrong with the file behind all this; nil if nothing is
+	Collections []Collection  // followed by the run, in order
+	Frames      int           // number of frames
+	Length      time.Duration // time from the start to the last entry
+	Broken      error         // a *CorruptError if the rest of the file is damaged
 
 	file    io.ReaderAt
-	streams []*stream // in order of their requests
+	streams []*stream // in the order of their requests
 	numbers map[int]*stream
 }
 
-// stream is a request with its answer.
+// stream is a request with its response.
 type stream struct {
 	line     int
 	path     string
 	query    string
 	watch    bool
 	answered bool
-	opened   int64 // when, if it was answered
+	opened   int64 // time of the response, if answered
 	rejected *failure
 	frames   []frameOffset
 	closed   bool
-	end      int64 // when, if it was closed
+	end      int64 // time of the end, if closed
 	failure  *failure
 }
 
-// frameOffset is where a frame's line lies in the file.
+// frameOffset is the position of a frame in the file.
 type frameOffset struct {
 	at     int64
 	offset int64
 	length int
 }
 
-// CorruptError says that a recording is cut short, damaged, foreign, or newer than this program.
+// CorruptError reports a file that is incomplete, damaged, not a recording, or written by a newer lwcat.
 type CorruptError struct {
-	Line int // from 1
+	Line int // the first line is 1
 	Err  error
 }
 
 func (e *CorruptError) Error() string {
-	return "the recording's line " + strconv.Itoa(e.Line) + ": " + e.Err.Error()
+	return "line " + strconv.Itoa(e.Line) + " of the recording: " + e.Err.Error()
 }
 
 func (e *CorruptError) Unwrap() error { return e.Err }
 
-// Open opens a recording, which the caller closes.
+// Open opens a recording. The caller must close it.
 func Open(path string) (*Recording, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -84,8 +84,8 @@ func (r *Recording) Close() error {
 	return nil
 }
 
-// Read looks through a recording. It returns a *CorruptError for a file that is none or whose header is wrong; what is
-// wrong with a later line is left in Broken, as all before it can be played.
+// Read reads the entries of a recording. It returns a *CorruptError if the header is invalid. If a later line is
+// invalid, it sets Broken and keeps the entries before that line.
 func Read(file io.ReaderAt) (*Recording, error) {
 	r := &Recording{file: file, numbers: map[int]*stream{}}
 	in := bufio.NewReaderSize(io.NewSectionReader(file, 0, 1<<62), maxLine)
@@ -95,7 +95,8 @@ func Read(file io.ReaderAt) (*Recording, error) {
 		if err == io.EOF && len(line) == 0 && number > 1 {
 			return r, nil
 		}
-		if err = lineError(line, err); err == nil && number == 1 {
+		err = lineError(line, err)
+		if err == nil && number == 1 {
 			err = r.header(line)
 		} else if err == nil {
 			err = r.entry(line, number, offset)
@@ -114,13 +115,13 @@ func Read(file io.ReaderAt) (*Recording, error) {
 func lineError(line []byte, err error) error {
 	switch {
 	case err == bufio.ErrBufferFull:
-		return errors.New("it is too long for a recording's")
+		return errors.New("the line is too long")
 	case err == io.EOF && len(line) == 0:
 		return errors.New("the file is empty")
 	case err == io.EOF:
-		return errors.New("it is cut short")
+		return errors.New("the line is incomplete")
 	case err == nil && !utf8.Valid(line):
-		return errors.New("it is no UTF-8")
+		return errors.New("the line is not valid UTF-8")
 	}
 	return err
 }
@@ -129,26 +130,26 @@ func (r *Recording) header(line []byte) error {
 	err := json.Unmarshal(line, &r.Header)
 	switch {
 	case r.Format != formatName:
-		return errors.New("this is no recording of lwcat's")
+		return errors.New("the file is not an lwcat recording")
 	case r.Version > formatVersion:
-		return fmt.Errorf("the recording has version %d of the format, and this lwcat knows %d: use a newer one", r.Version, formatVersion)
+		return fmt.Errorf("the format version is %d, but this lwcat supports only %d: use a newer lwcat", r.Version, formatVersion)
 	case err != nil:
 		return errors.New("the header is damaged")
 	case r.Version != formatVersion:
-		return fmt.Errorf("there is no version %d of the format", r.Version)
+		return fmt.Errorf("unknown format version %d", r.Version)
 	}
 	return nil
 }
 
-// parseEntry reads a line, but for the header's.
+// parseEntry parses a line after the header.
 func parseEntry(line []byte) (e entry, err error) {
 	if err := json.Unmarshal(line, &e); err != nil {
-		return e, errors.New("it is damaged") // the decoder's words may hold a part of it
+		return e, errors.New("the line is damaged") // the decoder's error may quote the object
 	}
 	return e, nil
 }
 
-// entry takes a line.
+// entry adds a line after the header to the recording.
 func (r *Recording) entry(line []byte, number int, offset int64) error {
 	e, err := parseEntry(line)
 	if err != nil {
@@ -157,16 +158,16 @@ func (r *Recording) entry(line []byte, number int, offset int64) error {
 	s := r.numbers[e.Stream]
 	switch {
 	case e.At < 0:
-		return errors.New("its time is before the start")
+		return errors.New("the time is before the start")
 	case e.Kind == kindFollow && e.Collection != nil:
 		r.Collections = append(r.Collections, *e.Collection)
 	case e.Kind == kindOpen && s == nil && e.Path != "":
 		s = &stream{line: number, path: e.Path, query: e.Query, watch: e.Watch}
 		r.streams, r.numbers[e.Stream] = append(r.streams, s), s
 	case s == nil || !s.accepts(e.Kind):
-		return fmt.Errorf("%q of stream %d stands where it cannot", e.Kind, e.Stream)
+		return fmt.Errorf("unexpected entry %q of stream %d", e.Kind, e.Stream)
 	case e.At < s.latest():
-		return errors.New("its time is before that of the line before it")
+		return errors.New("the time is before the stream's previous entry")
 	case e.Kind == kindOpened:
 		s.answered, s.opened, s.rejected = true, e.At, e.Failure
 	case e.Kind == kindFrame:
@@ -179,7 +180,7 @@ func (r *Recording) entry(line []byte, number int, offset int64) error {
 	return nil
 }
 
-// accepts reports whether an entry of this kind may follow.
+// accepts reports whether an entry of this kind may come next.
 func (s *stream) accepts(kind string) bool {
 	switch kind {
 	case kindOpened:
@@ -190,7 +191,7 @@ func (s *stream) accepts(kind string) bool {
 	return false
 }
 
-// latest is when the last of it came.
+// latest returns the time of the stream's last entry.
 func (s *stream) latest() int64 {
 	if n := len(s.frames); n > 0 {
 		return s.frames[n-1].at
@@ -198,7 +199,7 @@ func (s *stream) latest() int64 {
 	return s.opened
 }
 
-// text reads a frame from the file.
+// text reads the text of a frame from the file.
 func (r *Recording) text(f frameOffset) ([]byte, error) {
 	line := make([]byte, f.length)
 	if _, err := r.file.ReadAt(line, f.offset); err != nil {
@@ -206,7 +207,7 @@ func (r *Recording) text(f frameOffset) ([]byte, error) {
 	}
 	e, err := parseEntry(line)
 	if err != nil {
-		return nil, fmt.Errorf("the recording has changed meanwhile: %w", err)
+		return nil, fmt.Errorf("the recording changed during the replay: %w", err)
 	}
 	if e.Text != "" {
 		return []byte(e.Text), nil

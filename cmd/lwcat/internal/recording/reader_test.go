@@ -23,19 +23,19 @@ const (
 
 func TestRejectsOtherFiles(t *testing.T) {
 	for text, want := range map[string]string{
-		"":                                      "line 1: the file is empty",
-		"\n":                                    "line 1: this is no recording of lwcat's",
-		"{}\n":                                  "line 1: this is no recording of lwcat's",
-		"\xff\n":                                "line 1: it is no UTF-8",
-		`{"format":"lwcat`:                      "line 1: it is cut short",
-		strings.Repeat("x", 2e6):                "line 1: it is too long for a recording's",
-		`{"format":"x"}` + "\n":                 "line 1: this is no recording of lwcat's",
-		strings.Replace(header, "1", "2", 1):    "line 1: the recording has version 2 of the format, and this lwcat knows 1: use a newer one",
-		strings.Replace(header, "1", "0", 1):    "line 1: there is no version 0 of the format",
-		strings.Replace(header, "2026", "x", 1): "line 1: the header is damaged",
+		"":                                      "line 1 of the recording: the file is empty",
+		"\n":                                    "line 1 of the recording: the file is not an lwcat recording",
+		"{}\n":                                  "line 1 of the recording: the file is not an lwcat recording",
+		"\xff\n":                                "line 1 of the recording: the line is not valid UTF-8",
+		`{"format":"lwcat`:                      "line 1 of the recording: the line is incomplete",
+		strings.Repeat("x", 2e6):                "line 1 of the recording: the line is too long",
+		`{"format":"x"}` + "\n":                 "line 1 of the recording: the file is not an lwcat recording",
+		strings.Replace(header, "1", "2", 1):    "line 1 of the recording: the format version is 2, but this lwcat supports only 1: use a newer lwcat",
+		strings.Replace(header, "1", "0", 1):    "line 1 of the recording: unknown format version 0",
+		strings.Replace(header, "2026", "x", 1): "line 1 of the recording: the header is damaged",
 	} {
 		_, err := Read(bytes.NewReader([]byte(text)))
-		require.EqualError(t, err, "the recording's "+want)
+		require.EqualError(t, err, want)
 		corrupt, ok := errors.AsType[*CorruptError](err)
 		require.True(t, ok)
 		require.Equal(t, 1, corrupt.Line)
@@ -44,23 +44,23 @@ func TestRejectsOtherFiles(t *testing.T) {
 
 func TestPlaysUpToDamage(t *testing.T) {
 	for damage, want := range map[string]string{
-		closed[:20]:                           "it is cut short",
-		"\n":                                  "it is damaged",
-		closed[:20] + "\n":                    "it is damaged",
-		closed[:30] + "{}\n":                  "it is damaged",
-		"{\"at\":4,\xff}\n":                   "it is no UTF-8",
-		open:                                  `"open" of stream 1 stands where it cannot`,
-		opened:                                `"opened" of stream 1 stands where it cannot`,
-		strings.Replace(closed, "4", "-4", 1): "its time is before the start",
-		strings.Replace(closed, "4", "1", 1):  "its time is before that of the line before it",
-		strings.Replace(closed, `m":1`, `m":2`, 1):  `"closed" of stream 2 stands where it cannot`,
-		strings.Replace(closed, "closed", "new", 1): `"new" of stream 1 stands where it cannot`,
-		`{"at":4,"kind":"follow"}` + "\n":           `"follow" of stream 0 stands where it cannot`,
-		`{"at":4,"kind":"open","stream":2}` + "\n":  `"open" of stream 2 stands where it cannot`,
+		closed[:20]:                           "the line is incomplete",
+		"\n":                                  "the line is damaged",
+		closed[:20] + "\n":                    "the line is damaged",
+		closed[:30] + "{}\n":                  "the line is damaged",
+		"{\"at\":4,\xff}\n":                   "the line is not valid UTF-8",
+		open:                                  `unexpected entry "open" of stream 1`,
+		opened:                                `unexpected entry "opened" of stream 1`,
+		strings.Replace(closed, "4", "-4", 1): "the time is before the start",
+		strings.Replace(closed, "4", "1", 1):  "the time is before the stream's previous entry",
+		strings.Replace(closed, `m":1`, `m":2`, 1):  `unexpected entry "closed" of stream 2`,
+		strings.Replace(closed, "closed", "new", 1): `unexpected entry "new" of stream 1`,
+		`{"at":4,"kind":"follow"}` + "\n":           `unexpected entry "follow" of stream 0`,
+		`{"at":4,"kind":"open","stream":2}` + "\n":  `unexpected entry "open" of stream 2`,
 	} {
 		r, err := Read(bytes.NewReader([]byte(header + open + opened + frame + damage)))
 		require.NoError(t, err)
-		require.EqualError(t, r.Broken, "the recording's line 5: "+want)
+		require.EqualError(t, r.Broken, "line 5 of the recording: "+want)
 		body, err := r.Play(0).Discovery().Open(t.Context(), &lw.Request{Path: "/x", Watch: true})
 		require.NoError(t, err)
 		text, err := io.ReadAll(body)
@@ -69,8 +69,8 @@ func TestPlaysUpToDamage(t *testing.T) {
 	}
 }
 
-// FuzzRead: any file is read and played, or is a *CorruptError; and what stands behind a line takes nothing from it. Each input
-// is read as it is, and as what follows a header, which few changes leave whole.
+// FuzzRead checks that Read plays any input or returns a *CorruptError, and that damage does not affect earlier lines.
+// It also reads each input after a valid header, because mutations rarely preserve the header.
 func FuzzRead(f *testing.F) {
 	whole := header + `{"at":0,"kind":"follow","collection":{"plural":"pods","version":"v1"}}` + "\n" + open + opened + frame + closed
 	f.Add([]byte(whole), uint16(len(header)))
@@ -85,7 +85,7 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-// checkRead reads a file, and what stands before the line at cut.
+// checkRead reads a file and its part before the line at cut.
 func checkRead(t *testing.T, data []byte, cut int) {
 	r := readAny(t, data)
 	if r == nil {
@@ -95,7 +95,7 @@ func checkRead(t *testing.T, data []byte, cut int) {
 	lines := bytes.LastIndexByte(data[:min(cut, len(data))], '\n') + 1
 	part := readAny(t, data[:lines])
 	if part == nil {
-		require.Less(t, lines, bytes.IndexByte(data, '\n')+1, "only the first line can be no recording's")
+		require.Less(t, lines, bytes.IndexByte(data, '\n')+1, "only an invalid first line is an error")
 		return
 	}
 	require.LessOrEqual(t, part.Frames, r.Frames)
@@ -104,7 +104,7 @@ func checkRead(t *testing.T, data []byte, cut int) {
 	}
 }
 
-// readAny reads a file; nil if it is no recording.
+// readAny returns the recording, or nil if the file is not one.
 func readAny(t *testing.T, data []byte) *Recording {
 	r, err := Read(bytes.NewReader(data))
 	if err == nil {
@@ -116,7 +116,7 @@ func readAny(t *testing.T, data []byte) *Recording {
 	return r
 }
 
-// playAll plays all requests, and returns what each was answered.
+// playAll plays all requests and returns their responses.
 func playAll(t *testing.T, r *Recording) (all []string) {
 	player := r.Play(0)
 	view := player.Discovery()

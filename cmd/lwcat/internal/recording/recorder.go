@@ -10,7 +10,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// Transport returns a transport that records what another one brings.
+// Transport returns a transport that records the responses of another transport.
 func (w *Writer) Transport(over lw.Transport) lw.Transport { return &recorder{w, over} }
 
 type recorder struct {
@@ -33,7 +33,7 @@ func (r *recorder) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, er
 	return &recordedBody{ReadCloser: body, ctx: ctx, writer: r.writer, stream: s}, nil
 }
 
-// recordedBody is an answer that is read and recorded.
+// recordedBody records a response body while it is read.
 type recordedBody struct {
 	io.ReadCloser
 	ctx    context.Context
@@ -63,7 +63,8 @@ func (b *recordedBody) Close() error {
 
 type nameKey struct{}
 
-// Named returns a transport whose watches are recorded under a name, as "ws"; what is no watch goes over HTTP.
+// Named returns a transport that records its watches under a name such as "ws". Its other requests are recorded as
+// "http".
 func Named(name string, over lw.Transport) lw.Transport { return &namedTransport{name, over} }
 
 type namedTransport struct {

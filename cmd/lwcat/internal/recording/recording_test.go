@@ -22,16 +22,16 @@ const event = `{"type":"ADDED","object":{"metadata":{"name":"a"}}}` + "\n"
 func TestReplayIsByteExact(t *testing.T) {
 	large := `{"a":"` + strings.Repeat("ö☃", 50<<10) + `"}` + "\n"
 	for name, says := range map[string][]timedText{
-		"events":                     {{0, event}, {0, event + event[:20]}, {0, event[20:]}},
-		"of a WebSocket":             {{0, event}, {0, "\n"}, {0, event}},
-		"without a newline":          {{0, event[:len(event)-1]}, {5 * time.Second, "\n" + event}},
-		"newlines":                   {{0, "\n\n\n"}, {0, event}, {0, "\n"}},
-		"a large event":              {{0, large}, {0, event}},
-		"no UTF-8":                   {{0, "\xff\x00\u2028<&>\n"}, {0, event}},
-		"a character in two pieces":  {{0, "\"\xe2"}, {3 * time.Second, "\x98\x83\"\n"}},
-		"half a character, no more":  {{0, "\"\xe2"}},
-		"nothing":                    nil,
-		"what is no event of a list": {{0, "{\"items\":[\n\n"}, {0, "]}"}},
+		"events":                    {{0, event}, {0, event + event[:20]}, {0, event[20:]}},
+		"of a WebSocket":            {{0, event}, {0, "\n"}, {0, event}},
+		"without a newline":         {{0, event[:len(event)-1]}, {5 * time.Second, "\n" + event}},
+		"newlines":                  {{0, "\n\n\n"}, {0, event}, {0, "\n"}},
+		"a large event":             {{0, large}, {0, event}},
+		"no UTF-8":                  {{0, "\xff\x00\u2028<&>\n"}, {0, event}},
+		"a character in two pieces": {{0, "\"\xe2"}, {3 * time.Second, "\x98\x83\"\n"}},
+		"half a character, no more": {{0, "\"\xe2"}},
+		"nothing":                   nil,
+		"other than list events":    {{0, "{\"items\":[\n\n"}, {0, "]}"}},
 	} {
 		for _, req := range []*lw.Request{watchOf("/x"), listOf("/x")} {
 			t.Run(name, func(t *testing.T) {
@@ -54,7 +54,7 @@ func TestReplayIsByteExact(t *testing.T) {
 	}
 }
 
-// FuzzRecord: whatever comes, however it is cut and ends, a recording of it plays the same bytes and the same end.
+// FuzzRecord checks that a replay returns the same bytes and the same end for any response and any sizes of reads.
 func FuzzRecord(f *testing.F) {
 	f.Add([]byte(event+event), uint32(7), uint8(0), true)
 	f.Add([]byte("\"\xe2\x98\x83\"\n\n\xff\x00\u2028<&>"), uint32(1), uint8(1), true)
@@ -144,7 +144,6 @@ func TestReplaySpeed(t *testing.T) {
 	}
 }
 
-// TestReplayReturnsContextCause, with its cause.
 func TestReplayReturnsContextCause(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, out := begin(t)
@@ -200,7 +199,7 @@ func TestUnrecordedRequestsFail(t *testing.T) {
 	_, err = view.Open(t.Context(), &lw.Request{Path: "/a", Query: "labelSelector=x"})
 	require.ErrorContains(t, err, "no requests for /a?labelSelector=x")
 	_, err = view.Open(t.Context(), watchOf("/a"))
-	require.EqualError(t, err, "the recording has a list next, at line 2, where a watch of /a is asked for")
+	require.EqualError(t, err, "line 2 of the recording is a list, but lwcat requested a watch of /a")
 	other := &lw.Request{Path: "/a", Query: "limit=1&resourceVersion=77&continue=abc"}
 	_, err = view.Open(t.Context(), other)
 	require.NoError(t, err, "versions and pages may differ")
@@ -302,7 +301,7 @@ func TestFilePermissions(t *testing.T) {
 	fail := func(err error) { t.Error(err) }
 	require.NoError(t, os.WriteFile(path, []byte("precious"), 0o644))
 	_, err := Create(path, false, fail)
-	require.ErrorContains(t, err, "is there already")
+	require.ErrorContains(t, err, "already exists")
 	w, err := Create(path, true, fail)
 	require.NoError(t, err)
 	require.NoError(t, w.Close())

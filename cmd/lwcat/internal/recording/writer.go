@@ -12,11 +12,11 @@ import (
 )
 
 const (
-	maxFrame   = 64 << 10    // bytes; more of an event or of a list come in several frames
-	flushEvery = time.Second // and this is how long what has come may wait to be written
+	maxFrame   = 64 << 10    // bytes; larger events and lists are split into several frames
+	flushEvery = time.Second // interval between writes to the file
 )
 
-// Writer writes a recording. All methods may run concurrently.
+// Writer writes a recording. It is safe for concurrent use.
 type Writer struct {
 	out     io.Writer
 	start   time.Time
@@ -25,15 +25,16 @@ type Writer struct {
 	done    chan struct{}
 
 	mu      sync.Mutex
-	lines   []byte // whole ones, to be written
-	written int64  // of whole lines, in bytes
+	lines   []byte // complete lines that are not written yet
+	written int64  // bytes of complete lines
 	streams int
 	open    map[*response]struct{}
-	err     error // the first one; nothing is written after it
+	err     error // the first error; it stops all writes
 }
 
-// Create begins a recording in a new file, which only its owner may read: what it holds may be secret. An existing file is
-// refused, unless overwrite; pipes and devices are written to. fail is called, once, when the file cannot be written any more.
+// Create creates a recording that only its owner can read, because objects may be secret. Create returns an error if
+// the file exists, unless overwrite is set or the file is a pipe or a device. It calls fail once if a write fails
+// later.
 func Create(path string, overwrite bool, fail func(error)) (*Writer, error) {
 	flags := os.O_WRONLY | os.O_CREATE
 	special := false
@@ -47,26 +48,26 @@ func Create(path string, overwrite bool, fail func(error)) (*Writer, error) {
 	}
 	file, err := os.OpenFile(path, flags, 0o600)
 	if os.IsExist(err) {
-		return nil, fmt.Errorf("%s is there already: name another file, or add --overwrite", path)
+		return nil, fmt.Errorf("%s already exists: name another file, or add --overwrite", path)
 	}
 	if err != nil {
 		return nil, err
 	}
-	if overwrite && !special { // a pipe or a device, as /dev/null, has modes of its own, which others rely on
+	if overwrite && !special { // the mode of a pipe or a device such as /dev/null must not change
 		if err := file.Chmod(0o600); err != nil {
 			_ = file.Close()
 			return nil, err
 		}
 	}
 	w := NewWriter(file, fail)
-	if err := w.Flush(); err != nil { // at once, as what cannot be written at all is better known now
+	if err := w.Flush(); err != nil { // reports an unwritable file immediately
 		_ = w.Close()
 		return nil, err
 	}
 	return w, nil
 }
 
-// NewWriter begins a recording. What out offers of Close and of an os.File's Truncate is used.
+// NewWriter starts a recording. It uses the methods Close and Truncate of out if they exist.
 func NewWriter(out io.Writer, fail func(error)) *Writer {
 	w := &Writer{
 		out: out, start: time.Now(), onError: fail, open: map[*response]struct{}{},
@@ -77,7 +78,7 @@ func NewWriter(out io.Writer, fail func(error)) *Writer {
 	return w
 }
 
-// version is that of the program.
+// version returns the version of lwcat.
 func version() string {
 	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
 		return info.Main.Version
@@ -85,7 +86,7 @@ func version() string {
 	return "(devel)"
 }
 
-// Follow notes that a collection is followed from here.
+// Follow records that a collection is followed from now on.
 func (w *Writer) Follow(c Collection) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -94,7 +95,7 @@ func (w *Writer) Follow(c Collection) {
 
 func (w *Writer) now() int64 { return int64(time.Since(w.start)) }
 
-// writeEntry adds a line.
+// writeEntry adds a line to the recording.
 func (w *Writer) writeEntry(value any) {
 	if w.err != nil {
 		return
@@ -102,16 +103,17 @@ func (w *Writer) writeEntry(value any) {
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)
 	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(value); err != nil { // which the types do not allow
+	if err := encoder.Encode(value); err != nil { // impossible for these types
 		w.fail(err)
 		return
 	}
-	if w.lines = append(w.lines, text.Bytes()...); len(w.lines) >= maxFrame {
+	w.lines = append(w.lines, text.Bytes()...)
+	if len(w.lines) >= maxFrame {
 		w.write()
 	}
 }
 
-// write writes what is to be written. A line that has not come through whole is taken back, where that can be.
+// write writes the complete lines. After a failed write, it removes an incomplete line from a regular file.
 func (w *Writer) write() {
 	if w.err != nil || len(w.lines) == 0 {
 		return
@@ -121,7 +123,7 @@ func (w *Writer) write() {
 	w.lines = w.lines[:0]
 	if err != nil {
 		if file, ok := w.out.(interface{ Truncate(int64) error }); ok {
-			_ = file.Truncate(w.written) // a pipe or a device has no length
+			_ = file.Truncate(w.written) // fails for pipes and devices
 		}
 		w.fail(err)
 	}
@@ -132,7 +134,7 @@ func (w *Writer) fail(err error) {
 	w.onError(err)
 }
 
-// flushLoop writes once a second what has come.
+// flushLoop writes the recorded data once a second.
 func (w *Writer) flushLoop() {
 	defer close(w.done)
 	ticker := time.NewTicker(flushEvery)
@@ -142,12 +144,12 @@ func (w *Writer) flushLoop() {
 		case <-w.stop:
 			return
 		case <-ticker.C:
-			_ = w.Flush() // fail tells
+			_ = w.Flush() // the callback reports errors
 		}
 	}
 }
 
-// Flush writes what has come.
+// Flush writes the data recorded so far.
 func (w *Writer) Flush() error { return w.flush(false) }
 
 func (w *Writer) flush(last bool) error {
@@ -164,7 +166,7 @@ func (w *Writer) flush(last bool) error {
 	return w.err
 }
 
-// Close ends the recording. It returns the first error that there was.
+// Close ends the recording and closes the output. It returns the first error of the recording.
 func (w *Writer) Close() error {
 	close(w.stop)
 	<-w.done

@@ -13,10 +13,10 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
 )
 
-// api is what is known of a collection besides its objects.
+// api describes a collection.
 type api discovery.Resource
 
-// path is a collection's, without a namespace.
+// path returns the path of the collection across all namespaces.
 func (a api) path() string {
 	if a.Group == "" {
 		return "/api/" + a.Version + "/" + a.Plural
@@ -31,7 +31,7 @@ func (a api) resource() lwtest.Resource {
 	}
 }
 
-// split takes a path apart, as "/apis/apps/v1/namespaces/shop/deployments/web/scale".
+// split parses an API path such as "/apis/apps/v1/namespaces/shop/deployments/web/scale".
 func split(path string) (a api, ok bool) {
 	parts := strings.Split(strings.Trim(path, "/"), "/")
 	switch {
@@ -49,7 +49,7 @@ func split(path string) (a api, ok bool) {
 	return a, a.Plural != "" && a.Version != ""
 }
 
-// collectionOf returns the collection's path that a request is about, or is in; "" if it is none.
+// collectionOf returns the path of the collection that contains a requested path, or "".
 func collectionOf(path string) string {
 	of, ok := split(path)
 	if !ok {
@@ -58,7 +58,7 @@ func collectionOf(path string) string {
 	return of.path()
 }
 
-// pathOf returns what a recorded collection says of itself.
+// pathOf returns the group, version and plural of a recorded collection.
 func pathOf(c recording.Collection) (of api, ok bool) {
 	if c.Raw != "" {
 		path, _, _ := strings.Cut(c.Raw, "?")
@@ -67,13 +67,13 @@ func pathOf(c recording.Collection) (of api, ok bool) {
 	return api{Group: c.Group, Version: c.Version, Plural: c.Plural, Namespaced: c.Namespace != ""}, true
 }
 
-// completeAPI adds what discovery has told, or what the first object shows.
+// completeAPI adds information from discovery or from the first recorded object.
 func completeAPI(ctx context.Context, recorded *recording.Recording, c recording.Collection, of api, apis []discovery.Resource) api {
 	i := slices.IndexFunc(apis, func(r discovery.Resource) bool { return api(r).path() == of.path() })
 	if i >= 0 {
 		return api(apis[i])
 	}
-	of.Kind = of.Plural // of a collection that never had an object
+	of.Kind = of.Plural // kept if no object was recorded
 	for event := range events(ctx, recorded.Play(0).Collection(), c) {
 		if o := event.Object; o != nil {
 			of.Namespaced = of.Namespaced || o.GetNamespace() != ""
@@ -84,7 +84,7 @@ func completeAPI(ctx context.Context, recorded *recording.Recording, c recording
 	return of
 }
 
-// events are those of a collection, as the recorded run had them, with what they changed.
+// events iterates over the recorded events of a collection and their changes.
 func events(ctx context.Context, view *recording.Playback, c recording.Collection) func(func(lw.Event[*lw.Object], []cache.Change[*lw.Object]) bool) {
 	return func(yield func(lw.Event[*lw.Object], []cache.Change[*lw.Object]) bool) {
 		defer view.Close()

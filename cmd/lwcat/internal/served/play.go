@@ -13,8 +13,8 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// Run plays the recording, at so many times its speed, or at once if that is 0. It returns how many frames there were, and what
-// is wrong with the recording; the state of its end stays.
+// Run plays the recording at a multiple of its speed, or without delays if speed is 0. It returns the number of frames
+// and the errors of the recording. The server keeps the final state.
 func (s *Server) Run(ctx context.Context, speed float64) (frames int, err error) {
 	player := s.recorded.Play(speed)
 	var playing sync.WaitGroup
@@ -33,7 +33,7 @@ func (s *Server) Run(ctx context.Context, speed float64) (frames int, err error)
 // replay applies the recorded events to the collection at the recorded times.
 func (c *collection) replay(ctx context.Context, view *recording.Playback, recorded recording.Collection) error {
 	markListed := sync.OnceFunc(c.markListed)
-	defer markListed() // a collection that was never listed is empty
+	defer markListed() // makes a collection without a recorded list available, too
 	if recorded.From != "" {
 		playback.Of(c.Server).PlayTo(recorded.From)
 		markListed()
@@ -41,7 +41,7 @@ func (c *collection) replay(ctx context.Context, view *recording.Playback, recor
 	var listed []cache.Change[*lw.Object]
 	listing := false
 	for event, changes := range events(ctx, view, recorded) {
-		if event.Type == lw.ListStarted || event.Type == lw.Synced { // an interruption is not a list's end
+		if event.Type == lw.ListStarted || event.Type == lw.Synced { // an interruption does not end a list
 			listing = event.Type == lw.ListStarted
 		}
 		listed = append(listed, changes...)
@@ -54,7 +54,8 @@ func (c *collection) replay(ctx context.Context, view *recording.Playback, recor
 		if err := c.apply(event.ResourceVersion, listed); err != nil {
 			return fmt.Errorf("%s: %w", recorded.Resource(), err)
 		}
-		if listed = nil; event.Type == lw.Synced {
+		listed = nil
+		if event.Type == lw.Synced {
 			markListed()
 		}
 	}
@@ -96,7 +97,8 @@ func boolToInt(b bool) int {
 func (c *collection) markListed() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.unlisted--; c.unlisted == 0 {
+	c.unlisted--
+	if c.unlisted == 0 {
 		c.Compact()
 		close(c.ready)
 	}

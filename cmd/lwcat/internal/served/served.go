@@ -1,4 +1,4 @@
-// Package served plays a recording as an API server for other clients.
+// Package served serves a recording as an API server.
 package served
 
 import (
@@ -16,26 +16,26 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
 )
 
-// Server is an API server whose state is what the recording has told until now. It answers GET only.
+// Server is an API server whose state follows the recording. It accepts only GET and HEAD requests.
 type Server struct {
 	recorded    *recording.Recording
-	collections map[string]*collection // by path, as "/apis/apps/v1/deployments"
+	collections map[string]*collection // by path, for example "/apis/apps/v1/deployments"
 	discovery   *lwtest.Server
-	followed    []*collection // the recording's collections, in their order
+	followed    []*collection // one per recorded collection; nil if skipped
 }
 
-// collection is what one server has of a recording. Each has its own, as a collection's versions come in their order, and those of
-// several collections do not.
+// collection serves one collection. Each collection has its own server because resourceVersions increase within a
+// collection, but not across collections.
 type collection struct {
 	*lwtest.Server
 	resource string     // resource name in lwtest
 	unlisted int        // recorded collections without a complete list, guarded by mu
-	mu       sync.Mutex // with them
+	mu       sync.Mutex // guards unlisted
 	ready    chan struct{}
 }
 
-// New returns a server for what the recording has followed. apis is what is known of its collections from discovery; what is
-// missing there is guessed from their objects. skipped are paths that are no API's.
+// New returns a server for the recorded collections. It describes them with the discovered apis, or with their first
+// object. It returns the paths that are not API paths in skipped.
 func New(ctx context.Context, recorded *recording.Recording, apis []discovery.Resource) (s *Server, skipped []string, err error) {
 	s = &Server{recorded: recorded, collections: map[string]*collection{}}
 	var resources []lwtest.Resource
@@ -53,7 +53,7 @@ func New(ctx context.Context, recorded *recording.Recording, apis []discovery.Re
 		s.followed = append(s.followed, own)
 	}
 	if len(resources) == 0 {
-		return nil, skipped, errors.New("the recording has followed no collection that an API server could have")
+		return nil, skipped, errors.New("the recording contains no collection that can be served")
 	}
 	s.discovery, err = newServer(resources...)
 	return s, skipped, err
@@ -86,7 +86,7 @@ func (closedListener) Accept() (net.Conn, error) { return nil, net.ErrClosed }
 func (closedListener) Close() error              { return nil }
 func (closedListener) Addr() net.Addr            { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)} }
 
-// Close ends all requests.
+// Close stops the server and ends all requests.
 func (s *Server) Close() {
 	for _, c := range s.collections {
 		c.Close()
@@ -103,7 +103,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(http.StatusMethodNotAllowed)
-		fmt.Fprintln(w, `{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"this is a recording, which nobody can change","reason":"MethodNotAllowed","code":405}`)
+		fmt.Fprintln(w, `{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"recordings are read-only","reason":"MethodNotAllowed","code":405}`)
 		return
 	}
 	c := s.collections[collectionOf(r.URL.Path)]
@@ -118,12 +118,12 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// rejectReason returns why a request is rejected, or "". It rejects other origins and DNS rebinding because recordings may
-// contain Secrets.
+// rejectReason returns the reason to reject a request, or "". It rejects other origins and unknown host names (DNS
+// rebinding) because recordings may contain Secrets.
 func rejectReason(r *http.Request) string {
 	if text := r.Header.Get("Origin"); text != "" {
 		if origin, err := url.Parse(text); err != nil || origin.Host != r.Host {
-			return "a page of another origin may not read recordings"
+			return "pages of another origin may not read the recording"
 		}
 	}
 	host := r.Host
@@ -131,7 +131,7 @@ func rejectReason(r *http.Request) string {
 		host = name
 	}
 	if host != "localhost" && net.ParseIP(strings.Trim(host, "[]")) == nil {
-		return "ask by an address or as localhost: another name could be made to lead here by anybody"
+		return "use an IP address or localhost: other host names are rejected to prevent DNS rebinding"
 	}
 	return ""
 }

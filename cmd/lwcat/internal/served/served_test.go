@@ -16,7 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// recordingBuilder writes a recording by hand.
+// recordingBuilder writes a recording entry by entry.
 type recordingBuilder struct {
 	text    strings.Builder
 	streams int
@@ -39,7 +39,7 @@ func (t *recordingBuilder) follow(c recording.Collection) {
 	t.add(0, "follow", map[string]any{"collection": c})
 }
 
-// open begins a request, and returns what adds to its answer.
+// open starts a request. It returns functions that add to the response and end it.
 func (t *recordingBuilder) open(at time.Duration, path string, watch bool) (say func(at time.Duration, text string), end func(at time.Duration)) {
 	t.streams++
 	n := t.streams
@@ -52,7 +52,7 @@ func (t *recordingBuilder) open(at time.Duration, path string, watch bool) (say 
 		}
 }
 
-// list is a request for a streaming list that was refused, and one for a list.
+// list adds a rejected streaming list and a successful list.
 func (t *recordingBuilder) list(at time.Duration, path, version string, items ...string) {
 	t.streams++
 	t.add(at, "open", map[string]any{"stream": t.streams, "path": path, "query": "sendInitialEvents=true", "watch": true})
@@ -95,7 +95,7 @@ func ask(s *Server, method, path string, header ...string) *httptest.ResponseRec
 	return w
 }
 
-// state is a list's version, and its objects with theirs.
+// state returns the resourceVersions of a list and its objects.
 func state(t *testing.T, s *Server, path string) string {
 	t.Helper()
 	var list struct {
@@ -114,7 +114,7 @@ func state(t *testing.T, s *Server, path string) string {
 
 const pods = "/api/v1/pods"
 
-// busy is a recording of two collections, whose versions cross.
+// busy returns a recording of two collections with interleaved resourceVersions.
 func busy() *recordingBuilder {
 	t := newRecordingBuilder()
 	t.follow(recording.Collection{Version: "v1", Plural: "pods"})
@@ -146,7 +146,7 @@ func TestServesRecordedState(t *testing.T) {
 			require.NoError(t, err)
 			done <- frames
 		}()
-		require.Equal(t, "50: a@40 b@30", state(t, s, pods), "who asks before the list waits for it")
+		require.Equal(t, "50: a@40 b@30", state(t, s, pods), "a request waits for the first list")
 		for _, want := range []struct{ pods, secrets string }{
 			{"50: a@40 b@30", "60: s@35"}, {"70: a@40 b@70", "60: s@35"}, {"75: b@70", "60: s@35"}, {"75: b@70", "60: s@35"},
 			{"75: b@70", "65: s@65"}, {"75: b@70", "65: s@65"}, {"90: c@80", "65: s@65"}, {"90: c@80", "65: s@65"}, {"95: c@80 d@95", "65: s@65"},
@@ -176,7 +176,7 @@ func TestInterruptedListIsNotServed(t *testing.T) {
 		tape.relist(4*time.Second, pods, "80", object("Pod", "a", "65"), object("Pod", "b", "60"))
 		s := tape.serve(t)
 		defer s.Close()
-		go s.Run(t.Context(), 1) // its result is not the question
+		go s.Run(t.Context(), 1) // the result does not matter here
 		require.Equal(t, "50:", state(t, s, pods))
 		time.Sleep(3500 * time.Millisecond)
 		synctest.Wait()
@@ -246,7 +246,6 @@ func TestRejectsForeignRequests(t *testing.T) {
 	}
 }
 
-// TestReportsUnservedPaths is told.
 func TestReportsUnservedPaths(t *testing.T) {
 	tape := newRecordingBuilder()
 	tape.follow(recording.Collection{Raw: "/custom"})

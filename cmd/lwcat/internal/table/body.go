@@ -10,19 +10,19 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// maxMember bounds all of a Table but its rows, in bytes. One row at a time is held, or one frame of a watch, and each is
-// bounded as those of lists and watches are.
+// maxMember limits the size of a Table without its rows, in bytes. The body buffers one row or one watch event at a
+// time. The limits of lists and watches apply to these.
 const maxMember = 1 << 20
 
-// body reads Tables and is read as lists, or as a watch.
+// body converts Tables to lists or watch events.
 type body struct {
 	io.ReadCloser
 	tables  *Transport
 	source  *budget
 	decoder *json.Decoder
-	next    func() ([]byte, error) // the next part of what is read
-	rest    []byte                 // of one
-	rows    bool                   // one was there
+	next    func() ([]byte, error) // returns the next part of the converted body
+	rest    []byte                 // unread bytes of the current part
+	rows    bool                   // the list contains at least one row
 }
 
 func (b *body) Read(p []byte) (n int, err error) {
@@ -39,7 +39,8 @@ func (b *body) Read(p []byte) (n int, err error) {
 // Redact removes the credential of the request from text. See package redact.
 func (b *body) Redact(text string) string { return redact.Body(b.ReadCloser, text) }
 
-// readHead begins a list if what comes is a Table, of which servers tell the kind first; all else passes as it is.
+// readHead starts a list if the response is a Table. It passes other responses through unchanged. Servers send the kind
+// first.
 func (b *body) readHead() ([]byte, error) {
 	b.source.seen = new(bytes.Buffer)
 	b.source.remaining = maxMember
@@ -49,14 +50,15 @@ func (b *body) readHead() ([]byte, error) {
 		var name json.Token
 		if name, err = b.decoder.Token(); err == nil && (name == "kind" || name == "apiVersion") {
 			var text string
-			if err = b.decoder.Decode(&text); name == "kind" {
+			err = b.decoder.Decode(&text)
+			if name == "kind" {
 				kind = text
 			}
 		} else {
 			break
 		}
 	}
-	if kind != "Table" { // whoever reads on says what is wrong
+	if kind != "Table" { // the caller reports invalid responses
 		all := io.MultiReader(b.source.seen, b.ReadCloser)
 		b.next = func() ([]byte, error) { return readPrefix(all) }
 		return nil, nil
@@ -70,12 +72,12 @@ func readPrefix(of io.Reader) ([]byte, error) {
 	text := make([]byte, 4<<10)
 	n, err := of.Read(text)
 	if n > 0 {
-		err = nil // which comes again
+		err = nil // the next read returns the error again
 	}
 	return text[:n], err
 }
 
-// readMember makes what a list has of the Table's next member.
+// readMember converts the next member of the Table.
 func (b *body) readMember() ([]byte, error) {
 	b.source.remaining = maxMember
 	if !b.decoder.More() {
@@ -101,7 +103,7 @@ func (b *body) readMember() ([]byte, error) {
 	return nil, nil
 }
 
-// openRows begins the rows.
+// openRows converts the start of the rows.
 func (b *body) openRows() ([]byte, error) {
 	switch opened, err := b.token(); {
 	case err != nil:
@@ -115,7 +117,7 @@ func (b *body) openRows() ([]byte, error) {
 	return nil, &lw.MalformedError{Offset: b.decoder.InputOffset() - 1, Expected: "rows to be an array", Found: "something else"}
 }
 
-// readRow makes an item of the next row.
+// readRow converts the next row to an item.
 func (b *body) readRow() ([]byte, error) {
 	b.source.remaining = b.source.frame
 	if !b.decoder.More() {
@@ -135,7 +137,7 @@ func (b *body) readRow() ([]byte, error) {
 	return next.appendObject(text), nil
 }
 
-// readEnd closes the list. What is behind it is for whoever reads on.
+// readEnd closes the list and passes any later bytes through.
 func (b *body) readEnd() ([]byte, error) {
 	_, err := b.token()
 	rest := io.MultiReader(b.decoder.Buffered(), b.ReadCloser)
@@ -143,7 +145,7 @@ func (b *body) readEnd() ([]byte, error) {
 	return []byte("}\n"), err
 }
 
-// readFrame makes an event about an object of one about a Table.
+// readFrame converts the next watch event.
 func (b *body) readFrame() ([]byte, error) {
 	b.source.remaining = b.source.frame
 	var text json.RawMessage
@@ -165,13 +167,13 @@ func (b *body) readFrame() ([]byte, error) {
 	if len(event.Object.Rows) != 1 {
 		return append(text, '\n'), nil
 	}
-	kind, _ := json.Marshal(event.Type) // a string has no way to fail
+	kind, _ := json.Marshal(event.Type) // strings always marshal
 	frame := append([]byte(`{"type":`), kind...)
 	frame = append(frame, `,"object":`...)
 	return append(event.Object.Rows[0].appendObject(frame), "}\n"...), nil
 }
 
-// setColumns takes the names of columns, if there are any.
+// setColumns stores the column names if the definitions contain any.
 func (t *Transport) setColumns(definitions []byte) {
 	var columns []struct{ Name string }
 	if json.Unmarshal(definitions, &columns) != nil || columns == nil {
@@ -186,10 +188,10 @@ func (t *Transport) setColumns(definitions []byte) {
 	t.columns = names
 }
 
-// row is one of a Table.
+// row is a row of a Table.
 type row struct{ Cells, Object json.RawMessage }
 
-// appendObject appends a row's object, with the cells as its last member.
+// appendObject appends the row's object with the cells as its last member.
 func (r *row) appendObject(text []byte) []byte {
 	if len(r.Object) < 3 || r.Cells == nil { // null, or {}
 		return append(text, r.Object...)
@@ -200,7 +202,7 @@ func (r *row) appendObject(text []byte) []byte {
 	return append(text, '}')
 }
 
-// token and decode read what is within a document, whose end is none in good order there.
+// token returns the next token within a document, where EOF is unexpected.
 func (b *body) token() (json.Token, error) {
 	token, err := b.decoder.Token()
 	return token, unexpectedEOF(err)
@@ -215,13 +217,14 @@ func unexpectedEOF(err error) error {
 	return malformed(err)
 }
 
-// isTruncated tells whether it is the end that is wrong, which since Go 1.27 is a mistake of syntax like others.
+// isTruncated reports whether the input ended too early. Since Go 1.27, that is a syntax error.
 func isTruncated(err error) bool {
 	syntax, ok := errors.AsType[*json.SyntaxError](err)
 	return ok && syntax.Error() == "unexpected end of JSON input"
 }
 
-// malformed is the error that a list or a watch of ordinary objects would end with. The decoder's own may hold values.
+// malformed returns the error that a list or watch of ordinary objects would return. The decoder's error may contain
+// values of the object.
 func malformed(err error) error {
 	if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
 		return &lw.MalformedError{Offset: syntax.Offset, Expected: "JSON", Found: "something else"}
@@ -232,12 +235,12 @@ func malformed(err error) error {
 	return err
 }
 
-// budget fails when more is read than may be.
+// budget limits the number of bytes read.
 type budget struct {
 	reader    io.Reader
-	frame     int // the most bytes of a row or a frame
+	frame     int // maximum size of a row or a watch event, in bytes
 	remaining int
-	seen      *bytes.Buffer // what was read, unless nil
+	seen      *bytes.Buffer // copy of all bytes read; may be nil
 }
 
 func (b *budget) Read(p []byte) (int, error) {
@@ -245,7 +248,8 @@ func (b *budget) Read(p []byte) (int, error) {
 		return 0, &lw.FrameTooLargeError{Limit: b.frame}
 	}
 	n, err := b.reader.Read(p[:min(len(p), b.remaining)])
-	if b.remaining -= n; b.seen != nil {
+	b.remaining -= n
+	if b.seen != nil {
 		b.seen.Write(p[:n])
 	}
 	return n, err

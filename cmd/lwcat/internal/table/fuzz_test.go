@@ -19,8 +19,8 @@ func (c byteTransport) Open(context.Context, *lw.Request) (io.ReadCloser, error)
 	return io.NopCloser(iotest.OneByteReader(strings.NewReader(c.text))), nil
 }
 
-// FuzzTables: how an answer is cut into reads changes nothing. What is a Table of objects for encoding/json becomes a list of
-// them, each with its cells, and what is none passes as it is.
+// FuzzTables checks that the sizes of reads do not matter. A Table becomes a list of its objects with their cells, and
+// other responses pass through unchanged.
 func FuzzTables(f *testing.F) {
 	list := `{"kind":"Table","apiVersion":"meta.k8s.io/v1","metadata":{"resourceVersion":"7"},` + columns + `,"rows":[{"cells":["a",1],"object":{"kind":"Pod","metadata":{"name":"a"}}},{"object":{"metadata":{"name":"b"}},"cells":[]}]}`
 	f.Add(list, false)
@@ -43,7 +43,7 @@ func FuzzTables(f *testing.F) {
 	})
 }
 
-// requireList compares what was made of an answer with what encoding/json reads of it.
+// requireList compares a converted response with encoding/json's result for the original.
 func requireList(t *testing.T, text, got string) {
 	if !strings.HasPrefix(got, `{"kind":"List","apiVersion":"v1"`) {
 		require.Equal(t, text, got)
@@ -54,17 +54,17 @@ func requireList(t *testing.T, text, got string) {
 	if json.Unmarshal([]byte(text), &table) != nil || strings.Contains(text, member) {
 		return
 	}
-	if strings.Count(text, "rows") != 1 || strings.Count(strings.ToLower(text), "rows") != 1 { // which are all the same to encoding/json
+	if strings.Count(text, "rows") != 1 || strings.Count(strings.ToLower(text), "rows") != 1 { // encoding/json ignores the case of names
 		return
 	}
 	var want, list struct{ Items []object }
 	for _, row := range table.Rows {
 		o, ok := row.Object.(object)
 		if !ok || len(o) == 0 {
-			return // whoever reads on refuses it
+			return // the decoder rejects this response
 		}
 		if o[member] = row.Cells; row.Cells == nil {
-			return // null is as good as none
+			return // null is equivalent to a missing value
 		}
 		want.Items = append(want.Items, o)
 	}

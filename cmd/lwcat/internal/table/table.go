@@ -1,5 +1,5 @@
-// Package table asks a server for Tables, which have the columns that kubectl shows, and makes ordinary lists and watches of
-// them: each object comes with the cells of its row.
+// Package table requests Tables, which contain the columns that kubectl shows. It converts them to ordinary lists and
+// watches whose objects contain the cells of their rows.
 package table
 
 import (
@@ -13,17 +13,18 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// Transport is a lw.Transport for one collection. A server that does not know Tables of it sends ordinary objects, which pass.
+// Transport is a lw.Transport for one collection. It passes through ordinary objects from servers without Table
+// support.
 type Transport struct {
 	transport lw.Transport
 	include   string
-	frame     int // the most bytes of a row, or a frame
+	frame     int // maximum size of a row or a watch event, in bytes
 
 	mu      sync.Mutex
 	columns []string
 }
 
-// New returns a transport that asks over another one, for whole objects or their metadata only.
+// New returns a transport that requests Tables with whole objects or only their metadata.
 func New(over lw.Transport, metadataOnly bool) *Transport {
 	include := "Object"
 	if metadataOnly {
@@ -32,17 +33,17 @@ func New(over lw.Transport, metadataOnly bool) *Transport {
 	return &Transport{transport: over, include: include, frame: lw.DefaultMaxFrame}
 }
 
-// Columns returns the columns' names, as the server last told them.
+// Columns returns the column names of the latest Table.
 func (t *Transport) Columns() []string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.columns
 }
 
-// Cells returns the cells that came with an object, as a JSON array; "" if none did.
+// Cells returns the cells of an object as a JSON array, or "" if it has none.
 func Cells(o *lw.Object) lw.Value { return lw.Value(o.Raw()).Member(member) }
 
-// member is what an object's cells are called in it, which is no name that a server gives.
+// member is the name of the cells in an object. Servers do not use it.
 const member = "lwcat.cells"
 
 // Open implements lw.Transport.
@@ -68,8 +69,8 @@ func (t *Transport) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, e
 	return b, nil
 }
 
-// Codec decodes objects like lw.RawCodec and compares none, because cells such as an age
-// change while the object does not.
+// Codec decodes objects like lw.RawCodec. It never reports two objects as equal because cells such as the age change
+// while the object does not.
 type Codec struct{}
 
 // Decode implements lw.Codec.

@@ -122,20 +122,20 @@ func TestTableMemoryLimit(t *testing.T) {
 	for name, c := range map[string]struct {
 		first, then string
 		watch       bool
-		most        int64 // bytes that are held
+		most        int64 // buffered bytes
 		want        error
 	}{
-		"rows without end":         {first: `{"kind":"Table","rows":[` + row, then: "," + row, most: 1 << 20, want: hostile.ErrEnough},
-		"metadata without end":     {first: `{"kind":"Table","metadata":{"a":"`, then: "x", most: 4 << 20, want: tooLarge},
-		"columns without end":      {first: `{"kind":"Table","columnDefinitions":[{}`, then: ",{}", most: 4 << 20, want: tooLarge},
-		"a kind without end":       {first: `{"kind":"`, then: "x", most: 4 << 20},
-		"a list that is no Table":  {first: `{"kind":"PodList","items":[`, then: `{},`, most: 4 << 20, want: hostile.ErrEnough},
-		"white space":              {first: " ", then: " ", most: 4 << 20},
-		"a row without end":        {first: `{"kind":"Table","rows":[{"cells":["`, then: "x", most: 4 * frame, want: tooLarge},
-		"a frame without end":      {first: `{"type":"`, then: "x", watch: true, most: 4 * frame, want: tooLarge},
-		"white space of a watch":   {first: " ", then: " ", watch: true, most: 4 * frame, want: tooLarge},
-		"a million tiny events":    {then: `{"type":"ADDED","object":{}}`, watch: true, most: 1 << 20, want: hostile.ErrEnough},
-		"a million Tables in turn": {then: `{"kind":"Table"}`, most: 1 << 20, want: hostile.ErrEnough},
+		"rows without end":           {first: `{"kind":"Table","rows":[` + row, then: "," + row, most: 1 << 20, want: hostile.ErrEnough},
+		"metadata without end":       {first: `{"kind":"Table","metadata":{"a":"`, then: "x", most: 4 << 20, want: tooLarge},
+		"columns without end":        {first: `{"kind":"Table","columnDefinitions":[{}`, then: ",{}", most: 4 << 20, want: tooLarge},
+		"a kind without end":         {first: `{"kind":"`, then: "x", most: 4 << 20},
+		"a list that is not a Table": {first: `{"kind":"PodList","items":[`, then: `{},`, most: 4 << 20, want: hostile.ErrEnough},
+		"white space":                {first: " ", then: " ", most: 4 << 20},
+		"a row without end":          {first: `{"kind":"Table","rows":[{"cells":["`, then: "x", most: 4 * frame, want: tooLarge},
+		"a frame without end":        {first: `{"type":"`, then: "x", watch: true, most: 4 * frame, want: tooLarge},
+		"white space of a watch":     {first: " ", then: " ", watch: true, most: 4 * frame, want: tooLarge},
+		"a million tiny events":      {then: `{"type":"ADDED","object":{}}`, watch: true, most: 1 << 20, want: hostile.ErrEnough},
+		"a million Tables in turn":   {then: `{"kind":"Table"}`, most: 1 << 20, want: hostile.ErrEnough},
 	} {
 		t.Run(name, func(t *testing.T) {
 			heap := hostile.NewHeap()
