@@ -35,7 +35,7 @@ type plainModel struct {
 func (m *plainModel) matches(o *testObject) bool { return o != nil && (!m.filter || o.matches) }
 
 // next returns the next change before the filter, and the number of queued changes that it consumes. n is zero if there
-// is no change.
+// is nothing to take.
 func (m *plainModel) next() (c thingQueued, n int) {
 	if m.policy != Coalesce && len(m.waiting) > 0 {
 		return m.waiting[0], 1

@@ -16,14 +16,14 @@ import (
 	"github.com/seed-6d2a410a/listwatch/e2e/kube"
 )
 
-// beside compares lwcat with kubectl. These tests prove the comparison table in docs/lwcat.md.
-type beside struct{ *lwcat }
+// comparison compares lwcat with kubectl. These tests prove the comparison table in docs/lwcat.md.
+type comparison struct{ *lwcat }
 
-// newBeside starts a server that ends watches after a few seconds unless the client sets a timeout.
-func newBeside(t *testing.T) beside {
+// newComparison starts a server that ends watches after a few seconds unless the client sets a timeout.
+func newComparison(t *testing.T) comparison {
 	l := &lwcat{T: t, Cluster: kube.Start(t, "--min-request-timeout=5"), path: buildLwcat(t), namespace: "default"}
 	l.create("first")
-	return beside{l}
+	return comparison{l}
 }
 
 func (l *lwcat) create(name string) {
@@ -31,7 +31,7 @@ func (l *lwcat) create(name string) {
 	l.write(http.MethodPost, "/api/v1/namespaces/"+l.namespace+"/configmaps", `{"metadata":{"name":"`+name+`"}}`)
 }
 
-func (b beside) kubectl(args ...string) *exec.Cmd {
+func (b comparison) kubectl(args ...string) *exec.Cmd {
 	ctx, cancel := context.WithTimeout(b.Context(), time.Minute)
 	b.Cleanup(cancel)
 	return exec.CommandContext(ctx, b.Kubectl, append([]string{"--kubeconfig", b.Kubeconfig, "--cache-dir", b.TempDir()}, args...)...)
@@ -56,7 +56,7 @@ func (l locked) Write(p []byte) (int, error) {
 	return l.to.Write(p)
 }
 
-func (b beside) start(cmd *exec.Cmd) *running {
+func (b comparison) start(cmd *exec.Cmd) *running {
 	r := &running{ended: make(chan struct{}), cmd: cmd}
 	cmd.Stdout, cmd.Stderr = locked{&r.mu, &r.out}, locked{&r.mu, &r.err}
 	require.NoError(b, cmd.Start())
@@ -81,7 +81,7 @@ func (r *running) stderr() string {
 }
 
 // see waits until stdout contains text.
-func (b beside) see(r *running, text string) {
+func (b comparison) see(r *running, text string) {
 	b.Helper()
 	ctx, cancel := context.WithTimeout(b.Context(), time.Minute)
 	defer cancel()
@@ -94,7 +94,7 @@ func (b beside) see(r *running, text string) {
 }
 
 // ends waits until a command exits and returns its exit code.
-func (b beside) ends(r *running) int {
+func (b comparison) ends(r *running) int {
 	b.Helper()
 	select {
 	case <-r.ended:
@@ -107,7 +107,7 @@ func (b beside) ends(r *running) int {
 // TestKubectlExitsWhenItsWatchEnds shows that kubectl exits with 0 and no message when its watch times out or the server dies.
 // lwcat keeps running and prints the changes that kubectl misses.
 func TestKubectlExitsWhenItsWatchEnds(t *testing.T) {
-	b := newBeside(t)
+	b := newComparison(t)
 	ours := b.start(b.command("cm", "-o", "name"))
 	b.see(ours, "configmap/first")
 	theirs := b.start(b.kubectl("get", "cm", "-w", "-o", "name"))
@@ -132,7 +132,7 @@ func TestKubectlExitsWhenItsWatchEnds(t *testing.T) {
 
 // TestKubectlComparedWithLwcat compares resource arguments, output formats and waiting.
 func TestKubectlComparedWithLwcat(t *testing.T) {
-	b := newBeside(t)
+	b := newComparison(t)
 	b.write(http.MethodPost, "/api/v1/namespaces/default/secrets", `{"metadata":{"name":"s"}}`)
 	out, err := b.kubectl("get", "cm,secrets", "-w").CombinedOutput()
 	require.Error(t, err)

@@ -192,8 +192,8 @@ export class Channel {
   }
 }
 
-/** @param {string} what */
-const protocolError = (what) => new ListWatchError('load', `listwatch: the page and its worker do not understand ${what}; reload the page`)
+/** @param {string} subject */
+const protocolError = (subject) => new ListWatchError('load', `listwatch: the page and its worker do not understand ${subject}; reload the page`)
 
 /** @param {unknown} error */
 export const messageOf = (error) => (error instanceof Error ? error.message : String(error))
@@ -219,8 +219,8 @@ export const errorOf = ({ code = 'crashed', message, status, reason }) => new Li
 
 /**
  * Returns the error for a collection whose worker or WASM module crashed. It returns a ListWatchError unchanged.
- * @param {string} what
+ * @param {string} subject
  * @param {unknown} [cause]
  */
-export const crashed = (what, cause) => (cause instanceof ListWatchError ? cause
-  : new ListWatchError('crashed', `listwatch: ${what}${suffixOf(cause)}; open the collection again`, { cause }))
+export const crashed = (subject, cause) => (cause instanceof ListWatchError ? cause
+  : new ListWatchError('crashed', `listwatch: ${subject}${suffixOf(cause)}; open the collection again`, { cause }))

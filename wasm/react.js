@@ -49,7 +49,7 @@ export function useListWatch(options, select = whole, isEqual = Object.is) {
   const name = nameOf(options)
   const user = useMemo(() => /** @type {User} */ ({ name, options }), [name])
   const subscribe = useCallback((/** @type {() => void} */ notify) => join(user, notify), [user])
-  /** @type {{ current: { selection: unknown } | undefined }} what the last render showed */
+  /** @type {{ current: { selection: unknown } | undefined }} the selection that the last render showed */
   const selected = useRef(undefined)
   const getSelection = useMemo(() => selector(() => current(user) ?? EMPTY, select, isEqual, selected), [user, select, isEqual])
   const getServerSelection = useMemo(() => selector(() => EMPTY, select, isEqual, selected), [select, isEqual])

@@ -1,4 +1,4 @@
-// Package compact stores objects compressed. It suits large collections of which a program reads few objects at a time.
+// Package compact stores objects compressed. It suits large collections if a program reads only a few objects at a time.
 //
 //	codec := compact.NewCodec(lw.RawCodec{}, nil)
 //	client, err := lw.NewClient(transport, lw.Pods(""), codec, nil)

@@ -64,10 +64,10 @@ func TestSecretsOfConnections(t *testing.T) {
 		"silence":                            {args: []string{"-s", v.url + "/silent", "--certificate-authority", v.ca}},
 		"a password in the server's URL":     {args: []string{"-s", "https://jane:" + url.PathEscape(password) + "@127.0.0.1:1"}},
 		"a token in the server's URL":        {args: []string{"-s", "https://127.0.0.1:1/?token=" + url.QueryEscape(password)}},
-		"a server's URL that is none":        {args: []string{"-s", "https://jane:" + password + "@[::1"}},
+		"an invalid server URL":              {args: []string{"-s", "https://jane:" + password + "@[::1"}},
 		"a proxy of the kubeconfig":          {args: []string{"--kubeconfig", v.as("token", "", map[string]any{"proxy-url": proxy})}, works: true},
 		"one that is not there":              {args: []string{"--kubeconfig", v.as("plugin", "", map[string]any{"proxy-url": nobody})}},
-		"one that is none":                   {args: []string{"--kubeconfig", v.as("plugin", "", map[string]any{"proxy-url": "ftp" + proxy[len("http"):]})}},
+		"an invalid proxy URL":               {args: []string{"--kubeconfig", v.as("plugin", "", map[string]any{"proxy-url": "ftp" + proxy[len("http"):]})}},
 		"a proxy of the environment":         {env: []string{"HTTPS_PROXY=" + proxy}, args: []string{"-s", "https://api.test", "--certificate-authority", v.ca}, works: true},
 		"one of the environment that is not": {env: []string{"HTTPS_PROXY=" + nobody}, args: []string{"-s", "https://api.test", "--certificate-authority", v.ca}},
 		"one of the environment, no URL":     {env: []string{"HTTPS_PROXY=http://jane:" + password + "@[::1"}, args: []string{"-s", "https://api.test", "--certificate-authority", v.ca}},
@@ -77,11 +77,11 @@ func TestSecretsOfConnections(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			v.t = t
-			patience := "300ms"
+			timeout := "300ms"
 			if c.works {
-				patience = "20s"
+				timeout = "20s"
 			}
-			code, out := v.run(c.env, append(append(flags[:len(flags):len(flags)], "--timeout", patience), c.args...)...)
+			code, out := v.run(c.env, append(append(flags[:len(flags):len(flags)], "--timeout", timeout), c.args...)...)
 			v.secrets.Absent(t, name, out)
 			require.Equal(t, c.works, strings.Contains(out, "settings"), code)
 		})

@@ -90,7 +90,7 @@ func watch(t testing.TB, body []byte) (event lw.Event[*rawMessage], err error) {
 	return event, err
 }
 
-// TestProtobufGoldenObjects compares what the client reads with apimachinery, for one object of every built-in type.
+// TestProtobufGoldenObjects compares the client with apimachinery, for one object of every built-in type.
 func TestProtobufGoldenObjects(t *testing.T) {
 	folder, err := exec.CommandContext(t.Context(), "go", "list", "-m", "-f", "{{.Dir}}", "k8s.io/api").Output()
 	require.NoError(t, err)
@@ -243,7 +243,7 @@ func TestProtobufLengthsAreLimited(t *testing.T) {
 	require.ErrorAs(t, listError(t, append([]byte("k8s\x00\x12\x02\x12"), 0xff, 0x01)), &malformed)
 }
 
-// FuzzProtobufEvent compares the client with apimachinery. What the client accepts, apimachinery reads in the same way.
+// FuzzProtobufEvent compares the client with apimachinery. Both must read accepted objects in the same way.
 func FuzzProtobufEvent(f *testing.F) {
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
 		Name: "a", Namespace: "b", UID: "c", ResourceVersion: "4", Labels: map[string]string{"x": "y"},

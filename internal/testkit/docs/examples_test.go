@@ -17,7 +17,7 @@ import (
 // beneath lists exported types that need no example, with the reason.
 var beneath = map[string]string{
 	"lw.FrameTooLargeError": "an error like MalformedError",
-	"lw.Keyed":              "what every object has",
+	"lw.Keyed":              "the methods of every object",
 	"codec.Message":         "a type constraint",
 	"lw.ClientOptions":      "three fields",
 	"lw.OwnerReference":     "what Object.OwnerReferences yields",

@@ -19,8 +19,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// patience limits how long a test waits for an expected result.
-const patience = time.Minute
+// resultTimeout limits how long a test waits for an expected result.
+const resultTimeout = time.Minute
 
 // shell is a bash process that runs the commands of a document in order.
 type shell struct {
@@ -127,7 +127,7 @@ func (s *shell) run(c command, watches func() bool) error {
 	before, interrupted := s.begin(c.text), false
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
-	for deadline := time.Now().Add(patience); ; <-tick.C {
+	for deadline := time.Now().Add(resultTimeout); ; <-tick.C {
 		text, done, status := s.printed(before)
 		switch {
 		case done && all.MatchString(text):

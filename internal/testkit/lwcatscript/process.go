@@ -18,8 +18,8 @@ type process struct {
 	ended chan struct{}
 }
 
-// patience limits how long a script waits for an expected result.
-const patience = time.Minute
+// resultTimeout limits how long a script waits for an expected result.
+const resultTimeout = time.Minute
 
 // start implements the command "start NAME ARGUMENT...", which starts lwcat.
 func start(ts *testscript.TestScript, _ bool, args []string) {
@@ -80,7 +80,7 @@ func see(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(err)
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
-	for deadline := time.Now().Add(patience); ; <-tick.C {
+	for deadline := time.Now().Add(resultTimeout); ; <-tick.C {
 		text, err := os.ReadFile(ts.MkAbs(args[0]))
 		ts.Check(err)
 		if len(pattern.FindAll(text, -1)) >= wanted {
@@ -110,7 +110,7 @@ func end(ts *testscript.TestScript, _ bool, args []string) {
 	}
 	select {
 	case <-p.ended:
-	case <-time.After(patience):
+	case <-time.After(resultTimeout):
 		ts.Fatalf("process %s did not exit", args[0])
 	}
 	if got := p.cmd.ProcessState.ExitCode(); got != code {

@@ -16,7 +16,7 @@ import (
 var alone = map[string]map[string]string{
 	"transport/http": {
 		"Options.Client":             "a page has fetch, and nothing to configure it",
-		"Options.CAFile":             "a page trusts what its browser trusts",
+		"Options.CAFile":             "a page trusts the authorities of its browser",
 		"Options.CAData":             "as CAFile",
 		"Options.CertFile":           "a browser chooses the certificate",
 		"Options.KeyFile":            "as CertFile",
@@ -34,13 +34,13 @@ var alone = map[string]map[string]string{
 		"Options.UserAgent":          "a page has its browser's",
 		"Options.DisableCompression": "a browser always asks for it",
 		"Options.Credentials":        "natively there are no cookies but those of a Client's jar",
-		"Options.Format":             "fmt is too large for a page, whose console shows what it is given",
+		"Options.Format":             "fmt is too large for a page",
 		"Credential.Format":          "as Options.Format",
 		"Credential.MarshalJSON":     "as Options.Format",
 		"Transport.Format":           "as Options.Format",
 		"Transport.Upgrade":          "a page leaves the handshake to its browser",
 		"Transport.Origin":           "as Upgrade",
-		"Transport.Address":          "for what a browser dials by itself",
+		"Transport.Address":          "a browser dials connections by itself",
 	},
 	"transport/ws": {"Options.Compression": "the browser negotiates compression"},
 }

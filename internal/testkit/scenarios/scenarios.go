@@ -203,7 +203,7 @@ func resourceVersionExpiresWhileDisconnected(r *run) {
 	}
 }
 
-// continueTokenExpires checks that the reflector lists again without pages if the continue token expires between two
+// continueTokenExpires checks that the reflector relists without pages if the continue token expires between two
 // pages.
 func continueTokenExpires(r *run) {
 	r.create(40, "cm-")

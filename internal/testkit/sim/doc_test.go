@@ -83,7 +83,7 @@
 //
 // The simulated server records each response, and each connection records how it ended (cause_test.go). From this
 // record, the oracle predicts the engine's next step (oracle_test.go). It never looks at the engine's errors. If the
-// specification allows several steps, or if only the engine knows what it has read, the oracle accepts all of them.
+// specification allows several steps, or if only the engine knows how much it has read, the oracle accepts all of them.
 //
 // After a failed watch, the engine must relist in these cases: a 404, a 410, a third consecutive immediate clean end, a
 // second consecutive 500 or malformed response, a decreased resourceVersion, and a list without a resourceVersion. In

@@ -3,8 +3,8 @@
 //	go run ./internal/tools/prose            the files that internal/tools/prose/enforced.txt names
 //	go run ./internal/tools/prose lw/*.go    the named files
 //
-// A Markdown file is printed as it is. Of a Go or JavaScript file, Vale reads a copy in bin/prose. The copy contains only
-// the comments and the messages, on the same lines as in the source.
+// A Markdown file is printed as it is. Vale reads a copy of a Go or JavaScript file in bin/prose. The copy contains only the
+// comments and the messages, on the same lines as in the source.
 package main
 
 import (
@@ -96,6 +96,9 @@ func goProse(name, text string) ([]string, error) {
 		return nil, err
 	}
 	for _, group := range file.Comments {
+		if output.MatchString(group.Text()) {
+			continue
+		}
 		said := ""
 		for _, comment := range group.List {
 			said += directive.ReplaceAllString(comment.Text, "") + "\n"
@@ -115,6 +118,7 @@ func goProse(name, text string) ([]string, error) {
 
 var (
 	directive = regexp.MustCompile(`(?m)^\s*//(go:|export | eslint-disable|[a-z]+:[a-z]|\t).*`)
+	output    = regexp.MustCompile(`^(Output|Unordered output):`)
 	marks     = regexp.MustCompile(`^\s*(//|/\*+|\*/|\*( |$))|\*/\s*$`)
 	jsComment = regexp.MustCompile(`(?m)/\*(?s:.*?)\*/|(^[ \t]*//.*\n)+|[ \t]//.*`)
 )

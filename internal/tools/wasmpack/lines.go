@@ -42,7 +42,7 @@ func dropLines(data []byte) error {
 // lineDropper collects the pc-value tables that remain in use.
 type lineDropper struct {
 	values []byte // all tables
-	kept   []byte // the tables in use, with zeros in place of the others
+	kept   []byte // the tables in use; the others are replaced by zeros
 	short  bool   // a table had no terminator
 }
 

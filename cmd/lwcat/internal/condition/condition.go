@@ -125,7 +125,7 @@ var reserved = map[string]bool{"exists": true, "deleted": true, "condition": tru
 func parsePath(text string) (path, problem string) {
 	path = strings.TrimPrefix(strings.TrimSuffix(strings.TrimPrefix(unquote(text), "{"), "}"), ".")
 	if reserved[strings.ToLower(path)] {
-		return "", path + " is not a field: use exists and deleted alone, and write a condition as condition=Ready"
+		return "", path + " is not a field: use exists and deleted alone, and write a condition in the form condition=Ready"
 	}
 	if _, err := lw.Project(path); err != nil || strings.ContainsAny(path, " \t\n") {
 		return "", "expected a field path such as status.phase, but found " + strconv.Quote(text)

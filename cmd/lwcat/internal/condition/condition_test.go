@@ -67,8 +67,8 @@ func TestParseErrors(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                      `condition "": expected a field path such as status.phase, but found ""`,
 		"status..phase":         `condition "status..phase": expected a field path such as status.phase, but found "status..phase"`,
-		"all exists":            `condition "all exists": exists is not a field: use exists and deleted alone, and write a condition as condition=Ready`,
-		"Deleted":               `condition "Deleted": Deleted is not a field: use exists and deleted alone, and write a condition as condition=Ready`,
+		"all exists":            `condition "all exists": exists is not a field: use exists and deleted alone, and write a condition in the form condition=Ready`,
+		"Deleted":               `condition "Deleted": Deleted is not a field: use exists and deleted alone, and write a condition in the form condition=Ready`,
 		"=x":                    `condition "=x": expected a field path such as status.phase, but found ""`,
 		"status.phase ! x":      `condition "status.phase ! x": expected one of = == != < <= > >= after status.phase`,
 		"a=1 && ":               `condition "a=1 && ": expected a field path such as status.phase, but found ""`,

@@ -41,7 +41,7 @@ func TestPatchTransformsOldIntoNew(t *testing.T) {
 		old, new := text(t, before), text(t, after)
 		patch := Patch(old, new, Filter{})
 		require.JSONEq(t, string(new), string(text(t, apply(t, decode(t, string(old)), patch))), "%s\nby %s", old, patch)
-		require.Equal(t, patch == "[]", len(Compare(old, new, Filter{})) == 0, "people are told of the same: %s to %s", old, new)
+		require.Equal(t, patch == "[]", len(Compare(old, new, Filter{})) == 0, "the patch and the diff disagree: %s to %s", old, new)
 	}
 }
 

@@ -124,7 +124,7 @@ func playAll(t *testing.T, r *Recording) (all []string) {
 		text := ""
 		if body, err := view.Open(t.Context(), &lw.Request{Path: s.path, Query: s.query, Watch: s.watch}); err == nil {
 			read, err := io.ReadAll(body)
-			require.False(t, err == nil && !s.closed, "without an end there is none in good order")
+			require.False(t, err == nil && !s.closed, "a recording without an end is not closed")
 			text = string(read)
 		}
 		all = append(all, text)
