@@ -7,7 +7,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// objectCodec makes stored objects. It implements [lw.Codec].
+// objectCodec makes stored objects of JSON. It implements [lw.Codec].
 type objectCodec struct {
 	decoder   *decoder
 	transform cache.TransformFunc // nil: none. It is set before the run
@@ -20,7 +20,11 @@ func (c *objectCodec) Decode(s *lw.Scanned) (*object, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := &object{Object: *text}
+	return c.keep(&object{encoded: text})
+}
+
+// keep returns the object to store: o, or the result of the transform.
+func (c *objectCodec) keep(o *object) (*object, error) {
 	if c.transform == nil {
 		return o, nil
 	}
@@ -36,10 +40,10 @@ func (c *objectCodec) Same(o *object, s *lw.Scanned) bool {
 	return c.transform == nil && string(s.AppendText(nil)) == o.Raw()
 }
 
-// transformed returns the result of the transform. If it has the type of the informer, its JSON is kept. Any other value is
-// kept itself.
+// transformed returns the result of the transform. If the result has the type of the informer, its bytes are kept. Any other
+// value is kept itself.
 func (c *objectCodec) transformed(o *object) (*object, error) {
-	before, err := c.decoder.decode(&o.Object)
+	before, err := c.decoder.decode(o.encoded)
 	if err != nil {
 		return nil, err
 	}
@@ -48,8 +52,9 @@ func (c *objectCodec) transformed(o *object) (*object, error) {
 		return nil, err
 	}
 	if result, ok := after.(runtime.Object); ok {
-		if text := c.decoder.encode(result); text != nil && lw.KeyOf(text) == lw.KeyOf(o) && text.GetResourceVersion() == o.GetResourceVersion() {
-			kept := &object{Object: *text}
+		made := c.decoder.encode(result, o.encoded)
+		if made != nil && lw.KeyOf(made) == lw.KeyOf(o) && made.GetResourceVersion() == o.GetResourceVersion() {
+			kept := &object{encoded: made}
 			kept.decoded.Store(weakly(result))
 			return kept, nil
 		}

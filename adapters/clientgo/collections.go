@@ -65,7 +65,8 @@ func (c *collections) informer(gvr schema.GroupVersionResource, namespace string
 		},
 		WatchFuncWithContext: func(context.Context, metav1.ListOptions) (watch.Interface, error) { return nil, errNoWatch },
 	}
-	return NewSharedIndexInformerWithOptions(lister, example, InformerOptions{
+	from := &source{lister: cache.ToListerWatcherWithContext(lister), accept: &c.config.AcceptContentTypes}
+	return newInformer(from, lister, example, InformerOptions{
 		ResyncPeriod: resync,
 		Indexers:     cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc},
 		Extras:       c.opts.Extras,

@@ -13,7 +13,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw/codec"
 )
 
-// This file is the only one that knows the format of the stored bytes.
+// This file and message.go are the only ones that know the format of the stored bytes.
 
 // decoder converts between stored bytes and the Go type of one informer.
 type decoder struct {
@@ -35,29 +35,58 @@ func (d *decoder) metadataOnly() bool {
 	return d.example == reflect.TypeFor[*metav1.PartialObjectMetadata]()
 }
 
-// encode returns the bytes that decode reads, or nil if object has another type.
-func (d *decoder) encode(object runtime.Object) *lw.Object {
+// protobuf reports whether the type of the informer has methods for protobuf.
+func (d *decoder) protobuf() bool {
+	return !d.metadataOnly() && d.example.Implements(reflect.TypeFor[protobufType]()) && d.example.Implements(reflect.TypeFor[metav1.Object]())
+}
+
+// encode returns bytes that decode reads, in the encoding of like. It returns nil if object has another type than the
+// informer, or if object cannot be encoded.
+func (d *decoder) encode(object runtime.Object, like encoded) encoded {
 	if reflect.TypeOf(object) != d.example {
 		return nil
 	}
+	var made encoded
+	var err error
+	if _, ok := like.(*message); ok {
+		made, err = marshal(object)
+	} else {
+		made, err = marshalJSON(object)
+	}
+	if err != nil {
+		return nil
+	}
+	return made
+}
+
+func marshal(object runtime.Object) (encoded, error) {
+	data, err := object.(protobufType).Marshal()
+	if err != nil {
+		return nil, err
+	}
+	o := object.(metav1.Object)
+	return newMessage(data, []byte(o.GetNamespace()), []byte(o.GetName()), []byte(o.GetUID()), []byte(o.GetResourceVersion()))
+}
+
+func marshalJSON(object runtime.Object) (encoded, error) {
 	text, err := json.Marshal(object)
 	if err != nil {
-		return nil
+		return nil, err
 	}
-	parsed, err := lw.ParseObject(text)
-	if err != nil {
-		return nil
-	}
-	return parsed
+	return lw.ParseObject(text)
 }
 
 // decode returns a new object. Like client-go's decoder it leaves TypeMeta of a typed object empty.
-func (d *decoder) decode(from *lw.Object) (runtime.Object, error) {
+func (d *decoder) decode(from encoded) (runtime.Object, error) {
 	object := reflect.New(d.example.Elem()).Interface().(runtime.Object)
-	if u, ok := object.(*unstructured.Unstructured); ok {
-		return u, codec.Into(from, &u.Object)
+	if m, ok := from.(*message); ok {
+		return object, m.into(object.(protobufType))
 	}
-	if err := codec.Into(from, object); err != nil {
+	text := from.(*lw.Object)
+	if u, ok := object.(*unstructured.Unstructured); ok {
+		return u, codec.Into(text, &u.Object)
+	}
+	if err := codec.Into(text, object); err != nil {
 		return nil, err
 	}
 	if _, ok := object.(runtime.Unstructured); !ok && !(d.metadataOnly() && d.kind.Empty()) {

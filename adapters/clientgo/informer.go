@@ -36,31 +36,46 @@ func NewSharedIndexInformer(lister cache.ListerWatcher, example runtime.Object, 
 // The store is read-only: its methods Add, Update, Delete and Replace return an error. GetController returns a controller
 // whose Run does nothing, as in client-go.
 func NewSharedIndexInformerWithOptions(lister cache.ListerWatcher, example runtime.Object, opts InformerOptions) cache.SharedIndexInformer {
+	return newInformer(&source{lister: cache.ToListerWatcherWithContext(lister)}, lister, example, opts)
+}
+
+func newInformer(from *source, lister cache.ListerWatcher, example runtime.Object, opts InformerOptions) *informer {
 	if example == nil {
 		panic("clientgo: an informer needs an example of its objects, such as &corev1.Pod{}")
 	}
 	i := &informer{
-		source:  &source{lister: cache.ToListerWatcherWithContext(lister)},
+		source:  from,
 		decoder: newDecoder(example),
 		resync:  opts.ResyncPeriod,
 		policy:  opts.policy(),
 	}
 	i.name = fmt.Sprintf("SharedIndexInformer %v", i.decoder.example)
 	i.codec = &objectCodec{decoder: &i.decoder, report: i.report}
-	client, err := lw.NewClient(i.source, lw.Resource{Raw: placeholder}, i.codec, &lw.ClientOptions{
-		MetadataOnly:      i.decoder.metadataOnly(),
-		KeepManagedFields: !opts.DropManagedFields,
-	})
-	if err != nil {
-		panic(err) // the arguments are valid
-	}
-	i.inner = lwcache.NewInformer(client, &lw.Options{StopOn: i.interrupted, Logger: (*logger)(i)})
+	i.inner = lwcache.NewInformer(i.listerWatcher(&opts), &lw.Options{StopOn: i.interrupted, Logger: (*logger)(i)})
 	i.indexer = newIndexer(i)
 	if err := i.indexer.AddIndexers(opts.Indexers); err != nil {
 		panic(err) // there is no other index
 	}
 	i.reflector = cache.NewReflectorWithOptions(lister, example, i.indexer, cache.ReflectorOptions{Name: i.name})
 	return i
+}
+
+// listerWatcher returns the client of the informer. It requests protobuf if the type of the informer supports protobuf.
+func (i *informer) listerWatcher(opts *InformerOptions) lw.ListerWatcher[*object] {
+	client := func(codec lw.Codec[*object]) *lw.Client[*object] {
+		made, err := lw.NewClient(i.source, lw.Resource{Raw: placeholder}, codec, &lw.ClientOptions{
+			MetadataOnly:      i.decoder.metadataOnly(),
+			KeepManagedFields: !opts.DropManagedFields,
+		})
+		if err != nil {
+			panic(err) // the arguments are valid
+		}
+		return made
+	}
+	if !i.decoder.protobuf() {
+		return client(i.codec)
+	}
+	return &negotiated{Client: client(i.codec), protobuf: client(messageCodec{objectCodec: i.codec})}
 }
 
 // informer is a [cache.SharedIndexInformer].

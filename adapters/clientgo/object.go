@@ -13,9 +13,19 @@ import (
 
 // object is a stored object. It keeps the bytes. It refers to the decoded struct as long as the struct is in use.
 type object struct {
-	lw.Object
+	encoded
 	decoded atomic.Pointer[decoded]
 }
+
+// encoded has the bytes of an object: a *[lw.Object] has JSON, and a *[message] has protobuf.
+type encoded interface {
+	lw.Keyed
+	GetUID() string
+	Raw() string
+}
+
+// Key returns the namespace and the name.
+func (o *object) Key() lw.Key { return lw.KeyOf(o) }
 
 // decoded is the struct of an object.
 type decoded struct {
@@ -26,7 +36,7 @@ type decoded struct {
 }
 
 // Equal reports whether two objects have the same bytes.
-func (o *object) Equal(other *object) bool { return o.Object.Equal(&other.Object) }
+func (o *object) Equal(other *object) bool { return o == other || o.Raw() == other.Raw() }
 
 // read returns the struct of an object. All readers share it until the garbage collector frees it.
 func (d *decoder) read(o *object) (any, error) {
@@ -48,7 +58,7 @@ func (d *decoder) find(o *object) (any, *decoded, error) {
 	if value := d.value(known); value != nil {
 		return value, known, nil
 	}
-	made, err := d.decode(&o.Object)
+	made, err := d.decode(o.encoded)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -14,15 +14,14 @@ import (
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/fields"
-	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
 )
 
-// onePod is an API server in simulated time. It has one Pod, and its watches bring bookmarks and no events.
-type onePod struct{}
+// onePod is an API server in simulated time. It has one Pod and ignores Accept. Its watches bring no events.
+type onePod struct{ header http.Header }
 
-func (onePod) RoundTrip(request *http.Request) (*http.Response, error) {
+func (p onePod) RoundTrip(request *http.Request) (*http.Response, error) {
 	query := request.URL.Query()
 	const metadata = `"metadata":{"name":"a","namespace":"shop","uid":"1","resourceVersion":"5"}`
 	body := io.Reader(strings.NewReader(`{"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"5"},"items":[{` + metadata + `}]}`))
@@ -32,7 +31,7 @@ func (onePod) RoundTrip(request *http.Request) (*http.Response, error) {
 	case query.Get("watch") != "":
 		body = &quiet{ctx: request.Context(), end: time.After(5 * time.Minute)}
 	}
-	return &http.Response{StatusCode: 200, Header: http.Header{}, Body: io.NopCloser(body), Request: request}, nil
+	return &http.Response{StatusCode: 200, Header: p.header, Body: io.NopCloser(body), Request: request}, nil
 }
 
 // quiet is a watch that brings nothing and closes cleanly.
@@ -53,8 +52,7 @@ func (q *quiet) Read([]byte) (int, error) {
 // TestResyncPeriods has handlers with different periods. A period below one second counts as one second, as in client-go.
 func TestResyncPeriods(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		clientset, err := kubernetes.NewForConfigAndClient(&rest.Config{Host: "http://simulated"}, WrapHTTPClient(&http.Client{Transport: onePod{}}))
-		require.NoError(t, err)
+		clientset := simulatedClient(t, onePod{http.Header{}}, &rest.Config{Host: "http://simulated"})
 		lister := cache.NewListWatchFromClient(clientset.CoreV1().RESTClient(), "pods", "", fields.Everything())
 		informer := NewSharedIndexInformer(lister, &corev1.Pod{}, 3*time.Second, nil)
 		var mu sync.Mutex

@@ -23,6 +23,7 @@ var errNotWrapped = errors.New("clientgo: the ListerWatcher does not use an HTTP
 // request is recorded and not sent.
 type source struct {
 	lister cache.ListerWithContext
+	accept *string // takes the place of the Accept header of the recorded request, if it is not nil
 
 	mu         sync.Mutex
 	collection *collection
@@ -34,6 +35,7 @@ type collection struct {
 	transport *lwhttp.Transport
 	path      string
 	query     string
+	protobuf  bool // the clientset allows protobuf
 }
 
 // placeholder is the path that the engine uses before the collection is known.
@@ -44,6 +46,9 @@ func (s *source) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, erro
 	c, err := s.resolve(ctx)
 	if err != nil {
 		return nil, err
+	}
+	if wantsProtobuf(req.Accept) && !c.protobuf {
+		return nil, notAcceptable()
 	}
 	own := *req
 	own.Path = c.path
@@ -73,7 +78,9 @@ func (s *source) resolve(ctx context.Context) (*collection, error) {
 	_, err := s.lister.ListWithContext(record(ctx, &r), metav1.ListOptions{})
 	switch {
 	case r.request != nil:
-		s.collection, s.failure = r.collection()
+		if s.collection, s.failure = r.collection(); s.failure == nil && s.accept != nil {
+			s.collection.protobuf = allowsProtobuf(*s.accept)
+		}
 		return s.collection, s.failure
 	case err == nil:
 		s.failure = errNotWrapped
@@ -103,7 +110,10 @@ func (r *recording) collection() (*collection, error) {
 	for _, name := range ownParameters {
 		query.Del(name)
 	}
-	return &collection{transport: transport, path: target.EscapedPath(), query: query.Encode()}, nil
+	return &collection{
+		transport: transport, path: target.EscapedPath(), query: query.Encode(),
+		protobuf: allowsProtobuf(r.request.Header.Get("Accept")),
+	}, nil
 }
 
 // headers sends the headers that the clientset would have sent.
@@ -125,5 +135,9 @@ func (h *headers) RoundTrip(request *http.Request) (*http.Response, error) {
 	if next == nil {
 		next = http.DefaultTransport
 	}
-	return next.RoundTrip(request)
+	response, err := next.RoundTrip(request)
+	if err != nil {
+		return nil, err
+	}
+	return response, requireProtobuf(request, response)
 }

@@ -1,5 +1,5 @@
-// Dropin compares controller-runtime's cache over client-go's informers with the same cache over the adapter. Typed Pods reach
-// client-go as protobuf. Unstructured Pods reach it as JSON, like custom resources. The adapter always requests JSON.
+// Dropin compares controller-runtime's cache over client-go's informers with the same cache over the adapter. Both receive typed
+// Pods as protobuf, and unstructured Pods as JSON, like custom resources.
 //
 // Each measurement has a process of its own. Lists come in one body.
 package main

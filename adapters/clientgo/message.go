@@ -1,0 +1,76 @@
+package clientgo
+
+import (
+	"bytes"
+	"errors"
+	"unsafe"
+
+	"github.com/seed-6d2a410a/listwatch/lw"
+)
+
+// protobufType is a Go type that Kubernetes' code generator has given methods for protobuf, such as *corev1.Pod.
+type protobufType interface {
+	Marshal() ([]byte, error)
+	Unmarshal(data []byte) error
+}
+
+// message is an object in Kubernetes' protobuf encoding. It implements [encoded].
+type message struct {
+	raw                                   string
+	namespace, name, uid, resourceVersion part
+}
+
+// part is a string in a message.
+type part struct{ start, size uint32 }
+
+// newMessage copies data. The error reports metadata that data does not contain.
+func newMessage(data, namespace, name, uid, resourceVersion []byte) (*message, error) {
+	m := &message{}
+	for _, field := range []struct {
+		value []byte
+		to    *part
+	}{{namespace, &m.namespace}, {name, &m.name}, {uid, &m.uid}, {resourceVersion, &m.resourceVersion}} {
+		start := bytes.Index(data, field.value)
+		if start < 0 {
+			return nil, errors.New("clientgo: a protobuf message does not contain the metadata of its object")
+		}
+		*field.to = part{uint32(start), uint32(len(field.value))}
+	}
+	m.raw = string(data)
+	return m, nil
+}
+
+func (m *message) part(at part) string { return m.raw[at.start : at.start+at.size] }
+
+func (m *message) GetNamespace() string       { return m.part(m.namespace) }
+func (m *message) GetName() string            { return m.part(m.name) }
+func (m *message) GetUID() string             { return m.part(m.uid) }
+func (m *message) GetResourceVersion() string { return m.part(m.resourceVersion) }
+
+// Raw returns the bytes of the message.
+func (m *message) Raw() string { return m.raw }
+
+// into decodes the message. Generated methods copy all that they keep, so object does not refer to the message.
+func (m *message) into(object protobufType) error {
+	return object.Unmarshal(unsafe.Slice(unsafe.StringData(m.raw), len(m.raw)))
+}
+
+// messageCodec makes stored objects of protobuf messages. It implements [lw.Codec].
+type messageCodec struct {
+	lw.Protobuf
+	*objectCodec
+}
+
+// Decode implements [lw.Codec].
+func (c messageCodec) Decode(s *lw.Scanned) (*object, error) {
+	m, err := newMessage(s.Raw(), s.Namespace(), s.Name(), s.UID(), s.ResourceVersion())
+	if err != nil {
+		return nil, err
+	}
+	return c.keep(&object{encoded: m})
+}
+
+// Same reports whether Decode would return an equal object.
+func (c messageCodec) Same(o *object, s *lw.Scanned) bool {
+	return c.transform == nil && string(s.Raw()) == o.Raw()
+}
