@@ -68,7 +68,7 @@ func TestKubectlReadsRecording(t *testing.T) {
 	require.Regexp(t, `(?m)^configmaps +cm +v1 +true +ConfigMap$`, run("api-resources"))
 	refused, err := kubectl("delete", "cm", "second").CombinedOutput()
 	require.Error(t, err)
-	require.Contains(t, string(refused), "nobody can change")
+	require.Contains(t, string(refused), "recordings are read-only")
 
 	watch := kubectl("get", "cm", "-w", "--output-watch-events", "-o", "name")
 	events, err := watch.StdoutPipe()

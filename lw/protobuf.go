@@ -3,7 +3,6 @@
 package lw
 
 import (
-	"errors"
 	"io"
 
 	"github.com/seed-6d2a410a/listwatch/internal/invalid"
@@ -42,8 +41,8 @@ func (d *protoDecoder) failure() error {
 	case *protoscan.LimitError:
 		return &FrameTooLargeError{Offset: err.Offset, Limit: err.Limit}
 	default:
-		if errors.Is(err, io.ErrUnexpectedEOF) {
-			return &MalformedError{Offset: d.r.Offset(), Expected: "more bytes", Found: "the end of the stream", Err: err}
+		if err == protoscan.ErrTruncated {
+			return &MalformedError{Offset: d.r.Offset(), Expected: "more bytes", Found: "the end of the stream", Err: io.ErrUnexpectedEOF}
 		}
 		if err == protoscan.ErrVarint {
 			return &MalformedError{Offset: d.r.Offset(), Expected: "a 64-bit varint", Found: "a longer varint"}

@@ -230,6 +230,20 @@ func TestProtobufEventCutShort(t *testing.T) {
 	}
 }
 
+// TestProtobufConnectionErrors checks that an error of the connection is not reported as a malformed response.
+func TestProtobufConnectionErrors(t *testing.T) {
+	frame := watchFrame(t, "ADDED", encode(t, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "a"}}))
+	for _, broken := range []error{io.ErrUnexpectedEOF, errors.New("connection reset")} {
+		body := io.MultiReader(bytes.NewReader(frame[:len(frame)-1]), iotest.ErrReader(broken))
+		client, err := lw.NewClient(response{body}, lw.Pods(""), rawCodec{}, nil)
+		require.NoError(t, err)
+		var last error
+		for _, last = range client.Watch(t.Context(), lw.WatchOptions{}) {
+		}
+		require.Equal(t, broken, last)
+	}
+}
+
 // TestProtobufLengthsAreLimited sends lengths that exceed MaxFrame without the bytes.
 func TestProtobufLengthsAreLimited(t *testing.T) {
 	tooLarge := new(lw.FrameTooLargeError)

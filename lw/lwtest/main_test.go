@@ -19,7 +19,6 @@ func TestMain(m *testing.M) {
 }
 
 func TestForbiddenImports(t *testing.T) {
-	const module = "github.com/seed-6d2a410a/listwatch"
 	forbidden := map[string]map[string]string{
 		".": {
 			"net/http/httptest": "it registers flags in every program that embeds the server",

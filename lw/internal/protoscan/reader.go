@@ -24,6 +24,9 @@ func (e *LimitError) Error() string {
 	return "the frame at byte " + strconv.FormatInt(e.Offset, 10) + " is larger than " + strconv.Itoa(e.Limit) + " bytes"
 }
 
+// ErrTruncated reports a stream that ended cleanly within a frame.
+var ErrTruncated = errors.New("the stream ends within a frame")
+
 // ErrVarint reports a varint of more than 64 bits.
 var ErrVarint = errors.New("a varint is longer than 64 bits")
 
@@ -44,8 +47,8 @@ func New(src io.Reader, limit int) *Reader {
 	return &Reader{src: src, limit: limit}
 }
 
-// Err returns the first error. It is [io.EOF] if the stream ended between frames, and [io.ErrUnexpectedEOF] if it ended
-// within one.
+// Err returns the first error. It is [io.EOF] if the stream ended between frames, and [ErrTruncated] if it ended cleanly
+// within one. Otherwise it is the error of the source.
 func (r *Reader) Err() error { return r.err }
 
 // Fail records an error if there is none yet. It returns false.
@@ -145,7 +148,7 @@ func (r *Reader) Frame(size uint64) []byte {
 		end := min(int(size), len(r.frame))
 		n := copy(r.frame[filled:end], r.ahead)
 		r.ahead = r.ahead[n:]
-		more, err := io.ReadFull(r.src, r.frame[filled+n:end])
+		more, err := r.readFull(r.frame[filled+n : end])
 		r.offset += int64(n + more)
 		if err != nil {
 			r.cut(err)
@@ -183,10 +186,23 @@ func (r *Reader) Release() {
 	r.frame = nil
 }
 
+// readFull fills p from the source. Unlike io.ReadFull, it returns the error of the source as it is.
+func (r *Reader) readFull(p []byte) (n int, err error) {
+	for n < len(p) && err == nil {
+		var more int
+		more, err = r.src.Read(p[n:])
+		n += more
+	}
+	if n == len(p) {
+		err = nil
+	}
+	return n, err
+}
+
 // cut records that the stream ended within a frame.
 func (r *Reader) cut(err error) {
 	if err == io.EOF {
-		err = io.ErrUnexpectedEOF
+		err = ErrTruncated
 	}
 	r.Fail(err)
 }
