@@ -10,7 +10,7 @@ var (
 	ErrCorrupt = errors.New("it is damaged")
 
 	errTruncated   error = &corruption{"it is truncated"}
-	errNewerFormat error = &corruption{"it has a newer format"}
+	errNewerFormat error = &corruption{"it has format"}
 )
 
 // corruption is an error that matches [ErrCorrupt].
@@ -29,7 +29,9 @@ type restoreError struct {
 
 func (e *restoreError) Error() string {
 	text := "cache: cannot use the saved state: " + e.reason.Error()
-	if e.detail != "" {
+	if e.reason == errNewerFormat {
+		text += " " + e.detail
+	} else if e.detail != "" {
 		text += ": " + e.detail
 	}
 	if e.err != nil {

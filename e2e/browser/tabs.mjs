@@ -93,7 +93,7 @@ export function tabs(scene) {
     }))
   }
 
-  it('a frozen tab does not block the token of other tabs', only, () => scene.fresh(async (profile) => {
+  it('a frozen tab does not block token updates from other tabs', only, () => scene.fresh(async (profile) => {
     const cluster = await scene.cluster({ tokens: { first: 'admin', second: 'admin' } })
     const [frozen, page] = [await scene.open(profile, { mode: 'shared' }), await scene.open(profile, { mode: 'shared' })]
     for (const each of [frozen, page]) {

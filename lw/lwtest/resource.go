@@ -86,9 +86,9 @@ func (s *Server) AddResource(r Resource) {
 	}), &r)
 }
 
-// RemoveResource removes a resource and its objects, like the deletion of a CustomResourceDefinition. Watches of the
+// RemoveResource removes a resource and its objects, as if its CustomResourceDefinition were deleted. Watches of the
 // resource report the deletions and end cleanly. Later requests get 404. The name has the same form as in
-// [Server.Create]. An unknown name is ignored.
+// [Server.Create]. RemoveResource ignores an unknown name.
 func (s *Server) RemoveResource(name string) {
 	res, ok := s.resource(name)
 	if !ok {
