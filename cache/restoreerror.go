@@ -2,9 +2,9 @@ package cache
 
 import "errors"
 
-// Errors that Restore returns, for errors.Is. An error of the reader matches neither.
+// Errors that Restore returns, for errors.Is. Read errors match neither.
 var (
-	// ErrForeign reports that the [Origin] of a saved state differs.
+	// ErrForeign reports that a state was saved with another [Origin].
 	ErrForeign = errors.New("it belongs to another collection")
 	// ErrCorrupt reports that a saved state is damaged, truncated, or in a newer format.
 	ErrCorrupt = errors.New("it is damaged")

@@ -74,8 +74,9 @@ func (r *Resource) key(namespace, name string) string {
 	return namespace + "/" + name
 }
 
-// AddResource adds a custom resource, like the creation of a CustomResourceDefinition. In its lists, items come before
-// metadata, and each item has kind and apiVersion. An existing resource of that name is replaced, but its objects stay.
+// AddResource adds a custom resource, as if a CustomResourceDefinition were created. In its lists, items come before
+// metadata, and each item has kind and apiVersion. It replaces an existing resource with the same name and keeps the
+// objects.
 func (s *Server) AddResource(r Resource) {
 	r.setDefaults()
 	r.generation = true
