@@ -3,7 +3,7 @@ package cache
 // ChangeType is the type of a [Change].
 type ChangeType uint8
 
-// The types of changes.
+// Change types.
 const (
 	Added ChangeType = iota + 1
 	Modified

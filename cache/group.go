@@ -57,7 +57,7 @@ func (g *Group) Add(name string, informer Runner) {
 // election can then release its lease. Handlers do not receive the changes that are still queued. A later Run resumes
 // from the stores and delivers them.
 //
-// Run returns context.Cause(ctx), the error of the worker, or the error of the informer with its name. Run panics if
+// Run returns context.Cause(ctx), the worker's error, or the informer's error with its name. Run panics if
 // the previous Run has not returned.
 func (g *Group) Run(ctx context.Context, workers ...func(context.Context) error) error {
 	members, run := g.start()
@@ -91,7 +91,7 @@ func (g *Group) Run(ctx context.Context, workers ...func(context.Context) error)
 }
 
 // WaitSynced blocks until all informers that were added are synced, and then returns nil. If Run stops first,
-// WaitSynced returns the error of Run. If ctx ends first, it returns context.Cause(ctx). It may be called before Run.
+// WaitSynced returns Run's error. If ctx ends first, it returns context.Cause(ctx). It may be called before Run.
 func (g *Group) WaitSynced(ctx context.Context) error {
 	g.mu.Lock()
 	members, run := g.members, g.run()

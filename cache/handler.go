@@ -56,7 +56,7 @@ type HandlerOptions[T any] struct {
 
 const defaultCapacity = 1000
 
-// Registration is a handler or a Changes loop that is registered at an informer. All methods may be called
+// Registration represents a handler or a Changes loop that is registered with an informer. All methods may be called
 // concurrently.
 type Registration[T any] struct {
 	opts     HandlerOptions[T]

@@ -40,7 +40,7 @@ type Lister[T lw.Keyed] struct {
 	index *Index[T, string]
 }
 
-// NewLister returns a lister of a store. It adds an index by namespace to the store.
+// NewLister returns a lister for a store. It adds a namespace index to the store.
 func NewLister[T lw.Keyed](store *Store[T]) *Lister[T] {
 	return &Lister[T]{store: store, index: NewIndex(store, ByNamespace[T])}
 }

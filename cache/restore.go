@@ -114,7 +114,7 @@ func (r *decoder) header(origin *Origin) (version string, count uint64, err erro
 	case err != nil:
 		return "", 0, err
 	case format > saveFormat:
-		return "", 0, &restoreError{reason: errNewerFormat, detail: "format " + strconv.FormatUint(format, 10) + "; the latest supported is " + strconv.Itoa(saveFormat)}
+		return "", 0, &restoreError{reason: errNewerFormat, detail: strconv.FormatUint(format, 10) + "; the latest supported format is " + strconv.Itoa(saveFormat)}
 	case format != saveFormat:
 		return "", 0, corruptError("unknown format " + strconv.FormatUint(format, 10))
 	}
@@ -165,7 +165,7 @@ func (r *decoder) number(size int) (n uint64, err error) {
 	return n, err
 }
 
-// checksum verifies the checksum of the data before it.
+// checksum reads a checksum and verifies it against the data read so far.
 func (r *decoder) checksum() error {
 	sum := r.sum
 	promised, err := r.number(4)

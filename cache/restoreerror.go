@@ -2,15 +2,15 @@ package cache
 
 import "errors"
 
-// Errors that Restore returns, for errors.Is. An error of the reader matches neither.
+// Errors that Restore returns, for errors.Is. Read errors match neither.
 var (
-	// ErrForeign reports that the [Origin] of a saved state differs.
+	// ErrForeign reports that a state was saved with another [Origin].
 	ErrForeign = errors.New("it belongs to another collection")
 	// ErrCorrupt reports that a saved state is damaged, truncated, or in a newer format.
 	ErrCorrupt = errors.New("it is damaged")
 
 	errTruncated   error = &corruption{"it is truncated"}
-	errNewerFormat error = &corruption{"it has a newer format"}
+	errNewerFormat error = &corruption{"it has format"}
 )
 
 // corruption is an error that matches [ErrCorrupt].
@@ -29,7 +29,9 @@ type restoreError struct {
 
 func (e *restoreError) Error() string {
 	text := "cache: cannot use the saved state: " + e.reason.Error()
-	if e.detail != "" {
+	if e.reason == errNewerFormat {
+		text += " " + e.detail
+	} else if e.detail != "" {
 		text += ": " + e.detail
 	}
 	if e.err != nil {

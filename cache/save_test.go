@@ -151,7 +151,7 @@ func TestNewerFormat(t *testing.T) {
 	text := append([]byte(saveMagic), 2, 0, 0, 0, 'n', 'e', 'w')
 	_, err := restore(t, bytes.NewReader(text), origin)
 	require.ErrorIs(t, err, errNewerFormat)
-	require.EqualError(t, err, "cache: cannot use the saved state: it has a newer format: format 2; the latest supported is 1")
+	require.EqualError(t, err, "cache: cannot use the saved state: it has format 2; the latest supported format is 1")
 }
 
 // A declared length must not allocate memory before the data arrives.

@@ -12,8 +12,8 @@ import (
 // All methods may be called concurrently, even while the store changes. If nothing changed between two calls,
 // [Store.Snapshot] returns the same pointer.
 //
-// Taking a snapshot is cheap. Each later write to the store copies the small part of shared data that it changes. Take a
-// snapshot when you read it, for example 10 times per second, not for every event.
+// Taking a snapshot is cheap. Each later write to the store copies the small part of shared data that it changes. Take
+// a snapshot when you read it, for example 10 times per second, not for every event.
 type Snapshot[T any] struct {
 	store      *Store[T]
 	state      state[T]
@@ -94,7 +94,7 @@ type IndexSnapshot[T any, K comparable] struct {
 }
 
 // In returns the index at a snapshot of its store. If the snapshot is older than the index, In rebuilds the index from
-// all objects of the snapshot. In panics if the snapshot is of another store.
+// all objects of the snapshot. In panics if the snapshot belongs to another store.
 func (x *Index[T, K]) In(snapshot *Snapshot[T]) IndexSnapshot[T, K] {
 	if snapshot.store != x.store {
 		panic(errForeignSnapshot)

@@ -125,9 +125,9 @@ func iterate[T any](list func() []T) iter.Seq[T] {
 	}
 }
 
-// Synced returns a channel that is closed when the first list is complete. Until then the store holds only a part of
-// it. A run that ends early does not close the channel, because another run may follow. Wait for the context of the
-// run, too.
+// Synced returns a channel that is closed when the first list is complete. Until then the store holds only part of the
+// collection. A run that ends early does not close the channel, because another run may follow. Wait for the context of
+// the run, too.
 func (s *Store[T]) Synced() <-chan struct{} { return s.synced }
 
 // ResourceVersion returns the resourceVersion that the store has reached, or "" before the first list is complete.

@@ -55,7 +55,7 @@ func TestUndecodedObjectsAreKept(t *testing.T) {
 	writer.Fold(event{Type: lw.ListStarted}, undecoded(lw.Added, "v"), event{Type: lw.ListStarted}, event{Type: lw.Synced, ResourceVersion: "9"})
 	require.Empty(t, stale(), "only the complete list counts")
 	writer.Fold(event{Type: lw.ListStarted}, undecoded(lw.Added, "v"), added("v@10"), event{Type: lw.Synced, ResourceVersion: "11"})
-	require.Empty(t, stale(), "a later state in the list was decoded")
+	require.Empty(t, stale(), "a later event for the key in the same list was decoded")
 }
 
 // A run that resumes from the saved state would never receive the missing objects.

@@ -18,7 +18,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/e2e/kube"
 )
 
-// lwcat is the built command and a namespace for it on the real server.
+// lwcat runs the built command in its own namespace on a real API server.
 type lwcat struct {
 	*testing.T
 	*kube.Cluster

@@ -18,8 +18,8 @@
 // An [Object] holds its JSON text. The client validates the text and reads the metadata in a single pass over the
 // incoming bytes. [Object.Get] reads any other field on demand.
 //
-// The JSON syntax is that of encoding/json, with a maximum nesting depth of 1,000 levels. The last of several members
-// with the same name counts. Invalid UTF-8 is kept in the text and decodes as U+FFFD.
+// The JSON syntax is that of encoding/json, with a maximum nesting depth of 1,000 levels. If a member occurs twice, the
+// last one counts. Invalid UTF-8 is kept in the text and decodes as U+FFFD.
 //
 // # Errors
 //

@@ -19,7 +19,7 @@ var (
 	ErrForbidden = errors.New("the server denied access")
 	// ErrNotFound means that the collection does not exist on the server (HTTP 404).
 	ErrNotFound = errors.New("the server has no such collection")
-	// ErrTooManyRequests means that the server limits the rate of requests (HTTP 429).
+	// ErrTooManyRequests means that the server is rate limiting requests (HTTP 429).
 	ErrTooManyRequests = errors.New("too many requests")
 
 	// ErrInvalidResponse means that a response breaks the protocol. Its text names the violation, for example

@@ -11,8 +11,8 @@ const (
 	// ListStarted means that a full list begins. The events up to Synced describe the whole collection. A second
 	// ListStarted before Synced means that the list failed and was restarted.
 	ListStarted EventType = iota + 1
-	// Added, Modified and Deleted have the same meaning as in the Kubernetes API. For Deleted, Event.Object is the last
-	// state of the object.
+	// Added, Modified and Deleted report changes as the Kubernetes watch API defines them. For Deleted, Event.Object is
+	// the last state of the object.
 	Added
 	Modified
 	Deleted

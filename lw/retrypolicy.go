@@ -33,8 +33,8 @@ type backoff struct {
 	asked int // consecutive delays that Retry-After determined
 }
 
-// next returns the next delay. asked is the Retry-After of the server. It determines the delay up to maxHonored times
-// in a row. A random part is added, because all clients receive the same Retry-After.
+// next returns the next delay. asked is the server's Retry-After, which is honored up to maxHonored times in a row. A
+// random part is added because all clients receive the same Retry-After.
 func (b *backoff) next(random float64, asked time.Duration) time.Duration {
 	if asked > 0 && b.asked < maxHonored {
 		b.asked++

@@ -15,7 +15,7 @@ import (
 // https://kubernetes.io/docs/reference/kubernetes-api/common-definitions/status/
 type Status struct {
 	Status   string // "Failure" or "Success"
-	Message  string // description for people
+	Message  string // human-readable description
 	Reason   string // machine-readable reason in CamelCase, for example "Expired", or ""
 	Code     int    // HTTP status code
 	Details  StatusDetails

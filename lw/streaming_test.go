@@ -42,7 +42,8 @@ func TestEmptyStreamingListIsConfirmed(t *testing.T) {
 	}, s.requests[:3])
 }
 
-// A server has working streaming lists once the watch after a list with objects was healthy.
+// A server is trusted to support streaming lists after it sends a list with objects and the watch that follows stays
+// healthy.
 func TestEmptyStreamingListOfTrustedServerIsComplete(t *testing.T) {
 	r := newStreamingHarness(t, Options{}).opens()
 	require.Nil(t, r.marks("7"))

@@ -5,7 +5,8 @@ import (
 	"io"
 )
 
-// Transport sends GET requests to one API server and streams the response bodies. Many goroutines may use a Transport.
+// Transport sends GET requests to one API server and streams the response bodies. A Transport must be safe for
+// concurrent use.
 //
 // Open returns a *[StatusError] for an error response, for example from [ReadStatusError]. It returns
 // context.Cause(ctx) if ctx ends. The Read method of the body returns io.EOF after a clean close, context.Cause(ctx) if

@@ -52,5 +52,5 @@ func (t *tap) RoundTrip(request *http.Request) (*http.Response, error) {
 // WrappedRoundTripper returns the wrapped RoundTripper, for tools that look for its type.
 func (t *tap) WrappedRoundTripper() http.RoundTripper { return t.next }
 
-// CloseIdleConnections is for [http.Client.CloseIdleConnections].
+// CloseIdleConnections closes idle connections. [http.Client.CloseIdleConnections] calls it.
 func (t *tap) CloseIdleConnections() { t.client.CloseIdleConnections() }

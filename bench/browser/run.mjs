@@ -25,7 +25,7 @@ const held = ['plain', 'shared', 'worker', 'main', 'projected', ...others]
 
 function tabulate(found) {
   const columns = Object.entries({
-    nothing: '1,000 Pods including code, ms', synced: '1,000 Pods after init, ms', paced: 'longest block at 1,000/s, ms',
+    nothing: '1,000 Pods including code loading, ms', synced: '1,000 Pods after init, ms', paced: 'longest block at 1,000/s, ms',
     pacedTook: '5,000 changes, ms', burst: '10,000 changes, ms', burstBlock: 'block, ms', again: '10,000 more, ms',
     againBlock: 'block again, ms', rss: '10,000 Pods, MB of process', heap: 'MB of heap, buffers and WebAssembly',
   })

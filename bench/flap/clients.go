@@ -158,7 +158,7 @@ type outages struct {
 
 type outage struct{ from, to time.Time } // to is zero while the outage lasts
 
-// begin records the end of a watch.
+// begin starts an outage when a watch ends.
 func (o *outages) begin(now time.Time) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

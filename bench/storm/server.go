@@ -63,7 +63,7 @@ type server struct {
 	sizes
 	pods    int
 	free    bool // requests cost nothing and are not counted
-	limited bool // has the limits of a kube-apiserver
+	limited bool // applies the default limits of a kube-apiserver
 
 	down    bool          // connections are refused
 	rejects time.Duration // Retry-After of a 429 for every request; zero means none

@@ -182,7 +182,7 @@ func (f *resumeFile) close() error {
 }
 
 // errShared reports that another process has written the resume file.
-var errShared = errors.New("another lwcat has written the file: use a separate file for each run")
+var errShared = errors.New("another lwcat process wrote to the file: use a separate file for each run")
 
 // save replaces the file atomically with the current state.
 func (f *resumeFile) save() error {

@@ -64,7 +64,7 @@ func TestResumeFileIsNotShared(t *testing.T) {
 	require.NoError(t, err)
 	stop(errInterrupted)
 	require.Equal(t, exitError, <-ended)
-	require.Contains(t, errs.String(), path+": another lwcat has written the file")
+	require.Contains(t, errs.String(), path+": another lwcat process wrote to the file")
 	left, err := os.ReadFile(path)
 	require.NoError(t, err)
 	require.Equal(t, string(kept), string(left))

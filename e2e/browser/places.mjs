@@ -60,7 +60,7 @@ async function open(frame) {
   return are(frame, 'live')
 }
 
-/** Waits until the last opened collection is in a state. */
+/** Waits until the most recently opened collection reaches the given state. */
 const are = (frame, state) => until(state, async () => (await states(frame)).at(-1) === state)
 
 export function inPlaces(scene, modes) {

@@ -93,7 +93,7 @@ export function tabs(scene) {
     }))
   }
 
-  it('a frozen tab does not block the token of other tabs', only, () => scene.fresh(async (profile) => {
+  it('a frozen tab does not block token updates from other tabs', only, () => scene.fresh(async (profile) => {
     const cluster = await scene.cluster({ tokens: { first: 'admin', second: 'admin' } })
     const [frozen, page] = [await scene.open(profile, { mode: 'shared' }), await scene.open(profile, { mode: 'shared' })]
     for (const each of [frozen, page]) {
@@ -150,7 +150,7 @@ export function tabs(scene) {
       await setOffline(true)
       await cluster.drop()
       await isAway(page)
-      await until('a failed retry', async () => /no answer/.test((await show(page, 'all')).state.cause.message))
+      await until('a failed retry', async () => /no response/.test((await show(page, 'all')).state.cause.message))
       await cluster.write({ n: 50, seed: 1 })
       await setOffline(false)
       assert.equal((await equal(cluster, page)).has.lists, 1)

@@ -35,7 +35,7 @@ export function windows(name) {
           for (const tab of tabs) {
             await tab.page.bringToFront() // browsers do not render hidden tabs
             await tab.rows('shop/a', 'shop/b')
-            const live = sockets ? /^Live(, last heard.*)?$/ : /^Live, some seconds late(, last heard.*)?$/
+            const live = sockets ? /^Live(, last heard.*)?$/ : /^Live, a few seconds behind(, last heard.*)?$/
             await tab.until('the connection state', async () => live.test(await tab.text('#connection-text')))
           }
           if (!sockets) assert.match(await tabs.at(-1).page.$eval('#connection', (corner) => corner.title), /HTTP\/2/)

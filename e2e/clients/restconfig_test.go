@@ -73,7 +73,7 @@ func TestRestConfigWithATimeout(t *testing.T) {
 	httpClient, err := rest.HTTPClientFor(config)
 	require.NoError(t, err)
 	_, err = lwhttp.New(config.Host, &lwhttp.Options{Client: httpClient})
-	require.ErrorContains(t, err, "Client.Timeout would end every watch")
+	require.ErrorContains(t, err, "Client.Timeout must be zero")
 }
 
 // TestRestConfigRedirects checks that the redirect policy of docs/migration.md withholds the token from other

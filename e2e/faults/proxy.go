@@ -65,7 +65,8 @@ func (p *Proxy) accept() {
 	}
 }
 
-// serve forwards one connection until it ends. If the server cannot be reached, it resets the client.
+// serve forwards one connection until it ends. If the server is unreachable, it resets the
+// client's connection.
 func (p *Proxy) serve(client *net.TCPConn) {
 	var dialer net.Dialer
 	conn, err := dialer.DialContext(p.ctx, "tcp", p.target)

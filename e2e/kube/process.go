@@ -100,7 +100,7 @@ func (p *process) exitError() error {
 	return fmt.Errorf("%s exited (%v), end of its log:\n%s", p.name, p.err, end)
 }
 
-// tail returns the last lines of a file, or the error of reading it.
+// tail returns the last lines of a file, or the read error.
 func tail(path string) string {
 	data, err := os.ReadFile(path)
 	if err != nil {

@@ -29,7 +29,7 @@ const CAUSES = {
   forbidden: 'Not allowed',
   'not-found': 'The server has no such collection',
   expired: 'The resourceVersion has expired; relisting',
-  'too-many-requests': 'The server limits the rate of requests',
+  'too-many-requests': 'The server is rate limiting requests',
   'too-large': 'The collection is too large',
   status: 'The server answered with an error',
   closed: 'The server ended the watch',
@@ -67,7 +67,7 @@ export function indicator(state, now) {
   switch (state.phase) {
     case 'live': {
       const quiet = now - (state.lastEventAt ?? 0), late = state.cause?.code === 'turns'
-      const text = late ? 'Live, some seconds late' : 'Live', title = late ? long : `Version ${state.resourceVersion}`
+      const text = late ? 'Live, a few seconds behind' : 'Live', title = late ? long : `Version ${state.resourceVersion}`
       if (quiet < IDLE_AFTER) return { tone: late ? 'quiet' : 'ok', text, more: '', title }
       const time = quiet < 60_000 ? `${Math.floor(quiet / 1000)} s` : `${Math.floor(quiet / 60_000)} min`
       return { tone: 'quiet', text, more: `, last heard ${time} ago`, title }

@@ -18,7 +18,7 @@ type Message interface {
 // which decodes faster than JSON. API servers support it only for built-in types. The zero value is ready for use and
 // safe for concurrent use.
 //
-// Like in client-go, the kind and apiVersion of objects are empty.
+// As in client-go, the kind and apiVersion of objects are empty.
 type Protobuf[T Message] struct{ lw.Protobuf }
 
 // Decode implements [lw.Codec]. It returns the error of T's Unmarshal method, or a *[FieldError] if the metadata of the

@@ -9,7 +9,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/internal/revlog"
 )
 
-// Object is a stored object in the form that a GET request returns.
+// Object is a stored object as a GET request returns it.
 type Object struct {
 	Key             string // "namespace/name", or "name" for a cluster-scoped resource
 	ResourceVersion string
@@ -29,7 +29,7 @@ func (s *Server) Create(resource string, obj any) (Object, error) {
 }
 
 // Put creates or replaces an object. If the object has a resourceVersion, it must match that of the stored object. If
-// nothing changes, Put writes nothing. The arguments and errors are those of [Server.Create].
+// nothing changes, Put writes nothing. It has the same arguments and errors as [Server.Create].
 func (s *Server) Put(resource string, obj any) (Object, error) {
 	res, f, err := s.parse(resource, obj)
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Request is a request that the server received.
+// Request describes a request that the server received.
 type Request struct {
 	At     time.Time
 	Verb   string // "list", "watch", "get", "create", "update", "patch", "delete", or "" for other paths such as discovery
@@ -16,7 +16,7 @@ type Request struct {
 	Header http.Header
 }
 
-// Match reports whether a request is selected.
+// Match reports whether it selects a request.
 type Match func(Request) bool
 
 // Any matches every request.

@@ -74,8 +74,9 @@ func (r *Resource) key(namespace, name string) string {
 	return namespace + "/" + name
 }
 
-// AddResource adds a custom resource, like the creation of a CustomResourceDefinition. In its lists, items come before
-// metadata, and each item has kind and apiVersion. An existing resource of that name is replaced, but its objects stay.
+// AddResource adds a custom resource, as if a CustomResourceDefinition were created. In its lists, items come before
+// metadata, and each item has kind and apiVersion. It replaces an existing resource with the same name and keeps the
+// objects.
 func (s *Server) AddResource(r Resource) {
 	r.setDefaults()
 	r.generation = true
@@ -86,9 +87,9 @@ func (s *Server) AddResource(r Resource) {
 	}), &r)
 }
 
-// RemoveResource removes a resource and its objects, like the deletion of a CustomResourceDefinition. Watches of the
+// RemoveResource removes a resource and its objects, as if its CustomResourceDefinition were deleted. Watches of the
 // resource report the deletions and end cleanly. Later requests get 404. The name has the same form as in
-// [Server.Create]. An unknown name is ignored.
+// [Server.Create]. RemoveResource ignores an unknown name.
 func (s *Server) RemoveResource(name string) {
 	res, ok := s.resource(name)
 	if !ok {

@@ -136,7 +136,7 @@ func at(f fields, path string) (value any) {
 	return value
 }
 
-// ageOf formats the time since a timestamp in the units of kubectl.
+// ageOf formats the time since a timestamp in kubectl's units.
 func ageOf(value any) string {
 	created, _ := value.(string)
 	since, err := time.Parse(time.RFC3339, created)

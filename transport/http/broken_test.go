@@ -112,7 +112,7 @@ func TestContextEnds(t *testing.T) {
 				cancel(errOurs)
 			}()
 			_, err = transport.Open(ctx, requestFor(path, ""))
-			require.Equal(t, errOurs, err, "during a missing response or an incomplete error response")
+			require.Equal(t, errOurs, err, "while waiting for a response or reading an incomplete error body")
 		}
 
 		ctx, cancel = context.WithCancelCause(t.Context())

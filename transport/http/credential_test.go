@@ -83,7 +83,7 @@ func TestCredentialFuncAfterRejection(t *testing.T) {
 		"same token again":        {func(*lwhttp.Credential) (*lwhttp.Credential, error) { return &lwhttp.Credential{Token: "t"}, nil }, 1, "401"},
 		"nothing":                 {func(*lwhttp.Credential) (*lwhttp.Credential, error) { return nil, nil }, 1, "401"},
 		"new token each time":     {func(r *lwhttp.Credential) (*lwhttp.Credential, error) { return &lwhttp.Credential{Token: more(r)}, nil }, 2, "401"},
-		"error at the first call": {func(*lwhttp.Credential) (*lwhttp.Credential, error) { return nil, failure }, 0, "log in first"},
+		"error on the first call": {func(*lwhttp.Credential) (*lwhttp.Credential, error) { return nil, failure }, 0, "log in first"},
 		"error after a 401": {func(r *lwhttp.Credential) (*lwhttp.Credential, error) {
 			if r != nil {
 				return nil, failure

@@ -8,7 +8,7 @@ import (
 	"strconv"
 )
 
-// Format prints the options without secrets for all verbs, because options end up in logs.
+// Format prints the options without secrets for every verb, because options are often logged.
 func (o Options) Format(f fmt.State, verb rune) {
 	type plain Options // has no Format method
 	o.Token, o.Proxy = redacted(o.Token), redacted(o.Proxy)
@@ -21,7 +21,7 @@ func (o Options) Format(f fmt.State, verb rune) {
 	_, _ = fmt.Fprintf(f, fmt.FormatString(f, verb), plain(o))
 }
 
-// Format prints the origin of the server for all verbs.
+// Format prints the server's origin for every verb.
 func (t *Transport) Format(f fmt.State, _ rune) {
 	_, _ = io.WriteString(f, "http.Transport{"+t.Origin()+"}")
 }
@@ -33,7 +33,7 @@ func (c Credential) Format(f fmt.State, verb rune) {
 	_, _ = fmt.Fprintf(f, fmt.FormatString(f, verb), plain(c))
 }
 
-// MarshalJSON returns the output of Format as a JSON string, because loggers write JSON.
+// MarshalJSON returns the output of Format as a JSON string, so that JSON logs contain no secrets.
 func (c Credential) MarshalJSON() ([]byte, error) { return []byte(strconv.Quote(fmt.Sprint(c))), nil }
 
 func redacted[text string | []byte](secret text) string {

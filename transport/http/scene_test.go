@@ -149,7 +149,8 @@ func parse(t *testing.T, line string) (identity, address string) {
 	return name + " " + token, address
 }
 
-// eachProtocol runs a test in a scene with valid files: the certificate of "first", the token t1 and an authority.
+// eachProtocol runs a test over HTTP/2 and HTTP/1.1. The scene has a valid CA, the client certificate "first" and the
+// token "t1".
 func eachProtocol(t *testing.T, version uint16, test func(*testing.T, *scene, *certs.Authority)) {
 	for _, protocol := range []string{"h2", "http/1.1"} {
 		t.Run(protocol, func(t *testing.T) {

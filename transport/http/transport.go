@@ -25,9 +25,9 @@ type Transport struct {
 
 var _ lw.Transport = (*Transport)(nil)
 
-// New returns a transport to the API server at a URL such as "https://127.0.0.1:6443". The URL may have a path, which
-// is added before the path of each request. opts may be nil. New sends nothing, but reads the files to report mistakes
-// early.
+// New returns a transport for the API server at a URL such as "https://127.0.0.1:6443". The URL may have a path, which
+// is added before the path of each request. opts may be nil. New sends no requests. It reads the files to report
+// configuration errors early.
 func New(server string, opts *Options) (*Transport, error) {
 	if opts == nil {
 		opts = &Options{}

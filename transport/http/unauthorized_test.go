@@ -181,7 +181,7 @@ func TestContextEndsBeforeTheRetry(t *testing.T) {
 	}
 }
 
-// idler counts calls of CloseIdleConnections.
+// idler counts calls to CloseIdleConnections.
 type idler struct {
 	tokenServer
 	closed int

@@ -43,7 +43,11 @@ func (e *Error) Error() string {
 			text += part + ": "
 		}
 	}
-	return text + e.Err.Error()
+	message := e.Err.Error()
+	if rest, ok := strings.CutPrefix(message, "it "); ok && e.Entry+e.Field != "" {
+		return strings.TrimSuffix(text, ": ") + " " + rest
+	}
+	return text + message
 }
 
 func (e *Error) Unwrap() error { return e.Err }

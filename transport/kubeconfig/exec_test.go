@@ -310,13 +310,13 @@ func TestMissingPlugins(t *testing.T) {
 	for name, c := range map[string]struct{ user, want string }{
 		"missing":                 {"exec: {command: no-such-plugin, installHint: \"brew\\tinstall \\e[31mit\", " + good + "}", "exec.command: the credential plugin no-such-plugin: executable file not found in $PATH: brew install [31mit"},
 		"missing path":            {"exec: {command: ./no-such-plugin, " + good + "}", "no such file or directory"},
-		"no command":              {"exec: {" + good + "}", "exec.command: it is missing"},
-		"no version":              {p.user(", apiVersion: ''"), "exec.apiVersion: it must be client.authentication.k8s.io/v1 or "},
+		"no command":              {"exec: {" + good + "}", "exec.command is missing"},
+		"no version":              {p.user(", apiVersion: ''"), "exec.apiVersion must be client.authentication.k8s.io/v1 or "},
 		"old version":             {p.user(", apiVersion: client.authentication.k8s.io/v1alpha1"), "Kubernetes no longer supports v1alpha1"},
-		"no mode":                 {p.user(", interactiveMode: ''"), "exec.interactiveMode: it must be Never, IfAvailable or Always"},
-		"variable without a name": {"exec: {command: x, env: [{value: pa55word}], " + good + "}", "exec.env.name: it is missing"},
-		"string as args":          {"exec: {command: x, args: pa55word, " + good + "}", "exec.args: it must be a list"},
-		"text":                    {"exec: pa55word", "exec: it must be a mapping"},
+		"no mode":                 {p.user(", interactiveMode: ''"), "exec.interactiveMode must be Never, IfAvailable or Always"},
+		"variable without a name": {"exec: {command: x, env: [{value: pa55word}], " + good + "}", "exec.env.name is missing"},
+		"string as args":          {"exec: {command: x, args: pa55word, " + good + "}", "exec.args must be a list"},
+		"text":                    {"exec: pa55word", "exec must be a mapping"},
 	} {
 		_, err := kubeflags.Load(&kubeflags.Options{Path: file(t, "server: https://127.0.0.1:1", c.user)})
 		var typed *kubeconfig.Error
@@ -325,7 +325,7 @@ func TestMissingPlugins(t *testing.T) {
 		require.NotContains(t, err.Error(), "pa55word", name)
 	}
 	_, err := kubeflags.Load(&kubeflags.Options{Path: file(t, "server: https://127.0.0.1:1; extensions: [{name: client.authentication.k8s.io/exec, extension: {[a]: b}}]", p.user(", provideClusterInfo: true"))})
-	require.ErrorContains(t, err, `cluster "east": extensions.extension: it cannot be written as JSON`)
+	require.ErrorContains(t, err, `cluster "east": extensions.extension cannot be written as JSON`)
 
 	p.setStatus(`"token":"t1"`)
 	config := load(t, file(t, "server: https://127.0.0.1:1", p.user(", interactiveMode: Always")))

@@ -102,5 +102,5 @@ users: [{name: u, user: {exec: {apiVersion: client.authentication.k8s.io/v1, com
 func TestAliasBomb(t *testing.T) {
 	onlyFile(t)
 	_, err := kubeflags.Load(&kubeflags.Options{Path: write(t, filepath.Join(t.TempDir(), "config"), aliasBomb())})
-	require.ErrorContains(t, err, "it cannot be written as JSON")
+	require.ErrorContains(t, err, "cannot be written as JSON")
 }

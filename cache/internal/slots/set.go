@@ -113,7 +113,7 @@ func (n *node) own(epoch uint64) *node {
 	return made
 }
 
-// ownChild returns a child for writing, like own.
+// ownChild returns a writable child. Like own, it copies a child that belongs to an earlier epoch.
 func (n *node) ownChild(epoch uint64, at int) *node {
 	child := n.children[at].own(epoch)
 	n.children[at] = child

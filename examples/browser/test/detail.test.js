@@ -102,7 +102,7 @@ test('the changes of another object replace the list', () => {
   assert.equal(all('.changes > li').length, 1)
 })
 
-test('a change is redrawn when its full objects arrive and keeps its open state', () => {
+test('a change is redrawn when its full objects arrive and stays collapsed', () => {
   const old = item('1', { n: 1 }), now = item('2', { n: 2 }), answers = {}, full = versions(answers), row = new Row(now)
   history.add(modified(old, now))
   show(row, full)

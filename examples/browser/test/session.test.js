@@ -125,7 +125,7 @@ for (const [status, code] of [[401, 'unauthorized'], [403, 'forbidden']]) {
   })
 }
 
-test('changing the server replaces its notices and namespaces', async () => {
+test('changing the server replaces the notices and namespaces', async () => {
   begin()
   session.connect()
   await settle()
@@ -168,7 +168,7 @@ test('connecting clears the status of the previous server', async () => {
   assert.equal(session.waiting, undefined)
 })
 
-test('cancelling keeps the server', async () => {
+test('canceling the dialog keeps the current server', async () => {
   begin()
   session.connect()
   await settle()

@@ -8,7 +8,7 @@ const state = (phase, more) => ({ phase, stale: phase !== 'live', ...more })
 
 const WORDS = {
   unauthorized: 'The server rejected the token', forbidden: 'Not allowed', 'not-found': 'The server has no such collection',
-  expired: 'The resourceVersion has expired; relisting', 'too-many-requests': 'The server limits the rate of requests', 'too-large': 'The collection is too large',
+  expired: 'The resourceVersion has expired; relisting', 'too-many-requests': 'The server is rate limiting requests', 'too-large': 'The collection is too large',
   status: 'The server answered with an error', closed: 'The server ended the watch', silent: 'The server sent nothing for too long',
   unsupported: 'The server or this browser does not support this', network: 'No connection', malformed: 'The response could not be read',
   invalid: 'The request is invalid', load: 'The WASM module could not be loaded', crashed: 'The WASM module crashed: reload the page',
@@ -64,7 +64,7 @@ test('the button is hidden while the page connects', () => {
   assert.equal(actionLabel(state('interrupted')), 'Try now')
 })
 
-test('rows are stale only after a complete list', () => {
+test('rows are marked stale only after a complete list', () => {
   const at = new Date(2030, 0, 1, 13, 3, 4).getTime(), stale = { stale: true, lastEventAt: at }
   assert.equal(staleness(stale, 3, at + 34_000), 'Stale: last update at 13:03:04, 34s ago. Later changes are unknown.')
   assert.equal(staleness({ ...stale, cause: cause('network') }, 1, at), 'Stale: last update at 13:03:04, 0s ago. Later changes are unknown. Cause: why')

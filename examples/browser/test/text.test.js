@@ -103,8 +103,8 @@ test('a live page shows when a quiet server last sent something', () => {
 test('a live page reports delayed changes while watches take turns', () => {
   const at = Date.UTC(2030, 0, 1), cause = { code: 'turns', message: 'watches take turns on two connections' }
   const shown = (ms) => indicator({ phase: 'live', stale: false, resourceVersion: '7', lastEventAt: at, cause }, at + ms)
-  assert.deepEqual(shown(0), { tone: 'quiet', text: 'Live, some seconds late', more: '', title: cause.message })
-  assert.deepEqual(shown(12_000), { tone: 'quiet', text: 'Live, some seconds late', more: ', last heard 12 s ago', title: cause.message })
+  assert.deepEqual(shown(0), { tone: 'quiet', text: 'Live, a few seconds behind', more: '', title: cause.message })
+  assert.deepEqual(shown(12_000), { tone: 'quiet', text: 'Live, a few seconds behind', more: ', last heard 12 s ago', title: cause.message })
 })
 
 test('the button offers another token after a 401, and otherwise a retry unless the server requested a delay', () => {

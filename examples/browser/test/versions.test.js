@@ -37,19 +37,19 @@ test('the full object is requested if it has not changed since the page loaded',
   assert.deepEqual(requests, ['/web'])
 })
 
-test('a past version comes from a list at that time', async (t) => {
+test('a past revision is read from a list at that resourceVersion', async (t) => {
   const { answered, requests } = ask(t, () => json(list(pod('5'))), '5', { asOf: '7' })
   assert.deepEqual(await answered, { object: { apiVersion: 'v1', ...withoutManagedFields('5') } })
   assert.deepEqual(requests, ['?fieldSelector=metadata.name%3Dweb&resourceVersion=7&resourceVersionMatch=Exact'])
 })
 
-test('if the past version is lost, the current object is requested', async (t) => {
+test('the current object is requested if the past revision has expired', async (t) => {
   const { answered, requests } = ask(t, (url) => (url.includes('?') ? json({ message: 'too old' }, 410) : json(pod('5'))), '5', { asOf: '7', current: true })
   assert.deepEqual(await answered, { object: withoutManagedFields('5') })
   assert.equal(requests.length, 2)
 })
 
-test('an object that has changed since then becomes the newest', async (t) => {
+test('a response with a newer revision replaces the newest object', async (t) => {
   const { answered, versions } = ask(t, () => json(pod('6')), '5', { current: true })
   assert.deepEqual(await answered, { reason: 'the object has changed since then' })
   assert.deepEqual(versions().newest, withoutManagedFields('6'))
@@ -72,7 +72,7 @@ for (const [reason, [respond, how]] of Object.entries(failures)) {
   })
 }
 
-test('a failed version is requested only once', async (t) => {
+test('a failed revision is requested only once', async (t) => {
   const { answered, requests, versions } = ask(t, () => json({}, 404), '5', { current: true })
   await answered
   assert.equal(versions().at('5', { current: true }).reason, 'the object no longer exists')
@@ -92,12 +92,12 @@ test('close cancels the request and suppresses its result', async (t) => {
   await new Promise(setImmediate)
 })
 
-test('a version without a known time is not requested', async (t) => {
+test('an object revision with no known time is not requested', async (t) => {
   const { answered, requests } = ask(t, () => assert.fail('it was requested'), '5', {})
   assert.deepEqual([await answered, requests], [{ reason: 'the time of this version is unknown' }, []])
 })
 
-test('a list with another version of the object is a failure', async (t) => {
+test('a list with another revision of the object is a failure', async (t) => {
   assert.deepEqual(await ask(t, () => json(list(pod('4'))), '5', { asOf: '7' }).answered, { reason: 'the object had another version at that time' })
 })
 
@@ -128,7 +128,7 @@ function stepwise(t) {
 }
 const turn = () => new Promise((resolve) => setImmediate(resolve))
 
-test('versions are requested one after the other and only once', async (t) => {
+test('revisions are requested sequentially and only once', async (t) => {
   const { versions, pending, told } = stepwise(t)
   for (const version of ['5', '6', '5']) assert.equal(versions.at(version, { asOf: version }), undefined)
   assert.equal(pending.length, 1)
@@ -142,7 +142,7 @@ test('versions are requested one after the other and only once', async (t) => {
   assert.deepEqual([pending.length, told], [3, [1, 2]], 'a later version starts again')
 })
 
-test('pending and stored versions are limited, and the oldest are dropped first', async (t) => {
+test('pending and stored revisions are limited, and the oldest are dropped first', async (t) => {
   const { versions, pending } = stepwise(t)
   const ask = (from, to) => { for (let v = from; v <= to; v++) versions.at(String(v), { asOf: String(v) }) }
   const drain = async () => {
@@ -161,7 +161,7 @@ test('pending and stored versions are limited, and the oldest are dropped first'
   assert.equal(versions.at('1', {}), undefined, 'the first one is not')
 })
 
-test('a result after close is dropped', async (t) => {
+test('a result that arrives after close is dropped', async (t) => {
   const { versions, pending, told } = stepwise(t)
   versions.at('5', { asOf: '5' })
   versions.close()
@@ -179,7 +179,7 @@ test('a failed request keeps the newest object', async (t) => {
   assert.deepEqual(versions.newest, withoutManagedFields('5'))
 })
 
-test('a past object becomes the newest only for a current request', async (t) => {
+test('a past revision becomes the newest only for a current request', async (t) => {
   const { versions, pending } = stepwise(t)
   versions.at('5', { asOf: '5' })
   pending[0].resolve('5')

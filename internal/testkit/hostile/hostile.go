@@ -64,7 +64,7 @@ func (h *Heap) Look() {
 	h.most = max(h.most, Held())
 }
 
-// Grown returns the maximum growth in bytes.
+// Grown returns the largest heap growth that Look has measured, in bytes.
 func (h *Heap) Grown() int64 {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -13,7 +13,7 @@ type Pod struct {
 	Namespace, Name, UID, App, Node, Phase string
 	ResourceVersion                        uint64
 	hash, ip                               string
-	details                                *details // nil selects the details of plain
+	details                                *details // if nil, plain supplies the details
 }
 
 // Pods returns n different Pods.

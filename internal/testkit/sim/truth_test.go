@@ -82,7 +82,7 @@ type claim struct {
 	revision int64
 }
 
-// lost reports whether the history of now lacks the claimed revision.
+// lost reports whether the claimed revision is missing from the history of incarnation now.
 func (c claim) lost(now *incarnation) bool {
 	if c.of == nil {
 		return false

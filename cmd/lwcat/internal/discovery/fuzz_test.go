@@ -74,7 +74,7 @@ var (
 	regularGroup   = regexp.MustCompile(`^[a-uw-z][-a-z0-9]*(\.[a-uw-z][-a-z0-9]*)*$`)
 )
 
-// tooDeep reports whether a text nests deeper than lw reads.
+// tooDeep reports whether the JSON text is nested deeper than lw accepts.
 func tooDeep(text string) bool {
 	var first json.RawMessage
 	if json.NewDecoder(strings.NewReader(text)).Decode(&first) != nil {

@@ -10,7 +10,7 @@ import (
 // clock is the format of times for people. It omits the date.
 const clock = "15:04:05.000"
 
-// newLine returns the format for people: time, event type, kind, object, age and state.
+// newLine returns the human-readable format: time, event type, kind, object, age and state.
 func newLine(_ string, opts *Options) (Format, error) {
 	bare := *opts
 	bare.NoHeaders = true // all kinds share one table

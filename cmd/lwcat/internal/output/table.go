@@ -47,7 +47,7 @@ func isControl(r rune) bool {
 type table struct {
 	opts    *Options
 	row     func(*Event) row
-	known   map[string]*columns // by resource, or one shared entry without headers
+	known   map[string]*columns // keyed by resource; without headers, all resources share one entry
 	pending []row
 }
 

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"strconv"
+	"strings"
 	"time"
 	"unicode/utf8"
 )
@@ -57,7 +58,11 @@ type CorruptError struct {
 }
 
 func (e *CorruptError) Error() string {
-	return "line " + strconv.Itoa(e.Line) + " of the recording: " + e.Err.Error()
+	text := "line " + strconv.Itoa(e.Line) + " of the recording"
+	if rest, ok := strings.CutPrefix(e.Err.Error(), "the line "); ok {
+		return text + " " + rest
+	}
+	return text + ": " + e.Err.Error()
 }
 
 func (e *CorruptError) Unwrap() error { return e.Err }
@@ -115,7 +120,7 @@ func Read(file io.ReaderAt) (*Recording, error) {
 func lineError(line []byte, err error) error {
 	switch {
 	case err == bufio.ErrBufferFull:
-		return errors.New("the line is too long")
+		return errors.New("the line is too long: the limit is " + strconv.Itoa(maxLine) + " bytes")
 	case err == io.EOF && len(line) == 0:
 		return errors.New("the file is empty")
 	case err == io.EOF:

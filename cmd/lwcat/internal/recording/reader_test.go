@@ -26,9 +26,9 @@ func TestRejectsOtherFiles(t *testing.T) {
 		"":                                      "line 1 of the recording: the file is empty",
 		"\n":                                    "line 1 of the recording: the file is not an lwcat recording",
 		"{}\n":                                  "line 1 of the recording: the file is not an lwcat recording",
-		"\xff\n":                                "line 1 of the recording: the line is not valid UTF-8",
-		`{"format":"lwcat`:                      "line 1 of the recording: the line is incomplete",
-		strings.Repeat("x", 2e6):                "line 1 of the recording: the line is too long",
+		"\xff\n":                                "line 1 of the recording is not valid UTF-8",
+		`{"format":"lwcat`:                      "line 1 of the recording is incomplete",
+		strings.Repeat("x", 2e6):                "line 1 of the recording is too long: the limit is 1048576 bytes",
 		`{"format":"x"}` + "\n":                 "line 1 of the recording: the file is not an lwcat recording",
 		strings.Replace(header, "1", "2", 1):    "line 1 of the recording: the format version is 2, but this lwcat supports only 1: use a newer lwcat",
 		strings.Replace(header, "1", "0", 1):    "line 1 of the recording: unknown format version 0",
@@ -44,23 +44,23 @@ func TestRejectsOtherFiles(t *testing.T) {
 
 func TestPlaysUpToDamage(t *testing.T) {
 	for damage, want := range map[string]string{
-		closed[:20]:                           "the line is incomplete",
-		"\n":                                  "the line is damaged",
-		closed[:20] + "\n":                    "the line is damaged",
-		closed[:30] + "{}\n":                  "the line is damaged",
-		"{\"at\":4,\xff}\n":                   "the line is not valid UTF-8",
-		open:                                  `unexpected entry "open" of stream 1`,
-		opened:                                `unexpected entry "opened" of stream 1`,
-		strings.Replace(closed, "4", "-4", 1): "the time is before the start",
-		strings.Replace(closed, "4", "1", 1):  "the time is before the stream's previous entry",
-		strings.Replace(closed, `m":1`, `m":2`, 1):  `unexpected entry "closed" of stream 2`,
-		strings.Replace(closed, "closed", "new", 1): `unexpected entry "new" of stream 1`,
-		`{"at":4,"kind":"follow"}` + "\n":           `unexpected entry "follow" of stream 0`,
-		`{"at":4,"kind":"open","stream":2}` + "\n":  `unexpected entry "open" of stream 2`,
+		closed[:20]:                           " is incomplete",
+		"\n":                                  " is damaged",
+		closed[:20] + "\n":                    " is damaged",
+		closed[:30] + "{}\n":                  " is damaged",
+		"{\"at\":4,\xff}\n":                   " is not valid UTF-8",
+		open:                                  `: unexpected entry "open" of stream 1`,
+		opened:                                `: unexpected entry "opened" of stream 1`,
+		strings.Replace(closed, "4", "-4", 1): ": the time is before the start",
+		strings.Replace(closed, "4", "1", 1):  ": the time is before the stream's previous entry",
+		strings.Replace(closed, `m":1`, `m":2`, 1):  `: unexpected entry "closed" of stream 2`,
+		strings.Replace(closed, "closed", "new", 1): `: unexpected entry "new" of stream 1`,
+		`{"at":4,"kind":"follow"}` + "\n":           `: unexpected entry "follow" of stream 0`,
+		`{"at":4,"kind":"open","stream":2}` + "\n":  `: unexpected entry "open" of stream 2`,
 	} {
 		r, err := Read(bytes.NewReader([]byte(header + open + opened + frame + damage)))
 		require.NoError(t, err)
-		require.EqualError(t, r.Broken, "line 5 of the recording: "+want)
+		require.EqualError(t, r.Broken, "line 5 of the recording"+want)
 		body, err := r.Play(0).Discovery().Open(t.Context(), &lw.Request{Path: "/x", Watch: true})
 		require.NoError(t, err)
 		text, err := io.ReadAll(body)

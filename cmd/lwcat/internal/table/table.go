@@ -43,7 +43,7 @@ func (t *Transport) Columns() []string {
 // Cells returns the cells of an object as a JSON array, or "" if it has none.
 func Cells(o *lw.Object) lw.Value { return lw.Value(o.Raw()).Member(member) }
 
-// member is the name of the cells in an object. Servers do not use it.
+// member is the JSON member that holds an object's table cells. No server uses this name.
 const member = "lwcat.cells"
 
 // Open implements lw.Transport.

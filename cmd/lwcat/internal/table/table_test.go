@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// recordingTransport answers with a text and stores the request.
+// recordingTransport returns a fixed response body and records the request.
 type recordingTransport struct {
 	text string
 	err  error
