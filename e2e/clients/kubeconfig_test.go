@@ -89,11 +89,11 @@ func (k *kubeconfigs) explain(seed uint64, opts *kubeflags.Options, taken, their
 		return
 	}
 	for text, reason := range map[string]string{
-		"there is no user ":             "unknown user of a context: client-go sends no credentials",
-		"basic authentication":          "passwords, which servers no longer accept",
+		"there is no user ":              "unknown user of a context: client-go sends no credentials",
+		"basic authentication":           "passwords, which servers no longer accept",
 		"client-certificate is required": "key without a certificate: client-go ignores it",
-		"are both specified":            "data and path: client-go rejects them although its types document that the data takes precedence",
-		"executable file not found":     "missing plugin: client-go fails only at the first request",
+		"are both specified":             "data and path: client-go rejects them although its types document that the data takes precedence",
+		"executable file not found":      "missing plugin: client-go fails only at the first request",
 	} {
 		if err := errors.Join(ours, theirs); strings.Contains(err.Error(), text) {
 			k.deliberate[reason]++
