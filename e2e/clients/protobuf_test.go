@@ -284,3 +284,67 @@ func FuzzProtobufEvent(f *testing.F) {
 		require.Equal(t, want, got)
 	})
 }
+
+func TestProtobufKeepsManagedFieldsOnRequest(t *testing.T) {
+	pod := corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "a", ManagedFields: []metav1.ManagedFieldsEntry{{Manager: "m"}}}}
+	want, err := pod.Marshal()
+	require.NoError(t, err)
+	for name, body := range map[string][]byte{
+		"list":  encode(t, &corev1.PodList{ListMeta: metav1.ListMeta{ResourceVersion: "1"}, Items: []corev1.Pod{pod}}),
+		"watch": watchFrame(t, "ADDED", encode(t, pod.DeepCopy())),
+	} {
+		t.Run(name, func(t *testing.T) {
+			client, err := lw.NewClient(response{bytes.NewReader(body)}, lw.Pods(""), rawCodec{}, &lw.ClientOptions{KeepManagedFields: true})
+			require.NoError(t, err)
+			var messages [][]byte
+			if name == "list" {
+				for object, err := range client.List(t.Context(), lw.ListOptions{}, new(lw.ListMeta)) {
+					require.NoError(t, err)
+					messages = append(messages, object.message)
+				}
+			} else {
+				for event, err := range client.Watch(t.Context(), lw.WatchOptions{}) {
+					require.NoError(t, err)
+					if event.Type == lw.Added {
+						messages = append(messages, event.Object.message)
+					}
+				}
+			}
+			require.Equal(t, [][]byte{want}, messages)
+		})
+	}
+}
+
+func TestProtobufMetadataOnly(t *testing.T) {
+	list := &metav1.PartialObjectMetadataList{
+		TypeMeta: metav1.TypeMeta{Kind: "PartialObjectMetadataList", APIVersion: "meta.k8s.io/v1"},
+		ListMeta: metav1.ListMeta{ResourceVersion: "3"},
+		Items:    []metav1.PartialObjectMetadata{{ObjectMeta: metav1.ObjectMeta{Name: "a", Labels: map[string]string{"x": "y"}}}},
+	}
+	var body bytes.Buffer
+	require.NoError(t, protobufSerializer.Encode(list, &body))
+	transport := &recordedRequest{response: response{&body}}
+	client, err := lw.NewClient(transport, lw.Pods(""), rawCodec{}, &lw.ClientOptions{MetadataOnly: true})
+	require.NoError(t, err)
+	objects := 0
+	for object, err := range client.List(t.Context(), lw.ListOptions{}, new(lw.ListMeta)) {
+		require.NoError(t, err)
+		var got metav1.PartialObjectMetadata
+		require.NoError(t, got.Unmarshal(object.message))
+		require.Equal(t, list.Items[0], got)
+		objects++
+	}
+	require.Equal(t, 1, objects)
+	require.Contains(t, transport.accept, "application/vnd.kubernetes.protobuf;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1")
+}
+
+// recordedRequest is a Transport that records the Accept header.
+type recordedRequest struct {
+	response
+	accept string
+}
+
+func (r *recordedRequest) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, error) {
+	r.accept = req.Accept
+	return r.response.Open(ctx, req)
+}
