@@ -37,7 +37,7 @@ export function dashboard(name) {
       const fields = () => view.texts('.changes .field')
       await view.until('the changed field', async () => (await fields()).includes('status.phaseRunning→Failed'))
       assert.deepEqual(await fields(), ['status.containerStatuses[main]name: main\nready: true\nrestartCount: 0\nstate:\n  running: {}removed', 'status.phaseRunning→Failed', 'status.reason+Evicted'])
-      assert.ok((await view.texts('.yaml .changed')).includes('  phase: Failed\n'))
+      await view.until('the mark in the YAML', async () => (await view.texts('.yaml .changed')).includes('  phase: Failed\n'))
       await view.picture('detail')
       await view.remove('pods', 'shop', 'web-0')
       await view.until('the deletion', async () => /^deleted/.test(await view.text('.detail .sub')))

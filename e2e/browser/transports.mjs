@@ -22,7 +22,7 @@ export function transports(scene) {
     await until('a bookmark', async () => page.evaluate(() => globalThis.stage.show('first').calls > 3))
     const { watches } = await cluster.look()
     await follow(page, 'second', { server: cluster.url, transport: 'auto', ask: 'second' })
-    await equal(cluster, page, 'second')
+    await until('the watch', async () => (await cluster.look()).watches > watches)
     await cluster.put({ object: { metadata: { name: 'new' } } }) // only a WebSocket watch delivers it
     assert.equal((await equal(cluster, page, 'second')).has.watches, watches + 1)
   }))
