@@ -29,7 +29,7 @@ type program struct {
 func buildPrograms(t *testing.T) string {
 	path := filepath.Join(t.TempDir(), "run")
 	build := exec.Command("go", "build", "-o", path, "./run")
-	build.Dir = "clients" // the module that imports client-go
+	build.Dir = "../examples/clientgo"
 	out, err := build.CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	return path

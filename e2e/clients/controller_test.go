@@ -13,8 +13,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/seed-6d2a410a/listwatch/e2e/clients/controller/clientgo"
-	"github.com/seed-6d2a410a/listwatch/e2e/clients/controller/listwatch"
+	"github.com/seed-6d2a410a/listwatch/examples/clientgo/controller/clientgo"
+	"github.com/seed-6d2a410a/listwatch/examples/clientgo/controller/listwatch"
 	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
 )
 

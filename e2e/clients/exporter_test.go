@@ -10,8 +10,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/seed-6d2a410a/listwatch/e2e/clients/exporter/clientgo"
-	"github.com/seed-6d2a410a/listwatch/e2e/clients/exporter/listwatch"
+	"github.com/seed-6d2a410a/listwatch/examples/clientgo/exporter/clientgo"
+	"github.com/seed-6d2a410a/listwatch/examples/clientgo/exporter/listwatch"
 	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
 )
 

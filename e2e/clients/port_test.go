@@ -15,8 +15,8 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/client-go/tools/clientcmd/api"
 
-	"github.com/seed-6d2a410a/listwatch/e2e/clients/port/clientgo"
-	"github.com/seed-6d2a410a/listwatch/e2e/clients/port/listwatch"
+	"github.com/seed-6d2a410a/listwatch/examples/clientgo/port/clientgo"
+	"github.com/seed-6d2a410a/listwatch/examples/clientgo/port/listwatch"
 	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
 )
 

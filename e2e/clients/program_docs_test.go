@@ -15,7 +15,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/internal/testkit/docs"
 )
 
-// programs are the files of the pairs in docs/migration.md. Each %s is "listwatch" or "clientgo".
+// programs are files in examples/clientgo. docs/migration.md explains them. Each %s is "listwatch" or "clientgo".
 var programs = []string{
 	"controller/%s/controller.go",
 	"port/%s/controller.go",
@@ -23,9 +23,11 @@ var programs = []string{
 	"unittest/%s/controller_test.go",
 }
 
+const folder = "../../examples/clientgo/"
+
 // linesOf counts the lines of a file that are neither blank nor comments.
 func linesOf(t *testing.T, file string) (n int) {
-	text, err := os.ReadFile(file)
+	text, err := os.ReadFile(folder + file)
 	require.NoError(t, err)
 	formatted, err := format.Source(text)
 	require.NoError(t, err)
@@ -48,7 +50,7 @@ func TestProgramLines(t *testing.T) {
 		row := "| " + path.Dir(path.Dir(program)) + " |"
 		for _, library := range []string{"listwatch", "clientgo"} {
 			file := fmt.Sprintf(program, library)
-			row += fmt.Sprintf(" [%d lines](../e2e/clients/%s) |", linesOf(t, file), file)
+			row += fmt.Sprintf(" [%d lines](../%s) |", linesOf(t, file), "examples/clientgo/"+file)
 		}
 		require.Contains(t, string(guide), row)
 	}
@@ -73,7 +75,7 @@ func TestProgramExcerpts(t *testing.T) {
 	require.True(t, found)
 	code := ""
 	for _, program := range programs {
-		text, err := os.ReadFile(fmt.Sprintf(program, "listwatch"))
+		text, err := os.ReadFile(folder + fmt.Sprintf(program, "listwatch"))
 		require.NoError(t, err)
 		code += unindented(string(text)) + "\n"
 	}

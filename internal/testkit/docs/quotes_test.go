@@ -12,8 +12,8 @@ import (
 // quotes are the pages that explain a program, with its module and its file.
 var quotes = map[string]struct{ module, file string }{
 	"docs/tutorials/go-service.md": {"", "examples/service/main.go"},
-	"docs/tutorials/controller.md": {"e2e/clients", "e2e/clients/environment/controller.go"},
-	"docs/lwtest.md":               {"e2e/clients", "e2e/clients/environment/controller_test.go"},
+	"docs/tutorials/controller.md": {"e2e/clients", "examples/clientgo/environment/controller.go"},
+	"docs/lwtest.md":               {"e2e/clients", "examples/clientgo/environment/controller_test.go"},
 }
 
 // TestPagesQuoteTheirPrograms checks that the code of a page is a part of the program, which has tests of its own.

@@ -21,12 +21,12 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 
-	controllerclientgo "github.com/seed-6d2a410a/listwatch/e2e/clients/controller/clientgo"
-	controllerlistwatch "github.com/seed-6d2a410a/listwatch/e2e/clients/controller/listwatch"
-	exporterclientgo "github.com/seed-6d2a410a/listwatch/e2e/clients/exporter/clientgo"
-	exporterlistwatch "github.com/seed-6d2a410a/listwatch/e2e/clients/exporter/listwatch"
-	portclientgo "github.com/seed-6d2a410a/listwatch/e2e/clients/port/clientgo"
-	portlistwatch "github.com/seed-6d2a410a/listwatch/e2e/clients/port/listwatch"
+	controllerclientgo "github.com/seed-6d2a410a/listwatch/examples/clientgo/controller/clientgo"
+	controllerlistwatch "github.com/seed-6d2a410a/listwatch/examples/clientgo/controller/listwatch"
+	exporterclientgo "github.com/seed-6d2a410a/listwatch/examples/clientgo/exporter/clientgo"
+	exporterlistwatch "github.com/seed-6d2a410a/listwatch/examples/clientgo/exporter/listwatch"
+	portclientgo "github.com/seed-6d2a410a/listwatch/examples/clientgo/port/clientgo"
+	portlistwatch "github.com/seed-6d2a410a/listwatch/examples/clientgo/port/listwatch"
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 )
 

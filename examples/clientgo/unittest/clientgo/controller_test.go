@@ -18,7 +18,7 @@ import (
 	"k8s.io/client-go/kubernetes/fake"
 	clienttesting "k8s.io/client-go/testing"
 
-	"github.com/seed-6d2a410a/listwatch/e2e/clients/controller/clientgo"
+	"github.com/seed-6d2a410a/listwatch/examples/clientgo/controller/clientgo"
 )
 
 // start runs the controller until the test ends.

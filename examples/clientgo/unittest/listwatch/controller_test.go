@@ -14,7 +14,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
-	"github.com/seed-6d2a410a/listwatch/e2e/clients/controller/listwatch"
+	"github.com/seed-6d2a410a/listwatch/examples/clientgo/controller/listwatch"
 	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 )
