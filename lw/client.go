@@ -165,7 +165,7 @@ func (c *Client[T]) nextEvent(s decoder, scanned *Scanned, trace *Trace, stored 
 	event.Type = eventType
 	switch eventType {
 	case errorEvent:
-		return event, errorOfEvent(s, scanned)
+		return event, s.status(scanned)
 	case Bookmark:
 		event.ResourceVersion = string(scanned.ResourceVersion())
 		if scanned.initialEventsEnd {
@@ -182,13 +182,4 @@ func (c *Client[T]) nextEvent(s decoder, scanned *Scanned, trace *Trace, stored 
 		event.ResourceVersion = event.Object.GetResourceVersion()
 	}
 	return event, err
-}
-
-// errorOfEvent returns the error in an ERROR event.
-func errorOfEvent(s decoder, scanned *Scanned) error {
-	status, err := s.status(scanned)
-	if err != nil {
-		return err
-	}
-	return &StatusError{Status: status, RetryAfter: status.Details.retryAfter()}
 }

@@ -55,18 +55,15 @@ func (s scanner) wrongValue(at int, expected, found string) bool {
 	return s.Fail(&jsonscan.SyntaxError{Offset: s.Offset(at), Expected: expected, Found: redact.Body(s.Source(), found)})
 }
 
-// status returns the Status in an ERROR event. It does not parse large objects, so that the error text stays short.
-func (s scanner) status(o *Scanned) (Status, error) {
-	malformed := &MalformedError{Offset: s.Offset(0), Expected: "a Status in the ERROR event", Found: "another object"}
+// status returns the error of an ERROR event. It does not parse large objects, so that the error text stays short.
+func (s scanner) status(o *Scanned) error {
+	found := "another object"
 	if len(o.body) > maxErrorBody {
-		malformed.Found = "an object of more than 64 kB"
-		return Status{}, malformed
+		found = "an object of more than 64 kB"
+	} else if e := (&StatusError{}); e.parse(Value(string(o.body)), s.Source()) {
+		return e
 	}
-	status, err := statusOf(Value(string(o.body)), s.Source())
-	if err != nil {
-		return Status{}, malformed
-	}
-	return status, nil
+	return &MalformedError{Offset: s.Offset(0), Expected: "a Status in the ERROR event", Found: found}
 }
 
 // event reads the next event of a watch, {"type":…,"object":…}, into o. At the end of the stream it returns false.

@@ -28,7 +28,7 @@ func ExampleInterruption() {
 			if watches == 2 {
 				return
 			}
-			server.Fail(lwtest.Watches, 1, lwtest.Gone())
+			server.Fail(lwtest.Watches, 1, lwtest.Refuse(&lw.StatusError{Code: 410, Reason: "Expired"}))
 			server.CloseWatches()
 		case lw.Interrupted:
 			cause := "another cause"
@@ -98,7 +98,7 @@ func ExampleTrace() {
 func ExampleStatusError() {
 	server, pods, end := serve()
 	defer end()
-	server.Fail(lwtest.Any, -1, lwtest.Refuse(lw.Status{Code: http.StatusForbidden, Reason: "Forbidden", Message: "pods is forbidden"}))
+	server.Fail(lwtest.Any, -1, lwtest.Refuse(&lw.StatusError{Code: http.StatusForbidden, Reason: "Forbidden", Message: "pods is forbidden"}))
 	for event := range lw.ListAndWatch(context.Background(), pods, &lw.Options{StopOn: lw.IsPermanent}) {
 		status, ok := errors.AsType[*lw.StatusError](event.Interruption.Err)
 		fmt.Println(ok, status.Code, status.Reason, errors.Is(status, lw.ErrForbidden))

@@ -44,7 +44,7 @@ func (e *StatusError) fault() fault {
 	switch {
 	case e.Code == 429, e.Code == 503 && e.RetryAfter > 0:
 		return overload
-	case e.Code >= 502 && e.Code <= 504, e.Status.Status == "" && e.Code >= 500 && isMarkup(e.Message):
+	case e.Code >= 502 && e.Code <= 504, e.Code >= 500 && isMarkup(e.Message):
 		return connection
 	}
 	return protocol
@@ -68,6 +68,7 @@ func isHTML(err error) bool {
 	return ok && e.html
 }
 
+// isMarkup reports whether the message of an error response is the start of an HTML page, which gateways send.
 func isMarkup(text string) bool { return text != "" && text[0] == '<' }
 
 // statusCode returns the HTTP status code of a *StatusError, or zero for other errors.

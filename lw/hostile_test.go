@@ -282,7 +282,7 @@ func TestTruncatesLargeStatuses(t *testing.T) {
 
 	const head, end = `{"kind":"Status","code":410,"message":"`, `"}`
 	largest := head + strings.Repeat("x", maxErrorBody-len(head+end)) + end
-	require.ErrorIs(t, errorOfEvent(&jsonDecoder{textScanner(nil)}, &Scanned{body: []byte(largest)}), ErrExpired)
+	require.ErrorIs(t, textScanner(nil).status(&Scanned{body: []byte(largest)}), ErrExpired)
 
 	require.Equal(t, `"`+strings.Repeat("x", 32)+`"`, shorten([]byte(strings.Repeat("x", 32))))
 	list := `{"kind":"` + strings.Repeat("x", 1000) + `"}`

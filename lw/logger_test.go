@@ -32,7 +32,7 @@ func (w *warnings) Warn(_ string, args ...any) {
 type rejecting int
 
 func (code rejecting) Open(context.Context, *Request) (io.ReadCloser, error) {
-	return nil, &StatusError{Status: Status{Code: int(code)}}
+	return nil, &StatusError{Code: int(code)}
 }
 
 func TestLoggerReceivesCauseOncePerMinute(t *testing.T) {

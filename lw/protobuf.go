@@ -116,8 +116,14 @@ func (d *protoDecoder) event(o *Scanned) (EventType, bool) {
 	return eventType, true
 }
 
-// status returns the Status of an ERROR event.
-func (d *protoDecoder) status(o *Scanned) (Status, error) { return protoStatus(o.body, d.source) }
+// status returns the error of an ERROR event.
+func (d *protoDecoder) status(o *Scanned) error {
+	e := &StatusError{}
+	if !e.unmarshal(o.body, d.source) {
+		return &MalformedError{Offset: d.r.Offset(), Expected: "a Status", Found: "malformed protobuf"}
+	}
+	return e
+}
 
 // envelope parses an object that starts with the magic bytes: a runtime.Unknown with the kind and the message.
 func envelope(data []byte) (kind string, message []byte, ok bool) {

@@ -61,7 +61,7 @@ func TestTimedOutWatchResumesWithoutJitter(t *testing.T) {
 func TestWatchFailures(t *testing.T) {
 	const first, second = firstDelay, 2 * firstDelay
 	retryAfter := func(code int, delay time.Duration) error {
-		return &StatusError{Status: Status{Code: code}, RetryAfter: delay}
+		return &StatusError{Code: code, RetryAfter: delay}
 	}
 	cases := []struct {
 		name          string
@@ -282,7 +282,7 @@ func TestHealthyWatchResetsBackoff(t *testing.T) {
 
 // All clients receive the same delay, so a random part is added.
 func TestRetryAfterHasJitter(t *testing.T) {
-	overloaded := &StatusError{Status: Status{Code: 429}, RetryAfter: 5 * time.Second}
+	overloaded := &StatusError{Code: 429, RetryAfter: 5 * time.Second}
 	r := newMachineHarness(t, Options{}).synced("7")
 	r.random = func() float64 { return 0.5 }
 	require.Equal(t, 5250*time.Millisecond, r.watchFails(overloaded).Delay)
@@ -296,7 +296,7 @@ func TestRetryAfterHasJitter(t *testing.T) {
 
 // After ten requests with Retry-After in a row, the backoff also applies.
 func TestRepeatedRetryAfterGrows(t *testing.T) {
-	overloaded := &StatusError{Status: Status{Code: 429}, RetryAfter: time.Second}
+	overloaded := &StatusError{Code: 429, RetryAfter: time.Second}
 	r := newMachineHarness(t, Options{}).synced("7")
 	wait := func() time.Duration {
 		r.pass(10 * time.Second) // refills the request budget
@@ -316,7 +316,7 @@ func TestRepeatedRetryAfterGrows(t *testing.T) {
 func TestRetryAfterIsCapped(t *testing.T) {
 	for _, retryAfter := range []time.Duration{24 * time.Hour, math.MaxInt64} {
 		r := newMachineHarness(t, Options{}).synced("7")
-		require.Equal(t, 5*time.Minute, r.watchFails(&StatusError{Status: Status{Code: 429}, RetryAfter: retryAfter}).Delay)
+		require.Equal(t, 5*time.Minute, r.watchFails(&StatusError{Code: 429, RetryAfter: retryAfter}).Delay)
 	}
 }
 

@@ -71,7 +71,7 @@ func literals(t *testing.T, path string) (all []string) {
 func produced(t *testing.T) []error {
 	t.Helper()
 	status := func(code int, reason, message string) error {
-		return &lw.StatusError{Status: lw.Status{Code: code, Reason: reason, Message: message}}
+		return &lw.StatusError{Code: code, Reason: reason, Message: message}
 	}
 	config := filepath.Join(t.TempDir(), "config")
 	require.NoError(t, os.WriteFile(config, []byte(`{"contexts": [{"name": "staging"}]}`), 0o600))

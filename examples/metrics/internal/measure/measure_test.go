@@ -20,7 +20,7 @@ import (
 
 func TestCause(t *testing.T) {
 	status := func(code int, reason string) error {
-		return &lw.StatusError{Status: lw.Status{Code: code, Reason: reason, Message: "pods \"web-0\" …"}}
+		return &lw.StatusError{Code: code, Reason: reason, Message: "pods \"web-0\" …"}
 	}
 	cut := &lw.MalformedError{Expected: "a value", Found: "the end of the stream", Err: io.ErrUnexpectedEOF}
 	get := func(err error) error { return &url.Error{Op: "Get", URL: "https://k8s.example", Err: err} }
@@ -32,8 +32,9 @@ func TestCause(t *testing.T) {
 	}{
 		{"closed", []error{lw.ErrWatchClosed}},
 		{"expired", []error{lw.ErrExpired, status(410, "Expired"), status(410, ""), status(200, "Gone")}},
-		{"too_large", []error{lw.ErrResourceVersionTooLarge, &lw.StatusError{Status: lw.Status{Code: 504, Details: lw.StatusDetails{
-			Causes: []lw.StatusCause{{Reason: "ResourceVersionTooLarge"}}}}}}},
+		{"too_large", []error{lw.ErrResourceVersionTooLarge, &lw.StatusError{
+			Code: 504, Causes: []lw.StatusCause{{Reason: "ResourceVersionTooLarge"}},
+		}}},
 		{"silent", []error{lw.ErrSilent}},
 		{"unauthorized", []error{status(401, "Unauthorized")}},
 		{"forbidden", []error{status(403, "Forbidden")}},
