@@ -22,6 +22,9 @@ var (
 	// ErrTooManyRequests means that the server is rate limiting requests (HTTP 429).
 	ErrTooManyRequests = errors.New("too many requests")
 
+	// ErrTooManyObjects means that the collection has more objects than [Options.MaxObjects].
+	ErrTooManyObjects = errors.New("the collection has too many objects")
+
 	// ErrInvalidResponse means that a response breaks the protocol. Its text names the violation, for example
 	// inconsistent pages, an ignored shard selector, or a resourceVersion that went back. A *[MalformedError] also
 	// matches it, unless the response was truncated.
@@ -69,15 +72,6 @@ type FrameTooLargeError struct {
 func (e *FrameTooLargeError) Error() string {
 	return "the frame at byte " + strconv.FormatInt(e.Offset, 10) + " is larger than the limit of " +
 		strconv.Itoa(e.Limit) + " bytes: raise ClientOptions.MaxFrame if this is expected"
-}
-
-// TooManyObjectsError reports a collection with more objects than [Options.MaxObjects].
-type TooManyObjectsError struct {
-	Limit int
-}
-
-func (e *TooManyObjectsError) Error() string {
-	return "the collection has more than " + strconv.Itoa(e.Limit) + " objects: raise Options.MaxObjects if this is expected"
 }
 
 // DecodeError reports a well-formed object that the codec could not decode.

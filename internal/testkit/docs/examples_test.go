@@ -23,7 +23,6 @@ var beneath = map[string]string{
 	"lw.OwnerReference":     "what Object.OwnerReferences yields",
 	"lw.StatusCause":        "a part of a StatusError",
 
-	"lw.TooManyObjectsError": "ExampleReflector_maxObjects of cache shows one",
 	"lw.DecodeError":         "codec's ExampleJSON shows one",
 	"cache.IndexSnapshot":    "what Index.In returns",
 	"cache.ChangeType":       "constants",
