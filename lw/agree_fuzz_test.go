@@ -80,7 +80,7 @@ func FuzzListBody(f *testing.F) {
 		if s.failure() != nil {
 			malformed, isMalformed := errors.AsType[*MalformedError](s.failure())
 			require.True(t, isMalformed, "%v", s.failure())
-			require.Less(t, len(malformed.Found), 200)
+			require.Less(t, len(malformed.found), 200)
 			return
 		}
 		for _, field := range []*string{&meta.Kind, &meta.APIVersion, &meta.ResourceVersion, &meta.Continue, &meta.ShardSelector} {

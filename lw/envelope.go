@@ -38,10 +38,10 @@ func textScanner(text []byte) scanner { return scanner{jsonscan.NewText(text, ma
 func (s scanner) failure() error {
 	switch e := s.Err().(type) {
 	case *jsonscan.SyntaxError:
-		malformed := &MalformedError{Offset: e.Offset, Expected: e.Expected, Found: e.Found, Err: e.Err}
+		malformed := &MalformedError{Offset: e.Offset, expected: e.Expected, found: e.Found, err: e.Err}
 		if e.Found == "'<'" {
 			malformed.html = true
-			malformed.Found += " (HTML? the response may come from a proxy or a login page)"
+			malformed.found += " (HTML? the response may come from a proxy or a login page)"
 		}
 		return malformed
 	case *jsonscan.LimitError:
@@ -63,7 +63,7 @@ func (s scanner) status(o *Scanned) error {
 	} else if e := (&StatusError{}); e.parse(Value(string(o.body)), s.Source()) {
 		return e
 	}
-	return &MalformedError{Offset: s.Offset(0), Expected: "a Status in the ERROR event", Found: found}
+	return &MalformedError{Offset: s.Offset(0), expected: "a Status in the ERROR event", found: found}
 }
 
 // event reads the next event of a watch, {"type":…,"object":…}, into o. At the end of the stream it returns false.

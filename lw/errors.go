@@ -42,25 +42,27 @@ func IsPermanent(err error) bool {
 }
 
 // MalformedError reports a response that is not valid: it is not JSON, it is truncated, or it has an unexpected
-// structure. It is safe to log, because it contains only one byte, an event type or a kind from the response.
+// structure. It is safe to log, because it contains only one byte, an event type or a kind from the response. errors.Is
+// matches it with [ErrInvalidResponse], or with io.ErrUnexpectedEOF if the text is truncated.
 type MalformedError struct {
-	Offset   int64  // byte offset in the response body, or in the text that was parsed
-	Expected string // the expected syntax or value
-	Found    string // the syntax or value at Offset
-	Err      error  // io.ErrUnexpectedEOF if the text is truncated, or nil
-	html     bool   // Found is the start of an HTML page
+	Offset int64 // byte offset in the response body, or in the text that was parsed
+
+	expected string // the expected syntax or value
+	found    string // the syntax or value at Offset
+	err      error  // io.ErrUnexpectedEOF if the text is truncated, a cause of ErrInvalidResponse, or nil
+	html     bool   // found is the start of an HTML page
 }
 
 func (e *MalformedError) Error() string {
-	return "malformed response at byte " + strconv.FormatInt(e.Offset, 10) + ": expected " + e.Expected + ", found " + e.Found
+	return "malformed response at byte " + strconv.FormatInt(e.Offset, 10) + ": expected " + e.expected + ", found " + e.found
 }
 
-// Unwrap returns Err, or [ErrInvalidResponse] if Err is nil.
+// Unwrap returns io.ErrUnexpectedEOF if the text is truncated, or an error that matches [ErrInvalidResponse].
 func (e *MalformedError) Unwrap() error {
-	if e.Err == nil {
+	if e.err == nil {
 		return ErrInvalidResponse
 	}
-	return e.Err
+	return e.err
 }
 
 // FrameTooLargeError reports an event or a list item that exceeds the size limit.

@@ -13,7 +13,7 @@ import (
 func TestHealthyWatchResumesAtOnce(t *testing.T) {
 	ends := map[string]func(*machineHarness) *Interruption{
 		"connection error": func(r *machineHarness) *Interruption { return r.fails(errReset) },
-		"truncated body":   func(r *machineHarness) *Interruption { return r.fails(&MalformedError{Err: io.ErrUnexpectedEOF}) },
+		"truncated body":   func(r *machineHarness) *Interruption { return r.fails(&MalformedError{err: io.ErrUnexpectedEOF}) },
 		"idle timeout":     func(r *machineHarness) *Interruption { return r.fails(ErrSilent) },
 		"clean close":      func(r *machineHarness) *Interruption { return r.closes() },
 	}
@@ -71,7 +71,7 @@ func TestWatchFailures(t *testing.T) {
 	}{
 		{"ERROR event or HTTP 410", status(410), true, true, 0, first},
 		{"connection reset", errReset, false, false, first, second},
-		{"truncated body", &MalformedError{Err: io.ErrUnexpectedEOF}, false, false, first, second},
+		{"truncated body", &MalformedError{err: io.ErrUnexpectedEOF}, false, false, first, second},
 		{"429", status(429), false, false, first, second},
 		{"429 with Retry-After", retryAfter(429, 7*time.Second), false, false, 7 * time.Second, 7 * time.Second},
 		{"503 with Retry-After", retryAfter(503, 7*time.Second), false, false, 7 * time.Second, 7 * time.Second},
@@ -84,7 +84,7 @@ func TestWatchFailures(t *testing.T) {
 		{"401", status(401), false, false, first, second},
 		{"403", status(403), false, false, first, second},
 		{"404", status(404), true, true, first, second},
-		{"garbage", &MalformedError{Expected: "x"}, false, true, first, second},
+		{"garbage", &MalformedError{expected: "x"}, false, true, first, second},
 		{"frame too large", &FrameTooLargeError{}, false, true, first, second},
 	}
 	for _, c := range cases {
@@ -111,7 +111,7 @@ func TestGatewayErrorsNeverRelist(t *testing.T) {
 
 // The watch was healthy, but the server had a reason to end it.
 func TestErrorResponseAfterEventIsDelayed(t *testing.T) {
-	for _, err := range []error{status(500), status(503), status(429), &MalformedError{Expected: "x"}, &MalformedError{html: true}} {
+	for _, err := range []error{status(500), status(503), status(429), &MalformedError{expected: "x"}, &MalformedError{html: true}} {
 		r := newMachineHarness(t, Options{}).synced("7").opens()
 		r.receives("8")
 		require.Equal(t, firstDelay, r.fails(err).Delay, "%v", err)

@@ -193,7 +193,7 @@ func TestMalformedEvents(t *testing.T) {
 			_, err := readEvents(strings.NewReader(c.text))
 			malformed, ok := errors.AsType[*MalformedError](err)
 			require.True(t, ok, "%v", err)
-			require.Equal(t, c.expected, malformed.Expected)
+			require.Equal(t, c.expected, malformed.expected)
 			require.Equal(t, c.offset, malformed.Offset, "%v", err)
 			_, again := readEvents(iotest.OneByteReader(strings.NewReader(c.text)))
 			require.Equal(t, err, again, "read byte by byte")

@@ -22,7 +22,8 @@ func TestCause(t *testing.T) {
 	status := func(code int, reason string) error {
 		return &lw.StatusError{Code: code, Reason: reason, Message: "pods \"web-0\" …"}
 	}
-	cut := &lw.MalformedError{Expected: "a value", Found: "the end of the stream", Err: io.ErrUnexpectedEOF}
+	_, cut := lw.ParseValue([]byte("["))
+	_, malformed := lw.ParseValue([]byte("<"))
 	get := func(err error) error { return &url.Error{Op: "Get", URL: "https://k8s.example", Err: err} }
 	read := func(err error) error { return &net.OpError{Op: "read", Err: err} }
 	seen := map[string]bool{"other": true}
@@ -44,7 +45,7 @@ func TestCause(t *testing.T) {
 		{"refused", []error{status(400, "BadRequest"), status(422, "Invalid")}},
 		{"frame_too_large", []error{&lw.FrameTooLargeError{}}},
 		{"undecodable", []error{&lw.DecodeError{Err: io.EOF}}},
-		{"invalid_response", []error{lw.ErrInvalidResponse, &lw.MalformedError{Expected: "a value", Found: "'<'"}}},
+		{"invalid_response", []error{lw.ErrInvalidResponse, malformed}},
 		{"canceled", []error{context.Canceled, context.DeadlineExceeded, get(context.Canceled)}},
 		{"tls", []error{get(&tls.CertificateVerificationError{Err: x509.UnknownAuthorityError{}}), tls.RecordHeaderError{},
 			&net.OpError{Op: "remote error", Err: tls.AlertError(42)}}},
