@@ -31,8 +31,8 @@ func TestMaxObjects(t *testing.T) {
 				opts.MaxObjects = 3
 				traced := 0
 				r := NewReflector(&script{t: t, lines: c.lines, end: end}, opts)
-				err := r.Run(lw.WithTrace(ctx, &lw.Trace{Interrupted: func(b *lw.Interruption) {
-					if b.Final {
+				err := r.Run(lw.WithTrace(ctx, &lw.Trace{Event: func(event lw.Event[lw.Keyed]) {
+					if event.Type == lw.Interrupted && event.Interruption.Final {
 						traced++
 					}
 				}}))

@@ -69,8 +69,8 @@ func (r *Reflector[T]) follow(ctx context.Context, fold func(lw.Event[T]) []Chan
 				return
 			}
 			if end := r.checkMaxObjects(); end != nil {
-				if interrupted := tracing.From[lw.Trace](ctx).Interrupted; interrupted != nil {
-					interrupted(end.Interruption)
+				if report := tracing.From[lw.Trace](ctx).Event; report != nil {
+					report(lw.Event[lw.Keyed]{Type: end.Type, ResourceVersion: end.ResourceVersion, Interruption: end.Interruption})
 				}
 				yield(*end, fold(*end))
 				return

@@ -341,7 +341,12 @@ func TestStreamContinuesAfterDecodeError(t *testing.T) {
 			c, err := NewClient(s, Pods(""), failing{}, nil)
 			require.NoError(t, err)
 			traced := 0
-			ctx := WithTrace(t.Context(), &Trace{DecodeFailed: func(*DecodeError) { traced++ }})
+			ctx := WithTrace(t.Context(), &Trace{Event: func(event Event[Keyed]) {
+				if event.Type == DecodeFailed {
+					require.NotEmpty(t, event.Err.Key)
+					traced++
+				}
+			}})
 			for event := range ListAndWatch(ctx, c, opts) {
 				if event.Type == Interrupted {
 					require.Equal(t, 2, traced)

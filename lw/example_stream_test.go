@@ -76,9 +76,9 @@ func ExampleTrace() {
 	_, pods, end := serve("web-0")
 	defer end()
 	trace := &lw.Trace{
-		Open:   func(req *lw.Request) { fmt.Println("request", req.Path, "watch:", req.Watch) },
-		Frame:  func(t lw.EventType, _ int) { fmt.Println("received", t) },
-		Synced: func(version string) { fmt.Println("synced at", version) },
+		Open:  func(req *lw.Request) { fmt.Println("request", req.Path, "watch:", req.Watch) },
+		Frame: func(t lw.EventType, _ int) { fmt.Println("received", t) },
+		Event: func(event lw.Event[lw.Keyed]) { fmt.Println("event", event.Type) },
 	}
 	ctx, stop := context.WithCancel(lw.WithTrace(context.Background(), trace))
 	defer stop()
@@ -90,8 +90,11 @@ func ExampleTrace() {
 	// Output:
 	// request /api/v1/namespaces/default/pods watch: false
 	// received ADDED
-	// synced at 2
+	// event LIST_STARTED
+	// event ADDED
+	// event SYNCED
 	// request /api/v1/namespaces/default/pods watch: true
+	// event WATCH_STARTED
 }
 
 // A StatusError contains the server's Status and matches errors such as ErrForbidden.
