@@ -15,7 +15,7 @@ import (
 // ClientOptions configures a [Client].
 type ClientOptions struct {
 	// MaxFrame limits the size of one event or list item in bytes, which also limits the memory per response. A larger
-	// event or item causes a *[FrameTooLargeError]. Zero means [DefaultMaxFrame]. The maximum is 1 GiB.
+	// event or item causes a *[FrameTooLargeError]. Zero means 64 MiB. The maximum is 1 GiB.
 	MaxFrame int
 
 	// MetadataOnly requests PartialObjectMetadata, which contains only an object's metadata.

@@ -8,10 +8,8 @@ import (
 )
 
 const (
-	// DefaultMaxFrame is the default size limit of one event or list item, in bytes.
-	DefaultMaxFrame = 64 << 20
-
-	maxFrameLimit = 1 << 30 // the largest possible limit, because Object stores 32-bit offsets
+	defaultMaxFrame = 64 << 20
+	maxFrameLimit   = 1 << 30 // the largest possible limit, because Object stores 32-bit offsets
 )
 
 // scanner reads watch events, lists and objects from JSON. After an error its methods do nothing.
@@ -26,7 +24,7 @@ func newScanner(body io.Reader, maxFrame int) scanner {
 
 func frameLimit(maxFrame int) int {
 	if maxFrame <= 0 {
-		maxFrame = DefaultMaxFrame
+		maxFrame = defaultMaxFrame
 	}
 	return min(maxFrame, maxFrameLimit)
 }

@@ -216,7 +216,7 @@ func TestFrameLimit(t *testing.T) {
 		require.True(t, ok, "%v", s.failure())
 	}
 	require.Equal(t, maxFrameLimit, frameLimit(math.MaxInt), "an Object has 32-bit positions")
-	require.Equal(t, DefaultMaxFrame, frameLimit(0))
+	require.Equal(t, 64<<20, frameLimit(0))
 }
 
 // FuzzValue compares the scanner with encoding/json, except for deep nesting.
