@@ -95,7 +95,7 @@ func (c *Client[T]) List(ctx context.Context, opts ListOptions, meta *ListMeta) 
 		if !s.failed() && !stopped && !c.server.matchesList(&c.resource, meta) {
 			s.wrongList()
 		}
-		if !s.failed() && !sameSelector(meta.ShardSelector, opts.ShardSelector) {
+		if !s.failed() && !sameSelector(meta.shardSelector, opts.ShardSelector) {
 			s.fail(invalid.ErrShardIgnored)
 		}
 		if !stopped && s.failed() {

@@ -35,7 +35,7 @@ func TestList(t *testing.T) {
 	names, meta, err := list(t, podList("12", "next", "a", "b"), nil)
 	require.NoError(t, err)
 	require.Equal(t, []string{"Pod a", "Pod b"}, names)
-	require.Equal(t, ListMeta{ResourceVersion: "12", Continue: "next", Kind: "PodList", APIVersion: "v1"}, meta)
+	require.Equal(t, ListMeta{ResourceVersion: "12", Continue: "next", kind: "PodList", apiVersion: "v1"}, meta)
 }
 
 // Lists of custom resources have their metadata after the items. Old servers send null instead of an empty array.
@@ -44,7 +44,7 @@ func TestListVariants(t *testing.T) {
 	names, meta, err := listOf(t, widgets, `{"apiVersion":"x/v1","items":[{"apiVersion":"x/v1","kind":"Widget","metadata":{"name":"w"}}],"kind":"WidgetList","metadata":{"continue":"","remainingItemCount":7,"resourceVersion":"3"}}`, nil)
 	require.NoError(t, err)
 	require.Equal(t, []string{"Widget w"}, names)
-	require.Equal(t, ListMeta{ResourceVersion: "3", RemainingItemCount: 7, Kind: "WidgetList", APIVersion: "x/v1"}, meta)
+	require.Equal(t, ListMeta{ResourceVersion: "3", RemainingItemCount: 7, kind: "WidgetList", apiVersion: "x/v1"}, meta)
 
 	names, meta, err = list(t, "\n{\"kind\":\"PodList\", \"apiVersion\":\"v1\", \"metadata\":{\"resourceVersion\":\"3\"}, \"items\":null}\n", nil)
 	require.NoError(t, err)
@@ -53,7 +53,7 @@ func TestListVariants(t *testing.T) {
 
 	_, meta, err = list(t, `{"kind":"PodList","apiVersion":"v1","items":[],"metadata":{"continue":null,"resourceVersion":"3"}}`, nil)
 	require.NoError(t, err)
-	require.Equal(t, ListMeta{ResourceVersion: "3", Kind: "PodList", APIVersion: "v1"}, meta)
+	require.Equal(t, ListMeta{ResourceVersion: "3", kind: "PodList", apiVersion: "v1"}, meta)
 
 	_, meta, err = list(t, "{\n  \"kind\": \"PodList\",\n  \"apiVersion\": \"v1\",\n  \"items\": [],\n  \"metadata\": {\n    \"resourceVersion\": \"4\"\n  }\n}", nil)
 	require.NoError(t, err)

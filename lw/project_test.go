@@ -109,7 +109,7 @@ func TestProjectedItems(t *testing.T) {
 	watched, err := p.Decode(scanObject(t, pod.JSON()))
 	require.NoError(t, err)
 	scanned := scanObject(t, pod.Item())
-	scanned.missing = newMissing(&ListMeta{Kind: "PodList", APIVersion: "v1"})
+	scanned.missing = newMissing(&ListMeta{kind: "PodList", apiVersion: "v1"})
 	listed, err := p.Decode(scanned)
 	require.NoError(t, err)
 	require.Equal(t, watched, listed)
