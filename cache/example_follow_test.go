@@ -119,7 +119,9 @@ func ExampleReflector_maxObjects() {
 		put(server, "shop", name, "n1")
 	}
 	err := cache.NewReflector(pods, &lw.Options{MaxObjects: 2}).Run(context.Background())
-	many, ok := errors.AsType[*lw.TooManyObjectsError](err)
-	fmt.Println(ok, many.Limit)
-	// Output: true 2
+	fmt.Println(errors.Is(err, lw.ErrTooManyObjects))
+	fmt.Println(err)
+	// Output:
+	// true
+	// the collection has more than 2 objects: raise Options.MaxObjects if this is expected
 }

@@ -298,7 +298,11 @@ func TestGroupKeepsContextValues(t *testing.T) {
 		var g Group
 		var seen error
 		g.Add("pods", NewInformer(&script{t: t, lines: []string{"list@1 !forbidden"}}, &lw.Options{NoStreamingList: true, StopOn: lw.IsPermanent}))
-		trace := &lw.Trace{Interrupted: func(b *lw.Interruption) { seen = b.Err }}
+		trace := &lw.Trace{Event: func(event lw.Event[lw.Keyed]) {
+			if event.Type == lw.Interrupted {
+				seen = event.Interruption.Err
+			}
+		}}
 		require.ErrorIs(t, g.Run(lw.WithTrace(t.Context(), trace)), lw.ErrForbidden)
 		require.ErrorIs(t, seen, lw.ErrForbidden)
 	})

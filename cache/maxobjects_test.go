@@ -11,7 +11,7 @@ import (
 
 // A collection above the limit ends the run, both in a list and in a watch. A collection at the limit does not.
 func TestMaxObjects(t *testing.T) {
-	tooMany := &lw.TooManyObjectsError{Limit: 3}
+	tooMany := tooManyObjects(3)
 	for name, c := range map[string]struct {
 		lines []string
 		want  error
@@ -31,8 +31,8 @@ func TestMaxObjects(t *testing.T) {
 				opts.MaxObjects = 3
 				traced := 0
 				r := NewReflector(&script{t: t, lines: c.lines, end: end}, opts)
-				err := r.Run(lw.WithTrace(ctx, &lw.Trace{Interrupted: func(b *lw.Interruption) {
-					if b.Final {
+				err := r.Run(lw.WithTrace(ctx, &lw.Trace{Event: func(event lw.Event[lw.Keyed]) {
+					if event.Type == lw.Interrupted && event.Interruption.Final {
 						traced++
 					}
 				}}))
@@ -76,5 +76,7 @@ func TestMaxUndecoded(t *testing.T) {
 	r.writer.Fold(undecoded("x"))
 	require.Nil(t, r.checkMaxObjects())
 	r.writer.Fold(undecoded("y"))
-	require.Equal(t, &lw.TooManyObjectsError{Limit: 1}, r.checkMaxObjects().Interruption.Err)
+	err := r.checkMaxObjects().Interruption.Err
+	require.ErrorIs(t, err, lw.ErrTooManyObjects)
+	require.EqualError(t, err, "the collection has more than 1 objects: raise Options.MaxObjects if this is expected")
 }

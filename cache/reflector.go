@@ -3,6 +3,7 @@ package cache
 import (
 	"context"
 	"iter"
+	"strconv"
 	"sync/atomic"
 
 	"github.com/seed-6d2a410a/listwatch/internal/recall"
@@ -68,8 +69,8 @@ func (r *Reflector[T]) follow(ctx context.Context, fold func(lw.Event[T]) []Chan
 				return
 			}
 			if end := r.checkMaxObjects(); end != nil {
-				if interrupted := tracing.From[lw.Trace](ctx).Interrupted; interrupted != nil {
-					interrupted(end.Interruption)
+				if report := tracing.From[lw.Trace](ctx).Event; report != nil {
+					report(lw.Event[lw.Keyed]{Type: end.Type, ResourceVersion: end.ResourceVersion, Interruption: end.Interruption})
 				}
 				yield(*end, fold(*end))
 				return
@@ -89,9 +90,18 @@ func (r *Reflector[T]) checkMaxObjects() *lw.Event[T] {
 	if r.opts.MaxObjects <= 0 || objects <= r.opts.MaxObjects {
 		return nil
 	}
-	cause := &lw.Interruption{Err: &lw.TooManyObjectsError{Limit: r.opts.MaxObjects}, Final: true}
+	cause := &lw.Interruption{Err: tooManyObjects(r.opts.MaxObjects), Final: true}
 	return &lw.Event[T]{Type: lw.Interrupted, ResourceVersion: s.state.version, Interruption: cause}
 }
+
+// tooManyObjects is an lw.ErrTooManyObjects that contains the limit.
+type tooManyObjects int
+
+func (limit tooManyObjects) Error() string {
+	return "the collection has more than " + strconv.Itoa(int(limit)) + " objects: raise Options.MaxObjects if this is expected"
+}
+
+func (tooManyObjects) Unwrap() error { return lw.ErrTooManyObjects }
 
 // events yields the restored state, if any, and then the stream that resumes from the store.
 func (r *Reflector[T]) events(ctx context.Context) iter.Seq[lw.Event[T]] {

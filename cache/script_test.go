@@ -29,8 +29,8 @@ type script struct {
 
 var errs = map[string]error{
 	"reset":     errors.New("connection reset"),
-	"expired":   &lw.StatusError{Status: lw.Status{Code: 410, Reason: "Expired"}},
-	"forbidden": &lw.StatusError{Status: lw.Status{Code: 403}},
+	"expired":   &lw.StatusError{Code: 410, Reason: "Expired"},
+	"forbidden": &lw.StatusError{Code: 403},
 }
 
 // next returns the words of the next line, which must be of this kind.

@@ -15,7 +15,7 @@ import (
 // ClientOptions configures a [Client].
 type ClientOptions struct {
 	// MaxFrame limits the size of one event or list item in bytes, which also limits the memory per response. A larger
-	// event or item causes a *[FrameTooLargeError]. Zero means [DefaultMaxFrame]. The maximum is 1 GiB.
+	// event or item causes a *[FrameTooLargeError]. Zero means 64 MiB. The maximum is 1 GiB.
 	MaxFrame int
 
 	// MetadataOnly requests PartialObjectMetadata, which contains only an object's metadata.
@@ -95,7 +95,7 @@ func (c *Client[T]) List(ctx context.Context, opts ListOptions, meta *ListMeta) 
 		if !s.failed() && !stopped && !c.server.matchesList(&c.resource, meta) {
 			s.wrongList()
 		}
-		if !s.failed() && !sameSelector(meta.ShardSelector, opts.ShardSelector) {
+		if !s.failed() && !sameSelector(meta.shardSelector, opts.ShardSelector) {
 			s.fail(invalid.ErrShardIgnored)
 		}
 		if !stopped && s.failed() {
@@ -165,7 +165,7 @@ func (c *Client[T]) nextEvent(s decoder, scanned *Scanned, trace *Trace, stored 
 	event.Type = eventType
 	switch eventType {
 	case errorEvent:
-		return event, errorOfEvent(s, scanned)
+		return event, s.status(scanned)
 	case Bookmark:
 		event.ResourceVersion = string(scanned.ResourceVersion())
 		if scanned.initialEventsEnd {
@@ -182,13 +182,4 @@ func (c *Client[T]) nextEvent(s decoder, scanned *Scanned, trace *Trace, stored 
 		event.ResourceVersion = event.Object.GetResourceVersion()
 	}
 	return event, err
-}
-
-// errorOfEvent returns the error in an ERROR event.
-func errorOfEvent(s decoder, scanned *Scanned) error {
-	status, err := s.status(scanned)
-	if err != nil {
-		return err
-	}
-	return &StatusError{Status: status, RetryAfter: status.Details.retryAfter()}
 }

@@ -14,8 +14,8 @@ type decoder interface {
 	// event reads the next event of a watch into o. At the end of the stream it returns false, and failure returns
 	// io.EOF.
 	event(o *Scanned) (EventType, bool)
-	// status returns the Status in the ERROR event that event read last.
-	status(o *Scanned) (Status, error)
+	// status returns the error of the ERROR event that event read last. It is a *StatusError or a *MalformedError.
+	status(o *Scanned) error
 
 	wrongList()     // records that the list belongs to another resource
 	fail(err error) // records an error

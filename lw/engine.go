@@ -51,7 +51,13 @@ func (e *engine[T]) request() bool {
 
 // send yields an event. It returns false if the sequence is over.
 func (e *engine[T]) send(event Event[T]) bool {
-	e.trace.event(event.Type, event.ResourceVersion, event.Interruption, event.Err)
+	if e.trace.Event != nil {
+		untyped := Event[Keyed]{Type: event.Type, ResourceVersion: event.ResourceVersion, Interruption: event.Interruption, Err: event.Err}
+		if event.Type >= Added && event.Type <= Deleted {
+			untyped.Object = event.Object
+		}
+		e.trace.Event(untyped)
+	}
 	e.done = e.done || e.ctx.Err() != nil || !e.yield(event)
 	return !e.done
 }

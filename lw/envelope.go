@@ -8,10 +8,8 @@ import (
 )
 
 const (
-	// DefaultMaxFrame is the default size limit of one event or list item, in bytes.
-	DefaultMaxFrame = 64 << 20
-
-	maxFrameLimit = 1 << 30 // the largest possible limit, because Object stores 32-bit offsets
+	defaultMaxFrame = 64 << 20
+	maxFrameLimit   = 1 << 30 // the largest possible limit, because Object stores 32-bit offsets
 )
 
 // scanner reads watch events, lists and objects from JSON. After an error its methods do nothing.
@@ -26,7 +24,7 @@ func newScanner(body io.Reader, maxFrame int) scanner {
 
 func frameLimit(maxFrame int) int {
 	if maxFrame <= 0 {
-		maxFrame = DefaultMaxFrame
+		maxFrame = defaultMaxFrame
 	}
 	return min(maxFrame, maxFrameLimit)
 }
@@ -38,10 +36,10 @@ func textScanner(text []byte) scanner { return scanner{jsonscan.NewText(text, ma
 func (s scanner) failure() error {
 	switch e := s.Err().(type) {
 	case *jsonscan.SyntaxError:
-		malformed := &MalformedError{Offset: e.Offset, Expected: e.Expected, Found: e.Found, Err: e.Err}
+		malformed := &MalformedError{Offset: e.Offset, expected: e.Expected, found: e.Found, err: e.Err}
 		if e.Found == "'<'" {
 			malformed.html = true
-			malformed.Found += " (HTML? the response may come from a proxy or a login page)"
+			malformed.found += " (HTML? the response may come from a proxy or a login page)"
 		}
 		return malformed
 	case *jsonscan.LimitError:
@@ -55,18 +53,15 @@ func (s scanner) wrongValue(at int, expected, found string) bool {
 	return s.Fail(&jsonscan.SyntaxError{Offset: s.Offset(at), Expected: expected, Found: redact.Body(s.Source(), found)})
 }
 
-// status returns the Status in an ERROR event. It does not parse large objects, so that the error text stays short.
-func (s scanner) status(o *Scanned) (Status, error) {
-	malformed := &MalformedError{Offset: s.Offset(0), Expected: "a Status in the ERROR event", Found: "another object"}
+// status returns the error of an ERROR event. It does not parse large objects, so that the error text stays short.
+func (s scanner) status(o *Scanned) error {
+	found := "another object"
 	if len(o.body) > maxErrorBody {
-		malformed.Found = "an object of more than 64 kB"
-		return Status{}, malformed
+		found = "an object of more than 64 kB"
+	} else if e := (&StatusError{}); e.parse(Value(string(o.body)), s.Source()) {
+		return e
 	}
-	status, err := statusOf(Value(string(o.body)), s.Source())
-	if err != nil {
-		return Status{}, malformed
-	}
-	return status, nil
+	return &MalformedError{Offset: s.Offset(0), expected: "a Status in the ERROR event", found: found}
 }
 
 // event reads the next event of a watch, {"type":…,"object":…}, into o. At the end of the stream it returns false.

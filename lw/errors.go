@@ -22,6 +22,9 @@ var (
 	// ErrTooManyRequests means that the server is rate limiting requests (HTTP 429).
 	ErrTooManyRequests = errors.New("too many requests")
 
+	// ErrTooManyObjects means that the collection has more objects than [Options.MaxObjects].
+	ErrTooManyObjects = errors.New("the collection has too many objects")
+
 	// ErrInvalidResponse means that a response breaks the protocol. Its text names the violation, for example
 	// inconsistent pages, an ignored shard selector, or a resourceVersion that went back. A *[MalformedError] also
 	// matches it, unless the response was truncated.
@@ -39,25 +42,27 @@ func IsPermanent(err error) bool {
 }
 
 // MalformedError reports a response that is not valid: it is not JSON, it is truncated, or it has an unexpected
-// structure. It is safe to log, because it contains only one byte, an event type or a kind from the response.
+// structure. It is safe to log, because it contains only one byte, an event type or a kind from the response. errors.Is
+// matches it with [ErrInvalidResponse], or with io.ErrUnexpectedEOF if the text is truncated.
 type MalformedError struct {
-	Offset   int64  // byte offset in the response body, or in the text that was parsed
-	Expected string // the expected syntax or value
-	Found    string // the syntax or value at Offset
-	Err      error  // io.ErrUnexpectedEOF if the text is truncated, or nil
-	html     bool   // Found is the start of an HTML page
+	Offset int64 // byte offset in the response body, or in the text that was parsed
+
+	expected string // the expected syntax or value
+	found    string // the syntax or value at Offset
+	err      error  // io.ErrUnexpectedEOF if the text is truncated, a cause of ErrInvalidResponse, or nil
+	html     bool   // found is the start of an HTML page
 }
 
 func (e *MalformedError) Error() string {
-	return "malformed response at byte " + strconv.FormatInt(e.Offset, 10) + ": expected " + e.Expected + ", found " + e.Found
+	return "malformed response at byte " + strconv.FormatInt(e.Offset, 10) + ": expected " + e.expected + ", found " + e.found
 }
 
-// Unwrap returns Err, or [ErrInvalidResponse] if Err is nil.
+// Unwrap returns io.ErrUnexpectedEOF if the text is truncated, or an error that matches [ErrInvalidResponse].
 func (e *MalformedError) Unwrap() error {
-	if e.Err == nil {
+	if e.err == nil {
 		return ErrInvalidResponse
 	}
-	return e.Err
+	return e.err
 }
 
 // FrameTooLargeError reports an event or a list item that exceeds the size limit.
@@ -69,15 +74,6 @@ type FrameTooLargeError struct {
 func (e *FrameTooLargeError) Error() string {
 	return "the frame at byte " + strconv.FormatInt(e.Offset, 10) + " is larger than the limit of " +
 		strconv.Itoa(e.Limit) + " bytes: raise ClientOptions.MaxFrame if this is expected"
-}
-
-// TooManyObjectsError reports a collection with more objects than [Options.MaxObjects].
-type TooManyObjectsError struct {
-	Limit int
-}
-
-func (e *TooManyObjectsError) Error() string {
-	return "the collection has more than " + strconv.Itoa(e.Limit) + " objects: raise Options.MaxObjects if this is expected"
 }
 
 // DecodeError reports a well-formed object that the codec could not decode.

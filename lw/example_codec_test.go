@@ -46,8 +46,8 @@ func ExampleCodec() {
 	for pod, err := range client.List(context.Background(), lw.ListOptions{}, &meta) {
 		fmt.Println(lw.KeyOf(pod), pod.value, err)
 	}
-	fmt.Println(meta.Kind, meta.ResourceVersion)
+	fmt.Println("resourceVersion", meta.ResourceVersion)
 	// Output:
 	// shop/web-0 Running <nil>
-	// PodList 9
+	// resourceVersion 9
 }

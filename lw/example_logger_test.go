@@ -15,7 +15,7 @@ import (
 func ExampleLogger() {
 	server, pods, end := serve("web-0")
 	defer end()
-	server.Fail(lwtest.Lists, 1, lwtest.Refuse(lw.Status{Code: 403, Reason: "Forbidden", Message: "no rights"}))
+	server.Fail(lwtest.Lists, 1, lwtest.Refuse(&lw.StatusError{Code: 403, Reason: "Forbidden", Message: "no rights"}))
 	withoutTimes := func(_ []string, attr slog.Attr) slog.Attr {
 		if attr.Key == slog.TimeKey || attr.Key == "delay" {
 			return slog.Attr{}

@@ -46,8 +46,8 @@ func ExampleProtobuf() {
 	for pod, err := range client.List(context.Background(), lw.ListOptions{}, &meta) {
 		fmt.Println(lw.KeyOf(pod), pod.bytes, err)
 	}
-	fmt.Println(meta.Kind, meta.ResourceVersion)
+	fmt.Println("resourceVersion", meta.ResourceVersion)
 	// Output:
 	// shop/web-0 18 <nil>
-	// PodList 9
+	// resourceVersion 9
 }

@@ -28,7 +28,7 @@ func ExampleInterruption() {
 			if watches == 2 {
 				return
 			}
-			server.Fail(lwtest.Watches, 1, lwtest.Gone())
+			server.Fail(lwtest.Watches, 1, lwtest.Refuse(&lw.StatusError{Code: 410, Reason: "Expired"}))
 			server.CloseWatches()
 		case lw.Interrupted:
 			cause := "another cause"
@@ -76,9 +76,9 @@ func ExampleTrace() {
 	_, pods, end := serve("web-0")
 	defer end()
 	trace := &lw.Trace{
-		Open:   func(req *lw.Request) { fmt.Println("request", req.Path, "watch:", req.Watch) },
-		Frame:  func(t lw.EventType, _ int) { fmt.Println("received", t) },
-		Synced: func(version string) { fmt.Println("synced at", version) },
+		Open:  func(req *lw.Request) { fmt.Println("request", req.Path, "watch:", req.Watch) },
+		Frame: func(t lw.EventType, _ int) { fmt.Println("received", t) },
+		Event: func(event lw.Event[lw.Keyed]) { fmt.Println("event", event.Type) },
 	}
 	ctx, stop := context.WithCancel(lw.WithTrace(context.Background(), trace))
 	defer stop()
@@ -90,15 +90,18 @@ func ExampleTrace() {
 	// Output:
 	// request /api/v1/namespaces/default/pods watch: false
 	// received ADDED
-	// synced at 2
+	// event LIST_STARTED
+	// event ADDED
+	// event SYNCED
 	// request /api/v1/namespaces/default/pods watch: true
+	// event WATCH_STARTED
 }
 
 // A StatusError contains the server's Status and matches errors such as ErrForbidden.
 func ExampleStatusError() {
 	server, pods, end := serve()
 	defer end()
-	server.Fail(lwtest.Any, -1, lwtest.Refuse(lw.Status{Code: http.StatusForbidden, Reason: "Forbidden", Message: "pods is forbidden"}))
+	server.Fail(lwtest.Any, -1, lwtest.Refuse(&lw.StatusError{Code: http.StatusForbidden, Reason: "Forbidden", Message: "pods is forbidden"}))
 	for event := range lw.ListAndWatch(context.Background(), pods, &lw.Options{StopOn: lw.IsPermanent}) {
 		status, ok := errors.AsType[*lw.StatusError](event.Interruption.Err)
 		fmt.Println(ok, status.Code, status.Reason, errors.Is(status, lw.ErrForbidden))

@@ -2,7 +2,6 @@ package lw
 
 import (
 	"errors"
-	"io"
 
 	"github.com/seed-6d2a410a/listwatch/internal/invalid"
 )
@@ -28,8 +27,6 @@ func faultOf(err error) fault {
 		return badVersion
 	case IsPermanent(err):
 		return permanent
-	case err == invalid.ErrNoProgress, err == invalid.ErrInconsistentPages, err == invalid.ErrNoInitialEnd, err == invalid.ErrShardIgnored:
-		return protocol
 	}
 	if e, ok := errors.AsType[*StatusError](err); ok {
 		return e.fault()
@@ -44,7 +41,7 @@ func (e *StatusError) fault() fault {
 	switch {
 	case e.Code == 429, e.Code == 503 && e.RetryAfter > 0:
 		return overload
-	case e.Code >= 502 && e.Code <= 504, e.Status.Status == "" && e.Code >= 500 && isMarkup(e.Message):
+	case e.Code >= 502 && e.Code <= 504, e.Code >= 500 && isMarkup(e.Message):
 		return connection
 	}
 	return protocol
@@ -53,13 +50,8 @@ func (e *StatusError) fault() fault {
 // answered reports whether err is an unusable response from the server or a gateway. A truncated body is a connection
 // failure instead.
 func answered(err error) bool {
-	if e, ok := errors.AsType[*MalformedError](err); ok {
-		return e.Err != io.ErrUnexpectedEOF
-	}
-	if _, ok := errors.AsType[*FrameTooLargeError](err); ok {
-		return true
-	}
-	return statusCode(err) != 0
+	_, tooLarge := errors.AsType[*FrameTooLargeError](err)
+	return tooLarge || statusCode(err) != 0 || errors.Is(err, ErrInvalidResponse)
 }
 
 // isHTML reports whether a successful response was an HTML page. Gateways and captive portals send such pages.
@@ -68,6 +60,7 @@ func isHTML(err error) bool {
 	return ok && e.html
 }
 
+// isMarkup reports whether the message of an error response is the start of an HTML page, which gateways send.
 func isMarkup(text string) bool { return text != "" && text[0] == '<' }
 
 // statusCode returns the HTTP status code of a *StatusError, or zero for other errors.

@@ -85,13 +85,13 @@ func TestHostileBodies(t *testing.T) {
 		"watch: endless escape sequences":                {first: hostileEvent + `"a":"`, then: `\u0041`, want: tooLargeAt(0)},
 		"watch: endless white space within an event":     {first: `{"type"`, then: " ", want: tooLargeAt(0)},
 		"watch: endless white space between events":      {then: "\n", slow: true, want: ErrSilent},
-		"watch: endless nesting":                         {first: hostileEvent + `"a":`, then: "[", want: &MalformedError{Offset: 1052, Expected: "at most 1000 levels of nesting", Found: "one more"}},
+		"watch: endless nesting":                         {first: hostileEvent + `"a":`, then: "[", want: &MalformedError{Offset: 1052, expected: "at most 1000 levels of nesting", found: "one more"}},
 		"watch: endless Status":                          {first: `{"type":"ERROR","object":{"kind":"Status","message":"`, then: "x", want: tooLargeAt(0)},
-		"watch: invalid JSON":                            {then: "no ", want: &MalformedError{Expected: "a watch event", Found: "'n'"}},
+		"watch: invalid JSON":                            {then: "no ", want: &MalformedError{expected: "a watch event", found: "'n'"}},
 		"list: endless white space before the list":      {list: true, then: " ", slow: true, want: ErrSilent},
 		"list: endless white space within the list":      {list: true, first: `{`, then: " ", slow: true, want: ErrSilent},
 		"list: endless white space after the list":       {list: true, first: hostileList + `"items":[]}`, then: " ", slow: true, want: ErrSilent},
-		"list: text after the list":                      {list: true, first: hostileList + `"items":[]}`, then: "x", want: &MalformedError{Offset: 64, Expected: "the end of the body after the list", Found: "'x'"}},
+		"list: text after the list":                      {list: true, first: hostileList + `"items":[]}`, then: "x", want: &MalformedError{Offset: 64, expected: "the end of the body after the list", found: "'x'"}},
 		"list: endless unknown string":                   {list: true, first: `{"x":"`, then: "x", slow: true, want: ErrSilent},
 		"list: endless unknown members":                  {list: true, first: `{`, then: `"x":[{}],`, slow: true, want: ErrSilent},
 		"list: endless member name":                      {list: true, first: `{"`, then: "x", want: tooLargeAt(1)},
@@ -278,17 +278,17 @@ func TestTruncatesLargeStatuses(t *testing.T) {
 
 	event := `{"type":"ERROR","object":{"kind":"Status","code":410,"message":"` + strings.Repeat("x", maxErrorBody) + `"}}`
 	server := &hostileServer{watch: func(int) io.ReadCloser { return io.NopCloser(strings.NewReader(event)) }}
-	requireEnd(t, server, &Options{ResumeFrom: "5"}, &MalformedError{Expected: "a Status in the ERROR event", Found: "an object of more than 64 kB"})
+	requireEnd(t, server, &Options{ResumeFrom: "5"}, &MalformedError{expected: "a Status in the ERROR event", found: "an object of more than 64 kB"})
 
 	const head, end = `{"kind":"Status","code":410,"message":"`, `"}`
 	largest := head + strings.Repeat("x", maxErrorBody-len(head+end)) + end
-	require.ErrorIs(t, errorOfEvent(&jsonDecoder{textScanner(nil)}, &Scanned{body: []byte(largest)}), ErrExpired)
+	require.ErrorIs(t, textScanner(nil).status(&Scanned{body: []byte(largest)}), ErrExpired)
 
 	require.Equal(t, `"`+strings.Repeat("x", 32)+`"`, shorten([]byte(strings.Repeat("x", 32))))
 	list := `{"kind":"` + strings.Repeat("x", 1000) + `"}`
 	server = &hostileServer{list: func(int) io.ReadCloser { return io.NopCloser(strings.NewReader(list)) }}
-	requireEnd(t, server, &Options{NoStreamingList: true}, &MalformedError{Offset: 1010, Expected: "a list with items",
-		Found: `an object of kind "` + strings.Repeat("x", 32) + `…"`, Err: invalid.ErrNotList})
+	requireEnd(t, server, &Options{NoStreamingList: true}, &MalformedError{Offset: 1010, expected: "a list with items",
+		found: `an object of kind "` + strings.Repeat("x", 32) + `…"`, err: invalid.ErrNotList})
 }
 
 // An object with many members must not make the scanner hold a large slice for the rest of the stream.

@@ -24,7 +24,7 @@ type Options struct {
 	PageSize int
 
 	// MaxObjects limits the number of objects in a cache.Reflector, to bound its memory. If the collection is larger,
-	// the run ends with a *[TooManyObjectsError]. During a relist the cache may hold twice as many objects. Zero means
+	// the run ends with [ErrTooManyObjects]. During a relist the cache may hold twice as many objects. Zero means
 	// no limit. ListAndWatch ignores MaxObjects, because it stores no objects.
 	MaxObjects int
 

@@ -115,7 +115,7 @@ func TestServerErrorInWatchIsRetriedThenRelisted(t *testing.T) {
 
 func TestWaitsForReportedDelay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		retryAfter := &StatusError{Status: Status{Code: 429}, RetryAfter: time.Minute}
+		retryAfter := &StatusError{Code: 429, RetryAfter: time.Minute}
 		s := &scriptedTransport{answers: []answer{{err: retryAfter}, {err: errReset}, {body: podList("1", "")}}}
 		var waited, began = time.Duration(0), time.Now()
 		for event := range ListAndWatch(t.Context(), s.client(t, Pods("")), plainLists) {
@@ -137,8 +137,8 @@ func TestContextEndsEveryWait(t *testing.T) {
 		"reading a list":   {{body: podList("5", "")[:40], end: errHang}},
 		"opening a watch":  {list, {err: errHang}},
 		"reading a watch":  {list, {body: podEvent("ADDED", "a", "6"), end: errHang}},
-		"delay of a list":  {{err: &StatusError{Status: Status{Code: 429}, RetryAfter: time.Hour}}},
-		"delay of a watch": {list, {err: &StatusError{Status: Status{Code: 429}, RetryAfter: time.Hour}}},
+		"delay of a list":  {{err: &StatusError{Code: 429, RetryAfter: time.Hour}}},
+		"delay of a watch": {list, {err: &StatusError{Code: 429, RetryAfter: time.Hour}}},
 	}
 	for name, answers := range waits {
 		t.Run(name, func(t *testing.T) {

@@ -13,9 +13,9 @@ type ListMeta struct {
 	ResourceVersion    string // resourceVersion of the list, from which a watch can start
 	Continue           string // continue token of the next page, or "" on the last page
 	RemainingItemCount int64  // approximate number of objects on later pages, or zero if unknown
-	Kind               string // kind of the list, for example "PodList"
-	APIVersion         string // for example "v1" or "apps/v1"
-	ShardSelector      string // shardInfo.selector: the shard selector that the server used
+
+	kind, apiVersion string
+	shardSelector    string // shardInfo.selector: the shard selector that the server used
 }
 
 // list reads a list to the end of the stream. It scans each item into o and calls item. item returns false to stop. It
@@ -30,9 +30,9 @@ func (s scanner) list(meta *ListMeta, o *Scanned, item func() bool) {
 	for ; more; more = s.More() {
 		switch string(s.Key()) {
 		case "kind":
-			meta.Kind = s.freeText("the list's kind to be a string")
+			meta.kind = s.freeText("the list's kind to be a string")
 		case "apiVersion":
-			meta.APIVersion = s.freeText("the list's apiVersion to be a string")
+			meta.apiVersion = s.freeText("the list's apiVersion to be a string")
 		case "metadata":
 			s.listMeta(meta)
 		case "items":
@@ -45,7 +45,7 @@ func (s scanner) list(meta *ListMeta, o *Scanned, item func() bool) {
 		}
 	}
 	if s.Err() == nil && !found {
-		s.wrongValue(s.Pos()-1, "a list with items", "an object of kind "+shorten([]byte(meta.Kind)))
+		s.wrongValue(s.Pos()-1, "a list with items", "an object of kind "+shorten([]byte(meta.kind)))
 		s.notList()
 	}
 	if s.Err() == nil {
@@ -84,7 +84,7 @@ func (s scanner) listMeta(meta *ListMeta) {
 func (s scanner) shardInfo(meta *ListMeta) {
 	for more := s.Open('{', "the list's shardInfo to be an object"); more; more = s.More() {
 		if string(s.Key()) == "selector" {
-			meta.ShardSelector = s.freeText("the shardInfo's selector to be a string")
+			meta.shardSelector = s.freeText("the shardInfo's selector to be a string")
 		} else {
 			s.SkipValue()
 		}
@@ -128,11 +128,11 @@ type missing struct{ kind, apiVersion, both string }
 // newMissing derives the kind of the items from the kind of the list: a PodList contains Pods. Lists of custom
 // resources send their kind after the items, but their items have a kind.
 func newMissing(list *ListMeta) (m missing) {
-	if kind, ok := strings.CutSuffix(list.Kind, "List"); ok && kind != "" && isPlain(kind) {
+	if kind, ok := strings.CutSuffix(list.kind, "List"); ok && kind != "" && isPlain(kind) {
 		m.kind = `"kind":"` + kind + `",`
 	}
-	if list.APIVersion != "" && isPlain(list.APIVersion) {
-		m.apiVersion = `"apiVersion":"` + list.APIVersion + `",`
+	if list.apiVersion != "" && isPlain(list.apiVersion) {
+		m.apiVersion = `"apiVersion":"` + list.apiVersion + `",`
 	}
 	m.both = m.kind + m.apiVersion
 	return m

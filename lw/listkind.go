@@ -10,11 +10,11 @@ import (
 // matchesList reports whether a complete list belongs to the resource. Its apiVersion must match the resource, and its
 // kind must end in List and match earlier lists. This check keeps any other object with items from emptying a store.
 func (s *support) matchesList(r *Resource, meta *ListMeta) bool {
-	if !r.matchesVersion(meta.APIVersion) || !s.matchesKind(meta.Kind) {
+	if !r.matchesVersion(meta.apiVersion) || !s.matchesKind(meta.kind) {
 		return false
 	}
 	if s.kind.Load() == nil {
-		kind := meta.Kind
+		kind := meta.kind
 		s.kind.Store(&kind)
 	}
 	return true
@@ -23,11 +23,11 @@ func (s *support) matchesList(r *Resource, meta *ListMeta) bool {
 // matchesItem reports whether a list can belong to the resource, when one of its items arrives. Lists of custom
 // resources send their kind after the items, so matchesItem then compares the kind of the item.
 func (s *support) matchesItem(r *Resource, meta *ListMeta, item *Scanned) bool {
-	if meta.APIVersion != "" && !r.matchesVersion(meta.APIVersion) {
+	if meta.apiVersion != "" && !r.matchesVersion(meta.apiVersion) {
 		return false
 	}
-	if meta.Kind != "" {
-		return s.matchesKind(meta.Kind)
+	if meta.kind != "" {
+		return s.matchesKind(meta.kind)
 	}
 	kind, own := s.kind.Load(), item.bytes(item.kind)
 	return kind == nil || len(own) == 0 || *kind == "List" || string(own)+"List" == *kind

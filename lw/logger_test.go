@@ -32,7 +32,7 @@ func (w *warnings) Warn(_ string, args ...any) {
 type rejecting int
 
 func (code rejecting) Open(context.Context, *Request) (io.ReadCloser, error) {
-	return nil, &StatusError{Status: Status{Code: int(code)}}
+	return nil, &StatusError{Code: int(code)}
 }
 
 func TestLoggerReceivesCauseOncePerMinute(t *testing.T) {
@@ -106,7 +106,7 @@ func TestLoggerReceivesNextRequestAndRemedy(t *testing.T) {
 	check(422, "check the selectors, or set Options.NoStreamingList if the server does not support streaming lists")
 
 	require.Equal(t, "check the server's address and the network", remedyOf(errReset))
-	require.Equal(t, "check the URL: the response is not a list", remedyOf(&MalformedError{Err: invalid.ErrNotList}))
+	require.Equal(t, "check the URL: the response is not a list", remedyOf(&MalformedError{err: invalid.ErrNotList}))
 	require.Empty(t, remedyOf(status(500)))
 	require.Equal(t, "watch", nextOf(&Interruption{}))
 	require.Equal(t, "stop", nextOf(&Interruption{Final: true}))

@@ -67,7 +67,7 @@ func TestSameComparesDecodedObject(t *testing.T) {
 		return scanned
 	}
 	for _, text := range texts {
-		for _, list := range []ListMeta{{}, {Kind: "PodList", APIVersion: "v1"}} {
+		for _, list := range []ListMeta{{}, {kind: "PodList", apiVersion: "v1"}} {
 			for _, managed := range []bool{false, true} {
 				same := func(o *Object) bool { return sameObject[*Object](RawCodec{}, o, scan(text, list, managed)) }
 				object, err := RawCodec{}.Decode(scan(text, list, managed))
@@ -94,7 +94,7 @@ func TestUnusualMetadata(t *testing.T) {
 	require.Equal(t, "7", object.GetResourceVersion())
 
 	scanned := scanObject(t, `{"metadata":{"managedFields":[1],"name":"\u0061b","managedFields":[2],"namespace":"c","uid":"\\d"}}`)
-	scanned.missing = newMissing(&ListMeta{Kind: "PodList", APIVersion: "v1"})
+	scanned.missing = newMissing(&ListMeta{kind: "PodList", apiVersion: "v1"})
 	object = decoded(scanned)
 	require.Equal(t, Key{Name: "ab", Namespace: "c"}, object.Key(), "the added and removed members shift the positions")
 	require.Equal(t, `\d`, object.GetUID())
@@ -108,7 +108,7 @@ func TestObjectDoesNotAliasBuffer(t *testing.T) {
 		`{"metadata":{"name":"n","managedFields":[],"managedFields":[]}}`,
 	}
 	for _, text := range texts {
-		for _, list := range []ListMeta{{}, {Kind: "PodList", APIVersion: "v1"}} {
+		for _, list := range []ListMeta{{}, {kind: "PodList", apiVersion: "v1"}} {
 			scanned := scanObject(t, text)
 			scanned.missing = newMissing(&list)
 			object := decoded(scanned)
@@ -124,7 +124,7 @@ func TestItemsGetKindAndAPIVersion(t *testing.T) {
 	pod := sample.Pods(3, 1)[0]
 	watched := decoded(scanObject(t, pod.JSON()))
 	scanned := scanObject(t, pod.Item())
-	scanned.missing = newMissing(&ListMeta{Kind: "PodList", APIVersion: "v1"})
+	scanned.missing = newMissing(&ListMeta{kind: "PodList", apiVersion: "v1"})
 	listed := decoded(scanned)
 	require.Equal(t, watched, listed)
 	require.Equal(t, pod.Name, listed.GetName())
@@ -135,11 +135,11 @@ func TestItemsGetKindAndAPIVersion(t *testing.T) {
 		`{"apiVersion":"v1"}`: `{"kind":"Pod","apiVersion":"v1"}`, `{"kind":"Pod","apiVersion":"v1"}`: `{"kind":"Pod","apiVersion":"v1"}`,
 	} {
 		scanned := scanObject(t, text)
-		scanned.missing = newMissing(&ListMeta{Kind: "PodList", APIVersion: "v1"})
+		scanned.missing = newMissing(&ListMeta{kind: "PodList", apiVersion: "v1"})
 		require.Equal(t, want, decoded(scanned).Raw())
 	}
-	require.Equal(t, `"kind":"Old Pod","apiVersion":"v 1",`, newMissing(&ListMeta{Kind: "Old PodList", APIVersion: "v 1"}).both)
-	for _, m := range []ListMeta{{Kind: "List"}, {Kind: "Pod"}, {Kind: `"List`}, {APIVersion: "a\nb"}} {
+	require.Equal(t, `"kind":"Old Pod","apiVersion":"v 1",`, newMissing(&ListMeta{kind: "Old PodList", apiVersion: "v 1"}).both)
+	for _, m := range []ListMeta{{kind: "List"}, {kind: "Pod"}, {kind: `"List`}, {apiVersion: "a\nb"}} {
 		require.Empty(t, newMissing(&m).both, "%v has nothing to add", m)
 	}
 }

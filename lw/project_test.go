@@ -109,7 +109,7 @@ func TestProjectedItems(t *testing.T) {
 	watched, err := p.Decode(scanObject(t, pod.JSON()))
 	require.NoError(t, err)
 	scanned := scanObject(t, pod.Item())
-	scanned.missing = newMissing(&ListMeta{Kind: "PodList", APIVersion: "v1"})
+	scanned.missing = newMissing(&ListMeta{kind: "PodList", apiVersion: "v1"})
 	listed, err := p.Decode(scanned)
 	require.NoError(t, err)
 	require.Equal(t, watched, listed)
@@ -229,7 +229,7 @@ func TestProjectedMemory(t *testing.T) {
 func TestProjectionLimitsNesting(t *testing.T) {
 	for levels, want := range map[int]error{
 		1000: nil,
-		1001: &MalformedError{Offset: 5000, Expected: "at most 1000 levels of nesting", Found: "one more"},
+		1001: &MalformedError{Offset: 5000, expected: "at most 1000 levels of nesting", found: "one more"},
 	} {
 		fields, err := Project(strings.Repeat("a.", levels) + "a")
 		require.NoError(t, err)

@@ -42,10 +42,10 @@ func (d *protoDecoder) failure() error {
 		return &FrameTooLargeError{Offset: err.Offset, Limit: err.Limit}
 	default:
 		if err == protoscan.ErrTruncated {
-			return &MalformedError{Offset: d.r.Offset(), Expected: "more bytes", Found: "the end of the stream", Err: io.ErrUnexpectedEOF}
+			return &MalformedError{Offset: d.r.Offset(), expected: "more bytes", found: "the end of the stream", err: io.ErrUnexpectedEOF}
 		}
 		if err == protoscan.ErrVarint {
-			return &MalformedError{Offset: d.r.Offset(), Expected: "a 64-bit varint", Found: "a longer varint"}
+			return &MalformedError{Offset: d.r.Offset(), expected: "a 64-bit varint", found: "a longer varint"}
 		}
 		return err
 	}
@@ -53,12 +53,12 @@ func (d *protoDecoder) failure() error {
 
 // malformed records that the response breaks the protocol. It returns false.
 func (d *protoDecoder) malformed(expected, found string) bool {
-	return d.r.Fail(&MalformedError{Offset: d.r.Offset(), Expected: expected, Found: found})
+	return d.r.Fail(&MalformedError{Offset: d.r.Offset(), expected: expected, found: found})
 }
 
 // notList records that the response is not a list. It returns false.
 func (d *protoDecoder) notList(expected, found string) bool {
-	return d.r.Fail(&MalformedError{Offset: d.r.Offset(), Expected: expected, Found: found, Err: invalid.ErrNotList})
+	return d.r.Fail(&MalformedError{Offset: d.r.Offset(), expected: expected, found: found, err: invalid.ErrNotList})
 }
 
 func (d *protoDecoder) wrongList() {
@@ -116,8 +116,14 @@ func (d *protoDecoder) event(o *Scanned) (EventType, bool) {
 	return eventType, true
 }
 
-// status returns the Status of an ERROR event.
-func (d *protoDecoder) status(o *Scanned) (Status, error) { return protoStatus(o.body, d.source) }
+// status returns the error of an ERROR event.
+func (d *protoDecoder) status(o *Scanned) error {
+	e := &StatusError{}
+	if !e.unmarshal(o.body, d.source) {
+		return &MalformedError{Offset: d.r.Offset(), expected: "a Status", found: "malformed protobuf"}
+	}
+	return e
+}
 
 // envelope parses an object that starts with the magic bytes: a runtime.Unknown with the kind and the message.
 func envelope(data []byte) (kind string, message []byte, ok bool) {

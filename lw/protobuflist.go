@@ -43,16 +43,16 @@ func (d *protoDecoder) typeMeta(meta *ListMeta, data []byte) {
 		switch {
 		case f.Type != protoscan.Bytes:
 		case f.Number == 1:
-			meta.APIVersion = string(m.Bytes(f))
+			meta.apiVersion = string(m.Bytes(f))
 		case f.Number == 2:
-			meta.Kind = string(m.Bytes(f))
+			meta.kind = string(m.Bytes(f))
 		}
 	}
 	if !m.Valid() {
 		d.malformed("a TypeMeta", "malformed protobuf")
 	}
-	if !strings.HasSuffix(meta.Kind, "List") {
-		d.notList("a list", "an object of kind "+shorten([]byte(redact.Body(d.source, meta.Kind))))
+	if !strings.HasSuffix(meta.kind, "List") {
+		d.notList("a list", "an object of kind "+shorten([]byte(redact.Body(d.source, meta.kind))))
 	}
 }
 
@@ -112,7 +112,7 @@ func (d *protoDecoder) listMeta(meta *ListMeta, data []byte) {
 		case f.Number == 3:
 			meta.Continue = string(m.Bytes(f))
 		case f.Number == 5:
-			meta.ShardSelector = string(lastField(m.Bytes(f), 1))
+			meta.shardSelector = string(lastField(m.Bytes(f), 1))
 		}
 	}
 	if !m.Valid() {

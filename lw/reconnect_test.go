@@ -13,7 +13,7 @@ import (
 func TestHealthyWatchResumesAtOnce(t *testing.T) {
 	ends := map[string]func(*machineHarness) *Interruption{
 		"connection error": func(r *machineHarness) *Interruption { return r.fails(errReset) },
-		"truncated body":   func(r *machineHarness) *Interruption { return r.fails(&MalformedError{Err: io.ErrUnexpectedEOF}) },
+		"truncated body":   func(r *machineHarness) *Interruption { return r.fails(&MalformedError{err: io.ErrUnexpectedEOF}) },
 		"idle timeout":     func(r *machineHarness) *Interruption { return r.fails(ErrSilent) },
 		"clean close":      func(r *machineHarness) *Interruption { return r.closes() },
 	}
@@ -61,7 +61,7 @@ func TestTimedOutWatchResumesWithoutJitter(t *testing.T) {
 func TestWatchFailures(t *testing.T) {
 	const first, second = firstDelay, 2 * firstDelay
 	retryAfter := func(code int, delay time.Duration) error {
-		return &StatusError{Status: Status{Code: code}, RetryAfter: delay}
+		return &StatusError{Code: code, RetryAfter: delay}
 	}
 	cases := []struct {
 		name          string
@@ -71,7 +71,7 @@ func TestWatchFailures(t *testing.T) {
 	}{
 		{"ERROR event or HTTP 410", status(410), true, true, 0, first},
 		{"connection reset", errReset, false, false, first, second},
-		{"truncated body", &MalformedError{Err: io.ErrUnexpectedEOF}, false, false, first, second},
+		{"truncated body", &MalformedError{err: io.ErrUnexpectedEOF}, false, false, first, second},
 		{"429", status(429), false, false, first, second},
 		{"429 with Retry-After", retryAfter(429, 7*time.Second), false, false, 7 * time.Second, 7 * time.Second},
 		{"503 with Retry-After", retryAfter(503, 7*time.Second), false, false, 7 * time.Second, 7 * time.Second},
@@ -84,7 +84,7 @@ func TestWatchFailures(t *testing.T) {
 		{"401", status(401), false, false, first, second},
 		{"403", status(403), false, false, first, second},
 		{"404", status(404), true, true, first, second},
-		{"garbage", &MalformedError{Expected: "x"}, false, true, first, second},
+		{"garbage", &MalformedError{expected: "x"}, false, true, first, second},
 		{"frame too large", &FrameTooLargeError{}, false, true, first, second},
 	}
 	for _, c := range cases {
@@ -111,7 +111,7 @@ func TestGatewayErrorsNeverRelist(t *testing.T) {
 
 // The watch was healthy, but the server had a reason to end it.
 func TestErrorResponseAfterEventIsDelayed(t *testing.T) {
-	for _, err := range []error{status(500), status(503), status(429), &MalformedError{Expected: "x"}, &MalformedError{html: true}} {
+	for _, err := range []error{status(500), status(503), status(429), &MalformedError{expected: "x"}, &MalformedError{html: true}} {
 		r := newMachineHarness(t, Options{}).synced("7").opens()
 		r.receives("8")
 		require.Equal(t, firstDelay, r.fails(err).Delay, "%v", err)
@@ -282,7 +282,7 @@ func TestHealthyWatchResetsBackoff(t *testing.T) {
 
 // All clients receive the same delay, so a random part is added.
 func TestRetryAfterHasJitter(t *testing.T) {
-	overloaded := &StatusError{Status: Status{Code: 429}, RetryAfter: 5 * time.Second}
+	overloaded := &StatusError{Code: 429, RetryAfter: 5 * time.Second}
 	r := newMachineHarness(t, Options{}).synced("7")
 	r.random = func() float64 { return 0.5 }
 	require.Equal(t, 5250*time.Millisecond, r.watchFails(overloaded).Delay)
@@ -296,7 +296,7 @@ func TestRetryAfterHasJitter(t *testing.T) {
 
 // After ten requests with Retry-After in a row, the backoff also applies.
 func TestRepeatedRetryAfterGrows(t *testing.T) {
-	overloaded := &StatusError{Status: Status{Code: 429}, RetryAfter: time.Second}
+	overloaded := &StatusError{Code: 429, RetryAfter: time.Second}
 	r := newMachineHarness(t, Options{}).synced("7")
 	wait := func() time.Duration {
 		r.pass(10 * time.Second) // refills the request budget
@@ -316,7 +316,7 @@ func TestRepeatedRetryAfterGrows(t *testing.T) {
 func TestRetryAfterIsCapped(t *testing.T) {
 	for _, retryAfter := range []time.Duration{24 * time.Hour, math.MaxInt64} {
 		r := newMachineHarness(t, Options{}).synced("7")
-		require.Equal(t, 5*time.Minute, r.watchFails(&StatusError{Status: Status{Code: 429}, RetryAfter: retryAfter}).Delay)
+		require.Equal(t, 5*time.Minute, r.watchFails(&StatusError{Code: 429, RetryAfter: retryAfter}).Delay)
 	}
 }
 

@@ -133,9 +133,9 @@ func refList(text []byte) (meta ListMeta, items []refObject, ok bool) {
 	for _, m := range members {
 		switch m.name {
 		case "kind":
-			free(&meta.Kind, m.text)
+			free(&meta.kind, m.text)
 		case "apiVersion":
-			free(&meta.APIVersion, m.text)
+			free(&meta.apiVersion, m.text)
 		case "items":
 			found = true
 			var all []json.RawMessage
@@ -164,7 +164,7 @@ func refList(text []byte) (meta ListMeta, items []refObject, ok bool) {
 					ok = ok && isObject
 					for _, m := range shard {
 						if m.name == "selector" {
-							free(&meta.ShardSelector, m.text)
+							free(&meta.shardSelector, m.text)
 						}
 					}
 				}

@@ -10,10 +10,10 @@ import (
 
 var errReset = errors.New("connection reset")
 
-func status(code int) *StatusError { return &StatusError{Status: Status{Code: code}} }
+func status(code int) *StatusError { return &StatusError{Code: code} }
 
 // tooLarge is the error response to a resourceVersion from the future.
-var tooLarge = &StatusError{Status: Status{Code: 504, Message: "Too large resource version"}}
+var tooLarge = &StatusError{Code: 504, Message: "Too large resource version"}
 
 // machineHarness drives a machine. Its random numbers are zero, and only the test advances its clock.
 type machineHarness struct {

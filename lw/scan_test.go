@@ -193,7 +193,7 @@ func TestMalformedEvents(t *testing.T) {
 			_, err := readEvents(strings.NewReader(c.text))
 			malformed, ok := errors.AsType[*MalformedError](err)
 			require.True(t, ok, "%v", err)
-			require.Equal(t, c.expected, malformed.Expected)
+			require.Equal(t, c.expected, malformed.expected)
 			require.Equal(t, c.offset, malformed.Offset, "%v", err)
 			_, again := readEvents(iotest.OneByteReader(strings.NewReader(c.text)))
 			require.Equal(t, err, again, "read byte by byte")
@@ -216,7 +216,7 @@ func TestFrameLimit(t *testing.T) {
 		require.True(t, ok, "%v", s.failure())
 	}
 	require.Equal(t, maxFrameLimit, frameLimit(math.MaxInt), "an Object has 32-bit positions")
-	require.Equal(t, DefaultMaxFrame, frameLimit(0))
+	require.Equal(t, 64<<20, frameLimit(0))
 }
 
 // FuzzValue compares the scanner with encoding/json, except for deep nesting.

@@ -11,29 +11,21 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw/internal/lean"
 )
 
-// Status is the metav1.Status of the Kubernetes API, which describes an error.
+// StatusError reports an error response of the server or an ERROR event in a watch. It contains the server's
+// metav1.Status. errors.Is matches it with the errors of this package, such as [ErrExpired].
 // https://kubernetes.io/docs/reference/kubernetes-api/common-definitions/status/
-type Status struct {
-	Status   string // "Failure" or "Success"
-	Message  string // human-readable description
-	Reason   string // machine-readable reason in CamelCase, for example "Expired", or ""
-	Code     int    // HTTP status code
-	Details  StatusDetails
-	Continue string // metadata.continue: replacement for an expired continue token, with inconsistent results
-}
+type StatusError struct {
+	Code       int           // HTTP status code
+	Reason     string        // machine-readable reason in CamelCase, for example "Expired", or ""
+	Message    string        // human-readable description
+	Name       string        // name of the object, or ""
+	Group      string        // API group of the object or of the resource, or ""
+	Kind       string        // kind of the object or plural name of the resource, or ""
+	Causes     []StatusCause // all causes, if there are several
+	RetryAfter time.Duration // delay that the server requests, or zero
 
-// StatusDetails contains additional data about an error.
-type StatusDetails struct {
-	Name              string
-	Group             string
-	Kind              string
-	Causes            []StatusCause
-	RetryAfterSeconds int
-}
-
-// retryAfter returns RetryAfterSeconds as a duration. A negative value counts as zero.
-func (d *StatusDetails) retryAfter() time.Duration {
-	return time.Duration(max(d.RetryAfterSeconds, 0)) * time.Second
+	encoded []byte    // undecoded protobuf Status
+	source  io.Reader // response body, for its Redact method
 }
 
 // StatusCause is one of several causes of an error.
@@ -41,16 +33,6 @@ type StatusCause struct {
 	Reason  string
 	Message string
 	Field   string
-}
-
-// StatusError reports an error response of the server or an ERROR event in a watch. errors.Is matches it with the
-// errors of this package, such as [ErrExpired].
-type StatusError struct {
-	Status
-	RetryAfter time.Duration // delay that the server requests, or zero
-
-	encoded []byte    // undecoded protobuf Status
-	source  io.Reader // response body, for its Redact method
 }
 
 func (e *StatusError) Error() string {
@@ -98,7 +80,7 @@ func (e *StatusError) tooLarge() bool {
 		return false
 	}
 	const text = "Too large resource version"
-	for _, c := range e.Details.Causes {
+	for _, c := range e.Causes {
 		if c.Reason == "ResourceVersionTooLarge" || c.Message == text {
 			return true
 		}
@@ -123,57 +105,43 @@ func ReadStatusError(code int, retryAfter string, body io.Reader) *StatusError {
 	e := &StatusError{}
 	if strings.HasPrefix(string(text), magic) {
 		e.encoded, e.source = text, body
-		return e.complete(code, retryAfter)
-	}
-	value, err := ParseValue(text)
-	if err == nil {
-		e.Status, err = statusOf(value, body)
-	}
-	if err != nil {
+	} else if value, err := ParseValue(text); err != nil || !e.parse(value, body) {
 		e.Message = firstLine([]byte(redact.Body(body, string(text))))
 	}
-	return e.complete(code, retryAfter)
-}
-
-// complete adds the status code and the Retry-After header of the response.
-func (e *StatusError) complete(code int, retryAfter string) *StatusError {
 	e.Code = code
-	e.RetryAfter = e.Details.retryAfter()
 	if seconds, err := lean.ParseUint(retryAfter); err == nil && seconds > 0 && seconds <= math.MaxInt32 {
 		e.RetryAfter = time.Duration(seconds) * time.Second
 	}
 	return e
 }
 
-// statusOf decodes a Status. It redacts all strings, because the server may repeat the credential of the request.
-func statusOf(v Value, body io.Reader) (Status, error) {
+// parse reads a Status. It reports whether v is a Status. It redacts all strings, because the server may repeat the
+// credential of the request.
+func (e *StatusError) parse(v Value, body io.Reader) bool {
 	if v.Get("kind").String() != "Status" {
-		return Status{}, &MalformedError{Expected: "a Status", Found: "another object"}
+		return false
 	}
 	text := func(v Value, path string) string { return redact.Body(body, v.Get(path).String()) }
 	details := v.Get("details")
-	status := Status{
-		Status:   text(v, "status"),
-		Message:  text(v, "message"),
-		Reason:   text(v, "reason"),
-		Code:     int32Of(v.Get("code")),
-		Continue: text(v, "metadata.continue"),
-		Details: StatusDetails{
-			Name:              text(details, "name"),
-			Group:             text(details, "group"),
-			Kind:              text(details, "kind"),
-			RetryAfterSeconds: int32Of(details.Get("retryAfterSeconds")),
-		},
-	}
+	e.Code = int32Of(v.Get("code"))
+	e.Reason = text(v, "reason")
+	e.Message = text(v, "message")
+	e.Name = text(details, "name")
+	e.Group = text(details, "group")
+	e.Kind = text(details, "kind")
+	e.RetryAfter = seconds(int32Of(details.Get("retryAfterSeconds")))
 	for cause := range details.Get("causes").Elements() {
-		status.Details.Causes = append(status.Details.Causes, StatusCause{
+		e.Causes = append(e.Causes, StatusCause{
 			Reason:  text(cause, "reason"),
 			Message: text(cause, "message"),
 			Field:   text(cause, "field"),
 		})
 	}
-	return status, nil
+	return true
 }
+
+// seconds converts retryAfterSeconds. A negative value counts as zero.
+func seconds(n int) time.Duration { return time.Duration(max(n, 0)) * time.Second }
 
 // firstLine returns the first line of text, truncated for an error message.
 func firstLine(text []byte) string {

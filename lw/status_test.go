@@ -23,10 +23,8 @@ func TestErrorResponseIsReadUpToLimit(t *testing.T) {
 }
 
 // parseStatus decodes a Status from JSON.
-func parseStatus(text []byte) (Status, error) {
+func parseStatus(text []byte) (*StatusError, bool) {
 	value, err := ParseValue(text)
-	if err != nil {
-		return Status{}, err
-	}
-	return statusOf(value, nil)
+	e := &StatusError{}
+	return e, err == nil && e.parse(value, nil)
 }

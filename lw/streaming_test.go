@@ -93,7 +93,7 @@ func TestUnansweredListsAreNotCounted(t *testing.T) {
 
 // The client remembers a rejection at once, and other failures when they happen twice.
 func TestStreamingListFallsBack(t *testing.T) {
-	invalid := &StatusError{Status: Status{Code: 422, Reason: "Invalid"}}
+	invalid := &StatusError{Code: 422, Reason: "Invalid"}
 	cases := map[string]struct {
 		answer  answer
 		events  []string
@@ -310,7 +310,7 @@ func TestWakeEndsDelay(t *testing.T) {
 		waits  bool
 	}{
 		"connection error": {err: errReset},
-		"error response":   {err: &StatusError{Status: Status{Code: 429}, RetryAfter: 24 * time.Hour}},
+		"error response":   {err: &StatusError{Code: 429, RetryAfter: 24 * time.Hour}},
 		"closed channel":   {err: errReset, closed: true, waits: true},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -23,12 +23,8 @@ type Trace struct {
 	Frame func(t EventType, bytes int)
 	// Page is called at the end of each page of a list.
 	Page func(meta ListMeta)
-	// Bookmark, DecodeFailed, Synced, WatchStarted and Interrupted are called for the events of these types.
-	Bookmark     func(resourceVersion string)
-	DecodeFailed func(*DecodeError)
-	Synced       func(resourceVersion string)
-	WatchStarted func(resourceVersion string)
-	Interrupted  func(*Interruption)
+	// Event is called for each event, before the stream yields it. Object is nil in events without an object.
+	Event func(event Event[Keyed])
 	// Switched is called when a fallback transport replaces the current transport. cause is the failure of the replaced
 	// transport.
 	Switched func(cause error)
@@ -87,21 +83,5 @@ func (t *Trace) stopped() {
 func (t *Trace) page(meta ListMeta) {
 	if t.Page != nil {
 		t.Page(meta)
-	}
-}
-
-// event reports an event of the stream, except for Added, Modified, Deleted and ListStarted.
-func (t *Trace) event(eventType EventType, resourceVersion string, b *Interruption, undecoded *DecodeError) {
-	switch {
-	case eventType == DecodeFailed && t.DecodeFailed != nil:
-		t.DecodeFailed(undecoded)
-	case eventType == Bookmark && t.Bookmark != nil:
-		t.Bookmark(resourceVersion)
-	case eventType == Synced && t.Synced != nil:
-		t.Synced(resourceVersion)
-	case eventType == WatchStarted && t.WatchStarted != nil:
-		t.WatchStarted(resourceVersion)
-	case eventType == Interrupted && t.Interrupted != nil:
-		t.Interrupted(b)
 	}
 }

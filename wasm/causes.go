@@ -27,8 +27,7 @@ func errorFields(err error) []string {
 	if _, ok := errors.AsType[*lw.MalformedError](err); ok {
 		return []string{"malformed", err.Error(), "", ""}
 	}
-	_, frame := errors.AsType[*lw.FrameTooLargeError](err)
-	if _, objects := errors.AsType[*lw.TooManyObjectsError](err); frame || objects {
+	if _, ok := errors.AsType[*lw.FrameTooLargeError](err); ok {
 		return []string{"too-large", err.Error(), "", ""}
 	}
 	return []string{errorCode(err, "network"), err.Error(), "", ""}
@@ -41,7 +40,7 @@ func errorCode(err error, otherwise string) string {
 	}{
 		{lw.ErrUnauthorized, "unauthorized"}, {lw.ErrForbidden, "forbidden"}, {lw.ErrNotFound, "not-found"},
 		{lw.ErrExpired, "expired"}, {lw.ErrTooManyRequests, "too-many-requests"}, {lw.ErrWatchClosed, "closed"},
-		{lw.ErrSilent, "silent"}, {errors.ErrUnsupported, "unsupported"},
+		{lw.ErrSilent, "silent"}, {lw.ErrTooManyObjects, "too-large"}, {errors.ErrUnsupported, "unsupported"},
 	} {
 		if errors.Is(err, known.err) {
 			return known.code

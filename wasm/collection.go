@@ -41,7 +41,6 @@ func (c *collection) run(transport lw.Transport) {
 	}
 	ctx := lw.WithTrace(c.ctx, &lw.Trace{
 		Page:     c.sendPage,
-		Bookmark: func(version string) { c.send(bookmark, version) },
 		Switched: func(cause error) { c.send(switched, cause.Error()) },
 	})
 	quiet := c.command.Get("restored").Bool() // true until the restored state is applied, because the host already has it
@@ -49,6 +48,8 @@ func (c *collection) run(transport lw.Transport) {
 		switch event.Type {
 		case lw.ListStarted:
 			c.send(reset)
+		case lw.Bookmark:
+			c.send(bookmark, event.ResourceVersion)
 		case lw.WatchStarted:
 			c.send(live, event.ResourceVersion)
 			if c.turns {

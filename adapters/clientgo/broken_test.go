@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/seed-6d2a410a/listwatch/lw"
 	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
 )
 
@@ -71,7 +72,7 @@ func TestBrokenServer(t *testing.T) {
 		server.DropConnections, server.CloseWatches, server.Compact,
 		func() { server.Fail(lwtest.Any, 1, lwtest.Garbage(100)) },
 		func() { server.Fail(lwtest.Any, 1, lwtest.HangUp()) },
-		func() { server.Fail(lwtest.Watches, 1, lwtest.Gone()) },
+		func() { server.Fail(lwtest.Watches, 1, lwtest.Refuse(&lw.StatusError{Code: 410, Reason: "Expired"})) },
 		func() { server.Fail(lwtest.Any, 1, lwtest.LoginPage()) },
 	}
 	pods := map[string]string{}

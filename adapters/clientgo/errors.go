@@ -32,12 +32,12 @@ func (e *statusError) Unwrap() []error { return []error{e.api, e.lw} }
 
 func statusOf(from *lw.StatusError) metav1.Status {
 	details := &metav1.StatusDetails{
-		Name:              from.Details.Name,
-		Group:             from.Details.Group,
-		Kind:              from.Details.Kind,
-		RetryAfterSeconds: int32(from.Details.RetryAfterSeconds),
+		Name:              from.Name,
+		Group:             from.Group,
+		Kind:              from.Kind,
+		RetryAfterSeconds: int32(from.RetryAfter.Seconds()),
 	}
-	for _, cause := range from.Details.Causes {
+	for _, cause := range from.Causes {
 		details.Causes = append(details.Causes, metav1.StatusCause{Type: metav1.CauseType(cause.Reason), Message: cause.Message, Field: cause.Field})
 	}
 	status := metav1.Status{

@@ -65,7 +65,7 @@ func negotiate[V any](ctx context.Context, n *negotiated, request func(context.C
 
 // notAcceptable returns the error of a server that does not have the requested encoding.
 func notAcceptable() error {
-	return &lw.StatusError{Status: lw.Status{Code: http.StatusNotAcceptable}}
+	return &lw.StatusError{Code: http.StatusNotAcceptable}
 }
 
 func isNotAcceptable(err error) bool {

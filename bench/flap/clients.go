@@ -26,7 +26,7 @@ type client struct {
 
 func newClient(name string) *client { return &client{name: name, changes: newChanges()} }
 
-// start starts the informer and waits until it has synced. An outage of listwatch lasts from Interrupted to Live. For
+// start starts the informer and waits until it has synced. An outage of listwatch lasts from Interrupted to WatchStarted. For
 // client-go, see observer.
 func (c *client) start(ctx context.Context, server string, running *sync.WaitGroup) error {
 	options := clients.Options{
@@ -34,8 +34,14 @@ func (c *client) start(ctx context.Context, server string, running *sync.WaitGro
 		Wrap: func(next http.RoundTripper) http.RoundTripper { return observer{next, &c.outages} },
 	}
 	trace := &lw.Trace{
-		Interrupted:  func(*lw.Interruption) { c.outages.begin(time.Now()) },
-		WatchStarted: func(string) { c.outages.end(time.Now()) },
+		Event: func(event lw.Event[lw.Keyed]) {
+			switch event.Type {
+			case lw.Interrupted:
+				c.outages.begin(time.Now())
+			case lw.WatchStarted:
+				c.outages.end(time.Now())
+			}
+		},
 	}
 	informer := clients.New(c.name, options)("flap")
 	informer.Handle(func(pod clients.Pod) {

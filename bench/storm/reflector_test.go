@@ -64,7 +64,7 @@ var (
 
 // status returns an error response. A wait of zero omits Retry-After.
 func status(code int, wait time.Duration) step {
-	return step{answer: answer{err: &lw.StatusError{Status: lw.Status{Code: code}, RetryAfter: wait}}}
+	return step{answer: answer{err: &lw.StatusError{Code: code, RetryAfter: wait}}}
 }
 
 // watched returns a watch with a bookmark that ends after a while.

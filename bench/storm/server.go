@@ -135,7 +135,7 @@ func (s *server) receive(r *request) {
 func (s *server) reject(r *request, wait time.Duration) {
 	s.rejected++
 	s.sent(s.now, headBytes)
-	r.reply(answer{err: &lw.StatusError{Status: lw.Status{Code: 429}, RetryAfter: wait}})
+	r.reply(answer{err: &lw.StatusError{Code: 429, RetryAfter: wait}})
 }
 
 func (s *server) seatsOf(r *request) int {

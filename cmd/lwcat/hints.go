@@ -87,10 +87,10 @@ func (s *connection) rejectionHint(_ context.Context, err error) string {
 		return "no credential was sent: pass --token, or select a kubeconfig user with --user or --context"
 	case status.Code == http.StatusUnauthorized:
 		return sent + " was sent: it may have expired, or belong to a server other than " + s.Server
-	case status.Code == http.StatusForbidden && status.Details.Kind != "":
-		resource := status.Details.Kind
-		if status.Details.Group != "" {
-			resource += "." + status.Details.Group
+	case status.Code == http.StatusForbidden && status.Kind != "":
+		resource := status.Kind
+		if status.Group != "" {
+			resource += "." + status.Group
 		}
 		return fmt.Sprintf("%s was sent: its user needs a role with the verbs list and watch for %s; check with kubectl auth can-i watch %[2]s", sent, resource)
 	}

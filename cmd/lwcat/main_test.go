@@ -273,7 +273,7 @@ func TestLaterRejectionsAreRetried(t *testing.T) {
 	done := make(chan int)
 	go func() { done <- run(ctx, []string{"-s", server.URL, "no"}, &out, &errs, false) }()
 	eventually(t, "a first list, because a rejected first list ends the program", func() bool { return strings.Contains(out.String(), "n1") })
-	server.Fail(lwtest.Any, 1, lwtest.Refuse(lw.Status{Code: 403, Reason: "Forbidden"}))
+	server.Fail(lwtest.Any, 1, lwtest.Refuse(&lw.StatusError{Code: 403, Reason: "Forbidden"}))
 	server.DropConnections()
 	eventually(t, "the rejection message", func() bool { return strings.Contains(errs.String(), "403 Forbidden") })
 	create(t, server, "nodes", named("n2"))

@@ -53,7 +53,7 @@ func TestDiscoveryOfPartlyUnavailableServer(t *testing.T) {
 	require.Equal(t, "lwcat: some resources could not be discovered: metrics.k8s.io/v1beta1: its server does not respond\n", errs)
 	require.Equal(t, []string{"ADDED ConfigMap default/a"}, describe(t, out))
 
-	server.Fail(func(r lwtest.Request) bool { return r.URL.Path == "/apis" }, 1, lwtest.Refuse(lw.Status{Code: 503}))
+	server.Fail(func(r lwtest.Request) bool { return r.URL.Path == "/apis" }, 1, lwtest.Refuse(&lw.StatusError{Code: 503}))
 	code, out, errs = lwcat(t, "-s", server.URL, "--once", "cm")
 	require.Equal(t, exitDone, code, errs)
 	require.Contains(t, errs, "lwcat: some resources could not be discovered: /apis: the server answered 503")

@@ -37,10 +37,10 @@ type busyTransport struct{ rejections atomic.Int64 }
 
 func (b *busyTransport) Open(_ context.Context, req *lw.Request) (io.ReadCloser, error) {
 	if b.rejections.Add(-1) >= 0 {
-		return nil, &lw.StatusError{Status: lw.Status{Code: http.StatusServiceUnavailable}, RetryAfter: 7 * time.Second}
+		return nil, &lw.StatusError{Code: http.StatusServiceUnavailable, RetryAfter: 7 * time.Second}
 	}
 	if req.Path == "/api" {
-		return nil, &lw.StatusError{Status: lw.Status{Code: http.StatusNotFound}}
+		return nil, &lw.StatusError{Code: http.StatusNotFound}
 	}
 	return io.NopCloser(strings.NewReader(`{"kind":"APIGroupDiscoveryList","items":[{"metadata":{"name":""},"versions":[{"version":"v1","resources":[{"resource":"pods","scope":"Namespaced","verbs":["list","watch"]}]}]}]}`)), nil
 }
@@ -61,7 +61,7 @@ func TestDiscoveryRetriesBusyServer(t *testing.T) {
 
 // TestFromDoesNotFallBackToList checks that a rejected --from exits instead of listing.
 func TestFromDoesNotFallBackToList(t *testing.T) {
-	refusal := &lw.StatusError{Status: lw.Status{Code: http.StatusBadRequest}}
+	refusal := &lw.StatusError{Code: http.StatusBadRequest}
 	from := &stream{config: &config{limits: rangeOptions{from: "abc"}}}
 	require.True(t, from.isFatal(refusal))
 	list := &stream{config: &config{}}

@@ -64,9 +64,10 @@ func TestBuiltInTypesDecode(t *testing.T) {
 		require.IsType(t, object, got)
 		if before != nil {
 			_, err = decodeAs(t, object, before)
-			fault, ok := errors.AsType[*codec.KindError](err)
+			fault, ok := errors.AsType[*codec.FieldError](err)
 			require.True(t, ok, b.Kind)
-			require.Equal(t, schema.GroupVersion{Group: b.Group, Version: b.Version}.String()+" "+b.Kind, fault.Found)
+			require.Contains(t, []string{"kind", "apiVersion"}, fault.Field)
+			require.ErrorContains(t, err, ", found "+schema.GroupVersion{Group: b.Group, Version: b.Version}.String()+" "+b.Kind)
 		}
 		before = object
 	}
@@ -98,7 +99,7 @@ func TestRejectsObjectsOfAnotherType(t *testing.T) {
 	require.Zero(t, store.Len())
 	require.Len(t, store.DecodeErrors(), 1)
 	require.EqualError(t, store.DecodeErrors()[0].Err,
-		"*v1.Deployment expects apps/v1 Deployment objects, found v1 Pod; get the collection from codec.ResourceOf")
+		"field kind: expected apps/v1 Deployment (the collection of codec.ResourceOf[*v1.Deployment]), found v1 Pod")
 }
 
 // TestInformerOfAnInterfaceType follows pods with an informer that knows only an interface.

@@ -41,7 +41,7 @@ var causes = []struct {
 // changes bytes, the credential is valid, the collection exists, and no backup is restored.
 func causeOf(err error) (string, error) {
 	malformed, ok := errors.AsType[*lw.MalformedError](err)
-	if ok && malformed.Err == io.ErrUnexpectedEOF {
+	if ok && errors.Is(malformed, io.ErrUnexpectedEOF) {
 		return cutShort, nil
 	}
 	_, undecodable := errors.AsType[*lw.DecodeError](err)

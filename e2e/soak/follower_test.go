@@ -93,9 +93,15 @@ func untilCalm(ctx context.Context, length func() int) func() int {
 func (f *follower) run(ctx context.Context) error {
 	defer f.release()
 	ctx = lw.WithTrace(ctx, &lw.Trace{
-		Open:        f.asked,
-		Synced:      func(string) { f.lists.Add(1) },
-		Interrupted: f.interrupted,
+		Open: f.asked,
+		Event: func(event lw.Event[lw.Keyed]) {
+			switch event.Type {
+			case lw.Synced:
+				f.lists.Add(1)
+			case lw.Interrupted:
+				f.interrupted(event.Interruption)
+			}
+		},
 	})
 	for ctx.Err() == nil {
 		f.runs.Add(1)

@@ -126,17 +126,18 @@ func TestWireEdits(t *testing.T) {
 
 // TestCauses checks that expected failures have a name and that others are errors.
 func TestCauses(t *testing.T) {
+	_, truncated := lw.ParseValue([]byte("["))
 	for want, err := range map[string]error{
-		expired:  &lw.StatusError{Status: lw.Status{Code: 410}},
-		cutShort: &lw.MalformedError{Err: io.ErrUnexpectedEOF},
+		expired:  &lw.StatusError{Code: 410},
+		cutShort: truncated,
 		ended:    io.ErrUnexpectedEOF,
-		"503":    &lw.StatusError{Status: lw.Status{Code: 503}},
+		"503":    &lw.StatusError{Code: 503},
 	} {
 		name, wrong := causeOf(err)
 		require.NoError(t, wrong)
 		require.Equal(t, want, name)
 	}
-	for _, err := range []error{&lw.MalformedError{}, &lw.DecodeError{Err: io.EOF}, invalid.ErrVersionRegressed, &lw.StatusError{Status: lw.Status{Code: 401}}} {
+	for _, err := range []error{&lw.MalformedError{}, &lw.DecodeError{Err: io.EOF}, invalid.ErrVersionRegressed, &lw.StatusError{Code: 401}} {
 		_, wrong := causeOf(err)
 		require.Error(t, wrong, "%v", err)
 	}

@@ -77,5 +77,5 @@ func (k *Keys) post(ctx context.Context, path string, question any) (io.ReadClos
 	if failure.Code == 11 {                         // OUT_OF_RANGE: the revision of the first page was compacted
 		return nil, fmt.Errorf("%w: %s", lw.ErrExpired, failure.Message)
 	}
-	return nil, &lw.StatusError{Status: lw.Status{Code: resp.StatusCode, Message: failure.Message}}
+	return nil, &lw.StatusError{Code: resp.StatusCode, Message: failure.Message}
 }

@@ -120,8 +120,8 @@ func TestOTelSeparatesResources(t *testing.T) {
 	require.NoError(t, err)
 	_, err = otel.Trace(meter, "nodes")
 	require.NoError(t, err)
-	pods.WatchStarted("1")
-	pods.Bookmark("1")
+	pods.Event(lw.Event[lw.Keyed]{Type: lw.WatchStarted})
+	pods.Event(lw.Event[lw.Keyed]{Type: lw.Bookmark})
 	series := collect(t, reader)
 	require.Equal(t, 1.0, series["listwatch.live 1 listwatch.resource=pods"])
 	require.Contains(t, series, "listwatch.live 1 listwatch.resource=nodes")
@@ -136,7 +136,7 @@ func TestOTelUsesEveryHook(t *testing.T) {
 	for hook, value := range reflect.ValueOf(*trace).Fields() {
 		require.False(t, value.IsNil(), hook.Name)
 	}
-	trace.DecodeFailed(&lw.DecodeError{})
+	trace.Event(lw.Event[lw.Keyed]{Type: lw.DecodeFailed})
 	trace.Redirected("https://k8s.example:443")
 	series := collect(t, reader)
 	require.Equal(t, 1.0, series["listwatch.undecoded {object} listwatch.resource=pods"])
@@ -147,8 +147,8 @@ func TestOTelRecordsNoDelayAfterFinalInterruption(t *testing.T) {
 	reader := sdk.NewManualReader()
 	trace, err := otel.Trace(meter(reader), "pods")
 	require.NoError(t, err)
-	trace.WatchStarted("1")
-	trace.Interrupted(&lw.Interruption{Err: lw.ErrWatchClosed, Final: true})
+	trace.Event(lw.Event[lw.Keyed]{Type: lw.WatchStarted})
+	trace.Event(lw.Event[lw.Keyed]{Type: lw.Interrupted, Interruption: &lw.Interruption{Err: lw.ErrWatchClosed, Final: true}})
 	series := collect(t, reader)
 	require.Zero(t, series["listwatch.live 1 listwatch.resource=pods"])
 	for id := range series {

@@ -101,7 +101,7 @@ func TestPrometheusSeparatesResources(t *testing.T) {
 	require.NoError(t, err)
 	_, err = adapter.Trace(registry, "nodes")
 	require.NoError(t, err)
-	pods.WatchStarted("1")
+	pods.Event(lw.Event[lw.Keyed]{Type: lw.WatchStarted})
 	require.NoError(t, testutil.GatherAndCompare(registry, strings.NewReader(`
 # HELP listwatch_live 1 while a watch is open and the state is current, otherwise 0.
 # TYPE listwatch_live gauge
@@ -119,7 +119,7 @@ func TestPrometheusUsesEveryHook(t *testing.T) {
 	for hook, value := range reflect.ValueOf(*trace).Fields() {
 		require.False(t, value.IsNil(), hook.Name)
 	}
-	trace.DecodeFailed(&lw.DecodeError{})
+	trace.Event(lw.Event[lw.Keyed]{Type: lw.DecodeFailed})
 	trace.Redirected("https://k8s.example:443")
 	require.Equal(t, 1.0, gather(t, registry)["listwatch_undecoded_total{resource=pods}"])
 	require.Equal(t, 1.0, gather(t, registry)["listwatch_redirects_total{resource=pods}"])
@@ -129,8 +129,8 @@ func TestPrometheusRecordsNoDelayAfterFinalInterruption(t *testing.T) {
 	registry := prometheus.NewPedanticRegistry()
 	trace, err := adapter.Trace(registry, "pods")
 	require.NoError(t, err)
-	trace.WatchStarted("1")
-	trace.Interrupted(&lw.Interruption{Err: lw.ErrWatchClosed, Final: true})
+	trace.Event(lw.Event[lw.Keyed]{Type: lw.WatchStarted})
+	trace.Event(lw.Event[lw.Keyed]{Type: lw.Interrupted, Interruption: &lw.Interruption{Err: lw.ErrWatchClosed, Final: true}})
 	series := gather(t, registry)
 	require.Zero(t, series["listwatch_live{resource=pods}"])
 	require.Zero(t, series["listwatch_retry_delay_seconds_count{resource=pods}"])

@@ -54,7 +54,7 @@ func follow(t *testing.T, trace *lw.Trace, check func(lw.Event[*lw.Object])) see
 	for range 3 {
 		script.create()
 	}
-	server.Fail(lwtest.Lists, 1, lwtest.Gone()) // the next list asks for the latest resourceVersion, which the server pages
+	server.Fail(lwtest.Lists, 1, lwtest.Refuse(&lw.StatusError{Code: 410, Reason: "Expired"})) // the next list asks for the latest resourceVersion, which the server pages
 	ctx, cancel := context.WithTimeout(lw.WithTrace(t.Context(), trace), time.Minute)
 	defer cancel()
 	ctx = clock.WithRandom(ctx, func() float64 { return 0 })
@@ -115,7 +115,7 @@ func (s *script) next(event lw.Event[*lw.Object]) bool {
 		s.create() // the client misses this event, so its resourceVersion expires
 		s.server.Compact()
 	case added && s.lives == 3:
-		forbidden := lw.Status{Code: 403, Reason: "Forbidden", Message: "pods is forbidden"}
+		forbidden := &lw.StatusError{Code: 403, Reason: "Forbidden", Message: "pods is forbidden"}
 		s.server.Fail(lwtest.Watches, 1, lwtest.Refuse(forbidden))
 		s.server.CloseWatches()
 	}

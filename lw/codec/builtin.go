@@ -35,16 +35,6 @@ func builtinOf(t reflect.Type) *builtin.Resource {
 	return nil
 }
 
-// KindError reports an object whose kind or apiVersion does not belong to the built-in Go type.
-type KindError struct {
-	Type            string // the Go type, for example "*v1.Deployment"
-	Expected, Found string // apiVersion and kind, for example "apps/v1 Deployment"
-}
-
-func (e *KindError) Error() string {
-	return e.Type + " expects " + e.Expected + " objects, found " + e.Found + "; get the collection from codec.ResourceOf"
-}
-
 // wireType holds the kind and apiVersion of a built-in type.
 type wireType struct {
 	prefix, apiVersion, kind string // most objects begin with prefix
@@ -70,7 +60,7 @@ func newWireType(b *builtin.Resource) *wireType {
 	return &wireType{prefix: `{"kind":"` + b.Kind + `","apiVersion":"` + apiVersion + `",`, apiVersion: apiVersion, kind: b.Kind}
 }
 
-// checkKind returns a *KindError if t is a built-in type and the object has another kind or apiVersion. It accepts an
+// checkKind returns a *FieldError if t is a built-in type and the object has another kind or apiVersion. It accepts an
 // object without these members.
 func checkKind(t reflect.Type, text string) error {
 	want := wireTypeOf(t)
@@ -81,8 +71,15 @@ func checkKind(t reflect.Type, text string) error {
 	if (kind == "" || kind == want.kind) && (apiVersion == "" || apiVersion == want.apiVersion) {
 		return nil
 	}
-	found := printable(strings.Trim(apiVersion+" "+kind, " "))
-	return &KindError{Type: t.String(), Expected: want.apiVersion + " " + want.kind, Found: found}
+	e := &FieldError{
+		Field:    "kind",
+		expected: want.apiVersion + " " + want.kind + " (the collection of codec.ResourceOf[" + t.String() + "])",
+		found:    printable(strings.Trim(apiVersion+" "+kind, " ")),
+	}
+	if kind == "" || kind == want.kind {
+		e.Field = "apiVersion"
+	}
+	return e
 }
 
 // member returns a member of an object if it is a string, or "".

@@ -40,7 +40,7 @@ import (
 
 // JSON is the [lw.Codec] of T, a pointer to a struct or, with New, an interface type. The zero value is ready for use
 // and safe for concurrent use. If the struct is a built-in Kubernetes type, decoding another kind or apiVersion returns
-// a *[KindError].
+// a *[FieldError].
 //
 // Objects have their kind and apiVersion even if the items of a list omit them. They have metadata.managedFields only
 // if lw.ClientOptions.KeepManagedFields is set.
@@ -66,7 +66,7 @@ func newAPI() jsoniter.API {
 	return api
 }
 
-// Decode implements [lw.Codec]. The error is a *[KindError] or a *[FieldError].
+// Decode implements [lw.Codec]. The error is a *[FieldError].
 func (c JSON[T]) Decode(s *lw.Scanned) (T, error) {
 	text, err := lw.RawCodec{}.Decode(s)
 	if err != nil {
@@ -84,10 +84,10 @@ func (c JSON[T]) Decode(s *lw.Scanned) (T, error) {
 }
 
 // FromObject decodes an [lw.Object] into a struct. Use it if your program keeps objects as JSON and needs a struct only
-// occasionally. The error is a *[KindError] or a *[FieldError].
+// occasionally. The error is a *[FieldError].
 func FromObject[T any](o *lw.Object) (T, error) { return fromObject[T](o, nil) }
 
-// Into decodes an object into a pointer whose type is known only at run time. The error is a *[KindError] or a *[FieldError].
+// Into decodes an object into a pointer whose type is known only at run time. The error is a *[FieldError].
 func Into(o *lw.Object, pointer any) error {
 	_, err := fromObject(o, func() any { return pointer })
 	return err
@@ -115,7 +115,7 @@ func fromObject[T any](o *lw.Object, create func() T) (object T, err error) {
 }
 
 // errNew reports that JSON.New did not return a pointer, or that it is missing for an interface type.
-var errNew = &FieldError{Expected: "JSON.New to return a pointer", Found: "none"}
+var errNew = &FieldError{expected: "JSON.New to return a pointer", found: "none"}
 
 // decode decodes valid JSON into a pointer. It reports whether the JSON fits the type.
 func decode(text string, into any) bool {
@@ -135,7 +135,7 @@ func checkKey(object lw.Keyed, s *lw.Scanned) error {
 		{"metadata.resourceVersion", "GetResourceVersion", object.GetResourceVersion(), s.ResourceVersion()},
 	} {
 		if check.has != string(check.want) {
-			return &FieldError{Field: check.field, Expected: check.method + " to return this field", Found: "another value"}
+			return &FieldError{Field: check.field, expected: check.method + " to return this field", found: "another value"}
 		}
 	}
 	return nil

@@ -3,7 +3,6 @@
 package codec_test
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/seed-6d2a410a/listwatch/lw"
@@ -20,21 +19,6 @@ func ExampleResourceOf() {
 	// Output:
 	// codec: *codec_test.Widget is not a pointer to a built-in Kubernetes type; use lw.ParseResource instead of ResourceOf
 	// default/widgets.lw.example.com <nil>
-}
-
-// A JSON[*appsv1.Deployment] returns this error in a DecodeError if the collection contains pods.
-func ExampleKindError() {
-	var err error = &lw.DecodeError{
-		Key: lw.Key{Namespace: "shop", Name: "web-0"}, ResourceVersion: "7",
-		Err: &codec.KindError{Type: "*v1.Deployment", Expected: "apps/v1 Deployment", Found: "v1 Pod"},
-	}
-	if wrong, ok := errors.AsType[*codec.KindError](err); ok {
-		fmt.Println(wrong.Found)
-	}
-	fmt.Println(err)
-	// Output:
-	// v1 Pod
-	// object shop/web-0 at resourceVersion 7: *v1.Deployment expects apps/v1 Deployment objects, found v1 Pod; get the collection from codec.ResourceOf
 }
 
 // New chooses the concrete type of an interface type such as client.Object.

@@ -9,12 +9,13 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// FieldError reports a field of an object that does not fit the struct. It contains member names but no values, so it
-// is safe to log even for a Secret. It omits errors of custom UnmarshalJSON methods, because they may quote values.
+// FieldError reports a field of an object that does not fit the struct, or a kind or apiVersion that does not belong to
+// the built-in type. It contains member names and kinds but no other values, so it is safe to log even for a Secret. It
+// omits errors of custom UnmarshalJSON methods, because they may quote values.
 type FieldError struct {
 	Field    string // a path for [lw.Object.Get], or "" for the object itself
-	Expected string // the Go type of the field, for example "int32"
-	Found    string // the kind of the JSON value, for example "a string"
+	expected string // the Go type of the field, for example "int32"
+	found    string // the kind of the JSON value, for example "a string"
 }
 
 func (e *FieldError) Error() string {
@@ -22,7 +23,7 @@ func (e *FieldError) Error() string {
 	if e.Field != "" {
 		field = "field " + e.Field
 	}
-	return field + ": expected " + e.Expected + ", found " + e.Found
+	return field + ": expected " + e.expected + ", found " + e.found
 }
 
 // locate returns the first field that does not decode into type t. Call it only after decoding has failed.
@@ -49,9 +50,9 @@ func (l *locator) descend(before string, value lw.Value, after string, t reflect
 	for t != nil && t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
-	l.found.Expected, l.found.Found = "another value", kindOf(value)
+	l.found.expected, l.found.found = "another value", kindOf(value)
 	if t != nil {
-		l.found.Expected = t.String()
+		l.found.expected = t.String()
 	}
 	if value[0] == '{' && !l.fails(before+"{}"+after) {
 		l.members(before, value, after, t)

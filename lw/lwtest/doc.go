@@ -47,7 +47,7 @@
 //   - [Server.Stop] kills the server, and [Server.Restart] starts it again.
 //   - [Server.Fail] makes the next matching requests fail.
 //
-// Fail takes a custom [Fault] or a predefined one: [Refuse], [Gone], [TooManyRequests], [LoginPage], [Stall], [HangUp],
+// Fail takes a custom [Fault] or a predefined one: [Refuse], [LoginPage], [Stall], [HangUp],
 // [Truncate] or [Garbage]. [ReplaceFrame] sends arbitrary WebSocket frames, for example a fragmented or binary message,
 // a ping or a custom close code.
 //

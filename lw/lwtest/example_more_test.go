@@ -89,7 +89,7 @@ func ExampleFault() {
 	}
 	defer server.Close()
 	n := 0
-	refuse := lwtest.Refuse(lw.Status{Code: http.StatusServiceUnavailable, Reason: "ServiceUnavailable"})
+	refuse := lwtest.Refuse(&lw.StatusError{Code: http.StatusServiceUnavailable, Reason: "ServiceUnavailable"})
 	server.Fail(lwtest.Lists, -1, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
 		if n++; n%2 == 0 {
 			refuse(w, r, next)

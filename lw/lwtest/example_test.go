@@ -47,7 +47,7 @@ func ExampleServer_Fail() {
 		return
 	}
 	defer s.Close()
-	s.Fail(lwtest.Lists, 2, lwtest.Refuse(lw.Status{Code: 503, Reason: "ServiceUnavailable", Message: "not now"}))
+	s.Fail(lwtest.Lists, 2, lwtest.Refuse(&lw.StatusError{Code: 503, Reason: "ServiceUnavailable", Message: "not now"}))
 	for range 3 {
 		res, err := http.Get(s.URL + "/api/v1/pods")
 		if err != nil {

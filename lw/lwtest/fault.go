@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"time"
 
 	"github.com/gorilla/websocket"
 
@@ -55,25 +54,11 @@ func (s *Server) takeFault(r Request) Fault {
 	return nil
 }
 
-// Refuse responds with a Status. Its Code is required. RetryAfterSeconds is sent only in the body, not as a header.
-func Refuse(status lw.Status) Fault {
-	return func(w http.ResponseWriter, r *http.Request, _ http.Handler) {
-		send(w, r, status.Code, marshal(newStatus(status)))
-	}
-}
-
-// Gone responds with HTTP status 410 and reason Expired. Aggregated API servers and proxies respond to a watch this
-// way. kube-apiserver sends an ERROR event instead.
-func Gone() Fault {
-	return Refuse(expired("too old resource version").client().Status)
-}
-
-// TooManyRequests responds like an overloaded kube-apiserver: status 429, plain text, and Retry-After in whole seconds.
-func TooManyRequests(retryAfter time.Duration) Fault {
-	return func(w http.ResponseWriter, _ *http.Request, _ http.Handler) {
-		w.Header().Set("Retry-After", fmt.Sprint(int(retryAfter.Seconds())))
-		http.Error(w, "Too many requests, please try again later.", http.StatusTooManyRequests)
-	}
+// Refuse responds with a Status from which a client decodes e. The Code of e is required. RetryAfter is sent in whole
+// seconds.
+func Refuse(e *lw.StatusError) Fault {
+	status := newStatus(e)
+	return func(w http.ResponseWriter, r *http.Request, _ http.Handler) { fail(w, r, status) }
 }
 
 // LoginPage responds with status 200 and HTML, like a captive portal.

@@ -21,9 +21,7 @@ func TestFaultsBeforeTheUpgrade(t *testing.T) {
 		code  int
 		body  string
 	}{
-		"410":    {Gone(), 410, `"reason":"Expired","code":410}`},
-		"429":    {TooManyRequests(0), 429, "Too many requests"},
-		"500":    {Refuse(lw.Status{Code: 500, Message: "boom"}), 500, `"message":"boom"`},
+		"500":    {Refuse(&lw.StatusError{Code: 500, Message: "boom"}), 500, `"message":"boom"`},
 		"portal": {LoginPage(), 200, "<!DOCTYPE html>"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -117,7 +117,7 @@ func TestRestartFailsWithoutStop(t *testing.T) {
 func TestFailWithoutFaultPanics(t *testing.T) {
 	s := start(t, nil)
 	require.PanicsWithValue(t, "lwtest: Fail needs a Match such as Any, and a Fault", func() { s.Fail(Any, 1, nil) })
-	require.Panics(t, func() { s.Fail(nil, 1, Gone()) })
+	require.Panics(t, func() { s.Fail(nil, 1, HangUp()) })
 }
 
 func TestRestartFailsIfPortIsTaken(t *testing.T) {

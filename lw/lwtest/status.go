@@ -3,6 +3,7 @@ package lwtest
 import (
 	"fmt"
 	"net/http"
+	"time"
 
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
@@ -38,11 +39,12 @@ func (s *apiStatus) Error() string { return s.client().Error() }
 
 // client returns the error that a client gets for this status.
 func (s *apiStatus) client() *lw.StatusError {
-	e := &lw.StatusError{Status: lw.Status{Status: "Failure", Code: s.Code, Reason: s.Reason, Message: s.Message, Continue: s.proceed}}
+	e := &lw.StatusError{Code: s.Code, Reason: s.Reason, Message: s.Message}
 	if d := s.Details; d != nil {
-		e.Details = lw.StatusDetails{Name: d.Name, Group: d.Group, Kind: d.Kind, RetryAfterSeconds: d.RetryAfterSeconds}
+		e.Name, e.Group, e.Kind = d.Name, d.Group, d.Kind
+		e.RetryAfter = time.Duration(d.RetryAfterSeconds) * time.Second
 		for _, cause := range d.Causes {
-			e.Details.Causes = append(e.Details.Causes, lw.StatusCause(cause))
+			e.Causes = append(e.Causes, lw.StatusCause(cause))
 		}
 	}
 	return e
@@ -56,14 +58,15 @@ func clientError(err error) error {
 	return err
 }
 
-// newStatus converts an lw.Status.
-func newStatus(status lw.Status) *apiStatus {
-	s := &apiStatus{Code: status.Code, Reason: status.Reason, Message: status.Message, proceed: status.Continue}
-	if d := status.Details; d.Name+d.Group+d.Kind != "" || d.RetryAfterSeconds != 0 || d.Causes != nil {
-		s.Details = &apiDetails{Name: d.Name, Group: d.Group, Kind: d.Kind, RetryAfterSeconds: d.RetryAfterSeconds}
-		for _, cause := range d.Causes {
-			s.Details.Causes = append(s.Details.Causes, apiCause(cause))
-		}
+// newStatus returns the status that a client decodes as e.
+func newStatus(e *lw.StatusError) *apiStatus {
+	d := &apiDetails{Name: e.Name, Group: e.Group, Kind: e.Kind, RetryAfterSeconds: int(e.RetryAfter.Seconds())}
+	for _, cause := range e.Causes {
+		d.Causes = append(d.Causes, apiCause(cause))
+	}
+	s := &apiStatus{Code: e.Code, Reason: e.Reason, Message: e.Message}
+	if d.Name+d.Group+d.Kind != "" || d.RetryAfterSeconds != 0 || d.Causes != nil {
+		s.Details = d
 	}
 	return s
 }

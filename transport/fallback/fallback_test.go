@@ -52,7 +52,7 @@ func watch(t *testing.T, over lw.Transport) (text string, err error, switched er
 	return string(read), err, switched
 }
 
-func rejection(code int) error { return &lw.StatusError{Status: lw.Status{Code: code}} }
+func rejection(code int) error { return &lw.StatusError{Code: code} }
 
 func TestPrefersFirstTransport(t *testing.T) {
 	first, second := &stub{text: "events"}, &stub{text: "other"}

@@ -145,7 +145,7 @@ func (s *fixture) runScenario(stores ...*cache.Store[*lw.Object]) {
 	time.Sleep(2 * time.Minute)
 	same("after-restart")
 
-	allow := s.server.Fail(lwtest.Watches, -1, lwtest.Refuse(lw.Status{Code: 403, Reason: "Forbidden"}))
+	allow := s.server.Fail(lwtest.Watches, -1, lwtest.Refuse(&lw.StatusError{Code: 403, Reason: "Forbidden"}))
 	s.server.CloseWatches()
 	time.Sleep(5 * time.Minute)
 	allow()

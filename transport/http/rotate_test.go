@@ -136,7 +136,7 @@ func TestInvalidFilesKeepPrevious(t *testing.T) {
 		s.refused.Store("first")
 		before := s.requests.Load()
 		_, err := get(t, transport, pods)
-		require.Equal(t, &lw.StatusError{Status: lw.Status{Code: 401}}, err)
+		require.Equal(t, &lw.StatusError{Code: 401}, err)
 		require.Equal(t, before+1, s.requests.Load())
 
 		s.issue(t, ours, "second")

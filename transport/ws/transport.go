@@ -19,9 +19,9 @@ import (
 
 // Options configure a [Transport]. The zero value is valid.
 type Options struct {
-	// MaxMessage is the maximum size of a message in bytes after decompression. Zero means [lw.DefaultMaxFrame]. Each
-	// message is one event. A larger message closes the connection with code 1009 and is reported as a
-	// *[lw.FrameTooLargeError]. Messages are streamed, so the limit protects readers that buffer them.
+	// MaxMessage is the maximum size of a message in bytes after decompression. Zero means 64 MiB. Each message is one
+	// event. A larger message closes the connection with code 1009 and is reported as a *[lw.FrameTooLargeError].
+	// Messages are streamed, so the limit protects readers that buffer them.
 	MaxMessage int64
 
 	// Compression offers permessage-deflate (RFC 7692), which a kube-apiserver declines. It uses up to 50 kB of memory
@@ -48,7 +48,7 @@ func New(over *lwhttp.Transport, opts *Options) *Transport {
 		t.opts = *opts
 	}
 	if t.opts.MaxMessage <= 0 {
-		t.opts.MaxMessage = lw.DefaultMaxFrame
+		t.opts.MaxMessage = 64 << 20
 	}
 	// Small buffers, because most watches are idle. Larger reads bypass the buffer.
 	t.dialer = websocket.Dialer{ReadBufferSize: 1 << 10, WriteBufferSize: 1 << 8, EnableCompression: t.opts.Compression}

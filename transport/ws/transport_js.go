@@ -14,9 +14,9 @@ import (
 
 // Options configure a [Transport]. The zero value is valid.
 type Options struct {
-	// MaxMessage is the maximum size of a message, and of all unread messages of a watch, in bytes. Zero means
-	// [lw.DefaultMaxFrame]. Each message is one event. A page cannot slow the server down, so unread messages need a
-	// limit. Exceeding it returns a *[lw.FrameTooLargeError].
+	// MaxMessage is the maximum size of a message, and of all unread messages of a watch, in bytes. Zero means 64 MiB.
+	// Each message is one event. A page cannot slow the server down, so unread messages need a limit. Exceeding it
+	// returns a *[lw.FrameTooLargeError].
 	MaxMessage int64
 }
 
@@ -37,7 +37,7 @@ func New(over *lwhttp.Transport, opts *Options) *Transport {
 		t.opts = *opts
 	}
 	if t.opts.MaxMessage <= 0 {
-		t.opts.MaxMessage = lw.DefaultMaxFrame
+		t.opts.MaxMessage = 64 << 20
 	}
 	return t
 }

@@ -39,12 +39,8 @@ func Trace(meter metric.Meter, resource string) (*lw.Trace, error) {
 		Frame: func(t lw.EventType, bytes int) {
 			m.frames.Record(ctx, int64(bytes), m.with(attribute.String("listwatch.event.type", t.String())))
 		},
-		Page:         func(lw.ListMeta) { m.pages.Add(ctx, 1, attrs) },
-		Bookmark:     func(string) { m.bookmarks.Add(ctx, 1, attrs) },
-		DecodeFailed: func(*lw.DecodeError) { m.undecoded.Add(ctx, 1, attrs) },
-		Synced:       func(string) { m.lists.Add(ctx, 1, attrs); m.isSynced.Store(1) },
-		WatchStarted: func(string) { m.isLive.Store(1) },
-		Interrupted:  func(b *lw.Interruption) { m.interrupted(ctx, b) },
+		Page:  func(lw.ListMeta) { m.pages.Add(ctx, 1, attrs) },
+		Event: m.event,
 		Switched: func(cause error) {
 			m.switches.Add(ctx, 1, m.with(attribute.String("listwatch.cause", measure.Cause(cause))))
 		},
@@ -121,6 +117,23 @@ func (m *instruments) observe(meter metric.Meter) error {
 
 func (m *instruments) with(more ...attribute.KeyValue) metric.MeasurementOption {
 	return metric.WithAttributeSet(attribute.NewSet(append(more, m.resource)...))
+}
+
+func (m *instruments) event(event lw.Event[lw.Keyed]) {
+	ctx := context.Background()
+	switch event.Type {
+	case lw.Bookmark:
+		m.bookmarks.Add(ctx, 1, m.with())
+	case lw.DecodeFailed:
+		m.undecoded.Add(ctx, 1, m.with())
+	case lw.Synced:
+		m.lists.Add(ctx, 1, m.with())
+		m.isSynced.Store(1)
+	case lw.WatchStarted:
+		m.isLive.Store(1)
+	case lw.Interrupted:
+		m.interrupted(ctx, event.Interruption)
+	}
 }
 
 func (m *instruments) interrupted(ctx context.Context, b *lw.Interruption) {

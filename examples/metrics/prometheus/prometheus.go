@@ -32,17 +32,13 @@ func Trace(registerer prometheus.Registerer, resource string) (*lw.Trace, error)
 				m.failures.WithLabelValues(measure.Verb(req), measure.Cause(err)).Inc()
 			}
 		},
-		Read:         func(bytes int) { m.bytes.Add(float64(bytes)) },
-		Frame:        func(t lw.EventType, bytes int) { m.frames.WithLabelValues(t.String()).Observe(float64(bytes)) },
-		Page:         func(lw.ListMeta) { m.pages.Inc() },
-		Bookmark:     func(string) { m.bookmarks.Inc() },
-		DecodeFailed: func(*lw.DecodeError) { m.undecoded.Inc() },
-		Synced:       func(string) { m.lists.Inc(); m.synced.Set(1) },
-		WatchStarted: func(string) { m.live.Set(1) },
-		Interrupted:  m.interrupted,
-		Switched:     func(cause error) { m.switches.WithLabelValues(measure.Cause(cause)).Inc() },
-		Redirected:   func(string) { m.redirects.Inc() },
-		Stopped:      func() { m.live.Set(0) },
+		Read:       func(bytes int) { m.bytes.Add(float64(bytes)) },
+		Frame:      func(t lw.EventType, bytes int) { m.frames.WithLabelValues(t.String()).Observe(float64(bytes)) },
+		Page:       func(lw.ListMeta) { m.pages.Inc() },
+		Event:      m.event,
+		Switched:   func(cause error) { m.switches.WithLabelValues(measure.Cause(cause)).Inc() },
+		Redirected: func(string) { m.redirects.Inc() },
+		Stopped:    func() { m.live.Set(0) },
 	}, nil
 }
 
@@ -92,6 +88,22 @@ func newMetrics() *metrics {
 func added[C prometheus.Collector](m *metrics, metric C) C {
 	m.all = append(m.all, metric)
 	return metric
+}
+
+func (m *metrics) event(event lw.Event[lw.Keyed]) {
+	switch event.Type {
+	case lw.Bookmark:
+		m.bookmarks.Inc()
+	case lw.DecodeFailed:
+		m.undecoded.Inc()
+	case lw.Synced:
+		m.lists.Inc()
+		m.synced.Set(1)
+	case lw.WatchStarted:
+		m.live.Set(1)
+	case lw.Interrupted:
+		m.interrupted(event.Interruption)
+	}
 }
 
 func (m *metrics) interrupted(b *lw.Interruption) {

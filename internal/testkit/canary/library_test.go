@@ -47,17 +47,21 @@ func (s *recorder) Warn(msg string, args ...any) { s.say(append(args, msg)...) }
 // trace returns a trace that records every call.
 func (s *recorder) trace() *lw.Trace {
 	return &lw.Trace{
-		Open:         func(req *lw.Request) { s.say(req, *req) },
-		Opened:       func(req *lw.Request, err error) { s.say(req, err) },
-		Frame:        func(t lw.EventType, bytes int) { s.say(t, bytes) },
-		Page:         func(meta lw.ListMeta) { s.say(meta) },
-		Bookmark:     func(version string) { s.say(version) },
-		DecodeFailed: func(err *lw.DecodeError) { s.say(err) },
-		Synced:       func(version string) { s.say(version) },
-		WatchStarted: func(version string) { s.say(version) },
-		Interrupted:  func(b *lw.Interruption) { s.say(b, *b, b.Err) },
-		Switched:     func(cause error) { s.say(cause) },
-		Redirected:   func(origin string) { s.say(origin) },
+		Open:   func(req *lw.Request) { s.say(req, *req) },
+		Opened: func(req *lw.Request, err error) { s.say(req, err) },
+		Frame:  func(t lw.EventType, bytes int) { s.say(t, bytes) },
+		Page:   func(meta lw.ListMeta) { s.say(meta) },
+		Event: func(event lw.Event[lw.Keyed]) {
+			s.say(event)
+			if b := event.Interruption; b != nil {
+				s.say(b, *b, b.Err)
+			}
+			if event.Err != nil {
+				s.say(event.Err)
+			}
+		},
+		Switched:   func(cause error) { s.say(cause) },
+		Redirected: func(origin string) { s.say(origin) },
 	}
 }
 

@@ -71,7 +71,7 @@ func literals(t *testing.T, path string) (all []string) {
 func produced(t *testing.T) []error {
 	t.Helper()
 	status := func(code int, reason, message string) error {
-		return &lw.StatusError{Status: lw.Status{Code: code, Reason: reason, Message: message}}
+		return &lw.StatusError{Code: code, Reason: reason, Message: message}
 	}
 	config := filepath.Join(t.TempDir(), "config")
 	require.NoError(t, os.WriteFile(config, []byte(`{"contexts": [{"name": "staging"}]}`), 0o600))
@@ -93,7 +93,7 @@ func produced(t *testing.T) []error {
 		status(410, "Expired", "too old resource version: 125 (128)"), status(500, "InternalError", "x"), status(400, "BadRequest", "x"),
 		status(429, "", "Too many requests, please try again later."),
 		status(504, "Timeout", "Timeout: Too large resource version: 9, current: 7"),
-		&lw.MalformedError{}, &lw.FrameTooLargeError{}, &lw.TooManyObjectsError{}, &lw.DecodeError{Err: &codec.FieldError{Field: "spec.replicas"}}, &codec.KindError{},
+		&lw.MalformedError{}, &lw.FrameTooLargeError{}, &lw.DecodeError{Err: &codec.FieldError{Field: "spec.replicas"}}, &codec.FieldError{Field: "kind"},
 		unusable, &ws.CloseError{Code: 1011},
 		&kubeconfig.Error{File: "config", Line: 12, Entry: `user "dev"`, Field: "client-key", Err: fs.ErrNotExist},
 	}

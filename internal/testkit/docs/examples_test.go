@@ -21,11 +21,8 @@ var beneath = map[string]string{
 	"codec.Message":         "a type constraint",
 	"lw.ClientOptions":      "three fields",
 	"lw.OwnerReference":     "what Object.OwnerReferences yields",
-	"lw.StatusCause":        "a part of a Status",
-	"lw.StatusDetails":      "a part of a Status",
+	"lw.StatusCause":        "a part of a StatusError",
 
-	"lw.Status":              "a part of a StatusError",
-	"lw.TooManyObjectsError": "ExampleReflector_maxObjects of cache shows one",
 	"lw.DecodeError":         "codec's ExampleJSON shows one",
 	"cache.IndexSnapshot":    "what Index.In returns",
 	"cache.ChangeType":       "constants",

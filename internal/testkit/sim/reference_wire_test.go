@@ -126,7 +126,7 @@ func (r *reference) answered(err error) ending {
 	case !ok:
 		return ending{why: endUnreachable, err: err, wait: -1}
 	}
-	end := ending{err: err, wait: status.RetryAfter, why: ofCode(status.Code, len(status.Details.Causes) > 0)}
+	end := ending{err: err, wait: status.RetryAfter, why: ofCode(status.Code, len(status.Causes) > 0)}
 	if s, ok := r.transport.(*sim); ok && end.wait == 0 && s.conn.rejection != nil {
 		if at, err := http.ParseTime(s.conn.rejection.header); err == nil {
 			end.wait = max(0, time.Until(at))

@@ -74,7 +74,7 @@ func (c *control) start(cmd *command) (any, error) {
 		playback.Of(server).CompressStreamingLists()
 	}
 	started := &cluster{Server: server, revoked: map[string]bool{}}
-	server.Fail(started.isRevoked, -1, lwtest.Refuse(lw.Status{Code: http.StatusUnauthorized, Reason: "Unauthorized", Message: "Unauthorized"}))
+	server.Fail(started.isRevoked, -1, lwtest.Refuse(&lw.StatusError{Code: http.StatusUnauthorized, Reason: "Unauthorized", Message: "Unauthorized"}))
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.clusters[server.URL] = started

@@ -58,14 +58,15 @@ func (f *follower) run() error {
 	defer stop()
 	f.stop = stop
 	ctx = lw.WithTrace(ctx, &lw.Trace{
-		Opened:      func(req *lw.Request, err error) { println(req.Path, req.Query, req.Accept, req.Watch, err) },
-		Read:        func(bytes int) { println(bytes) },
-		Interrupted: func(b *lw.Interruption) { println(b.Err.Error(), b.Delay.Milliseconds(), b.Relist, b.Final) },
+		Opened: func(req *lw.Request, err error) { println(req.Path, req.Query, req.Accept, req.Watch, err) },
+		Read:   func(bytes int) { println(bytes) },
+		Event:  func(event lw.Event[lw.Keyed]) { println(event.Type.String(), event.ResourceVersion) },
 	})
 	for event, changes := range f.reflector.Changes(ctx) {
 		switch event.Type {
 		case lw.Interrupted:
-			println(event.Interruption.Err.Error(), lw.IsPermanent(event.Interruption.Err))
+			b := event.Interruption
+			println(b.Err.Error(), lw.IsPermanent(b.Err), b.Delay.Milliseconds(), b.Relist, b.Final)
 		case lw.DecodeFailed:
 			println(event.Err.Error())
 		default:

@@ -24,7 +24,7 @@ func (s *server) Open(_ context.Context, req *lw.Request) (io.ReadCloser, error)
 	if answer, ok := s.answers[req.Path]; ok {
 		return io.NopCloser(strings.NewReader(answer)), nil
 	}
-	return nil, &lw.StatusError{Status: lw.Status{Code: http.StatusNotFound}}
+	return nil, &lw.StatusError{Code: http.StatusNotFound}
 }
 
 func ask(t *testing.T, answers map[string]string) (*discovery.Resources, *server) {

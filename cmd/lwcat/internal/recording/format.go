@@ -86,11 +86,37 @@ const (
 
 // failure is the reason why a request or its response ended.
 type failure struct {
-	Kind       string     `json:"kind"`
-	Text       string     `json:"text,omitempty"`
-	Limit      int        `json:"limit,omitempty"` // bytes, for tooLarge
-	Status     *lw.Status `json:"status,omitempty"`
-	RetryAfter int64      `json:"retryAfter,omitempty"` // nanoseconds
+	Kind       string  `json:"kind"`
+	Text       string  `json:"text,omitempty"`
+	Limit      int     `json:"limit,omitempty"` // bytes, for tooLarge
+	Status     *status `json:"status,omitempty"`
+	RetryAfter int64   `json:"retryAfter,omitempty"` // nanoseconds
+}
+
+// status is the part of an lw.StatusError that the server sent as a Status.
+type status struct {
+	Message, Reason string
+	Code            int
+	Details         struct {
+		Name, Group, Kind string
+		Causes            []lw.StatusCause
+	}
+}
+
+// newStatus returns the Status of an error response.
+func newStatus(e *lw.StatusError) *status {
+	s := &status{Message: e.Message, Reason: e.Reason, Code: e.Code}
+	s.Details.Name, s.Details.Group, s.Details.Kind, s.Details.Causes = e.Name, e.Group, e.Kind, e.Causes
+	return s
+}
+
+// toError returns the error of an error response.
+func (s *status) toError(retryAfter time.Duration) error {
+	d := &s.Details
+	return &lw.StatusError{
+		Code: s.Code, Reason: s.Reason, Message: s.Message,
+		Name: d.Name, Group: d.Group, Kind: d.Kind, Causes: d.Causes, RetryAfter: retryAfter,
+	}
 }
 
 // newFailure describes the error that ended a request or its response. After the context ends, the failure counts as
@@ -103,8 +129,8 @@ func newFailure(ctx context.Context, err error) *failure {
 		return &failure{Kind: failedReader}
 	}
 	f := &failure{Kind: failedOther, Text: err.Error()}
-	if status, ok := errors.AsType[*lw.StatusError](err); ok {
-		return &failure{Kind: failedStatus, Status: &status.Status, RetryAfter: int64(status.RetryAfter)}
+	if rejected, ok := errors.AsType[*lw.StatusError](err); ok {
+		return &failure{Kind: failedStatus, Status: newStatus(rejected), RetryAfter: int64(rejected.RetryAfter)}
 	}
 	if large, ok := errors.AsType[*lw.FrameTooLargeError](err); ok {
 		f.Kind, f.Limit = failedTooLarge, large.Limit
@@ -124,7 +150,7 @@ func (f *failure) toError(ended error) error {
 	case f == nil:
 		return nil
 	case f.Kind == failedStatus && f.Status != nil:
-		return &lw.StatusError{Status: *f.Status, RetryAfter: time.Duration(f.RetryAfter)}
+		return f.Status.toError(time.Duration(f.RetryAfter))
 	case f.Kind == failedTooLarge:
 		return &lw.FrameTooLargeError{Limit: f.Limit}
 	case f.Kind == failedSilent:

@@ -2,6 +2,7 @@ package recording
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"os"
@@ -60,7 +61,7 @@ func FuzzRecord(f *testing.F) {
 	f.Add([]byte("\"\xe2\x98\x83\"\n\n\xff\x00\u2028<&>"), uint32(1), uint8(1), true)
 	f.Add([]byte("{\"items\":[\r\n]}\xe2\x98"), uint32(2), uint8(2), false)
 	f.Fuzz(func(t *testing.T, text []byte, cuts uint32, end uint8, watch bool) {
-		s := &scriptedTransport{end: []error{io.EOF, lw.ErrSilent, io.ErrUnexpectedEOF, errors.New("reset"), &lw.StatusError{Status: lw.Status{Code: 410}}}[end%5]}
+		s := &scriptedTransport{end: []error{io.EOF, lw.ErrSilent, io.ErrUnexpectedEOF, errors.New("reset"), &lw.StatusError{Code: 410}}[end%5]}
 		for rest := string(text); rest != ""; {
 			cuts = cuts*1664525 + 1013904223
 			n := min(1+int(cuts>>24), len(rest))
@@ -162,7 +163,10 @@ func TestReplayReturnsContextCause(t *testing.T) {
 // TestReplayReturnsRecordedErrors checks all errors that the engine distinguishes.
 func TestReplayReturnsRecordedErrors(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		gone := &lw.StatusError{Status: lw.Status{Code: 410, Reason: "Expired", Details: lw.StatusDetails{Causes: []lw.StatusCause{{Reason: "x"}}}}, RetryAfter: 3 * time.Second}
+		gone := &lw.StatusError{
+			Code: 410, Reason: "Expired", Message: "m", Name: "n", Group: "g", Kind: "k",
+			Causes: []lw.StatusCause{{Reason: "x"}}, RetryAfter: 3 * time.Second,
+		}
 		for _, want := range []error{gone, lw.ErrSilent, &lw.FrameTooLargeError{Limit: 9}, io.ErrUnexpectedEOF, errors.New("connection reset")} {
 			w, out := begin(t)
 			for _, s := range []*scriptedTransport{{err: want}, {end: want}, {}} {
@@ -184,6 +188,23 @@ func TestReplayReturnsRecordedErrors(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestReplaysStatusOfEarlierVersion reads the fields that earlier versions of lwcat recorded, and writes those that they
+// read.
+func TestReplaysStatusOfEarlierVersion(t *testing.T) {
+	const earlier = `{"kind":"status","status":{"Status":"Failure","Message":"m","Reason":"Expired","Code":410,"Details":{"Name":"n","Group":"g",` +
+		`"Kind":"k","Causes":[{"Reason":"r","Message":"c","Field":"f"}],"RetryAfterSeconds":3},"Continue":"token"},"retryAfter":3000000000}`
+	var f failure
+	require.NoError(t, json.Unmarshal([]byte(earlier), &f))
+	want := &lw.StatusError{
+		Code: 410, Reason: "Expired", Message: "m", Name: "n", Group: "g", Kind: "k",
+		Causes: []lw.StatusCause{{Reason: "r", Message: "c", Field: "f"}}, RetryAfter: 3 * time.Second,
+	}
+	require.Equal(t, want, f.toError(nil))
+	text, err := json.Marshal(newFailure(t.Context(), want))
+	require.NoError(t, err)
+	require.JSONEq(t, strings.NewReplacer(`"Status":"Failure",`, "", `,"RetryAfterSeconds":3`, "", `,"Continue":"token"`, "").Replace(earlier), string(text))
 }
 
 // TestUnrecordedRequestsFail checks that their error differs from the end of the recording.

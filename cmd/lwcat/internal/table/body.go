@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 
 	"github.com/seed-6d2a410a/listwatch/internal/redact"
@@ -114,7 +115,7 @@ func (b *body) openRows() ([]byte, error) {
 	case opened == nil:
 		return []byte(`,"items":null`), nil
 	}
-	return nil, &lw.MalformedError{Offset: b.decoder.InputOffset() - 1, Expected: "rows to be an array", Found: "something else"}
+	return nil, invalid(b.decoder.InputOffset()-1, "rows to be an array")
 }
 
 // readRow converts the next row to an item.
@@ -223,14 +224,18 @@ func isTruncated(err error) bool {
 	return ok && syntax.Error() == "unexpected end of JSON input"
 }
 
-// malformed returns the error that a list or watch of ordinary objects would return. The decoder's error may contain
-// values of the object.
+// invalid returns an error that the engine handles like a *lw.MalformedError.
+func invalid(offset int64, expected string) error {
+	return fmt.Errorf("%w: expected %s at byte %d", lw.ErrInvalidResponse, expected, offset)
+}
+
+// malformed replaces an error of the decoder, which may contain values of the object.
 func malformed(err error) error {
 	if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
-		return &lw.MalformedError{Offset: syntax.Offset, Expected: "JSON", Found: "something else"}
+		return invalid(syntax.Offset, "JSON")
 	}
 	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-		return &lw.MalformedError{Offset: wrong.Offset, Expected: "a Table", Found: "something else"}
+		return invalid(wrong.Offset, "a Table")
 	}
 	return err
 }

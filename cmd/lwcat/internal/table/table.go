@@ -13,6 +13,9 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
+// maxFrame limits one row or watch event, in bytes. It is the default of lw.ClientOptions.MaxFrame.
+const maxFrame = 64 << 20
+
 // Transport is a lw.Transport for one collection. It passes through ordinary objects from servers without Table
 // support.
 type Transport struct {
@@ -30,7 +33,7 @@ func New(over lw.Transport, metadataOnly bool) *Transport {
 	if metadataOnly {
 		include = "Metadata"
 	}
-	return &Transport{transport: over, include: include, frame: lw.DefaultMaxFrame}
+	return &Transport{transport: over, include: include, frame: maxFrame}
 }
 
 // Columns returns the column names of the latest Table.

@@ -90,7 +90,8 @@ func TestOtherResponsesPassThrough(t *testing.T) {
 		require.Equal(t, text+"\n", got)
 	}
 	_, err := read(t, New(&recordingTransport{text: "<html>"}, true), &lw.Request{Watch: true})
-	require.Equal(t, &lw.MalformedError{Offset: 1, Expected: "JSON", Found: "something else"}, err)
+	require.ErrorIs(t, err, lw.ErrInvalidResponse)
+	require.EqualError(t, err, "the response is not valid: expected JSON at byte 1")
 }
 
 // TestMalformedTables checks that a malformed table fails like a malformed list.
@@ -109,8 +110,7 @@ func TestMalformedTables(t *testing.T) {
 	require.Equal(t, `{"kind":"List","apiVersion":"v1","metadata":{},"items":[{"a":1,"lwcat.cells":[1]},]}`+"\n x", got)
 	for _, wrong := range []string{`"rows":[7]`, `"rows":{}`, `"rows":[{"cells":}]`, `x`, `"columnDefinitions":]`} {
 		_, err := read(t, New(&recordingTransport{text: `{"kind":"Table",` + wrong + `}`}, true), &lw.Request{})
-		_, ok := errors.AsType[*lw.MalformedError](err)
-		require.True(t, ok, "%s: %v", wrong, err)
+		require.ErrorIs(t, err, lw.ErrInvalidResponse, wrong)
 	}
 }
 

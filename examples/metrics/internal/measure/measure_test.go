@@ -20,9 +20,10 @@ import (
 
 func TestCause(t *testing.T) {
 	status := func(code int, reason string) error {
-		return &lw.StatusError{Status: lw.Status{Code: code, Reason: reason, Message: "pods \"web-0\" …"}}
+		return &lw.StatusError{Code: code, Reason: reason, Message: "pods \"web-0\" …"}
 	}
-	cut := &lw.MalformedError{Expected: "a value", Found: "the end of the stream", Err: io.ErrUnexpectedEOF}
+	_, cut := lw.ParseValue([]byte("["))
+	_, malformed := lw.ParseValue([]byte("<"))
 	get := func(err error) error { return &url.Error{Op: "Get", URL: "https://k8s.example", Err: err} }
 	read := func(err error) error { return &net.OpError{Op: "read", Err: err} }
 	seen := map[string]bool{"other": true}
@@ -32,8 +33,9 @@ func TestCause(t *testing.T) {
 	}{
 		{"closed", []error{lw.ErrWatchClosed}},
 		{"expired", []error{lw.ErrExpired, status(410, "Expired"), status(410, ""), status(200, "Gone")}},
-		{"too_large", []error{lw.ErrResourceVersionTooLarge, &lw.StatusError{Status: lw.Status{Code: 504, Details: lw.StatusDetails{
-			Causes: []lw.StatusCause{{Reason: "ResourceVersionTooLarge"}}}}}}},
+		{"too_large", []error{lw.ErrResourceVersionTooLarge, &lw.StatusError{
+			Code: 504, Causes: []lw.StatusCause{{Reason: "ResourceVersionTooLarge"}},
+		}}},
 		{"silent", []error{lw.ErrSilent}},
 		{"unauthorized", []error{status(401, "Unauthorized")}},
 		{"forbidden", []error{status(403, "Forbidden")}},
@@ -43,7 +45,7 @@ func TestCause(t *testing.T) {
 		{"refused", []error{status(400, "BadRequest"), status(422, "Invalid")}},
 		{"frame_too_large", []error{&lw.FrameTooLargeError{}}},
 		{"undecodable", []error{&lw.DecodeError{Err: io.EOF}}},
-		{"invalid_response", []error{lw.ErrInvalidResponse, &lw.MalformedError{Expected: "a value", Found: "'<'"}}},
+		{"invalid_response", []error{lw.ErrInvalidResponse, malformed}},
 		{"canceled", []error{context.Canceled, context.DeadlineExceeded, get(context.Canceled)}},
 		{"tls", []error{get(&tls.CertificateVerificationError{Err: x509.UnknownAuthorityError{}}), tls.RecordHeaderError{},
 			&net.OpError{Op: "remote error", Err: tls.AlertError(42)}}},
