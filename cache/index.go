@@ -3,7 +3,6 @@ package cache
 import (
 	"hash/maphash"
 	"iter"
-	"slices"
 
 	"github.com/seed-6d2a410a/listwatch/cache/internal/slots"
 )
@@ -21,7 +20,6 @@ type Index[T any, K comparable] struct {
 	singleKey []uint32 // for each slot, one plus the cell of the object's only key, or zero if unknown
 	old, new  []K      // keys of the object before and after the current write
 	scratch   []K      // buffer for the keys func
-	closed    *IndexSnapshot[T, K]
 }
 
 // indexer is the interface between a store and its indexes.
@@ -32,7 +30,7 @@ type indexer[T any] interface {
 	freeze() any // returns a read-only copy of the postings
 }
 
-// NewIndex adds an index to a store. It may be called at any time. keys appends the keys of an object to a slice and
+// NewIndex adds an index to a store, which keeps it up to date from then on. It may be called at any time. keys appends the keys of an object to a slice and
 // returns it. It may append none or several, and must always return the same keys for the same object. The store is
 // locked during the call, so keys must not use it. See [ByNamespace], [ByLabel], [ByOwner] and [ByField].
 func NewIndex[T any, K comparable](store *Store[T], keys func(object T, to []K) []K) *Index[T, K] {
@@ -51,21 +49,6 @@ func (x *Index[T, K]) build(epoch uint64, objects *slots.Vector[T]) {
 		x.commit(epoch, slot)
 		return true
 	})
-}
-
-// Close removes the index from its store. The index no longer changes, but remains readable and keeps its objects in
-// memory.
-func (x *Index[T, K]) Close() {
-	s := x.store
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if x.closed != nil {
-		return
-	}
-	objects, postings := s.state.objects, x.postings
-	x.closed = &IndexSnapshot[T, K]{index: x, postings: &postings, objects: &objects}
-	s.epoch++ // later writes copy shared data
-	s.indexes = slices.DeleteFunc(slices.Clone(s.indexes), func(other indexer[T]) bool { return other == indexer[T](x) })
 }
 
 // List returns the objects with a key, in no particular order. Its cost is proportional to their number.
@@ -94,9 +77,6 @@ func (x *Index[T, K]) Keys() []K {
 }
 
 func (x *Index[T, K]) view() IndexSnapshot[T, K] {
-	if x.closed != nil {
-		return *x.closed
-	}
 	return IndexSnapshot[T, K]{index: x, postings: &x.postings, objects: &x.store.state.objects}
 }
 
