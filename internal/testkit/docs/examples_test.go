@@ -27,7 +27,6 @@ var beneath = map[string]string{
 	"lw.Status":              "a part of a StatusError",
 	"lw.TooManyObjectsError": "ExampleReflector_maxObjects of cache shows one",
 	"lw.DecodeError":         "codec's ExampleJSON shows one",
-	"cache.IndexSnapshot":    "what Index.In returns",
 	"cache.ChangeType":       "constants",
 	"cache.Change":           "what Informer.Changes yields",
 	"lwtest.Match":           "what Lists and Watches are",
