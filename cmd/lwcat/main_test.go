@@ -257,7 +257,7 @@ func foldOfTheLines(t *testing.T, transport, upgrade string) {
 	}
 	require.Len(t, fold, len(state))
 	for key, object := range state {
-		require.Equal(t, object.ResourceVersion, fold[key])
+		require.Equal(t, object.GetResourceVersion(), fold[key])
 	}
 	cancel(errInterrupted)
 	require.Equal(t, exitInterrupted, <-done)

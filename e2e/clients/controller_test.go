@@ -1,11 +1,11 @@
 package clients
 
 import (
-	"bytes"
 	"context"
 	"maps"
 	"net/http"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -52,7 +52,7 @@ func running(server *lwtest.Server, number string, pods ...string) func() bool {
 		_, deployments := server.State("deployments.apps")
 		annotation := `"annotations":{"` + listwatch.Annotation + `":"` + number + `"}`
 		return slices.Equal(slices.Sorted(maps.Keys(objects)), pods) &&
-			bytes.Contains(deployments["shop/web"].JSON, []byte(annotation))
+			strings.Contains(deployments["shop/web"].Raw(), annotation)
 	}
 }
 

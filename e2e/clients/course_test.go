@@ -124,7 +124,7 @@ func (c *course) versions(resource string) map[string]string {
 	_, objects := c.server.State(resource)
 	versions := map[string]string{}
 	for key, object := range objects {
-		versions[key] = object.ResourceVersion
+		versions[key] = object.GetResourceVersion()
 	}
 	return versions
 }

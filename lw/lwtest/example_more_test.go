@@ -70,7 +70,7 @@ func ExampleResource() {
 	if err != nil {
 		panic(err)
 	}
-	fmt.Println(order.Key, "at resourceVersion", order.ResourceVersion)
+	fmt.Println(order.Key(), "at resourceVersion", order.GetResourceVersion())
 	get(server.URL+"/apis/shop.example.com/v1/namespaces/default/orders", "")
 	server.RemoveResource("orders.shop.example.com")
 	_, err = server.Create("orders.shop.example.com", `{"metadata":{"name":"second"}}`)

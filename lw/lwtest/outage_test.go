@@ -218,8 +218,8 @@ func TestStateAndRevisionAgree(t *testing.T) {
 	require.Equal(t, strconv.FormatInt(s.Revision(), 10), version)
 	require.Len(t, objects, 2)
 	o := objects["t/cm-2"]
-	require.Equal(t, "3", o.ResourceVersion)
-	require.JSONEq(t, get(t, s.URL+configMaps+"/cm-2").Body, string(o.JSON))
+	require.Equal(t, "3", o.GetResourceVersion())
+	require.JSONEq(t, get(t, s.URL+configMaps+"/cm-2").Body, o.Raw())
 	require.Panics(t, func() { s.State("nonsense") })
 	for _, write := range []func() error{
 		func() error { _, err := s.Create("nonsense", "{}"); return err },
@@ -234,5 +234,5 @@ func TestStateAndRevisionAgree(t *testing.T) {
 	}
 	o, err := s.Create("configmaps", []byte(`{"metadata":{"name":"x"}}`))
 	require.NoError(t, err)
-	require.Equal(t, "default/x", o.Key)
+	require.Equal(t, "default/x", o.Key().String())
 }

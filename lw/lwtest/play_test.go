@@ -44,7 +44,7 @@ func TestPlayReplacesPastResourceVersions(t *testing.T) {
 	}
 	version, state := s.State("configmaps")
 	require.Equal(t, "503", version)
-	require.Equal(t, "503", state["t/a"].ResourceVersion)
+	require.Equal(t, "503", state["t/a"].GetResourceVersion())
 }
 
 func TestPlayRejectsInvalidEvents(t *testing.T) {

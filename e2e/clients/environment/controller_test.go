@@ -37,7 +37,7 @@ func create(t *testing.T, server *lwtest.Server, object string) {
 func labeled(server *lwtest.Server, name string) func() bool {
 	return func() bool {
 		_, objects := server.State("namespaces")
-		return strings.Contains(string(objects[name].JSON), `"environment":"development"`)
+		return strings.Contains(objects[name].Raw(), `"environment":"development"`)
 	}
 }
 

@@ -30,7 +30,7 @@ func contents(server *lwtest.Server) (all []string) {
 	for _, resource := range resources {
 		_, objects := server.State(resource)
 		for _, key := range slices.Sorted(maps.Keys(objects)) {
-			all = append(all, resource+" "+key+" "+objects[key].ResourceVersion)
+			all = append(all, resource+" "+key+" "+objects[key].GetResourceVersion())
 		}
 	}
 	return all
@@ -91,7 +91,7 @@ func TestPodsReachEveryStage(t *testing.T) {
 		_, pods := server.State("pods")
 		for _, object := range pods {
 			var pod storedPod
-			require.NoError(t, json.Unmarshal(object.JSON, &pod))
+			require.NoError(t, json.Unmarshal([]byte(object.Raw()), &pod))
 			require.Len(t, pod.Metadata.OwnerReferences, 1)
 			pod.stages(seen)
 		}
@@ -115,7 +115,7 @@ func stored[T any](t *testing.T, server *lwtest.Server, resource string) (all []
 	_, objects := server.State(resource)
 	for _, object := range objects {
 		var decoded T
-		require.NoError(t, json.Unmarshal(object.JSON, &decoded))
+		require.NoError(t, json.Unmarshal([]byte(object.Raw()), &decoded))
 		all = append(all, decoded)
 	}
 	require.NotEmpty(t, all, resource)

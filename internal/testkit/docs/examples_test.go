@@ -30,7 +30,6 @@ var beneath = map[string]string{
 	"cache.ChangeType":       "constants",
 	"cache.Change":           "what Informer.Changes yields",
 	"lwtest.Match":           "what Lists and Watches are",
-	"lwtest.Object":          "what Create returns",
 	"lwtest.Request":         "what Requests returns",
 	"kubeconfig.Config":      "what Load returns",
 	"fallback.Transport":     "what New returns",

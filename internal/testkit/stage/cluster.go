@@ -173,7 +173,7 @@ func (c *cluster) look() any {
 	version, objects := c.State("configmaps")
 	texts := map[string]json.RawMessage{}
 	for key, object := range objects {
-		texts[key] = object.JSON
+		texts[key] = json.RawMessage(object.Raw())
 	}
 	return map[string]any{
 		"version": version, "objects": texts,
