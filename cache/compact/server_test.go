@@ -56,7 +56,7 @@ func TestRelistAfterServerRestart(t *testing.T) {
 			break
 		}
 		if lists == 1 && changed == 400 { // the watch misses the next writes, and its resourceVersion expires
-			server.Stop()
+			server.Close()
 			put(300, 310, "Failed")
 			server.Compact()
 			require.NoError(t, server.Restart())

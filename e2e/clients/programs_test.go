@@ -55,7 +55,7 @@ func edit(t *testing.T, server *lwtest.Server, resource, key string, change func
 // outage stops the server, calls change, compacts the history and starts the server again.
 func outage(t *testing.T, server *lwtest.Server, change func()) {
 	t.Helper()
-	server.Stop()
+	server.Close()
 	change()
 	server.Compact()
 	require.NoError(t, server.Restart())

@@ -55,7 +55,7 @@ func TestWatchesSecretWhileInUse(t *testing.T) {
 	require.Equal(t, "dHdv", value(put("dHdv").GetResourceVersion()))
 	_, err = server.Put("secrets", `{"metadata":{"name":"other"}}`)
 	require.NoError(t, err)
-	for _, request := range server.Requests(lwtest.Any) {
+	for _, request := range server.Requests(nil) {
 		require.Contains(t, request.URL.RawQuery, "metadata.name%3Dtoken", "requests for other Secrets")
 	}
 
@@ -71,7 +71,7 @@ func TestContextEndsGet(t *testing.T) {
 	server, err := lwtest.Start(nil)
 	require.NoError(t, err)
 	defer server.Close()
-	server.Fail(lwtest.Any, 100, lwtest.Stall())
+	server.Fail(nil, 100, lwtest.Stall())
 	transport, err := lwhttp.New(server.URL, nil)
 	require.NoError(t, err)
 	defer transport.Close()

@@ -41,7 +41,7 @@ func get(url, token string) {
 
 // A token has full access or none. Unknown tokens are rejected.
 func ExampleOptions() {
-	server, err := lwtest.Start(&lwtest.Options{Tokens: map[string]lwtest.Access{"admin": lwtest.FullAccess, "nobody": lwtest.NoAccess}})
+	server, err := lwtest.Start(&lwtest.Options{Tokens: []string{"admin"}, ForbiddenTokens: []string{"nobody"}})
 	if err != nil {
 		panic(err)
 	}

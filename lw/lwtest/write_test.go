@@ -18,7 +18,7 @@ func TestCreateSetsServerFields(t *testing.T) {
 	a := request(t, "POST", url+"?fieldManager=tester", body)
 	require.Equal(t, http.StatusCreated, a.Code, a.Body)
 	o := a.object(t)
-	require.Equal(t, strconv.FormatInt(s.Revision(), 10), o.Metadata.ResourceVersion)
+	require.Equal(t, strconv.FormatInt(s.revision(), 10), o.Metadata.ResourceVersion)
 	require.Regexp(t, `^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`, o.Metadata.UID)
 	created, err := time.Parse(time.RFC3339, o.Metadata.CreationTimestamp)
 	require.NoError(t, err)
@@ -110,7 +110,7 @@ func TestUnchangedWritesKeepTheResourceVersion(t *testing.T) {
 	a := request(t, "PATCH", s.URL+"/api/v1/namespaces/t/configmaps/a", `{"data":{"k":"1"}}`,
 		"Content-Type", "application/merge-patch+json", "User-Agent", "someone-else/1")
 	require.Equal(t, first.GetResourceVersion(), a.object(t).Metadata.ResourceVersion)
-	require.Equal(t, first.GetResourceVersion(), strconv.FormatInt(s.Revision(), 10))
+	require.Equal(t, first.GetResourceVersion(), strconv.FormatInt(s.revision(), 10))
 }
 
 func TestMergePatch(t *testing.T) {
@@ -219,7 +219,7 @@ func TestRejectedRequests(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			before := s.Revision()
+			before := s.revision()
 			var header []string
 			if test.media != "" {
 				header = []string{"Content-Type", test.media}
@@ -230,7 +230,7 @@ func TestRejectedRequests(t *testing.T) {
 			require.Equal(t, test.code, status.Code)
 			require.Contains(t, status.Message, test.message)
 			require.NotEmpty(t, status.Reason)
-			require.Equal(t, before, s.Revision())
+			require.Equal(t, before, s.revision())
 		})
 	}
 }

@@ -29,7 +29,6 @@ var beneath = map[string]string{
 	"lw.DecodeError":         "codec's ExampleJSON shows one",
 	"cache.ChangeType":       "constants",
 	"cache.Change":           "what Informer.Changes yields",
-	"lwtest.Match":           "what Lists and Watches are",
 	"lwtest.Request":         "what Requests returns",
 	"kubeconfig.Config":      "what Load returns",
 	"fallback.Transport":     "what New returns",
