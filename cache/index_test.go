@@ -203,13 +203,13 @@ func TestIndexKeysDoNotKeepObjects(t *testing.T) {
 	}
 	first := put("1")
 	second := put("2")
-	writer.Fold() // releases the changes
+	writer.fold() // releases the changes
 	require.True(t, eventually(func() bool { runtime.GC(); return first.Value() == nil }))
 	require.Equal(t, []string{"web"}, byLabel.Keys())
 
 	bySeveral := NewIndex(store, func(o *lw.Object, to []string) []string { return append(ByLabel("app")(o, to), o.GetName()) })
 	writer.Delete(lw.Key{Name: "x"})
-	writer.Fold()
+	writer.fold()
 	require.True(t, eventually(func() bool { runtime.GC(); return second.Value() == nil }))
 	require.Empty(t, bySeveral.Keys())
 	runtime.KeepAlive(byLabel)

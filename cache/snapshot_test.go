@@ -163,10 +163,10 @@ func (s *snapshotModel) step(op, n byte) {
 	case 3:
 		s.byFirst = NewIndex(s.books, byFirst)
 	case 4:
-		s.writer.Fold(lw.Event[*book]{Type: lw.ListStarted})
+		s.writer.fold(lw.Event[*book]{Type: lw.ListStarted})
 		s.listing = map[string]*book{}
 	case 5:
-		s.writer.Fold(lw.Event[*book]{Type: lw.Synced, ResourceVersion: strconv.Itoa(int(n))})
+		s.writer.fold(lw.Event[*book]{Type: lw.Synced, ResourceVersion: strconv.Itoa(int(n))})
 		if s.listing != nil {
 			s.model = s.listing
 		}

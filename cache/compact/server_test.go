@@ -34,7 +34,7 @@ func TestRelistAfterServerRestart(t *testing.T) {
 	transport, err := lwhttp.New(server.URL, nil)
 	require.NoError(t, err)
 	defer transport.Close()
-	client, err := lw.NewClient(transport, lw.Pods(""), NewCodec(lw.RawCodec{}, nil), nil)
+	client, err := lw.NewClient(transport, lw.Pods(""), NewCodec(lw.RawCodec{}), nil)
 	require.NoError(t, err)
 	reflector := cache.NewReflector(client, nil)
 	store := reflector.Store()
