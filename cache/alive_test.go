@@ -16,15 +16,15 @@ import (
 func TestModifiedObjectIsFreed(t *testing.T) {
 	store, writer := NewStore[*lw.Object](nil)
 	first := putAll(t, writer, lw.Added, "1")
-	writer.Fold(lw.Event[*lw.Object]{Type: lw.Synced, ResourceVersion: "1"})
+	writer.fold(lw.Event[*lw.Object]{Type: lw.Synced, ResourceVersion: "1"})
 	require.NotNil(t, first.Value())
 	second := putAll(t, writer, lw.Modified, "2")
-	writer.Fold(lw.Event[*lw.Object]{Type: lw.Bookmark, ResourceVersion: "3"}) // releases the changes
+	writer.fold(lw.Event[*lw.Object]{Type: lw.Bookmark, ResourceVersion: "3"}) // releases the changes
 	require.True(t, eventually(func() bool { runtime.GC(); return first.Value() == nil }), "after an update")
 	require.NotNil(t, second.Value())
 
 	last := putAll(t, writer, lw.Deleted, "4")
-	writer.Fold(lw.Event[*lw.Object]{Type: lw.Bookmark, ResourceVersion: "5"})
+	writer.fold(lw.Event[*lw.Object]{Type: lw.Bookmark, ResourceVersion: "5"})
 	require.True(t, eventually(func() bool { runtime.GC(); return second.Value() == nil && last.Value() == nil }), "after a deletion")
 	runtime.KeepAlive(store)
 }
@@ -36,6 +36,6 @@ func putAll(t *testing.T, writer *Writer[*lw.Object], event lw.EventType, versio
 	object, err := lw.ParseObject([]byte(`{"metadata":{"namespace":"a","name":"x","resourceVersion":"` + version +
 		`"},"filler":"` + strings.Repeat("x", 64<<10) + `"}`))
 	require.NoError(t, err)
-	writer.Fold(lw.Event[*lw.Object]{Type: event, Object: object, ResourceVersion: version})
+	writer.fold(lw.Event[*lw.Object]{Type: event, Object: object, ResourceVersion: version})
 	return weak.Make(unsafe.StringData(object.Raw()))
 }

@@ -10,9 +10,9 @@ import (
 
 // listed applies a list of one object to a store and returns the changes.
 func listed[T lw.Keyed](w *Writer[T], object T) []Change[T] {
-	w.Fold(lw.Event[T]{Type: lw.ListStarted})
-	changes := append([]Change[T](nil), w.Fold(lw.Event[T]{Type: lw.Added, Object: object})...)
-	return append(changes, w.Fold(lw.Event[T]{Type: lw.Synced, ResourceVersion: "7"})...)
+	w.fold(lw.Event[T]{Type: lw.ListStarted})
+	changes := append([]Change[T](nil), w.fold(lw.Event[T]{Type: lw.Added, Object: object})...)
+	return append(changes, w.fold(lw.Event[T]{Type: lw.Synced, ResourceVersion: "7"})...)
 }
 
 // After a restored backup, an object can have other content at the same resourceVersion. The store must compare the
@@ -51,7 +51,7 @@ func TestRestoredBackupOfOtherTypes(t *testing.T) {
 		}
 		require.Len(t, listed(w, old), 1)
 		require.True(t, known())
-		w.Fold(lw.Event[incomparable]{Type: lw.Interrupted, Interruption: &lw.Interruption{Err: cause, Relist: true}})
+		w.fold(lw.Event[incomparable]{Type: lw.Interrupted, Interruption: &lw.Interruption{Err: cause, Relist: true}})
 		require.False(t, known(), "the object must be decoded again")
 		require.Equal(t, []Change[incomparable]{{Type: Modified, Old: old, New: restored}}, listed(w, restored))
 		require.True(t, known())
@@ -73,6 +73,6 @@ func TestListWithoutVersionClearsVersion(t *testing.T) {
 func TestMisplacedEndBookmarkForcesList(t *testing.T) {
 	s, w := NewStore[*lw.Object](nil)
 	w.Replace("7")
-	w.Fold(lw.Event[*lw.Object]{Type: lw.Interrupted, Interruption: &lw.Interruption{Err: invalid.ErrNoInitialEnd, Relist: true}})
+	w.fold(lw.Event[*lw.Object]{Type: lw.Interrupted, Interruption: &lw.Interruption{Err: invalid.ErrNoInitialEnd, Relist: true}})
 	require.Empty(t, s.resumable())
 }

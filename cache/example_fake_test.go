@@ -18,7 +18,7 @@ func crowded(ctx context.Context, pods *cache.Store[*lw.Object], byNode *cache.I
 }
 
 // NewStore creates a fake of an informer's store for a test. The test uses the writer. Replace acts like a list: it
-// closes Synced and sets the resourceVersion. Put and Delete act like changes, and Fold applies events with
+// closes Synced and sets the resourceVersion. Put and Delete act like changes, and fold applies events with
 // resourceVersions. Indexes, listers and snapshots work as usual.
 func ExampleNewStore_fake() {
 	ctx := context.Background()
@@ -34,7 +34,7 @@ func ExampleNewStore_fake() {
 	writer.Delete(lw.Key{Namespace: "shop", Name: "web-0"})
 	fmt.Println(crowded(ctx, pods, byNode, "n1"))
 
-	writer.Fold(lw.Event[*lw.Object]{Type: lw.Added, Object: onNode("web-2", "n1"), ResourceVersion: "8"})
+	writer.Replace("8", onNode("web-1", "n1"), onNode("web-2", "n1"))
 	fmt.Println(pods.WaitFor(ctx, "8"), crowded(ctx, pods, byNode, "n1"))
 
 	_, found := cache.NewLister(pods).Get("shop", "web-2")

@@ -58,20 +58,19 @@ func ExampleGroup_WaitSynced() {
 	// context canceled
 }
 
-// namespaces makes a MergedStore a Runner. Its store is synced when all sources are.
+// namespaces adds the method Synced to a MergedStore. Its store is synced when all sources are.
 type namespaces struct{ *cache.MergedStore[*lw.Object] }
 
 func (n namespaces) Synced() <-chan struct{} { return n.Store().Synced() }
 
-// A MergedStore or a Reflector becomes a Runner if a method Synced is added.
-func ExampleRunner() {
+// A group runs a MergedStore or a Reflector that has a method Synced.
+func ExampleGroup_Add() {
 	server, client, end := serve("shop")
 	defer end()
 	put(server, "shop", "web-0", "n1")
 	pods := cache.NewMergedStore(map[string]lw.ListerWatcher[*lw.Object]{"shop": client}, nil, nil)
-	var runner cache.Runner = namespaces{pods}
 	var group cache.Group
-	group.Add("Pods of some namespaces", runner)
+	group.Add("Pods of some namespaces", namespaces{pods})
 	ctx, stop := context.WithCancel(context.Background())
 	fmt.Println(group.Run(ctx, func(context.Context) error {
 		fmt.Println("Pods:", pods.Store().Len())

@@ -24,7 +24,7 @@ func ExamplePolicy() {
 		if err != nil {
 			panic(err)
 		}
-		return pod.ResourceVersion
+		return pod.GetResourceVersion()
 	}
 	put(0)
 

@@ -31,5 +31,5 @@ func put(server *lwtest.Server, namespace, name, node string) string {
 	if err != nil {
 		panic(err)
 	}
-	return pod.ResourceVersion
+	return pod.GetResourceVersion()
 }

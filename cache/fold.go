@@ -10,9 +10,9 @@ import (
 // Writer changes a store. Only one goroutine may use it at a time. Readers see all changes of a call at once.
 type Writer[T any] struct{ store *Store[T] }
 
-// Fold applies events of a stream and returns the changes that they made. See [lw.EventType]. The slice is valid until
+// fold applies events of a stream and returns the changes that they made. See [lw.EventType]. The slice is valid until
 // the next use of the writer.
-func (w *Writer[T]) Fold(events ...lw.Event[T]) []Change[T] {
+func (w *Writer[T]) fold(events ...lw.Event[T]) []Change[T] {
 	s := w.store
 	s.beginWrite()
 	defer s.mu.Unlock()

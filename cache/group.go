@@ -7,14 +7,6 @@ import (
 	"github.com/seed-6d2a410a/listwatch/internal/lock"
 )
 
-// Runner is a member of a [Group]. Every [Informer] is a Runner.
-type Runner interface {
-	// Run blocks until ctx ends or the Runner fails permanently. It returns the cause, which is never nil.
-	Run(ctx context.Context) error
-	// Synced returns a channel that is closed when the first list is complete.
-	Synced() <-chan struct{}
-}
-
 // Group starts several informers, waits until all are synced, runs workers, and stops everything in order. The zero
 // value is an empty group. A Group must not be copied. All methods may be called concurrently, but only one Run may be
 // active at a time.
@@ -27,7 +19,13 @@ type Group struct {
 
 type member struct {
 	name string
-	Runner
+	runner
+}
+
+// runner is the part of an [Informer] that a group uses.
+type runner interface {
+	Run(ctx context.Context) error
+	Synced() <-chan struct{}
 }
 
 // groupRun is the state of one Run.
@@ -36,8 +34,13 @@ type groupRun struct {
 	cause error         // the reason for the stop
 }
 
-// Add adds an informer. If the informer fails, the error of Run contains name. Add panics while the group runs.
-func (g *Group) Add(name string, informer Runner) {
+// Add adds an [Informer] or a type with the same two methods. Run must block until ctx ends or the informer fails
+// permanently, and return the cause. Synced returns a channel that is closed when the first list is complete. If the
+// informer fails, the error of Group.Run contains name. Add panics while the group runs.
+func (g *Group) Add(name string, informer interface {
+	Run(ctx context.Context) error
+	Synced() <-chan struct{}
+}) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.running {

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// fakeRunner is a Runner that a test controls.
+// fakeRunner is a member of a group that a test controls.
 type fakeRunner struct {
 	synced   chan struct{}
 	fail     chan error

@@ -122,14 +122,9 @@ func (r *Registration[T]) Done() <-chan struct{} { return r.done }
 
 // Len returns the number of queued changes. It includes changes that Filter may drop.
 func (r *Registration[T]) Len() int {
-	length, _ := r.queue.stats()
-	return length
-}
-
-// Lag returns the age of the oldest queued change, or zero if the queue is empty.
-func (r *Registration[T]) Lag() time.Duration {
-	_, lag := r.queue.stats()
-	return lag
+	r.queue.mu.Lock()
+	defer r.queue.mu.Unlock()
+	return r.queue.length
 }
 
 // changes yields the queued changes until ctx ends or the queue is closed and empty. If isParked is not nil, it also

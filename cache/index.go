@@ -3,16 +3,19 @@ package cache
 import (
 	"hash/maphash"
 	"iter"
-	"slices"
 
 	"github.com/seed-6d2a410a/listwatch/cache/internal/slots"
 )
 
-// Index finds the objects of a store by keys that a func computes. All methods may be called concurrently.
+// Index finds the objects of a store by keys that a func computes. It changes with the store, unless [Index.In] returned
+// it. All methods may be called concurrently.
 type Index[T any, K comparable] struct {
 	store    *Store[T]
+	position int // in the indexes of the store
 	keys     func(T, []K) []K
 	seed     maphash.Seed
+	frozen   bool             // the index belongs to a snapshot
+	objects  *slots.Vector[T] // of the store or the snapshot
 	postings postings[K]
 
 	// The remaining fields belong to the writer of the store.
@@ -21,7 +24,6 @@ type Index[T any, K comparable] struct {
 	singleKey []uint32 // for each slot, one plus the cell of the object's only key, or zero if unknown
 	old, new  []K      // keys of the object before and after the current write
 	scratch   []K      // buffer for the keys func
-	closed    *IndexSnapshot[T, K]
 }
 
 // indexer is the interface between a store and its indexes.
@@ -29,50 +31,72 @@ type indexer[T any] interface {
 	prepare(slot uint32, old, object *T) // computes the keys of both objects, which may be nil
 	commit(epoch uint64, slot uint32)
 	rebuild(epoch uint64, to map[uint32]uint32)
-	freeze() any // returns a read-only copy of the postings
+	freeze(objects *slots.Vector[T]) any // returns a frozen *Index for the objects of a snapshot
 }
 
-// NewIndex adds an index to a store. It may be called at any time. keys appends the keys of an object to a slice and
+// NewIndex adds an index to a store, which keeps it up to date from then on. It may be called at any time. keys appends the keys of an object to a slice and
 // returns it. It may append none or several, and must always return the same keys for the same object. The store is
 // locked during the call, so keys must not use it. See [ByNamespace], [ByLabel], [ByOwner] and [ByField].
 func NewIndex[T any, K comparable](store *Store[T], keys func(object T, to []K) []K) *Index[T, K] {
-	x := &Index[T, K]{store: store, keys: keys, seed: maphash.MakeSeed()}
+	x := &Index[T, K]{store: store, keys: keys, seed: maphash.MakeSeed(), objects: &store.state.objects}
 	store.mu.Lock()
 	defer store.mu.Unlock()
-	x.build(store.epoch, &store.state.objects)
+	x.build(store.epoch)
+	x.position = len(store.indexes)
 	store.indexes = append(store.indexes, x)
 	store.snapshot.Store(store.beforeList) // the current snapshot lacks the index
 	return x
 }
 
-func (x *Index[T, K]) build(epoch uint64, objects *slots.Vector[T]) {
-	objects.All(func(slot uint32, object T) bool {
+func (x *Index[T, K]) build(epoch uint64) {
+	x.objects.All(func(slot uint32, object T) bool {
 		x.prepare(slot, nil, &object)
 		x.commit(epoch, slot)
 		return true
 	})
 }
 
-// Close removes the index from its store. The index no longer changes, but remains readable and keeps its objects in
-// memory.
-func (x *Index[T, K]) Close() {
-	s := x.store
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if x.closed != nil {
-		return
+// In returns the index at a snapshot of its store. The returned index never changes. If the snapshot is older than the
+// index, In rebuilds the index from all objects of the snapshot. In panics if the snapshot belongs to another store.
+func (x *Index[T, K]) In(snapshot *Snapshot[T]) *Index[T, K] {
+	if snapshot.store != x.store {
+		panic(errForeignSnapshot)
 	}
-	objects, postings := s.state.objects, x.postings
-	x.closed = &IndexSnapshot[T, K]{index: x, postings: &postings, objects: &objects}
-	s.epoch++ // later writes copy shared data
-	s.indexes = slices.DeleteFunc(slices.Clone(s.indexes), func(other indexer[T]) bool { return other == indexer[T](x) })
+	if x.position < len(snapshot.indexes) {
+		return snapshot.indexes[x.position].(*Index[T, K])
+	}
+	rebuilt := x.at(&snapshot.state.objects, postings[K]{})
+	rebuilt.build(0)
+	return rebuilt
+}
+
+func (x *Index[T, K]) freeze(objects *slots.Vector[T]) any { return x.at(objects, x.postings) }
+
+// at returns a frozen index with these objects and postings.
+func (x *Index[T, K]) at(objects *slots.Vector[T], postings postings[K]) *Index[T, K] {
+	return &Index[T, K]{
+		store: x.store, position: x.position, keys: x.keys, seed: x.seed,
+		frozen: true, objects: objects, postings: postings,
+	}
 }
 
 // List returns the objects with a key, in no particular order. Its cost is proportional to their number.
 func (x *Index[T, K]) List(key K) []T {
-	x.store.mu.RLock()
-	defer x.store.mu.RUnlock()
-	return x.view().List(key)
+	if !x.frozen {
+		x.store.mu.RLock()
+		defer x.store.mu.RUnlock()
+	}
+	_, p := x.find(key)
+	if p == nil {
+		return nil
+	}
+	objects := make([]T, 0, p.slots.Len())
+	p.slots.All(func(slot uint32) bool {
+		object, _ := x.objects.Get(slot)
+		objects = append(objects, object)
+		return true
+	})
+	return objects
 }
 
 // All iterates over the objects that had a key when the iteration began, in no particular order. The loop body may use
@@ -81,28 +105,27 @@ func (x *Index[T, K]) All(key K) iter.Seq[T] { return iterate(func() []T { retur
 
 // Len returns the number of objects with a key.
 func (x *Index[T, K]) Len(key K) int {
-	x.store.mu.RLock()
-	defer x.store.mu.RUnlock()
-	return x.view().Len(key)
+	if !x.frozen {
+		x.store.mu.RLock()
+		defer x.store.mu.RUnlock()
+	}
+	if _, p := x.find(key); p != nil {
+		return p.slots.Len()
+	}
+	return 0
 }
 
 // Keys returns all keys of all objects, in no particular order.
-func (x *Index[T, K]) Keys() []K {
-	x.store.mu.RLock()
-	defer x.store.mu.RUnlock()
-	return x.view().Keys()
-}
-
-func (x *Index[T, K]) view() IndexSnapshot[T, K] {
-	if x.closed != nil {
-		return *x.closed
+func (x *Index[T, K]) Keys() (keys []K) {
+	if !x.frozen {
+		x.store.mu.RLock()
+		defer x.store.mu.RUnlock()
 	}
-	return IndexSnapshot[T, K]{index: x, postings: &x.postings, objects: &x.store.state.objects}
+	x.postings.cells.All(func(_ uint32, p *posting[K]) bool {
+		keys = append(keys, p.key)
+		return true
+	})
+	return keys
 }
 
 func (x *Index[T, K]) hash(key K) uint32 { return uint32(maphash.Comparable(x.seed, key) >> 32) }
-
-func (x *Index[T, K]) freeze() any {
-	frozen := x.postings
-	return &frozen
-}

@@ -104,7 +104,7 @@ func TestBatchIsAtomic(t *testing.T) {
 }
 
 // An index can be added at any time, even during a list.
-func TestIndexesCanBeAddedAndClosed(t *testing.T) {
+func TestIndexesCanBeAdded(t *testing.T) {
 	withFixture(t, func(t *testing.T, s *fixture) {
 		s.run("list@4 a/x@1 a/y@2 b/z@3")
 		early := NewIndex(s.store, ByNamespace[*lw.Object])
@@ -120,12 +120,6 @@ func TestIndexesCanBeAddedAndClosed(t *testing.T) {
 			require.Equal(t, []string{"c"}, index.Keys(), "namespaces without objects are removed")
 			require.Equal(t, []string{"c/w"}, names(index.All("c")))
 		}
-		early.Close()
-		s.onEvent = nil
-		s.run("list@12 c/w@8 d/v@11")
-		require.Equal(t, []string{"c"}, early.Keys(), "the closed index no longer changes")
-		require.ElementsMatch(t, []string{"c", "d"}, late.Keys())
-		early.Close()
 	})
 }
 
@@ -209,13 +203,13 @@ func TestIndexKeysDoNotKeepObjects(t *testing.T) {
 	}
 	first := put("1")
 	second := put("2")
-	writer.Fold() // releases the changes
+	writer.fold() // releases the changes
 	require.True(t, eventually(func() bool { runtime.GC(); return first.Value() == nil }))
 	require.Equal(t, []string{"web"}, byLabel.Keys())
 
 	bySeveral := NewIndex(store, func(o *lw.Object, to []string) []string { return append(ByLabel("app")(o, to), o.GetName()) })
 	writer.Delete(lw.Key{Name: "x"})
-	writer.Fold()
+	writer.fold()
 	require.True(t, eventually(func() bool { runtime.GC(); return second.Value() == nil }))
 	require.Empty(t, bySeveral.Keys())
 	runtime.KeepAlive(byLabel)
@@ -288,19 +282,10 @@ func TestModifiedKeys(t *testing.T) {
 	require.Empty(t, byNumber.List(math.NaN()))
 }
 
-// A closed index must keep its objects even if their slots are reused.
-func TestClosedIndexKeepsState(t *testing.T) {
-	books, writer := newLibrary()
-	byAuthor := NewIndex(books, (*book).authorsOf)
-	one := &book{isbn: "1", authors: []string{"A"}}
-	writer.Put(one)
-	byAuthor.Close()
-	writer.Delete(lw.Key{Name: "1"})
-	writer.Put(&book{isbn: "2", authors: []string{"C"}})
-	require.Equal(t, []*book{one}, byAuthor.List("A"))
-	require.Equal(t, []string{"A"}, byAuthor.Keys())
-	byAuthor.Close()
+func TestForeignSnapshotPanics(t *testing.T) {
+	books, _ := newLibrary()
 	other, _ := newLibrary()
+	byAuthor := NewIndex(books, (*book).authorsOf)
 	require.PanicsWithValue(t, errForeignSnapshot, func() { byAuthor.In(other.Snapshot()) })
 }
 

@@ -113,7 +113,7 @@ func (i *Informer[T]) apply(event lw.Event[T]) []Change[T] {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	initial := !isClosed(i.Store().Synced())
-	changes := i.reflector.writer.Fold(event)
+	changes := i.reflector.writer.fold(event)
 	i.notified = i.handlers
 	for _, r := range i.handlers {
 		for _, change := range changes {

@@ -59,9 +59,6 @@ func (l *Lister[T]) List(namespace string) []T {
 	return l.index.List(namespace)
 }
 
-// Close removes the lister's index from the store.
-func (l *Lister[T]) Close() { l.index.Close() }
-
 // appendScalars appends the string form of a scalar, or of each scalar in an array.
 func appendScalars(keys []string, value lw.Value) []string {
 	switch {

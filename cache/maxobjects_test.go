@@ -55,13 +55,13 @@ func TestMaxObjectsCountsEachList(t *testing.T) {
 	opts.MaxObjects = 2
 	r := NewReflector[*lw.Object](&script{t: t}, opts)
 	for range 3 {
-		r.writer.Fold(lw.Event[*lw.Object]{Type: lw.ListStarted})
+		r.writer.fold(lw.Event[*lw.Object]{Type: lw.ListStarted})
 		for _, text := range []string{"x@1", "y@2"} {
-			r.writer.Fold(lw.Event[*lw.Object]{Type: lw.Added, Object: object(text)})
+			r.writer.fold(lw.Event[*lw.Object]{Type: lw.Added, Object: object(text)})
 			require.Nil(t, r.checkMaxObjects())
 		}
 	}
-	r.writer.Fold(lw.Event[*lw.Object]{Type: lw.Added, Object: object("z@3")})
+	r.writer.fold(lw.Event[*lw.Object]{Type: lw.Added, Object: object("z@3")})
 	require.NotNil(t, r.checkMaxObjects())
 }
 
@@ -73,9 +73,9 @@ func TestMaxUndecoded(t *testing.T) {
 	undecoded := func(name string) lw.Event[*lw.Object] {
 		return lw.Event[*lw.Object]{Type: lw.DecodeFailed, Err: &lw.DecodeError{Type: lw.Added, Key: lw.Key{Name: name}}}
 	}
-	r.writer.Fold(undecoded("x"))
+	r.writer.fold(undecoded("x"))
 	require.Nil(t, r.checkMaxObjects())
-	r.writer.Fold(undecoded("y"))
+	r.writer.fold(undecoded("y"))
 	err := r.checkMaxObjects().Interruption.Err
 	require.ErrorIs(t, err, lw.ErrTooManyObjects)
 	require.EqualError(t, err, "the collection has more than 1 objects: raise Options.MaxObjects if this is expected")

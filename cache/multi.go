@@ -109,7 +109,7 @@ func (m *MergedStore[T]) markSynced() {
 			return
 		}
 	}
-	m.writer.Fold(lw.Event[Sourced[T]]{Type: lw.Synced})
+	m.writer.fold(lw.Event[Sourced[T]]{Type: lw.Synced})
 }
 
 func (m *MergedStore[T]) applyChanges(name string, changes []Change[T]) {

@@ -20,9 +20,9 @@ type posting[K comparable] struct {
 }
 
 // find returns the posting of a key, or nil if the key is unknown.
-func (x *Index[T, K]) find(in *postings[K], key K) (cell uint32, found *posting[K]) {
-	cell, ok := in.table.Find(x.hash(key), func(cell uint32) bool {
-		found, _ = in.cells.Get(cell)
+func (x *Index[T, K]) find(key K) (cell uint32, found *posting[K]) {
+	cell, ok := x.postings.table.Find(x.hash(key), func(cell uint32) bool {
+		found, _ = x.postings.cells.Get(cell)
 		return found.key == key
 	})
 	if !ok {
@@ -107,7 +107,7 @@ func (x *Index[T, K]) setSingleKey(slot, only uint32) {
 
 // insert adds a slot to a key and returns the cell of the key.
 func (x *Index[T, K]) insert(epoch uint64, key K, slot uint32) uint32 {
-	cell, p := x.find(&x.postings, key)
+	cell, p := x.find(key)
 	if p == nil {
 		if n := len(x.free); n > 0 {
 			cell, x.free = x.free[n-1], x.free[:n-1]
@@ -124,7 +124,7 @@ func (x *Index[T, K]) insert(epoch uint64, key K, slot uint32) uint32 {
 }
 
 func (x *Index[T, K]) remove(epoch uint64, key K, slot uint32) {
-	cell, p := x.find(&x.postings, key)
+	cell, p := x.find(key)
 	if p == nil || !p.slots.Has(slot) {
 		return // the object was modified in place, or the key is not equal to itself
 	}

@@ -1,8 +1,6 @@
 package cache
 
 import (
-	"time"
-
 	"github.com/seed-6d2a410a/listwatch/internal/lock"
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
@@ -33,9 +31,8 @@ type queuedChange[T any] struct {
 type item[T any] struct {
 	change     queuedChange[T]
 	key        lw.Key
-	queuedAt   time.Time // time at which its oldest change was queued
-	isMark     bool      // marks the end of the initial changes; it is not a change
-	deletion   *item[T]  // under Coalesce, the queued Deleted before this Added of the same key
+	isMark     bool     // marks the end of the initial changes; it is not a change
+	deletion   *item[T] // under Coalesce, the queued Deleted before this Added of the same key
 	prev, next *item[T]
 }
 
@@ -76,7 +73,7 @@ func (q *queue[T]) add(key lw.Key, change queuedChange[T]) {
 		q.merge(waiting, change)
 		return
 	}
-	q.append(&item[T]{change: change, key: key, queuedAt: time.Now()})
+	q.append(&item[T]{change: change, key: key})
 }
 
 // addMark queues the end of the initial changes.
@@ -84,7 +81,7 @@ func (q *queue[T]) addMark() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if !q.closed {
-		q.append(&item[T]{isMark: true, queuedAt: time.Now()})
+		q.append(&item[T]{isMark: true})
 	}
 }
 
@@ -137,7 +134,7 @@ func (q *queue[T]) merge(waiting *item[T], later queuedChange[T]) {
 	case first.Resync:
 		waiting.change = later
 	case first.Type == Deleted:
-		q.append(&item[T]{change: later, key: waiting.key, queuedAt: time.Now(), deletion: waiting})
+		q.append(&item[T]{change: later, key: waiting.key, deletion: waiting})
 	case first.Type == Added && later.Type == Deleted:
 		q.unlink(waiting)
 	case first.Type == Added:
@@ -228,14 +225,4 @@ func notify(c chan struct{}) {
 	case c <- struct{}{}:
 	default:
 	}
-}
-
-// stats returns the number of queued changes and the age of the oldest change.
-func (q *queue[T]) stats() (length int, lag time.Duration) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if q.length > 0 {
-		lag = time.Since(q.head.next.queuedAt)
-	}
-	return q.length, lag
 }

@@ -54,7 +54,7 @@ func (r *Reflector[T]) Run(ctx context.Context) error {
 // second run keeps the store and resumes where the first one stopped. It starts with a list if the first run stopped
 // during a list or detected that resourceVersions ran backwards. Two concurrent runs panic.
 func (r *Reflector[T]) Changes(ctx context.Context) iter.Seq2[lw.Event[T], []Change[T]] {
-	return r.follow(ctx, func(event lw.Event[T]) []Change[T] { return r.writer.Fold(event) })
+	return r.follow(ctx, func(event lw.Event[T]) []Change[T] { return r.writer.fold(event) })
 }
 
 // follow yields every event with the changes that fold returned for it.

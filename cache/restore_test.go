@@ -218,7 +218,7 @@ func FuzzRestore(f *testing.F) {
 		}
 		require.True(t, raw || len(r.restored.objects) == int(count))
 		read := len(r.restored.objects)
-		require.True(t, r.replay(t.Context(), func(event lw.Event[*lw.Object]) bool { r.writer.Fold(event); return true }))
+		require.True(t, r.replay(t.Context(), func(event lw.Event[*lw.Object]) bool { r.writer.fold(event); return true }))
 		require.LessOrEqual(t, r.store.Len(), read)
 	})
 }

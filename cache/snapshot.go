@@ -17,13 +17,8 @@ import (
 type Snapshot[T any] struct {
 	store      *Store[T]
 	state      state[T]
-	indexes    []indexState[T]
-	incomplete bool // some objects could not be decoded
-}
-
-type indexState[T any] struct {
-	index    indexer[T]
-	postings any
+	indexes    []any // a frozen *Index for each index of the store
+	incomplete bool  // some objects could not be decoded
 }
 
 // Snapshot returns the last complete state of the store. During a list, it returns the state before the list. During
@@ -45,9 +40,9 @@ func (s *Store[T]) freeze() *Snapshot[T] {
 	if taken := s.snapshot.Load(); taken != nil {
 		return taken
 	}
-	taken := &Snapshot[T]{store: s, state: s.state, incomplete: len(s.decodeErrors) > 0, indexes: make([]indexState[T], len(s.indexes))}
+	taken := &Snapshot[T]{store: s, state: s.state, incomplete: len(s.decodeErrors) > 0, indexes: make([]any, len(s.indexes))}
 	for i, index := range s.indexes {
-		taken.indexes[i] = indexState[T]{index, index.freeze()}
+		taken.indexes[i] = index.freeze(&taken.state.objects)
 	}
 	s.epoch++
 	s.snapshot.Store(taken)
@@ -85,79 +80,6 @@ func (sn *Snapshot[T]) All() iter.Seq[T] {
 
 // ResourceVersion returns the resourceVersion of the collection, or "" before the first list is complete.
 func (sn *Snapshot[T]) ResourceVersion() string { return sn.state.version }
-
-// IndexSnapshot is the state of an index at a snapshot.
-type IndexSnapshot[T any, K comparable] struct {
-	index    *Index[T, K]
-	postings *postings[K]
-	objects  *slots.Vector[T]
-}
-
-// In returns the index at a snapshot of its store. If the snapshot is older than the index, In rebuilds the index from
-// all objects of the snapshot. In panics if the snapshot belongs to another store.
-func (x *Index[T, K]) In(snapshot *Snapshot[T]) IndexSnapshot[T, K] {
-	if snapshot.store != x.store {
-		panic(errForeignSnapshot)
-	}
-	view := IndexSnapshot[T, K]{index: x, objects: &snapshot.state.objects}
-	for _, frozen := range snapshot.indexes {
-		if frozen.index == indexer[T](x) {
-			view.postings = frozen.postings.(*postings[K])
-			return view
-		}
-	}
-	rebuilt := &Index[T, K]{store: x.store, keys: x.keys, seed: x.seed}
-	rebuilt.build(0, &snapshot.state.objects)
-	view.postings = &rebuilt.postings
-	return view
-}
-
-// List returns the objects with a key, in no particular order. Its cost is proportional to their number.
-func (v IndexSnapshot[T, K]) List(key K) []T {
-	_, p := v.index.find(v.postings, key)
-	if p == nil {
-		return nil
-	}
-	objects := make([]T, 0, p.slots.Len())
-	v.each(p, func(object T) bool {
-		objects = append(objects, object)
-		return true
-	})
-	return objects
-}
-
-// All iterates over the objects with a key, in no particular order.
-func (v IndexSnapshot[T, K]) All(key K) iter.Seq[T] {
-	return func(yield func(T) bool) {
-		if _, p := v.index.find(v.postings, key); p != nil {
-			v.each(p, yield)
-		}
-	}
-}
-
-func (v IndexSnapshot[T, K]) each(p *posting[K], yield func(T) bool) {
-	p.slots.All(func(slot uint32) bool {
-		object, _ := v.objects.Get(slot)
-		return yield(object)
-	})
-}
-
-// Len returns the number of objects with a key.
-func (v IndexSnapshot[T, K]) Len(key K) int {
-	if _, p := v.index.find(v.postings, key); p != nil {
-		return p.slots.Len()
-	}
-	return 0
-}
-
-// Keys returns all keys of all objects, in no particular order.
-func (v IndexSnapshot[T, K]) Keys() (keys []K) {
-	v.postings.cells.All(func(_ uint32, p *posting[K]) bool {
-		keys = append(keys, p.key)
-		return true
-	})
-	return keys
-}
 
 // errForeignSnapshot reports that a snapshot is of another store.
 var errForeignSnapshot = errors.New("cache: the snapshot is of another store")

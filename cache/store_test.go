@@ -45,11 +45,6 @@ func TestReading(t *testing.T) {
 				require.Equal(t, version, got.GetResourceVersion(), word)
 			}
 		}
-
-		lister.Close()
-		s.run("list@5 a/y@2 b/x@3 node@4")
-		require.Len(t, lister.List("a"), 2, "the closed lister keeps its state")
-		require.Len(t, lister.List(""), 3)
 	})
 }
 

@@ -27,34 +27,34 @@ func TestUndecodedObjectsAreKept(t *testing.T) {
 		t.Helper()
 		require.Equal(t, want, names(store.All()))
 	}
-	writer.Fold(event{Type: lw.ListStarted}, added("x@1"), added("y@1"), undecoded(lw.Added, "z"), event{Type: lw.Synced, ResourceVersion: "2"})
+	writer.fold(event{Type: lw.ListStarted}, added("x@1"), added("y@1"), undecoded(lw.Added, "z"), event{Type: lw.Synced, ResourceVersion: "2"})
 	holds("x", "y")
 	require.Equal(t, []string{"z"}, stale())
 
-	require.Empty(t, writer.Fold(undecoded(lw.Modified, "x")))
+	require.Empty(t, writer.fold(undecoded(lw.Modified, "x")))
 	holds("x", "y")
 	require.ElementsMatch(t, []string{"x", "z"}, stale())
 
-	changes := writer.Fold(event{Type: lw.ListStarted}, undecoded(lw.Added, "x"), event{Type: lw.Synced, ResourceVersion: "3"})
+	changes := writer.fold(event{Type: lw.ListStarted}, undecoded(lw.Added, "x"), event{Type: lw.Synced, ResourceVersion: "3"})
 	require.Len(t, changes, 1, "a list with the object keeps it and deletes all others")
 	holds("x")
 	require.Equal(t, []string{"x"}, stale())
 
-	require.Len(t, writer.Fold(added("x@5")), 1)
+	require.Len(t, writer.fold(added("x@5")), 1)
 	require.Empty(t, stale())
-	writer.Fold(undecoded(lw.Modified, "x"), undecoded(lw.Added, "w"))
-	changes = writer.Fold(undecoded(lw.Deleted, "x"), undecoded(lw.Deleted, "w"))
+	writer.fold(undecoded(lw.Modified, "x"), undecoded(lw.Added, "w"))
+	changes = writer.fold(undecoded(lw.Deleted, "x"), undecoded(lw.Deleted, "w"))
 	require.Len(t, changes, 1)
 	require.Equal(t, "5", changes[0].Old.GetResourceVersion())
 	holds()
 	require.Empty(t, stale())
 
-	writer.Fold(added("x@8"), undecoded(lw.Modified, "x"))
-	require.Len(t, writer.Fold(event{Type: lw.Deleted, Object: object("x@9")}), 1)
+	writer.fold(added("x@8"), undecoded(lw.Modified, "x"))
+	require.Len(t, writer.fold(event{Type: lw.Deleted, Object: object("x@9")}), 1)
 	require.Empty(t, stale())
-	writer.Fold(event{Type: lw.ListStarted}, undecoded(lw.Added, "v"), event{Type: lw.ListStarted}, event{Type: lw.Synced, ResourceVersion: "9"})
+	writer.fold(event{Type: lw.ListStarted}, undecoded(lw.Added, "v"), event{Type: lw.ListStarted}, event{Type: lw.Synced, ResourceVersion: "9"})
 	require.Empty(t, stale(), "only the complete list counts")
-	writer.Fold(event{Type: lw.ListStarted}, undecoded(lw.Added, "v"), added("v@10"), event{Type: lw.Synced, ResourceVersion: "11"})
+	writer.fold(event{Type: lw.ListStarted}, undecoded(lw.Added, "v"), added("v@10"), event{Type: lw.Synced, ResourceVersion: "11"})
 	require.Empty(t, stale(), "a later event for the key in the same list was decoded")
 }
 
@@ -64,8 +64,8 @@ func TestSaveRejectsUndecodedObjects(t *testing.T) {
 	save := func() error { return Save(io.Discard, store.Snapshot(), origin, (*lw.Object).Raw) }
 	writer.Replace("2", object("x@1"))
 	require.NoError(t, save())
-	writer.Fold(lw.Event[*lw.Object]{Type: lw.DecodeFailed, Err: &lw.DecodeError{Type: lw.Modified, Key: lw.Key{Name: "x"}, Err: errors.New("no")}})
+	writer.fold(lw.Event[*lw.Object]{Type: lw.DecodeFailed, Err: &lw.DecodeError{Type: lw.Modified, Key: lw.Key{Name: "x"}, Err: errors.New("no")}})
 	require.ErrorIs(t, save(), errUndecoded)
-	writer.Fold(lw.Event[*lw.Object]{Type: lw.Modified, Object: object("x@4"), ResourceVersion: "4"})
+	writer.fold(lw.Event[*lw.Object]{Type: lw.Modified, Object: object("x@4"), ResourceVersion: "4"})
 	require.NoError(t, save())
 }

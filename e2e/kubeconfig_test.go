@@ -73,7 +73,7 @@ func TestKubeconfig(t *testing.T) {
 			over, err := config.Transport()
 			require.NoError(t, err)
 			defer over.Close()
-			for _, transport := range []lw.Transport{over, ws.New(over, nil)} {
+			for _, transport := range []lw.Transport{over, ws.New(over)} {
 				client, err := lw.NewClient(transport, lw.Pods(config.Namespace), lw.RawCodec{}, nil)
 				require.NoError(t, err)
 				for event := range lw.ListAndWatch(t.Context(), client, nil) {

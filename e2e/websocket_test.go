@@ -41,15 +41,14 @@ type watched struct {
 // TestWebSocketsOfEmbeddedServer and TestWebSocketsOfRealServer run the same checks, so lwtest behaves like a
 // kube-apiserver.
 func TestWebSocketsOfEmbeddedServer(t *testing.T) {
-	s, err := lwtest.Start(&lwtest.Options{Tokens: map[string]lwtest.Access{
-		"admin-token": lwtest.FullAccess, "nobody-token": lwtest.NoAccess}})
+	s, err := lwtest.Start(&lwtest.Options{Tokens: []string{"admin-token"}, ForbiddenTokens: []string{"nobody-token"}})
 	require.NoError(t, err)
 	defer s.Close()
 	tryWebSockets(t, &watched{
 		url: s.URL, admin: "admin-token", nobody: "nobody-token",
 		expire: func(context.Context) error { s.Compact(); return nil },
-		kill:   func(context.Context) error { s.Stop(); return nil },
-		heal:   func(context.Context) error { s.Stop(); return s.Restart() },
+		kill:   func(context.Context) error { s.Close(); return nil },
+		heal:   func(context.Context) error { s.Close(); return s.Restart() },
 
 		terminate: func() error { s.CloseWatches(); return nil },
 	})

@@ -34,5 +34,5 @@ func put(server *lwtest.Server, name, phase string) string {
 	if err != nil {
 		panic(err)
 	}
-	return pod.ResourceVersion
+	return pod.GetResourceVersion()
 }

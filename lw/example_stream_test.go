@@ -101,7 +101,7 @@ func ExampleTrace() {
 func ExampleStatusError() {
 	server, pods, end := serve()
 	defer end()
-	server.Fail(lwtest.Any, -1, lwtest.Refuse(&lw.StatusError{Code: http.StatusForbidden, Reason: "Forbidden", Message: "pods is forbidden"}))
+	server.Fail(nil, -1, lwtest.Refuse(&lw.StatusError{Code: http.StatusForbidden, Reason: "Forbidden", Message: "pods is forbidden"}))
 	for event := range lw.ListAndWatch(context.Background(), pods, &lw.Options{StopOn: lw.IsPermanent}) {
 		status, ok := errors.AsType[*lw.StatusError](event.Interruption.Err)
 		fmt.Println(ok, status.Code, status.Reason, errors.Is(status, lw.ErrForbidden))

@@ -110,7 +110,7 @@ func ExampleObject_Get() {
 
 // StopOn ends the stream when retrying cannot help.
 func ExampleOptions_stopOn() {
-	server, err := lwtest.Start(&lwtest.Options{Tokens: map[string]lwtest.Access{"secret": lwtest.FullAccess}})
+	server, err := lwtest.Start(&lwtest.Options{Tokens: []string{"secret"}})
 	if err != nil {
 		panic(err)
 	}

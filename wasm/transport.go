@@ -38,7 +38,7 @@ func (m *module) transport(description lw.Value, waits func()) (lw.Transport, er
 	case "http":
 		return bounded, nil
 	case "ws":
-		return ws.New(over, nil), nil
+		return ws.New(over), nil
 	case "auto":
 		if len(headers) > 0 {
 			return bounded, nil // WebSockets cannot send these headers, so the user may differ, for example with impersonation
@@ -50,7 +50,7 @@ func (m *module) transport(description lw.Value, waits func()) (lw.Transport, er
 			m.servers[at] = known
 		}
 		free := &turns.Transport{HTTP: over, Take: bounded.Take}
-		bounded.First = fallback.New(preference.Shared{Transport: free, Preference: known.preference}, &turns.Sockets{WebSocket: ws.New(over, nil), Support: known.sockets})
+		bounded.First = fallback.New(preference.Shared{Transport: free, Preference: known.preference}, &turns.Sockets{WebSocket: ws.New(over), Support: known.sockets})
 		return bounded, nil
 	default:
 		return nil, errors.New("unknown transport " + kind)

@@ -3,6 +3,7 @@ package clientgo
 import (
 	"fmt"
 	"math/rand/v2"
+	"net/http"
 	"sync"
 	"testing"
 
@@ -70,10 +71,14 @@ func TestBrokenServer(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	faults := []func(){
 		server.DropConnections, server.CloseWatches, server.Compact,
-		func() { server.Fail(lwtest.Any, 1, lwtest.Garbage(100)) },
-		func() { server.Fail(lwtest.Any, 1, lwtest.HangUp()) },
+		func() { server.Fail(nil, 1, lwtest.Garbage(100)) },
+		func() { server.Fail(nil, 1, lwtest.HangUp()) },
 		func() { server.Fail(lwtest.Watches, 1, lwtest.Refuse(&lw.StatusError{Code: 410, Reason: "Expired"})) },
-		func() { server.Fail(lwtest.Any, 1, lwtest.LoginPage()) },
+		func() {
+			server.Fail(nil, 1, func(w http.ResponseWriter, _ *http.Request, _ http.Handler) {
+				fmt.Fprint(w, "<!DOCTYPE html><h1>Please log in</h1>")
+			})
+		},
 	}
 	pods := map[string]string{}
 	for step := range 300 {

@@ -14,7 +14,6 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/seed-6d2a410a/listwatch/internal/builtin"
-	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
 )
 
 var pods = schema.GroupVersionResource{Version: "v1", Resource: "pods"}
@@ -52,7 +51,7 @@ func TestTypedFactory(t *testing.T) {
 	node, err := nodes.Lister().Get("n1")
 	require.NoError(t, err)
 	require.Equal(t, "n1", node.(*corev1.Node).Name)
-	for _, request := range server.Requests(lwtest.Any) {
+	for _, request := range server.Requests(nil) {
 		require.Equal(t, "a program", request.Header.Get("User-Agent"))
 		require.Equal(t, "Bearer secret", request.Header.Get("Authorization"))
 		require.Equal(t, "jane", request.Header.Get("Impersonate-User"))

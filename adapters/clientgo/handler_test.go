@@ -35,7 +35,8 @@ func TestHandlersReceiveEvents(t *testing.T) {
 	rest := []string{"update a@n1 a@n2", "add b@n1 false", "delete a@n2"}
 	early.wait(t, append([]string{"add a@n1 true"}, rest...)...)
 	late.wait(t, append([]string{"add a@n1 true"}, rest...)...)
-	require.Equal(t, fmt.Sprint(server.Revision()), informer.LastSyncResourceVersion())
+	version, _ := server.State("pods")
+	require.Equal(t, version, informer.LastSyncResourceVersion())
 	require.Equal(t, informer.LastSyncResourceVersion(), informer.GetStore().LastStoreSyncResourceVersion())
 }
 
@@ -52,7 +53,7 @@ func TestMissedDeletion(t *testing.T) {
 	require.NoError(t, err)
 	start(t, informer)
 	waitSynced(t, registered.HasSyncedChecker())
-	server.Stop()
+	server.Close()
 	require.NoError(t, server.Delete("pods", "shop", "a"))
 	server.Compact()
 	require.NoError(t, server.Restart())
@@ -72,7 +73,7 @@ func TestRecreatedObject(t *testing.T) {
 	require.NoError(t, err)
 	start(t, informer)
 	waitSynced(t, registered.HasSyncedChecker())
-	server.Stop()
+	server.Close()
 	require.NoError(t, server.Delete("pods", "shop", "a"))
 	putPod(t, server, "a", "n2")
 	server.Compact()
@@ -108,7 +109,8 @@ func TestSlowHandler(t *testing.T) {
 		putPod(t, server, "b", "n1")
 		require.NoError(t, server.Delete("pods", "shop", "b"))
 		putPod(t, server, "last", "n1")
-		eventually(t, func() bool { return informer.LastSyncResourceVersion() == fmt.Sprint(server.Revision()) })
+		version, _ := server.State("pods")
+		eventually(t, func() bool { return informer.LastSyncResourceVersion() == version })
 		close(goOn)
 		handler.wait(t, want...)
 	}

@@ -30,7 +30,7 @@ func simulatedClient(t *testing.T, server http.RoundTripper, config *rest.Config
 
 // protobufRequests returns how many requests were for protobuf, and how many for JSON.
 func protobufRequests(server *lwtest.Server) (protobuf, json int) {
-	for _, request := range server.Requests(lwtest.Any) {
+	for _, request := range server.Requests(nil) {
 		if strings.HasPrefix(request.Header.Get("Accept"), "application/vnd.kubernetes.protobuf") {
 			protobuf++
 		} else {

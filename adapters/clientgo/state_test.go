@@ -40,7 +40,7 @@ func TestStoppedInformer(t *testing.T) {
 func TestErrorHandler(t *testing.T) {
 	t.Parallel()
 	server := startServer(t)
-	server.Fail(lwtest.Any, 1, lwtest.Refuse(&lw.StatusError{Code: 403, Reason: "Forbidden", Message: "not you"}))
+	server.Fail(nil, 1, lwtest.Refuse(&lw.StatusError{Code: 403, Reason: "Forbidden", Message: "not you"}))
 	putPod(t, server, "a", "n1")
 	informer := podInformer(t, server, nil)
 	errs := make(chan error, 10)

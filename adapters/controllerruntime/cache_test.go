@@ -75,7 +75,7 @@ func TestGetAndList(t *testing.T) {
 	var pods corev1.PodList
 	require.NoError(t, c.List(t.Context(), &pods, client.InNamespace("shop")))
 	require.Len(t, pods.Items, 2)
-	for _, request := range server.Requests(lwtest.Any) {
+	for _, request := range server.Requests(nil) {
 		require.Equal(t, "an operator", request.Header.Get("User-Agent"))
 	}
 }

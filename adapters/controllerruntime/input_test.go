@@ -95,7 +95,7 @@ func TestWithoutHTTPClient(t *testing.T) {
 	config := &rest.Config{Host: server.URL}
 	c := run(t, func() (cache.Cache, error) { return NewCache(config, cache.Options{}) })
 	require.NoError(t, c.Get(t.Context(), key, &corev1.Pod{}))
-	require.NotEmpty(t, server.Requests(lwtest.Any)[0].Header.Get("User-Agent"))
+	require.NotEmpty(t, server.Requests(nil)[0].Header.Get("User-Agent"))
 	_, err := NewCache(&rest.Config{Host: server.URL, TLSClientConfig: rest.TLSClientConfig{CAFile: "missing"}}, cache.Options{})
 	require.ErrorContains(t, err, "could not create HTTP client from config")
 }

@@ -77,7 +77,7 @@ type result struct {
 // list runs a reflector until its store holds all Pods.
 func list(t task) result {
 	transport := harness.MustGet(lwhttp.New(t.URL, nil))
-	client := harness.MustGet(lw.NewClient(transport, lw.Pods(""), compact.NewCodec(lw.RawCodec{}, nil), nil))
+	client := harness.MustGet(lw.NewClient(transport, lw.Pods(""), compact.NewCodec(lw.RawCodec{}), nil))
 	reflector := cache.NewReflector(client, &lw.Options{StopOn: func(error) bool { return true }})
 	before, began, cpu := harness.Heap(), time.Now(), harness.CPUTime()
 	ctx, stop := context.WithCancel(context.Background())

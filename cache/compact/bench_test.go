@@ -65,7 +65,7 @@ func events[T lw.Keyed](b *testing.B, codec lw.Codec[T]) func(n int) time.Durati
 // event.
 func BenchmarkEventOverRaw(b *testing.B) {
 	const turn = 2000
-	raw, compact := events(b, lw.RawCodec{}), events(b, newCodec(lw.RawCodec{}, nil))
+	raw, compact := events(b, lw.RawCodec{}), events(b, newCodec(lw.RawCodec{}, hotBytes))
 	compact(5000) // after the first trainings
 	var least, all time.Duration
 	for b.Loop() {
@@ -91,7 +91,7 @@ func BenchmarkRead(b *testing.B) {
 		}
 	}
 	b.Run("text", func(b *testing.B) { field(b, func(i int) *lw.Object { return texts[i] }) })
-	for name, opts := range map[string]*Options{"hot": {HotBytes: 100 << 20}, "compressed": neverHot()} {
+	for name, opts := range map[string]int{"hot": 100 << 20, "compressed": neverHot} {
 		objects := decode(b, newCodec(lw.RawCodec{}, opts), pods)
 		b.Run(name, func(b *testing.B) { field(b, func(i int) *lw.Object { return objects[i].Object() }) })
 	}
@@ -99,7 +99,7 @@ func BenchmarkRead(b *testing.B) {
 
 // BenchmarkDecompress measures decompression without parsing the metadata.
 func BenchmarkDecompress(b *testing.B) {
-	objects := decode(b, newCodec(lw.RawCodec{}, neverHot()), sample.Templated(1, 5000, templates))
+	objects := decode(b, newCodec(lw.RawCodec{}, neverHot), sample.Templated(1, 5000, templates))
 	var text []byte
 	for i := 0; b.Loop(); i++ {
 		object := objects[len(objects)-200+i%200]

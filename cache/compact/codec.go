@@ -6,14 +6,8 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// Options configures a codec of [NewCodec].
-type Options struct {
-	// HotBytes limits the memory of recently used objects that are also kept uncompressed. Zero means 1 MiB, and a
-	// negative value disables this cache.
-	HotBytes int
-}
-
-const defaultHotBytes = 1 << 20
+// hotBytes limits the memory of recently used objects that are also kept uncompressed.
+const hotBytes = 1 << 20
 
 // codec decodes objects and compresses them.
 type codec struct {
@@ -29,21 +23,13 @@ var _ interface {
 } = (*codec)(nil)
 
 // NewCodec returns a codec that compresses the objects of inner, which is [lw.RawCodec] or the codec of [lw.Project].
-// opts may be nil. The codec is safe for concurrent use, but compresses one object at a time. Each collection needs its
-// own codec, because the codec learns from the objects that it decodes.
-func NewCodec(inner lw.Codec[*lw.Object], opts *Options) lw.Codec[*Object] {
-	return newCodec(inner, opts)
-}
+// The codec is safe for concurrent use, but compresses one object at a time. It also keeps up to 1 MiB of recently used
+// objects uncompressed. Each collection needs its own codec, because the codec learns from the objects that it decodes.
+func NewCodec(inner lw.Codec[*lw.Object]) lw.Codec[*Object] { return newCodec(inner, hotBytes) }
 
-func newCodec(inner lw.Codec[*lw.Object], opts *Options) *codec {
-	if opts == nil {
-		opts = &Options{}
-	}
-	limit := opts.HotBytes
-	if limit == 0 {
-		limit = defaultHotBytes
-	}
-	hot := newObjectCache(limit)
+// newCodec returns a codec that keeps up to hotBytes uncompressed, or none if hotBytes is negative.
+func newCodec(inner lw.Codec[*lw.Object], hotBytes int) *codec {
+	hot := newObjectCache(hotBytes)
 	return &codec{inner: inner, hot: hot, plain: &dictionary{cache: hot}, trainer: trainer{alive: new(atomic.Int32)}}
 }
 

@@ -64,7 +64,7 @@ func requireSame(t testing.TB, text *lw.Object, object *Object) {
 	require.Equal(t, text.GetResourceVersion(), object.GetResourceVersion())
 }
 
-func neverHot() *Options { return &Options{HotBytes: -1} }
+const neverHot = -1
 
 // Objects are decoded before, during and after the use of the first dictionary.
 func TestRoundTrip(t *testing.T) {
@@ -75,7 +75,7 @@ func TestRoundTrip(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			pods := append(sample.Pods(1, 300), sample.Templated(1, 300, 100)...)
-			texts, objects := decode(t, inner, pods), decode(t, newCodec(inner, neverHot()), pods)
+			texts, objects := decode(t, inner, pods), decode(t, newCodec(inner, neverHot), pods)
 			dictionaries := map[*dictionary]int{}
 			for i, object := range objects {
 				requireSame(t, texts[i], object)
@@ -89,7 +89,7 @@ func TestRoundTrip(t *testing.T) {
 
 // Several goroutines decode with one codec and read each other's objects.
 func TestConcurrentUse(t *testing.T) {
-	codec := newCodec(lw.RawCodec{}, &Options{HotBytes: 50_000})
+	codec := newCodec(lw.RawCodec{}, 50_000)
 	pods := sample.Templated(1, 200, 50)
 	texts := decode(t, lw.RawCodec{}, pods)
 	var all sync.WaitGroup
@@ -110,7 +110,7 @@ func TestConcurrentUse(t *testing.T) {
 // An object that does not decompress correctly is stored uncompressed. Here the compressor and the decompressor have
 // different dictionaries.
 func TestCompressorFault(t *testing.T) {
-	codec := newCodec(lw.RawCodec{}, neverHot())
+	codec := newCodec(lw.RawCodec{}, neverHot)
 	content := []byte(sample.Pods(1, 1)[0].JSON())
 	faulty := newCompressor(content, codec.hot)
 	faulty.dictionary = newCompressor(bytes.ToUpper(content), codec.hot).dictionary
@@ -123,7 +123,7 @@ func TestCompressorFault(t *testing.T) {
 }
 
 func TestIncompressibleTextStaysUncompressed(t *testing.T) {
-	codec := newCodec(lw.RawCodec{}, neverHot())
+	codec := newCodec(lw.RawCodec{}, neverHot)
 	decode(t, codec, sample.Pods(1, samples))
 	require.NotNil(t, codec.trainer.current.Load())
 	objects, err := watched(t, codec, `{"type":"ADDED","object":{"metadata":{"name":"xq"}}}`)
@@ -135,7 +135,7 @@ func TestIncompressibleTextStaysUncompressed(t *testing.T) {
 // Back-references must not exceed the window. The sizes are close to those of the dictionary, the window, their sum and
 // a block.
 func TestLargeObjects(t *testing.T) {
-	codec := newCodec(lw.RawCodec{}, neverHot())
+	codec := newCodec(lw.RawCodec{}, neverHot)
 	var items strings.Builder
 	for i, pod := range decode(t, codec, sample.Templated(1, 300, 300)) {
 		if items.WriteString(pod.Object().Raw() + ","); i > 40 && i%50 != 0 {
@@ -154,7 +154,7 @@ func (f failing) Decode(*lw.Scanned) (*lw.Object, error) { return nil, f.err }
 
 func TestErrors(t *testing.T) {
 	cause := errors.New("no")
-	_, err := watched(t, newCodec(failing{cause}, nil), sample.Pods(1, 1)[0].Event("ADDED"))
+	_, err := watched(t, newCodec(failing{cause}, hotBytes), sample.Pods(1, 1)[0].Event("ADDED"))
 	require.ErrorIs(t, err, cause)
 	fault, ok := errors.AsType[*lw.DecodeError](err)
 	require.True(t, ok)
@@ -167,9 +167,9 @@ func TestEqual(t *testing.T) {
 	for i := range changed {
 		changed[i].Phase = "Failed"
 	}
-	codec := newCodec(lw.RawCodec{}, nil)
+	codec := newCodec(lw.RawCodec{}, hotBytes)
 	before, again, other := decode(t, codec, pods), decode(t, codec, pods), decode(t, codec, changed)
-	foreign := decode(t, newCodec(lw.RawCodec{}, nil), pods)
+	foreign := decode(t, newCodec(lw.RawCodec{}, hotBytes), pods)
 	for i := range before {
 		require.True(t, before[i].Equal(again[i]), "equal with another dictionary")
 		require.True(t, before[i].Equal(foreign[i]), "equal with another codec")
@@ -179,7 +179,7 @@ func TestEqual(t *testing.T) {
 
 // Every object that a server can send must equal the object of RawCodec.
 func FuzzRoundTrip(f *testing.F) {
-	codec := newCodec(lw.RawCodec{}, neverHot())
+	codec := newCodec(lw.RawCodec{}, neverHot)
 	decode(f, codec, sample.Templated(1, 300, 100))
 	for _, pod := range sample.Templated(2, 2, 2) {
 		f.Add(pod.JSON())

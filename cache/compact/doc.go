@@ -1,6 +1,6 @@
 // Package compact stores objects compressed. It suits large collections if a program reads only a few objects at a time.
 //
-//	codec := compact.NewCodec(lw.RawCodec{}, nil)
+//	codec := compact.NewCodec(lw.RawCodec{})
 //	client, err := lw.NewClient(transport, lw.Pods(""), codec, nil)
 //	…
 //	pods := cache.NewReflector(client, nil)

@@ -21,8 +21,7 @@ func (a answer) Open(context.Context, *lw.Request) (io.ReadCloser, error) {
 func ExampleObject() {
 	list := answer(`{"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"9"},"items":[
 		{"metadata":{"namespace":"shop","name":"web-0","resourceVersion":"7"},"status":{"phase":"Running"}}]}`)
-	codec := compact.NewCodec(lw.RawCodec{}, &compact.Options{HotBytes: -1}) // disables the cache of uncompressed objects
-	client, err := lw.NewClient(list, lw.Pods(""), codec, nil)
+	client, err := lw.NewClient(list, lw.Pods(""), compact.NewCodec(lw.RawCodec{}), nil)
 	if err != nil {
 		panic(err)
 	}

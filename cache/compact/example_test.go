@@ -37,7 +37,7 @@ func ExampleCodec() {
 	}
 	defer transport.Close()
 
-	client, err := lw.NewClient(transport, lw.Pods("shop"), compact.NewCodec(lw.RawCodec{}, nil), nil)
+	client, err := lw.NewClient(transport, lw.Pods("shop"), compact.NewCodec(lw.RawCodec{}), nil)
 	if err != nil {
 		panic(err)
 	}

@@ -12,7 +12,7 @@ import (
 // The limit is in bytes, and the most recently used objects remain.
 func TestCacheIsBounded(t *testing.T) {
 	const limit = 20_000
-	codec := newCodec(lw.RawCodec{}, &Options{HotBytes: limit})
+	codec := newCodec(lw.RawCodec{}, limit)
 	objects := decode(t, codec, sample.Templated(1, 100, 10))
 	favourite := objects[0]
 	text := favourite.Object()
@@ -34,7 +34,7 @@ func TestCacheIsBounded(t *testing.T) {
 
 // The first read after an event must not decompress the object.
 func TestJustDecodedIsHot(t *testing.T) {
-	codec := newCodec(lw.RawCodec{}, nil)
+	codec := newCodec(lw.RawCodec{}, hotBytes)
 	decode(t, codec, sample.Pods(1, 20))
 	object := decode(t, codec, sample.Pods(2, 1))[0]
 	require.NotNil(t, codec.hot.get(object))
@@ -43,7 +43,7 @@ func TestJustDecodedIsHot(t *testing.T) {
 
 func TestDisabledCache(t *testing.T) {
 	for _, limit := range []int{-1, 1000} {
-		codec := newCodec(lw.RawCodec{}, &Options{HotBytes: limit})
+		codec := newCodec(lw.RawCodec{}, limit)
 		object := decode(t, codec, sample.Pods(1, 20))[19]
 		require.Equal(t, object.Object(), object.Object())
 		require.NotSame(t, object.Object(), object.Object())

@@ -30,7 +30,7 @@ func trainedAt(l *trainer, n, held int) (at []int) {
 // There are three trainings at the start, and another one only if the collection changes permanently.
 func TestTrainingSchedule(t *testing.T) {
 	const last = 4096
-	l := &newCodec(lw.RawCodec{}, nil).trainer
+	l := &newCodec(lw.RawCodec{}, hotBytes).trainer
 	require.Equal(t, []int{16, 16 + 256, 16 + 256 + last}, trainedAt(l, 16+256+last, 500))
 	require.Empty(t, trainedAt(l, 5*last, 200), "the first interval sets the expected size")
 	require.Empty(t, trainedAt(l, 5*last, 240))
@@ -40,7 +40,7 @@ func TestTrainingSchedule(t *testing.T) {
 
 // No dictionary is trained while objects use the maximum number. Unused dictionaries are freed.
 func TestDictionariesAreBounded(t *testing.T) {
-	codec := newCodec(lw.RawCodec{}, neverHot())
+	codec := newCodec(lw.RawCodec{}, neverHot)
 	codec.trainer.trained = len(trainAfter)
 	pod := decode(t, lw.RawCodec{}, sample.Pods(1, 1))[0]
 	var kept []*Object
@@ -67,7 +67,7 @@ func TestDictionariesAreBounded(t *testing.T) {
 
 // Large objects must not make a dictionary larger, and samples must not keep them alive.
 func TestSamplesAreBounded(t *testing.T) {
-	l := &newCodec(lw.RawCodec{}, nil).trainer
+	l := &newCodec(lw.RawCodec{}, hotBytes).trainer
 	large := strings.Repeat("0123456789", maxDictionary)
 	for range samples + 1 {
 		l.observe(large, len(large), nil)

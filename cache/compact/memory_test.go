@@ -76,7 +76,7 @@ func TestRetained(t *testing.T) {
 		t.Skip("reads 70 MB; run without -short")
 	}
 	const n = 10_000
-	each := retained(t, newCodec(lw.RawCodec{}, nil), sample.Templated(1, n, templates))
+	each := retained(t, newCodec(lw.RawCodec{}, hotBytes), sample.Templated(1, n, templates))
 	t.Logf("%d Pods of %d templates: %d bytes per Pod", n, templates, each)
 	require.Less(t, each, 1150)
 }
@@ -95,8 +95,8 @@ func BenchmarkRetained(b *testing.B) {
 				})
 			}
 			report("raw", func() int { return retained(b, lw.RawCodec{}, pods) })
-			report("compact", func() int { return retained(b, newCodec(lw.RawCodec{}, nil), pods) })
-			report("compact-nothing-hot", func() int { return retained(b, newCodec(lw.RawCodec{}, neverHot()), pods) })
+			report("compact", func() int { return retained(b, newCodec(lw.RawCodec{}, hotBytes), pods) })
+			report("compact-nothing-hot", func() int { return retained(b, newCodec(lw.RawCodec{}, neverHot), pods) })
 		}
 	}
 }

@@ -25,7 +25,7 @@ func TestRelist(t *testing.T) {
 	changed := listed(pods)
 	synctest.Test(t, func(t *testing.T) {
 		expired := func() io.Reader { return strings.NewReader(tooOld) }
-		client, err := lw.NewClient(&answers{first, expired(), again, expired(), changed}, lw.Pods(""), newCodec(lw.RawCodec{}, nil), nil)
+		client, err := lw.NewClient(&answers{first, expired(), again, expired(), changed}, lw.Pods(""), newCodec(lw.RawCodec{}, hotBytes), nil)
 		require.NoError(t, err)
 		reflector := cache.NewReflector(client, &lw.Options{NoStreamingList: true})
 		ctx, cancel := context.WithCancel(t.Context())
@@ -53,7 +53,7 @@ func TestRelist(t *testing.T) {
 // Same compares the text that would be stored, so a list recognizes an object from a watch.
 func TestSame(t *testing.T) {
 	pod := sample.Pods(1, 1)[0]
-	codec := newCodec(lw.RawCodec{}, neverHot())
+	codec := newCodec(lw.RawCodec{}, neverHot)
 	held := decode(t, codec, []sample.Pod{pod})[0]
 	same := sameAs{codec, held, new([]bool)}
 	_, err := watched(t, same, pod.Event("ADDED")+strings.Replace(pod.Event("ADDED"), `"kubelet"`, `"other"`, 1)+

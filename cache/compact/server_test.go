@@ -34,7 +34,7 @@ func TestRelistAfterServerRestart(t *testing.T) {
 	transport, err := lwhttp.New(server.URL, nil)
 	require.NoError(t, err)
 	defer transport.Close()
-	client, err := lw.NewClient(transport, lw.Pods(""), NewCodec(lw.RawCodec{}, nil), nil)
+	client, err := lw.NewClient(transport, lw.Pods(""), NewCodec(lw.RawCodec{}), nil)
 	require.NoError(t, err)
 	reflector := cache.NewReflector(client, nil)
 	store := reflector.Store()
@@ -56,7 +56,7 @@ func TestRelistAfterServerRestart(t *testing.T) {
 			break
 		}
 		if lists == 1 && changed == 400 { // the watch misses the next writes, and its resourceVersion expires
-			server.Stop()
+			server.Close()
 			put(300, 310, "Failed")
 			server.Compact()
 			require.NoError(t, server.Restart())

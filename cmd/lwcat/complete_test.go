@@ -101,7 +101,7 @@ func TestFileFlagsCompleteFiles(t *testing.T) {
 func TestCompletionTimesOut(t *testing.T) {
 	t.Parallel()
 	server := start(t, nil)
-	server.Fail(lwtest.Any, -1, lwtest.Stall())
+	server.Fail(nil, -1, lwtest.Stall())
 	done := make(chan string)
 	go func() {
 		_, out, errs := lwcat(t, "__complete", "-s", server.URL, "po")

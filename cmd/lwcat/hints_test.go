@@ -96,7 +96,7 @@ func TestSchemeHints(t *testing.T) {
 func TestNetworkHints(t *testing.T) {
 	t.Setenv("KUBECONFIG", filepath.Join(t.TempDir(), "config"))
 	gone := start(t, nil)
-	gone.Stop()
+	gone.Close()
 	refused(t, "-s "+gone.URL, "connection refused", "hint: no server listens at that address: check that "+gone.URL+" is running")
 	s := &connection{Config: &kubeflags.Config{Server: "https://a.invalid"}, flags: &serverOptions{}}
 	err := s.withHint(t.Context(), fmt.Errorf("dial: %w", &net.DNSError{Err: "no such host", Name: "a.invalid", IsNotFound: true}))
@@ -106,7 +106,7 @@ func TestNetworkHints(t *testing.T) {
 
 func TestRejectionHints(t *testing.T) {
 	t.Setenv("KUBECONFIG", filepath.Join(t.TempDir(), "config"))
-	server := start(t, &lwtest.Options{Tokens: map[string]lwtest.Access{"no": lwtest.NoAccess}})
+	server := start(t, &lwtest.Options{ForbiddenTokens: []string{"no"}})
 	at := "-s " + server.URL
 	refused(t, at, "system:anonymous", "hint: no credential was sent: pass --token")
 	refused(t, at+" --token wrong", "401 Unauthorized", "hint: the token from --token was sent: it may have expired")

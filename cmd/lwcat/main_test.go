@@ -156,9 +156,9 @@ func TestWrongUsage(t *testing.T) {
 
 func TestStartupErrorsExit(t *testing.T) {
 	t.Setenv("KUBECONFIG", filepath.Join(t.TempDir(), "config"))
-	server := start(t, &lwtest.Options{Tokens: map[string]lwtest.Access{"yes": lwtest.FullAccess, "no": lwtest.NoAccess}})
+	server := start(t, &lwtest.Options{Tokens: []string{"yes"}, ForbiddenTokens: []string{"no"}})
 	gone := start(t, nil)
-	gone.Stop()
+	gone.Close()
 	for args, want := range map[string]string{
 		"-s " + server.URL + " --token wrong po":         "the server answered 401 Unauthorized",
 		"-s " + server.URL + " --token no /api/v1/pods":  "the server answered 403 Forbidden: pods is forbidden",
@@ -238,7 +238,7 @@ func foldOfTheLines(t *testing.T, transport, upgrade string) {
 	require.Contains(t, errs.String(), "resuming from resourceVersion")
 	require.Contains(t, errs.String(), "watching from resourceVersion")
 
-	server.Stop()
+	server.Close()
 	require.NoError(t, server.Delete("configmaps", "default", "goes"))
 	create(t, server, "configmaps", named("new"))
 	require.NoError(t, server.Restart())
@@ -257,7 +257,7 @@ func foldOfTheLines(t *testing.T, transport, upgrade string) {
 	}
 	require.Len(t, fold, len(state))
 	for key, object := range state {
-		require.Equal(t, object.ResourceVersion, fold[key])
+		require.Equal(t, object.GetResourceVersion(), fold[key])
 	}
 	cancel(errInterrupted)
 	require.Equal(t, exitInterrupted, <-done)
@@ -273,7 +273,7 @@ func TestLaterRejectionsAreRetried(t *testing.T) {
 	done := make(chan int)
 	go func() { done <- run(ctx, []string{"-s", server.URL, "no"}, &out, &errs, false) }()
 	eventually(t, "a first list, because a rejected first list ends the program", func() bool { return strings.Contains(out.String(), "n1") })
-	server.Fail(lwtest.Any, 1, lwtest.Refuse(&lw.StatusError{Code: 403, Reason: "Forbidden"}))
+	server.Fail(nil, 1, lwtest.Refuse(&lw.StatusError{Code: 403, Reason: "Forbidden"}))
 	server.DropConnections()
 	eventually(t, "the rejection message", func() bool { return strings.Contains(errs.String(), "403 Forbidden") })
 	create(t, server, "nodes", named("n2"))

@@ -25,7 +25,7 @@ func TestReplayPrintsSameEvents(t *testing.T) {
 				done <- run(ctx, []string{"-s", server.URL, "cm", "no", "--transport", transport, "--record", file, "-o", "wire", "-v"}, &out, &errs, false)
 			}()
 			eventually(t, "first lists", func() bool { return strings.Count(errs.String(), "listed at resourceVersion") == 2 })
-			server.Stop()
+			server.Close()
 			require.NoError(t, server.Delete("configmaps", "default", "goes"))
 			require.NoError(t, server.Restart())
 			eventually(t, "lists", func() bool { return strings.Count(errs.String(), "relisted at") == 2 })

@@ -38,7 +38,7 @@ func (e embedded) Client() *http.Client {
 func (e embedded) Drop()    { e.server.DropConnections() }
 func (e embedded) Compact() { e.server.Compact() }
 func (e embedded) Restart() {
-	e.server.Stop()
+	e.server.Close()
 	if err := e.server.Restart(); err != nil {
 		panic(err)
 	}

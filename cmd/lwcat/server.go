@@ -81,7 +81,7 @@ func (o *serverOptions) load(ctx context.Context, stderr io.Writer) (*kubeflags.
 
 // newTransport returns the transport that --transport selects.
 func (o *serverOptions) newTransport(http *lwhttp.Transport) lw.Transport {
-	plain, ws := recording.Named("http", http), recording.Named("ws", lwws.New(http, nil))
+	plain, ws := recording.Named("http", http), recording.Named("ws", lwws.New(http))
 	switch o.transport {
 	case "ws":
 		return ws

@@ -25,7 +25,7 @@ func BenchmarkStart(b *testing.B) {
 				cmd := exec.CommandContext(b.Context(), binary, "-s", server.URL, "--once", name)
 				began := time.Now()
 				require.NoError(b, cmd.Run())
-				requests := server.Requests(lwtest.Any)
+				requests := server.Requests(nil)
 				first += requests[0].At.Sub(began)
 				list += server.Requests(func(r lwtest.Request) bool { return r.Verb != "" })[0].At.Sub(began)
 				server.Close()

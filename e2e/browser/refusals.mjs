@@ -12,7 +12,7 @@ const REFUSALS = {
 export function refusals(scene, modes) {
   for (const mode of modes) {
     it(`${mode}: shows error responses`, () => scene.fresh(async (profile) => {
-      const cluster = await scene.cluster({ tokens: { good: 'admin', poor: 'nobody' } })
+      const cluster = await scene.cluster({ tokens: ['good'], forbidden: ['poor'] })
       const page = await scene.open(profile, { mode })
       for (const transport of ['http', 'ws', 'auto']) {
         for (const [name, { token, ...cause }] of Object.entries(REFUSALS)) {
@@ -34,7 +34,7 @@ export function refusals(scene, modes) {
   }
 
   it('shared: a collection opened after a rejection is rejected too, until the server accepts the token', () => scene.fresh(async (profile) => {
-    const cluster = await scene.cluster({ tokens: { good: 'admin' } })
+    const cluster = await scene.cluster({ tokens: ['good'] })
     await cluster.revoke({ token: 'good' })
     const [first, second] = [await scene.open(profile, { mode: 'shared' }), await scene.open(profile, { mode: 'shared' })]
     for (const page of [first, second]) {

@@ -59,7 +59,7 @@ func (c *goClient) requireContents(server *lwtest.Server) {
 		_, objects := server.State(resource)
 		for key, object := range objects {
 			var want unstructured.Unstructured
-			require.NoError(c, want.UnmarshalJSON(object.JSON))
+			require.NoError(c, want.UnmarshalJSON([]byte(object.Raw())))
 			held, exists, err := store.GetByKey(key)
 			require.NoError(c, err)
 			require.True(c, exists, key)

@@ -74,7 +74,7 @@ func TestTypedPods(t *testing.T) {
 	require.Len(t, state, len(pods))
 	for pod := range store.All() {
 		want := &corev1.Pod{}
-		require.NoError(t, json.Unmarshal(state[pod.Namespace+"/"+pod.Name].JSON, want))
+		require.NoError(t, json.Unmarshal([]byte(state[pod.Namespace+"/"+pod.Name].Raw()), want))
 		require.Nil(t, pod.ManagedFields)
 		want.ManagedFields = nil
 		require.Equal(t, metav1.TypeMeta{Kind: "Pod", APIVersion: "v1"}, pod.TypeMeta)

@@ -69,9 +69,12 @@ func (c *course) run() {
 	for resource := range paths {
 		before[resource] = len(c.requests(resource))
 	}
-	c.server.Stop()
+	c.server.Close()
 	c.write(200)
-	c.expired = c.server.Revision()
+	version, _ := c.server.State("pods")
+	expired, err := strconv.ParseInt(version, 10, 64)
+	require.NoError(c, err)
+	c.expired = expired
 	require.NoError(c, c.server.Restart())
 	c.inStep()
 	for resource := range paths {
@@ -124,7 +127,7 @@ func (c *course) versions(resource string) map[string]string {
 	_, objects := c.server.State(resource)
 	versions := map[string]string{}
 	for key, object := range objects {
-		versions[key] = object.ResourceVersion
+		versions[key] = object.GetResourceVersion()
 	}
 	return versions
 }

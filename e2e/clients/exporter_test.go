@@ -12,7 +12,6 @@ import (
 
 	"github.com/seed-6d2a410a/listwatch/examples/clientgo/exporter/clientgo"
 	"github.com/seed-6d2a410a/listwatch/examples/clientgo/exporter/listwatch"
-	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
 )
 
 // exporters are one metrics exporter, written twice.
@@ -70,7 +69,7 @@ func TestExporter(t *testing.T) {
 			put(t, server, "pods", "web-0", "web", onNode1)
 			put(t, server, "pods", "web-1", "web", pending)
 			put(t, server, "pods", "web-2", "web", pending)
-			start := server.Fail(lwtest.Any, -1, unavailable)
+			start := server.Fail(nil, -1, unavailable)
 			listener, err := net.Listen("tcp", "127.0.0.1:0")
 			require.NoError(t, err)
 			url := "http://" + listener.Addr().String()
@@ -78,7 +77,7 @@ func TestExporter(t *testing.T) {
 			ended := make(chan error)
 			go func() { ended <- run(ctx, connect(t, server.URL), listener) }()
 
-			eventually(t, func() bool { return len(server.Requests(lwtest.Any)) > 0 })
+			eventually(t, func() bool { return len(server.Requests(nil)) > 0 })
 			code, _ := get(url + "/readyz")
 			require.Equal(t, http.StatusServiceUnavailable, code)
 			start()
@@ -102,7 +101,7 @@ func TestExporter(t *testing.T) {
 			require.ErrorIs(t, <-ended, context.Canceled)
 			code, _ = get(url + "/readyz")
 			require.Zero(t, code)
-			eventually(t, func() bool { return len(server.Open(lwtest.Any)) == 0 }) // the server notices it a little later
+			eventually(t, func() bool { return len(server.Open(nil)) == 0 }) // the server notices it a little later
 		})
 	}
 }

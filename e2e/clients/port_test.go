@@ -67,7 +67,7 @@ func (r *reports) reported(app string, n int) func() bool {
 // serveTLS adds TLS and HTTP/2 to an embedded server whose only token is "secret". It returns a kubeconfig for the
 // server.
 func serveTLS(t *testing.T) (server *lwtest.Server, path string) {
-	server, err := lwtest.Start(&lwtest.Options{Tokens: map[string]lwtest.Access{"secret": lwtest.FullAccess}})
+	server, err := lwtest.Start(&lwtest.Options{Tokens: []string{"secret"}})
 	require.NoError(t, err)
 	t.Cleanup(server.Close)
 	front := httptest.NewUnstartedServer(server)
@@ -123,7 +123,7 @@ func TestPort(t *testing.T) {
 			lose(lost)
 			require.Equal(t, lost, <-ended)
 			late := r.reported("shop/web", 1)
-			eventually(t, func() bool { return len(server.Open(lwtest.Any)) == 0 }) // the server notices the end slightly later
+			eventually(t, func() bool { return len(server.Open(nil)) == 0 }) // the server notices the end slightly later
 			put(t, server, "pods", "web-2", "web", running)
 			require.False(t, late(), "a report after the end of Run")
 		})

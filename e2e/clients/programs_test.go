@@ -45,7 +45,7 @@ func edit(t *testing.T, server *lwtest.Server, resource, key string, change func
 	t.Helper()
 	_, objects := server.State(resource)
 	var object map[string]any
-	require.NoError(t, json.Unmarshal(objects[key].JSON, &object))
+	require.NoError(t, json.Unmarshal([]byte(objects[key].Raw()), &object))
 	delete(object["metadata"].(map[string]any), "resourceVersion")
 	change(object)
 	_, err := server.Put(resource, object)
@@ -55,7 +55,7 @@ func edit(t *testing.T, server *lwtest.Server, resource, key string, change func
 // outage stops the server, calls change, compacts the history and starts the server again.
 func outage(t *testing.T, server *lwtest.Server, change func()) {
 	t.Helper()
-	server.Stop()
+	server.Close()
 	change()
 	server.Compact()
 	require.NoError(t, server.Restart())

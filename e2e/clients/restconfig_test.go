@@ -16,7 +16,6 @@ import (
 	"github.com/seed-6d2a410a/listwatch/cache"
 	"github.com/seed-6d2a410a/listwatch/lw"
 	"github.com/seed-6d2a410a/listwatch/lw/codec"
-	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 )
 
@@ -51,7 +50,7 @@ func TestRestConfig(t *testing.T) {
 	<-pods.Synced()
 	put(t, server, "pods", "web-1", "web", "")
 	eventually(t, func() bool { return pods.Store().Len() == 2 })
-	for _, request := range server.Requests(lwtest.Any) {
+	for _, request := range server.Requests(nil) {
 		require.Equal(t, "jane", request.Header.Get("Impersonate-User"))
 	}
 	stop()

@@ -72,7 +72,7 @@ func (f *follower) catchUp(server *lwtest.Server) bool {
 	_, want := server.State("pods")
 	versions := make(map[string]string, len(want))
 	for key, object := range want {
-		versions[key] = object.ResourceVersion
+		versions[key] = object.GetResourceVersion()
 	}
 	deadline := time.After(time.Minute)
 	tick := time.NewTicker(20 * time.Millisecond)

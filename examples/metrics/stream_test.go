@@ -39,7 +39,7 @@ type seen struct {
 func follow(t *testing.T, trace *lw.Trace, check func(lw.Event[*lw.Object])) seen {
 	t.Helper()
 	server, err := lwtest.Start(&lwtest.Options{
-		Tokens: map[string]lwtest.Access{token: lwtest.FullAccess}, BookmarkInterval: 50 * time.Millisecond,
+		Tokens: []string{token}, BookmarkInterval: 50 * time.Millisecond,
 	})
 	require.NoError(t, err)
 	defer server.Close()

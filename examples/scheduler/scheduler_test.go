@@ -13,7 +13,7 @@ import (
 
 // The module e2e runs the same test against kube-apiserver.
 func TestEmbeddedServer(t *testing.T) {
-	server, err := lwtest.Start(&lwtest.Options{Tokens: map[string]lwtest.Access{"admin": lwtest.FullAccess}})
+	server, err := lwtest.Start(&lwtest.Options{Tokens: []string{"admin"}})
 	require.NoError(t, err)
 	defer server.Close()
 	client := &http.Client{Transport: &http.Transport{}}

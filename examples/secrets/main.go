@@ -103,10 +103,10 @@ func (n *node) wait(ctx context.Context) error {
 	_, state := n.server.State("secrets")
 	for _, key := range n.running {
 		want := state[key.String()]
-		if err := n.manager.WaitFor(ctx, key, want.ResourceVersion); err != nil {
+		if err := n.manager.WaitFor(ctx, key, want.GetResourceVersion()); err != nil {
 			return fmt.Errorf("%v: %w", key, err)
 		}
-		if got, err := n.manager.Get(ctx, key); err != nil || got.GetResourceVersion() != want.ResourceVersion {
+		if got, err := n.manager.Get(ctx, key); err != nil || got.GetResourceVersion() != want.GetResourceVersion() {
 			return fmt.Errorf("%v differs from the server: %v", key, err)
 		}
 	}

@@ -28,7 +28,7 @@ func TestWatchesSecretWhileInUse(t *testing.T) {
 	manager := NewManager(transport)
 	defer manager.Close()
 	key := lw.Key{Namespace: "default", Name: "token"}
-	put := func(value string) lwtest.Object {
+	put := func(value string) *lw.Object {
 		object, err := server.Put("secrets", `{"metadata":{"name":"token"},"data":{"value":"`+value+`"}}`)
 		require.NoError(t, err)
 		return object
@@ -50,12 +50,12 @@ func TestWatchesSecretWhileInUse(t *testing.T) {
 	require.NoError(t, manager.Use(key))
 	_, err = manager.Get(t.Context(), key)
 	require.ErrorIs(t, err, ErrNotFound)
-	require.Equal(t, "b25l", value(put("b25l").ResourceVersion))
+	require.Equal(t, "b25l", value(put("b25l").GetResourceVersion()))
 	server.DropConnections()
-	require.Equal(t, "dHdv", value(put("dHdv").ResourceVersion))
+	require.Equal(t, "dHdv", value(put("dHdv").GetResourceVersion()))
 	_, err = server.Put("secrets", `{"metadata":{"name":"other"}}`)
 	require.NoError(t, err)
-	for _, request := range server.Requests(lwtest.Any) {
+	for _, request := range server.Requests(nil) {
 		require.Contains(t, request.URL.RawQuery, "metadata.name%3Dtoken", "requests for other Secrets")
 	}
 
@@ -71,7 +71,7 @@ func TestContextEndsGet(t *testing.T) {
 	server, err := lwtest.Start(nil)
 	require.NoError(t, err)
 	defer server.Close()
-	server.Fail(lwtest.Any, 100, lwtest.Stall())
+	server.Fail(nil, 100, lwtest.Stall())
 	transport, err := lwhttp.New(server.URL, nil)
 	require.NoError(t, err)
 	defer transport.Close()

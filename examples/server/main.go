@@ -34,14 +34,18 @@ func main() {
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if err := run(ctx, &lwtest.Options{Addr: *addr, BookmarkInterval: *bookmarks}, *control); err != nil {
+	if err := run(ctx, *addr, *control, *bookmarks); err != nil {
 		fmt.Fprintln(os.Stderr, "server:", err)
 		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context, opts *lwtest.Options, control string) error {
-	server, err := lwtest.Start(opts)
+func run(ctx context.Context, addr, control string, bookmarks time.Duration) error {
+	api, err := net.Listen("tcp", addr)
+	if err != nil {
+		return err
+	}
+	server, err := lwtest.Start(&lwtest.Options{Listener: api, BookmarkInterval: bookmarks})
 	if err != nil {
 		return err
 	}
@@ -79,6 +83,6 @@ func failing(server *lwtest.Server) http.Handler {
 	on("/compact", always(server.Compact))
 	on("/stall", always(func() { server.StallWatches(true) }))
 	on("/go-on", always(func() { server.StallWatches(false) }))
-	on("/restart", func() error { server.Stop(); return server.Restart() })
+	on("/restart", func() error { server.Close(); return server.Restart() })
 	return mux
 }

@@ -64,13 +64,13 @@ func TestServiceIsNotReadyWhileTheServerIsAway(t *testing.T) {
 		return func() bool { status, _ := get(t, url+"/readyz"); return status == want }
 	}
 	eventually(t, ready(http.StatusOK))
-	server.Stop()
+	server.Close()
 	eventually(t, ready(http.StatusServiceUnavailable))
 	require.NoError(t, server.Restart())
 	eventually(t, ready(http.StatusOK))
 }
 
 func TestServiceStopsIfItIsForbidden(t *testing.T) {
-	_, _, ended := start(t, &lwtest.Options{Tokens: map[string]lwtest.Access{"secret": lwtest.FullAccess}})
+	_, _, ended := start(t, &lwtest.Options{Tokens: []string{"secret"}})
 	require.ErrorIs(t, <-ended, lw.ErrForbidden)
 }

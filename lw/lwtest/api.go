@@ -7,37 +7,32 @@ import (
 	"strconv"
 
 	"github.com/seed-6d2a410a/listwatch/internal/revlog"
+	"github.com/seed-6d2a410a/listwatch/lw"
 )
-
-// Object is a stored object as a GET request returns it.
-type Object struct {
-	Key             string // "namespace/name", or "name" for a cluster-scoped resource
-	ResourceVersion string
-	JSON            []byte // compact, with kind and apiVersion
-}
 
 // Create stores a new object. The resource is a name such as "pods" or, outside the core group, "deployments.apps". The
 // object is JSON ([]byte or string) or a value that encodes to JSON. A namespaced object without a namespace goes to
-// "default". The error is the *lw.StatusError that an HTTP client would get.
-func (s *Server) Create(resource string, obj any) (Object, error) {
+// "default". Create returns the stored object as a GET request would. The error is the *lw.StatusError that an HTTP
+// client would get.
+func (s *Server) Create(resource string, obj any) (*lw.Object, error) {
 	res, f, err := s.parse(resource, obj)
 	if err != nil {
-		return Object{}, clientError(err)
+		return nil, clientError(err)
 	}
 	o, err := s.create(res, namespaceOf(res, f), f, goManager)
 	return s.shown(res, o, err)
 }
 
 // Put creates or replaces an object. If the object has a resourceVersion, it must match that of the stored object. If
-// nothing changes, Put writes nothing. It has the same arguments and errors as [Server.Create].
-func (s *Server) Put(resource string, obj any) (Object, error) {
+// nothing changes, Put writes nothing. It has the same arguments and results as [Server.Create].
+func (s *Server) Put(resource string, obj any) (*lw.Object, error) {
 	res, f, err := s.parse(resource, obj)
 	if err != nil {
-		return Object{}, clientError(err)
+		return nil, clientError(err)
 	}
 	meta, err := metadata(f)
 	if err != nil {
-		return Object{}, badRequest("%v", err).client()
+		return nil, badRequest("%v", err).client()
 	}
 	namespace := namespaceOf(res, f)
 	o, err := s.update(res, namespace, text(meta, "name"), goManager, func(*object) fields { return f })
@@ -57,17 +52,18 @@ func (s *Server) Delete(resource, namespace, name string) error {
 	return clientError(err)
 }
 
-// State returns the latest resourceVersion and all objects of a resource by key. It is the state that an up-to-date
-// client holds. State panics if the server does not serve the resource.
-func (s *Server) State(resource string) (resourceVersion string, objects map[string]Object) {
+// State returns the latest resourceVersion and all objects of a resource. It is the state that an up-to-date client
+// holds. The key of an object is "namespace/name", or "name" for a cluster-scoped resource. State panics if the server
+// does not serve the resource.
+func (s *Server) State(resource string) (resourceVersion string, objects map[string]*lw.Object) {
 	res, ok := s.resource(resource)
 	if !ok {
 		panic(unknownResource(resource).Error())
 	}
 	revision, entries := s.state(res)
-	objects = make(map[string]Object, len(entries))
+	objects = make(map[string]*lw.Object, len(entries))
 	for _, e := range entries {
-		objects[e.Key] = Object{e.Key, e.Value.version, e.Value.whole(res)}
+		objects[e.Key] = e.Value.client(res)
 	}
 	return strconv.FormatInt(revision, 10), objects
 }
@@ -118,11 +114,20 @@ func namespaceOf(res *Resource, f fields) string {
 	return "default"
 }
 
-func (s *Server) shown(res *Resource, o *object, err error) (Object, error) {
+func (s *Server) shown(res *Resource, o *object, err error) (*lw.Object, error) {
 	if err != nil {
-		return Object{}, clientError(err)
+		return nil, clientError(err)
 	}
-	return Object{res.key(o.namespace, o.name), o.version, o.whole(res)}, nil
+	return o.client(res), nil
+}
+
+// client returns the object that a client gets.
+func (o *object) client(res *Resource) *lw.Object {
+	decoded, err := lw.ParseObject(o.whole(res))
+	if err != nil {
+		panic(fmt.Sprintf("lwtest: parse a stored object: %v", err))
+	}
+	return decoded
 }
 
 func unknownResource(name string) *apiStatus {

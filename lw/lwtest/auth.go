@@ -12,28 +12,33 @@ import (
 // public lists the paths that need no token.
 var public = []string{"/version", "/readyz", "/livez", "/healthz"}
 
-// authorize rejects an unknown token with 401, and a missing token or one without access with 403. It returns the
-// request without the token in its subprotocols.
+// Users. Error messages contain their names.
+const (
+	admin     = "admin"  // all requests are allowed
+	nobody    = "nobody" // has a forbidden token
+	anonymous = "system:anonymous"
+)
+
+// authorize rejects an unknown token with 401, and a missing or forbidden token with 403. It returns the request without
+// the token in its subprotocols.
 func (s *Server) authorize(r *http.Request, rt route) (*http.Request, error) {
-	access, rest, err := s.authenticate(r)
-	switch {
-	case err != nil:
+	user, rest, err := s.authenticate(r)
+	if err != nil {
 		return r, err
-	case access == FullAccess || slices.Contains(public, r.URL.Path):
-		return rest, nil
-	case access == "":
-		return rest, forbidden(r, rt, "system:anonymous")
 	}
-	return rest, forbidden(r, rt, string(access))
+	if user == admin || slices.Contains(public, r.URL.Path) {
+		return rest, nil
+	}
+	return rest, forbidden(r, rt, user)
 }
 
-// authenticate returns the access of the token, or "" for a request without a token. A valid token in the Authorization
-// header takes precedence over one in the subprotocols, which then stays there.
-func (s *Server) authenticate(r *http.Request) (Access, *http.Request, error) {
+// authenticate returns the user of a request. A valid token in the Authorization header takes precedence over one in the
+// subprotocols, which then stays there.
+func (s *Server) authenticate(r *http.Request) (user string, rest *http.Request, err error) {
 	unauthorized := &apiStatus{Code: http.StatusUnauthorized, Reason: "Unauthorized", Message: "Unauthorized"}
 	token, sent := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
-	if access, known := s.access(token); sent && known {
-		return access, r, nil
+	if user, known := s.user(token); sent && known {
+		return user, r, nil
 	}
 	if isWebSocket(r) {
 		token, others, err := cutToken(r.Header.Values("Sec-Websocket-Protocol"))
@@ -41,31 +46,36 @@ func (s *Server) authenticate(r *http.Request) (Access, *http.Request, error) {
 			return "", r, unauthorized
 		}
 		if token != "" {
-			access, known := s.access(token)
+			user, known := s.user(token)
 			if !known {
 				return "", r, unauthorized
 			}
 			r = r.Clone(r.Context())
 			r.Header.Set("Sec-Websocket-Protocol", strings.Join(others, ","))
-			return access, r, nil
+			return user, r, nil
 		}
 	}
 	switch {
 	case sent:
 		return "", r, unauthorized
-	case s.opts.Tokens == nil:
-		return FullAccess, r, nil
+	case s.needsNoToken():
+		return admin, r, nil
 	}
-	return "", r, nil
+	return anonymous, r, nil
 }
 
-func (s *Server) access(token string) (access Access, known bool) {
-	if s.opts.Tokens == nil {
-		return FullAccess, true
+// user returns the user of a token.
+func (s *Server) user(token string) (user string, known bool) {
+	switch {
+	case s.needsNoToken(), slices.Contains(s.opts.Tokens, token):
+		return admin, true
+	case slices.Contains(s.opts.ForbiddenTokens, token):
+		return nobody, true
 	}
-	access, known = s.opts.Tokens[token]
-	return access, known
+	return "", false
 }
+
+func (s *Server) needsNoToken() bool { return s.opts.Tokens == nil && s.opts.ForbiddenTokens == nil }
 
 // bearerProtocol is the prefix of the subprotocol that carries a token. Browsers use it because they cannot set headers
 // on a WebSocket.

@@ -10,7 +10,7 @@ import (
 
 func TestCORSHeaders(t *testing.T) {
 	const allowed, foreign = "http://app.example", "http://other.example"
-	s := start(t, &Options{Tokens: map[string]Access{"good": FullAccess}, AllowedOrigins: []string{allowed}})
+	s := start(t, &Options{Tokens: []string{"good"}, AllowedOrigins: []string{allowed}})
 	tests := map[string]struct {
 		method, origin, token string
 		code                  int
@@ -48,7 +48,7 @@ func TestCORSHeaders(t *testing.T) {
 
 func TestOpenListsActiveWatches(t *testing.T) {
 	s := start(t, nil)
-	require.Empty(t, s.Open(Any))
+	require.Empty(t, s.Open(nil))
 	ctx, leave := context.WithCancel(t.Context())
 	defer leave()
 	left, err := rawRequest(ctx, "GET", s.URL+watchConfigMaps, "")
@@ -60,5 +60,5 @@ func TestOpenListsActiveWatches(t *testing.T) {
 	leave()
 	eventually(t, "one open watch", func() bool { return len(s.Open(Watches)) == 1 })
 	s.CloseWatches()
-	eventually(t, "no open watch", func() bool { return len(s.Open(Any)) == 0 })
+	eventually(t, "no open watch", func() bool { return len(s.Open(nil)) == 0 })
 }

@@ -128,7 +128,7 @@ func (s *Server) aggregate(group, version string) []fields {
 			scope = "Namespaced"
 		}
 		entry := fields{
-			"resource": res.Plural, "scope": scope, "singularResource": res.Singular, "verbs": verbs,
+			"resource": res.Plural, "scope": scope, "singularResource": res.singular(), "verbs": verbs,
 			"responseKind": fields{"group": group, "version": version, "kind": res.Kind},
 		}
 		if len(res.ShortNames) > 0 {
@@ -152,7 +152,7 @@ func (s *Server) resourceList(group, version string) []byte {
 			continue
 		}
 		entry := fields{
-			"name": res.Plural, "singularName": res.Singular, "namespaced": res.Namespaced, "kind": res.Kind, "verbs": verbs,
+			"name": res.Plural, "singularName": res.singular(), "namespaced": res.Namespaced, "kind": res.Kind, "verbs": verbs,
 		}
 		if len(res.ShortNames) > 0 {
 			entry["shortNames"] = res.ShortNames

@@ -28,7 +28,8 @@ type discoveryList struct {
 }
 
 func TestAggregatedDiscovery(t *testing.T) {
-	s := start(t, &Options{Resources: []Resource{{Group: "example.com", Version: "v2", Kind: "Thing", Plural: "things", ShortNames: []string{"th"}}}})
+	s := start(t, nil)
+	s.AddResource(Resource{Group: "example.com", Version: "v2", Kind: "Thing", Plural: "things", ShortNames: []string{"th"}})
 	want := map[string]map[string][]string{
 		"/api":  {"": {"configmaps", "events", "namespaces", "nodes", "pods", "secrets", "services"}},
 		"/apis": {"apps": {"deployments"}, "lw.example.com": {"widgets"}, "example.com": {"things"}},

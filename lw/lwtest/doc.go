@@ -44,17 +44,17 @@
 //   - [Server.CloseWatches] ends watches cleanly.
 //   - [Server.StallWatches] keeps watches open but sends nothing.
 //   - [Server.DropConnections] resets connections.
-//   - [Server.Stop] kills the server, and [Server.Restart] starts it again.
+//   - [Server.Close] kills the server, and [Server.Restart] starts it again.
 //   - [Server.Fail] makes the next matching requests fail.
 //
-// Fail takes a custom [Fault] or a predefined one: [Refuse], [LoginPage], [Stall], [HangUp],
+// Fail takes a custom [Fault] or a predefined one: [Refuse], [Stall], [HangUp],
 // [Truncate] or [Garbage]. [ReplaceFrame] sends arbitrary WebSocket frames, for example a fragmented or binary message,
 // a ping or a custom close code.
 //
 // [Server.Requests] returns the requests that the server received. [Server.Open] returns those that are still in
 // progress.
 //
-// Over WebSocket, Stop and DropConnections cut the connection without a CLOSE frame. CloseWatches sends CLOSE 1000.
+// Over WebSocket, Close and DropConnections cut the connection without a CLOSE frame. CloseWatches sends CLOSE 1000.
 //
 // # Differences from a real server
 //

@@ -41,7 +41,7 @@ func get(url, token string) {
 
 // A token has full access or none. Unknown tokens are rejected.
 func ExampleOptions() {
-	server, err := lwtest.Start(&lwtest.Options{Tokens: map[string]lwtest.Access{"admin": lwtest.FullAccess, "nobody": lwtest.NoAccess}})
+	server, err := lwtest.Start(&lwtest.Options{Tokens: []string{"admin"}, ForbiddenTokens: []string{"nobody"}})
 	if err != nil {
 		panic(err)
 	}
@@ -70,7 +70,7 @@ func ExampleResource() {
 	if err != nil {
 		panic(err)
 	}
-	fmt.Println(order.Key, "at resourceVersion", order.ResourceVersion)
+	fmt.Println(order.Key(), "at resourceVersion", order.GetResourceVersion())
 	get(server.URL+"/apis/shop.example.com/v1/namespaces/default/orders", "")
 	server.RemoveResource("orders.shop.example.com")
 	_, err = server.Create("orders.shop.example.com", `{"metadata":{"name":"second"}}`)

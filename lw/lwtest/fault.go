@@ -3,7 +3,6 @@ package lwtest
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"net/http"
 	"slices"
 
@@ -18,18 +17,18 @@ import (
 type Fault func(w http.ResponseWriter, r *http.Request, next http.Handler)
 
 type fault struct {
-	match Match
+	match func(Request) bool
 	left  int // negative: no limit
 	serve Fault
 }
 
-// Fail applies f to the next n requests that match, or to all of them if n is negative. If several faults match a
-// request, only the one added first is applied. Calling stop removes the fault.
-func (s *Server) Fail(m Match, n int, f Fault) (stop func()) {
-	if m == nil || f == nil {
-		panic("lwtest: Fail needs a Match such as Any, and a Fault")
+// Fail applies f to the next n requests that match, or to all of them if n is negative. A nil match selects all
+// requests. If several faults match a request, only the one added first is applied. Calling stop removes the fault.
+func (s *Server) Fail(match func(Request) bool, n int, f Fault) (stop func()) {
+	if f == nil {
+		panic("lwtest: Fail needs a Fault")
 	}
-	added := &fault{m, n, f}
+	added := &fault{match, n, f}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.faults = append(s.faults, added)
@@ -44,7 +43,7 @@ func (s *Server) Fail(m Match, n int, f Fault) (stop func()) {
 func (s *Server) takeFault(r Request) Fault {
 	s.faults = slices.DeleteFunc(s.faults, func(f *fault) bool { return f.left == 0 })
 	for _, f := range s.faults {
-		if f.match(r) {
+		if matches(f.match, r) {
 			if f.left > 0 {
 				f.left--
 			}
@@ -59,14 +58,6 @@ func (s *Server) takeFault(r Request) Fault {
 func Refuse(e *lw.StatusError) Fault {
 	status := newStatus(e)
 	return func(w http.ResponseWriter, r *http.Request, _ http.Handler) { fail(w, r, status) }
-}
-
-// LoginPage responds with status 200 and HTML, like a captive portal.
-func LoginPage() Fault {
-	return func(w http.ResponseWriter, _ *http.Request, _ http.Handler) {
-		w.Header().Set("Content-Type", "text/html; charset=utf-8")
-		fmt.Fprint(w, "<!DOCTYPE html>\n<html><body><h1>Please log in</h1></body></html>\n")
-	}
 }
 
 // Stall never responds. The connection stays open.

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed-6d2a410a/listwatch/lw"
 	"github.com/stretchr/testify/require"
 )
 
@@ -230,7 +231,7 @@ func fill(t testing.TB, s *Server, n int) {
 	}
 }
 
-func put(t testing.TB, s *Server, obj string) Object {
+func put(t testing.TB, s *Server, obj string) *lw.Object {
 	t.Helper()
 	o, err := s.Put("configmaps", obj)
 	require.NoError(t, err)

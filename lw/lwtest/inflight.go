@@ -30,7 +30,7 @@ func (s *Server) begin(r *http.Request, request Request) (ctx context.Context, e
 	if s.down {
 		cancel(errDropped)
 	}
-	tracked := !s.down && isWebSocket(r) // net/http does not track hijacked connections, so Stop waits here
+	tracked := !s.down && isWebSocket(r) // net/http does not track hijacked connections, so Close waits here
 	if tracked {
 		s.serving.Add(1)
 	}
@@ -65,9 +65,9 @@ func (s *Server) wake() {
 	s.changed = make(chan struct{})
 }
 
-// waitFor waits up to Options.FreshnessWait for a revision. Then it returns a ResourceVersionTooLarge error.
+// waitFor waits up to Options.freshnessWait for a revision. Then it returns a ResourceVersionTooLarge error.
 func (s *Server) waitFor(ctx context.Context, revision int64) error {
-	timer := time.NewTimer(s.opts.FreshnessWait)
+	timer := time.NewTimer(s.opts.freshnessWait)
 	defer timer.Stop()
 	for {
 		s.mu.Lock()

@@ -123,7 +123,7 @@ func TestExpiredContinueReturnsAnInconsistentToken(t *testing.T) {
 	second := get(t, s.URL+configMaps+"?limit=1&continue="+status.Metadata.Continue).list(t)
 	require.Equal(t, []string{"cm-3"}, second.names())
 	require.Equal(t, "changed", second.Items[0].Data["k"])
-	require.Equal(t, strconv.FormatInt(s.Revision(), 10), second.Metadata.ResourceVersion)
+	require.Equal(t, strconv.FormatInt(s.revision(), 10), second.Metadata.ResourceVersion)
 	third := get(t, s.URL+configMaps+"?limit=1&continue="+second.Metadata.Continue).list(t)
 	require.Equal(t, []string{"cm-4"}, third.names(), "later pages are consistent again")
 }
@@ -131,7 +131,7 @@ func TestExpiredContinueReturnsAnInconsistentToken(t *testing.T) {
 // The objects cm-1 to cm-3 are created at revisions 2 to 4, and cm-1 changes at revision 5. The log is compacted at
 // revision 3.
 func TestListsAtAResourceVersion(t *testing.T) {
-	s := start(t, &Options{FreshnessWait: time.Millisecond, History: 2})
+	s := start(t, &Options{freshnessWait: time.Millisecond, History: 2})
 	fill(t, s, 3)
 	put(t, s, configMap("cm-1", "changed"))
 	token := func(json string) string { return "continue=" + base64.RawURLEncoding.EncodeToString([]byte(json)) }
@@ -189,7 +189,7 @@ func TestListsAtAResourceVersion(t *testing.T) {
 }
 
 func TestFutureResourceVersionHasRetryAfter(t *testing.T) {
-	s := start(t, &Options{FreshnessWait: time.Millisecond})
+	s := start(t, &Options{freshnessWait: time.Millisecond})
 	a := get(t, s.URL+configMaps+"?resourceVersion=999")
 	require.Equal(t, "1", a.Header.Get("Retry-After"))
 	require.Equal(t, `{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"Timeout: Too large resource version: 999, current: 1",`+
@@ -197,7 +197,7 @@ func TestFutureResourceVersionHasRetryAfter(t *testing.T) {
 }
 
 func TestListsWaitForTheirResourceVersion(t *testing.T) {
-	s := start(t, &Options{FreshnessWait: testTimeout})
+	s := start(t, &Options{freshnessWait: testTimeout})
 	go func() {
 		for len(s.Requests(Lists)) == 0 {
 			runtime.Gosched()

@@ -56,9 +56,9 @@ func (s *Server) DropConnections() {
 	}
 }
 
-// Stop simulates a crash: it closes all connections and rejects new ones. It returns when all requests have ended. The
-// data stays, and methods such as [Server.Create] still work.
-func (s *Server) Stop() {
+// Close closes the listener and all connections, as in a crash. It returns when all requests have ended. The data stays,
+// and methods such as [Server.Create] still work. [Server.Restart] starts the server again.
+func (s *Server) Close() {
 	s.mu.Lock()
 	s.down = true
 	srv := s.http
@@ -80,11 +80,11 @@ func (s *Server) isDown() bool {
 	return s.down
 }
 
-// Restart starts a stopped server on the same port. The watch cache is empty, so all older resourceVersions have
+// Restart starts a closed server on the same port. The watch cache is empty, so all older resourceVersions have
 // expired. Restart fails if the server is running or if the port stays in use for 5 seconds.
 func (s *Server) Restart() error {
 	if !s.isDown() {
-		return errors.New("restart the test API server: it is still running (call Stop first)")
+		return errors.New("restart the test API server: it is still running (call Close first)")
 	}
 	s.Compact()
 	deadline := time.Now().Add(5 * time.Second)

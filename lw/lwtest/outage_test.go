@@ -92,7 +92,7 @@ func TestStopAndRestart(t *testing.T) {
 	fill(t, s, 2)
 	w := openWatch(t, s.URL+watchConfigMaps)
 	w.expect("ADDED cm-1", "ADDED cm-2")
-	s.Stop()
+	s.Close()
 	require.Error(t, w.end())
 	_, err := rawRequest(t.Context(), http.MethodGet, s.URL+configMaps, "")
 	require.ErrorIs(t, err, syscall.ECONNREFUSED)
@@ -105,25 +105,37 @@ func TestStopAndRestart(t *testing.T) {
 	w = openWatch(t, s.URL+watchConfigMaps+"&resourceVersion=3")
 	require.Equal(t, "too old resource version: 3 (4)", w.next().Object.Message)
 	openWatch(t, s.URL+watchConfigMaps+"&resourceVersion=4")
-	s.Stop()
+	s.Close()
 	require.NoError(t, s.Restart(), "restarts can be repeated")
 }
 
 func TestRestartFailsWithoutStop(t *testing.T) {
 	s := start(t, nil)
-	require.EqualError(t, s.Restart(), "restart the test API server: it is still running (call Stop first)")
+	require.EqualError(t, s.Restart(), "restart the test API server: it is still running (call Close first)")
 }
 
 func TestFailWithoutFaultPanics(t *testing.T) {
 	s := start(t, nil)
-	require.PanicsWithValue(t, "lwtest: Fail needs a Match such as Any, and a Fault", func() { s.Fail(Any, 1, nil) })
-	require.Panics(t, func() { s.Fail(nil, 1, HangUp()) })
+	require.PanicsWithValue(t, "lwtest: Fail needs a Fault", func() { s.Fail(nil, 1, nil) })
+}
+
+func TestRestartReopensTCPListener(t *testing.T) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	s := start(t, &Options{Listener: listener})
+	s.Close()
+	require.NoError(t, s.Restart())
+	require.Equal(t, http.StatusOK, get(t, "http://"+listener.Addr().String()+configMaps).Code)
 }
 
 func TestRestartFailsIfPortIsTaken(t *testing.T) {
+	t.Parallel()
 	s := start(t, nil)
-	_, err := Start(&Options{Addr: strings.TrimPrefix(s.URL, "http://")})
-	require.ErrorIs(t, err, syscall.EADDRINUSE)
+	s.Close()
+	other, err := net.Listen("tcp", strings.TrimPrefix(s.URL, "http://"))
+	require.NoError(t, err)
+	defer other.Close()
+	require.ErrorIs(t, s.Restart(), syscall.EADDRINUSE)
 }
 
 func TestStalledWatchesAreSilent(t *testing.T) {
@@ -183,7 +195,7 @@ func TestBehindAnotherListener(t *testing.T) {
 			_, err = io.ReadAll(res.Body)
 			require.Error(t, err)
 
-			s.Stop()
+			s.Close()
 			_, err = front.Client().Get(front.URL + configMaps)
 			require.Error(t, err)
 			require.NoError(t, s.Restart())
@@ -215,11 +227,11 @@ func TestStateAndRevisionAgree(t *testing.T) {
 	s := start(t, nil)
 	fill(t, s, 2)
 	version, objects := s.State("configmaps")
-	require.Equal(t, strconv.FormatInt(s.Revision(), 10), version)
+	require.Equal(t, strconv.FormatInt(s.revision(), 10), version)
 	require.Len(t, objects, 2)
 	o := objects["t/cm-2"]
-	require.Equal(t, "3", o.ResourceVersion)
-	require.JSONEq(t, get(t, s.URL+configMaps+"/cm-2").Body, string(o.JSON))
+	require.Equal(t, "3", o.GetResourceVersion())
+	require.JSONEq(t, get(t, s.URL+configMaps+"/cm-2").Body, o.Raw())
 	require.Panics(t, func() { s.State("nonsense") })
 	for _, write := range []func() error{
 		func() error { _, err := s.Create("nonsense", "{}"); return err },
@@ -234,5 +246,5 @@ func TestStateAndRevisionAgree(t *testing.T) {
 	}
 	o, err := s.Create("configmaps", []byte(`{"metadata":{"name":"x"}}`))
 	require.NoError(t, err)
-	require.Equal(t, "default/x", o.Key)
+	require.Equal(t, "default/x", o.Key().String())
 }

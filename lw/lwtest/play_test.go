@@ -44,7 +44,7 @@ func TestPlayReplacesPastResourceVersions(t *testing.T) {
 	}
 	version, state := s.State("configmaps")
 	require.Equal(t, "503", version)
-	require.Equal(t, "503", state["t/a"].ResourceVersion)
+	require.Equal(t, "503", state["t/a"].GetResourceVersion())
 }
 
 func TestPlayRejectsInvalidEvents(t *testing.T) {
@@ -58,8 +58,8 @@ func TestPlayRejectsInvalidEvents(t *testing.T) {
 	require.Error(t, err)
 }
 
-func TestOnlyResources(t *testing.T) {
-	s := start(t, &Options{OnlyResources: true, Resources: []Resource{
+func TestResourcesReplaceBuiltIns(t *testing.T) {
+	s := start(t, &Options{Resources: []Resource{
 		{Kind: "Pod", Plural: "pods", Namespaced: true}, {Group: "x.example.com", Kind: "X", Plural: "xs"},
 	}})
 	groups := get(t, s.URL+"/apis", "Accept", aggregated).Body + get(t, s.URL+"/api", "Accept", aggregated).Body

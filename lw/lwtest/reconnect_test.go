@@ -26,7 +26,7 @@ func TestStopRefusesImmediateReconnects(t *testing.T) {
 		stopped := make(chan struct{})
 		go func() {
 			defer close(stopped)
-			s.Stop()
+			s.Close()
 		}()
 		_, _ = io.Copy(io.Discard, conn) // reads until the connection ends
 		conn.Close()
@@ -43,7 +43,7 @@ func TestStopRefusesImmediateReconnects(t *testing.T) {
 func TestDropConnectionsAcceptsImmediateReconnects(t *testing.T) {
 	s := start(t, nil)
 	for i := range attempts {
-		version := fmt.Sprint("&resourceVersion=", s.Revision())
+		version := fmt.Sprint("&resourceVersion=", s.revision())
 		w := openWatch(t, s.URL+watchConfigMaps+version)
 		dropped := make(chan struct{})
 		go func() {

@@ -16,40 +16,37 @@ type Request struct {
 	Header http.Header
 }
 
-// Match reports whether it selects a request.
-type Match func(Request) bool
-
-// Any matches every request.
-func Any(Request) bool { return true }
-
-// Lists matches LIST requests, including those for further pages.
+// Lists matches LIST requests, including those for further pages. Pass it to [Server.Requests], [Server.Open] or
+// [Server.Fail].
 func Lists(r Request) bool { return r.Verb == "list" }
 
-// Watches matches WATCH requests.
+// Watches matches WATCH requests. It is used like [Lists].
 func Watches(r Request) bool { return r.Verb == "watch" }
 
 // maxRequests is the maximum number of recorded requests.
 const maxRequests = 10_000
 
-// Requests returns the matching requests among the latest 10,000, in order of arrival.
-func (s *Server) Requests(m Match) []Request {
+// Requests returns the matching requests among the latest 10,000, in order of arrival. A nil match selects all.
+func (s *Server) Requests(match func(Request) bool) []Request {
 	s.mu.Lock()
 	all := slices.Clone(s.requests)
 	s.mu.Unlock()
-	return slices.DeleteFunc(all, func(r Request) bool { return !m(r) })
+	return slices.DeleteFunc(all, func(r Request) bool { return !matches(match, r) })
 }
 
-// Open returns the matching requests that are still in progress, in no particular order. If a client disconnects, its
-// requests stay open until the server notices.
-func (s *Server) Open(m Match) []Request {
+// Open returns the matching requests that are still in progress, in no particular order. A nil match selects all. If a
+// client disconnects, its requests stay open until the server notices.
+func (s *Server) Open(match func(Request) bool) []Request {
 	var open []Request
 	for _, in := range s.underWay() {
-		if m(in.request) {
+		if matches(match, in.request) {
 			open = append(open, in.request)
 		}
 	}
 	return open
 }
+
+func matches(match func(Request) bool, r Request) bool { return match == nil || match(r) }
 
 func newRequest(r *http.Request, rt route) Request {
 	u := *r.URL

@@ -12,7 +12,6 @@ type Resource struct {
 	Version    string // default: "v1"
 	Kind       string // for example "Widget"
 	Plural     string // for example "widgets"
-	Singular   string // default: Kind in lower case
 	ShortNames []string
 	Namespaced bool
 	Columns    []Column // Table columns after the name (default: the age)
@@ -46,8 +45,9 @@ func builtins() []Resource {
 
 func (r *Resource) setDefaults() {
 	r.Version = cmp.Or(r.Version, "v1")
-	r.Singular = cmp.Or(r.Singular, strings.ToLower(r.Kind))
 }
+
+func (r *Resource) singular() string { return strings.ToLower(r.Kind) }
 
 // id returns a name such as "pods" or "deployments.apps".
 func (r *Resource) id() string {

@@ -15,38 +15,29 @@ import (
 
 // Options configures [Start]. Zero fields get defaults.
 type Options struct {
-	// Addr is the address to listen on, "host:port". The default is a free port of 127.0.0.1.
-	Addr string
-	// Listener accepts the connections instead of a listener on Addr. Use an in-memory listener for tests with
-	// testing/synctest, which cannot use sockets. [Server.Restart] does not reopen a custom listener.
+	// Listener accepts the connections. The default listens on a free port of 127.0.0.1. Use an in-memory listener for
+	// tests with testing/synctest, which cannot use sockets. [Server.Restart] can reopen only a TCP listener.
 	Listener net.Listener
-	// Resources are served in addition to the built-in ones, as if added by [Server.AddResource].
+	// Resources are served instead of the built-in resources. A built-in resource among them keeps its definition. To
+	// serve more resources or to replace a definition, use [Server.AddResource].
 	Resources []Resource
-	// OnlyResources omits the built-in resources that are not in Resources.
-	OnlyResources bool
-	// Tokens maps bearer tokens to their access. If it is nil, requests need no token.
-	Tokens map[string]Access
+	// Tokens lists the bearer tokens that allow all requests. If Tokens and ForbiddenTokens are nil, requests need no
+	// token.
+	Tokens []string
+	// ForbiddenTokens lists the bearer tokens of a user without permissions. Their requests are rejected with 403.
+	ForbiddenTokens []string
 	// AllowedOrigins lists the origins whose web pages may use fetch, for example "http://127.0.0.1:8080". By default,
 	// there are none. WebSockets may come from any origin.
 	AllowedOrigins []string
 	// BookmarkInterval is the time between the bookmarks of a watch. The default is one minute.
 	BookmarkInterval time.Duration
-	// FreshnessWait is how long a request waits for a future resourceVersion before it fails. The default is 3 seconds.
-	FreshnessWait time.Duration
 	// NoStreamingLists rejects sendInitialEvents, like servers before Kubernetes 1.32.
 	NoStreamingLists bool
 	// History is how many revisions the server keeps. Older ones are compacted. The default is 100,000.
 	History int64
+
+	freshnessWait time.Duration // how long a request waits for a future resourceVersion before it fails
 }
-
-// Access is the permission of a token. Error messages use it as the user name.
-type Access string
-
-// Access levels.
-const (
-	FullAccess Access = "admin"  // all requests are allowed
-	NoAccess   Access = "nobody" // requests are rejected with 403
-)
 
 // Server is a Kubernetes API server. Its methods are safe for concurrent use.
 type Server struct {
@@ -89,7 +80,7 @@ func Start(opts *Options) (*Server, error) {
 	ln := s.opts.Listener
 	if ln == nil {
 		var err error
-		if ln, err = net.Listen("tcp", s.opts.Addr); err != nil {
+		if ln, err = net.Listen("tcp", "127.0.0.1:0"); err != nil {
 			return nil, fmt.Errorf("start the test API server: %w", err)
 		}
 	}
@@ -99,18 +90,18 @@ func Start(opts *Options) (*Server, error) {
 	return s, nil
 }
 
-// addResources adds the built-in resources and those of the options.
+// addResources adds the built-in resources, or those of the options.
 func (s *Server) addResources() {
 	own := builtins()
 	for i := range own {
-		if own[i].setDefaults(); !s.opts.OnlyResources {
+		if own[i].setDefaults(); s.opts.Resources == nil {
 			s.resources = append(s.resources, &own[i])
 		}
 	}
 	for _, r := range s.opts.Resources {
 		r.setDefaults()
 		i := slices.IndexFunc(own, func(b Resource) bool { return b.id() == r.id() && b.Version == r.Version })
-		if i >= 0 && s.opts.OnlyResources {
+		if i >= 0 {
 			s.resources = append(s.resources, &own[i])
 		} else {
 			s.AddResource(r)
@@ -119,18 +110,13 @@ func (s *Server) addResources() {
 }
 
 func (o *Options) setDefaults() {
-	o.Addr = cmp.Or(o.Addr, "127.0.0.1:0")
 	o.BookmarkInterval = cmp.Or(o.BookmarkInterval, time.Minute)
-	o.FreshnessWait = cmp.Or(o.FreshnessWait, 3*time.Second)
+	o.freshnessWait = cmp.Or(o.freshnessWait, 3*time.Second)
 	o.History = cmp.Or(o.History, 100_000)
 }
 
-// Close closes the listener and all connections and waits for all requests to end.
-func (s *Server) Close() { s.Stop() }
-
-// Revision returns the revision of the latest write, which is also the resourceVersion of its object. The revision of
-// an empty cluster is 1.
-func (s *Server) Revision() int64 {
+// revision returns the revision of the latest write. The revision of an empty cluster is 1.
+func (s *Server) revision() int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.log.Revision()
@@ -141,7 +127,7 @@ func (s *Server) serve(ln net.Listener) {
 	s.mu.Lock()
 	s.http, s.down = srv, false
 	s.mu.Unlock()
-	s.serving.Go(func() { srv.Serve(ln) }) // ends when Stop closes srv
+	s.serving.Go(func() { srv.Serve(ln) }) // ends when Close closes srv
 }
 
 // track keeps the set of open connections, except hijacked ones.

@@ -121,7 +121,7 @@ func (w *watch) follow(ctx context.Context, send func([]byte, bool) bool) {
 		}
 		if now := time.Now(); len(frames) == 0 && !now.Before(nextBookmark) {
 			nextBookmark = w.afterBookmark(now)
-			if w.bookmarks && w.cursor.Revision() <= w.server.Revision() { // send no bookmark before a future resourceVersion is reached
+			if w.bookmarks && w.cursor.Revision() <= w.server.revision() { // send no bookmark before a future resourceVersion is reached
 				frames = append(frames, w.bookmark(false))
 			}
 		}

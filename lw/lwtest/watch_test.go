@@ -22,7 +22,7 @@ const watchConfigMaps = configMaps + "?watch=1"
 func TestWatchesReportChanges(t *testing.T) {
 	s := start(t, nil)
 	put(t, s, configMap("before", "1"))
-	w := openWatch(t, s.URL+watchConfigMaps+"&resourceVersion="+strconv.FormatInt(s.Revision(), 10))
+	w := openWatch(t, s.URL+watchConfigMaps+"&resourceVersion="+strconv.FormatInt(s.revision(), 10))
 	put(t, s, configMap("a", "1"))
 	put(t, s, configMap("a", "2"))
 	require.NoError(t, s.Delete("configmaps", "t", "a"))
@@ -283,7 +283,7 @@ func TestWatchesWithoutInitialEventsReportOnlyChanges(t *testing.T) {
 }
 
 func TestFutureStreamingListIsAnErrorEvent(t *testing.T) {
-	s := start(t, &Options{FreshnessWait: time.Millisecond})
+	s := start(t, &Options{freshnessWait: time.Millisecond})
 	w := openWatch(t, s.URL+streamingList+"&allowWatchBookmarks=true&resourceVersion=99")
 	e := w.next()
 	require.Equal(t, "ERROR", e.Type)
@@ -318,7 +318,7 @@ func TestDeletingAResourceEndsItsWatches(t *testing.T) {
 }
 
 func FuzzListOptions(f *testing.F) {
-	s := start(f, &Options{FreshnessWait: time.Nanosecond})
+	s := start(f, &Options{freshnessWait: time.Nanosecond})
 	fill(f, s, 3)
 	f.Add("a=b,!c", "metadata.name=a", "0", "x")
 	f.Add("a in (b,c)", "metadata.name!=a", "18446744073709551615", "eyJ2IjoibWV0YS5rOHMuaW8vdjEiLCJydiI6LTEsInN0YXJ0IjoiLi4ifQ")

@@ -36,7 +36,7 @@ func (s *Server) serveWebSocket(w http.ResponseWriter, r *http.Request, watch *w
 	}
 	s.conns.Store(below, nil) // net/http does not close hijacked connections
 	defer s.conns.Delete(below)
-	if s.isDown() { // Stop may have missed this connection
+	if s.isDown() { // Close may have missed this connection
 		below.Close()
 		return
 	}

@@ -27,7 +27,7 @@ func TestWebSocketLifecycles(t *testing.T) {
 		"closed":             {(*Server).CloseWatches, closed},
 		"closed but stalled": {func(s *Server) { s.StallWatches(true); s.CloseWatches() }, closed},
 		"dropped":            {(*Server).DropConnections, func(err error) bool { return errors.Is(err, syscall.ECONNRESET) }},
-		"stopped":            {(*Server).Stop, cut},
+		"stopped":            {(*Server).Close, cut},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -161,7 +161,7 @@ func TestBlockedReadersDoNotDelayOthers(t *testing.T) {
 	openSocket(t, s.URL+watchConfigMaps)
 	<-network.full
 	s.CloseWatches() // unread data fills the connection, so the CLOSE frame cannot be sent
-	s.Stop()
+	s.Close()
 	require.Empty(t, s.underWay())
 }
 
@@ -176,11 +176,11 @@ func TestWebSocketsBehindAnotherListener(t *testing.T) {
 	require.ErrorIs(t, endOf(t, conn), syscall.ECONNRESET)
 	conn = openSocket(t, front.URL+watchConfigMaps)
 	expectEvents(t, conn, "ADDED cm-1")
-	s.Stop()
+	s.Close()
 	require.True(t, cut(endOf(t, conn)))
 }
 
-// Stop must wait for such a connection, too.
+// Close must wait for such a connection, too.
 func TestWebSocketsOpenedDuringStopAreClosed(t *testing.T) {
 	s := start(t, nil)
 	front := httptest.NewServer(s)
@@ -189,7 +189,7 @@ func TestWebSocketsOpenedDuringStopAreClosed(t *testing.T) {
 	stopped := make(chan struct{})
 	s.Fail(Watches, 1, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
 		go func() {
-			s.Stop()
+			s.Close()
 			close(stopped)
 		}()
 		<-r.Context().Done()

@@ -72,7 +72,7 @@ func bearer(token string) string {
 }
 
 func TestHandshakes(t *testing.T) {
-	s := start(t, &Options{Tokens: map[string]Access{"good": FullAccess, "poor": NoAccess}})
+	s := start(t, &Options{Tokens: []string{"good"}, ForbiddenTokens: []string{"poor"}})
 	const origin, authorization, protocol = "Origin", "Authorization", "Sec-Websocket-Protocol"
 	padded := bearerProtocol + base64.URLEncoding.EncodeToString([]byte("good"))
 	require.Contains(t, padded, "=")

@@ -18,7 +18,7 @@ func TestCreateSetsServerFields(t *testing.T) {
 	a := request(t, "POST", url+"?fieldManager=tester", body)
 	require.Equal(t, http.StatusCreated, a.Code, a.Body)
 	o := a.object(t)
-	require.Equal(t, strconv.FormatInt(s.Revision(), 10), o.Metadata.ResourceVersion)
+	require.Equal(t, strconv.FormatInt(s.revision(), 10), o.Metadata.ResourceVersion)
 	require.Regexp(t, `^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`, o.Metadata.UID)
 	created, err := time.Parse(time.RFC3339, o.Metadata.CreationTimestamp)
 	require.NoError(t, err)
@@ -82,16 +82,16 @@ func TestStaleWritesConflict(t *testing.T) {
 	body := func(version string) string {
 		return `{"metadata":{"name":"a","resourceVersion":"` + version + `"},"data":{"k":"3"}}`
 	}
-	a := request(t, "PUT", url, body(first.ResourceVersion))
+	a := request(t, "PUT", url, body(first.GetResourceVersion()))
 	require.Equal(t, http.StatusConflict, a.Code)
 	require.Equal(t, "Conflict", a.status(t).Reason)
-	a = request(t, "PATCH", url, body(first.ResourceVersion), "Content-Type", "application/merge-patch+json")
+	a = request(t, "PATCH", url, body(first.GetResourceVersion()), "Content-Type", "application/merge-patch+json")
 	require.Equal(t, http.StatusConflict, a.Code, "the patch contains a resourceVersion")
-	a = request(t, "DELETE", url, `{"preconditions":{"resourceVersion":"`+first.ResourceVersion+`"}}`)
+	a = request(t, "DELETE", url, `{"preconditions":{"resourceVersion":"`+first.GetResourceVersion()+`"}}`)
 	require.Equal(t, http.StatusConflict, a.Code)
-	_, err := s.Put("configmaps", strings.Replace(body(first.ResourceVersion), `"name"`, `"namespace":"t","name"`, 1))
+	_, err := s.Put("configmaps", strings.Replace(body(first.GetResourceVersion()), `"name"`, `"namespace":"t","name"`, 1))
 	require.ErrorContains(t, err, "409 Conflict")
-	require.Equal(t, http.StatusOK, request(t, "PUT", url, body(second.ResourceVersion)).Code)
+	require.Equal(t, http.StatusOK, request(t, "PUT", url, body(second.GetResourceVersion())).Code)
 }
 
 func TestCreateRejectsAResourceVersion(t *testing.T) {
@@ -109,8 +109,8 @@ func TestUnchangedWritesKeepTheResourceVersion(t *testing.T) {
 	require.Equal(t, first, put(t, s, configMap("a", "1")))
 	a := request(t, "PATCH", s.URL+"/api/v1/namespaces/t/configmaps/a", `{"data":{"k":"1"}}`,
 		"Content-Type", "application/merge-patch+json", "User-Agent", "someone-else/1")
-	require.Equal(t, first.ResourceVersion, a.object(t).Metadata.ResourceVersion)
-	require.Equal(t, first.ResourceVersion, strconv.FormatInt(s.Revision(), 10))
+	require.Equal(t, first.GetResourceVersion(), a.object(t).Metadata.ResourceVersion)
+	require.Equal(t, first.GetResourceVersion(), strconv.FormatInt(s.revision(), 10))
 }
 
 func TestMergePatch(t *testing.T) {
@@ -168,7 +168,7 @@ func TestDeleteReturnsTheObject(t *testing.T) {
 	url := s.URL + "/api/v1/namespaces/t/configmaps/a"
 	a := request(t, "DELETE", url, `{"kind":"DeleteOptions","apiVersion":"v1","propagationPolicy":"Background"}`)
 	require.Equal(t, http.StatusOK, a.Code)
-	require.Contains(t, string(o.JSON), a.status(t).Details.UID)
+	require.Contains(t, o.Raw(), a.status(t).Details.UID)
 	require.Contains(t, a.Body, `"status":"Success"`)
 	require.Equal(t, http.StatusNotFound, get(t, url).Code)
 	require.Equal(t, http.StatusNotFound, request(t, "DELETE", url, "").Code)
@@ -219,7 +219,7 @@ func TestRejectedRequests(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			before := s.Revision()
+			before := s.revision()
 			var header []string
 			if test.media != "" {
 				header = []string{"Content-Type", test.media}
@@ -230,7 +230,7 @@ func TestRejectedRequests(t *testing.T) {
 			require.Equal(t, test.code, status.Code)
 			require.Contains(t, status.Message, test.message)
 			require.NotEmpty(t, status.Reason)
-			require.Equal(t, before, s.Revision())
+			require.Equal(t, before, s.revision())
 		})
 	}
 }
@@ -257,9 +257,8 @@ func FuzzWrites(f *testing.F) {
 			_, objects := s.State(resource)
 			require.Len(t, get(t, url).list(t).Items, len(objects))
 			for _, o := range objects {
-				namespace, name, _ := strings.Cut(o.Key, "/")
-				require.Equal(t, get(t, url+"/"+name).Body, string(o.JSON)+"\n")
-				require.NoError(t, s.Delete(resource, namespace, name))
+				require.Equal(t, get(t, url+"/"+o.GetName()).Body, o.Raw()+"\n")
+				require.NoError(t, s.Delete(resource, o.GetNamespace(), o.GetName()))
 			}
 		}
 	})

@@ -33,7 +33,7 @@ func Example() {
 		panic(err)
 	}
 	defer over.Close()
-	transport := fallback.New(ws.New(over, nil), over)
+	transport := fallback.New(ws.New(over), over)
 	client, err := lw.NewClient(transport, lw.Pods("default"), lw.RawCodec{}, nil)
 	if err != nil {
 		panic(err)

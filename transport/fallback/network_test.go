@@ -107,9 +107,9 @@ func play(t *testing.T, p proxy, wsFirst bool, do func(*fixture)) {
 		client := &http.Client{Transport: front.client(t)}
 		over, err := lwhttp.New("http://proxy", &lwhttp.Options{Client: client})
 		require.NoError(t, err)
-		s.over = New(over, ws.New(over, nil))
+		s.over = New(over, ws.New(over))
 		if wsFirst {
-			s.over = New(ws.New(over, nil), over)
+			s.over = New(ws.New(over), over)
 		}
 		do(s)
 	})

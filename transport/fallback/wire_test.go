@@ -26,11 +26,11 @@ func TestErrorResponsesAreNotRepeatedOverWebSocket(t *testing.T) {
 	}
 	before := handshakes()
 	for path, want := range map[string]error{"/status/401": lw.ErrUnauthorized, "/status/403": lw.ErrForbidden, "/status/404": lw.ErrNotFound} {
-		_, err := New(over, ws.New(over, nil)).Open(t.Context(), &lw.Request{Path: path, Watch: true})
+		_, err := New(over, ws.New(over)).Open(t.Context(), &lw.Request{Path: path, Watch: true})
 		require.ErrorIs(t, err, want)
 	}
 	require.Equal(t, before, handshakes())
-	_, err = New(over, ws.New(over, nil)).Open(t.Context(), &lw.Request{Path: "/status/400", Watch: true})
+	_, err = New(over, ws.New(over)).Open(t.Context(), &lw.Request{Path: "/status/400", Watch: true})
 	require.Error(t, err)
 	require.NotEqual(t, before, handshakes(), "handshakes are counted")
 }

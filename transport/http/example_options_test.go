@@ -17,7 +17,7 @@ import (
 
 // TokenFunc is called for every request, and once more after a 401.
 func ExampleOptions_tokenFunc() {
-	server, err := lwtest.Start(&lwtest.Options{Tokens: map[string]lwtest.Access{"fresh": lwtest.FullAccess}})
+	server, err := lwtest.Start(&lwtest.Options{Tokens: []string{"fresh"}})
 	if err != nil {
 		panic(err)
 	}
@@ -49,7 +49,7 @@ func ExampleOptions_tokenFunc() {
 
 // After a 401, CredentialFunc receives the refused credential and can return a new one.
 func ExampleCredential() {
-	server, err := lwtest.Start(&lwtest.Options{Tokens: map[string]lwtest.Access{"second": lwtest.FullAccess}})
+	server, err := lwtest.Start(&lwtest.Options{Tokens: []string{"second"}})
 	if err != nil {
 		panic(err)
 	}
@@ -101,7 +101,7 @@ func ExampleTransport() {
 
 // The transport sends no credentials to the target of a redirect, and names its origin in the error.
 func ExampleTransport_Open_redirect() {
-	other, err := lwtest.Start(&lwtest.Options{Tokens: map[string]lwtest.Access{"s3cret": lwtest.FullAccess}})
+	other, err := lwtest.Start(&lwtest.Options{Tokens: []string{"s3cret"}})
 	if err != nil {
 		panic(err)
 	}
@@ -111,7 +111,7 @@ func ExampleTransport_Open_redirect() {
 		panic(err)
 	}
 	defer server.Close()
-	server.Fail(lwtest.Any, -1, func(w http.ResponseWriter, r *http.Request, _ http.Handler) {
+	server.Fail(nil, -1, func(w http.ResponseWriter, r *http.Request, _ http.Handler) {
 		http.Redirect(w, r, other.URL+r.URL.Path, http.StatusFound)
 	})
 	transport, err := lwhttp.New(server.URL, &lwhttp.Options{Token: "s3cret"})

@@ -56,12 +56,12 @@ func (l *loader) authority(fields *fields) {
 	http := l.config.HTTP
 	switch {
 	case l.CAFile != "" && l.Insecure:
-		fields.location = &Error{Err: errors.New("a certificate authority cannot be combined with insecure-skip-tls-verify")}
+		fields.location = &Error{err: errors.New("a certificate authority cannot be combined with insecure-skip-tls-verify")}
 		return
 	case l.CAFile != "":
 		http.CAFile = l.CAFile
 		if err := fileHoldsCertificates(l.CAFile); err != nil {
-			fields.location = &Error{Field: "certificate-authority", Err: err}
+			fields.location = &Error{field: "certificate-authority", err: err}
 		}
 		return
 	case l.Insecure:

@@ -13,19 +13,21 @@ import (
 // ErrNowhere reports that neither the kubeconfig, the service account nor the options name a server.
 var ErrNowhere = errors.New("no server")
 
-// Error reports a mistake in a kubeconfig or a failed credential plugin. It contains no secrets.
+// Error reports a mistake in a kubeconfig or a failed credential plugin. It wraps the cause and contains no secrets. Its
+// text has the file, the line, the entry and the field.
 type Error struct {
 	File  string // the kubeconfig; "" if the mistake is in the options
 	Entry string // for example `user "dev"`; "" if the mistake is outside of an entry
-	Field string // for example "client-key" or "exec.command"; "" if the mistake is outside of a field
-	Line  int    // line in File, starting at 1; 0 if unknown
-	Err   error  // the cause
 	Hint  string // advice for a missing or failed credential plugin; otherwise ""
+
+	field string // for example "client-key" or "exec.command"; "" if the mistake is outside of a field
+	line  int    // line in File, starting at 1; 0 if unknown
+	err   error  // the cause
 }
 
 // set sets the cause and the hint.
 func (e *Error) set(err error) {
-	e.Err = err
+	e.err = err
 	if failed, ok := errors.AsType[*execError](err); ok {
 		e.Hint = failed.hint()
 	}
@@ -34,23 +36,23 @@ func (e *Error) set(err error) {
 // Error returns a text such as: ~/.kube/config:12: user "dev": client-key: open /x: no such file or directory.
 func (e *Error) Error() string {
 	file := short(e.File)
-	if file != "" && e.Line > 0 {
-		file += ":" + strconv.Itoa(e.Line)
+	if file != "" && e.line > 0 {
+		file += ":" + strconv.Itoa(e.line)
 	}
 	text := ""
-	for _, part := range []string{file, e.Entry, e.Field} {
+	for _, part := range []string{file, e.Entry, e.field} {
 		if part != "" {
 			text += part + ": "
 		}
 	}
-	message := e.Err.Error()
-	if rest, ok := strings.CutPrefix(message, "it "); ok && e.Entry+e.Field != "" {
+	message := e.err.Error()
+	if rest, ok := strings.CutPrefix(message, "it "); ok && e.Entry+e.field != "" {
 		return strings.TrimSuffix(text, ": ") + " " + rest
 	}
 	return text + message
 }
 
-func (e *Error) Unwrap() error { return e.Err }
+func (e *Error) Unwrap() error { return e.err }
 
 // short replaces the home folder with ~.
 func short(path string) string {

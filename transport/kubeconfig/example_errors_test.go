@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/seed-6d2a410a/listwatch/transport/kubeconfig"
 )
@@ -33,7 +34,7 @@ func ExampleLoad() {
 	// Output: there is no context "stagign"; try "staging" or "prod"
 }
 
-// An Error has the line, the entry and the field of a mistake.
+// The text of an Error has the line, the entry and the field of a mistake.
 func ExampleError() {
 	path, remove := written(`
 current-context: dev
@@ -51,8 +52,11 @@ users:
 	defer remove()
 	_, err := kubeconfig.Load(&kubeconfig.Options{Path: path})
 	wrong, ok := errors.AsType[*kubeconfig.Error](err)
-	fmt.Println(ok, wrong.Line, wrong.Entry, wrong.Field)
-	// Output: true 12 user "me" tokenFile
+	fmt.Println(ok, wrong.Entry)
+	fmt.Println(strings.TrimPrefix(wrong.Error(), wrong.File))
+	// Output:
+	// true user "me"
+	// :12: user "me": tokenFile: open /nowhere/token: no such file or directory
 }
 
 // The Error for a missing credential plugin has the installHint of the kubeconfig.

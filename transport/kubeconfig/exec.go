@@ -19,7 +19,7 @@ const group = "client.authentication.k8s.io/"
 // exec sets a CredentialFunc that runs the user's credential plugin.
 func (l *loader) exec(fields *fields) {
 	place := *fields.location
-	place.Field = "exec"
+	place.field = "exec"
 	made := &plugin{
 		location: place, command: fields.string("command"), args: fields.strings("args"), version: fields.string("apiVersion"),
 		mode: fields.string("interactiveMode"), hint: printable(fields.string("installHint")), stderr: l.Stderr, lock: make(chan struct{}, 1),

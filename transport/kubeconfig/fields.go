@@ -82,13 +82,13 @@ func (f *fields) fail(name string, node *yaml.Node, message string) {
 }
 
 func (f *fields) failField(name string, node *yaml.Node, err error) {
-	if f.location.Err != nil {
+	if f.location.err != nil {
 		return
 	}
-	f.location.Field = strings.TrimSuffix(f.prefix+name, ".")
+	f.location.field = strings.TrimSuffix(f.prefix+name, ".")
 	f.location.set(err)
 	if node != nil {
-		f.location.Line = node.Line
+		f.location.line = node.Line
 	}
 }
 
@@ -163,7 +163,7 @@ func (f *fields) group(name string) *fields {
 
 // err returns the first mistake. After an error, the results of the other methods must not be used.
 func (f *fields) err() error {
-	if f.location.Err == nil {
+	if f.location.err == nil {
 		return nil
 	}
 	return f.location

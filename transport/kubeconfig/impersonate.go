@@ -20,7 +20,7 @@ func (l *loader) impersonate(fields *fields) {
 	}
 	if user == "" && (uid != "" || len(groups) > 0 || len(extra.members) > 0) {
 		if len(l.AsGroups) > 0 {
-			fields.location = &Error{Err: errors.New("impersonating a group requires a user")}
+			fields.location = &Error{err: errors.New("impersonating a group requires a user")}
 		} else {
 			fields.fail("as", nil, "it is required if as-uid, as-groups or as-user-extra is set")
 		}

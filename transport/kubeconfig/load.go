@@ -58,12 +58,12 @@ func (l *loader) context() error {
 	missing := &Error{}
 	if c.Context == "" {
 		c.Context = l.current.text
-		missing = &Error{File: l.current.file, Field: "current-context"}
+		missing = &Error{File: l.current.file, field: "current-context"}
 	}
 	if c.Context != "" {
 		found, err := l.find("context", c.Context)
 		if err != nil {
-			missing.Err = err
+			missing.err = err
 			return missing
 		}
 		fields := found.fields()
@@ -85,10 +85,10 @@ func (l *loader) context() error {
 // unknownError returns the error for an unknown name.
 func (l *loader) unknownError(kind string, option string, err error) error {
 	if option != "" {
-		return &Error{Err: err}
+		return &Error{err: err}
 	}
 	place := l.entries["context"][l.config.Context].location()
-	place.Field, place.Err = kind, err
+	place.field, place.err = kind, err
 	return place
 }
 
@@ -117,9 +117,9 @@ func (l *loader) validate() error {
 		transport.Close()
 		return nil
 	}
-	place := &Error{Err: errors.New(strings.TrimPrefix(err.Error(), "http: "))}
+	place := &Error{err: errors.New(strings.TrimPrefix(err.Error(), "http: "))}
 	if l.server != nil && l.Server == "" {
-		place.File, place.Entry, place.Field = l.server.file, l.server.location().Entry, "server"
+		place.File, place.Entry, place.field = l.server.file, l.server.location().Entry, "server"
 	}
 	return place
 }

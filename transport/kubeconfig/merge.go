@@ -57,7 +57,7 @@ func (o *options) merge() (*mergedFiles, error) {
 		if err == nil {
 			err = m.add(path, text)
 		} else {
-			err = &Error{File: path, Err: stripPathError(err)}
+			err = &Error{File: path, err: stripPathError(err)}
 		}
 		if err != nil {
 			return nil, err
@@ -110,7 +110,7 @@ func stripPathError(err error) error {
 func (m *mergedFiles) add(path string, text []byte) error {
 	root, err := parse(text)
 	if err != nil {
-		return &Error{File: path, Err: err}
+		return &Error{File: path, err: err}
 	}
 	m.files = append(m.files, path)
 	place := &Error{File: path}

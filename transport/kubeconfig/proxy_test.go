@@ -29,7 +29,7 @@ func TestKubeconfigProxies(t *testing.T) {
 	config := config(t, a)
 	config.ClientAuth = tls.RequireAndVerifyClientCert
 	config.NextProtos = []string{"http/1.1"}
-	server, err := lwtest.Start(&lwtest.Options{Listener: tls.NewListener(listener, config), Tokens: map[string]lwtest.Access{"t1": lwtest.FullAccess}})
+	server, err := lwtest.Start(&lwtest.Options{Listener: tls.NewListener(listener, config), Tokens: []string{"t1"}})
 	require.NoError(t, err)
 	t.Cleanup(server.Close)
 	_, err = server.Create("pods", `{"metadata":{"namespace":"default","name":"web-0"}}`)
@@ -60,7 +60,7 @@ func TestKubeconfigProxies(t *testing.T) {
 			over, err := config.Transport()
 			require.NoError(t, err)
 			defer over.Close()
-			for _, transport := range []lw.Transport{over, ws.New(over, nil)} {
+			for _, transport := range []lw.Transport{over, ws.New(over)} {
 				client, err := lw.NewClient(transport, lw.Pods(config.Namespace), lw.RawCodec{}, nil)
 				require.NoError(t, err)
 				for event := range lw.ListAndWatch(t.Context(), client, nil) {

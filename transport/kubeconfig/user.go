@@ -32,7 +32,7 @@ func (l *loader) user() error {
 		fields.fail("token", fields.members["token"], "it contains an invalid character")
 	}
 	if !isToken(l.Token) {
-		return &Error{Err: errors.New("the token contains an invalid character")}
+		return &Error{err: errors.New("the token contains an invalid character")}
 	}
 	http.Token += l.Token
 	if err := fields.err(); err != nil {
@@ -88,7 +88,7 @@ func (l *loader) certificate(fields *fields) {
 		}
 		fields.fail(missing, nil, "it is required with "+other)
 	}
-	if cert.name == "" || fields.location.Err != nil {
+	if cert.name == "" || fields.location.err != nil {
 		return
 	}
 	if _, err := tls.X509KeyPair(cert.text, key.text); err != nil {

@@ -27,7 +27,6 @@ type body struct {
 	stopWatch func() bool // stops waiting for the end of ctx
 
 	message    io.Reader // the current message
-	size       int64     // number of bytes read from it
 	newlineDue bool      // a newline precedes the next message
 	err        error     // final error
 
@@ -119,7 +118,7 @@ func (b *body) readNext(p []byte) (int, error) {
 			if err != nil {
 				return 0, err
 			}
-			b.message, b.size = message, 0
+			b.message = message
 			if b.newlineDue {
 				p[0] = '\n'
 				return 1, nil
@@ -127,10 +126,6 @@ func (b *body) readNext(p []byte) (int, error) {
 			b.newlineDue = true
 		}
 		n, err := b.message.Read(p)
-		if b.size += int64(n); b.size > b.limit { // gorilla limits only the compressed size
-			b.writeControl(websocket.CloseMessage, websocket.FormatCloseMessage(websocket.CloseMessageTooBig, ""))
-			return 0, websocket.ErrReadLimit
-		}
 		if err == io.EOF {
 			b.message, err = nil, nil
 		}

@@ -20,7 +20,7 @@ func TestEchoedTokensAreRedacted(t *testing.T) {
 	over, err := lwhttp.New(wire.URL(t), &lwhttp.Options{Token: secrets.New("token")})
 	require.NoError(t, err)
 	defer over.Close()
-	socket := ws.New(over, nil)
+	socket := ws.New(over)
 	for name, c := range map[string]struct {
 		over  lw.Transport
 		paths []string

@@ -7,8 +7,11 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// ErrProtocol reports that the server or a proxy violated the WebSocket protocol (RFC 6455) or its compression (RFC
-// 7692). In a browser, the error is io.ErrUnexpectedEOF instead.
+// maxMessage limits a message in bytes. In a browser it limits all unread messages of a watch.
+const maxMessage = 64 << 20
+
+// ErrProtocol reports that the server or a proxy violated the WebSocket protocol (RFC 6455). In a browser, the error is
+// io.ErrUnexpectedEOF instead.
 var ErrProtocol = errors.New("the server violated the WebSocket protocol")
 
 // ErrFIPS reports that GODEBUG=fips140=only forbids SHA-1, which the WebSocket handshake requires (RFC 6455). The

@@ -29,7 +29,7 @@ func ExampleCloseError() {
 		panic(err)
 	}
 	defer over.Close()
-	transport := ws.New(over, &ws.Options{MaxMessage: 1 << 20})
+	transport := ws.New(over)
 	body, err := transport.Open(context.Background(), &lw.Request{Path: "/api/v1/pods", Query: "watch=1&resourceVersion=1", Watch: true})
 	if err != nil {
 		panic(err)

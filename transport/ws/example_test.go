@@ -30,7 +30,7 @@ func Example() {
 		panic(err)
 	}
 	defer over.Close()
-	transport := ws.New(over, nil)
+	transport := ws.New(over)
 	client, err := lw.NewClient(transport, lw.Pods("default"), lw.RawCodec{}, nil)
 	if err != nil {
 		panic(err)

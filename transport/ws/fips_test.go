@@ -22,7 +22,7 @@ func TestStrictFIPS(t *testing.T) {
 		require.Contains(t, string(said), "--- PASS: TestStrictFIPS")
 		return
 	}
-	_, err := open(t.Context(), t, &scriptedConn{step: 100}, nil, nil)
+	_, err := open(t.Context(), t, &scriptedConn{step: 100}, nil, 1<<20)
 	require.Equal(t, ErrFIPS, err)
 	require.ErrorIs(t, err, errors.ErrUnsupported)
 }

@@ -3,8 +3,6 @@
 package ws
 
 import (
-	"bytes"
-	"compress/flate"
 	"context"
 	"crypto/sha1"
 	"encoding/base64"
@@ -37,14 +35,14 @@ func (a answering) RoundTrip(req *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: 101, ProtoMajor: 1, ProtoMinor: 1, Header: header, Body: a.to, Request: req}, nil
 }
 
-var compressed = http.Header{extensions: {"permessage-deflate; server_no_context_takeover; client_no_context_takeover"}}
-
 // open opens a watch over a connection.
-func open(ctx context.Context, t testing.TB, to io.ReadWriteCloser, header http.Header, opts *Options) (io.ReadCloser, error) {
+func open(ctx context.Context, t testing.TB, to io.ReadWriteCloser, header http.Header, limit int64) (io.ReadCloser, error) {
 	t.Helper()
 	over, err := lwhttp.New("http://server", &lwhttp.Options{Client: &http.Client{Transport: answering{to, header}}})
 	require.NoError(t, err)
-	return New(over, opts).Open(ctx, watch)
+	transport := New(over)
+	transport.SetLimit(limit)
+	return transport.Open(ctx, watch)
 }
 
 // scriptedConn is a connection that returns the given bytes and then ends.
@@ -164,7 +162,7 @@ func FuzzFrames(f *testing.F) {
 		conn := &scriptedConn{text: stream, step: int(step%8192) + 1, eager: eager}
 		ctx, cancel := context.WithTimeout(context.Background(), time.Minute) // far above the usual duration
 		defer cancel()
-		body, err := open(ctx, t, conn, nil, &Options{MaxMessage: limit})
+		body, err := open(ctx, t, conn, nil, limit)
 		require.NoError(t, err)
 		defer body.Close()
 		text, err := io.ReadAll(body)
@@ -179,39 +177,4 @@ func FuzzFrames(f *testing.F) {
 		require.True(t, again == err || err == nil && again == io.EOF, "the error changed to %v", again)
 		require.LessOrEqual(t, conn.written, 3*len(stream)+200, "a pong repeats at most the payload of its ping")
 	})
-}
-
-// FuzzCompressedFrames checks only the limits, because the reference does not support compression.
-func FuzzCompressedFrames(f *testing.F) {
-	for _, message := range []string{"", "one\n", strings.Repeat("long", 300), strings.Repeat("\x00", 100_000)} {
-		f.Add(deflated(f, message)+frame(0x88, "\x03\xe8"), uint16(7))
-	}
-	f.Add(frame(0x41, "\xf2")+frame(0x80, "H\x04\x00"), uint16(1))
-	f.Fuzz(func(t *testing.T, stream string, step uint16) {
-		const limit = 1000
-		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-		defer cancel()
-		body, err := open(ctx, t, &scriptedConn{text: stream, step: int(step%8192) + 1}, compressed, &Options{MaxMessage: limit, Compression: true})
-		require.NoError(t, err)
-		defer body.Close()
-		text, err := io.ReadAll(body)
-		require.LessOrEqual(t, len(text), len(stream)/2*(limit+1), "no message exceeds the limit")
-		closed, isClose := errors.AsType[*CloseError](err)
-		large, isLarge := errors.AsType[*lw.FrameTooLargeError](err)
-		documented := err == nil || err == io.ErrUnexpectedEOF || errors.Is(err, ErrProtocol) ||
-			isClose && closed.Code != 1000 || isLarge && large.Limit == limit
-		require.True(t, documented, "%#v", err)
-	})
-}
-
-// deflated returns a compressed text message (RFC 7692): the flushed data without its last four bytes.
-func deflated(t testing.TB, message string) string {
-	t.Helper()
-	var text bytes.Buffer
-	w, err := flate.NewWriter(&text, flate.BestCompression)
-	require.NoError(t, err)
-	_, err = io.WriteString(w, message)
-	require.NoError(t, err)
-	require.NoError(t, w.Flush())
-	return frame(0xc1, strings.TrimSuffix(text.String(), "\x00\x00\xff\xff"))
 }

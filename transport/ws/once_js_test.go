@@ -9,7 +9,7 @@ import (
 
 // Chrome cancels the first handshake with a server that requests client certificates until another request was made.
 func TestFirstHandshakeMayFail(t *testing.T) {
-	text, err := follow(t, dial(t, nil, nil), "/once", url.Values{"name": {t.Name()}, "say": {"one"}, "close": {"1000"}})
+	text, err := follow(t, dial(t, nil), "/once", url.Values{"name": {t.Name()}, "say": {"one"}, "close": {"1000"}})
 	require.NoError(t, err)
 	require.Equal(t, "one", text)
 }

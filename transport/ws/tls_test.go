@@ -29,7 +29,7 @@ func TestHandshakesUseTLSOptions(t *testing.T) {
 		over, err := lwhttp.New(server.URL, opts)
 		require.NoError(t, err)
 		defer over.Close()
-		return read(t, New(over, nil))
+		return read(t, New(over))
 	}
 	text, err := follow(&lwhttp.Options{CAData: authority.PEM, CertData: certificate, KeyData: key})
 	require.NoError(t, err)

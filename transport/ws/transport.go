@@ -17,42 +17,23 @@ import (
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 )
 
-// Options configure a [Transport]. The zero value is valid.
-type Options struct {
-	// MaxMessage is the maximum size of a message in bytes after decompression. Zero means 64 MiB. Each message is one
-	// event. A larger message closes the connection with code 1009 and is reported as a *[lw.FrameTooLargeError].
-	// Messages are streamed, so the limit protects readers that buffer them.
-	MaxMessage int64
-
-	// Compression offers permessage-deflate (RFC 7692), which a kube-apiserver declines. It uses up to 50 kB of memory
-	// per watch.
-	Compression bool
-}
-
 // Transport is a [lw.Transport] that watches over WebSocket. All methods may be called concurrently. Each watch has its
 // own connection.
 type Transport struct {
 	over      *lwhttp.Transport
 	dialer    websocket.Dialer
-	opts      Options
+	limit     int64 // maximum size of a message in bytes
 	keepalive keepalive
 }
 
 var _ lw.Transport = (*Transport)(nil)
 
 // New returns a transport that performs its handshakes with the server, credentials, TLS options and proxies of over.
-// Requests other than watches go to over. opts may be nil. Close over to release the resources.
-func New(over *lwhttp.Transport, opts *Options) *Transport {
-	t := &Transport{over: over, keepalive: defaultKeepalive}
-	if opts != nil {
-		t.opts = *opts
-	}
-	if t.opts.MaxMessage <= 0 {
-		t.opts.MaxMessage = 64 << 20
-	}
+// Requests other than watches go to over. Close over to release the resources.
+func New(over *lwhttp.Transport) *Transport {
 	// Small buffers, because most watches are idle. Larger reads bypass the buffer.
-	t.dialer = websocket.Dialer{ReadBufferSize: 1 << 10, WriteBufferSize: 1 << 8, EnableCompression: t.opts.Compression}
-	return t
+	dialer := websocket.Dialer{ReadBufferSize: 1 << 10, WriteBufferSize: 1 << 8}
+	return &Transport{over: over, dialer: dialer, limit: maxMessage, keepalive: defaultKeepalive}
 }
 
 // Open implements [lw.Transport]. The body of a watch contains the messages, joined by newlines. It ends with:
@@ -61,7 +42,7 @@ func New(over *lwhttp.Transport, opts *Options) *Transport {
 //   - a *[CloseError], if the server closed with another code
 //   - io.ErrUnexpectedEOF or a network error, if the connection ended without a close frame
 //   - [lw.ErrSilent], if the peer does not answer pings or does not receive data
-//   - a *[lw.FrameTooLargeError], if a message is too large
+//   - a *[lw.FrameTooLargeError], if a message is larger than 64 MiB
 //   - [ErrProtocol], if the server violated the protocol
 //   - the cause of ctx, if ctx ended
 //
@@ -92,5 +73,5 @@ func (t *Transport) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, e
 		}
 		return nil, err
 	}
-	return newBody(ctx, conn, hand, t.opts.MaxMessage, t.keepalive), nil
+	return newBody(ctx, conn, hand, t.limit, t.keepalive), nil
 }

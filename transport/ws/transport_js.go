@@ -12,39 +12,23 @@ import (
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 )
 
-// Options configure a [Transport]. The zero value is valid.
-type Options struct {
-	// MaxMessage is the maximum size of a message, and of all unread messages of a watch, in bytes. Zero means 64 MiB.
-	// Each message is one event. A page cannot slow the server down, so unread messages need a limit. Exceeding it
-	// returns a *[lw.FrameTooLargeError].
-	MaxMessage int64
-}
-
 // Transport is a [lw.Transport] that watches over the browser's WebSocket. All methods may be called concurrently. Each
 // watch has its own connection.
 type Transport struct {
-	over *lwhttp.Transport
-	opts Options
+	over  *lwhttp.Transport
+	limit int64 // maximum size of all unread messages of a watch in bytes
 }
 
 var _ lw.Transport = (*Transport)(nil)
 
 // New returns a transport to the server of over. It sends the token as a subprotocol, because a page cannot set
-// headers. Requests other than watches go to over. opts may be nil. Close over to release the resources.
-func New(over *lwhttp.Transport, opts *Options) *Transport {
-	t := &Transport{over: over}
-	if opts != nil {
-		t.opts = *opts
-	}
-	if t.opts.MaxMessage <= 0 {
-		t.opts.MaxMessage = 64 << 20
-	}
-	return t
-}
+// headers. Requests other than watches go to over. Close over to release the resources.
+func New(over *lwhttp.Transport) *Transport { return &Transport{over: over, limit: maxMessage} }
 
 // Open implements [lw.Transport]. The body of a watch contains the messages, joined by newlines. It ends with io.EOF if
 // the server closed with code 1000, like a kube-apiserver. It ends with a *[CloseError] for another code, and with
-// io.ErrUnexpectedEOF if the connection broke.
+// io.ErrUnexpectedEOF if the connection broke. A page cannot slow the server down, so unread messages need a limit: if
+// they exceed 64 MiB, the body ends with a *[lw.FrameTooLargeError].
 //
 // A page does not learn the reason for a rejected handshake. So Open sends the same request over HTTP and returns its
 // error response. If that request succeeds, Open tries the WebSocket once more, because Chrome cancels the first one to
@@ -93,11 +77,11 @@ func (t *Transport) dial(ctx context.Context, req *lw.Request) (*body, error) {
 		stream.Add("", tokenProtocol+redact.Base64(token))
 		stream.Add("", otherProtocol)
 	}
-	if err := stream.Dial(ctx, t.opts.MaxMessage); err != nil {
+	if err := stream.Dial(ctx, t.limit); err != nil {
 		stream.Close()
 		return nil, err
 	}
-	return &body{ctx: ctx, stream: stream, limit: t.opts.MaxMessage, secrets: redact.Secrets{token}}, nil
+	return &body{ctx: ctx, stream: stream, limit: t.limit, secrets: redact.Secrets{token}}, nil
 }
 
 // body joins the messages of a watch with newlines.

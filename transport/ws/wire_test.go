@@ -26,12 +26,12 @@ import (
 // TestMain fails if a test leaks a connection.
 func TestMain(m *testing.M) { leak.Main(m) }
 
-func dial(t *testing.T, over *lwhttp.Options, opts *ws.Options) *ws.Transport {
+func dial(t *testing.T, over *lwhttp.Options) *ws.Transport {
 	t.Helper()
 	transport, err := lwhttp.New(wire.URL(t), over)
 	require.NoError(t, err)
 	t.Cleanup(transport.Close)
-	return ws.New(transport, opts)
+	return ws.New(transport)
 }
 
 // follow reads a watch to its end.
@@ -52,7 +52,7 @@ func TestTextAndBinaryMessages(t *testing.T) {
 	long := strings.Repeat("lang wie öd ", 5000)
 	for _, query := range []url.Values{{}, {"binary": {""}}} {
 		query["say"], query["close"] = []string{"one\n", "zwölf", "", long}, []string{"1000"}
-		text, err := follow(t, dial(t, nil, nil), "/ws", query)
+		text, err := follow(t, dial(t, nil), "/ws", query)
 		require.NoError(t, err)
 		require.Equal(t, "one\n\nzwölf\n\n"+long, text)
 	}
@@ -67,7 +67,7 @@ func TestEndErrors(t *testing.T) {
 		if code != 0 {
 			query.Set("close", strconv.Itoa(code))
 		}
-		text, err := follow(t, dial(t, nil, nil), "/ws", query)
+		text, err := follow(t, dial(t, nil), "/ws", query)
 		require.Equal(t, "one", text)
 		require.Equal(t, want, err)
 	}
@@ -75,7 +75,9 @@ func TestEndErrors(t *testing.T) {
 
 func TestTooLargeMessages(t *testing.T) {
 	query := url.Values{"say": {"small", strings.Repeat("x", 101)}}
-	text, err := follow(t, dial(t, nil, &ws.Options{MaxMessage: 100}), "/ws", query)
+	transport := dial(t, nil)
+	transport.SetLimit(100)
+	text, err := follow(t, transport, "/ws", query)
 	require.Equal(t, "small", text)
 	require.Equal(t, &lw.FrameTooLargeError{Limit: 100}, err)
 }
@@ -85,24 +87,24 @@ func TestRejectedHandshakes(t *testing.T) {
 	for code, want := range map[int]error{
 		401: lw.ErrUnauthorized, 403: lw.ErrForbidden, 404: lw.ErrNotFound, 410: lw.ErrExpired, 429: lw.ErrTooManyRequests,
 	} {
-		_, err := follow(t, dial(t, nil, nil), "/status/"+strconv.Itoa(code), nil)
+		_, err := follow(t, dial(t, nil), "/status/"+strconv.Itoa(code), nil)
 		require.ErrorIs(t, err, want)
 		rejected, ok := errors.AsType[*lw.StatusError](err)
 		require.True(t, ok)
 		require.Equal(t, 7*time.Second, rejected.RetryAfter)
 	}
-	_, err := follow(t, dial(t, nil, nil), "/parts", nil)
+	_, err := follow(t, dial(t, nil), "/parts", nil)
 	require.ErrorIs(t, err, lwhttp.ErrNotUpgraded)
 	require.ErrorIs(t, err, errors.ErrUnsupported)
 
-	_, err = follow(t, dial(t, nil, nil), "/nothing", nil)
+	_, err = follow(t, dial(t, nil), "/nothing", nil)
 	require.Error(t, err)
 	require.NotErrorIs(t, err, errors.ErrUnsupported, "a server that does not respond may support WebSockets")
 }
 
 // Without headers, the token is a subprotocol next to exactly one other.
 func TestTokenHeaderOrSubprotocol(t *testing.T) {
-	text, err := follow(t, dial(t, &lwhttp.Options{Token: "a~b?"}, nil), "/echo", nil)
+	text, err := follow(t, dial(t, &lwhttp.Options{Token: "a~b?"}), "/echo", nil)
 	require.NoError(t, err)
 	var seen wire.Request
 	require.NoError(t, json.Unmarshal([]byte(text), &seen))
@@ -114,7 +116,7 @@ func TestTokenHeaderOrSubprotocol(t *testing.T) {
 		require.Empty(t, seen.Protocols)
 	}
 
-	text, err = follow(t, dial(t, nil, nil), "/echo", nil)
+	text, err = follow(t, dial(t, nil), "/echo", nil)
 	require.NoError(t, err)
 	seen = wire.Request{}
 	require.NoError(t, json.Unmarshal([]byte(text), &seen))
@@ -123,7 +125,7 @@ func TestTokenHeaderOrSubprotocol(t *testing.T) {
 }
 
 func TestListsGoOverHTTP(t *testing.T) {
-	body, err := dial(t, nil, nil).Open(t.Context(), &lw.Request{Path: "/parts", Query: "say=list"})
+	body, err := dial(t, nil).Open(t.Context(), &lw.Request{Path: "/parts", Query: "say=list"})
 	require.NoError(t, err)
 	text, err := io.ReadAll(body)
 	require.NoError(t, err)
@@ -133,7 +135,7 @@ func TestListsGoOverHTTP(t *testing.T) {
 
 func TestContextEndsWatch(t *testing.T) {
 	enough := errors.New("enough")
-	transport := dial(t, nil, nil)
+	transport := dial(t, nil)
 	waiting := func(want string) {
 		t.Helper()
 		require.Eventually(t, func() bool {

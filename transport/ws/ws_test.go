@@ -24,7 +24,7 @@ import (
 var watch = &lw.Request{Path: "/api/v1/pods", Query: "watch=1", Watch: true}
 
 // newTransport returns a transport to a server with a handler.
-func newTransport(t *testing.T, handler http.HandlerFunc, opts *Options) *Transport {
+func newTransport(t *testing.T, handler http.HandlerFunc) *Transport {
 	t.Helper()
 	server := httptest.NewServer(handler)
 	over, err := lwhttp.New(server.URL, &lwhttp.Options{Token: "secret"})
@@ -34,7 +34,7 @@ func newTransport(t *testing.T, handler http.HandlerFunc, opts *Options) *Transp
 		server.CloseClientConnections()
 		server.Close()
 	})
-	return New(over, opts)
+	return New(over)
 }
 
 // upgraded returns a handler that accepts WebSockets and calls do.
@@ -77,7 +77,7 @@ func read(t *testing.T, transport *Transport) (string, error) {
 }
 
 func TestMessagesAreJoined(t *testing.T) {
-	text, err := read(t, newTransport(t, upgraded(say(1000, "one\n", "two", "", strings.Repeat("long", 100_000))), nil))
+	text, err := read(t, newTransport(t, upgraded(say(1000, "one\n", "two", "", strings.Repeat("long", 100_000)))))
 	require.NoError(t, err)
 	require.Equal(t, "one\n\ntwo\n\n"+strings.Repeat("long", 100_000), text)
 }
@@ -100,7 +100,7 @@ func TestWatchErrors(t *testing.T) {
 		}, io.ErrUnexpectedEOF},
 	} {
 		t.Run(name, func(t *testing.T) {
-			text, err := read(t, newTransport(t, upgraded(c.do), nil))
+			text, err := read(t, newTransport(t, upgraded(c.do)))
 			require.True(t, strings.HasPrefix(text, "x"), text)
 			require.Equal(t, c.want, err)
 		})
@@ -111,7 +111,7 @@ func TestWatchErrors(t *testing.T) {
 func TestConnectionReset(t *testing.T) {
 	_, err := read(t, newTransport(t, upgraded(func(conn *websocket.Conn) {
 		_ = conn.NetConn().(*net.TCPConn).SetLinger(0)
-	}), nil))
+	})))
 	require.Error(t, err)
 	require.NotErrorIs(t, err, io.EOF)
 }
@@ -126,19 +126,21 @@ func TestFragmentsAndPings(t *testing.T) {
 		go func() { _, _, _ = conn.ReadMessage() }()
 		<-answered
 		say(1000)(conn)
-	}), nil))
+	})))
 	require.NoError(t, err)
 	require.Equal(t, "one", text)
 }
 
 func TestLargeMessages(t *testing.T) {
 	heard := make(chan error, 1)
-	text, err := read(t, newTransport(t, upgraded(func(conn *websocket.Conn) {
+	transport := newTransport(t, upgraded(func(conn *websocket.Conn) {
 		_ = conn.WriteMessage(websocket.TextMessage, []byte("small"))
 		_ = conn.WriteMessage(websocket.TextMessage, make([]byte, 101))
 		_, _, err := conn.ReadMessage()
 		heard <- err
-	}), &Options{MaxMessage: 100}))
+	}))
+	transport.SetLimit(100)
+	text, err := read(t, transport)
 	require.Equal(t, &lw.FrameTooLargeError{Limit: 100}, err)
 	require.Equal(t, "small", text)
 	require.True(t, websocket.IsCloseError(<-heard, websocket.CloseMessageTooBig))
@@ -149,7 +151,7 @@ func TestHandshake(t *testing.T) {
 	transport := newTransport(t, func(w http.ResponseWriter, r *http.Request) {
 		asked = r
 		upgraded(say(1000))(w, r)
-	}, nil)
+	})
 	body, err := transport.Open(t.Context(), &lw.Request{Path: "/api/v1/pods", Query: "watch=1", Accept: "application/json;as=X", Watch: true})
 	require.NoError(t, err)
 	require.NoError(t, body.Close())
@@ -157,13 +159,7 @@ func TestHandshake(t *testing.T) {
 	require.Equal(t, "Bearer secret", asked.Header.Get("Authorization"))
 	require.Equal(t, "application/json;as=X", asked.Header.Get("Accept"))
 	require.Equal(t, transport.over.Origin(), asked.Header.Get("Origin"))
-	require.Empty(t, asked.Header.Get("Sec-WebSocket-Extensions"), "compression is off by default")
-}
-
-func TestCompression(t *testing.T) {
-	text, err := read(t, newTransport(t, upgraded(say(1000, strings.Repeat("x", 10_000))), &Options{Compression: true}))
-	require.NoError(t, err)
-	require.Len(t, text, 10_000)
+	require.Empty(t, asked.Header.Get("Sec-WebSocket-Extensions"), "compression is not offered")
 }
 
 func TestErrorResponses(t *testing.T) {
@@ -171,18 +167,18 @@ func TestErrorResponses(t *testing.T) {
 		_, err := read(t, newTransport(t, func(w http.ResponseWriter, r *http.Request) {
 			w.WriteHeader(code)
 			fmt.Fprintf(w, `{"kind":"Status","code":%d,"message":"because","details":{"retryAfterSeconds":7}}`, code)
-		}, nil))
+		}))
 		require.ErrorIs(t, err, want)
 		status, ok := errors.AsType[*lw.StatusError](err)
 		require.True(t, ok)
 		require.Equal(t, 7*time.Second, status.RetryAfter)
 	}
-	_, err := read(t, newTransport(t, func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, `{"kind":"PodList"}`) }, nil))
+	_, err := read(t, newTransport(t, func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, `{"kind":"PodList"}`) }))
 	require.ErrorIs(t, err, lwhttp.ErrNotUpgraded)
 }
 
 func TestLists(t *testing.T) {
-	transport := newTransport(t, func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, r.Header.Get("Upgrade")+"list") }, nil)
+	transport := newTransport(t, func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, r.Header.Get("Upgrade")+"list") })
 	body, err := transport.Open(t.Context(), &lw.Request{Path: "/api/v1/pods"})
 	require.NoError(t, err)
 	text, err := io.ReadAll(body)
@@ -197,7 +193,7 @@ func TestContextEnds(t *testing.T) {
 	transport := newTransport(t, func(w http.ResponseWriter, r *http.Request) {
 		close(asked)
 		<-r.Context().Done()
-	}, nil)
+	})
 	ctx, cancel := context.WithCancelCause(t.Context())
 	go func() { <-asked; cancel(enough) }()
 	_, err := transport.Open(ctx, watch)
@@ -206,7 +202,7 @@ func TestContextEnds(t *testing.T) {
 	transport = newTransport(t, upgraded(func(conn *websocket.Conn) {
 		say(0, "one")(conn)
 		_, _, _ = conn.ReadMessage() // until the client disconnects
-	}), nil)
+	}))
 	ctx, cancel = context.WithCancelCause(t.Context())
 	body, err := transport.Open(ctx, watch)
 	require.NoError(t, err)
@@ -229,7 +225,7 @@ func TestDeadPeer(t *testing.T) {
 		for err := error(nil); err == nil; {
 			_, err = conn.NetConn().Read(buffer)
 		}
-	}), nil)
+	}))
 	deaf.keepalive = keepalive{interval: 20 * time.Millisecond, timeout: 100 * time.Millisecond}
 	text, err := read(t, deaf)
 	require.Equal(t, "one", text)
@@ -245,7 +241,7 @@ func TestDeadPeer(t *testing.T) {
 			return answer(data)
 		})
 		_, _, _ = conn.ReadMessage()
-	}), nil)
+	}))
 	alive.keepalive = keepalive{interval: 20 * time.Millisecond, timeout: time.Minute}
 	text, err = read(t, alive)
 	require.NoError(t, err)
@@ -254,7 +250,7 @@ func TestDeadPeer(t *testing.T) {
 }
 
 func TestCloseTwice(t *testing.T) {
-	transport := newTransport(t, upgraded(func(conn *websocket.Conn) { _, _, _ = conn.ReadMessage() }), nil)
+	transport := newTransport(t, upgraded(func(conn *websocket.Conn) { _, _, _ = conn.ReadMessage() }))
 	body, err := transport.Open(t.Context(), watch)
 	require.NoError(t, err)
 	done := make(chan error)
@@ -271,7 +267,7 @@ func TestProtobufWatchesUseHTTP(t *testing.T) {
 	transport := newTransport(t, func(w http.ResponseWriter, r *http.Request) {
 		require.Empty(t, r.Header.Get("Upgrade"))
 		_, _ = w.Write([]byte{0, 0, 0, 1, '\n'})
-	}, nil)
+	})
 	body, err := transport.Open(t.Context(), &lw.Request{Path: watch.Path, Query: watch.Query, Accept: "application/vnd.kubernetes.protobuf", Watch: true})
 	require.NoError(t, err)
 	defer body.Close()

@@ -64,7 +64,7 @@ func newListwatch(o Options) func(string) Informer {
 	overHTTP := harness.MustGet(lwhttp.New(o.URL, &lwhttp.Options{CAData: []byte(o.CA)}))
 	var transport lw.Transport = overHTTP
 	if o.WebSocket {
-		transport = ws.New(overHTTP, nil)
+		transport = ws.New(overHTTP)
 	}
 	return func(namespace string) Informer {
 		client := harness.MustGet(lw.NewClient(transport, lw.Pods(namespace), lw.RawCodec{}, nil))

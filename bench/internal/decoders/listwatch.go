@@ -30,8 +30,8 @@ func listwatch() []Decoder {
 	return []Decoder{
 		newDecoder(Listwatch, asJSON, watched(lw.RawCodec{})),
 		newDecoder(Projected, asJSON, watched(fields)),
-		newDecoder(Compact, asJSON, watched(compact.NewCodec(lw.RawCodec{}, nil))),
-		newDecoder("listwatch, cache/compact of ten fields", asJSON, watched(compact.NewCodec(fields, nil))),
+		newDecoder(Compact, asJSON, watched(compact.NewCodec(lw.RawCodec{}))),
+		newDecoder("listwatch, cache/compact of ten fields", asJSON, watched(compact.NewCodec(fields))),
 		newDecoder("listwatch, codec.JSON of *corev1.Pod", asJSON, watched(codec.JSON[*corev1.Pod]{})),
 		newDecoder("listwatch, codec.Protobuf of *corev1.Pod", asProtobuf, watched(codec.Protobuf[*corev1.Pod]{})),
 		newDecoder(Floor, asJSON, floor),

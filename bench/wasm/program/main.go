@@ -57,7 +57,11 @@ func store(client *lw.Client[*lw.Object]) {
 		began()
 		for event, err := range client.Watch(context.Background(), lw.WatchOptions{}) {
 			must(err)
-			writer.Fold(event)
+			if event.Type == lw.Deleted {
+				writer.Delete(event.Object.Key())
+			} else if event.Object != nil {
+				writer.Put(event.Object)
+			}
 		}
 		ended("store")
 	}
@@ -74,13 +78,10 @@ func list(client *lw.Client[*lw.Object]) {
 }
 
 func readList(client *lw.Client[*lw.Object], writer *cache.Writer[*lw.Object]) {
-	var meta lw.ListMeta
-	writer.Fold(lw.Event[*lw.Object]{Type: lw.ListStarted})
-	for object, err := range client.List(context.Background(), lw.ListOptions{}, &meta) {
+	for object, err := range client.List(context.Background(), lw.ListOptions{}, new(lw.ListMeta)) {
 		must(err)
-		writer.Fold(lw.Event[*lw.Object]{Type: lw.Added, Object: object})
+		writer.Put(object)
 	}
-	writer.Fold(lw.Event[*lw.Object]{Type: lw.Synced, ResourceVersion: meta.ResourceVersion})
 }
 
 func operate(*lw.Client[*lw.Object]) {

@@ -37,7 +37,7 @@ func create(t *testing.T, server *lwtest.Server, object string) {
 func labeled(server *lwtest.Server, name string) func() bool {
 	return func() bool {
 		_, objects := server.State("namespaces")
-		return strings.Contains(string(objects[name].JSON), `"environment":"development"`)
+		return strings.Contains(objects[name].Raw(), `"environment":"development"`)
 	}
 }
 
@@ -62,7 +62,7 @@ func TestLabelsNamespaceAfterOutage(t *testing.T) {
 	create(t, server, `{"metadata":{"name":"shop"}}`)
 	require.Eventually(t, labeled(server, "shop"), 10*time.Second, time.Millisecond)
 
-	server.Stop()
+	server.Close()
 	create(t, server, `{"metadata":{"name":"blog"}}`) // no watch reports it
 	require.NoError(t, server.Restart())              // after Restart, all older resourceVersions have expired
 	require.Eventually(t, labeled(server, "blog"), 30*time.Second, time.Millisecond)

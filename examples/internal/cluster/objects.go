@@ -22,7 +22,7 @@ func (c *cluster) get(resource, namespace, name string) (object fields, ok bool)
 	if !ok {
 		return nil, false
 	}
-	if err := json.Unmarshal(stored.JSON, &object); err != nil {
+	if err := json.Unmarshal([]byte(stored.Raw()), &object); err != nil {
 		panic("cluster: decode " + resource + " " + key + ": " + err.Error())
 	}
 	return object, true

@@ -122,9 +122,9 @@ func follow(t *testing.T, s *recorder, server, over string, opts *lwhttp.Options
 	transport := lw.Transport(http)
 	switch over {
 	case "ws":
-		transport = ws.New(http, nil)
+		transport = ws.New(http)
 	case "auto":
-		transport = fallback.New(http, ws.New(http, nil))
+		transport = fallback.New(http, ws.New(http))
 	}
 	client, err := lw.NewClient(transport, configMaps, lw.RawCodec{}, nil)
 	require.NoError(t, err)

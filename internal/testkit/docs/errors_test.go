@@ -82,11 +82,15 @@ func produced(t *testing.T) []error {
 	_, resource := lw.ParseResource("pod", "")
 	unusable := cache.NewReflector[*lw.Object](nil, nil).Restore(strings.NewReader("x"), cache.Origin{}, lw.ParseObject)
 	_, plugin := kubeconfig.Load(&kubeconfig.Options{Path: config})
+	require.NoError(t, os.WriteFile(config, []byte(`{"current-context": "a", "contexts": [{"name": "a", "context": {"cluster": "a", "user": "a"}}],
+		"clusters": [{"name": "a", "cluster": {"server": "https://127.0.0.1"}}],
+		"users": [{"name": "a", "user": {"client-certificate-data": "eA==", "client-key": "/none"}}]}`), 0o600))
+	_, key := kubeconfig.Load(&kubeconfig.Options{Path: config})
 	_, path := lw.Project("a..b")
 	_, version := lw.NewClient(transport{}, lw.Resource{Plural: "pods"}, lw.RawCodec{}, nil)
 	_, token := lwhttp.New("https://127.0.0.1", &lwhttp.Options{TokenFile: os.DevNull})
 	return []error{
-		unknown, resource, plugin, token, path, version, syscall.ECONNREFUSED, syscall.ECONNRESET, io.ErrUnexpectedEOF, x509.UnknownAuthorityError{},
+		unknown, resource, plugin, key, token, path, version, syscall.ECONNREFUSED, syscall.ECONNRESET, io.ErrUnexpectedEOF, x509.UnknownAuthorityError{},
 		http.ErrSchemeMismatch,
 		invalid.ErrVersionRegressed, invalid.ErrNoInitialEnd, invalid.ErrNotList, invalid.ErrNoProgress, invalid.ErrInconsistentPages, invalid.ErrShardIgnored,
 		status(401, "Unauthorized", "Unauthorized"), status(403, "Forbidden", "pods is forbidden"), status(404, "", "404 page not found"),
@@ -95,7 +99,6 @@ func produced(t *testing.T) []error {
 		status(504, "Timeout", "Timeout: Too large resource version: 9, current: 7"),
 		&lw.MalformedError{}, &lw.FrameTooLargeError{}, &lw.DecodeError{Err: &codec.FieldError{Field: "spec.replicas"}}, &codec.FieldError{Field: "kind"},
 		unusable, &ws.CloseError{Code: 1011},
-		&kubeconfig.Error{File: "config", Line: 12, Entry: `user "dev"`, Field: "client-key", Err: fs.ErrNotExist},
 	}
 }
 

@@ -24,11 +24,8 @@ var beneath = map[string]string{
 	"lw.StatusCause":        "a part of a StatusError",
 
 	"lw.DecodeError":         "codec's ExampleJSON shows one",
-	"cache.IndexSnapshot":    "what Index.In returns",
 	"cache.ChangeType":       "constants",
 	"cache.Change":           "what Informer.Changes yields",
-	"lwtest.Match":           "what Lists and Watches are",
-	"lwtest.Object":          "what Create returns",
 	"lwtest.Request":         "what Requests returns",
 	"kubeconfig.Config":      "what Load returns",
 	"fallback.Transport":     "what New returns",

@@ -127,9 +127,12 @@ var addresses = regexp.MustCompile(`127\.0\.0\.1:\d+`)
 
 // newScene starts a cluster and a shell whose kubeconfig names it.
 func newScene(t *testing.T, programs string) *scene {
-	server, err := lwtest.Start(&lwtest.Options{Resources: more})
+	server, err := lwtest.Start(nil)
 	require.NoError(t, err)
 	t.Cleanup(server.Close)
+	for _, resource := range more {
+		server.AddResource(resource)
+	}
 	folder := t.TempDir()
 	secure := httptest.NewTLSServer(server)
 	t.Cleanup(secure.Close)

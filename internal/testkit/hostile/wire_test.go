@@ -67,7 +67,7 @@ func (s *server) source(t *testing.T, m *memory) (lw.Transport, func(string), fu
 	require.NoError(t, err)
 	closeAll := func() { over.Close(); transport.CloseIdleConnections() }
 	if s.ws {
-		return lwws.New(over, nil), leaks(t), closeAll
+		return lwws.New(over), leaks(t), closeAll
 	}
 	return over, leaks(t), closeAll
 }

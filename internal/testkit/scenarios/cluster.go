@@ -68,7 +68,7 @@ func (r *run) transport(token string) lw.Transport {
 	require.NoError(r, err)
 	r.Cleanup(over.Close)
 	if r.websocket {
-		return lwws.New(over, nil)
+		return lwws.New(over)
 	}
 	return over
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"net/http"
 	"testing"
-	"time"
 
 	"github.com/seed-6d2a410a/listwatch/internal/testkit/scenarios"
 	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
@@ -14,8 +13,7 @@ import (
 
 func TestEmbeddedServer(t *testing.T) {
 	server, err := lwtest.Start(&lwtest.Options{
-		Tokens:        map[string]lwtest.Access{"admin": lwtest.FullAccess, "nobody": lwtest.NoAccess},
-		FreshnessWait: 50 * time.Millisecond,
+		Tokens: []string{"admin"}, ForbiddenTokens: []string{"nobody"},
 	})
 	require.NoError(t, err)
 	t.Cleanup(server.Close)
@@ -28,10 +26,10 @@ func TestEmbeddedServer(t *testing.T) {
 		Client:      client,
 		AdminToken:  "admin",
 		NobodyToken: "nobody",
-		Kill:        func(context.Context) error { server.Stop(); return nil },
+		Kill:        func(context.Context) error { server.Close(); return nil },
 		Start:       restart,
 		Expire: func(ctx context.Context) error {
-			server.Stop()
+			server.Close()
 			server.Compact()
 			return restart(ctx)
 		},

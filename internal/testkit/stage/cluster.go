@@ -25,14 +25,15 @@ type command struct {
 	Do     string `json:"do"`
 	Server string `json:"server"`
 
-	Tokens map[string]lwtest.Access `json:"tokens"` // start: the accepted tokens
-	Zip    bool                     `json:"zip"`    // start: compress streaming lists, like Kubernetes 1.37
-	Quiet  bool                     `json:"quiet"`  // start: send no bookmarks
-	Token  string                   `json:"token"`  // revoke, allow
-	Object json.RawMessage          `json:"object"` // put: a ConfigMap
-	Name   string                   `json:"name"`   // delete: a ConfigMap; define, undefine: a plural
-	N      int                      `json:"n"`      // write, fill, touch: number of objects; expire: number of events before the error
-	Seed   uint64                   `json:"seed"`   // write, touch
+	Tokens    []string        `json:"tokens"`    // start: the tokens with full access
+	Forbidden []string        `json:"forbidden"` // start: the tokens without access
+	Zip       bool            `json:"zip"`       // start: compress streaming lists, like Kubernetes 1.37
+	Quiet     bool            `json:"quiet"`     // start: send no bookmarks
+	Token     string          `json:"token"`     // revoke, allow
+	Object    json.RawMessage `json:"object"`    // put: a ConfigMap
+	Name      string          `json:"name"`      // delete: a ConfigMap; define, undefine: a plural
+	N         int             `json:"n"`         // write, fill, touch: number of objects; expire: number of events before the error
+	Seed      uint64          `json:"seed"`      // write, touch
 }
 
 // cluster is a test API server. The tests follow its ConfigMaps.
@@ -65,7 +66,7 @@ func (c *control) start(cmd *command) (any, error) {
 		bookmarks = time.Hour
 	}
 	server, err := lwtest.Start(&lwtest.Options{
-		Tokens: cmd.Tokens, AllowedOrigins: []string{c.origin}, BookmarkInterval: bookmarks,
+		Tokens: cmd.Tokens, ForbiddenTokens: cmd.Forbidden, AllowedOrigins: []string{c.origin}, BookmarkInterval: bookmarks,
 	})
 	if err != nil {
 		return nil, err
@@ -116,7 +117,7 @@ func (c *cluster) befall(cmd *command) error {
 	case "compact":
 		c.Compact()
 	case "stop":
-		c.Stop()
+		c.Close()
 	case "restart":
 		return c.Restart()
 	case "close":
@@ -126,7 +127,7 @@ func (c *cluster) befall(cmd *command) error {
 	case "buffer": // like a proxy that waits for the end of the response
 		c.Fail(func(r lwtest.Request) bool { return lwtest.Watches(r) && r.Header.Get("Upgrade") == "" }, -1, lwtest.Stall())
 	case "hold": // delays the responses to all requests
-		c.release = c.Fail(lwtest.Any, -1, lwtest.Stall())
+		c.release = c.Fail(nil, -1, lwtest.Stall())
 	case "release":
 		c.release()
 		c.DropConnections()
@@ -173,7 +174,7 @@ func (c *cluster) look() any {
 	version, objects := c.State("configmaps")
 	texts := map[string]json.RawMessage{}
 	for key, object := range objects {
-		texts[key] = object.JSON
+		texts[key] = json.RawMessage(object.Raw())
 	}
 	return map[string]any{
 		"version": version, "objects": texts,

@@ -22,7 +22,7 @@ var watching atomic.Int64
 func main() {
 	options := &lwtest.Options{}
 	if len(os.Args) > 1 { // one token with full access and one without permissions
-		options.Tokens = map[string]lwtest.Access{"good": lwtest.FullAccess, "weak": lwtest.NoAccess}
+		options.Tokens, options.ForbiddenTokens = []string{"good"}, []string{"weak"}
 	}
 	server, err := lwtest.Start(options)
 	if err != nil {
@@ -58,11 +58,11 @@ func do(server *lwtest.Server, words []string) (answer any, err error) {
 	case "compact":
 		server.Compact()
 	case "stop":
-		server.Stop()
+		server.Close()
 	case "restart":
 		err = server.Restart()
 	case "requests":
-		return len(server.Requests(lwtest.Any)), nil
+		return len(server.Requests(nil)), nil
 	case "watching":
 		return watching.Load(), nil
 	default:

@@ -26,8 +26,7 @@ func (a api) path() string {
 
 func (a api) resource() lwtest.Resource {
 	return lwtest.Resource{
-		Group: a.Group, Version: a.Version, Kind: a.Kind, Plural: a.Plural, Singular: a.Singular, ShortNames: a.ShortNames,
-		Namespaced: a.Namespaced,
+		Group: a.Group, Version: a.Version, Kind: a.Kind, Plural: a.Plural, ShortNames: a.ShortNames, Namespaced: a.Namespaced,
 	}
 }
 

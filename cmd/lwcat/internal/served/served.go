@@ -76,7 +76,7 @@ func (s *Server) addCollection(ctx context.Context, c recording.Collection, of a
 }
 
 func newServer(resources ...lwtest.Resource) (*lwtest.Server, error) {
-	return lwtest.Start(&lwtest.Options{Resources: resources, OnlyResources: true, History: 1 << 62, Listener: closedListener{}})
+	return lwtest.Start(&lwtest.Options{Resources: resources, History: 1 << 62, Listener: closedListener{}})
 }
 
 // closedListener accepts no connections. All requests arrive through Server.ServeHTTP.

@@ -86,7 +86,7 @@ func TestRelistsAfterOutageWithCompaction(t *testing.T) {
 	server := start(t)
 	put(t, server, "web", labels, two)
 	requirePods(t, server, "default/web-0", "default/web-1")
-	server.Stop()
+	server.Close()
 	put(t, server, "web", labels, one)
 	server.Compact()
 	require.NoError(t, server.Restart())
