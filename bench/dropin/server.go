@@ -28,9 +28,6 @@ const (
 	seed       = 1
 )
 
-func firstNamespace() string { return sample.Pods(seed, 1)[0].Namespace }
-func firstName() string      { return sample.Pods(seed, 1)[0].Name }
-
 // server serves Pods as JSON and as protobuf. An order is a number of events.
 type server struct {
 	pods   []sample.Pod
