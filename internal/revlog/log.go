@@ -145,32 +145,25 @@ func (l *Log[V]) At(name, prefix string, revision int64) ([]Entry[V], error) {
 	}
 	c := l.collection(name)
 	before := c.before(prefix, revision)
-	var keys []string
+	var entries []Entry[V]
 	first, _ := slices.BinarySearch(c.keys, prefix)
 	for _, key := range c.keys[first:] {
 		if !strings.HasPrefix(key, prefix) {
 			break
 		}
 		if _, changed := before[key]; !changed {
-			keys = append(keys, key)
-		}
-	}
-	for key, event := range before {
-		if event.Type != Created {
-			keys = append(keys, key)
-		}
-	}
-	if len(before) > 0 {
-		slices.Sort(keys)
-	}
-	var entries []Entry[V]
-	for _, key := range keys {
-		if event, changed := before[key]; changed {
-			entries = append(entries, event.Prev)
-		} else {
 			entries = append(entries, c.live[key])
 		}
 	}
+	if len(before) == 0 {
+		return entries, nil // already sorted
+	}
+	for _, event := range before {
+		if event.Type != Created {
+			entries = append(entries, event.Prev)
+		}
+	}
+	slices.SortFunc(entries, func(a, b Entry[V]) int { return strings.Compare(a.Key, b.Key) })
 	return entries, nil
 }
 
