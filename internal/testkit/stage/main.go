@@ -1,6 +1,6 @@
 //go:build !js
 
-// Command stage is the server for the browser tests. It serves the test pages under a content security policy, and the
+// Command stage is the server for the tests of the npm package in Node and in browsers. It serves the test pages under a content security policy, and the
 // npm package in wasm/. It also runs test API servers that the tests control. It prints its URL and exits when its
 // standard input is closed.
 package main
