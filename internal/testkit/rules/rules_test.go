@@ -61,7 +61,7 @@ var mayImport = map[string][]string{
 	"transport/fallback":    {"lw", "internal/preference", "internal/redact", "internal/tracing"},
 	"transport/kubeconfig":  {"lw", "transport/http", "internal/kubeflags", "internal/nearest", "internal/secretfile"},
 	"lw/lwtest":             {"lw", "internal/playback", "internal/wsframe", "internal/labels", "internal/revlog"},
-	"examples/secrets":      {"lw", "cache", "lw/lwtest", "transport/http"},
+	"examples/secrets":      {"lw", "cache"},
 	"examples/etcd":         {"lw"},
 	"examples/browser":      nil,
 	"examples/server":       {"lw/lwtest"},
