@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"strconv"
@@ -74,9 +73,7 @@ func (s *server) collection(w http.ResponseWriter, r *http.Request) {
 	}
 	switch {
 	case r.FormValue("sendInitialEvents") != "":
-		w.Header().Set("Content-Type", runtime.ContentTypeJSON)
-		w.WriteHeader(http.StatusUnprocessableEntity)
-		_, _ = io.WriteString(w, `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Invalid","code":422}`) // the client may be gone
+		serve.RejectStreamingList(w)
 	case r.FormValue("watch") != "":
 		s.watch(w, r, mediaType)
 	default:
