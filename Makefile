@@ -116,7 +116,7 @@ ifeq ($(NODE),)
 	@echo "There is no Node, so the JavaScript package is not tested; with Node 20.16 or later and npm: make test-js"
 else
 	@$(MAKE) --no-print-directory wasm wasm/node_modules/.package-lock.json
-	@$(GO) build -o bin/wasm-serve ./wasm/test/serve
+	@$(GO) build -o bin/stage ./internal/testkit/stage
 	cd wasm && $(NODE) --test --test-timeout=120000 --test-reporter=spec test/*.test.mjs
 	@# The tests of the dashboard use happy-dom, which is a development dependency of the package.
 	$(NODE) --test --test-timeout=120000 --test-reporter=spec examples/browser/test/*.test.js

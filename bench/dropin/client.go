@@ -25,7 +25,6 @@ type task struct {
 	URL                              string
 	Pods                             int
 	Listwatch, Unstructured, Handler bool
-	Keep                             bool // managedFields
 }
 
 // objects returns an empty object and an empty list of the type that is measured.
@@ -75,19 +74,6 @@ func measure(t task) (r result) {
 	}
 	runtime.GC()
 	r.ColdList = harness.CPUPer(t.Pods, list)
-	lists, gets := 10, 10*t.Pods // so many that each process collects garbage several times
-	r.List = harness.CPUPer(lists*t.Pods, func() {
-		for range lists {
-			list()
-		}
-	})
-	key := client.ObjectKey{Namespace: firstNamespace(), Name: firstName()}
-	r.Get = harness.CPUPer(gets, func() {
-		for range gets {
-			into, _ := t.objects()
-			harness.Must(c.Get(ctx, key, into))
-		}
-	})
 	list()
 	var stats runtime.MemStats
 	runtime.GC()
@@ -103,8 +89,8 @@ func (t task) start(ctx context.Context) cache.Cache {
 	mapper.Add(corev1.SchemeGroupVersion.WithKind("Pod"), meta.RESTScopeNamespace)
 	newCache, opts := cache.New, cache.Options{Mapper: mapper}
 	if t.Listwatch {
-		newCache = listwatch.Options{DropManagedFields: !t.Keep}.NewCache
-	} else if !t.Keep {
+		newCache = listwatch.Options{DropManagedFields: true}.NewCache
+	} else {
 		opts.DefaultTransform = cache.TransformStripManagedFields()
 	}
 	c := harness.MustGet(newCache(&rest.Config{Host: t.URL}, opts))

@@ -16,7 +16,6 @@ import (
 var (
 	count  = flag.Int("pods", 10_000, "number of Pods")
 	rounds = flag.Int("rounds", 3, "number of rounds, whose medians are printed")
-	keep   = flag.Bool("managed-fields", false, "keep managedFields. By default both drop them, client-go by a transform")
 )
 
 func main() {
@@ -35,7 +34,7 @@ func compare(ctx context.Context) error {
 	defer stop()
 	for _, unstructured := range []bool{false, true} {
 		for _, handler := range []bool{false, true} {
-			if err := table(ctx, task{URL: url, Pods: *count, Unstructured: unstructured, Handler: handler, Keep: *keep}); err != nil {
+			if err := table(ctx, task{URL: url, Pods: *count, Unstructured: unstructured, Handler: handler}); err != nil {
 				return err
 			}
 		}
@@ -84,7 +83,7 @@ func pick(condition bool, yes, no string) string {
 
 // result has the figures of one process.
 type result struct {
-	SyncCPU, PeakRSS, Heap, HeapAfterList, PerEvent, Get, ColdList, List float64
+	SyncCPU, PeakRSS, Heap, HeapAfterList, PerEvent, ColdList float64
 }
 
 var figures = []struct {
@@ -96,7 +95,5 @@ var figures = []struct {
 	{"heap after sync, MB", func(r result) float64 { return r.Heap / 1e6 }},
 	{"heap after a full List, MB", func(r result) float64 { return r.HeapAfterList / 1e6 }},
 	{"CPU per event, µs", func(r result) float64 { return r.PerEvent / 1e3 }},
-	{"CPU per Get of a decoded object, µs", func(r result) float64 { return r.Get / 1e3 }},
 	{"CPU per object of the first List, µs", func(r result) float64 { return r.ColdList / 1e3 }},
-	{"CPU per object of the next List, µs", func(r result) float64 { return r.List / 1e3 }},
 }

@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"strconv"
@@ -27,9 +26,6 @@ const (
 	firstEvent = 2_000_001 // resourceVersion of the first event
 	seed       = 1
 )
-
-func firstNamespace() string { return sample.Pods(seed, 1)[0].Namespace }
-func firstName() string      { return sample.Pods(seed, 1)[0].Name }
 
 // server serves Pods as JSON and as protobuf. An order is a number of events.
 type server struct {
@@ -77,9 +73,7 @@ func (s *server) collection(w http.ResponseWriter, r *http.Request) {
 	}
 	switch {
 	case r.FormValue("sendInitialEvents") != "":
-		w.Header().Set("Content-Type", runtime.ContentTypeJSON)
-		w.WriteHeader(http.StatusUnprocessableEntity)
-		_, _ = io.WriteString(w, `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Invalid","code":422}`) // the client may be gone
+		serve.RejectStreamingList(w)
 	case r.FormValue("watch") != "":
 		s.watch(w, r, mediaType)
 	default:

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -39,7 +38,7 @@ func startServer(pods int) address {
 	mux.HandleFunc(asOneBody+"/api/v1/pods", func(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case r.FormValue("sendInitialEvents") != "":
-			rejectStreamingList(w)
+			serve.RejectStreamingList(w)
 		case r.FormValue("watch") != "":
 			watch(w, r, nil)
 		default:
@@ -80,14 +79,6 @@ func bodies(pods []sample.Pod) map[string][]byte {
 		bodyName(asOneBody, true):  harness.MustGet(runtime.Encode(encoder, typed)),
 		bodyName(asStream, false):  serve.InitialEvents(pods, version),
 	}
-}
-
-// rejectStreamingList sends the response of a server without streaming lists.
-func rejectStreamingList(w http.ResponseWriter) {
-	w.Header().Set("Content-Type", runtime.ContentTypeJSON)
-	w.WriteHeader(http.StatusUnprocessableEntity)
-	fmt.Fprint(w, `{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","reason":"Invalid","code":422,`+
-		`"message":"sendInitialEvents: Forbidden: sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled"}`)
 }
 
 // watch sends the initial events of a watch. No events follow them.

@@ -37,7 +37,7 @@ func compare(ctx context.Context) error {
 	if *harness.Short {
 		*pods = 200
 	}
-	table := harness.NewTable(os.Stdout, fmt.Sprintf("bytes per Pod\talike\tof the event\t%d templates\tof the event\ttarget", templates))
+	table := harness.NewTable(os.Stdout, fmt.Sprintf("bytes per Pod\talike\tof the event\t%d templates\tof the event", templates))
 	for i, decoder := range decoders.All() {
 		if decoder.Name == decoders.Floor {
 			continue
@@ -50,22 +50,10 @@ func compare(ctx context.Context) error {
 		if err := harness.Run(ctx, "decode", task{i, *pods, true}, &templated); err != nil {
 			return err
 		}
-		table.Row("%s\t%.0f\t%.2f\t%.0f\t%.2f\t%s", decoder.Name, alike.Heap, alike.Heap/alike.Event,
-			templated.Heap, templated.Heap/templated.Event, target(decoder.Name, alike.Heap, templated.Heap))
+		table.Row("%s\t%.0f\t%.2f\t%.0f\t%.2f", decoder.Name, alike.Heap, alike.Heap/alike.Event,
+			templated.Heap, templated.Heap/templated.Event)
 	}
 	return table.Flush()
-}
-
-func target(name string, alike, templated float64) string {
-	switch name {
-	case decoders.Listwatch:
-		return harness.Target("at most 4400, alike", alike <= 4400)
-	case decoders.Projected:
-		return harness.Target("at most 500, alike", alike <= 500)
-	case decoders.Compact:
-		return harness.Target("at most 1200, templates", templated <= 1200)
-	}
-	return ""
 }
 
 // retain measures one decoder.

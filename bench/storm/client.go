@@ -5,7 +5,6 @@ import (
 	"io"
 	"log/slog"
 	"math/rand/v2"
-	"strconv"
 	"strings"
 	"time"
 
@@ -26,30 +25,19 @@ type client struct {
 // backend responds to requests in simulated time, immediately or later.
 type backend interface {
 	receive(*request)
-	version() int
 }
 
 // slowest is the maximum latency.
 const slowest = 5 * time.Millisecond
 
 // follow watches the collection until the simulation ends.
-func (c *client) follow(s scenario, random *rand.Rand) {
+func (c *client) follow(random *rand.Rand) {
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
 	source := harness.MustGet(lw.NewClient(c, lw.Pods(""), lw.RawCodec{}, nil))
-	opts := &lw.Options{
-		NoStreamingList: s.plain,
-		Logger:          slog.New(slog.DiscardHandler),
-	}
-	dice := random.Float64
-	if s.noJitter {
-		dice = func() float64 { return 0 }
-	}
-	ctx = lwclock.WithRandom(ctx, dice)
+	opts := &lw.Options{Logger: slog.New(slog.DiscardHandler)}
+	ctx = lwclock.WithRandom(ctx, random.Float64)
 	ctx = lwclock.WithReplay(ctx, func() time.Time { return time.Unix(0, 0).Add(c.now) }) // the engine does not wait itself
-	if s.saved > 0 {
-		opts.ResumeFrom = strconv.Itoa(c.server.version() - s.saved)
-	}
 	for event := range lw.ListAndWatch(ctx, source, opts) {
 		if c.over {
 			return
@@ -59,11 +47,7 @@ func (c *client) follow(s scenario, random *rand.Rand) {
 			c.alive, c.since = true, c.now
 		case lw.Interrupted:
 			c.alive = false
-			delay := event.Interruption.Delay
-			if event.Interruption.Err == lw.ErrWatchClosed {
-				delay += time.Duration(random.Float64() * float64(s.pause))
-			}
-			c.sleep(delay)
+			c.sleep(event.Interruption.Delay)
 		}
 	}
 }

@@ -24,13 +24,12 @@ const (
 type reflector struct {
 	*client
 	backoff     reflectorBackoff
-	plain       bool // uses ordinary lists, not streaming lists
 	version     int  // last resourceVersion; zero means none
 	unavailable bool // the server no longer has that resourceVersion
 }
 
-func newReflector(c *client, random func() float64, plain bool) *reflector {
-	return &reflector{client: c, plain: plain, backoff: reflectorBackoff{random: random, next: backoffFirst, reset: c.now}}
+func newReflector(c *client, random func() float64) *reflector {
+	return &reflector{client: c, backoff: reflectorBackoff{random: random, next: backoffFirst, reset: c.now}}
 }
 
 // run models Reflector.Run: a backoff delay follows every return of ListAndWatch, with or without an error.
@@ -45,10 +44,7 @@ func (r *reflector) pause() { r.sleep(r.backoff.delay(r.now)) }
 
 // listAndWatch models ListAndWatch: a streaming list, an ordinary list if that fails, then watches.
 func (r *reflector) listAndWatch() {
-	var open *stream
-	if !r.plain {
-		open = r.watchList()
-	}
+	open := r.watchList()
 	if open == nil && !r.list() {
 		return
 	}

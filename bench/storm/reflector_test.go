@@ -26,8 +26,6 @@ type scripted struct {
 	asked []string
 }
 
-func (s *scripted) version() int { return 7 }
-
 func (s *scripted) receive(r *request) {
 	kind := map[[2]bool]string{{true, true}: "streaming list", {true, false}: "watch", {false, true}: "list"}[[2]bool{r.watch, r.list}]
 	s.asked = append(s.asked, fmt.Sprintf("%v: %s from %d", s.now, kind, r.version))
@@ -46,10 +44,10 @@ func (s *scripted) receive(r *request) {
 }
 
 // requests returns the first n requests of a reflector without jitter. The network has no latency.
-func requests(n int, plain bool, steps ...step) []string {
+func requests(n int, steps ...step) []string {
 	s := &scripted{clock: newClock(0), steps: steps}
 	s.play(0, func(p *player) {
-		newReflector(&client{player: p, server: s}, func() float64 { return 0 }, plain).run()
+		newReflector(&client{player: p, server: s}, func() float64 { return 0 }).run()
 	})
 	s.run(time.Hour)
 	return s.asked[:min(n, len(s.asked))]
@@ -75,6 +73,12 @@ func watched(lasts time.Duration, end error) step {
 // empty returns a watch without an event.
 func empty(lasts time.Duration) step { return step{lasts: lasts, end: io.EOF} }
 
+// opened is a streaming list whose watch is closed cleanly after a minute.
+var opened = watched(time.Minute, io.EOF)
+
+// plain makes the reflector fall back from a streaming list to an ordinary list.
+var plain = status(422, 0)
+
 func repeat(n int, one step) (all []step) {
 	for range n {
 		all = append(all, one)
@@ -85,61 +89,57 @@ func repeat(n int, one step) (all []step) {
 func TestReflectorRules(t *testing.T) {
 	for _, rule := range []struct {
 		name  string
-		plain bool
 		steps []step
 		want  []string
 	}{
-		{"a streaming list becomes the watch", false, []step{watched(time.Minute, io.EOF)},
+		{"a streaming list becomes the watch", []step{opened},
 			[]string{"0s: streaming list from 0", "1m0s: watch from 6"}},
-		{"an ordinary list precedes the watch without streaming lists", true, []step{listed},
-			[]string{"0s: list from 0", "0s: watch from 5"}},
-		{"a watch is replaced at once after a clean close", true, []step{listed, watched(time.Minute, io.EOF)},
-			[]string{"0s: list from 0", "0s: watch from 5", "1m0s: watch from 6"}},
-		{"a watch is replaced at once after a connection error", true, []step{listed, watched(time.Minute, errReset)},
-			[]string{"0s: list from 0", "0s: watch from 5", "1m0s: watch from 6"}},
-		{"a watch with an event is replaced at once even if it was short", true, []step{listed, watched(time.Millisecond, io.EOF)},
-			[]string{"0s: list from 0", "0s: watch from 5", "1ms: watch from 6"}},
-		{"an empty watch of a second is replaced at once", true, []step{listed, empty(time.Second)},
-			[]string{"0s: list from 0", "0s: watch from 5", "1s: watch from 5"}},
-		{"a shorter empty watch is followed by a delay and a list", true, []step{listed, empty(999 * time.Millisecond)},
-			[]string{"0s: list from 0", "0s: watch from 5", "1.799s: list from 5"}},
-		{"a watch is retried with a delay when connections are refused", true, []step{listed, refused, refused},
-			[]string{"0s: list from 0", "0s: watch from 5", "800ms: watch from 5", "2.4s: watch from 5"}},
-		{"a watch is retried with a delay after 429 without Retry-After", true, []step{listed, status(429, 0)},
-			[]string{"0s: list from 0", "0s: watch from 5", "800ms: watch from 5"}},
-		{"another rejection of a watch is followed by a delay and a list", true, []step{listed, status(403, 0)},
-			[]string{"0s: list from 0", "0s: watch from 5", "800ms: list from 5"}},
-		{"an expired watch is followed by a delay and a list from the last version", true, []step{listed, expired},
-			[]string{"0s: list from 0", "0s: watch from 5", "800ms: list from 5"}},
-		{"an expired list is retried at once from any version", true, []step{listed, expired, status(410, 0), listed},
-			[]string{"0s: list from 0", "0s: watch from 5", "800ms: list from 5", "800ms: list from 0", "800ms: watch from 5"}},
-		{"an expired streaming list is retried at once from any version", false,
-			[]step{watched(time.Minute, io.EOF), expired, status(410, 0)},
+		{"a watch is replaced at once after a clean close", []step{opened, watched(time.Minute, io.EOF)},
+			[]string{"0s: streaming list from 0", "1m0s: watch from 6", "2m0s: watch from 6"}},
+		{"a watch is replaced at once after a connection error", []step{opened, watched(time.Minute, errReset)},
+			[]string{"0s: streaming list from 0", "1m0s: watch from 6", "2m0s: watch from 6"}},
+		{"a watch with an event is replaced at once even if it was short", []step{opened, watched(time.Millisecond, io.EOF)},
+			[]string{"0s: streaming list from 0", "1m0s: watch from 6", "1m0.001s: watch from 6"}},
+		{"an empty watch of a second is replaced at once", []step{opened, empty(time.Second)},
+			[]string{"0s: streaming list from 0", "1m0s: watch from 6", "1m1s: watch from 6"}},
+		{"a shorter empty watch is followed by a delay and a list", []step{opened, empty(999 * time.Millisecond)},
+			[]string{"0s: streaming list from 0", "1m0s: watch from 6", "1m1.799s: streaming list from 6"}},
+		{"a watch is retried with a delay when connections are refused", []step{opened, refused, refused},
+			[]string{"0s: streaming list from 0", "1m0s: watch from 6", "1m0.8s: watch from 6", "1m2.4s: watch from 6"}},
+		{"a watch is retried with a delay after 429 without Retry-After", []step{opened, status(429, 0)},
+			[]string{"0s: streaming list from 0", "1m0s: watch from 6", "1m0.8s: watch from 6"}},
+		{"another rejection of a watch is followed by a delay and a list", []step{opened, status(403, 0)},
+			[]string{"0s: streaming list from 0", "1m0s: watch from 6", "1m0.8s: streaming list from 6"}},
+		{"an expired watch is followed by a delay and a list from the last version", []step{opened, expired},
+			[]string{"0s: streaming list from 0", "1m0s: watch from 6", "1m0.8s: streaming list from 6"}},
+		{"an expired list is retried at once from any version", []step{opened, expired, plain, status(410, 0), listed},
+			[]string{"0s: streaming list from 0", "1m0s: watch from 6", "1m0.8s: streaming list from 6", "1m0.8s: list from 6",
+				"1m0.8s: list from 0", "1m0.8s: watch from 5"}},
+		{"an expired streaming list is retried at once from any version", []step{opened, expired, status(410, 0)},
 			[]string{"0s: streaming list from 0", "1m0s: watch from 6", "1m0.8s: streaming list from 6", "1m0.8s: streaming list from 0"}},
-		{"a rejected streaming list falls back to an ordinary one at once", false, []step{status(422, 0), listed},
+		{"a rejected streaming list falls back to an ordinary one at once", []step{plain, listed},
 			[]string{"0s: streaming list from 0", "0s: list from 0", "0s: watch from 5"}},
-		{"a streaming list is retried with a delay when connections are refused", false, []step{refused},
+		{"a streaming list is retried with a delay when connections are refused", []step{refused},
 			[]string{"0s: streaming list from 0", "800ms: streaming list from 0"}},
-		{"a list is retried with a delay when connections are refused", true, []step{refused},
-			[]string{"0s: list from 0", "800ms: list from 0"}},
-		{"Retry-After replaces the delay exactly", true, []step{status(429, 5*time.Second), listed, status(503, 3*time.Second)},
-			[]string{"0s: list from 0", "5s: list from 0", "5s: watch from 5", "8s: watch from 5"}},
-		{"a connection error of a request is retried after a second", true, []step{broken, listed, broken},
-			[]string{"0s: list from 0", "1s: list from 0", "1s: watch from 5", "2s: watch from 5"}},
+		{"a list is retried with a delay when connections are refused", []step{plain, refused},
+			[]string{"0s: streaming list from 0", "0s: list from 0", "800ms: streaming list from 0"}},
+		{"Retry-After replaces the delay exactly", []step{plain, status(429, 5*time.Second), listed, status(503, 3*time.Second)},
+			[]string{"0s: streaming list from 0", "0s: list from 0", "5s: list from 0", "5s: watch from 5", "8s: watch from 5"}},
+		{"a connection error of a request is retried after a second", []step{plain, broken, listed, broken},
+			[]string{"0s: streaming list from 0", "0s: list from 0", "1s: list from 0", "1s: watch from 5", "2s: watch from 5"}},
 	} {
-		require.Equal(t, rule.want, requests(len(rule.want), rule.plain, rule.steps...), rule.name)
+		require.Equal(t, rule.want, requests(len(rule.want), rule.steps...), rule.name)
 	}
 }
 
 func TestReflectorRetriesARequestTenTimes(t *testing.T) {
-	rejected := requests(12, true, append([]step{listed}, repeat(11, status(429, time.Second))...)...)
-	require.Equal(t, "10s: watch from 5", rejected[11])
-	rejected = requests(13, true, append([]step{listed}, repeat(11, status(429, time.Second))...)...)
-	require.Equal(t, "10.8s: watch from 5", rejected[12], "the reflector's delay follows the last retry")
-	reset := requests(13, true, append([]step{listed}, repeat(11, broken)...)...)
-	require.Equal(t, "10s: watch from 5", reset[12], "a watch that cannot connect counts as an empty watch")
-	reset = requests(12, true, repeat(11, broken)...)
-	require.Equal(t, "10.8s: list from 0", reset[11], "a list that cannot connect fails")
+	rejected := requests(14, append([]step{plain, listed}, repeat(11, status(429, time.Second))...)...)
+	require.Equal(t, "10s: watch from 5", rejected[12])
+	require.Equal(t, "10.8s: watch from 5", rejected[13], "the reflector's delay follows the last retry")
+	reset := requests(14, append([]step{plain, listed}, repeat(11, broken)...)...)
+	require.Equal(t, "10s: watch from 5", reset[13], "a watch that cannot connect counts as an empty watch")
+	reset = requests(13, append([]step{plain}, repeat(11, broken)...)...)
+	require.Equal(t, "10.8s: streaming list from 0", reset[12], "a list that cannot connect fails")
 }
 
 func TestReflectorBackoff(t *testing.T) {

@@ -1,18 +1,13 @@
 package main
 
 import (
-	"bytes"
-	"cmp"
-	"compress/gzip"
 	"errors"
 	"io"
 	"net/url"
-	"slices"
 	"strconv"
 	"time"
 
 	"github.com/seed-6d2a410a/listwatch/bench/internal/harness"
-	"github.com/seed-6d2a410a/listwatch/internal/testkit/sample"
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
@@ -34,40 +29,14 @@ const (
 	retryAfter     = time.Second
 )
 
-// headBytes is the approximate size of a response header or of a whole rejection.
-const headBytes = 300
-
-// sizes are the sizes of response bodies in bytes.
-type sizes struct{ list, stream, event float64 }
-
-// sizesOf measures responses with Pods of several templates, sorted by name. It compresses lists like a kube-apiserver.
-func sizesOf(pods int) (s sizes) {
-	var list bytes.Buffer
-	zip := harness.MustGet(gzip.NewWriterLevel(&list, gzip.BestSpeed))
-	sorted := sample.Templated(1, pods, max(1, pods/5))
-	slices.SortFunc(sorted, func(a, b sample.Pod) int {
-		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
-	})
-	for _, pod := range sorted {
-		harness.MustGet(io.WriteString(zip, pod.Item()+","))
-		s.stream += float64(len(pod.Event("ADDED")))
-	}
-	harness.Must(zip.Close())
-	s.list, s.event = float64(list.Len()), s.stream/float64(pods)
-	return s
-}
-
 // server responds in simulated time. After time zero, its collection changes once per second.
 type server struct {
 	*clock
-	sizes
-	pods    int
-	free    bool // requests cost nothing and are not counted
-	limited bool // applies the default limits of a kube-apiserver
+	pods int
+	free bool // requests cost nothing, have no limit and are not counted
 
-	down    bool          // connections are refused
-	rejects time.Duration // Retry-After of a 429 for every request; zero means none
-	oldest  int           // oldest resourceVersion for a watch
+	down   bool // connections are refused
+	oldest int  // oldest resourceVersion for a watch
 
 	ready   [processors]time.Duration // time at which each processor becomes free
 	seated  int
@@ -113,29 +82,19 @@ func (s *server) receive(r *request) {
 		r.reply(s.answer(r))
 		return
 	}
-	s.arrived(s.now)
+	s.arrivals = append(s.arrivals, s.now)
 	switch {
 	case s.down:
 		s.rejected++
 		r.reply(answer{err: errRefused})
-	case s.rejects > 0:
-		s.reject(r, s.rejects)
-	case s.limited && (len(s.queue) > 0 || s.seated+s.seatsOf(r) > seats):
-		if len(s.queue) == queueLength {
-			s.reject(r, retryAfter)
-			return
-		}
+	case len(s.queue) == queueLength:
+		s.rejected++
+		r.reply(answer{err: &lw.StatusError{Code: 429, RetryAfter: retryAfter}})
+	case len(s.queue) > 0 || s.seated+s.seatsOf(r) > seats:
 		s.queue = append(s.queue, r)
-		s.noteConcurrent(len(s.queue))
 	default:
 		s.begin(r)
 	}
-}
-
-func (s *server) reject(r *request, wait time.Duration) {
-	s.rejected++
-	s.sent(s.now, headBytes)
-	r.reply(answer{err: &lw.StatusError{Code: 429, RetryAfter: wait}})
 }
 
 func (s *server) seatsOf(r *request) int {
@@ -148,8 +107,6 @@ func (s *server) seatsOf(r *request) int {
 // begin assigns a request to the processor that becomes free first.
 func (s *server) begin(r *request) {
 	s.seated += s.seatsOf(r)
-	s.underWay++
-	s.noteConcurrent(len(s.queue))
 	next := 0
 	for i, at := range s.ready {
 		if at < s.ready[next] {
@@ -167,7 +124,6 @@ func (s *server) begin(r *request) {
 // finish responds to a request and starts queued requests while seats are free.
 func (s *server) finish(r *request) {
 	s.seated -= s.seatsOf(r)
-	s.underWay--
 	r.reply(s.answer(r))
 	for len(s.queue) > 0 && s.seated+s.seatsOf(s.queue[0]) <= seats {
 		next := s.queue[0]
@@ -179,24 +135,21 @@ func (s *server) finish(r *request) {
 func (s *server) answer(r *request) answer {
 	version := strconv.Itoa(s.version())
 	metadata := `"metadata":{"resourceVersion":"` + version + `"`
-	bytes, a := 0.0, answer{version: s.version()}
+	a := answer{version: s.version()}
 	switch {
 	case r.watch && r.list:
-		bytes, a.stream = s.stream, s.open()
+		a.stream = s.open()
 		// The response contains one object, because an empty streaming list is followed by an ordinary list.
 		a.text = `{"type":"ADDED","object":{"kind":"Pod","apiVersion":"v1","metadata":{"name":"a","resourceVersion":"1"}}}
 {"type":"BOOKMARK","object":{` + metadata + `,"annotations":{"k8s.io/initial-events-end":"true"}}}}`
 	case r.list:
-		bytes, a.text = s.list, `{"kind":"PodList","apiVersion":"v1",`+metadata+`},"items":[]}`
+		a.text = `{"kind":"PodList","apiVersion":"v1",` + metadata + `},"items":[]}`
 	case r.version < s.oldest:
 		a.expired, a.stream = true, &stream{ended: true, err: io.EOF}
 		a.text = `{"type":"ERROR","object":{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Expired","code":410}}`
 	default:
-		bytes, a.stream = float64(s.version()-r.version)*s.event, s.open()
+		a.stream = s.open()
 		a.text = `{"type":"BOOKMARK","object":{` + metadata + `}}}`
-	}
-	if !s.free {
-		s.sent(s.now, bytes+headBytes)
 	}
 	return a
 }
@@ -207,10 +160,10 @@ func (s *server) open() *stream {
 	return opened
 }
 
-// end ends all open watches. io.EOF closes them cleanly.
-func (s *server) end(err error) {
+// reset resets the connections of all open watches.
+func (s *server) reset() {
 	for _, open := range s.streams {
-		open.end(err)
+		open.end(errReset)
 	}
 	s.streams = nil
 }

@@ -30,11 +30,11 @@ func compare(ctx context.Context) error {
 		fmt.Println("Node is missing, so nothing can be measured. On Debian, run: apt install nodejs chromium")
 		return nil
 	}
-	files, err := build()
+	built, err := build()
 	if err != nil {
 		return err
 	}
-	files["events"], files["list"] = newEvents(*pods, 3), newList(3**pods)
+	files := map[string][]byte{program: built, "events": newEvents(*pods, 3), "list": newList(3 * *pods)}
 	s, err := startServer(files)
 	if err != nil {
 		return err
@@ -48,7 +48,7 @@ func compare(ctx context.Context) error {
 			return err
 		}
 		defer stop()
-		places = append(places, place{"Chromium", s.inPage(false)}, place{"its worker", s.inPage(true)})
+		places = append(places, place{"Chromium", s.inPage})
 	}
 	all := newResults(places, files)
 	if err := harness.Rounds(*rounds, measurements(places), measurement.String, func(m measurement) error {

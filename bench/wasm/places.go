@@ -24,17 +24,13 @@ type task struct {
 	Course  string `json:"course"`
 	Data    string `json:"data,omitempty"`
 	Passes  int    `json:"passes"`
-	Worker  bool   `json:"worker,omitempty"`
 }
 
 // report is the result of a task.
 type report struct {
-	Figures map[string][]pass
+	Figures map[string][]float64 // milliseconds of each pass
 	Error   string
 }
-
-// pass is the duration of one pass in milliseconds: wall time and CPU time.
-type pass struct{ MS, Processor float64 }
 
 // place is an environment for JavaScript and WebAssembly.
 type place struct {
@@ -110,55 +106,40 @@ func (s *server) inNode(path string) func(context.Context, task) (*report, error
 	}
 }
 
-// inPage runs tasks in a browser page or in a worker of that page. See startChromium.
-func (s *server) inPage(worker bool) func(context.Context, task) (*report, error) {
-	return func(ctx context.Context, t task) (*report, error) {
-		t.Worker = worker
-		select {
-		case s.tasks <- t:
-		case <-ctx.Done():
-			return nil, errors.New("the browser did not request a task")
+// inPage runs a task in a browser page. See startChromium.
+func (s *server) inPage(ctx context.Context, t task) (*report, error) {
+	select {
+	case s.tasks <- t:
+	case <-ctx.Done():
+		return nil, errors.New("the browser did not request a task")
+	}
+	select {
+	case result := <-s.reports:
+		if result.Error != "" {
+			return nil, errors.New(result.Error)
 		}
-		select {
-		case result := <-s.reports:
-			if result.Error != "" {
-				return nil, errors.New(result.Error)
-			}
-			return result, nil
-		case <-ctx.Done():
-			return nil, errors.New("the browser did not finish a task")
-		}
+		return result, nil
+	case <-ctx.Done():
+		return nil, errors.New("the browser did not finish a task")
 	}
 }
 
-// File names of the programs for page/world.mjs.
-const (
-	asProduct = "program.wasm" // compiled like the package, by internal/tools/wasmbuild
-	asGoBuild = "plain.wasm"   // compiled by go build
-)
+// program is the file name of the program for page/world.mjs.
+const program = "program.wasm"
 
-// build compiles the programs.
-func build() (map[string][]byte, error) {
+// build compiles the program like the package.
+func build() ([]byte, error) {
 	folder, err := os.MkdirTemp("", "bench-wasm")
 	if err != nil {
 		return nil, err
 	}
 	defer os.RemoveAll(folder)
-	product := exec.Command("go", "run", "./internal/tools/wasmbuild", "bench/wasm/program", filepath.Join(folder, asProduct))
-	product.Dir = ".."
-	goBuild := exec.Command("go", "build", "-o", filepath.Join(folder, asGoBuild), "./wasm/program")
-	goBuild.Env = append(os.Environ(), "GOOS=js", "GOARCH=wasm")
-	programs := map[string][]byte{}
-	for name, cmd := range map[string]*exec.Cmd{asProduct: product, asGoBuild: goBuild} {
-		cmd.Stderr = os.Stderr
-		if err := cmd.Run(); err != nil {
-			return nil, err
-		}
-		if programs[name], err = os.ReadFile(filepath.Join(folder, name)); err != nil {
-			return nil, err
-		}
+	cmd := exec.Command("go", "run", "./internal/tools/wasmbuild", "bench/wasm/program", filepath.Join(folder, program))
+	cmd.Dir, cmd.Stderr = "..", os.Stderr
+	if err := cmd.Run(); err != nil {
+		return nil, err
 	}
-	return programs, nil
+	return os.ReadFile(filepath.Join(folder, program))
 }
 
 // wasmExec returns the path of Go's wasm_exec.js.

@@ -8,7 +8,6 @@ import (
 	"io"
 	"net/http"
 	"runtime"
-	"slices"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -23,8 +22,6 @@ type task struct {
 	Client, Transport string
 	Watches           int
 	Pods, Events      int           // total over all watches
-	Rate              int           // events per second for measuring the delay; zero skips it
-	Paced             time.Duration // how long to measure the delay
 	Idle              time.Duration // how long to measure the CPU time of idle watches
 	StartOnly         bool          // measure only the simultaneous start of all watches
 	Server            address
@@ -33,10 +30,8 @@ type task struct {
 // result contains the measurements of a task. Times are in nanoseconds.
 type result struct {
 	Bytes, Goroutines float64 // per idle watch: heap and stacks, and goroutines
-	BytesAfter        float64 // heap and stacks after events
 	IdleCPU           float64 // per idle watch and second
-	CPU, Wall         float64 // per event
-	P99               float64 // delay from the server's write to the handler
+	CPU               float64 // per event
 
 	Start           time.Duration // time until all watches are live after a simultaneous start
 	Dialed, MaxOpen int           // connections: total, and maximum at the same time
@@ -69,7 +64,9 @@ func measure(t task) result {
 	m.warmUp()
 	bytes, goroutines := harness.HeapAndStacks(), runtime.NumGoroutine()
 	m.start(16)
-	m.Bytes = m.bytesPerWatch(bytes)
+	if t.Watches > 1 { // for a single watch, the runtime's rounding is larger than the growth
+		m.Bytes = (harness.HeapAndStacks() - bytes) / float64(t.Watches)
+	}
 	m.Goroutines = float64(runtime.NumGoroutine()-goroutines) / float64(t.Watches)
 	if t.Idle > 0 {
 		began := harness.CPUTime()
@@ -79,23 +76,9 @@ func measure(t task) result {
 	for _, one := range m.informers {
 		one.Handle(m.handle) // a second handler
 	}
-	if t.Rate > 0 {
-		m.pace()
-	}
 	m.saturate()
-	time.Sleep(time.Second) // the last handlers may still run
-	m.BytesAfter = m.bytesPerWatch(bytes)
 	runtime.KeepAlive(m.informers)
 	return m.result
-}
-
-// bytesPerWatch returns the growth of heap and stacks per watch. It returns zero for a single watch because the
-// runtime's rounding is larger.
-func (m *measurement) bytesPerWatch(before float64) float64 {
-	if m.Watches == 1 {
-		return 0
-	}
-	return (harness.HeapAndStacks() - before) / float64(m.Watches)
 }
 
 // warmUp runs one informer until it has synced, so that shared data is allocated before the measurement.
@@ -155,48 +138,31 @@ func (m *measurement) control(method string, body []byte) []byte {
 
 // calls counts the calls of handlers.
 type calls struct {
-	left   atomic.Int64
-	delays []time.Duration // one per call; nil if delays are not measured
-	done   chan struct{}   // closed after the last call
+	left atomic.Int64
+	done chan struct{} // closed after the last call
 }
 
-// handle is the handler of all informers. The resourceVersion of a Pod is the time at which the server sent it.
-func (m *measurement) handle(pod clients.Pod) {
-	c := m.calls.Load()
-	left := c.left.Add(-1)
-	if c.delays != nil {
-		sent := harness.MustGet(strconv.ParseInt(pod.GetResourceVersion(), 10, 64))
-		c.delays[left] = time.Duration(time.Now().UnixNano() - sent)
-	}
-	if left == 0 {
+// handle is the handler of all informers.
+func (m *measurement) handle(clients.Pod) {
+	if c := m.calls.Load(); c.left.Add(-1) == 0 {
 		close(c.done)
 	}
-}
-
-// pace measures the delays of events that the server sends at a constant rate.
-func (m *measurement) pace() {
-	perWatch := max(int(m.Paced.Seconds()*float64(m.Rate))/m.Watches, 2)
-	c := &calls{delays: make([]time.Duration, handlers*perWatch*m.Watches)}
-	m.send(c, order{Pods: 1, Events: perWatch, Every: time.Second * time.Duration(m.Watches) / time.Duration(m.Rate)})
-	slices.Sort(c.delays)
-	m.P99 = float64(c.delays[len(c.delays)*99/100])
 }
 
 // saturate measures the cost of events that the server sends as fast as possible.
 func (m *measurement) saturate() {
 	pods := max(m.Pods/m.Watches, 1)
 	perWatch := max(m.Events/m.Watches, 2*pods)
-	began, cpu := time.Now(), harness.CPUTime()
-	m.send(&calls{}, order{Pods: pods, Events: perWatch})
-	events := float64(perWatch * m.Watches)
-	m.CPU, m.Wall = float64(harness.CPUTime()-cpu)/events, float64(time.Since(began))/events
+	cpu := harness.CPUTime()
+	m.send(order{Pods: pods, Events: perWatch})
+	m.CPU = float64(harness.CPUTime()-cpu) / float64(perWatch*m.Watches)
 }
 
 // send orders events for every watch and returns after the last handler call.
-func (m *measurement) send(c *calls, o order) {
+func (m *measurement) send(o order) {
 	all := handlers * o.Events * m.Watches
+	c := &calls{done: make(chan struct{})}
 	c.left.Store(int64(all))
-	c.done = make(chan struct{})
 	m.calls.Store(c)
 	m.control(http.MethodPost, harness.MustGet(json.Marshal(o)))
 	select {

@@ -90,16 +90,13 @@ func startAtOnce(ctx context.Context) error {
 func tasks(numbers []int) (all []*task) {
 	for _, n := range numbers {
 		t := task{Watches: n, Pods: 1000}
-		if n == 1 {
-			t.Rate, t.Paced = 1000, 2*time.Second
-		}
 		if n == slices.Max(numbers) {
 			t.Idle = *idle
 		}
 		for _, t.Client = range []string{clients.Listwatch, clients.ClientGo} {
 			t.Events = events[t.Client]
 			if *harness.Short {
-				t.Pods, t.Events, t.Paced = 20, 400, time.Second/10
+				t.Pods, t.Events = 20, 400
 			}
 			for _, t.Transport = range transports {
 				if t.Client == clients.Listwatch || t.Transport != overWebSocket {
@@ -131,20 +128,9 @@ var figures = []struct {
 	of           func(result) float64
 }{
 	{"heap and stacks of an idle watch, kB", "%.1f", func(r result) float64 { return r.Bytes / 1000 }},
-	{"the same with two handlers, after events, kB", "%.1f", func(r result) float64 { return r.BytesAfter / 1000 }},
 	{"goroutines of an idle watch", "%.1f", func(r result) float64 { return r.Goroutines }},
 	{"CPU time of an idle watch, µs per second", "%.2f", func(r result) float64 { return r.IdleCPU / 1000 }},
 	{"CPU time of an event, µs", "%.1f", func(r result) float64 { return r.CPU / 1000 }},
-	{"events per second of CPU time", "%.0f", func(r result) float64 { return perSecond(r.CPU) }},
-	{"events per second of wall time", "%.0f", func(r result) float64 { return perSecond(r.Wall) }},
-	{"delay to a handler at 1,000 events per second, p99, ms", "%.2f", func(r result) float64 { return r.P99 / 1e6 }},
-}
-
-func perSecond(ns float64) float64 {
-	if ns == 0 {
-		return 0
-	}
-	return 1e9 / ns
 }
 
 func (r results) print(to io.Writer, numbers []int) error {

@@ -2,8 +2,6 @@ package kube
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"net/http"
 )
 
@@ -41,34 +39,8 @@ func (c *Cluster) CreateCRD(ctx context.Context) error {
 	if code != http.StatusCreated && code != http.StatusConflict {
 		return statusError(http.MethodPost, crdsPath, code, body)
 	}
-	// The condition Established becomes true shortly before the handler serves requests.
 	return Poll(ctx, widgetsName+" to be served", func(ctx context.Context) error {
-		if err := c.established(ctx); err != nil {
-			return err
-		}
 		_, err := c.get(ctx, widgetsPath)
 		return err
 	})
-}
-
-// established fails unless the CRD's condition Established is true.
-func (c *Cluster) established(ctx context.Context) error {
-	body, err := c.get(ctx, crdsPath+"/"+widgetsName)
-	if err != nil {
-		return err
-	}
-	var crd struct {
-		Status struct {
-			Conditions []struct{ Type, Status string }
-		}
-	}
-	if err := json.Unmarshal(body, &crd); err != nil {
-		return err
-	}
-	for _, condition := range crd.Status.Conditions {
-		if condition.Type == "Established" && condition.Status == "True" {
-			return nil
-		}
-	}
-	return errors.New("not yet established")
 }

@@ -25,15 +25,6 @@ const (
 	portAttempts = 3
 )
 
-// Options are the settings of a cluster. The zero value is ready to use.
-type Options struct {
-	// Folder holds the binaries kube and kubectl. The default is the result of [Locate].
-	Folder string
-	// APIServerFlags are additional flags of kube-apiserver, such as --watch-cache=false. A flag with a single value
-	// replaces the default of this package. A flag with a list adds to it.
-	APIServerFlags []string
-}
-
 // Cluster is a running etcd and kube-apiserver. The caller of New must close it and must not change its fields.
 //
 // Kill, Terminate, Wait, StartAPIServer, ExpireVersions and Close start and stop servers and must not be called
@@ -57,8 +48,9 @@ type Cluster struct {
 	// Kubeconfig is the path of a kubeconfig with the admin's token.
 	Kubeconfig string
 
-	options   Options
-	folder    string // all files of this cluster
+	flags     []string // additional flags of kube-apiserver
+	binaries  string   // folder of the binaries kube and kubectl
+	folder    string   // all files of this cluster
 	port      int
 	client    *http.Client
 	etcd      *Etcd
@@ -66,20 +58,17 @@ type Cluster struct {
 	closeOnce sync.Once
 }
 
-// New starts a cluster and returns when it is ready, after three to six seconds. The context bounds only the start.
-// Without binaries the error matches [ErrNotBuilt].
-func New(ctx context.Context, options Options) (*Cluster, error) {
-	if options.Folder == "" {
-		folder, err := Locate()
-		if err != nil {
-			return nil, err
-		}
-		options.Folder = folder
+// New starts a cluster and returns when it is ready, after three to six seconds. The flags are added to those of
+// kube-apiserver. A flag with a single value replaces the default of this package. A flag with a list adds to it. The
+// context bounds only the start. Without binaries the error matches [ErrNotBuilt].
+func New(ctx context.Context, apiServerFlags ...string) (*Cluster, error) {
+	binaries, err := locate()
+	if err != nil {
+		return nil, err
 	}
-	var err error
 	for range portAttempts {
 		var c *Cluster
-		if c, err = newCluster(ctx, options); err == nil {
+		if c, err = newCluster(ctx, binaries, apiServerFlags); err == nil {
 			return c, nil
 		}
 		if !errors.Is(err, errPortTaken) {
@@ -90,12 +79,12 @@ func New(ctx context.Context, options Options) (*Cluster, error) {
 }
 
 // newCluster tries once to start a cluster. It cleans up if it fails.
-func newCluster(ctx context.Context, options Options) (_ *Cluster, err error) {
+func newCluster(ctx context.Context, binaries string, flags []string) (_ *Cluster, err error) {
 	folder, err := os.MkdirTemp("", "listwatch-kube-")
 	if err != nil {
 		return nil, err
 	}
-	c := &Cluster{options: options, folder: folder, Kubectl: filepath.Join(options.Folder, "kubectl")}
+	c := &Cluster{flags: flags, binaries: binaries, folder: folder, Kubectl: filepath.Join(binaries, "kubectl")}
 	defer func() {
 		if err != nil {
 			c.Close()
@@ -110,7 +99,7 @@ func newCluster(ctx context.Context, options Options) (_ *Cluster, err error) {
 	if err := c.writeCredentials(); err != nil {
 		return nil, fmt.Errorf("writing credentials: %w", err)
 	}
-	c.etcd = newEtcd(options.Folder, folder, ports[1], ports[2])
+	c.etcd = newEtcd(binaries, folder, ports[1], ports[2])
 	if err := c.etcd.Start(ctx); err != nil {
 		return nil, err
 	}

@@ -28,7 +28,7 @@ const orphanEnv = "LISTWATCH_KUBE_TEST_ORPHAN"
 
 // startAndHang starts a cluster, prints its URL and waits to be killed.
 func startAndHang() {
-	c, err := kube.New(context.Background(), kube.Options{})
+	c, err := kube.New(context.Background())
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
@@ -80,19 +80,17 @@ func dial(address string) error {
 }
 
 func TestNewReportsServerLog(t *testing.T) {
-	_, err := kube.New(t.Context(), kube.Options{
-		Folder:         kube.Binaries(t),
-		APIServerFlags: []string{"--no-such-flag"},
-	})
+	kube.Binaries(t)
+	_, err := kube.New(t.Context(), "--no-such-flag")
 	require.ErrorContains(t, err, "no-such-flag")
 }
 
 func TestNewStopsWithTheContext(t *testing.T) {
-	folder := kube.Binaries(t)
+	kube.Binaries(t)
 	t.Setenv("TMPDIR", t.TempDir())
 	ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
 	defer cancel()
-	_, err := kube.New(ctx, kube.Options{Folder: folder})
+	_, err := kube.New(ctx)
 	require.ErrorIs(t, err, context.DeadlineExceeded)
 	left, err := os.ReadDir(os.TempDir())
 	require.NoError(t, err)

@@ -17,7 +17,7 @@ func (c *Cluster) StartAPIServer(ctx context.Context) error {
 		return err
 	}
 	args := append([]string{"apiserver"}, c.apiServerFlags()...)
-	p, err := startProcess(c.options.Folder, c.path(apiserverLog), nil, args...)
+	p, err := startProcess(c.binaries, c.path(apiserverLog), nil, args...)
 	if err != nil {
 		return err
 	}
@@ -56,7 +56,7 @@ func (c *Cluster) apiServerFlags() []string {
 		`--cors-allowed-origins=^https?://(127\.0\.0\.1|localhost)(:|$)`,
 		// The default waits for open watches for a minute after SIGTERM.
 		"--shutdown-watch-termination-grace-period=1s",
-	}, c.options.APIServerFlags...)
+	}, c.flags...)
 }
 
 // Kill kills the API server with SIGKILL and returns when the process has ended.

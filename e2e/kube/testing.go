@@ -13,7 +13,7 @@ import (
 // command that builds them. In CI it fails the test, see [need.Missing].
 func Binaries(t testing.TB) string {
 	t.Helper()
-	folder, err := Locate()
+	folder, err := locate()
 	if errors.Is(err, ErrNotBuilt) {
 		need.Missing(t, "%v", err)
 	} else if err != nil {
@@ -23,11 +23,11 @@ func Binaries(t testing.TB) string {
 }
 
 // Start starts a cluster for one test and closes it when the test ends. It skips or fails the test like [Binaries]. The
-// flags are added to those of the API server, see [Options]. If the test fails, Start logs the end of the servers'
-// logs.
+// flags are those of [New]. If the test fails, Start logs the end of the servers' logs.
 func Start(t testing.TB, apiServerFlags ...string) *Cluster {
 	t.Helper()
-	c, err := New(t.Context(), Options{Folder: Binaries(t), APIServerFlags: apiServerFlags})
+	Binaries(t)
+	c, err := New(t.Context(), apiServerFlags...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,9 +48,6 @@ func Start(t testing.TB, apiServerFlags ...string) *Cluster {
 //
 // Get may be called concurrently. Call Close after all tests.
 type Shared struct {
-	// Options are used when the cluster starts.
-	Options Options
-
 	once    sync.Once
 	cluster *Cluster
 	err     error
@@ -59,12 +56,9 @@ type Shared struct {
 // Get returns the cluster and starts it on the first call. It skips or fails the test like [Start].
 func (s *Shared) Get(t testing.TB) *Cluster {
 	t.Helper()
-	folder := Binaries(t)
+	Binaries(t)
 	s.once.Do(func() {
-		options := s.Options
-		options.Folder = folder
-		// The cluster outlives the test, so it does not use the test's context.
-		s.cluster, s.err = New(context.Background(), options)
+		s.cluster, s.err = New(context.Background()) // the cluster outlives the test
 	})
 	if s.err != nil {
 		t.Fatal(s.err)

@@ -15,9 +15,12 @@ import (
 // preferred is the default address of the dashboard. A fixed port lets an open page reconnect to the next run.
 const preferred = "127.0.0.1:8484"
 
-// dashboard serves the files of a folder under /ui/. It serves api, if not nil, under all other paths. It returns the
+// folder contains the dashboard.
+const folder = "examples/browser"
+
+// dashboard serves the files of the dashboard under /ui/. It serves api, if not nil, under all other paths. It returns the
 // URL of the dashboard and a function that stops it.
-func dashboard(folder string, api http.Handler) (address string, end func() error, err error) {
+func dashboard(api http.Handler) (address string, end func() error, err error) {
 	listener, err := net.Listen("tcp", preferred)
 	if err != nil {
 		if listener, err = net.Listen("tcp", "127.0.0.1:0"); err != nil {
@@ -53,11 +56,11 @@ Press ^C to stop.
 `
 
 // realCluster serves the dashboard for an external cluster until ctx ends.
-func realCluster(ctx context.Context, server, folder string) error {
+func realCluster(ctx context.Context, server string) error {
 	if parsed, err := url.Parse(server); err != nil || parsed.Host == "" || parsed.User != nil {
 		return errors.New("the server must be a URL such as https://host:6443 without a user")
 	}
-	address, end, err := dashboard(folder, nil)
+	address, end, err := dashboard(nil)
 	if err != nil {
 		return err
 	}

@@ -25,9 +25,6 @@ import (
 
 func main() {
 	duration := flag.Duration("duration", 0, "duration of the demo; 0 means until ^C")
-	seed := flag.Uint64("seed", 1, "seed of the simulated cluster")
-	lwcat := flag.String("lwcat", "bin/lwcat", "path of lwcat")
-	folder := flag.String("dashboard", "examples/browser", "folder of the dashboard")
 	server := flag.String("server", "", "URL of an external cluster for the dashboard; disables the embedded one")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -37,9 +34,9 @@ func main() {
 		ctx, cancel = context.WithTimeout(ctx, *duration)
 		defer cancel()
 	}
-	run := func() error { return demo(ctx, *duration, *seed, *lwcat, *folder) }
+	run := func() error { return demo(ctx, *duration) }
 	if *server != "" {
-		run = func() error { return realCluster(ctx, *server, *folder) }
+		run = func() error { return realCluster(ctx, *server) }
 	}
 	if err := run(); err != nil {
 		fmt.Fprintln(os.Stderr, "demo:", err)
@@ -47,7 +44,10 @@ func main() {
 	}
 }
 
-func demo(ctx context.Context, duration time.Duration, seed uint64, lwcat, folder string) error {
+// lwcat is the path of lwcat. The demo runs in the root of the repository.
+const lwcat = "bin/lwcat"
+
+func demo(ctx context.Context, duration time.Duration) error {
 	if _, err := os.Stat(lwcat); err != nil {
 		return fmt.Errorf("%w; run make demo or go build -o %s ./cmd/lwcat", err, lwcat)
 	}
@@ -56,7 +56,7 @@ func demo(ctx context.Context, duration time.Duration, seed uint64, lwcat, folde
 		return err
 	}
 	defer server.Close()
-	address, endDashboard, err := dashboard(folder, server)
+	address, endDashboard, err := dashboard(server)
 	if err != nil {
 		return err
 	}
@@ -68,10 +68,10 @@ func demo(ctx context.Context, duration time.Duration, seed uint64, lwcat, folde
 	alive, end := context.WithCancel(ctx)
 	defer end()
 	var living sync.WaitGroup
-	living.Go(func() { cluster.Run(alive, server, seed) })
+	living.Go(func() { cluster.Run(alive, server, 1) })
 	living.Go(func() { disturb(alive, server, duration) })
 	printing := make(chan error, 1)
-	go func() { printing <- printPods(alive, lwcat, server.URL) }()
+	go func() { printing <- printPods(alive, server.URL) }()
 
 	f, err := follow(server.URL)
 	if err != nil {
@@ -99,7 +99,7 @@ func disturb(ctx context.Context, server *lwtest.Server, duration time.Duration)
 }
 
 // printPods runs lwcat until ctx ends.
-func printPods(ctx context.Context, lwcat, url string) error {
+func printPods(ctx context.Context, url string) error {
 	cmd := exec.CommandContext(ctx, lwcat, "--server", url, "-A", "-o", "line", "pods")
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }

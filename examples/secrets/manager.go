@@ -1,4 +1,6 @@
-package main
+// Package secrets shows how an agent on a node can watch many single objects that come and go. It watches only the
+// Secrets of the Pods on its node.
+package secrets
 
 import (
 	"context"

@@ -1,4 +1,4 @@
-package main
+package secrets
 
 import (
 	"context"
@@ -13,10 +13,6 @@ import (
 
 // TestMain fails if a goroutine remains.
 func TestMain(m *testing.M) { leak.Main(m) }
-
-func TestRunKeepsSecretsCurrent(t *testing.T) {
-	require.NoError(t, run(60, 5))
-}
 
 func TestWatchesSecretWhileInUse(t *testing.T) {
 	server, err := lwtest.Start(nil)

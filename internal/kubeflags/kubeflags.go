@@ -4,10 +4,7 @@
 package kubeflags
 
 import (
-	"encoding/json"
-	"fmt"
 	"io"
-	"strings"
 
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 )
@@ -62,23 +59,3 @@ var (
 	// no other files. opts may be nil.
 	List func(opts *Options) (*Names, error)
 )
-
-type withoutMethods Options // has no Format method
-
-func (o Options) redacted() withoutMethods {
-	if o.Token != "" {
-		o.Token = "…"
-	}
-	if strings.ContainsAny(o.Server, "@?#") { // it may contain a password
-		o.Server = "…"
-	}
-	return withoutMethods(o)
-}
-
-// Format prints the options without secrets, because they end up in logs.
-func (o Options) Format(f fmt.State, verb rune) {
-	_, _ = fmt.Fprintf(f, fmt.FormatString(f, verb), o.redacted())
-}
-
-// MarshalJSON returns the options without secrets.
-func (o Options) MarshalJSON() ([]byte, error) { return json.Marshal(o.redacted()) }

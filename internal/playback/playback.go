@@ -1,17 +1,6 @@
 // Package playback adds methods to lwtest.Server that only this module needs.
 package playback
 
-import "iter"
-
-// Made is an object that the server generates for each response instead of storing it.
-type Made struct {
-	Namespace, Name, UID string // fields of its metadata
-	// JSON returns the object as in a list: compact, and without kind and apiVersion if the resource is built in. It
-	// must always return the same bytes for a resourceVersion. It must be safe for concurrent use and must not call the
-	// server.
-	JSON func(resourceVersion string) []byte
-}
-
 // Server is the playback of an lwtest.Server. Its parameters and errors are like those of lwtest.Server.Create.
 type Server interface {
 	// Play writes an object from another server with its uid, timestamps and resourceVersion. It replaces an object of
@@ -25,11 +14,6 @@ type Server interface {
 	// PlayTo increases the server's revision to a resourceVersion without a write. It ignores a lower resourceVersion
 	// and one that is not a number.
 	PlayTo(resourceVersion string)
-
-	// PlayMade writes generated objects in order. Each gets its own resourceVersion, and the server stores only its
-	// name. After the next write to an object, the server stores it completely. If a name already exists, PlayMade
-	// writes nothing and returns AlreadyExists.
-	PlayMade(resource string, objects iter.Seq[Made]) error
 
 	// CompressStreamingLists compresses streaming lists for clients that accept gzip. Like Kubernetes 1.37, the server
 	// sends each flush as a gzip member. Chromium reads only the first member and reports no error.

@@ -89,30 +89,6 @@ func (l *Log[V]) Create(name, key string, value V) (Entry[V], error) {
 	return l.write(c, Event[V]{Type: Created, Entry: Entry[V]{Key: key, Value: value}}), nil
 }
 
-// CreateAll adds the entries in order and sets their revisions. It is faster than repeated calls of Create, because it
-// sorts the keys only once. If a key exists or occurs twice, it returns [ErrExists] and writes nothing.
-func (l *Log[V]) CreateAll(name string, entries []Entry[V]) error {
-	c := l.collection(name)
-	keys := slices.Clone(c.keys)
-	for _, e := range entries {
-		keys = append(keys, e.Key)
-	}
-	slices.Sort(keys)
-	for i := 1; i < len(keys); i++ {
-		if keys[i] == keys[i-1] {
-			return ErrExists
-		}
-	}
-	for _, e := range entries {
-		l.revision++
-		e.Revision = l.revision
-		c.live[e.Key] = e
-		c.events = append(c.events, Event[V]{Type: Created, Entry: e})
-	}
-	c.keys = keys
-	return nil
-}
-
 // Update replaces the value of a key. It returns [ErrNotFound] if the key does not exist, and [ErrConflict] if expect
 // is neither zero nor the revision of the entry.
 func (l *Log[V]) Update(name, key string, expect int64, value V) (Entry[V], error) {
@@ -145,32 +121,25 @@ func (l *Log[V]) At(name, prefix string, revision int64) ([]Entry[V], error) {
 	}
 	c := l.collection(name)
 	before := c.before(prefix, revision)
-	var keys []string
+	var entries []Entry[V]
 	first, _ := slices.BinarySearch(c.keys, prefix)
 	for _, key := range c.keys[first:] {
 		if !strings.HasPrefix(key, prefix) {
 			break
 		}
 		if _, changed := before[key]; !changed {
-			keys = append(keys, key)
-		}
-	}
-	for key, event := range before {
-		if event.Type != Created {
-			keys = append(keys, key)
-		}
-	}
-	if len(before) > 0 {
-		slices.Sort(keys)
-	}
-	var entries []Entry[V]
-	for _, key := range keys {
-		if event, changed := before[key]; changed {
-			entries = append(entries, event.Prev)
-		} else {
 			entries = append(entries, c.live[key])
 		}
 	}
+	if len(before) == 0 {
+		return entries, nil // already sorted
+	}
+	for _, event := range before {
+		if event.Type != Created {
+			entries = append(entries, event.Prev)
+		}
+	}
+	slices.SortFunc(entries, func(a, b Entry[V]) int { return strings.Compare(a.Key, b.Key) })
 	return entries, nil
 }
 

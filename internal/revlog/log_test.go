@@ -35,28 +35,6 @@ func TestAdvanceSkipsRevisions(t *testing.T) {
 	require.Len(t, events, 1)
 }
 
-func TestCreateAllEqualsRepeatedCreate(t *testing.T) {
-	one, all := New[string](), New[string]()
-	var entries []Entry[string]
-	for _, key := range []string{"n", "c", "x", "a"} {
-		_, err := one.Create("c", key, "the value of "+key)
-		require.NoError(t, err)
-		if key == "n" {
-			_, err = all.Create("c", key, "the value of "+key)
-			require.NoError(t, err)
-			continue
-		}
-		entries = append(entries, Entry[string]{Key: key, Value: "the value of " + key})
-	}
-	require.NoError(t, all.CreateAll("c", entries))
-	require.Equal(t, one, all)
-
-	for _, twice := range [][]Entry[string]{entries[:1], {{Key: "new"}, {Key: "new"}}} {
-		require.ErrorIs(t, all.CreateAll("c", twice), ErrExists)
-		require.Equal(t, one, all)
-	}
-}
-
 func TestRejectedWritesChangeNothing(t *testing.T) {
 	l := New[string]()
 	e, err := l.Create("c", "k", "1")

@@ -65,7 +65,7 @@ func (f form) item(o *object) []byte {
 	if f == partialForm {
 		return o.partial()
 	}
-	return o.listed()
+	return o.item
 }
 
 // object encodes an object for a watch event or a GET response.
@@ -77,7 +77,7 @@ func (f form) object(res *Resource, o *object) []byte {
 }
 
 func (o *object) partial() []byte {
-	return partialObject(o.metadata())
+	return partialObject(o.meta)
 }
 
 func partialObject(meta []byte) []byte {

@@ -20,8 +20,6 @@ type object struct {
 	labels               map[string]string
 	item                 []byte // encoded as a list item
 	meta                 []byte // encoded metadata, a subslice of item
-
-	made func(resourceVersion string) []byte // if not nil, generates labels, item and meta on demand
 }
 
 // kube-apiserver encodes these keys in this order. All other keys are sorted.
@@ -172,7 +170,7 @@ func marshal(v any) []byte {
 }
 
 // decode returns a copy of the fields, which the caller may change.
-func (o *object) decode() fields { return mustDecode(o.listed()) }
+func (o *object) decode() fields { return mustDecode(o.item) }
 
 // withVersion returns the object with a different resourceVersion. A DELETED event shows the old state this way.
 func (o *object) withVersion(res *Resource, revision int64) *object {
@@ -188,7 +186,7 @@ func (o *object) withVersion(res *Resource, revision int64) *object {
 // whole returns the object encoded with kind and apiVersion, as in GET responses and watch events.
 func (o *object) whole(res *Resource) []byte {
 	if !res.builtin {
-		return o.listed()
+		return o.item
 	}
-	return slices.Concat([]byte(`{"kind":"`+res.Kind+`","apiVersion":"`+res.apiVersion()+`",`), o.listed()[1:])
+	return slices.Concat([]byte(`{"kind":"`+res.Kind+`","apiVersion":"`+res.apiVersion()+`",`), o.item[1:])
 }

@@ -28,8 +28,7 @@ func parseLabels(text string) (selector, error) {
 		return nil, nil
 	}
 	return selector{func(o *object) bool {
-		all := o.labelled()
-		return parsed.Matches(func(key string) (string, bool) { value, ok := all[key]; return value, ok })
+		return parsed.Matches(func(key string) (string, bool) { value, ok := o.labels[key]; return value, ok })
 	}}, nil
 }
 

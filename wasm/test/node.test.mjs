@@ -11,7 +11,7 @@ import { Slots } from '../slots.js'
 import { serve, until } from './support.mjs'
 
 let server, guarded
-before(async () => { [server, guarded] = await Promise.all([serve(), serve('tokens')]) })
+before(async () => { [server, guarded] = await Promise.all([serve(), serve({ tokens: ['good'], forbidden: ['weak'] })]) })
 after(() => Promise.all([server.close(), guarded.close()]))
 
 let last = 0
@@ -44,7 +44,7 @@ test('a collection is listed and then watched', async (t) => {
   await until(() => seen.length === 2)
   await put(space, 'web-1', { spec: { nodeName: 'n1' } })
   await until(() => seen.length === 3)
-  await server.do(`delete pods ${space}/web-0`)
+  await server.deletePod(space, 'web-0')
   await reading
   assert.deepEqual(seen, [
     `added ${space}/web-0 true false false  n1`,
@@ -85,12 +85,12 @@ test('an object that was recreated while the watch was down is deleted and added
       if (seen.length === 3) break
     }
   })()
-  await server.do('stop')
+  await server.command('stop')
   await until(() => pods.state.phase === 'interrupted')
-  await server.do(`delete pods ${space}/a`)
+  await server.deletePod(space, 'a')
   await put(space, 'a')
-  await server.do('compact')
-  await server.do('restart')
+  await server.command('compact')
+  await server.command('restart')
   wake()
   await live(pods)
   await put(space, 'c')
@@ -227,15 +227,15 @@ test('broken connections, clean closes and lost history are survived without mis
   })
   await put(space, 'b')
   await until(() => pods.size === 2) // the watch delivered an event, so it is healthy
-  await server.do('close-watches')
+  await server.command('end')
   await put(space, 'b2')
   await until(() => pods.size === 3)
   assert.ok(phases.every((phase) => phase === 'live'), 'a clean close does not change the state')
-  await server.do('stop')
+  await server.command('stop')
   await until(() => pods.state.phase === 'interrupted')
   assert.ok(pods.state.stale && pods.state.cause.retryable && pods.state.retryAt > 0)
-  await server.do(`delete pods ${space}/a`)
-  await server.do('restart')
+  await server.deletePod(space, 'a')
+  await server.command('restart')
   await until(() => missed.length > 0)
   assert.deepEqual([missed, pods.size], [[`${space}/a`], 2])
   await live(pods)
@@ -251,12 +251,12 @@ test('a thousand writes lead to the server\'s state', async (t) => {
     const name = `pod-${(i * 7919) % 97}`
     if (there.has(name) && i % 3 === 0) {
       there.delete(name)
-      await server.do(`delete pods ${space}/${name}`)
+      await server.deletePod(space, name)
     } else {
       there.add(name)
       await put(space, name, { spec: { i } })
     }
-    if (i % 250 === 0) await server.do('drop')
+    if (i % 250 === 0) await server.command('drop')
   }
   const { items } = await (await fetch(`${server.url}/api/v1/namespaces/${space}/pods`)).json()
   const is = items.map(({ metadata }) => `${metadata.namespace}/${metadata.name} ${metadata.resourceVersion}`).sort()
@@ -269,9 +269,9 @@ test('closing a collection closes the connection at the server', async (t) => {
   await put(space, 'web-0') // the watch of an empty streaming list would be replaced and may still be counted
   const pods = follow(t, { namespace: space })
   await live(pods)
-  const before = Number(await server.do('watching'))
+  const before = await server.command('watching')
   pods.close()
-  await until(async () => Number(await server.do('watching')) === before - 1)
+  await until(async () => await server.command('watching') === before - 1)
 })
 
 for (const [words, url] of [['that is live', () => server.url], ['that waits for a retry', () => 'http://127.0.0.1:9']]) {

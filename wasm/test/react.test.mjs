@@ -16,7 +16,7 @@ const { useListWatch } = await import('../react.js')
 
 let server, guarded, last = 0
 before(async () => {
-  [server, guarded] = await Promise.all([serve(), serve('tokens')])
+  [server, guarded] = await Promise.all([serve(), serve({ tokens: ['good'], forbidden: ['weak'] })])
   await init({ mode: 'main' })
 })
 after(async () => {
@@ -29,7 +29,7 @@ afterEach(async () => {
   await until(async () => await watching() === 0)
 })
 
-const watching = async () => Number(await server.do('watching')) + Number(await guarded.do('watching'))
+const watching = async () => await server.command('watching') + await guarded.command('watching')
 const namespace = () => `react-${++last}`
 const put = (space, name, more) => server.put('pods', { metadata: { name, namespace: space }, ...more })
 const names = (pods) => pods.list().map(({ name }) => name).join(' ')
@@ -71,15 +71,15 @@ test('options are compared by value, and a render sends no request', async () =>
   }
   const Others = () => names(useListWatch({ server: new URL(server.url), resource: 'pods', namespace: space, indexes: { a: 'spec.a', b: 'spec.b' } }))
   await put(space, 'a')
-  const before = Number(await server.do('requests'))
+  const before = await server.command('requests')
   const { text } = mount([h(Pods, { key: 1 }), h(Others, { key: 2 })])
   await until(() => text() === 'aa')
   await until(async () => await watching() === 1)
-  const asked = Number(await server.do('requests'))
+  const asked = await server.command('requests')
   for (let i = 0; i < 10; i++) flushSync(() => render(i + 1))
   await put(space, 'b')
   await until(() => text() === 'a ba b')
-  assert.equal(Number(await server.do('requests')), asked)
+  assert.equal(await server.command('requests'), asked)
   assert.ok(asked > before)
 })
 
@@ -102,14 +102,14 @@ test('other options open another collection and close the previous one', async (
 test('StrictMode opens one collection', async () => {
   const space = namespace()
   await put(space, 'a')
-  const before = Number(await server.do('requests'))
+  const before = await server.command('requests')
   const Pods = () => {
     const pods = useListWatch({ server: server.url, resource: 'pods', namespace: space })
     return `${names(pods)} ${pods.state.phase}`
   }
   const { root, text } = mount(h(StrictMode, null, h(Pods)))
   await until(() => text() === 'a live')
-  assert.equal(Number(await server.do('requests')), before + 1) // a streaming list
+  assert.equal(await server.command('requests'), before + 1) // a streaming list
   assert.equal(await watching(), 1)
   root.unmount()
   await until(async () => await watching() === 0)
@@ -182,7 +182,7 @@ test('components with different token functions share no collection, even after 
   render([h(Pods, { key: 1, token: bob }), h(Pods, { key: 2, token: ann }), h(Pods, { key: 3, token: bob })])
   await until(async () => text() === 'livelivelive' && asked.includes('bob') && await watching() === 2)
   asked.length = 0
-  await guarded.do('close-watches')
+  await guarded.command('end')
   await until(async () => await watching() === 2 && new Set(asked).size === 2)
   assert.deepEqual([...new Set(asked)].sort(), ['ann', 'bob'])
   render([h(Pods, { key: 1, token: bob }), h(Pods, { key: 2, token: bob })])
@@ -201,13 +201,13 @@ test('an inline token function opens no further collections', async () => {
   }
   const { text } = mount(h(Parent))
   await until(async () => text() === 'livelivelive' && await watching() === 2)
-  const before = Number(await guarded.do('requests'))
+  const before = await guarded.command('requests')
   for (let n = 1; n <= 5; n++) {
     flushSync(() => render(n))
     await new Promise(setImmediate)
   }
-  assert.deepEqual([Number(await guarded.do('requests')), text()], [before, 'livelivelive'])
-  await guarded.do('close-watches')
+  assert.deepEqual([await guarded.command('requests'), text()], [before, 'livelivelive'])
+  await guarded.command('end')
   await until(() => asked.at(-1) === 5)
 })
 

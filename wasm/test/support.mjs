@@ -1,10 +1,8 @@
 // Helpers of the tests: simulated hosts and the embedded server.
-import { spawn } from 'node:child_process'
-import { createInterface } from 'node:readline'
-import { fileURLToPath } from 'node:url'
 import { ADDED, LIVE, RESET, SYNCED, encode } from '../records.js'
 import { Collection } from '../collection.js'
 import { specOf } from '../spec.js'
+import { Stage } from '../../e2e/browser/stage.mjs'
 
 export const fields = (name, version, { values = [], sum = 'sum', uid = `uid-${name}`, object = { metadata: { name } } } = {}) =>
   [`default/${name}`, String(version), uid, String(version), sum, ...values, JSON.stringify(object)]
@@ -35,25 +33,16 @@ export async function until(holds) {
   }
 }
 
-/** Starts the embedded server; `do(command)` sends it a command and returns the response. */
-export async function serve(...args) {
-  const server = spawn(fileURLToPath(new URL('../../bin/wasm-serve', import.meta.url)), args, { stdio: ['pipe', 'pipe', 'inherit'] })
-  const lines = createInterface({ input: server.stdout })[Symbol.asyncIterator]()
-  const line = async () => (await lines.next()).value
-  let turn = Promise.resolve()
+/** Starts the embedded server; `command(name, options)` runs a command of internal/testkit/stage/cluster.go. */
+export async function serve(options = {}) {
+  const stage = await Stage.start()
+  const cluster = await stage.cluster({ ...options, quiet: true })
   return {
-    url: await line(),
-    do(command) {
-      return turn = turn.then(() => {
-        server.stdin.write(command + '\n')
-        return line()
-      })
-    },
-    put(resource, object) { return this.do(`put ${resource} ${JSON.stringify(object)}`) },
+    url: cluster.url,
+    command(name, options) { return cluster[name](options) },
+    put(resource, object) { return cluster.put({ of: resource, object }) },
     pod(name, spec = {}) { return this.put('pods', { metadata: { name }, spec }) },
-    async close() {
-      server.stdin.end()
-      await new Promise((resolve) => server.once('exit', resolve))
-    },
+    deletePod(space, name) { return cluster.delete({ of: 'pods', space, name }) },
+    close() { stage.stop() },
   }
 }

@@ -37,10 +37,7 @@ type Options struct {
 }
 
 // Pod is a *lw.Object or a *unstructured.Unstructured.
-type Pod interface {
-	GetName() string
-	GetResourceVersion() string
-}
+type Pod interface{ GetName() string }
 
 // Informer keeps the Pods of a namespace in its store.
 type Informer interface {

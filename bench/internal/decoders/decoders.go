@@ -17,16 +17,8 @@ import (
 	"github.com/seed-6d2a410a/listwatch/internal/testkit/sample"
 )
 
-// Names of the decoders that have a target.
-const (
-	Listwatch    = "listwatch, lw.RawCodec"
-	Projected    = "listwatch, ten fields"
-	Compact      = "listwatch, cache/compact"
-	Floor        = "find the newline, copy the line"
-	Unstructured = "client-go, unstructured"
-	Typed        = "client-go, *corev1.Pod of JSON"
-	Protobuf     = "client-go, *corev1.Pod of protobuf"
-)
+// Floor is the name of the decoder that only copies each line.
+const Floor = "find the newline, copy the line"
 
 // Decoder decodes the events of a watch.
 type Decoder struct {
@@ -38,7 +30,7 @@ type Decoder struct {
 
 // All returns all decoders, starting with the decoder of lw.Client.
 func All() []Decoder {
-	return slices.Concat(listwatch(), jsonIterator(), clientGo())
+	return slices.Concat(listwatch(), clientGo())
 }
 
 // Stream returns an endless stream of the events in the decoder's format.

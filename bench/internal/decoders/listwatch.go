@@ -5,7 +5,6 @@ import (
 	"context"
 	"io"
 
-	jsoniter "github.com/json-iterator/go"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/serializer/streaming"
@@ -28,9 +27,9 @@ var tenFields = []string{"metadata.creationTimestamp", "metadata.labels.app", "m
 func listwatch() []Decoder {
 	fields := harness.MustGet(lw.Project(tenFields...))
 	return []Decoder{
-		newDecoder(Listwatch, asJSON, watched(lw.RawCodec{})),
-		newDecoder(Projected, asJSON, watched(fields)),
-		newDecoder(Compact, asJSON, watched(compact.NewCodec(lw.RawCodec{}))),
+		newDecoder("listwatch, lw.RawCodec", asJSON, watched(lw.RawCodec{})),
+		newDecoder("listwatch, ten fields", asJSON, watched(fields)),
+		newDecoder("listwatch, cache/compact", asJSON, watched(compact.NewCodec(lw.RawCodec{}))),
 		newDecoder("listwatch, cache/compact of ten fields", asJSON, watched(compact.NewCodec(fields))),
 		newDecoder("listwatch, codec.JSON of *corev1.Pod", asJSON, watched(codec.JSON[*corev1.Pod]{})),
 		newDecoder("listwatch, codec.Protobuf of *corev1.Pod", asProtobuf, watched(codec.Protobuf[*corev1.Pod]{})),
@@ -89,33 +88,13 @@ func lines(from io.Reader, n int, do func(line []byte)) {
 	}
 }
 
-func jsonIterator() []Decoder {
-	return []Decoder{
-		newDecoder("json-iterator, map[string]any", asJSON, iterated[map[string]any]),
-		newDecoder("json-iterator, *corev1.Pod", asJSON, iterated[*corev1.Pod]),
-	}
-}
-
-// iterated decodes each line with json-iterator.
-func iterated[T any](events io.Reader, n int, keep func(T)) {
-	api := jsoniter.ConfigCompatibleWithStandardLibrary
-	lines(events, n, func(line []byte) {
-		var event struct {
-			Type   string `json:"type"`
-			Object T      `json:"object"`
-		}
-		harness.Must(api.Unmarshal(line, &event))
-		keep(event.Object)
-	})
-}
-
 func clientGo() []Decoder {
 	untyped := dynamic.ConfigFor(&rest.Config{}).NegotiatedSerializer
 	typed := scheme.Codecs.WithoutConversion()
 	return []Decoder{
-		newDecoder(Unstructured, asJSON, negotiated(untyped, runtime.ContentTypeJSON)),
-		newDecoder(Typed, asJSON, negotiated(typed, runtime.ContentTypeJSON)),
-		newDecoder(Protobuf, asProtobuf, negotiated(typed, runtime.ContentTypeProtobuf)),
+		newDecoder("client-go, unstructured", asJSON, negotiated(untyped, runtime.ContentTypeJSON)),
+		newDecoder("client-go, *corev1.Pod of JSON", asJSON, negotiated(typed, runtime.ContentTypeJSON)),
+		newDecoder("client-go, *corev1.Pod of protobuf", asProtobuf, negotiated(typed, runtime.ContentTypeProtobuf)),
 	}
 }
 

@@ -100,18 +100,6 @@ func NewTable(to io.Writer, header string) Table {
 // Row adds a row.
 func (t Table) Row(format string, args ...any) { fmt.Fprintf(t, format+"\n", args...) }
 
-// Target returns a cell that reports whether the library meets a target. It is empty for short runs, whose measurements
-// are meaningless.
-func Target(text string, met bool) string {
-	switch {
-	case *Short:
-		return ""
-	case met:
-		return text + ": met"
-	}
-	return text + ": not met"
-}
-
 // say writes a value to the process that started this one.
 func say(value any) { Must(json.NewEncoder(os.Stdout).Encode(value)) }
 

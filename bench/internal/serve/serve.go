@@ -2,6 +2,7 @@
 package serve
 
 import (
+	"io"
 	"net/http"
 	"strconv"
 	"strings"
@@ -30,6 +31,14 @@ func InitialEvents(pods []sample.Pod, version string) (events []byte) {
 	}
 	return append(events, `{"type":"BOOKMARK","object":{"kind":"Pod","apiVersion":"v1","metadata":{"resourceVersion":"`+version+
 		`","annotations":{"k8s.io/initial-events-end":"true"}}}}`+"\n"...)
+}
+
+// RejectStreamingList sends the response of a server without streaming lists.
+func RejectStreamingList(w http.ResponseWriter) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(http.StatusUnprocessableEntity)
+	_, _ = io.WriteString(w, `{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","reason":"Invalid","code":422,`+
+		`"message":"sendInitialEvents: Forbidden: sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled"}`) // the client may be gone
 }
 
 // Template is JSON with a replaceable resourceVersion.

@@ -1,4 +1,4 @@
-// Package operations runs the store operations that bench/wasm measures. It runs natively and as WebAssembly.
+// Package operations runs the store operations that bench/wasm measures.
 package operations
 
 import (

@@ -1,4 +1,4 @@
-// Runs one task in Node, in a page or in a worker. It answers the contender's requests from memory.
+// Runs one task in Node or in a page. It answers the contender's requests from memory.
 import { instantiate } from './program.mjs'
 import { plain } from './plain.mjs'
 
@@ -8,7 +8,7 @@ export const COURSES = ['decode', 'store', 'list', 'operate'] // same order as i
 
 /**
  * @param task {program, course, data, passes}: the file of a WASM module, or none for plain JavaScript; the file of the data
- * @returns {{figures}} the wall time of each pass in milliseconds by figure, and the CPU time in Node
+ * @returns {{figures}} the wall time of each pass in milliseconds by figure
  */
 export async function run(origin, { program, course, data, passes }) {
   const watch = stopwatch()
@@ -37,20 +37,15 @@ function response(chunks) {
 
 function stopwatch() {
   const result = { figures: {} }
-  const processor = () => {
-    const { user, system } = globalThis.process?.cpuUsage?.() ?? { user: 0, system: 0 }
-    return (user + system) / 1000
-  }
-  let clock, used
+  let clock
   return {
     result,
     began() {
-      used = processor()
       clock = performance.now()
     },
     ended(figure) {
       const ms = performance.now() - clock
-      ;(result.figures[figure] ??= []).push({ ms, processor: processor() - used })
+      ;(result.figures[figure] ??= []).push(ms)
     },
   }
 }

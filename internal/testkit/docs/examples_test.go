@@ -23,13 +23,13 @@ var beneath = map[string]string{
 	"lw.OwnerReference":     "what Object.OwnerReferences yields",
 	"lw.StatusCause":        "a part of a StatusError",
 
-	"lw.DecodeError":         "codec's ExampleJSON shows one",
-	"cache.ChangeType":       "constants",
-	"cache.Change":           "what Informer.Changes yields",
-	"lwtest.Request":         "what Requests returns",
-	"kubeconfig.Config":      "what Load returns",
-	"fallback.Transport":     "what New returns",
-	"ws.Transport":           "what New returns",
+	"lw.DecodeError":     "codec's ExampleJSON shows one",
+	"cache.ChangeType":   "constants",
+	"cache.Change":       "what Informer.Changes yields",
+	"lwtest.Request":     "what Requests returns",
+	"kubeconfig.Config":  "what Load returns",
+	"fallback.Transport": "what New returns",
+	"ws.Transport":       "what New returns",
 }
 
 func TestEveryTypeHasAnExample(t *testing.T) {

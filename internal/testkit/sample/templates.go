@@ -37,14 +37,10 @@ type template struct {
 // Templated when results depend on how much the objects share, because the Pods that [Pods] returns share almost
 // everything.
 func Templated(seed uint64, n, templates int) []Pod {
-	g := generator{rand.New(rand.NewPCG(seed, 2))}
-	made := make([]template, templates)
-	for i := range made {
-		made[i] = g.template(i)
-	}
+	source := NewSource(seed, templates)
 	pods := make([]Pod, n)
 	for i := range pods {
-		pods[i] = g.pod(i, &made[g.IntN(templates)])
+		pods[i] = source.Pod(i)
 	}
 	return pods
 }

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
@@ -30,13 +31,15 @@ type command struct {
 	Zip       bool            `json:"zip"`       // start: compress streaming lists, like Kubernetes 1.37
 	Quiet     bool            `json:"quiet"`     // start: send no bookmarks
 	Token     string          `json:"token"`     // revoke, allow
-	Object    json.RawMessage `json:"object"`    // put: a ConfigMap
-	Name      string          `json:"name"`      // delete: a ConfigMap; define, undefine: a plural
+	Of        string          `json:"of"`        // put, delete: the plural of a resource
+	Object    json.RawMessage `json:"object"`    // put
+	Space     string          `json:"space"`     // delete: the namespace
+	Name      string          `json:"name"`      // delete; define, undefine: a plural
 	N         int             `json:"n"`         // write, fill, touch: number of objects; expire: number of events before the error
 	Seed      uint64          `json:"seed"`      // write, touch
 }
 
-// cluster is a test API server. The tests follow its ConfigMaps.
+// cluster is a test API server. By default, commands are about its ConfigMaps.
 type cluster struct {
 	*lwtest.Server
 	mu      sync.Mutex
@@ -86,9 +89,9 @@ func (c *control) start(cmd *command) (any, error) {
 func (c *cluster) do(cmd *command) (any, error) {
 	switch cmd.Do {
 	case "put":
-		return c.Put("configmaps", []byte(cmd.Object))
+		return c.Put(cmp.Or(cmd.Of, "configmaps"), []byte(cmd.Object))
 	case "delete":
-		return nil, c.Delete("configmaps", namespace, cmd.Name)
+		return nil, c.Delete(cmp.Or(cmd.Of, "configmaps"), cmp.Or(cmd.Space, namespace), cmd.Name)
 	case "write":
 		return nil, c.write(rand.New(rand.NewPCG(cmd.Seed, 1)), cmd.N)
 	case "fill":
@@ -101,6 +104,10 @@ func (c *cluster) do(cmd *command) (any, error) {
 		c.RemoveResource(cmd.Name + ".example.com")
 	case "look":
 		return c.look(), nil
+	case "requests":
+		return len(c.Requests(nil)), nil
+	case "watching":
+		return len(c.Open(lwtest.Watches)), nil
 	default:
 		return nil, c.befall(cmd)
 	}

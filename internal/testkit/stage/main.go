@@ -1,13 +1,12 @@
 //go:build !js
 
-// Command stage is the server for the browser tests. It serves the test pages under a content security policy, and the
+// Command stage is the server for the tests of the npm package in Node and in browsers. It serves the test pages under a content security policy, and the
 // npm package in wasm/. It also runs test API servers that the tests control. It prints its URL and exits when its
-// standard input is closed.
+// standard input is closed. Start it in the root of the repository.
 package main
 
 import (
 	"encoding/json"
-	"flag"
 	"fmt"
 	"io"
 	"log"
@@ -24,18 +23,16 @@ import (
 const policy = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'; connect-src http: ws:; img-src data:"
 
 func main() {
-	pages := flag.String("pages", "e2e/browser/page", "folder of the pages, served as /")
-	library := flag.String("package", "wasm", "folder of the package, served as /listwatch/; also served as /untyped/ with a wrong content type for the WASM module")
-	flag.Parse()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		log.Fatal(err)
 	}
 	url := "http://" + listener.Addr().String()
 	mux := http.NewServeMux()
-	mux.Handle("/", http.FileServer(http.Dir(*pages)))
-	mux.Handle("/listwatch/", http.StripPrefix("/listwatch/", http.FileServer(http.Dir(*library))))
-	mux.Handle("/untyped/", http.StripPrefix("/untyped/", untyped(http.FileServer(http.Dir(*library)))))
+	mux.Handle("/", http.FileServer(http.Dir("e2e/browser/page")))
+	library := http.FileServer(http.Dir("wasm"))
+	mux.Handle("/listwatch/", http.StripPrefix("/listwatch/", library))
+	mux.Handle("/untyped/", http.StripPrefix("/untyped/", untyped(library)))
 	mux.Handle("/ui/", http.StripPrefix("/ui/", browser.Handler("examples/browser"))) // sets a different policy
 	mux.Handle("POST /control", &control{origin: url, clusters: map[string]*cluster{}})
 	fmt.Println(url)
@@ -55,6 +52,7 @@ func guarded(h http.Handler) http.Handler {
 	})
 }
 
+// untyped serves WASM modules with a wrong content type.
 func untyped(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.HasSuffix(r.URL.Path, ".wasm") {

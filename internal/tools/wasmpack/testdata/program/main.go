@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"runtime"
-	"sort"
 )
 
 var (
@@ -15,16 +14,11 @@ var (
 )
 
 func main() {
-	names := make([]string, 0, len(numbers))
-	for name := range numbers {
-		names = append(names, name)
-	}
-	sort.Strings(names)
 	sum := 0
 	for i, n := range sparse {
 		sum += i * n
 	}
-	fmt.Println(names, sum, len(texts[2]))
+	fmt.Println(numbers, sum, len(texts[2]))
 	fmt.Println("three", numbers["three"], texts[1])
 	if len(os.Args) > 1 {
 		fall(10000, "bottom")

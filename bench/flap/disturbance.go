@@ -15,26 +15,18 @@ import (
 // maxWait bounds the initial sync and the wait for the last write. Working informers are much faster.
 const maxWait = 3 * time.Minute
 
-// scenario is a schedule of resets.
-type scenario struct {
-	name              string
-	shortest, longest time.Duration // between two resets
-	busy              bool          // objects are updated
-	targets           func(ours, theirs result) []string
-}
-
-// play runs a scenario with both clients at the same time.
-func play(ctx context.Context, s scenario) (row, error) {
+// measure disturbs both clients at the same time and returns their results.
+func measure(ctx context.Context) ([]result, error) {
 	ctx, stop := context.WithTimeout(ctx, length+2*maxWait)
 	defer stop()
 	server, err := lwtest.Start(nil)
 	if err != nil {
-		return row{}, err
+		return nil, err
 	}
 	defer server.Close()
 	for i := range objects {
 		if err := write(server, nameOf(i), time.Now()); err != nil {
-			return row{}, err
+			return nil, err
 		}
 	}
 	var running sync.WaitGroup
@@ -43,34 +35,30 @@ func play(ctx context.Context, s scenario) (row, error) {
 	both := []*client{newClient(clients.Listwatch), newClient(clients.ClientGo)}
 	for _, c := range both {
 		if err := c.start(ctx, server.URL, &running); err != nil {
-			return row{}, fmt.Errorf("%s: %w", c.name, err)
+			return nil, fmt.Errorf("%s: %w", c.name, err)
 		}
 	}
-	d := disturbance{scenario: s, server: server, clients: both}
+	d := disturbance{server: server, clients: both}
 	began := time.Now()
 	if err := d.run(ctx); err != nil {
-		return row{}, err
+		return nil, err
 	}
-	return d.row(ctx, began, time.Now())
+	return d.results(ctx, began, time.Now())
 }
 
 // disturbance resets all connections of a server and updates its objects.
 type disturbance struct {
-	scenario
-	server         *lwtest.Server
-	clients        []*client
-	writes, resets int
+	server  *lwtest.Server
+	clients []*client
+	resets  int
 }
 
-// run resets connections and updates objects for the duration of the scenario.
+// run resets connections and updates objects for the duration of the measurement.
 func (d *disturbance) run(ctx context.Context) error {
 	random := rand.New(rand.NewPCG(seed, 1))
-	resets := schedule(rand.New(rand.NewPCG(seed, 2)), d.scenario, length)
+	resets := schedule(rand.New(rand.NewPCG(seed, 2)), length)
 	ticks := time.NewTicker(time.Second / updates)
 	defer ticks.Stop()
-	if !d.busy {
-		ticks.Stop()
-	}
 	began := time.Now()
 	end := time.After(length)
 	for {
@@ -95,7 +83,6 @@ func (d *disturbance) run(ctx context.Context) error {
 }
 
 func (d *disturbance) update(name string) error {
-	d.writes++
 	now := time.Now()
 	for _, c := range d.clients {
 		c.changes.wrote(name, now)
@@ -103,28 +90,28 @@ func (d *disturbance) update(name string) error {
 	return write(d.server, name, now)
 }
 
-// row waits until both clients have seen all writes, and returns the results.
-func (d *disturbance) row(ctx context.Context, began, ended time.Time) (row, error) {
-	r := row{scenario: d.scenario, writes: d.writes, resets: d.resets}
-	for i, c := range d.clients {
+// results waits until both clients have seen all writes, and returns the results.
+func (d *disturbance) results(ctx context.Context, began, ended time.Time) (all []result, err error) {
+	for _, c := range d.clients {
 		if err := c.changes.drain(ctx); err != nil {
-			return row{}, fmt.Errorf("%s: %w", c.name, err)
+			return nil, fmt.Errorf("%s: %w", c.name, err)
 		}
-		r.results[i] = c.result(began, ended)
-		if r.resets > 0 && r.results[i].ends == 0 {
-			return row{}, fmt.Errorf("%s: a reset did not end the watch", c.name)
+		r := result{name: c.name, delays: c.changes.seen()}
+		if r.ends, r.stale = c.outages.within(began, ended); r.ends == 0 {
+			return nil, fmt.Errorf("%s: a reset did not end the watch", c.name)
 		}
+		all = append(all, r)
 	}
-	return r, nil
+	return all, nil
 }
 
 // settle is how long the clients get to notice the last reset.
 const settle = 100 * time.Millisecond
 
 // schedule returns the times of the resets, relative to the start.
-func schedule(random *rand.Rand, s scenario, length time.Duration) (resets []time.Duration) {
+func schedule(random *rand.Rand, length time.Duration) (resets []time.Duration) {
 	for at := time.Duration(0); ; {
-		at += s.shortest + time.Duration(random.Float64()*float64(s.longest-s.shortest))
+		at += shortest + time.Duration(random.Float64()*float64(longest-shortest))
 		if at > length-settle {
 			return resets
 		}
