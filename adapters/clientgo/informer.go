@@ -51,31 +51,14 @@ func newInformer(from *source, lister cache.ListerWatcher, example runtime.Objec
 	}
 	i.name = fmt.Sprintf("SharedIndexInformer %v", i.decoder.example)
 	i.codec = &objectCodec{decoder: &i.decoder, report: i.report}
-	i.inner = lwcache.NewInformer(i.listerWatcher(&opts), &lw.Options{StopOn: i.interrupted, Logger: (*logger)(i)})
+	source := &client{informer: i, opts: lw.ClientOptions{MetadataOnly: i.decoder.metadataOnly(), KeepManagedFields: !opts.DropManagedFields}}
+	i.inner = lwcache.NewInformer(source, &lw.Options{StopOn: i.interrupted, Logger: (*logger)(i)})
 	i.indexer = newIndexer(i)
 	if err := i.indexer.AddIndexers(opts.Indexers); err != nil {
 		panic(err) // there is no other index
 	}
 	i.reflector = cache.NewReflectorWithOptions(lister, example, i.indexer, cache.ReflectorOptions{Name: i.name})
 	return i
-}
-
-// listerWatcher returns the client of the informer. It requests protobuf if the type of the informer supports protobuf.
-func (i *informer) listerWatcher(opts *InformerOptions) lw.ListerWatcher[*object] {
-	client := func(codec lw.Codec[*object]) *lw.Client[*object] {
-		made, err := lw.NewClient(i.source, lw.Resource{Raw: placeholder}, codec, &lw.ClientOptions{
-			MetadataOnly:      i.decoder.metadataOnly(),
-			KeepManagedFields: !opts.DropManagedFields,
-		})
-		if err != nil {
-			panic(err) // the arguments are valid
-		}
-		return made
-	}
-	if !i.decoder.protobuf() {
-		return client(i.codec)
-	}
-	return &negotiated{Client: client(i.codec), protobuf: client(messageCodec{objectCodec: i.codec})}
 }
 
 // informer is a [cache.SharedIndexInformer].
