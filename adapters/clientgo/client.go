@@ -50,7 +50,7 @@ func (l *client) clients(ctx context.Context) (json, protobuf *lw.Client[*object
 		return l.json, l.protobuf, nil
 	}
 	resource := target.resource()
-	if l.informer.decoder.protobuf() && target.protobuf {
+	if l.informer.codec.protobuf() && target.protobuf {
 		if l.protobuf, err = lw.NewClient(l.informer.source, resource, messageCodec{objectCodec: l.informer.codec}, &l.opts); err != nil {
 			return nil, nil, err
 		}

@@ -47,10 +47,10 @@ func newInformer(from *source, lister cache.ListerWatcher, example runtime.Objec
 		source:  from,
 		decoder: newDecoder(example),
 		resync:  opts.ResyncPeriod,
-		policy:  opts.policy(),
+		extras:  opts.Extras,
 	}
 	i.name = fmt.Sprintf("SharedIndexInformer %v", i.decoder.example)
-	i.codec = &objectCodec{decoder: &i.decoder, report: i.report}
+	i.codec = newCodec(&i.decoder, example, &opts.Extras, i.report)
 	source := &client{informer: i, opts: lw.ClientOptions{MetadataOnly: i.decoder.metadataOnly(), KeepManagedFields: !opts.DropManagedFields}}
 	i.inner = lwcache.NewInformer(source, &lw.Options{StopOn: i.interrupted, Logger: (*logger)(i)})
 	i.indexer = newIndexer(i)
@@ -70,7 +70,7 @@ type informer struct {
 	inner     *lwcache.Informer[*object]
 	indexer   *indexer
 	resync    time.Duration
-	policy    lwcache.Policy
+	extras    Extras
 	reflector *cache.Reflector // only names the informer for a watch error handler
 
 	mu               sync.Mutex
@@ -96,11 +96,26 @@ func (i *informer) RunWithContext(ctx context.Context) {
 		klog.FromContext(ctx).Info("Warning: the informer has already started", "informer", i.name)
 		return
 	}
-	// The cause of the end is that of ctx, because interrupted never stops the run.
-	_ = i.inner.Run(ctx)
+	i.follow(ctx)
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	i.stopped = true
+}
+
+// follow runs the inner informer with the trace and the saved state that the options select.
+func (i *informer) follow(ctx context.Context) {
+	if c, err := i.source.resolve(ctx); err == nil { // the inner informer reports the error of its own attempt
+		if i.extras.Trace != nil {
+			if trace := i.extras.Trace(c.path); trace != nil {
+				ctx = lw.WithTrace(ctx, trace)
+			}
+		}
+		if i.extras.StateDir != "" {
+			defer newState(i, c).keep(ctx)()
+		}
+	}
+	// The cause of the end is that of ctx, because interrupted never stops the run.
+	_ = i.inner.Run(ctx)
 }
 
 // IsStopped implements [cache.SharedInformer].

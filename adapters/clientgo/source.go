@@ -34,6 +34,7 @@ type source struct {
 // collection is the target of all requests of an informer.
 type collection struct {
 	transport *lwhttp.Transport
+	server    string // scheme and host
 	path      string
 	query     string
 	protobuf  bool // the clientset allows protobuf
@@ -106,7 +107,7 @@ func (r *recording) collection() (*collection, error) {
 		query.Del(name)
 	}
 	return &collection{
-		transport: transport, path: target.EscapedPath(), query: query.Encode(),
+		transport: transport, server: server.String(), path: target.EscapedPath(), query: query.Encode(),
 		protobuf: allowsProtobuf(r.request.Header.Get("Accept")),
 	}, nil
 }
