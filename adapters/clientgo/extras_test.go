@@ -2,6 +2,7 @@ package clientgo
 
 import (
 	"fmt"
+	"net/http"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -12,8 +13,10 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/seed-6d2a410a/listwatch/internal/recall"
 	"github.com/seed-6d2a410a/listwatch/internal/testkit/hostile/servers"
 	"github.com/seed-6d2a410a/listwatch/lw"
 	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
@@ -144,4 +147,34 @@ func TestQueueCapacity(t *testing.T) {
 		require.True(t, trial.equals(server, informer))
 		stop()
 	})
+}
+
+// TestUnchangedObjectsAreKept requires that a list in JSON takes unchanged objects from the store, and decodes an object that
+// has the same resourceVersion and other content.
+func TestUnchangedObjectsAreKept(t *testing.T) {
+	for name, extras := range map[string]Extras{
+		"all fields": {},
+		"one field":  {Fields: func(runtime.Object) []string { return []string{"metadata.labels"} }},
+		"compressed": {Compress: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			clientset := simulatedClient(t, onePod{http.Header{}}, &rest.Config{Host: "http://simulated"})
+			from := cache.NewListWatchFromClient(clientset.CoreV1().RESTClient(), "pods", "", fields.Everything())
+			informer := NewSharedIndexInformerWithOptions(from, &corev1.Pod{}, InformerOptions{Extras: extras}).(*informerType)
+			source := &client{informer: informer}
+			list := func(stored *object) (listed *object) {
+				ctx := recall.With(t.Context(), any(source), func(_, _, _ []byte) (*object, bool) { return stored, stored != nil })
+				for o, err := range source.List(ctx, lw.ListOptions{}, &lw.ListMeta{}) {
+					require.NoError(t, err)
+					listed = o
+				}
+				return listed
+			}
+			first := list(nil)
+			require.Same(t, first, list(first))
+			other, err := lw.ParseObject([]byte(`{"metadata":{"name":"a","namespace":"shop","uid":"1","resourceVersion":"5","labels":{"app":"web"}}}`))
+			require.NoError(t, err)
+			require.Equal(t, first.Raw(), list(&object{encoded: other}).Raw())
+		})
+	}
 }
