@@ -47,7 +47,7 @@ man: bin/lwcat ## lwcat's manual page, into bin/lwcat.1
 .PHONY: test
 test: test-native test-wasm ## all tests that need nothing but Go (and Node for the wasm part)
 
-SIMULATIONS = /testkit/(sim|hostile)$$
+SIMULATIONS = /testkit/(sim|hostile/servers)$$
 
 .PHONY: test-native
 test-native:

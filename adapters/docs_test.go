@@ -14,6 +14,8 @@ func TestDocumentation(t *testing.T) {
 	module.Names["clientgo"] = "github.com/seed-6d2a410a/listwatch/adapters/clientgo"
 	module.Names["listwatch"] = "github.com/seed-6d2a410a/listwatch/adapters/controllerruntime"
 	module.Names["rest"] = "k8s.io/client-go/rest"
+	module.Names["runtime"] = "k8s.io/apimachinery/pkg/runtime"
+	module.Names["corev1"] = "k8s.io/api/core/v1"
 	module.Given["config"] = "*rest.Config"
 	require.NoError(t, docs.CompileAll("..", module))
 }

@@ -4,19 +4,59 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/seed-6d2a410a/listwatch/cache/compact"
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
 // objectCodec makes stored objects of JSON. It implements [lw.Codec].
 type objectCodec struct {
 	decoder   *decoder
-	transform cache.TransformFunc // nil: none. It is set before the run
+	text      lw.Codec[*lw.Object]
+	packing   lw.Codec[*compact.Object] // compresses the objects of text; nil if objects stay uncompressed
+	transform cache.TransformFunc       // nil for none; set before the run
 	report    func(*object, error)
+}
+
+// newCodec returns the codec of an informer. It panics if a path of a field is malformed.
+func newCodec(d *decoder, example runtime.Object, opts *Extras, report func(*object, error)) *objectCodec {
+	c := &objectCodec{decoder: d, text: lw.RawCodec{}, report: report}
+	if opts.Fields != nil {
+		d.fields = opts.Fields(example)
+	}
+	if len(d.fields) > 0 {
+		projection, err := lw.Project(d.fields...)
+		if err != nil {
+			panic(err) // as for invalid indexers, because client-go's constructors return no error
+		}
+		c.text = projection
+	}
+	if opts.Compress {
+		c.packing = compact.NewCodec(c.text, nil)
+	}
+	return c
+}
+
+// packed is a compressed object. It implements [encoded].
+type packed struct{ *compact.Object }
+
+// Raw returns the uncompressed text.
+func (p packed) Raw() string { return p.Object.Object().Raw() }
+
+// protobuf reports whether objects may be stored as protobuf.
+func (c *objectCodec) protobuf() bool {
+	return c.decoder.protobuf() && len(c.decoder.fields) == 0 && c.packing == nil
 }
 
 // Decode implements [lw.Codec]. Only a transform needs the struct of the object.
 func (c *objectCodec) Decode(s *lw.Scanned) (*object, error) {
-	text, err := lw.RawCodec{}.Decode(s)
+	if c.packing != nil && c.transform == nil {
+		o, err := c.packing.Decode(s)
+		if err != nil {
+			return nil, err
+		}
+		return &object{encoded: packed{o}}, nil
+	}
+	text, err := c.text.Decode(s)
 	if err != nil {
 		return nil, err
 	}
@@ -37,7 +77,11 @@ func (c *objectCodec) keep(o *object) (*object, error) {
 
 // Same reports whether Decode would return an equal object.
 func (c *objectCodec) Same(o *object, s *lw.Scanned) bool {
-	return c.transform == nil && string(s.AppendText(nil)) == o.Raw()
+	if c.transform != nil {
+		return false
+	}
+	text, err := c.text.Decode(s)
+	return err == nil && text.Raw() == o.Raw()
 }
 
 // transformed returns the result of the transform. If the result has the type of the informer, its bytes are kept. Any other

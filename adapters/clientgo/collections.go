@@ -1,6 +1,7 @@
 package clientgo
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -65,7 +66,8 @@ func (c *collections) informer(gvr schema.GroupVersionResource, namespace string
 		},
 		WatchFuncWithContext: func(context.Context, metav1.ListOptions) (watch.Interface, error) { return nil, errNoWatch },
 	}
-	from := &source{lister: cache.ToListerWatcherWithContext(lister), accept: &c.config.AcceptContentTypes}
+	accept := cmp.Or(c.config.AcceptContentTypes, c.config.ContentType) // as in client-go
+	from := &source{lister: cache.ToListerWatcherWithContext(lister), accept: &accept}
 	return newInformer(from, lister, example, InformerOptions{
 		ResyncPeriod: resync,
 		Indexers:     cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc},

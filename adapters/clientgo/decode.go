@@ -13,12 +13,13 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw/codec"
 )
 
-// This file and message.go are the only ones that know the format of the stored bytes.
+// Only this file, codec.go and message.go depend on the format of the stored bytes.
 
 // decoder converts between stored bytes and the Go type of one informer.
 type decoder struct {
 	example reflect.Type            // a pointer to a struct
 	kind    schema.GroupVersionKind // for PartialObjectMetadata: the kind that the example has
+	fields  []string                // paths of the fields that objects have; none for all
 	recent  *recent
 }
 
@@ -82,7 +83,10 @@ func (d *decoder) decode(from encoded) (runtime.Object, error) {
 	if m, ok := from.(*message); ok {
 		return object, m.into(object.(protobufType))
 	}
-	text := from.(*lw.Object)
+	text, ok := from.(*lw.Object)
+	if !ok {
+		text = from.(packed).Object.Object()
+	}
 	if u, ok := object.(*unstructured.Unstructured); ok {
 		return u, codec.Into(text, &u.Object)
 	}

@@ -1,21 +1,52 @@
 package clientgo
 
-import lwcache "github.com/seed-6d2a410a/listwatch/cache"
+import (
+	"k8s.io/apimachinery/pkg/runtime"
 
-// Extras are settings that the informers of client-go do not have. With the zero value informers behave like those of client-go.
+	lwcache "github.com/seed-6d2a410a/listwatch/cache"
+	"github.com/seed-6d2a410a/listwatch/lw"
+)
+
+// Extras are settings that client-go's informers do not have. With the zero value, informers behave like client-go's.
 type Extras struct {
-	// DropManagedFields leaves metadata.managedFields out of all objects. They are often half of an object.
+	// DropManagedFields removes metadata.managedFields from all objects. The field is often half of an object.
 	DropManagedFields bool
 
-	// CoalesceEvents merges the events that wait for a handler, so that one event per object waits. It leads from the state that
-	// the handler knows to the present one. An object that was created and deleted in the meantime has no event. Without it all
-	// events wait, which takes memory without limit.
+	// CoalesceEvents merges the events that wait for a handler, so that one event per object waits. The merged event leads from
+	// the last state that the handler received to the current state. The handler receives no event for an object that was
+	// created and deleted while it was busy.
 	CoalesceEvents bool
+
+	// QueueCapacity limits the number of events that wait for each handler. While a queue is full, the informer reads no events,
+	// and its other handlers wait, too. A handler must not wait for a change of the store then. With zero, the number has no
+	// limit. QueueCapacity has no effect with CoalesceEvents.
+	QueueCapacity int
+
+	// Fields returns the paths of the fields to keep in objects of the type of example, for example "metadata.labels" and
+	// "spec.nodeName". See [lw.Project] for their syntax. All other fields are empty. If it returns none, objects are complete.
+	// An informer panics when it is created with a malformed path. Informers with paths use JSON.
+	Fields func(example runtime.Object) []string
+
+	// Compress stores objects compressed and requests JSON. Each event and each read then takes more CPU time. See package
+	// compact. Objects of an informer with a transform are not compressed.
+	Compress bool
+
+	// StateDir is a folder in which each informer saves its objects every minute and when it stops. The next informer of the same
+	// collection and type resumes from them without a list. HasSynced then returns true before the first response. Use one folder
+	// per cluster and program. Delete it when a transform changes. The folder may contain Secrets.
+	StateDir string
+
+	// Trace returns the trace of an informer, or nil. collection is the path of the collection, for example "/api/v1/pods". The
+	// informer calls Trace when it starts.
+	Trace func(collection string) *lw.Trace
 }
 
-func (e Extras) policy() lwcache.Policy {
-	if e.CoalesceEvents {
+func (e *Extras) policy() lwcache.Policy {
+	switch {
+	case e.CoalesceEvents:
 		return lwcache.Coalesce
+	case e.QueueCapacity > 0:
+		return lwcache.Block
 	}
 	return lwcache.Unbounded
 }

@@ -41,7 +41,7 @@ func (i *informer) AddEventHandlerWithResyncPeriod(handler cache.ResourceEventHa
 }
 
 // AddEventHandlerWithOptions implements [cache.SharedInformer]. The handler receives every event, however slow it is, unless
-// [Extras.CoalesceEvents] is set.
+// an option in [Extras] limits the queue.
 func (i *informer) AddEventHandlerWithOptions(handler cache.ResourceEventHandler, options cache.HandlerOptions) (cache.ResourceEventHandlerRegistration, error) {
 	if i.IsStopped() {
 		return nil, fmt.Errorf("handler %v was not added to shared informer because it has stopped already", handler)
@@ -53,7 +53,9 @@ func (i *informer) AddEventHandlerWithOptions(handler cache.ResourceEventHandler
 	if resync > 0 {
 		resync = max(resync, minimumResync)
 	}
-	inner := i.inner.Handle(i.adapt(handler), &lwcache.HandlerOptions[*object]{Policy: i.policy, Resync: resync, OnPanic: i.panicked})
+	inner := i.inner.Handle(i.adapt(handler), &lwcache.HandlerOptions[*object]{
+		Policy: i.extras.policy(), Capacity: i.extras.QueueCapacity, Resync: resync, OnPanic: i.panicked,
+	})
 	return &registration{Registration: inner, informer: i}, nil
 }
 

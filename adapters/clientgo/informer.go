@@ -47,35 +47,18 @@ func newInformer(from *source, lister cache.ListerWatcher, example runtime.Objec
 		source:  from,
 		decoder: newDecoder(example),
 		resync:  opts.ResyncPeriod,
-		policy:  opts.policy(),
+		extras:  opts.Extras,
 	}
 	i.name = fmt.Sprintf("SharedIndexInformer %v", i.decoder.example)
-	i.codec = &objectCodec{decoder: &i.decoder, report: i.report}
-	i.inner = lwcache.NewInformer(i.listerWatcher(&opts), &lw.Options{StopOn: i.interrupted, Logger: (*logger)(i)})
+	i.codec = newCodec(&i.decoder, example, &opts.Extras, i.report)
+	source := &client{informer: i, opts: lw.ClientOptions{MetadataOnly: i.decoder.metadataOnly(), KeepManagedFields: !opts.DropManagedFields}}
+	i.inner = lwcache.NewInformer(source, &lw.Options{StopOn: i.interrupted, Logger: (*logger)(i)})
 	i.indexer = newIndexer(i)
 	if err := i.indexer.AddIndexers(opts.Indexers); err != nil {
 		panic(err) // there is no other index
 	}
 	i.reflector = cache.NewReflectorWithOptions(lister, example, i.indexer, cache.ReflectorOptions{Name: i.name})
 	return i
-}
-
-// listerWatcher returns the client of the informer. It requests protobuf if the type of the informer supports protobuf.
-func (i *informer) listerWatcher(opts *InformerOptions) lw.ListerWatcher[*object] {
-	client := func(codec lw.Codec[*object]) *lw.Client[*object] {
-		made, err := lw.NewClient(i.source, lw.Resource{Raw: placeholder}, codec, &lw.ClientOptions{
-			MetadataOnly:      i.decoder.metadataOnly(),
-			KeepManagedFields: !opts.DropManagedFields,
-		})
-		if err != nil {
-			panic(err) // the arguments are valid
-		}
-		return made
-	}
-	if !i.decoder.protobuf() {
-		return client(i.codec)
-	}
-	return &negotiated{Client: client(i.codec), protobuf: client(messageCodec{objectCodec: i.codec})}
 }
 
 // informer is a [cache.SharedIndexInformer].
@@ -87,7 +70,7 @@ type informer struct {
 	inner     *lwcache.Informer[*object]
 	indexer   *indexer
 	resync    time.Duration
-	policy    lwcache.Policy
+	extras    Extras
 	reflector *cache.Reflector // only names the informer for a watch error handler
 
 	mu               sync.Mutex
@@ -113,11 +96,26 @@ func (i *informer) RunWithContext(ctx context.Context) {
 		klog.FromContext(ctx).Info("Warning: the informer has already started", "informer", i.name)
 		return
 	}
-	// The cause of the end is that of ctx, because interrupted never stops the run.
-	_ = i.inner.Run(ctx)
+	i.follow(ctx)
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	i.stopped = true
+}
+
+// follow runs the inner informer with the trace and the saved state that the options select.
+func (i *informer) follow(ctx context.Context) {
+	if c, err := i.source.resolve(ctx); err == nil { // the inner informer reports the error of its own attempt
+		if i.extras.Trace != nil {
+			if trace := i.extras.Trace(c.path); trace != nil {
+				ctx = lw.WithTrace(ctx, trace)
+			}
+		}
+		if i.extras.StateDir != "" {
+			defer newState(i, c).keep(ctx)()
+		}
+	}
+	// The cause of the end is that of ctx, because interrupted never stops the run.
+	_ = i.inner.Run(ctx)
 }
 
 // IsStopped implements [cache.SharedInformer].

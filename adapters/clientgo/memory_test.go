@@ -13,6 +13,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	apiruntime "k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/tools/cache"
+
+	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
 // counted is a type of objects that counts how often it is decoded.
@@ -95,11 +97,24 @@ func TestReadStructsSurviveCollections(t *testing.T) {
 
 // TestMemoryReturns requires that nothing keeps a stopped informer alive, even if structs were read.
 func TestMemoryReturns(t *testing.T) {
+	for name, extras := range map[string]Extras{
+		"no options": {},
+		"options": {
+			Compress: true, QueueCapacity: 10, StateDir: t.TempDir(), Trace: func(string) *lw.Trace { return &lw.Trace{} },
+		},
+	} {
+		t.Run(name, func(t *testing.T) { requireMemoryReturns(t, extras) })
+	}
+}
+
+func requireMemoryReturns(t *testing.T, extras Extras) {
 	freed := make(chan struct{})
 	func() {
 		server := startServer(t)
 		putPod(t, server, "a", "n1")
-		informer := NewSharedIndexInformer(listerOf(t, server, "pods"), &counted{}, 0, nil)
+		informer := NewSharedIndexInformerWithOptions(listerOf(t, server, "pods"), &counted{}, InformerOptions{Extras: extras})
+		_, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{})
+		require.NoError(t, err)
 		runtime.AddCleanup(informer.(*informerType), func(struct{}) { close(freed) }, struct{}{})
 		ctx, stop := context.WithCancel(t.Context())
 		ended := make(chan struct{})

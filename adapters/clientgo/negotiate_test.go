@@ -19,6 +19,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/seed-6d2a410a/listwatch/lw"
 	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
 )
 
@@ -125,22 +126,29 @@ func TestServerThatLosesProtobuf(t *testing.T) {
 	})
 }
 
-// TestConfigWithoutProtobuf requires that an Accept header of the rest.Config that excludes protobuf is obeyed.
+// TestConfigWithoutProtobuf requires that a rest.Config that selects JSON is obeyed.
 func TestConfigWithoutProtobuf(t *testing.T) {
-	server := startServer(t)
-	config := &rest.Config{Host: server.URL, ContentConfig: rest.ContentConfig{AcceptContentTypes: "application/json"}}
-	lister := cache.NewListWatchFromClient(wrappedClient(t, config).CoreV1().RESTClient(), "pods", "", fields.Everything())
-	factory, err := NewSharedInformerFactory(config, 0, nil)
-	require.NoError(t, err)
-	for _, informer := range []cache.SharedIndexInformer{
-		NewSharedIndexInformer(lister, &corev1.Pod{}, 0, nil), factory.Core().V1().Pods().Informer(),
+	for name, content := range map[string]rest.ContentConfig{
+		"AcceptContentTypes": {AcceptContentTypes: "application/json"},
+		"ContentType":        {ContentType: "application/json"},
 	} {
-		start(t, informer)
-		waitSynced(t, informer.HasSyncedChecker())
+		t.Run(name, func(t *testing.T) {
+			server := startServer(t)
+			config := &rest.Config{Host: server.URL, ContentConfig: content}
+			lister := cache.NewListWatchFromClient(wrappedClient(t, config).CoreV1().RESTClient(), "pods", "", fields.Everything())
+			factory, err := NewSharedInformerFactory(config, 0, nil)
+			require.NoError(t, err)
+			for _, informer := range []cache.SharedIndexInformer{
+				NewSharedIndexInformer(lister, &corev1.Pod{}, 0, nil), factory.Core().V1().Pods().Informer(),
+			} {
+				start(t, informer)
+				waitSynced(t, informer.HasSyncedChecker())
+			}
+			protobuf, json := protobufRequests(server)
+			require.Zero(t, protobuf)
+			require.NotZero(t, json)
+		})
 	}
-	protobuf, json := protobufRequests(server)
-	require.Zero(t, protobuf)
-	require.NotZero(t, json)
 }
 
 // TestFactoryRequestsProtobuf requires that only the typed factory requests protobuf.
@@ -160,5 +168,21 @@ func TestFactoryRequestsProtobuf(t *testing.T) {
 		waitSynced(t, informer.HasSyncedChecker())
 		protobuf, _ := protobufRequests(server)
 		require.Equal(t, n == 2, protobuf > 0)
+	}
+}
+
+// TestResourceOfPath requires that the group and version of a list are known from its path.
+func TestResourceOfPath(t *testing.T) {
+	deployments := lw.Resource{Group: "apps", Version: "v1", Plural: "deployments"}
+	for path, want := range map[string]lw.Resource{
+		"/api/v1/pods":                                         {Version: "v1", Plural: "pods"},
+		"/api/v1/namespaces":                                   {Version: "v1", Plural: "namespaces"},
+		"/api/v1/namespaces/shop/pods":                         {Version: "v1", Plural: "pods"},
+		"/apis/apps/v1/deployments":                            deployments,
+		"/k8s/api/c-1/apis/apps/v1/namespaces/api/deployments": deployments,
+		"/custom/path":                                         {Raw: "/custom/path"},
+		"/path":                                                {Raw: "/path"},
+	} {
+		require.Equal(t, want, (&collection{path: path}).resource(), path)
 	}
 }

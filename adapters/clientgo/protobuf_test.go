@@ -17,7 +17,6 @@ import (
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes/scheme"
-	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/seed-6d2a410a/listwatch/internal/recall"
@@ -74,7 +73,7 @@ func protobufPod(name string) corev1.Pod {
 
 // simulate runs an informer over a simulated server until it has synced and its second watch is open.
 func simulate(t *testing.T, server http.RoundTripper, prepare func(*informer)) (*informer, func()) {
-	clientset := simulatedClient(t, server, &rest.Config{Host: "http://simulated"})
+	clientset := simulatedClient(t, server, protobufConfig("http://simulated"))
 	lister := cache.NewListWatchFromClient(clientset.CoreV1().RESTClient(), "pods", "", fields.Everything())
 	informer := NewSharedIndexInformer(lister, &corev1.Pod{}, 0, nil).(*informerType)
 	prepare(informer)
@@ -110,10 +109,10 @@ func TestProtobufObjects(t *testing.T) {
 
 // TestUnchangedMessagesAreKept requires that a list takes unchanged objects from the store, but not with a transform.
 func TestUnchangedMessagesAreKept(t *testing.T) {
-	clientset := simulatedClient(t, protobufPods{[]corev1.Pod{protobufPod("a")}, nil}, &rest.Config{Host: "http://simulated"})
-	lister := cache.NewListWatchFromClient(clientset.CoreV1().RESTClient(), "pods", "", fields.Everything())
-	informer := NewSharedIndexInformer(lister, &corev1.Pod{}, 0, nil).(*informerType)
-	source := informer.listerWatcher(&InformerOptions{})
+	clientset := simulatedClient(t, protobufPods{[]corev1.Pod{protobufPod("a")}, nil}, protobufConfig("http://simulated"))
+	from := cache.NewListWatchFromClient(clientset.CoreV1().RESTClient(), "pods", "", fields.Everything())
+	informer := NewSharedIndexInformer(from, &corev1.Pod{}, 0, nil).(*informerType)
+	source := &client{informer: informer, opts: lw.ClientOptions{KeepManagedFields: true}}
 	list := func(stored *object) (listed *object) {
 		ctx := recall.With(t.Context(), any(source), func(_, _, _ []byte) (*object, bool) { return stored, stored != nil })
 		for o, err := range source.List(ctx, lw.ListOptions{}, &lw.ListMeta{}) {

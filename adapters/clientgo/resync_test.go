@@ -14,7 +14,6 @@ import (
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/fields"
-	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
 )
 
@@ -52,7 +51,7 @@ func (q *quiet) Read([]byte) (int, error) {
 // TestResyncPeriods has handlers with different periods. A period below one second counts as one second, as in client-go.
 func TestResyncPeriods(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		clientset := simulatedClient(t, onePod{http.Header{}}, &rest.Config{Host: "http://simulated"})
+		clientset := simulatedClient(t, onePod{http.Header{}}, protobufConfig("http://simulated"))
 		lister := cache.NewListWatchFromClient(clientset.CoreV1().RESTClient(), "pods", "", fields.Everything())
 		informer := NewSharedIndexInformer(lister, &corev1.Pod{}, 3*time.Second, nil)
 		var mu sync.Mutex

@@ -34,9 +34,14 @@ func wrappedClient(t *testing.T, config *rest.Config) kubernetes.Interface {
 	return clientset
 }
 
+// protobufConfig returns a config with which clientsets request protobuf.
+func protobufConfig(host string) *rest.Config {
+	return &rest.Config{Host: host, ContentConfig: rest.ContentConfig{ContentType: runtime.ContentTypeProtobuf}}
+}
+
 // listerOf returns client-go's ListerWatcher of a core resource in all namespaces.
 func listerOf(t *testing.T, server *lwtest.Server, resource string) cache.ListerWatcher {
-	clientset := wrappedClient(t, &rest.Config{Host: server.URL})
+	clientset := wrappedClient(t, protobufConfig(server.URL))
 	return cache.NewListWatchFromClient(clientset.CoreV1().RESTClient(), resource, "", fields.Everything())
 }
 

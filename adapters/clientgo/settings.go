@@ -47,9 +47,9 @@ func (i *informer) running() (context.Context, cache.WatchErrorHandlerWithContex
 	return i.ctx, i.onError
 }
 
-// interrupted reports an interruption to the error handler. It never stops the run.
+// interrupted reports an interruption to the error handler, except for the end of the run. It never stops the run.
 func (i *informer) interrupted(cause error) bool {
-	if ctx, handler := i.running(); handler != nil && !errors.Is(cause, lw.ErrWatchClosed) {
+	if ctx, handler := i.running(); handler != nil && ctx.Err() == nil && !errors.Is(cause, lw.ErrWatchClosed) {
 		handler(ctx, i.reflector, apiError(cause))
 	}
 	return false

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"strings"
 	"sync"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -23,7 +24,7 @@ var errNotWrapped = errors.New("clientgo: the ListerWatcher does not use an HTTP
 // request is recorded and not sent.
 type source struct {
 	lister cache.ListerWithContext
-	accept *string // takes the place of the Accept header of the recorded request, if it is not nil
+	accept *string // replaces the Accept header of the recorded request, if it is not nil
 
 	mu         sync.Mutex
 	collection *collection
@@ -33,22 +34,17 @@ type source struct {
 // collection is the target of all requests of an informer.
 type collection struct {
 	transport *lwhttp.Transport
+	server    string // scheme and host
 	path      string
 	query     string
 	protobuf  bool // the clientset allows protobuf
 }
-
-// placeholder is the path that the engine uses before the collection is known.
-const placeholder = "/collection"
 
 // Open implements [lw.Transport].
 func (s *source) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, error) {
 	c, err := s.resolve(ctx)
 	if err != nil {
 		return nil, err
-	}
-	if wantsProtobuf(req.Accept) && !c.protobuf {
-		return nil, notAcceptable()
 	}
 	own := *req
 	own.Path = c.path
@@ -111,9 +107,26 @@ func (r *recording) collection() (*collection, error) {
 		query.Del(name)
 	}
 	return &collection{
-		transport: transport, path: target.EscapedPath(), query: query.Encode(),
+		transport: transport, server: server.String(), path: target.EscapedPath(), query: query.Encode(),
 		protobuf: allowsProtobuf(r.request.Header.Get("Accept")),
 	}, nil
+}
+
+// resource returns the resource of the path, which may have a prefix such as /k8s/clusters/c-1.
+func (c *collection) resource() lw.Resource {
+	path := strings.Split(c.path, "/")
+	plural := path[len(path)-1]
+	path = path[:len(path)-1]
+	if n := len(path); n > 1 && path[n-2] == "namespaces" {
+		path = path[:n-2]
+	}
+	switch n := len(path); {
+	case n > 1 && path[n-2] == "api":
+		return lw.Resource{Version: path[n-1], Plural: plural}
+	case n > 2 && path[n-3] == "apis":
+		return lw.Resource{Group: path[n-2], Version: path[n-1], Plural: plural}
+	}
+	return lw.Resource{Raw: c.path}
 }
 
 // headers sends the headers that the clientset would have sent.

@@ -2,6 +2,7 @@ package controllerruntime
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"time"
 
@@ -98,4 +99,21 @@ func TestWithoutHTTPClient(t *testing.T) {
 	require.NotEmpty(t, server.Requests(nil)[0].Header.Get("User-Agent"))
 	_, err := NewCache(&rest.Config{Host: server.URL, TLSClientConfig: rest.TLSClientConfig{CAFile: "missing"}}, cache.Options{})
 	require.ErrorContains(t, err, "could not create HTTP client from config")
+}
+
+// TestContentType requires that a rest.Config that selects JSON is obeyed, and that built-in types use protobuf otherwise.
+func TestContentType(t *testing.T) {
+	for contentType, want := range map[string]bool{"": true, "application/json": false} {
+		server := startServer(t)
+		config := &rest.Config{Host: server.URL, ContentConfig: rest.ContentConfig{ContentType: contentType}}
+		c := run(t, func() (cache.Cache, error) { return NewCache(config, cache.Options{}) })
+		require.NoError(t, client.IgnoreNotFound(c.Get(t.Context(), key, &corev1.Pod{})))
+		protobuf := 0
+		for _, request := range server.Requests(lwtest.Any) {
+			if strings.HasPrefix(request.Header.Get("Accept"), runtime.ContentTypeProtobuf) {
+				protobuf++
+			}
+		}
+		require.Equal(t, want, protobuf > 0, contentType)
+	}
 }

@@ -3,7 +3,12 @@ package controllerruntime
 import (
 	"testing"
 
+	"github.com/go-logr/logr"
 	"go.uber.org/goleak"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	log.SetLogger(logr.Discard()) // controller-runtime expects a call
+	goleak.VerifyTestMain(m)
+}

@@ -1,8 +1,7 @@
-package hostile_test
+package servers
 
 import (
 	"strings"
-	"testing"
 	"time"
 )
 
@@ -19,8 +18,6 @@ func onStream(serve func(c *call)) func(c *call) {
 		}
 	}
 }
-
-func TestWrongStreamingLists(t *testing.T) { play(t, wrongStreamingLists()) }
 
 func wrongStreamingLists() []server {
 	return []server{

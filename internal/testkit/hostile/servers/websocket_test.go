@@ -1,4 +1,4 @@
-package hostile_test
+package servers
 
 import (
 	"crypto/sha1" //nolint:gosec // RFC 6455 asks for it.

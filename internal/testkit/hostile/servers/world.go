@@ -1,4 +1,4 @@
-package hostile_test
+package servers
 
 import (
 	"encoding/json"

@@ -1,9 +1,8 @@
-package hostile_test
+package servers
 
 import (
 	"fmt"
 	"strings"
-	"testing"
 	"time"
 
 	"github.com/seed-6d2a410a/listwatch/internal/invalid"
@@ -34,8 +33,6 @@ func edited(edit func(c *call, text string) string) func(c *call) {
 		c.write(edit(c, document(c.version(at), next, items)))
 	})
 }
-
-func TestWrongLists(t *testing.T) { play(t, wrongLists()) }
 
 func wrongLists() []server {
 	return []server{
@@ -135,8 +132,6 @@ func wrongLists() []server {
 			}},
 	}
 }
-
-func TestMalformedLists(t *testing.T) { play(t, malformedLists()) }
 
 func malformedLists() []server {
 	strange := func(texts ...string) func(*call) {

@@ -1,10 +1,9 @@
-package hostile_test
+package servers
 
 import (
 	"fmt"
 	"io"
 	"strings"
-	"testing"
 	"time"
 
 	"github.com/seed-6d2a410a/listwatch/lw"
@@ -41,16 +40,12 @@ func (c *call) news() change {
 	return changes[0]
 }
 
-func TestCorrectServers(t *testing.T) { play(t, correctServers()) }
-
 func correctServers() []server {
 	return []server{
 		{name: "streaming", does: "responds correctly", serve: (*call).honestly},
 		{name: "listing", does: "responds correctly to ordinary lists in pages", serve: (*call).honestly, opts: ordinary},
 	}
 }
-
-func TestWrongWatches(t *testing.T) { play(t, wrongWatches()) }
 
 func wrongWatches() []server {
 	return []server{
@@ -127,8 +122,6 @@ func wrongWatches() []server {
 			}},
 	}
 }
-
-func TestShortWatches(t *testing.T) { play(t, shortWatches()) }
 
 func shortWatches() []server {
 	pause := 999 * time.Millisecond

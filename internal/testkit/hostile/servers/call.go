@@ -1,4 +1,4 @@
-package hostile_test
+package servers
 
 import (
 	"context"
@@ -94,8 +94,18 @@ func (c *call) begin() { c.once.Do(func() { c.answer <- nil }) }
 
 // refuse sends an error response and exits.
 func (c *call) refuse(code int, retryAfter, text string) {
-	c.fail(lw.ReadStatusError(code, retryAfter, strings.NewReader(text)))
+	c.fail(&refusal{lw.ReadStatusError(code, retryAfter, strings.NewReader(text)), code, retryAfter, text})
 }
+
+// A refusal is the error of an error response.
+type refusal struct {
+	error
+	code             int
+	retryAfter, text string
+}
+
+// Unwrap returns the *lw.StatusError.
+func (r *refusal) Unwrap() error { return r.error }
 
 // fail breaks the connection with err and exits.
 func (c *call) fail(err error) {

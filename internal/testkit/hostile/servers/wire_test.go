@@ -1,4 +1,4 @@
-package hostile_test
+package servers
 
 import (
 	"bufio"
@@ -21,23 +21,8 @@ import (
 	lwws "github.com/seed-6d2a410a/listwatch/transport/ws"
 )
 
-// ordinary requests ordinary lists in small pages.
-var ordinary = lw.Options{NoStreamingList: true, PageSize: 7}
-
 // token is the credential that must not appear in any message.
 const token = "tOk3nQ7zXw9Lm2Vb5Rk8Jd4Hs6Pf1Yc0"
-
-// An exchange is a connection with one request.
-type exchange struct {
-	net.Conn
-	m       *memory
-	host    string // the dialed host
-	nth     int    // number of the connection, from 1
-	kind    int    // selects one of a server's responses
-	request *http.Request
-	watch   bool
-	ctx     context.Context
-}
 
 // source returns the transport for a server, a function that searches text for secrets, and a function that closes the
 // transport.

@@ -1,14 +1,11 @@
-package hostile_test
+package servers
 
 import (
 	"strings"
-	"testing"
 	"time"
 
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
-
-func TestHostileErrorResponses(t *testing.T) { play(t, hostileErrorResponses()) }
 
 func hostileErrorResponses() []server {
 	fresh := strings.Replace(failure(410, "Expired", "expired"), `"metadata":{}`, `"metadata":{"continue":"1005/3"}`, 1)

@@ -1,4 +1,4 @@
-package hostile_test
+package servers
 
 import (
 	"context"
@@ -19,25 +19,6 @@ import (
 )
 
 var seeds = flag.Uint64("hostile.seeds", 1, "number of seeds for each server")
-
-// A server is hostile for ten minutes and correct afterwards.
-type server struct {
-	name  string
-	does  string // description in one line
-	serve func(c *call)
-
-	lies     bool             // sends wrong data, which clients believe until the next list
-	nameless bool             // sends lists without a resourceVersion
-	restart  bool             // resourceVersions restart, so recovery may take 27 minutes instead of 15
-	causes   []error          // causes that the stream must report
-	opts     lw.Options       // such as NoStreamingList and PageSize
-	version  func(int) string // formats the collection's resourceVersion; nil for decimal numbers
-	naming   func(int) string // names the objects; nil for "cm-0001" and so on
-
-	wire func(x *exchange) // replaces serve for a server that writes bytes to a connection
-	tls  bool              // uses TLS once the server is correct
-	ws   bool              // sends watches over WebSocket
-}
 
 const hostileFor = 10 * time.Minute
 

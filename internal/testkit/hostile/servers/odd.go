@@ -1,9 +1,8 @@
-package hostile_test
+package servers
 
 import (
 	"fmt"
 	"strings"
-	"testing"
 	"time"
 
 	"github.com/seed-6d2a410a/listwatch/internal/invalid"
@@ -17,8 +16,6 @@ func rewritten(edit func(c *call, change change, event string) string) func(c *c
 		c.follow(c.from())
 	})
 }
-
-func TestUnusualServers(t *testing.T) { play(t, unusualServers()) }
 
 func unusualServers() []server {
 	return []server{

@@ -1,0 +1,60 @@
+package clientgo
+
+import (
+	"errors"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"sync"
+	"time"
+)
+
+var errReset = errors.New("connection reset by peer")
+
+// flapping is a proxy in simulated time. It resets each connection after a random time.
+type flapping struct {
+	next http.RoundTripper
+
+	mu      sync.Mutex
+	random  *rand.Rand
+	correct bool
+}
+
+// behave stops the resets. It does nothing without a proxy.
+func (f *flapping) behave() {
+	if f != nil {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		f.correct = true
+	}
+}
+
+// RoundTrip implements [http.RoundTripper].
+func (f *flapping) RoundTrip(request *http.Request) (*http.Response, error) {
+	response, err := f.next.RoundTrip(request)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if err != nil || f.correct {
+		return response, err
+	}
+	body := response.Body
+	reader, writer := io.Pipe()
+	reset := time.AfterFunc(time.Duration(f.random.Int64N(int64(20*time.Second))), func() { _ = writer.CloseWithError(errReset) })
+	go func() {
+		_, err := io.Copy(writer, body)
+		reset.Stop()
+		_ = writer.CloseWithError(err)
+	}()
+	response.Body = &flappingBody{reader, body}
+	return response, nil
+}
+
+type flappingBody struct {
+	*io.PipeReader
+	inner io.Closer
+}
+
+// Close closes both ends.
+func (b *flappingBody) Close() error {
+	return errors.Join(b.PipeReader.Close(), b.inner.Close())
+}

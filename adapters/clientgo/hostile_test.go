@@ -1,0 +1,204 @@
+package clientgo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"net/http"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/seed-6d2a410a/listwatch/internal/clock"
+	"github.com/seed-6d2a410a/listwatch/internal/testkit/hostile/servers"
+	"github.com/seed-6d2a410a/listwatch/lw"
+)
+
+// TestHostileServers runs an informer against each hostile server in simulated time. The server becomes correct after ten
+// minutes.
+func TestHostileServers(t *testing.T) {
+	t.Parallel()
+	for _, s := range servers.All() {
+		t.Run(s.Name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) { (&trial{T: t, server: s}).run(s.Start(1), nil) })
+		})
+	}
+}
+
+// TestFlappingProxy runs an informer behind a proxy that resets every connection after 20 seconds at most.
+func TestFlappingProxy(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		correct := servers.All()[0]
+		correct.Causes = []error{errReset}
+		running := correct.Start(1)
+		(&trial{T: t, server: correct}).run(running, &flapping{next: running, random: rand.New(rand.NewPCG(1, 3))})
+	})
+}
+
+// trial is one run of an informer with a handler against a server.
+type trial struct {
+	*testing.T
+	server servers.Server
+
+	mu       sync.Mutex
+	values   map[string]string // what the handler's events add up to
+	versions map[string]int    // of each name, the highest value so far
+	requests []time.Time
+	causes   []error
+}
+
+// recorded is a RoundTripper that records the times of requests, except for the later pages of lists.
+type recorded struct {
+	trial *trial
+	next  http.RoundTripper
+}
+
+// RoundTrip implements [http.RoundTripper].
+func (r *recorded) RoundTrip(request *http.Request) (*http.Response, error) {
+	if !request.URL.Query().Has("continue") {
+		r.trial.lock(func() { r.trial.requests = append(r.trial.requests, time.Now()) })
+	}
+	return r.next.RoundTrip(request)
+}
+
+func (r *trial) run(server *servers.Running, proxy *flapping) {
+	next := http.RoundTripper(server)
+	if proxy != nil {
+		next = proxy
+	}
+	r.values, r.versions = map[string]string{}, map[string]int{}
+	clientset := simulatedClient(r.T, &recorded{r, next}, protobufConfig("http://simulated"))
+	lister := cache.NewListWatchFromClient(clientset.CoreV1().RESTClient(), "configmaps", "shop", fields.Everything())
+	informer := NewSharedIndexInformer(lister, &corev1.ConfigMap{}, 0, nil)
+	require.NoError(r, informer.SetWatchErrorHandler(func(_ *cache.Reflector, err error) { r.lock(func() { r.causes = append(r.causes, err) }) }))
+	_, err := informer.AddEventHandler(r)
+	require.NoError(r, err)
+	ctx, stop := context.WithCancel(clock.WithRandom(r.Context(), rand.New(rand.NewPCG(1, 11)).Float64))
+	defer stop()
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		informer.RunWithContext(ctx)
+	}()
+	go func() {
+		for ctx.Err() == nil {
+			select {
+			case <-time.After(server.Pause()):
+				server.Step()
+			case <-ctx.Done():
+			}
+		}
+	}()
+	time.Sleep(10 * time.Minute)
+	server.Behave(r.server.Lies && !r.server.Restart)
+	proxy.behave()
+	r.converges(server, informer)
+	stop()
+	stopped := time.Now()
+	<-ended
+	synctest.Wait()
+	require.Zero(r, time.Since(stopped))
+	require.Zero(r, server.Open(), "open requests")
+	r.check()
+}
+
+// converges waits until the store and the events equal the server's state, for as long as the engine's promises say.
+func (r *trial) converges(server *servers.Running, informer cache.SharedIndexInformer) {
+	bound := 15 * time.Minute
+	if r.server.Restart {
+		bound = 27 * time.Minute
+	}
+	time.Sleep(bound)
+	for range 60 { // the last change may be on its way
+		synctest.Wait()
+		if r.equals(server, informer) {
+			return
+		}
+		time.Sleep(time.Second)
+	}
+	require.Fail(r, "the store or the events differ from the server", r.server.Does)
+}
+
+func (r *trial) equals(server *servers.Running, informer cache.SharedIndexInformer) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	stored := map[string]string{}
+	for _, obj := range informer.GetStore().List() {
+		stored[obj.(*corev1.ConfigMap).Name] = obj.(*corev1.ConfigMap).Data["v"]
+	}
+	return maps.Equal(stored, server.Values()) && maps.Equal(r.values, server.Values())
+}
+
+// check checks the requests and the errors of the whole run.
+func (r *trial) check() {
+	for i := range r.requests {
+		for k := i; k < len(r.requests); k++ {
+			w := r.requests[k].Sub(r.requests[i])
+			if float64(k-i+1) > 13+w.Seconds() { // the engine's limit, and a request that was rejected with 406
+				require.Failf(r, "request storm", "%d requests in %v", k-i+1, w)
+			}
+		}
+	}
+	for _, cause := range r.causes {
+		require.NotErrorIs(r, cause, context.Canceled)
+	}
+	for _, cause := range r.server.Causes {
+		if !errors.Is(cause, lw.ErrWatchClosed) { // client-go does not report it either
+			require.ErrorIs(r, errors.Join(r.causes...), cause)
+		}
+	}
+}
+
+func (r *trial) lock(f func()) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	f()
+}
+
+// OnAdd implements [cache.ResourceEventHandler].
+func (r *trial) OnAdd(obj any, _ bool) { r.event("", obj) }
+
+// OnUpdate implements [cache.ResourceEventHandler].
+func (r *trial) OnUpdate(old, obj any) { r.event(old.(*corev1.ConfigMap).Data["v"], obj) }
+
+// OnDelete implements [cache.ResourceEventHandler].
+func (r *trial) OnDelete(obj any) {
+	if tombstone, ok := obj.(cache.DeletedFinalStateUnknown); ok {
+		obj = tombstone.Obj
+	}
+	name := obj.(*corev1.ConfigMap).Name
+	r.lock(func() {
+		if _, ok := r.values[name]; !ok {
+			r.Errorf("%s was deleted twice", name)
+		}
+		delete(r.values, name)
+	})
+}
+
+// event checks that an event continues the events before it. The state of an object goes back only if the server sends an
+// older state.
+func (r *trial) event(before string, obj any) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	name, value := obj.(*corev1.ConfigMap).Name, obj.(*corev1.ConfigMap).Data["v"]
+	if r.values[name] != before {
+		r.Errorf("%s had the value %q, but the event has %q", name, r.values[name], before)
+	}
+	r.values[name] = value
+	var version int
+	_, _ = fmt.Sscan(value, &version)
+	if version < r.versions[name] && !r.server.Lies && r.server.Name != "lagging-lists" {
+		r.Errorf("%s went back from %d to %d", name, r.versions[name], version)
+	}
+	r.versions[name] = version
+}

@@ -1,0 +1,109 @@
+package clientgo
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+
+	lwcache "github.com/seed-6d2a410a/listwatch/cache"
+	"github.com/seed-6d2a410a/listwatch/cache/savefile"
+	"github.com/seed-6d2a410a/listwatch/lw"
+)
+
+// saveInterval is the time between two saves.
+const saveInterval = time.Minute
+
+// state is the file with the saved objects of an informer.
+type state struct {
+	informer *informer
+	path     string
+	origin   lwcache.Origin
+	saved    *lwcache.Snapshot[*object]
+}
+
+// newState returns the file of an informer. Informers of different types, selectors or fields have different files.
+func newState(i *informer, c *collection) *state {
+	s := &state{informer: i, origin: lwcache.Origin{
+		Server:     c.server,
+		Resource:   lw.Resource{Raw: c.path + "?" + c.query},
+		Projection: fmt.Sprintln(i.decoder.example.Elem().PkgPath(), i.decoder.example, i.decoder.fields, i.extras.DropManagedFields),
+	}}
+	sum := sha256.Sum256(fmt.Append(nil, s.origin))
+	s.path = filepath.Join(i.extras.StateDir, fmt.Sprintf("%s-%x.state", strings.ReplaceAll(strings.Trim(c.path, "/"), "/", "-"), sum[:8]))
+	return s
+}
+
+// keep restores the objects, and saves them periodically until ctx ends. The returned func saves them for the last time.
+func (s *state) keep(ctx context.Context) (stop func()) {
+	if err := s.restore(); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		utilruntime.HandleErrorWithContext(ctx, err, "the saved state cannot be restored; the informer lists the objects instead")
+	}
+	var saving sync.WaitGroup
+	saving.Go(func() {
+		tick := time.NewTicker(saveInterval)
+		defer tick.Stop()
+		for {
+			select {
+			case <-tick.C:
+				s.save(ctx)
+			case <-ctx.Done():
+				return
+			}
+		}
+	})
+	return func() {
+		saving.Wait()
+		s.save(ctx)
+	}
+}
+
+func (s *state) restore() error {
+	if err := os.MkdirAll(s.informer.extras.StateDir, 0o700); err != nil {
+		return err
+	}
+	return savefile.Restore(s.path, s.informer.inner, s.origin, s.informer.codec.parse)
+}
+
+// save replaces the file if the objects have changed.
+func (s *state) save(ctx context.Context) {
+	snapshot := s.informer.inner.Store().Snapshot()
+	if snapshot == s.saved || snapshot.ResourceVersion() == "" {
+		return
+	}
+	if err := savefile.Save(s.path, snapshot, s.origin, (*object).Raw); err != nil {
+		utilruntime.HandleErrorWithContext(ctx, err, "the objects cannot be saved")
+		return
+	}
+	s.saved = snapshot
+}
+
+// parse decodes a saved object. A transform runs again, because its result may have another type than the saved object.
+func (c *objectCodec) parse(text []byte) (*object, error) {
+	if len(text) > 0 && text[0] == '{' || !c.protobuf() {
+		o, err := lw.ParseObject(text)
+		if err != nil {
+			return nil, err
+		}
+		return c.keep(&object{encoded: o})
+	}
+	made, err := c.decoder.decode(&message{raw: string(text)})
+	if err != nil {
+		return nil, err
+	}
+	o := made.(metav1.Object)
+	m, err := newMessage(text, []byte(o.GetNamespace()), []byte(o.GetName()), []byte(o.GetUID()), []byte(o.GetResourceVersion()))
+	if err != nil {
+		return nil, err
+	}
+	return c.keep(&object{encoded: m})
+}

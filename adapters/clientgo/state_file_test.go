@@ -1,0 +1,145 @@
+package clientgo
+
+import (
+	"net/http"
+	"os"
+	"path/filepath"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
+)
+
+// runUntil runs an informer of Pods until a handler has received the events.
+func runUntil(t *testing.T, server *lwtest.Server, extras Extras, events ...string) cache.SharedIndexInformer {
+	informer := podInformerWith(t, server, extras)
+	var handler recorder
+	_, err := informer.AddEventHandler(&handler)
+	require.NoError(t, err)
+	stop := start(t, informer)
+	handler.wait(t, events...)
+	stop()
+	return informer
+}
+
+func lists(server *lwtest.Server) int {
+	return len(server.Requests(func(r lwtest.Request) bool { return r.Verb == "list" || r.URL.Query().Has("sendInitialEvents") }))
+}
+
+// TestResumesFromSavedState requires that a second informer reports the saved objects and then the changes, without a list.
+func TestResumesFromSavedState(t *testing.T) {
+	for name, extras := range map[string]Extras{"plain": {}, "compressed": {Compress: true}} {
+		t.Run(name, func(t *testing.T) {
+			extras.StateDir = filepath.Join(t.TempDir(), "new", "folder")
+			server := startServer(t)
+			putPod(t, server, "a", "n1")
+			runUntil(t, server, extras, "add a@n1 true")
+			putPod(t, server, "a", "n2")
+			putPod(t, server, "b", "n1")
+			require.NoError(t, server.Delete("pods", "shop", "a"))
+			listed := lists(server)
+			runUntil(t, server, extras, "add a@n1 true", "update a@n1 a@n2", "add b@n1 false", "delete a@n2")
+			require.Equal(t, listed, lists(server))
+		})
+	}
+}
+
+// TestResumesAfterExpiry requires only the differences if the saved resourceVersion has expired.
+func TestResumesAfterExpiry(t *testing.T) {
+	t.Parallel()
+	extras := Extras{StateDir: t.TempDir()}
+	server := startServer(t)
+	putPod(t, server, "a", "n1")
+	putPod(t, server, "b", "n1")
+	first := podInformerWith(t, server, extras)
+	stop := start(t, first)
+	waitSynced(t, first.HasSyncedChecker())
+	stop()
+	require.NoError(t, server.Delete("pods", "shop", "a"))
+	putPod(t, server, "c", "n1")
+	server.Compact()
+	informer := podInformerWith(t, server, extras)
+	require.NoError(t, informer.SetWatchErrorHandler(func(*cache.Reflector, error) {}))
+	var handler recorder
+	_, err := informer.AddEventHandler(&handler)
+	require.NoError(t, err)
+	start(t, informer)
+	eventually(t, func() bool { return len(handler.all()) == 4 })
+	require.ElementsMatch(t, []string{"add a@n1 true", "add b@n1 true"}, handler.all()[:2])
+	require.Equal(t, []string{"add c@n1 false", "delete tombstone shop/a a@n1"}, handler.all()[2:])
+}
+
+// TestDamagedStateIsReported requires a list if the file is damaged.
+func TestDamagedStateIsReported(t *testing.T) {
+	extras := Extras{StateDir: t.TempDir()}
+	server := startServer(t)
+	putPod(t, server, "a", "n1")
+	runUntil(t, server, extras, "add a@n1 true")
+	files, err := os.ReadDir(extras.StateDir)
+	require.NoError(t, err)
+	require.Len(t, files, 1)
+	require.Regexp(t, `^api-v1-pods-[0-9a-f]{16}\.state$`, files[0].Name())
+	require.NoError(t, os.WriteFile(filepath.Join(extras.StateDir, files[0].Name()), []byte("damaged"), 0o600))
+	failures := reportedErrors(t)
+	listed := lists(server)
+	runUntil(t, server, extras, "add a@n1 true")
+	require.Len(t, failures(), 1)
+	require.Contains(t, failures()[0], "savefile: restore from")
+	require.Greater(t, lists(server), listed)
+}
+
+// TestTypesHaveTheirOwnFiles requires that informers of one collection with other types or fields do not share a file.
+func TestTypesHaveTheirOwnFiles(t *testing.T) {
+	server := startServer(t)
+	putPod(t, server, "a", "n1")
+	extras := Extras{StateDir: t.TempDir()}
+	runUntil(t, server, extras, "add a@n1 true")
+	extras.DropManagedFields = true
+	runUntil(t, server, extras, "add a@n1 true")
+	other := NewSharedIndexInformerWithOptions(listerOf(t, server, "pods"), &counted{}, InformerOptions{Extras: extras})
+	stop := start(t, other)
+	waitSynced(t, other.HasSyncedChecker())
+	stop()
+	files, err := os.ReadDir(extras.StateDir)
+	require.NoError(t, err)
+	require.Len(t, files, 3)
+}
+
+// TestSavesPeriodically requires a file while the informer runs. The next informer restores it as protobuf and runs its
+// transform.
+func TestSavesPeriodically(t *testing.T) {
+	folder := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		server := protobufPods{[]corev1.Pod{protobufPod("a")}, new(atomic.Int32)}
+		_, stop := simulate(t, server, func(i *informer) { i.extras.StateDir = folder })
+		files, err := os.ReadDir(folder)
+		require.NoError(t, err)
+		require.Len(t, files, 1)
+		stop()
+	})
+	synctest.Test(t, func(t *testing.T) {
+		informer, stop := simulate(t, noServer{}, func(i *informer) {
+			i.extras.StateDir = folder
+			require.NoError(t, i.SetWatchErrorHandler(func(*cache.Reflector, error) {}))
+			require.NoError(t, i.SetTransform(func(obj any) (any, error) {
+				obj.(*corev1.Pod).Spec.NodeName = "transformed"
+				return obj, nil
+			}))
+		})
+		pod := getPod(t, informer, "shop/a")
+		want := protobufPod("a")
+		want.Spec.NodeName = "transformed"
+		require.Equal(t, &want, pod)
+		stop()
+	})
+}
+
+// noServer rejects connections.
+type noServer struct{}
+
+func (noServer) RoundTrip(*http.Request) (*http.Response, error) { return nil, errReset }
