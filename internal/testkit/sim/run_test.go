@@ -57,9 +57,9 @@ func subjectOf(r *cache.Reflector[*lw.Object], source lw.ListerWatcher[*lw.Objec
 	reborn := func() (Subject, bool) {
 		again := cache.NewReflector(source, opts)
 		var state bytes.Buffer
-		err := cache.Save(&state, r.Store().Snapshot(), cache.Origin{}, (*lw.Object).Raw)
+		err := cache.Save(&state, r.Store().Snapshot(), "", (*lw.Object).Raw)
 		if err == nil {
-			if err := again.Restore(&state, cache.Origin{}, lw.ParseObject); err != nil {
+			if err := again.Restore(&state, "", lw.ParseObject); err != nil {
 				panic(err) // A saved state must be readable.
 			}
 		} else if err != cache.ErrNotSynced {
