@@ -25,8 +25,8 @@ const (
 )
 
 var (
-	// ErrNotSynced reports that a snapshot has no resourceVersion because the first list was not complete.
-	ErrNotSynced = errors.New("cache: the snapshot has no resourceVersion because the first list is not complete; save a later one")
+	// errNotSynced reports that a snapshot has no resourceVersion because the first list was not complete.
+	errNotSynced = errors.New("cache: the snapshot has no resourceVersion because the first list is not complete; save a later one")
 	// errUndecoded reports that the store lacks objects, see [Store.DecodeErrors]. A run that resumes from it would
 	// never receive them.
 	errUndecoded = errors.New("cache: the snapshot lacks objects that could not be decoded; see Store.DecodeErrors")
@@ -43,12 +43,12 @@ var (
 // does not identify a cluster that may be rebuilt. In that case, add the UID of the namespace kube-system. Change origin
 // with the codec, because the server does not resend unchanged objects.
 //
-// Save streams the objects and does not buffer the whole state. It returns [ErrNotSynced] before the first list is
-// complete. It also returns an error if the store lacks objects that could not be decoded, or if w fails. Restore
-// rejects incomplete output. Package savefile keeps the last complete file.
+// Save streams the objects and does not buffer the whole state. It returns an error if w fails, if the first list is not
+// complete, or if the store lacks objects that could not be decoded. Restore rejects incomplete output. Package savefile
+// keeps the last complete file.
 func Save[T any](w io.Writer, snapshot *Snapshot[T], origin string, text func(T) string) error {
 	if snapshot.ResourceVersion() == "" {
-		return ErrNotSynced
+		return errNotSynced
 	}
 	if snapshot.incomplete {
 		return errUndecoded

@@ -225,7 +225,7 @@ func (w *brokenWriter) Write(p []byte) (int, error) {
 
 func TestSaveReturnsWriterErrors(t *testing.T) {
 	store, writer := NewStore[*lw.Object](nil)
-	require.ErrorIs(t, Save(io.Discard, store.Snapshot(), origin, (*lw.Object).Raw), ErrNotSynced)
+	require.ErrorIs(t, Save(io.Discard, store.Snapshot(), origin, (*lw.Object).Raw), errNotSynced)
 	writer.Replace("7", object("x@1"), object("y@2#"+strings.Repeat("u", 3*chunk)))
 	var whole bytes.Buffer
 	require.NoError(t, Save(&whole, store.Snapshot(), origin, (*lw.Object).Raw))

@@ -120,7 +120,7 @@ func TestFailedSaveKeepsOldFile(t *testing.T) {
 	}
 	store, _ := cache.NewStore[*lw.Object](nil)
 	err := Save(path, store.Snapshot(), origin, (*lw.Object).Raw)
-	require.ErrorIs(t, err, cache.ErrNotSynced)
+	require.ErrorContains(t, err, "the first list is not complete")
 	require.ErrorContains(t, err, "savefile: save to \""+path+"\"")
 	require.ErrorContains(t, Save("", store.Snapshot(), origin, (*lw.Object).Raw), "no file name")
 	require.Panics(t, func() { _ = Save(path, old, origin, func(*lw.Object) string { panic("text failed") }) })
