@@ -42,7 +42,6 @@ var alone = map[string]map[string]string{
 		"Transport.Origin":           "same reason as Upgrade",
 		"Transport.Address":          "browsers dial their own connections",
 	},
-	"transport/ws": {"Options.Compression": "browsers negotiate compression"},
 }
 
 func TestTransportsHaveTheSameAPIOnAllPlatforms(t *testing.T) {
