@@ -40,7 +40,7 @@ func ExampleSave() {
 	server, client, end := serve("shop")
 	defer end()
 	put(server, "shop", "web-0", "n1")
-	origin := cache.Origin{Server: server.URL, Resource: lw.Pods("shop")}
+	origin := server.URL + " shop/pods"
 	var saved bytes.Buffer
 
 	first := cache.NewReflector(client, nil)
@@ -76,7 +76,7 @@ func ExampleReflector_Restore_corrupt() {
 	_, client, end := serve("shop")
 	defer end()
 	pods := cache.NewReflector(client, nil)
-	err := pods.Restore(bytes.NewReader(make([]byte, 100)), cache.Origin{}, lw.ParseObject)
+	err := pods.Restore(bytes.NewReader(make([]byte, 100)), "shop/pods", lw.ParseObject)
 	fmt.Println(errors.Is(err, cache.ErrCorrupt))
 	fmt.Println(err)
 	// Output:

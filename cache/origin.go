@@ -1,40 +1,24 @@
 package cache
 
-import (
-	"github.com/seed-6d2a410a/listwatch/lw"
-)
+import "github.com/seed-6d2a410a/listwatch/lw"
 
-// Origin identifies the collection and the projection of saved objects. A saved state is restored only if its Origin is
-// equal.
-type Origin struct {
-	// Server identifies the cluster. An address alone is not enough, because a rebuilt cluster can reuse it with new
-	// resourceVersions. Use the address with a hash of the certificate authority, or the UID of the namespace
-	// kube-system.
-	Server string
+// selectors are the selectors of a store's source.
+type selectors struct{ label, field, shard string }
 
-	Resource lw.Resource
-
-	// The selectors of lw.Options.
-	LabelSelector, FieldSelector, ShardSelector string
-
-	// Projection identifies the fields that the codec keeps, for example the paths passed to lw.Project. Use "" if it
-	// keeps all. Change it with the codec, because the server does not resend unchanged objects.
-	Projection string
+func selectorsOf(opts *lw.Options) selectors {
+	return selectors{opts.LabelSelector, opts.FieldSelector, opts.ShardSelector}
 }
 
 type originField struct{ name, value string }
 
-const originFields = 7
+const originFields = 4
 
-// fields returns the strings of the header, in the order of the format.
-func (o *Origin) fields() [originFields]originField {
+// fields returns the strings in the header of a saved state, in the order of the format.
+func (s *selectors) fields(origin string) [originFields]originField {
 	return [originFields]originField{
-		{"server", o.Server},
-		{"resource", o.Resource.String()},
-		{"API version", o.Resource.Version},
-		{"label selector", o.LabelSelector},
-		{"field selector", o.FieldSelector},
-		{"shard selector", o.ShardSelector},
-		{"projection", o.Projection},
+		{"origin", origin},
+		{"label selector", s.label},
+		{"field selector", s.field},
+		{"shard selector", s.shard},
 	}
 }

@@ -29,6 +29,7 @@ func NewReflector[T lw.Keyed](source lw.ListerWatcher[T], opts *lw.Options) *Ref
 	if opts != nil {
 		r.opts = *opts
 	}
+	store.from = selectorsOf(&r.opts)
 	return r
 }
 

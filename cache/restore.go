@@ -18,19 +18,19 @@ type savedState[T any] struct {
 
 // Restore reads a state that [Save] wrote. The next run first yields this state as a list, without any request. It then
 // watches from the saved resourceVersion. If that has expired, it relists and yields only the differences. Until
-// [lw.WatchStarted] or the next [lw.Synced], the store shows the saved state.
+// [lw.WatchStarted] or the next [lw.Synced], the store shows the saved state. origin must be the one passed to Save.
 //
 // parse decodes one saved object. text is valid only during the call. For *lw.Object, use [lw.ParseObject].
 //
 // The error matches [ErrForeign], [ErrCorrupt] or the error of from. After an error the reflector is unchanged. Restore
 // panics while the reflector runs.
-func (r *Reflector[T]) Restore(from io.Reader, origin Origin, parse func(text []byte) (T, error)) error {
+func (r *Reflector[T]) Restore(from io.Reader, origin string, parse func(text []byte) (T, error)) error {
 	if !r.running.CompareAndSwap(false, true) {
 		panic("cache: Restore called while the Reflector runs")
 	}
 	defer r.running.Store(false)
 	in := decoder{reader: from, buf: make([]byte, chunk), table: crc32.MakeTable(crc32.Castagnoli)}
-	version, count, err := in.header(&origin)
+	version, count, err := in.header(r.store.from.fields(origin))
 	if err != nil {
 		return err
 	}
@@ -68,7 +68,7 @@ func (r *Reflector[T]) RestoreObjects(version string, objects []T) {
 
 // Restore is like [Reflector.Restore]. The handlers receive the restored objects. Restore panics while the informer
 // runs.
-func (i *Informer[T]) Restore(from io.Reader, origin Origin, parse func(text []byte) (T, error)) error {
+func (i *Informer[T]) Restore(from io.Reader, origin string, parse func(text []byte) (T, error)) error {
 	return i.reflector.Restore(from, origin, parse)
 }
 
@@ -101,7 +101,7 @@ type decoder struct {
 }
 
 // header reads the header and compares the origin.
-func (r *decoder) header(origin *Origin) (version string, count uint64, err error) {
+func (r *decoder) header(origin [originFields]originField) (version string, count uint64, err error) {
 	magic, err := r.next(len(saveMagic))
 	if err != nil {
 		return "", 0, err
@@ -133,7 +133,7 @@ func (r *decoder) header(origin *Origin) (version string, count uint64, err erro
 	if err = r.checksum(); err != nil {
 		return "", 0, err
 	}
-	for i, field := range origin.fields() {
+	for i, field := range origin {
 		if saved[i] != field.value {
 			return "", 0, originError(field.name, saved[i], field.value)
 		}

@@ -42,7 +42,7 @@ func TestRestoreMemory(t *testing.T) {
 		words = append(words, "x"+strconv.Itoa(n)+"@1")
 	}
 	in := decoder{reader: bytes.NewReader(saved(t, words...)), buf: make([]byte, chunk), table: crc32.MakeTable(crc32.Castagnoli)}
-	_, count, err := in.header(&origin)
+	_, count, err := in.header(new(selectors).fields(origin))
 	require.NoError(t, err)
 	for range count {
 		_, err := in.string()

@@ -4,7 +4,7 @@ import "errors"
 
 // Errors that Restore returns, for errors.Is. Read errors match neither.
 var (
-	// ErrForeign reports that a state was saved with another [Origin].
+	// ErrForeign reports that a state was saved with another origin or other selectors. See [Save].
 	ErrForeign = errors.New("it belongs to another collection")
 	// ErrCorrupt reports that a saved state is damaged, truncated, or in a newer format.
 	ErrCorrupt = errors.New("it is damaged")

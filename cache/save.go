@@ -10,7 +10,7 @@ import (
 //
 //	magic         16 bytes
 //	format        4 bytes: 1. Other formats may differ in all that follows
-//	header        strings: the fields of Origin, the resourceVersion
+//	header        strings: origin, label selector, field selector, shard selector, resourceVersion
 //	count         8 bytes: the number of objects
 //	checksum      4 bytes: CRC-32C of all preceding bytes
 //	objects       strings
@@ -25,12 +25,12 @@ const (
 )
 
 var (
-	// ErrNotSynced reports that a snapshot has no resourceVersion because the first list was not complete.
-	ErrNotSynced = errors.New("cache: the snapshot has no resourceVersion because the first list is not complete; save a later one")
+	// errNotSynced reports that a snapshot has no resourceVersion because the first list was not complete.
+	errNotSynced = errors.New("cache: the snapshot has no resourceVersion because the first list is not complete; save a later one")
 	// errUndecoded reports that the store lacks objects, see [Store.DecodeErrors]. A run that resumes from it would
 	// never receive them.
 	errUndecoded = errors.New("cache: the snapshot lacks objects that could not be decoded; see Store.DecodeErrors")
-	// errTextTooLong reports that a string of an object or an Origin is 1 GiB or longer.
+	// errTextTooLong reports that an object or an origin is 1 GiB or longer.
 	errTextTooLong = errors.New("cache: cannot save a string of 1 GiB or more")
 )
 
@@ -38,12 +38,17 @@ var (
 // objects of [lw.RawCodec] and [lw.Project], use (*lw.Object).Raw. Save does not encrypt the objects, even if they are
 // Secrets.
 //
-// Save streams the objects and does not buffer the whole state. It returns [ErrNotSynced] before the first list is
-// complete. It also returns an error if the store lacks objects that could not be decoded, or if w fails. Restore
-// rejects incomplete output. Package savefile keeps the last complete file.
-func Save[T any](w io.Writer, snapshot *Snapshot[T], origin Origin, text func(T) string) error {
+// origin identifies the cluster, the resource and the fields that the codec keeps, for example
+// "https://127.0.0.1:6443 shop/pods". Restore rejects a state with another origin or other selectors. The address alone
+// does not identify a cluster that may be rebuilt. In that case, add the UID of the namespace kube-system. Change origin
+// with the codec, because the server does not resend unchanged objects.
+//
+// Save streams the objects and does not buffer the whole state. It returns an error if w fails, if the first list is not
+// complete, or if the store lacks objects that could not be decoded. Restore rejects incomplete output. Package savefile
+// keeps the last complete file.
+func Save[T any](w io.Writer, snapshot *Snapshot[T], origin string, text func(T) string) error {
 	if snapshot.ResourceVersion() == "" {
-		return ErrNotSynced
+		return errNotSynced
 	}
 	if snapshot.incomplete {
 		return errUndecoded
@@ -51,7 +56,7 @@ func Save[T any](w io.Writer, snapshot *Snapshot[T], origin Origin, text func(T)
 	s := encoder{writer: w, buf: make([]byte, 0, chunk), table: crc32.MakeTable(crc32.Castagnoli)}
 	s.raw(saveMagic)
 	s.number(saveFormat, 4)
-	for _, field := range origin.fields() {
+	for _, field := range snapshot.store.from.fields(origin) {
 		s.string(field.value)
 	}
 	s.string(snapshot.ResourceVersion())

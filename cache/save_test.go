@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-var origin = Origin{Server: "https://a.example.com", Resource: lw.Pods("shop"), LabelSelector: "app=web"}
+const origin = "https://a.example.com shop/pods"
 
 // saved returns the saved state of a store with these objects, at resourceVersion 7.
 func saved(t testing.TB, words ...string) []byte {
@@ -29,7 +29,7 @@ func saved(t testing.TB, words ...string) []byte {
 }
 
 // restore restores a state into a new reflector.
-func restore(t testing.TB, from io.Reader, origin Origin) (*Reflector[*lw.Object], error) {
+func restore(t testing.TB, from io.Reader, origin string) (*Reflector[*lw.Object], error) {
 	t.Helper()
 	r := NewReflector[*lw.Object](&script{}, nil)
 	err := r.Restore(from, origin, lw.ParseObject)
@@ -130,21 +130,31 @@ func TestFlipEveryByte(t *testing.T) {
 // The message names the difference. No object is read before.
 func TestRestoreRejectsOtherOrigins(t *testing.T) {
 	text := saved(t, "x@1")
-	for want, change := range map[string]func(*Origin){
-		`server was "https://a.example.com", now "https://b.example.com"`: func(o *Origin) { o.Server = "https://b.example.com" },
-		`resource was "shop/pods", now "pods"`:                            func(o *Origin) { o.Resource.Namespace = "" },
-		`API version was "v1", now "v2"`:                                  func(o *Origin) { o.Resource.Version = "v2" },
-		`label selector was "app=web", now ""`:                            func(o *Origin) { o.LabelSelector = "" },
-		`field selector was "", now "spec.nodeName=n1"`:                   func(o *Origin) { o.FieldSelector = "spec.nodeName=n1" },
-		`shard selector was "", now "s"`:                                  func(o *Origin) { o.ShardSelector = "s" },
-		`projection was "", now "status.phase"`:                           func(o *Origin) { o.Projection = "status.phase" },
+	for want, c := range map[string]struct {
+		origin string
+		opts   lw.Options
+	}{
+		`origin was "https://a.example.com shop/pods", now "b"`: {origin: "b"},
+		`label selector was "", now "app=web"`:                  {origin, lw.Options{LabelSelector: "app=web"}},
+		`field selector was "", now "spec.nodeName=n1"`:         {origin, lw.Options{FieldSelector: "spec.nodeName=n1"}},
+		`shard selector was "", now "s"`:                        {origin, lw.Options{ShardSelector: "s"}},
 	} {
-		other := origin
-		change(&other)
-		_, err := restore(t, io.MultiReader(bytes.NewReader(text[:len(text)-20]), iotest.ErrReader(io.ErrClosedPipe)), other)
+		from := io.MultiReader(bytes.NewReader(text[:len(text)-20]), iotest.ErrReader(io.ErrClosedPipe))
+		err := NewReflector[*lw.Object](nil, &c.opts).Restore(from, c.origin, lw.ParseObject)
 		require.ErrorIs(t, err, ErrForeign)
 		require.EqualError(t, err, "cache: cannot use the saved state: it belongs to another collection: "+want)
 	}
+}
+
+// Save writes the selectors of the source.
+func TestRestoreAcceptsSameSelectors(t *testing.T) {
+	opts := &lw.Options{LabelSelector: "app=web", FieldSelector: "spec.nodeName=n1"}
+	r := NewReflector[*lw.Object](nil, opts)
+	r.writer.Replace("7", object("x@1"))
+	var text bytes.Buffer
+	require.NoError(t, Save(&text, r.Store().Snapshot(), origin, (*lw.Object).Raw))
+	require.NoError(t, NewReflector[*lw.Object](nil, opts).Restore(bytes.NewReader(text.Bytes()), origin, lw.ParseObject))
+	require.ErrorIs(t, NewReflector[*lw.Object](nil, nil).Restore(&text, origin, lw.ParseObject), ErrForeign)
 }
 
 func TestNewerFormat(t *testing.T) {
@@ -215,7 +225,7 @@ func (w *brokenWriter) Write(p []byte) (int, error) {
 
 func TestSaveReturnsWriterErrors(t *testing.T) {
 	store, writer := NewStore[*lw.Object](nil)
-	require.ErrorIs(t, Save(io.Discard, store.Snapshot(), origin, (*lw.Object).Raw), ErrNotSynced)
+	require.ErrorIs(t, Save(io.Discard, store.Snapshot(), origin, (*lw.Object).Raw), errNotSynced)
 	writer.Replace("7", object("x@1"), object("y@2#"+strings.Repeat("u", 3*chunk)))
 	var whole bytes.Buffer
 	require.NoError(t, Save(&whole, store.Snapshot(), origin, (*lw.Object).Raw))

@@ -17,6 +17,7 @@ type Store[T any] struct {
 	key     func(T) lw.Key
 	seed    maphash.Seed
 	compare comparison[T]
+	from    selectors
 
 	mu                       lock.RWMutex
 	state                    state[T]

@@ -43,7 +43,7 @@ func Example() {
 			panic(err)
 		}
 		pods := cache.NewReflector(client, &lw.Options{NoStreamingList: true})
-		origin := cache.Origin{Server: server.URL, Resource: lw.Pods("shop")}
+		origin := server.URL + " shop/pods"
 		switch err := savefile.Restore(path, pods, origin, lw.ParseObject); {
 		case errors.Is(err, os.ErrNotExist):
 			fmt.Println("no file yet")

@@ -24,7 +24,7 @@ func process(t *testing.T, server *lwtest.Server, path string) (events []string)
 	client, err := lw.NewClient(transport, lw.Pods("shop"), lw.RawCodec{}, nil)
 	require.NoError(t, err)
 	informer := cache.NewInformer(client, nil)
-	origin := cache.Origin{Server: server.URL, Resource: lw.Pods("shop")}
+	origin := server.URL + " shop/pods"
 	_ = savefile.Restore(path, informer, origin, lw.ParseObject) // an error only causes a list
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error)

@@ -25,7 +25,7 @@ import (
 // its data is on disk. After an error the file is unchanged, unless only the sync of the folder failed.
 //
 // Several processes may save to the same path at the same time. The last one to finish wins.
-func Save[T any](path string, snapshot *cache.Snapshot[T], origin cache.Origin, text func(T) string) error {
+func Save[T any](path string, snapshot *cache.Snapshot[T], origin string, text func(T) string) error {
 	if err := replace(path, func(w io.Writer) error { return cache.Save(w, snapshot, origin, text) }); err != nil {
 		return fmt.Errorf("savefile: save to %q: %w", path, err)
 	}
@@ -34,13 +34,13 @@ func Save[T any](path string, snapshot *cache.Snapshot[T], origin cache.Origin, 
 
 // restorer is a *[cache.Reflector] or a *[cache.Informer].
 type restorer[T lw.Keyed] interface {
-	Restore(from io.Reader, origin cache.Origin, parse func(text []byte) (T, error)) error
+	Restore(from io.Reader, origin string, parse func(text []byte) (T, error)) error
 }
 
 // Restore restores a *[cache.Reflector] or a *[cache.Informer] from a file that [Save] wrote. See
 // [cache.Reflector.Restore]. If the file does not exist, the error matches [os.ErrNotExist]. A caller may log an error
 // and continue, because a run without a saved state starts with a list.
-func Restore[T lw.Keyed](path string, to restorer[T], origin cache.Origin, parse func(text []byte) (T, error)) error {
+func Restore[T lw.Keyed](path string, to restorer[T], origin string, parse func(text []byte) (T, error)) error {
 	file, err := os.Open(path)
 	if err != nil {
 		return fmt.Errorf("savefile: %w", err)

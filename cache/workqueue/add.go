@@ -30,7 +30,7 @@ func (q *Queue[K]) AddAfter(key K, delay time.Duration) {
 }
 
 // Retry reports that the work on a key failed, and queues the key again after a delay. The delay doubles with each
-// consecutive failure and also respects Options.Limiter. During the loop body of Keys, the delay starts when the body
+// consecutive failure and also respects the limit of [New]. During the loop body of Keys, the delay starts when the body
 // ends. Otherwise it starts immediately.
 func (q *Queue[K]) Retry(key K) {
 	q.mu.Lock()
@@ -79,17 +79,16 @@ func (q *Queue[K]) makeReady(e *entry[K]) {
 	if e.ready {
 		return
 	}
-	now := q.now()
-	q.promote(now)
-	q.push(e, now)
+	q.promote(q.now())
+	q.push(e)
 }
 
-func (q *Queue[K]) push(e *entry[K], since offset) {
+func (q *Queue[K]) push(e *entry[K]) {
 	switch {
 	case e.active:
 		e.dirty = true
 	case !e.ready:
-		e.ready, e.since = true, since
+		e.ready = true
 		q.ready.push(e)
 		q.changed.Signal()
 	}
@@ -98,8 +97,7 @@ func (q *Queue[K]) push(e *entry[K], since offset) {
 // promote makes all keys ready whose delay has ended.
 func (q *Queue[K]) promote(now offset) {
 	for len(q.delayed.heap) > 0 && q.delayed.heap[0].due <= now {
-		e := q.delayed.pop()
-		q.push(e, e.due)
+		q.push(q.delayed.pop())
 	}
 }
 
@@ -117,7 +115,7 @@ func (q *Queue[K]) retry(e *entry[K]) {
 		delay *= 2
 	}
 	e.failures++
-	q.delay(e, max(min(delay, q.opts.MaxDelay), q.opts.Limiter.Reserve().Delay()))
+	q.delay(e, max(min(delay, q.opts.MaxDelay), q.opts.limiter.Reserve().Delay()))
 }
 
 // delay makes a key ready after a delay unless it becomes ready earlier.

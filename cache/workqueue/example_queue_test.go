@@ -7,15 +7,11 @@ import (
 	"time"
 
 	"github.com/seed-6d2a410a/listwatch/cache/workqueue"
-	"golang.org/x/time/rate"
 )
 
 // A failed key is retried after increasing delays. A worker may give up.
 func ExampleQueue_Retry() {
-	queue := workqueue.New[string](&workqueue.Options{
-		BaseDelay: time.Millisecond,
-		Limiter:   rate.NewLimiter(rate.Inf, 0), // no limit across all keys
-	})
+	queue := workqueue.New[string](&workqueue.Options{BaseDelay: time.Millisecond})
 	queue.Add("web-0")
 	for key := range queue.Keys(context.Background()) {
 		err := errors.New("conflict")

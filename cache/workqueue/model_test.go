@@ -15,7 +15,6 @@ import (
 type model struct {
 	limiter  *rate.Limiter
 	ready    []string
-	since    map[string]time.Time // when each ready key became ready
 	working  map[string]bool
 	dirty    map[string]bool
 	failed   map[string]bool
@@ -35,13 +34,12 @@ const (
 
 func modelLimiter() *rate.Limiter { return rate.NewLimiter(20, 3) }
 
-func (m *model) add(key string, since time.Time) {
+func (m *model) add(key string) {
 	switch {
 	case m.working[key]:
 		m.dirty[key] = true
 	case !slices.Contains(m.ready, key):
 		m.ready = append(m.ready, key)
-		m.since[key] = since
 	}
 }
 
@@ -63,7 +61,7 @@ func (m *model) pass() {
 	for len(m.delays) > 0 && !m.delays[0].due.After(time.Now()) {
 		d := m.delays[0]
 		m.delays = m.delays[1:]
-		m.add(d.key, d.due)
+		m.add(d.key)
 	}
 }
 
@@ -93,7 +91,7 @@ func (m *model) done(key string) {
 	delete(m.failed, key)
 	if m.dirty[key] {
 		delete(m.dirty, key)
-		m.add(key, time.Now())
+		m.add(key)
 	}
 }
 
@@ -111,13 +109,13 @@ func (g *checker) move(what, which byte) {
 	switch what % 8 {
 	case 0, 1:
 		g.q.Add(key)
-		g.m.add(key, time.Now())
+		g.m.add(key)
 	case 2:
 		g.q.AddAfter(key, span)
 		if span > 0 {
 			g.m.delay(key, time.Now().Add(span))
 		} else {
-			g.m.add(key, time.Now())
+			g.m.add(key)
 		}
 	case 3:
 		g.q.Retry(key)
@@ -160,11 +158,6 @@ func (g *checker) compare() {
 	require.Equal(g, len(g.m.ready), g.q.Len())
 	require.Equal(g, len(g.m.working), g.q.active)
 	require.Equal(g, len(g.m.delays), g.q.delayed.Len())
-	oldest := time.Duration(0)
-	if len(g.m.ready) > 0 {
-		oldest = time.Since(g.m.since[g.m.ready[0]])
-	}
-	require.Equal(g, oldest, g.q.Oldest())
 	for i := range 8 {
 		key := string('a' + rune(i))
 		require.Equal(g, g.m.failures[key], g.q.Failures(key))
@@ -188,8 +181,8 @@ func (g *checker) finish() {
 
 func play(t *testing.T, moves []byte) {
 	synctest.Test(t, func(t *testing.T) {
-		g := &checker{T: t, q: New[string](&Options{BaseDelay: modelBase, MaxDelay: modelMax, Limiter: modelLimiter()}), m: &model{
-			limiter: modelLimiter(), since: map[string]time.Time{}, working: map[string]bool{}, dirty: map[string]bool{},
+		g := &checker{T: t, q: New[string](&Options{BaseDelay: modelBase, MaxDelay: modelMax, limiter: modelLimiter()}), m: &model{
+			limiter: modelLimiter(), working: map[string]bool{}, dirty: map[string]bool{},
 			failed: map[string]bool{}, failures: map[string]int{},
 		}}
 		for ; len(moves) > 1; moves = moves[2:] {

@@ -17,10 +17,8 @@ type Options struct {
 	BaseDelay time.Duration
 	// MaxDelay is the maximum delay. The default is 1,000 s.
 	MaxDelay time.Duration
-	// Limiter limits the rate of retries across all keys, to protect a server that fails every request. Each retry
-	// takes a token. A key waits for its token if that takes longer than its delay. The default is 10 tokens per second
-	// with a burst of 100.
-	Limiter *rate.Limiter
+
+	limiter *rate.Limiter // limits the rate of retries across all keys
 }
 
 // Queue holds keys for workers. The number of distinct keys bounds its size. All methods may be called concurrently. A
@@ -50,7 +48,6 @@ type entry[K comparable] struct {
 	failures int // consecutive failures
 
 	ready bool
-	since offset    // when the key became ready
 	next  *entry[K] // the next ready key
 
 	active bool
@@ -63,7 +60,8 @@ type entry[K comparable] struct {
 	index    int    // position in delays
 }
 
-// New returns an empty queue. opts may be nil.
+// New returns an empty queue. opts may be nil. To protect a server that fails every request, the queue limits the retries
+// of all keys to 10 per second, with a burst of 100.
 func New[K comparable](opts *Options) *Queue[K] {
 	q := &Queue[K]{entries: map[K]*entry[K]{}, created: time.Now()}
 	q.changed.L = &q.mu
@@ -72,8 +70,8 @@ func New[K comparable](opts *Options) *Queue[K] {
 	}
 	q.opts.BaseDelay = cmp.Or(q.opts.BaseDelay, 5*time.Millisecond)
 	q.opts.MaxDelay = cmp.Or(q.opts.MaxDelay, 1000*time.Second)
-	if q.opts.Limiter == nil {
-		q.opts.Limiter = rate.NewLimiter(10, 100)
+	if q.opts.limiter == nil {
+		q.opts.limiter = rate.NewLimiter(10, 100)
 	}
 	return q
 }
@@ -172,17 +170,6 @@ func (q *Queue[K]) Len() int {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return q.ready.length
-}
-
-// Oldest returns how long the next key has been ready, or zero if no key is ready. A growing value means that there are
-// too few workers.
-func (q *Queue[K]) Oldest() time.Duration {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if q.ready.first == nil {
-		return 0
-	}
-	return q.now() - q.ready.first.since
 }
 
 func (q *Queue[K]) now() offset { return time.Since(q.created) }

@@ -74,24 +74,9 @@ func TestDelayEndsDuringWork(t *testing.T) {
 	})
 }
 
-func TestOldest(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		q := New[string](nil)
-		q.AddAfter("a", time.Second)
-		time.Sleep(time.Second)
-		synctest.Wait()
-		require.Zero(t, q.Oldest())
-		time.Sleep(time.Minute)
-		q.Add("b")
-		require.Equal(t, time.Minute, q.Oldest())
-		begin(t, q).end()
-		require.Zero(t, q.Oldest())
-	})
-}
-
 func TestRetryBackoff(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		q := New[string](&Options{BaseDelay: time.Second, MaxDelay: 5 * time.Second, Limiter: unlimited()})
+		q := New[string](&Options{BaseDelay: time.Second, MaxDelay: 5 * time.Second, limiter: unlimited()})
 		q.Add("a")
 		for failures, delay := range []time.Duration{1, 2, 4, 5, 5} {
 			b := begin(t, q)
@@ -120,7 +105,7 @@ func TestRetryBackoff(t *testing.T) {
 
 func TestLimiterDelaysRetries(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		q := New[string](&Options{BaseDelay: time.Millisecond, Limiter: rate.NewLimiter(1, 2)})
+		q := New[string](&Options{BaseDelay: time.Millisecond, limiter: rate.NewLimiter(1, 2)})
 		for _, key := range []string{"a", "b", "c", "d"} {
 			q.Add(key)
 			b := begin(t, q)
@@ -145,8 +130,8 @@ func TestLimiterDelaysRetries(t *testing.T) {
 // failures.
 func TestLongDelaysDoNotOverflow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		q := New[string](&Options{BaseDelay: time.Second, MaxDelay: math.MaxInt64, Limiter: unlimited()})
-		never := New[string](&Options{Limiter: rate.NewLimiter(0, 0)})
+		q := New[string](&Options{BaseDelay: time.Second, MaxDelay: math.MaxInt64, limiter: unlimited()})
+		never := New[string](&Options{limiter: rate.NewLimiter(0, 0)})
 		time.Sleep(time.Second) // advances the clock, so that a due time could overflow
 		q.AddAfter("a", math.MaxInt64)
 		never.Retry("b")
@@ -254,7 +239,6 @@ func TestLateTimerKeepsOrder(t *testing.T) {
 		q.timer.Stop()
 		time.Sleep(2 * time.Second)
 		q.Add("later")
-		require.Equal(t, time.Second, q.Oldest())
 		require.Equal(t, []string{"due", "later"}, takes(t, q))
 		requireForgotten(t, q)
 	})

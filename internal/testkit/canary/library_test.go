@@ -145,7 +145,7 @@ func follow(t *testing.T, s *recorder, server, over string, opts *lwhttp.Options
 		require.NoError(t, body.Close())
 	}
 	var saved bytes.Buffer
-	origin := cache.Origin{Server: server, Resource: configMaps}
+	origin := server + " configmaps"
 	snapshot := reflector.Store().Snapshot()
 	if err := cache.Save(&saved, snapshot, origin, (*lw.Object).Raw); err == nil {
 		folder := t.TempDir()

@@ -80,7 +80,7 @@ func produced(t *testing.T) []error {
 		"clusters": [{"name": "a", "cluster": {"server": "https://127.0.0.1"}}], "users": [{"name": "a", "user": {"exec": {
 		"apiVersion": "client.authentication.k8s.io/v1", "interactiveMode": "Never", "command": "/none/login"}}}]}`), 0o600))
 	_, resource := lw.ParseResource("pod", "")
-	unusable := cache.NewReflector[*lw.Object](nil, nil).Restore(strings.NewReader("x"), cache.Origin{}, lw.ParseObject)
+	unusable := cache.NewReflector[*lw.Object](nil, nil).Restore(strings.NewReader("x"), "", lw.ParseObject)
 	_, plugin := kubeconfig.Load(&kubeconfig.Options{Path: config})
 	require.NoError(t, os.WriteFile(config, []byte(`{"current-context": "a", "contexts": [{"name": "a", "context": {"cluster": "a", "user": "a"}}],
 		"clusters": [{"name": "a", "cluster": {"server": "https://127.0.0.1"}}],

@@ -37,9 +37,7 @@ func resumesFromSavedState(r *run) {
 	require.Equal(r, 1, late.missed())
 }
 
-func (f *follower) origin() cache.Origin {
-	return cache.Origin{Server: f.URL, Resource: ConfigMaps(f.ns)}
-}
+func (f *follower) origin() string { return f.URL + " " + f.ns + "/configmaps" }
 
 func (f *follower) save() []byte {
 	var state bytes.Buffer

@@ -57,12 +57,13 @@ func subjectOf(r *cache.Reflector[*lw.Object], source lw.ListerWatcher[*lw.Objec
 	reborn := func() (Subject, bool) {
 		again := cache.NewReflector(source, opts)
 		var state bytes.Buffer
-		err := cache.Save(&state, r.Store().Snapshot(), cache.Origin{}, (*lw.Object).Raw)
+		snapshot := r.Store().Snapshot()
+		err := cache.Save(&state, snapshot, "", (*lw.Object).Raw)
 		if err == nil {
-			if err := again.Restore(&state, cache.Origin{}, lw.ParseObject); err != nil {
+			if err := again.Restore(&state, "", lw.ParseObject); err != nil {
 				panic(err) // A saved state must be readable.
 			}
-		} else if err != cache.ErrNotSynced {
+		} else if snapshot.ResourceVersion() != "" {
 			panic(err)
 		}
 		return subjectOf(again, source, opts), err == nil

@@ -26,7 +26,7 @@ func (page) Write(p []byte) (int, error) { return len(p), nil }
 
 // follower follows one collection.
 type follower struct {
-	origin    cache.Origin
+	origin    string
 	stop      context.CancelFunc
 	wake      chan struct{}
 	reflector *cache.Reflector[*lw.Object]
@@ -43,7 +43,7 @@ func newFollower(resource lw.Resource, selector string, paths ...string) (*follo
 	if err != nil {
 		return nil, err
 	}
-	f := &follower{origin: cache.Origin{Resource: resource, LabelSelector: selector}, wake: make(chan struct{}, 1)}
+	f := &follower{origin: resource.String(), wake: make(chan struct{}, 1)}
 	f.reflector = cache.NewReflector(client, &lw.Options{LabelSelector: selector, Wake: f.wake, StopOn: lw.IsPermanent})
 	f.index = cache.NewIndex(f.reflector.Store(), cache.ByField(paths[0]))
 	if err := f.reflector.Restore(page{}, f.origin, lw.ParseObject); err != nil {
