@@ -31,9 +31,10 @@ type Extras struct {
 	// compact. Objects of an informer with a transform are not compressed.
 	Compress bool
 
-	// StateDir is a folder in which each informer saves its objects every minute and when it stops. The next informer of the same
-	// collection and type resumes from them without a list. HasSynced then returns true before the first response. Use one folder
-	// per cluster and program. Delete it when a transform changes. The folder may contain Secrets.
+	// StateDir is a folder in which each informer saves its objects when it stops, and every minute if they have changed. A save
+	// writes all objects. The next informer of the same collection and type resumes from them without a list. HasSynced then
+	// returns true before the first response. Use one folder per cluster and program. Informers with different transforms need
+	// different folders. Delete the folder when a transform changes. It may contain Secrets.
 	StateDir string
 
 	// Trace returns the trace of an informer, or nil. collection is the path of the collection, for example "/api/v1/pods". The

@@ -71,31 +71,21 @@ func (r *recorded) RoundTrip(request *http.Request) (*http.Response, error) {
 	return r.next.RoundTrip(request)
 }
 
+// run runs an informer until it has recovered, and stops it. proxy may be nil.
 func (r *trial) run(server *servers.Running, proxy *flapping) {
 	next := http.RoundTripper(server)
 	if proxy != nil {
 		next = proxy
 	}
-	r.values, r.versions = map[string]string{}, map[string]int{}
-	clientset := simulatedClient(r.T, &recorded{r, next}, protobufConfig("http://simulated"))
-	lister := cache.NewListWatchFromClient(clientset.CoreV1().RESTClient(), "configmaps", "shop", fields.Everything())
-	informer := NewSharedIndexInformer(lister, &corev1.ConfigMap{}, 0, nil)
-	require.NoError(r, informer.SetWatchErrorHandler(func(_ *cache.Reflector, err error) { r.lock(func() { r.causes = append(r.causes, err) }) }))
-	_, err := informer.AddEventHandler(r)
-	require.NoError(r, err)
-	ctx, stop := context.WithCancel(clock.WithRandom(r.Context(), rand.New(rand.NewPCG(1, 11)).Float64))
-	defer stop()
-	ended := make(chan struct{})
+	informer, stop := r.follow(next)
+	over := make(chan struct{})
 	go func() {
-		defer close(ended)
-		informer.RunWithContext(ctx)
-	}()
-	go func() {
-		for ctx.Err() == nil {
+		for {
 			select {
 			case <-time.After(server.Pause()):
 				server.Step()
-			case <-ctx.Done():
+			case <-over:
+				return
 			}
 		}
 	}()
@@ -103,13 +93,34 @@ func (r *trial) run(server *servers.Running, proxy *flapping) {
 	server.Behave(r.server.Lies && !r.server.Restart)
 	proxy.behave()
 	r.converges(server, informer)
-	stop()
+	close(over)
 	stopped := time.Now()
-	<-ended
+	stop()
 	synctest.Wait()
 	require.Zero(r, time.Since(stopped))
 	require.Zero(r, server.Open(), "open requests")
 	r.check()
+}
+
+// follow starts an informer whose handler is the trial. The returned func stops the informer.
+func (r *trial) follow(server http.RoundTripper) (informer cache.SharedIndexInformer, stop func()) {
+	r.values, r.versions = map[string]string{}, map[string]int{}
+	clientset := simulatedClient(r.T, &recorded{r, server}, protobufConfig("http://simulated"))
+	lister := cache.NewListWatchFromClient(clientset.CoreV1().RESTClient(), "configmaps", "shop", fields.Everything())
+	informer = NewSharedIndexInformer(lister, &corev1.ConfigMap{}, 0, nil)
+	require.NoError(r, informer.SetWatchErrorHandler(func(_ *cache.Reflector, err error) { r.lock(func() { r.causes = append(r.causes, err) }) }))
+	_, err := informer.AddEventHandler(r)
+	require.NoError(r, err)
+	ctx, cancel := context.WithCancel(clock.WithRandom(r.Context(), rand.New(rand.NewPCG(1, 11)).Float64))
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		informer.RunWithContext(ctx)
+	}()
+	return informer, func() {
+		cancel()
+		<-ended
+	}
 }
 
 // converges waits until the store and the events equal the server's state, for as long as the engine's promises say.

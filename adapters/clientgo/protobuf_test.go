@@ -164,6 +164,25 @@ func TestTransformOfProtobuf(t *testing.T) {
 	}
 }
 
+// TestTransformToEmptyMap requires that an empty map in the result of a transform becomes nil, as docs/drop-in.md says.
+func TestTransformToEmptyMap(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := protobufPods{[]corev1.Pod{protobufPod("a")}, new(atomic.Int32)}
+		informer, stop := simulate(t, server, func(i *informer) {
+			require.NoError(t, i.SetTransform(func(obj any) (any, error) {
+				obj.(*corev1.Pod).Labels = map[string]string{}
+				return obj, nil
+			}))
+		})
+		defer stop()
+		o, ok := informer.inner.Store().Get(lw.Key{Namespace: "shop", Name: "a"})
+		require.True(t, ok)
+		decoded, err := informer.decoder.decode(o.encoded)
+		require.NoError(t, err)
+		require.Nil(t, decoded.(*corev1.Pod).Labels)
+	})
+}
+
 // TestMalformedMessage requires an error for bytes that are not a message of the type.
 func TestMalformedMessage(t *testing.T) {
 	_, err := newMessage([]byte("shop a 5"), []byte("shop"), []byte("a"), nil, []byte("6"))

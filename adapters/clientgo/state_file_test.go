@@ -93,6 +93,19 @@ func TestDamagedStateIsReported(t *testing.T) {
 	require.Greater(t, lists(server), listed)
 }
 
+// TestStateDirThatCannotBeCreated requires that the informer works and reports its failures to restore and to save.
+func TestStateDirThatCannotBeCreated(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	require.NoError(t, os.WriteFile(file, nil, 0o600))
+	server := startServer(t)
+	putPod(t, server, "a", "n1")
+	failures := reportedErrors(t)
+	runUntil(t, server, Extras{StateDir: filepath.Join(file, "folder")}, "add a@n1 true")
+	require.Len(t, failures(), 2)
+	require.Contains(t, failures()[0], "not a directory")
+	require.Contains(t, failures()[1], "savefile: save to")
+}
+
 // TestTypesHaveTheirOwnFiles requires that informers of one collection with other types or fields do not share a file.
 func TestTypesHaveTheirOwnFiles(t *testing.T) {
 	server := startServer(t)

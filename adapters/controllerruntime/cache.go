@@ -12,7 +12,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/adapters/clientgo"
 )
 
-// Options are additional settings of a cache. Their method NewCache takes the place of the func:
+// Options are additional settings of a cache, which [clientgo.Extras] documents. Use its method NewCache instead of the function:
 //
 //	mgr, err := ctrl.NewManager(config, ctrl.Options{NewCache: listwatch.Options{DropManagedFields: true}.NewCache})
 type Options clientgo.Extras
@@ -21,7 +21,7 @@ type Options clientgo.Extras
 //
 //	mgr, err := ctrl.NewManager(config, ctrl.Options{NewCache: listwatch.NewCache})
 //
-// If opts.NewInformer is set, it stays in use.
+// If opts.NewInformer is set, the cache uses it instead.
 func NewCache(config *rest.Config, opts cache.Options) (cache.Cache, error) {
 	return Options{}.NewCache(config, opts)
 }
