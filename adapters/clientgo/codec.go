@@ -31,7 +31,7 @@ func newCodec(d *decoder, example runtime.Object, opts *Extras, report func(*obj
 		c.text = projection
 	}
 	if opts.Compress {
-		c.packing = compact.NewCodec(c.text, nil)
+		c.packing = compact.NewCodec(c.text)
 	}
 	return c
 }

@@ -85,7 +85,7 @@ func TestCompress(t *testing.T) {
 		start(t, i)
 		waitSynced(t, i.HasSyncedChecker())
 	}
-	server.Stop()
+	server.Close()
 	server.Compact()
 	require.NoError(t, server.Restart())
 	putLabeledPod(t, server, "last")
@@ -105,13 +105,17 @@ func TestTrace(t *testing.T) {
 	var synced, requests atomic.Int32
 	informer := podInformerWith(t, server, Extras{Trace: func(collection string) *lw.Trace {
 		require.Equal(t, "/api/v1/pods", collection)
-		return &lw.Trace{Synced: func(string) { synced.Add(1) }, Open: func(*lw.Request) { requests.Add(1) }}
+		return &lw.Trace{Event: func(e lw.Event[lw.Keyed]) {
+			if e.Type == lw.Synced {
+				synced.Add(1)
+			}
+		}, Open: func(*lw.Request) { requests.Add(1) }}
 	}})
 	stop := start(t, informer)
 	waitSynced(t, informer.HasSyncedChecker())
 	stop()
 	require.EqualValues(t, 1, synced.Load())
-	require.EqualValues(t, len(server.Requests(lwtest.Any)), requests.Load())
+	require.EqualValues(t, len(server.Requests(nil)), requests.Load())
 	none := podInformerWith(t, server, Extras{Trace: func(string) *lw.Trace { return nil }})
 	start(t, none)
 	waitSynced(t, none.HasSyncedChecker())

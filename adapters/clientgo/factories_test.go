@@ -55,7 +55,7 @@ func TestFactoriesDeliverEvents(t *testing.T) {
 			close(stop)
 			f.Shutdown()
 			require.Empty(t, server.Requests(lwtest.Lists))
-			require.Equal(t, "true", server.Requests(lwtest.Any)[0].URL.Query().Get("sendInitialEvents"))
+			require.Equal(t, "true", server.Requests(nil)[0].URL.Query().Get("sendInitialEvents"))
 		})
 	}
 }

@@ -25,6 +25,12 @@ func startServer(t *testing.T) *lwtest.Server {
 	return server
 }
 
+// revision returns the server's resourceVersion.
+func revision(server *lwtest.Server) string {
+	version, _ := server.State("pods")
+	return version
+}
+
 // wrappedClient returns a clientset that an informer can take requests from.
 func wrappedClient(t *testing.T, config *rest.Config) kubernetes.Interface {
 	httpClient, err := rest.HTTPClientFor(config)

@@ -27,18 +27,15 @@ const saveInterval = time.Minute
 type state struct {
 	informer *informer
 	path     string
-	origin   lwcache.Origin
+	origin   string
 	saved    *lwcache.Snapshot[*object]
 }
 
 // newState returns the file of an informer. Informers of different types, selectors or fields have different files.
 func newState(i *informer, c *collection) *state {
-	s := &state{informer: i, origin: lwcache.Origin{
-		Server:     c.server,
-		Resource:   lw.Resource{Raw: c.path + "?" + c.query},
-		Projection: fmt.Sprintln(i.decoder.example.Elem().PkgPath(), i.decoder.example, i.decoder.fields, i.extras.DropManagedFields),
-	}}
-	sum := sha256.Sum256(fmt.Append(nil, s.origin))
+	s := &state{informer: i, origin: fmt.Sprintln(c.server, c.path, c.query,
+		i.decoder.example.Elem().PkgPath(), i.decoder.example, i.decoder.fields, i.extras.DropManagedFields)}
+	sum := sha256.Sum256([]byte(s.origin))
 	s.path = filepath.Join(i.extras.StateDir, fmt.Sprintf("%s-%x.state", strings.ReplaceAll(strings.Trim(c.path, "/"), "/", "-"), sum[:8]))
 	return s
 }

@@ -109,7 +109,7 @@ func TestContentType(t *testing.T) {
 		c := run(t, func() (cache.Cache, error) { return NewCache(config, cache.Options{}) })
 		require.NoError(t, client.IgnoreNotFound(c.Get(t.Context(), key, &corev1.Pod{})))
 		protobuf := 0
-		for _, request := range server.Requests(lwtest.Any) {
+		for _, request := range server.Requests(nil) {
 			if strings.HasPrefix(request.Header.Get("Accept"), runtime.ContentTypeProtobuf) {
 				protobuf++
 			}
