@@ -320,7 +320,7 @@ func TestSingleKeyIsReadOnce(t *testing.T) {
 	read := map[*lw.Object]int{}
 	byLabel := NewIndex(store, func(o *lw.Object, to []string) []string {
 		read[o]++
-		for label := range o.Labels() {
+		for label := range o.Get("metadata.labels").Members() {
 			to = append(to, label)
 		}
 		return to

@@ -19,8 +19,8 @@ func ByLabel(name string) func(*lw.Object, []string) []string {
 
 // ByOwner indexes objects by the UIDs of their owners.
 func ByOwner(object *lw.Object, keys []string) []string {
-	for owner := range object.OwnerReferences() {
-		keys = append(keys, owner.UID)
+	for owner := range object.Get("metadata.ownerReferences").Elements() {
+		keys = append(keys, owner.Member("uid").String())
 	}
 	return keys
 }

@@ -17,8 +17,8 @@ func ExampleObject() {
 	fmt.Println(pod, "is", pod.Key())
 	app, ok := pod.Label("app")
 	fmt.Println(app, ok)
-	for owner := range pod.OwnerReferences() {
-		fmt.Println(owner.Kind, owner.Name, owner.Controller)
+	for owner := range pod.Get("metadata.ownerReferences").Elements() {
+		fmt.Println(owner.Get("kind"), owner.Get("name"), owner.Get("controller").Bool())
 	}
 	// Output:
 	// Pod shop/web-0@7 is shop/web-0

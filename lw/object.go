@@ -1,8 +1,6 @@
 package lw
 
 import (
-	"iter"
-
 	"github.com/seed-6d2a410a/listwatch/lw/internal/jsonscan"
 )
 
@@ -151,48 +149,8 @@ func (o *Object) Label(name string) (string, bool) {
 	return value.String(), value.Exists()
 }
 
-// Labels returns an iterator over the names and values of the labels.
-func (o *Object) Labels() iter.Seq2[string, string] { return o.entries("metadata.labels") }
-
 // Annotation returns the value of an annotation and reports whether the annotation exists.
 func (o *Object) Annotation(name string) (string, bool) {
 	value := o.Get("metadata.annotations").Member(name)
 	return value.String(), value.Exists()
-}
-
-// Annotations returns an iterator over the names and values of the annotations.
-func (o *Object) Annotations() iter.Seq2[string, string] { return o.entries("metadata.annotations") }
-
-func (o *Object) entries(path string) iter.Seq2[string, string] {
-	return func(yield func(string, string) bool) {
-		for name, value := range o.Get(path).Members() {
-			if !yield(name, value.String()) {
-				return
-			}
-		}
-	}
-}
-
-// OwnerReference identifies the owner of an object. The owner is in the same namespace or cluster-scoped.
-type OwnerReference struct {
-	APIVersion, Kind, Name, UID string
-	Controller                  bool // whether the owner is the managing controller
-}
-
-// OwnerReferences returns an iterator over the owners of the object.
-func (o *Object) OwnerReferences() iter.Seq[OwnerReference] {
-	return func(yield func(OwnerReference) bool) {
-		for ref := range o.Get("metadata.ownerReferences").Elements() {
-			owner := OwnerReference{
-				APIVersion: ref.Get("apiVersion").String(),
-				Kind:       ref.Get("kind").String(),
-				Name:       ref.Get("name").String(),
-				UID:        ref.Get("uid").String(),
-				Controller: ref.Get("controller").Bool(),
-			}
-			if !yield(owner) {
-				return
-			}
-		}
-	}
 }

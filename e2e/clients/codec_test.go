@@ -104,10 +104,11 @@ func TestTypedTransform(t *testing.T) {
 }
 
 // decode decodes one object with the codec.
-func decode[T any](t *testing.T, text string) (T, error) {
+func decode[T any](t *testing.T, text string) (decoded T, err error) {
 	object, err := lw.ParseObject([]byte(text))
 	require.NoError(t, err)
-	return codec.FromObject[T](object)
+	err = codec.Into(object, &decoded)
+	return decoded, err
 }
 
 func TestKubernetesTypes(t *testing.T) {

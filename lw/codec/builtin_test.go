@@ -45,7 +45,7 @@ func TestKindErrors(t *testing.T) {
 		_, err := watch(t, JSON[*deployment]{}, "{"+members+metadata+"}")
 		object, parseErr := lw.ParseObject([]byte("{" + members + metadata + "}"))
 		require.NoError(t, parseErr)
-		_, textErr := FromObject[*deployment](object)
+		_, textErr := fromObject[*deployment](object, nil)
 		if found == "" {
 			require.NoError(t, err, members)
 			require.NoError(t, textErr, members)

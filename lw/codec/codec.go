@@ -83,11 +83,8 @@ func (c JSON[T]) Decode(s *lw.Scanned) (T, error) {
 	return object, checkKey(object, s)
 }
 
-// FromObject decodes an [lw.Object] into a struct. Use it if your program keeps objects as JSON and needs a struct only
+// Into decodes an object into a pointer. Use it if your program keeps objects as JSON and needs a struct only
 // occasionally. The error is a *[FieldError].
-func FromObject[T any](o *lw.Object) (T, error) { return fromObject[T](o, nil) }
-
-// Into decodes an object into a pointer whose type is known only at run time. The error is a *[FieldError].
 func Into(o *lw.Object, pointer any) error {
 	_, err := fromObject(o, func() any { return pointer })
 	return err

@@ -162,8 +162,8 @@ func TestDefectHashCollision(t *testing.T) {
 
 	object, err := lw.ParseObject([]byte(other))
 	require.NoError(t, err)
-	read, err := FromObject[hashed](object)
-	require.NoError(t, err)
+	var read hashed
+	require.NoError(t, Into(object, &read))
 	require.Zero(t, read.Field)
 }
 

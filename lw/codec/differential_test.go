@@ -97,7 +97,7 @@ func requireAgreement(t *testing.T, text []byte) {
 	if excluded(lw.Value(object.Raw())) {
 		return
 	}
-	got, err := FromObject[*thing](object)
+	got, err := fromObject[*thing](object, nil)
 	want := new(thing)
 	wantErr := decodeLikeKubernetes(text, want)
 	if err == nil {

@@ -16,8 +16,6 @@ import (
 // Pod decodes only the metadata. The types of k8s.io/api have a generated Unmarshal method.
 type Pod struct{ Metadata }
 
-var _ codec.Message = (*Pod)(nil)
-
 func (p *Pod) Unmarshal(data []byte) error {
 	return fields(data, func(number int, metadata []byte) error {
 		if number != 1 {

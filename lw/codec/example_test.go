@@ -76,13 +76,13 @@ func ExampleJSON() {
 }
 
 // A program can keep objects as JSON and decode them only when needed. Use encoding/json to encode them.
-func ExampleFromObject() {
+func ExampleInto() {
 	object, err := lw.ParseObject([]byte(`{"metadata":{"name":"w","namespace":"default"},"spec":{"size":1}}`))
 	if err != nil {
 		panic(err)
 	}
-	widget, err := codec.FromObject[*Widget](object)
-	if err != nil {
+	var widget Widget
+	if err := codec.Into(object, &widget); err != nil {
 		panic(err)
 	}
 	widget.Spec.Size++
@@ -98,7 +98,7 @@ func ExampleFieldError() {
 	if err != nil {
 		panic(err)
 	}
-	_, err = codec.FromObject[*Widget](object)
+	err = codec.Into(object, new(Widget))
 	wrong, ok := errors.AsType[*codec.FieldError](err)
 	fmt.Println(ok, wrong.Field)
 	fmt.Println(err)

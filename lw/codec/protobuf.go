@@ -8,18 +8,15 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// Message is a pointer to a Go type of k8s.io/api, for example *corev1.Pod.
-type Message interface {
-	lw.Keyed
-	Unmarshal(data []byte) error
-}
-
-// Protobuf is the [lw.Codec] of T, a pointer to a Kubernetes type. The client requests Kubernetes' protobuf encoding,
+// Protobuf is the [lw.Codec] of T, a pointer to a Go type of k8s.io/api such as *corev1.Pod. The client requests Kubernetes' protobuf encoding,
 // which decodes faster than JSON. API servers support it only for built-in types. The zero value is ready for use and
 // safe for concurrent use.
 //
 // As in client-go, the kind and apiVersion of objects are empty.
-type Protobuf[T Message] struct{ lw.Protobuf }
+type Protobuf[T interface {
+	lw.Keyed
+	Unmarshal(data []byte) error
+}] struct{ lw.Protobuf }
 
 // Decode implements [lw.Codec]. It returns the error of T's Unmarshal method, or a *[FieldError] if the metadata of the
 // object differs from that of the event.

@@ -18,9 +18,7 @@ import (
 var beneath = map[string]string{
 	"lw.FrameTooLargeError": "an error like MalformedError",
 	"lw.Keyed":              "the methods of every object",
-	"codec.Message":         "a type constraint",
 	"lw.ClientOptions":      "three fields",
-	"lw.OwnerReference":     "what Object.OwnerReferences yields",
 	"lw.StatusCause":        "a part of a StatusError",
 
 	"lw.DecodeError":     "codec's ExampleJSON shows one",
