@@ -57,7 +57,6 @@ func followAll(ctx context.Context, c *config, source *source, resources []lw.Re
 	ctx, cancel := context.WithCancelCause(ctx)
 	stats := newStats()
 	out, limiter := newPrinter(c.output.format, stdout, status), newLimiter(&c.limits, len(resources))
-	endRedraw := startRedraw(c, out, stdout, status)
 	var streams, progress sync.WaitGroup
 	for i, resource := range resources {
 		s := &stream{
@@ -78,7 +77,6 @@ func followAll(ctx context.Context, c *config, source *source, resources []lw.Re
 	err := context.Cause(ctx)
 	cancel(nil)
 	progress.Wait()
-	endRedraw()
 	if c.log.stats {
 		fmt.Fprintln(status.out, stats.snapshot().json())
 	}

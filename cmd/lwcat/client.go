@@ -8,12 +8,6 @@ import (
 
 // client returns the client of the collection. With -o wide, it requests the server's columns.
 func (s *stream) client(transport lw.Transport) (*lw.Client[*lw.Object], error) {
-	if s.config.output.frames {
-		transport = &frameTransport{transport: transport, show: func(frame []byte) {
-			// The next event reports a broken output.
-			_ = s.out.mark(&output.Mark{Time: s.time(), Resource: s.kind, Frame: frame})
-		}}
-	}
 	opts := &lw.ClientOptions{KeepManagedFields: s.config.output.managedFields}
 	if !s.config.output.wide {
 		opts.MetadataOnly = s.config.resources.metadataOnly

@@ -38,7 +38,7 @@ func TestVersion(t *testing.T) {
 	require.Regexp(t, `^lwcat \S+ \(go\S+, `+runtime.GOOS+"/"+runtime.GOARCH+"\\)\n$", strings.ReplaceAll(out, runtime.Version(), "go1"))
 	code, out, errs = lwcat(t, "version", "pods")
 	require.Equal(t, exitUsage, code)
-	require.Equal(t, "lwcat: unexpected argument \"pods\"\nRun 'lwcat --help' for usage.\n", errs)
+	require.Equal(t, "lwcat: unknown command \"pods\" for \"lwcat version\"\nRun 'lwcat --help' for usage.\n", errs)
 	require.Empty(t, out)
 }
 
@@ -51,8 +51,8 @@ func TestManual(t *testing.T) {
 			require.Contains(t, page, strings.ReplaceAll("--"+flag.Name, "-", `\-`)+`\fR`)
 		})
 	}
-	for _, c := range commands() {
-		require.Equal(t, c.description != "", strings.Contains(page, "\n.B "+c.name), c.name)
+	for _, name := range []string{"completion", "help", "man", "serve", "version"} {
+		require.Contains(t, page, "\n.B "+name)
 	}
 	require.Equal(t, `\&.a\-b\ec`+"\n"+`\&'d`, escapeRoff(`.a-b\c`+"\n'd"))
 

@@ -73,20 +73,4 @@ func (s *status) withoutLine(write func()) {
 	}
 }
 
-// redirect sends messages to another writer if standard error is a terminal. It hides the status line until restore is called.
-func (s *status) redirect(to io.Writer) (restore func()) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if !s.terminal {
-		return func() {}
-	}
-	out := s.out
-	s.out, s.terminal = to, false
-	return func() {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		s.out, s.terminal = out, true
-	}
-}
-
 const erase = "\r\x1b[K"

@@ -112,11 +112,6 @@ func (s *stream) handle(event lw.Event[*lw.Object], changes []cache.Change[*lw.O
 			return true, err
 		}
 	}
-	if event.Type == lw.Bookmark && s.config.output.bookmarks {
-		if err := s.out.mark(&output.Mark{Time: s.time(), Resource: s.kind, ResourceVersion: event.ResourceVersion}); err != nil {
-			return true, err
-		}
-	}
 	if err := s.progress.record(seen, s.printedVersion(event, all), written); err != nil {
 		return true, err
 	}

@@ -2,22 +2,9 @@ package main
 
 import (
 	"cmp"
-	"context"
-	"fmt"
-	"io"
-	"runtime"
 	"runtime/debug"
 	"strings"
 )
-
-// printVersion implements lwcat version. It prints the versions of lwcat and Go, and the platform.
-func printVersion(_ context.Context, args []string, stdout, _ io.Writer) error {
-	if err := noArguments(args); err != nil {
-		return err
-	}
-	_, err := fmt.Fprintf(stdout, "lwcat %s (%s, %s/%s)\n", version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
-	return err
-}
 
 // version returns the module version from the build information, for example "v1.2.3",
 // "v0.0.0-20261121120855-a313d0efb1ae" or "(devel)".

@@ -265,6 +265,7 @@ func TestMainModuleHasFewDependencies(t *testing.T) {
 		"github.com/klauspost/compress",
 		"github.com/modern-go/reflect2",
 		"github.com/rogpeppe/go-internal",
+		"github.com/spf13/cobra",
 		"github.com/spf13/pflag",
 		"github.com/stretchr/testify",
 		"go.uber.org/goleak",

@@ -37,22 +37,6 @@ func (p Path) String() string {
 
 var escaper = strings.NewReplacer(`\`, `\\`, ".", `\.`, "[", `\[`)
 
-// pointer returns the path as a JSON Pointer (RFC 6901).
-func (p Path) pointer() string {
-	var text strings.Builder
-	for _, step := range p {
-		text.WriteByte('/')
-		if step.Element {
-			text.WriteString(strconv.Itoa(step.Index))
-		} else {
-			text.WriteString(pointerEscaper.Replace(step.Name))
-		}
-	}
-	return text.String()
-}
-
-var pointerEscaper = strings.NewReplacer("~", "~0", "/", "~1")
-
 // to returns a copy of the path with one more step.
 func (p Path) to(step Step) Path { return append(p[:len(p):len(p)], step) }
 
@@ -126,19 +110,11 @@ func (p pattern) isPrefixOf(path Path) bool {
 }
 
 // Filter selects the compared parts of an object. The zero Filter selects the whole object.
-type Filter struct {
-	ignored []pattern
-	only    string
-}
+type Filter struct{ ignored []pattern }
 
-// Ignoring returns a filter that ignores these paths and their descendants. "managedFields" is short for
-// metadata.managedFields. If only is not empty, the filter ignores all other top-level members.
-func Ignoring(paths []string, only string) (Filter, error) {
-	f := Filter{only: only}
+// Ignoring returns a filter that ignores these paths and their descendants.
+func Ignoring(paths []string) (f Filter, err error) {
 	for _, path := range paths {
-		if path == "managedFields" {
-			path = "metadata.managedFields"
-		}
 		p, err := parsePattern(path)
 		if err != nil {
 			return f, err
@@ -150,9 +126,6 @@ func Ignoring(paths []string, only string) (Filter, error) {
 
 // skips reports whether the filter ignores a path.
 func (f *Filter) skips(path Path) bool {
-	if len(path) == 1 && f.only != "" && path[0].Name != f.only {
-		return true
-	}
 	for _, p := range f.ignored {
 		if len(p) == len(path) && p.isPrefixOf(path) {
 			return true
