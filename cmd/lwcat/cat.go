@@ -42,6 +42,9 @@ func catSource(ctx context.Context, c *config, source *source, stdout io.Writer,
 	if err != nil {
 		return err
 	}
+	if err := c.limits.validateResources(resources); err != nil {
+		return err
+	}
 	var file *resumeFile
 	if c.limits.resume != "" {
 		if file, err = openResume(c.limits.resume, source.serverURL); err != nil {

@@ -59,7 +59,7 @@ var completions = map[string]string{
 	"--kubeconfig ":            "",
 	"--resume=ku":              "",
 	"completion ":              "bash fish powershell zsh",
-	"help ":                    "all",
+	"help ":                    "all until",
 	"version ":                 "",
 	"serve ":                   "",
 	"-s http://127.0.0.1:1 po": "",

@@ -1,12 +1,14 @@
 package main
 
 import (
+	"os"
 	"os/exec"
 	"runtime"
 	"strings"
 	"testing"
 	"unicode/utf8"
 
+	"github.com/seed-6d2a410a/listwatch/cmd/lwcat/internal/condition"
 	"github.com/seed-6d2a410a/listwatch/internal/testkit/need"
 	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/require"
@@ -62,4 +64,15 @@ func TestManual(t *testing.T) {
 	for line := range strings.Lines(string(out)) {
 		require.Contains(t, line, "missing date", "which only a build has")
 	}
+}
+
+// TestConditionsAreDocumented checks that the help, the manual and the reference contain the grammar of --until.
+func TestConditionsAreDocumented(t *testing.T) {
+	reference, err := os.ReadFile("../../docs/lwcat.md")
+	require.NoError(t, err)
+	_, topic, _ := lwcat(t, "help", "until")
+	_, page, _ := lwcat(t, "man")
+	require.Contains(t, string(reference), condition.Grammar)
+	require.Contains(t, topic, condition.Grammar)
+	require.Contains(t, page, escapeRoff(condition.Grammar))
 }

@@ -53,7 +53,7 @@ func exitCode(err error, config *config, status *status) int {
 	case errors.Is(err, errUnmet):
 		status.logf("the list is complete without reaching %s", config.limits.goal())
 		return exitTimeout
-	case errors.Is(err, errCounted) && config.limits.condition != nil:
+	case errors.Is(err, errCounted) && len(config.limits.until) > 0:
 		status.logf("printed %d events without reaching %s", config.limits.count, config.limits.goal())
 		return exitTimeout
 	case err == nil, errors.Is(err, errDone), errors.Is(err, errCounted):

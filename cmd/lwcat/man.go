@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/seed-6d2a410a/listwatch/cmd/lwcat/internal/condition"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
@@ -36,6 +37,7 @@ func manual(root *cobra.Command) string {
 		fmt.Fprintf(&page, ".SS %s\n", section.title)
 		section.flags.VisitAll(func(flag *pflag.Flag) { page.WriteString(option(flag)) })
 	}
+	page.WriteString(".SH CONDITIONS\n.nf\n" + escapeRoff(condition.Grammar) + ".fi\n")
 	page.WriteString(".SH EXIT STATUS\n" + escapeRoff(strings.TrimSpace(strings.TrimPrefix(exitCodes, "\nExit codes: "))) + "\n")
 	page.WriteString(".SH EXAMPLES\n.nf\n" + escapeRoff(strings.TrimPrefix(examples, "\nExamples:\n")) + ".fi\n")
 	return page.String()

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/seed-6d2a410a/listwatch/cmd/lwcat/internal/condition"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
@@ -109,11 +110,15 @@ var commonFlags = []string{
 const helpWidth = 100
 
 // topics are the arguments of lwcat help.
-var topics = []string{"all"}
+var topics = []string{"all", "until"}
 
 // printTopic prints a topic of lwcat help.
 func printTopic(cmd *cobra.Command, topic string) error {
-	_, err := io.WriteString(cmd.OutOrStdout(), helpText(cmd.Root(), topic == "all"))
+	text := helpText(cmd.Root(), topic == "all")
+	if topic == "until" {
+		text = "--until CONDITION exits when the condition holds. With several --until, all conditions must hold.\n\n" + condition.Grammar
+	}
+	_, err := io.WriteString(cmd.OutOrStdout(), text)
 	return err
 }
 

@@ -176,7 +176,8 @@ func live(t *testing.T, server *lwtest.Server) {
 	}
 	put("nodes", `{"metadata":{"name":"n1"}}`)
 	put("configmaps", `{"metadata":{"name":"settings"}}`)
-	put("deployments.apps", `{"metadata":{"name":"web","labels":{"app":"web"}},"spec":{"replicas":1}}`)
+	put("deployments.apps", `{"metadata":{"name":"web","labels":{"app":"web"}},"spec":{"replicas":1},"status":{"observedGeneration":1,`+
+		`"replicas":1,"updatedReplicas":1,"readyReplicas":1,"availableReplicas":1,"conditions":[{"type":"Available","status":"True"}]}}`)
 	put("services", `{"metadata":{"name":"web","namespace":"shop"}}`)
 	for range 100 { // reach resourceVersion 125, which a document mentions
 		put("pods", fmt.Sprintf(pod, pending))

@@ -124,7 +124,7 @@ var mayImport = map[string][]string{
 	"cmd/lwcat/internal/diff":      {"lw"},
 	"cmd/lwcat/internal/table":     {"lw", "internal/redact"},
 	"cmd/lwcat/internal/jsonpath":  {"lw"},
-	"cmd/lwcat/internal/condition": {"lw"},
+	"cmd/lwcat/internal/condition": {"lw", "internal/nearest"},
 	"cmd/lwcat/internal/recording": {"lw", "internal/redact"},
 	"cmd/lwcat/internal/discovery": {"lw", "internal/nearest"},
 	"cmd/lwcat/internal/served":    {"internal/playback", "lw", "cache", "lw/lwtest", "cmd/lwcat/internal/recording", "cmd/lwcat/internal/discovery", "internal/clock"},
