@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/seed-6d2a410a/listwatch/cache"
@@ -116,7 +115,7 @@ func (s *stream) handle(event lw.Event[*lw.Object], changes []cache.Change[*lw.O
 		return true, err
 	}
 	if event.Interruption != nil && event.Interruption.Final {
-		return true, fmt.Errorf("%s: %w", s.resource, event.Interruption.Err)
+		return true, &streamError{s.resource, event.Interruption.Err}
 	}
 	s.report(event, len(events))
 	if event.Type == lw.Synced {
