@@ -97,7 +97,7 @@ func (s *stream) restoreEvent(event lw.Event[*lw.Object]) {
 
 // handle prints the changes of an event. It returns true after the last event.
 func (s *stream) handle(event lw.Event[*lw.Object], changes []cache.Change[*lw.Object]) (last bool, err error) {
-	s.meter.decoded()
+	s.meter.decoded(event.Type)
 	if event.Type != lw.Added {
 		s.listing = event.Type == lw.ListStarted
 	}
