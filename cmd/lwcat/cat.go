@@ -47,7 +47,7 @@ func catSource(ctx context.Context, c *config, source *source, stdout io.Writer,
 	}
 	var file *resumeFile
 	if c.limits.resume != "" {
-		if file, err = openResume(c.limits.resume, source.serverURL); err != nil {
+		if file, err = openResume(c.limits.resume, source.serverURL, status); err != nil {
 			return err
 		}
 	}
@@ -63,7 +63,7 @@ func followAll(ctx context.Context, c *config, source *source, resources []lw.Re
 	var streams, progress sync.WaitGroup
 	for i, resource := range resources {
 		s := &stream{
-			config: c, number: i, resource: resource, kind: shortName(resource), out: out, limiter: limiter, progress: file.collection(resource, &c.resources),
+			config: c, number: i, resource: resource, kind: shortName(resource), out: out, limiter: limiter, progress: newProgress(file, resource, &c.resources),
 			reporter: reporter{name: resource.String(), status: status, meter: &meter{stats: stats}, verbose: c.log.verbose},
 		}
 		transport, now, end := source.newCollection()
@@ -74,6 +74,9 @@ func followAll(ctx context.Context, c *config, source *source, resources []lw.Re
 				cancel(err) // the first error ends all streams
 			}
 		})
+	}
+	if file != nil {
+		go file.run(cancel)
 	}
 	progress.Go(func() { status.showProgress(ctx, stats, c.log.stats) })
 	streams.Wait()

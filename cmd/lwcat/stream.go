@@ -67,12 +67,11 @@ func (s *stream) restore(reflector *cache.Reflector[*lw.Object]) error {
 	case s.config.limits.from != "":
 		reflector.RestoreObjects(s.config.limits.from, nil)
 		s.restoring, s.noInitialState = true, true
-	case s.progress != nil && s.progress.hasState():
-		objects, err := s.progress.objects()
-		if err != nil {
+	case s.progress != nil:
+		version, objects, ok, err := s.progress.restore()
+		if !ok {
 			return err
 		}
-		version := s.progress.ResourceVersion
 		if s.config.limits.once {
 			version = "" // a list returns all changes at once
 		}
@@ -111,9 +110,7 @@ func (s *stream) handle(event lw.Event[*lw.Object], changes []cache.Change[*lw.O
 			return true, err
 		}
 	}
-	if err := s.progress.record(seen, s.printedVersion(event, all), written); err != nil {
-		return true, err
-	}
+	s.progress.record(seen, s.printedVersion(event, all), written)
 	if event.Interruption != nil && event.Interruption.Final {
 		return true, &streamError{s.resource, event.Interruption.Err}
 	}
