@@ -61,6 +61,7 @@ func followAll(ctx context.Context, c *config, source *source, resources []lw.Re
 	stats := newStats()
 	out, limiter := newPrinter(c.output.format, stdout, status), newLimiter(&c.limits, len(resources))
 	var streams, progress sync.WaitGroup
+	missing := make([]error, len(resources)) // objects that do not exist
 	for i, resource := range resources {
 		s := &stream{
 			config: c, number: i, resource: resource, kind: shortName(resource), out: out, limiter: limiter, progress: newProgress(file, resource, &c.resources),
@@ -70,7 +71,10 @@ func followAll(ctx context.Context, c *config, source *source, resources []lw.Re
 		s.now = now
 		streams.Go(func() {
 			defer end()
-			if err := s.run(ctx, transport); err != nil && !errors.Is(err, recording.ErrEnd) {
+			err := s.run(ctx, transport)
+			if _, ok := errors.AsType[*notFoundError](err); ok {
+				missing[i] = err
+			} else if err != nil && !errors.Is(err, recording.ErrEnd) {
 				cancel(err) // the first error ends all streams
 			}
 		})
@@ -90,7 +94,7 @@ func followAll(ctx context.Context, c *config, source *source, resources []lw.Re
 	if unwritten == nil {
 		file.commit()
 	}
-	err = cmp.Or(err, unwritten)
+	err = cmp.Or(err, unwritten, status.reportMissing(missing))
 	if err == nil && source.player != nil {
 		return source.reportEnd(status)
 	}

@@ -68,6 +68,8 @@ func exitCode(err error, config *config, status *status) int {
 		return exitDone
 	case errors.Is(err, errInterrupted):
 		return exitInterrupted
+	case errors.Is(err, errMissing):
+		return exitError
 	case errors.Is(err, syscall.EPIPE): // the reader of the pipe has stopped, for example head
 		return exitDone
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"sync"
 	"time"
 
 	"github.com/seed-6d2a410a/listwatch/cache"
@@ -30,9 +31,12 @@ type stream struct {
 	listing        bool           // a list is in progress
 	events         []output.Event // reused for each event
 	badRequests    int            // responses with status 400 or 422
+	objects        int            // number of existing objects
+	checks         sync.WaitGroup // requests in the background
 }
 
 func (s *stream) run(ctx context.Context, transport lw.Transport) error {
+	defer s.checks.Wait()
 	client, err := s.client(transport)
 	if err != nil {
 		return err
@@ -53,6 +57,10 @@ func (s *stream) run(ctx context.Context, transport lw.Transport) error {
 		if s.restoring {
 			s.restoreEvent(event)
 			continue
+		}
+		s.count(changes)
+		if event.Type == lw.Synced && !s.synced {
+			s.checkNamespace(ctx, transport)
 		}
 		if last, err := s.handle(event, changes); last || err != nil {
 			return err
@@ -84,6 +92,7 @@ func (s *stream) restore(reflector *cache.Reflector[*lw.Object]) error {
 func (s *stream) restoreEvent(event lw.Event[*lw.Object]) {
 	switch event.Type {
 	case lw.Added:
+		s.objects++
 		s.limiter.take(s.number, []output.Event{{Type: lw.Added, Object: event.Object}}, false)
 	case lw.Synced:
 		s.restoring = false
@@ -118,7 +127,7 @@ func (s *stream) handle(event lw.Event[*lw.Object], changes []cache.Change[*lw.O
 	if event.Type == lw.Synced {
 		last = s.markSynced() || last
 		if s.config.limits.once && !last {
-			return true, nil
+			return true, s.missing()
 		}
 	}
 	if last {
