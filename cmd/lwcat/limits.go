@@ -62,7 +62,7 @@ func (o *rangeOptions) validate() error {
 	for _, text := range o.until {
 		parsed, err := condition.Parse(text)
 		if err != nil {
-			return fmt.Errorf("%w; see 'lwcat help until'", err)
+			return fmt.Errorf("%w (see 'lwcat help until')", err)
 		}
 		o.conditions = append(o.conditions, parsed)
 	}

@@ -20,6 +20,8 @@ func TestRequestsBeforeTheFirstList(t *testing.T) {
 		"pods": 2, "po,deploy.apps,no/n1 events /api/v1/pods": 2,
 	} {
 		server := start(t, nil)
+		create(t, server, "pods", named("a"))
+		create(t, server, "nodes", named("n1"))
 		code, _, errs := lwcat(t, append([]string{"-s", server.URL, "--once"}, strings.Fields(args)...)...)
 		require.Equal(t, exitDone, code, errs)
 		require.Len(t, server.Requests(discoveries), want, args)

@@ -125,6 +125,9 @@ func printTopic(cmd *cobra.Command, topic string) error {
 // printHelp prints the help of a command.
 func printHelp(cmd *cobra.Command, _ []string) {
 	text := fmt.Sprintf("%s\n\nUsage:\n  %s\n\n%s", strings.TrimSpace(cmd.Long), cmd.UseLine(), cmd.LocalFlags().FlagUsagesWrapped(helpWidth))
+	for _, c := range cmd.Commands() {
+		text += fmt.Sprintf("  %-38s %s\n", c.CommandPath(), c.Short)
+	}
 	if !cmd.HasParent() {
 		text = helpText(cmd, false)
 	}

@@ -19,7 +19,12 @@ import (
 // newServe returns the command lwcat serve. It serves a recording as an API server until its context ends.
 func newServe(status *status) *cobra.Command {
 	serve := &cobra.Command{
-		Use: "serve FILE[@SPEED]", Short: "serve a recording as an API server", Args: cobra.ExactArgs(1),
+		Use: "serve FILE[@SPEED]", Short: "serve a recording as an API server", Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return errors.New("expected one recording: lwcat serve FILE")
+			}
+			return nil
+		},
 		Long: `lwcat serve serves a recording of lwcat --record as an API server for kubectl, client-go or lwcat, and prints
 its URL. The state changes as the recording plays, and stays at the end. SPEED is the same as for
 --replay. The server requires no token, but a recording may contain Secrets.`,
