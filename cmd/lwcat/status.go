@@ -60,7 +60,7 @@ func (s *status) truncate(line string) string {
 	if !ok {
 		return line
 	}
-	if width, _, _ := terminalSize(file); width > 0 && len(line) >= width {
+	if width := terminalWidth(file); width > 0 && len(line) >= width {
 		return line[:width-1] // the line is ASCII
 	}
 	return line

@@ -27,7 +27,6 @@ VALUE is a text, or a FIELD that begins with a dot, metadata., spec. or status.;
 // Condition is a condition on the objects of collections, in the syntax of [Grammar]. A condition with "all" needs at
 // least one object. Only "any" and "exists" can hold before the first lists are complete.
 type Condition struct {
-	text    string
 	over    quantifier
 	terms   []term
 	rollout bool
@@ -48,7 +47,7 @@ func (e *SyntaxError) Error() string { return fmt.Sprintf("condition %q: %s", e.
 
 // Parse parses a condition. The error is a *[SyntaxError].
 func Parse(text string) (*Condition, error) {
-	c := &Condition{text: text}
+	c := &Condition{}
 	rest := strings.TrimSpace(text)
 	switch rest {
 	case "exists":
@@ -78,8 +77,6 @@ func Parse(text string) (*Condition, error) {
 	}
 	return c, nil
 }
-
-func (c *Condition) String() string { return c.text }
 
 // Rollout reports whether the condition waits for a rollout.
 func (c *Condition) Rollout() bool { return c.rollout }

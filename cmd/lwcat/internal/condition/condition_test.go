@@ -68,7 +68,6 @@ func TestTerms(t *testing.T) {
 	} {
 		condition, err := Parse(text)
 		require.NoError(t, err, text)
-		require.Equal(t, text, condition.String())
 		w := Watch([]*Condition{condition}, 1)
 		put(t, w, 0, o, true)
 		w.Complete()
