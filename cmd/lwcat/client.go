@@ -104,7 +104,9 @@ func (s *stream) appendChange(now time.Time, d cache.Change[*lw.Object]) {
 		s.appendEvent(lw.Deleted, now, d.Old, nil)
 	case s.progress == nil || !isStub(d.Old):
 		s.appendEvent(lw.Modified, now, d.New, d.Old)
-	case !sameVersion(d.Old, d.New): // otherwise the previous run printed it
+	case sameVersion(d.Old, d.New): // the previous run printed it
+		s.limiter.observe(s.number, d.New)
+	default:
 		s.appendEvent(lw.Modified, now, d.New, nil)
 	}
 }

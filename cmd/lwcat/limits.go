@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -148,6 +149,13 @@ func (l *limiter) take(collection int, events []output.Event, counts bool) (seen
 
 func (l *limiter) ended() bool { return l.done || l.failed != nil || l.remaining == 0 }
 
+// observe evaluates --until for an object that is not printed.
+func (l *limiter) observe(collection int, o *lw.Object) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.check(collection, &output.Event{Type: lw.Modified, Object: o})
+}
+
 func (l *limiter) check(collection int, event *output.Event) {
 	if l.watcher == nil {
 		return
@@ -155,7 +163,7 @@ func (l *limiter) check(collection int, event *output.Event) {
 	if event.Type == lw.Deleted {
 		l.watcher.Delete(collection, event.Object)
 	} else {
-		l.failed = l.watcher.Put(collection, event.Object, event.Type == lw.Added)
+		l.failed = cmp.Or(l.failed, l.watcher.Put(collection, event.Object, event.Type == lw.Added))
 	}
 	l.done = l.done || l.watcher.Holds()
 }

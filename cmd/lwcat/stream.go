@@ -29,6 +29,7 @@ type stream struct {
 	restoring      bool           // the current events restore the state of --from or --resume
 	noInitialState bool           // with --from, changed objects may be unknown
 	listing        bool           // a list is in progress
+	listed         bool           // a list of this run is complete, or --from omits it
 	events         []output.Event // reused for each event
 	badRequests    int            // responses with status 400 or 422
 	objects        int            // number of existing objects
@@ -80,8 +81,8 @@ func (s *stream) restore(reflector *cache.Reflector[*lw.Object]) error {
 		if !ok {
 			return err
 		}
-		if s.config.limits.once {
-			version = "" // a list returns all changes at once
+		if s.config.limits.once || len(s.config.limits.until) > 0 {
+			version = "" // --once needs all changes at once, and --until needs the whole objects
 		}
 		reflector.RestoreObjects(version, objects)
 		s.restoring = true
@@ -95,8 +96,10 @@ func (s *stream) restoreEvent(event lw.Event[*lw.Object]) {
 		s.objects++
 		s.limiter.take(s.number, []output.Event{{Type: lw.Added, Object: event.Object}}, false)
 	case lw.Synced:
-		s.restoring = false
-		s.markSynced()
+		s.restoring, s.synced = false, true
+		if s.noInitialState { // otherwise --until waits for a list
+			s.markListed()
+		}
 		if event.ResourceVersion != "" {
 			s.logf("continuing from resourceVersion %s", event.ResourceVersion)
 		}
@@ -125,7 +128,8 @@ func (s *stream) handle(event lw.Event[*lw.Object], changes []cache.Change[*lw.O
 	}
 	s.report(event, len(events))
 	if event.Type == lw.Synced {
-		last = s.markSynced() || last
+		s.synced = true
+		last = s.markListed() || last
 		if s.config.limits.once && !last {
 			return true, s.missing()
 		}
@@ -156,12 +160,12 @@ func (s *stream) printedVersion(event lw.Event[*lw.Object], whole bool) string {
 	return ""
 }
 
-// markSynced records that the first list is complete. It returns true if the run can end.
-func (s *stream) markSynced() (last bool) {
-	if !s.synced {
+// markListed records that the first list is complete. It returns true if the run can end.
+func (s *stream) markListed() (last bool) {
+	if !s.listed {
 		last = s.limiter.listed()
 	}
-	s.synced = true
+	s.listed = true
 	return last
 }
 
