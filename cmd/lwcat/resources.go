@@ -20,8 +20,6 @@ type resourceOptions struct {
 	labels        string
 	fields        string
 	metadataOnly  bool
-	shard         string
-	shardSelector string
 	replaying     bool // with --replay, resource names are optional
 }
 
@@ -31,10 +29,9 @@ func (o *resourceOptions) flags(set *pflag.FlagSet) {
 	set.StringVarP(&o.labels, "selector", "l", "", "`LABELS`, for example app=web,tier!=db")
 	set.StringVar(&o.fields, "field-selector", "", "`FIELDS`, for example spec.nodeName=n1")
 	set.BoolVar(&o.metadataOnly, "metadata-only", false, "request only the metadata of objects")
-	set.StringVar(&o.shard, "shard", "", "follow part `I/N` of each collection, for example 1/3; objects are assigned by a hash of their UID; needs Kubernetes 1.36 with the feature gate ShardedListAndWatch")
 }
 
-func (o *resourceOptions) validate() (err error) {
+func (o *resourceOptions) validate() error {
 	names := split(o.names)
 	if len(names) == 0 && !(o.replaying && len(o.names) == 0) {
 		return errors.New("no resource given: name one, for example pods")
@@ -51,10 +48,7 @@ func (o *resourceOptions) validate() (err error) {
 	if o.allNamespaces {
 		o.namespaces = []string{""}
 	}
-	if o.shard != "" {
-		o.shardSelector, err = shardSelector(o.shard)
-	}
-	return err
+	return nil
 }
 
 // validateName rejects a malformed name before lwcat sends a request.

@@ -26,9 +26,6 @@ func newProgress(f *resumeFile, resource lw.Resource, o *resourceOptions) *progr
 		return nil
 	}
 	id := fmt.Sprintf("%s -l %q --field-selector %q", resource, o.labels, o.fields)
-	if o.shard != "" {
-		id += " --shard " + o.shard
-	}
 	p := &progress{start: f.saved[id], changes: newEntry(id)}
 	delete(f.saved, id) // the stream owns the state
 	f.add(p)

@@ -42,13 +42,9 @@ func (s *stream) run(ctx context.Context, transport lw.Transport) error {
 	if err != nil {
 		return err
 	}
-	if err := s.shards(ctx, client); err != nil {
-		return err
-	}
 	reflector := cache.NewReflector(client, &lw.Options{
 		LabelSelector: s.config.resources.labels,
 		FieldSelector: s.config.resources.fields,
-		ShardSelector: s.config.resources.shardSelector,
 		StopOn:        func(cause error) bool { return recording.Over(cause) || !s.answered && s.isFatal(cause) },
 	})
 	if err := s.restore(reflector); err != nil {

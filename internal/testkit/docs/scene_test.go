@@ -8,7 +8,6 @@ import (
 	"encoding/pem"
 	"fmt"
 	"maps"
-	"net/http"
 	"net/http/httptest"
 	"os"
 	"os/exec"
@@ -183,7 +182,6 @@ func live(t *testing.T, server *lwtest.Server) {
 		put("pods", fmt.Sprintf(pod, pending))
 		put("pods", fmt.Sprintf(pod, running))
 	}
-	server.Fail(func(r lwtest.Request) bool { return r.URL.Query().Has("shardSelector") && r.Verb == "list" }, -1, shard)
 	ctx, stop := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() {
@@ -200,11 +198,4 @@ func live(t *testing.T, server *lwtest.Server) {
 		}
 	}()
 	t.Cleanup(func() { stop(); <-done })
-}
-
-// shard responds to a list like a server that supports sharding. Its shard is empty.
-func shard(w http.ResponseWriter, r *http.Request, _ http.Handler) {
-	w.Header().Set("Content-Type", "application/json")
-	meta := fmt.Sprintf(`{"resourceVersion":"1","shardInfo":{"selector":%q}}`, r.URL.Query().Get("shardSelector"))
-	fmt.Fprintf(w, `{"kind":"DeploymentList","apiVersion":"apps/v1","metadata":%s,"items":[]}`, meta)
 }

@@ -64,7 +64,6 @@ type Collection struct {
 	Raw       string `json:"raw,omitempty"` // a path instead of the fields above
 	Labels    string `json:"labelSelector,omitempty"`
 	Fields    string `json:"fieldSelector,omitempty"`
-	Shard     string `json:"shardSelector,omitempty"`
 	From      string `json:"from,omitempty"` // resourceVersion at which the run started instead of with a list
 }
 
