@@ -90,11 +90,7 @@ func followAll(ctx context.Context, c *config, source *source, resources []lw.Re
 	if c.log.stats {
 		fmt.Fprintln(status.out, stats.snapshot().json())
 	}
-	unwritten := out.print(nil, true) // flushes the events of an incomplete list
-	if unwritten == nil {
-		file.commit()
-	}
-	err = cmp.Or(err, unwritten, status.reportMissing(missing))
+	err = cmp.Or(err, file.commit(out), status.reportMissing(missing))
 	if err == nil && source.player != nil {
 		return source.reportEnd(status)
 	}

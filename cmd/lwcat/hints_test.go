@@ -123,7 +123,7 @@ func TestRejectionHints(t *testing.T) {
 	refused(t, config("{tokenFile: "+path+"}"), "401 Unauthorized", "hint: the token in "+path+" was sent")
 	code, _, errs := lwcat(t, "-s", server.URL, "--token", "no", "/apis/apps/v1/deployments")
 	require.Equal(t, exitError, code)
-	require.Regexp(t, `403 Forbidden: deployments.apps is forbidden.*\nlwcat: hint: the token from --token was sent: its user needs a role with the verbs list and watch for deployments.apps; check with kubectl auth can-i watch deployments.apps --server http://[0-9.:]+ --token TOKEN\n$`, errs)
+	require.Regexp(t, `403 Forbidden: deployments.apps is forbidden.*\nlwcat: hint: the token from --token was sent: its user needs a role with the verbs list and watch for deployments.apps; check with kubectl auth can-i watch deployments.apps --all-namespaces --server http://[0-9.:]+ --token TOKEN\n$`, errs)
 
 	plugin := func(script string) string {
 		return config("{exec: {apiVersion: client.authentication.k8s.io/v1, interactiveMode: Never, command: " + file(t, "login", "#!/bin/sh\n"+script+"\n") + "}}")

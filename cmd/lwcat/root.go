@@ -59,6 +59,13 @@ func newRoot(c *config, status *status, terminal bool) *cobra.Command {
 		root.Flags().AddFlagSet(section.flags)
 	}
 	root.SetHelpFunc(printHelp)
+	addCommands(root, status)
+	c.registerCompletions(root)
+	return root
+}
+
+// addCommands adds the subcommands. Cobra adds the command completion.
+func addCommands(root *cobra.Command, status *status) {
 	help := &cobra.Command{
 		Use: "help [" + strings.Join(topics, "|") + "]", Short: "show this help, or all flags", ValidArgs: topics, Args: cobra.MatchAll(cobra.MaximumNArgs(1), cobra.OnlyValidArgs),
 		RunE: func(cmd *cobra.Command, args []string) error { return printTopic(cmd, append(args, "")[0]) },
@@ -77,8 +84,6 @@ func newRoot(c *config, status *status, terminal bool) *cobra.Command {
 			return err
 		},
 	})
-	c.registerCompletions(root)
-	return root
 }
 
 // naming explains the arguments.
