@@ -32,8 +32,8 @@ func newProgress(f *resumeFile, resource lw.Resource, o *resourceOptions) *progr
 	return p
 }
 
-// restore returns the resourceVersion and a stub of each object that the previous run printed. It returns false if there
-// was no previous run.
+// restore returns the resourceVersion and a stub of each object that the previous run printed. It returns false if no run
+// has saved a state.
 func (p *progress) restore() (version string, objects []*lw.Object, ok bool, err error) {
 	saved := p.start
 	p.start = nil

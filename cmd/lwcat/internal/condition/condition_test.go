@@ -104,7 +104,7 @@ func TestParseErrors(t *testing.T) {
 		"Ready=True":            `Ready is not a field: did you mean condition=Ready?`,
 		"Established":           `Established is not a field: did you mean condition=Established?`,
 		"condition":             `condition is not a field: did you mean condition=Ready?`,
-		"condition=":            `expected a condition type such as condition=Ready, but found ""`,
+		"condition=":            `expected a condition type, for example condition=Ready, but found ""`,
 		"condition=Ready=Yes":   `expected the status True, False or Unknown after condition=Ready, but found "Yes"`,
 		"Running":               `Running is not a field: did you mean status.phase=Running?`,
 		"phase=Running":         `phase is not a field: did you mean status.phase?`,

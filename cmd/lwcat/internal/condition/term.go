@@ -108,7 +108,7 @@ func conditionTerm(text string) (t term, problem string) {
 		status = "True"
 	}
 	if name == "" || strings.ContainsAny(name, " \t!<>") {
-		return nil, "expected a condition type such as condition=Ready, but found " + strconv.Quote(text)
+		return nil, "expected a condition type, for example condition=Ready, but found " + strconv.Quote(text)
 	}
 	if !strings.EqualFold(status, "True") && !strings.EqualFold(status, "False") && !strings.EqualFold(status, "Unknown") {
 		return nil, "expected the status True, False or Unknown after condition=" + name + ", but found " + strconv.Quote(status)
