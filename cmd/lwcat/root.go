@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/seed-6d2a410a/listwatch/cmd/lwcat/internal/condition"
+	"github.com/seed-6d2a410a/listwatch/internal/nearest"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
@@ -41,6 +42,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer, terminal 
 func newRoot(c *config, status *status, terminal bool) *cobra.Command {
 	root := &cobra.Command{
 		Use:           "lwcat [flags] RESOURCE|PATH...",
+		Version:       version(),
 		Args:          cobra.ArbitraryArgs,
 		SilenceErrors: true,
 		SilenceUsage:  true,
@@ -59,6 +61,7 @@ func newRoot(c *config, status *status, terminal bool) *cobra.Command {
 		root.Flags().AddFlagSet(section.flags)
 	}
 	root.SetHelpFunc(printHelp)
+	root.SetFlagErrorFunc(suggestFlag)
 	addCommands(root, status)
 	c.registerCompletions(root)
 	return root
@@ -67,8 +70,8 @@ func newRoot(c *config, status *status, terminal bool) *cobra.Command {
 // addCommands adds the subcommands. Cobra adds the command completion.
 func addCommands(root *cobra.Command, status *status) {
 	help := &cobra.Command{
-		Use: "help [" + strings.Join(topics, "|") + "]", Short: "show this help, or all flags", ValidArgs: topics, Args: cobra.MatchAll(cobra.MaximumNArgs(1), cobra.OnlyValidArgs),
-		RunE: func(cmd *cobra.Command, args []string) error { return printTopic(cmd, append(args, "")[0]) },
+		Use: "help [" + strings.Join(topics, "|") + "|COMMAND]", Short: "show this help, all flags, or the syntax of --until", ValidArgs: topics, Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error { return printTopic(root, append(args, "")[0]) },
 	}
 	root.SetHelpCommand(help)
 	root.AddCommand(newServe(status), help, &cobra.Command{
@@ -118,12 +121,33 @@ const helpWidth = 100
 var topics = []string{"all", "until"}
 
 // printTopic prints a topic of lwcat help.
-func printTopic(cmd *cobra.Command, topic string) error {
-	text := helpText(cmd.Root(), topic == "all")
-	if topic == "until" {
+func printTopic(root *cobra.Command, topic string) error {
+	text := ""
+	switch command, _, err := root.Find([]string{topic}); {
+	case topic == "" || topic == "all":
+		text = helpText(root, topic == "all")
+	case topic == "until":
 		text = "--until CONDITION exits when the condition holds. With several --until, all conditions must hold.\n\n" + condition.Grammar
+	case err != nil || command == root:
+		return usageError{fmt.Errorf("unknown help topic %q: expected %s or a command", topic, strings.Join(topics, ", "))}
+	default:
+		return command.Help()
 	}
-	_, err := io.WriteString(cmd.OutOrStdout(), text)
+	_, err := io.WriteString(root.OutOrStdout(), text)
+	return err
+}
+
+// suggestFlag adds similar flags to the error for an unknown flag.
+func suggestFlag(cmd *cobra.Command, err error) error {
+	unknown, ok := errors.AsType[*pflag.NotExistError](err)
+	if !ok {
+		return err
+	}
+	var names []string
+	cmd.Flags().VisitAll(func(flag *pflag.Flag) { names = append(names, flag.Name) })
+	if near := nearest.Likely(unknown.GetSpecifiedName(), names); len(near) > 0 && len(unknown.GetSpecifiedName()) > 2 {
+		return fmt.Errorf("%w: did you mean --%s?", err, strings.Join(near, " or --"))
+	}
 	return err
 }
 

@@ -117,7 +117,7 @@ var mayImport = map[string][]string{
 
 	"cmd/lwcat": {
 		"lw", "cache", "transport/http", "transport/ws", "transport/fallback", "transport/kubeconfig",
-		"cmd/lwcat/internal/output", "cmd/lwcat/internal/table", "cmd/lwcat/internal/condition", "cmd/lwcat/internal/recording", "cmd/lwcat/internal/served", "cmd/lwcat/internal/discovery", "internal/clock", "internal/invalid", "internal/kubeflags", "internal/redact",
+		"cmd/lwcat/internal/output", "cmd/lwcat/internal/table", "cmd/lwcat/internal/condition", "cmd/lwcat/internal/recording", "cmd/lwcat/internal/served", "cmd/lwcat/internal/discovery", "internal/clock", "internal/invalid", "internal/kubeflags", "internal/nearest", "internal/redact",
 	},
 
 	"cmd/lwcat/internal/output":    {"lw", "cmd/lwcat/internal/jsonpath", "cmd/lwcat/internal/diff"},
