@@ -96,7 +96,6 @@ func TestLwcatFindsResources(t *testing.T) {
 		"componentstatuses":    "componentstatuses cannot be watched: the server only supports get, list",
 		"bindings":             "bindings cannot be watched: the server only supports create",
 		"confgmaps":            `the server has no resource "confgmaps"; did you mean configmaps?`,
-		"cm --shard 1/2":       "the server ignored the shard selector",
 		"replicasets.autoscal": `the server has no resource "replicasets.autoscal"`,
 	} {
 		out, err := l.command(strings.Fields("--once " + args)...).CombinedOutput()

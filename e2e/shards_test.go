@@ -3,10 +3,6 @@ package e2e
 import (
 	"fmt"
 	"net/http"
-	"os/exec"
-	"path/filepath"
-	"slices"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -50,20 +46,4 @@ func TestShards(t *testing.T) {
 	for name, times := range seen {
 		require.Equal(t, 1, times, name)
 	}
-
-	path := filepath.Join(t.TempDir(), "lwcat")
-	build := exec.Command("go", "build", "-o", path, "./cmd/lwcat")
-	build.Dir = ".." // the module that contains lwcat
-	out, err := build.CombinedOutput()
-	require.NoError(t, err, "%s", out)
-	var all []string
-	for _, shard := range []string{"1/3", "2/3", "3/3"} {
-		out, err := exec.CommandContext(t.Context(), path, "-s", c.URL, "--certificate-authority", c.CAFile, "--token", c.AdminToken,
-			"--once", "-o", "name", "--shard", shard, "cm").CombinedOutput()
-		require.NoError(t, err, "%s", out)
-		all = append(all, strings.Fields(string(out))...)
-	}
-	require.Len(t, all, 40)
-	slices.Sort(all)
-	require.Len(t, slices.Compact(all), 40)
 }

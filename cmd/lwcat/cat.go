@@ -42,9 +42,12 @@ func catSource(ctx context.Context, c *config, source *source, stdout io.Writer,
 	if err != nil {
 		return err
 	}
+	if err := c.limits.validateResources(resources); err != nil {
+		return err
+	}
 	var file *resumeFile
 	if c.limits.resume != "" {
-		if file, err = openResume(c.limits.resume, source.serverURL); err != nil {
+		if file, err = openResume(c.limits.resume, source.serverURL, status); err != nil {
 			return err
 		}
 	}
@@ -57,36 +60,37 @@ func followAll(ctx context.Context, c *config, source *source, resources []lw.Re
 	ctx, cancel := context.WithCancelCause(ctx)
 	stats := newStats()
 	out, limiter := newPrinter(c.output.format, stdout, status), newLimiter(&c.limits, len(resources))
-	endRedraw := startRedraw(c, out, stdout, status)
 	var streams, progress sync.WaitGroup
+	missing := make([]error, len(resources)) // objects that do not exist
 	for i, resource := range resources {
 		s := &stream{
-			config: c, number: i, resource: resource, kind: shortName(resource), out: out, limiter: limiter, progress: file.collection(resource, &c.resources),
+			config: c, number: i, resource: resource, kind: shortName(resource), out: out, limiter: limiter, progress: newProgress(file, resource, &c.resources),
 			reporter: reporter{name: resource.String(), status: status, meter: &meter{stats: stats}, verbose: c.log.verbose},
 		}
 		transport, now, end := source.newCollection()
 		s.now = now
 		streams.Go(func() {
 			defer end()
-			if err := s.run(ctx, transport); err != nil && !errors.Is(err, recording.ErrEnd) {
+			err := s.run(ctx, transport)
+			if _, ok := errors.AsType[*notFoundError](err); ok {
+				missing[i] = err
+			} else if err != nil && !errors.Is(err, recording.ErrEnd) {
 				cancel(err) // the first error ends all streams
 			}
 		})
+	}
+	if file != nil {
+		go file.run(cancel)
 	}
 	progress.Go(func() { status.showProgress(ctx, stats, c.log.stats) })
 	streams.Wait()
 	err := context.Cause(ctx)
 	cancel(nil)
 	progress.Wait()
-	endRedraw()
 	if c.log.stats {
 		fmt.Fprintln(status.out, stats.snapshot().json())
 	}
-	unwritten := out.print(nil, true) // flushes the events of an incomplete list
-	if unwritten == nil {
-		file.commit()
-	}
-	err = cmp.Or(err, unwritten)
+	err = cmp.Or(err, file.commit(out), status.reportMissing(missing))
 	if err == nil && source.player != nil {
 		return source.reportEnd(status)
 	}

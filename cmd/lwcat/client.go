@@ -1,19 +1,23 @@
 package main
 
 import (
+	"crypto/tls"
+	"errors"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/seed-6d2a410a/listwatch/cache"
 	"github.com/seed-6d2a410a/listwatch/cmd/lwcat/internal/output"
 	"github.com/seed-6d2a410a/listwatch/cmd/lwcat/internal/table"
+	"github.com/seed-6d2a410a/listwatch/internal/invalid"
 	"github.com/seed-6d2a410a/listwatch/lw"
+	"github.com/seed-6d2a410a/listwatch/transport/kubeconfig"
+	lwws "github.com/seed-6d2a410a/listwatch/transport/ws"
 )
 
 // client returns the client of the collection. With -o wide, it requests the server's columns.
 func (s *stream) client(transport lw.Transport) (*lw.Client[*lw.Object], error) {
-	if s.config.output.frames {
-		transport = &frameTransport{transport: transport, show: func(frame []byte) {
-			// The next event reports a broken output.
-			_ = s.out.mark(&output.Mark{Time: s.time(), Resource: s.kind, Frame: frame})
-		}}
-	}
 	opts := &lw.ClientOptions{KeepManagedFields: s.config.output.managedFields}
 	if !s.config.output.wide {
 		opts.MetadataOnly = s.config.resources.metadataOnly
@@ -33,4 +37,62 @@ func (s *stream) row(o *lw.Object) *output.Row {
 		return nil
 	}
 	return &output.Row{Columns: columns, Cells: cells}
+}
+
+// outputEvents converts an event and its changes to output events.
+func (s *stream) outputEvents(event lw.Event[*lw.Object], changes []cache.Change[*lw.Object]) []output.Event {
+	s.events = s.events[:0]
+	now := s.time()
+	if s.noInitialState && (event.Type == lw.Modified || event.Type == lw.Deleted) {
+		var old *lw.Object
+		if event.Type == lw.Modified && len(changes) == 1 { // a recreated object has two changes
+			old = changes[0].Old
+		}
+		s.appendEvent(event.Type, now, event.Object, old)
+		return s.events
+	}
+	for _, d := range changes {
+		s.appendChange(now, d)
+	}
+	return s.events
+}
+
+func (s *stream) appendChange(now time.Time, d cache.Change[*lw.Object]) {
+	switch {
+	case d.Type == cache.Added:
+		s.appendEvent(lw.Added, now, d.New, nil)
+	case d.Type == cache.Deleted:
+		s.appendEvent(lw.Deleted, now, d.Old, nil)
+	case s.progress == nil || !isStub(d.Old):
+		s.appendEvent(lw.Modified, now, d.New, d.Old)
+	case sameVersion(d.Old, d.New): // the previous run printed it
+		s.limiter.observe(s.number, d.New)
+	default:
+		s.appendEvent(lw.Modified, now, d.New, nil)
+	}
+}
+
+func (s *stream) appendEvent(t lw.EventType, now time.Time, o, old *lw.Object) {
+	s.events = append(s.events, output.Event{Type: t, Time: now, Resource: s.kind, Object: o, Old: old, Row: s.row(o)})
+}
+
+// isFatal reports whether retrying cannot help with a startup error: a rejection, a malformed request, a missing credential or an
+// unreachable server.
+func (s *stream) isFatal(cause error) bool {
+	if dial, ok := errors.AsType[*net.OpError](cause); ok && dial.Op == "dial" {
+		return true
+	}
+	if _, ok := errors.AsType[*tls.CertificateVerificationError](cause); ok || isPlainHTTP(cause) {
+		return true
+	}
+	if _, ok := errors.AsType[*kubeconfig.Error](cause); ok || errors.Is(cause, lwws.ErrFIPS) {
+		return true
+	}
+	if status, ok := errors.AsType[*lw.StatusError](cause); ok && (status.Code == http.StatusBadRequest || status.Code == http.StatusUnprocessableEntity) {
+		s.badRequests++
+		if s.config.limits.from != "" { // otherwise the engine falls back to a list, which --from excludes
+			return true
+		}
+	}
+	return lw.IsPermanent(cause) || errors.Is(cause, invalid.ErrNotList) || s.badRequests > 1
 }

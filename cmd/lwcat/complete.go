@@ -1,179 +1,167 @@
 package main
 
 import (
-	"bufio"
 	"context"
-	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"time"
 	"unicode"
 
+	"github.com/seed-6d2a410a/listwatch/cmd/lwcat/internal/discovery"
 	"github.com/seed-6d2a410a/listwatch/cmd/lwcat/internal/output"
+	"github.com/seed-6d2a410a/listwatch/internal/kubeflags"
+	"github.com/seed-6d2a410a/listwatch/lw"
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
 
 // completionTimeout limits how long a shell waits for completions.
 const completionTimeout = 1500 * time.Millisecond
 
-// candidate is a completion with the description that some shells show.
-type candidate struct{ text, description string }
+// registerCompletions sets the completions of the arguments and of the flags' values. Flags with files keep cobra's
+// default, which completes file names.
+func (c *config) registerCompletions(root *cobra.Command) {
+	root.ValidArgsFunction = completeLast(c.completeNames)
+	root.Flags().VisitAll(func(flag *pflag.Flag) {
+		if kind, _ := pflag.UnquoteUsage(flag); strings.HasPrefix(kind, "FILE") {
+			return
+		}
+		err := root.RegisterFlagCompletionFunc(flag.Name, completeLast(func(ctx context.Context, _ string) []cobra.Completion {
+			return c.flagValues(ctx, flag.Name)
+		}))
+		if err != nil {
+			panic(err) // each flag is registered once
+		}
+	})
+}
 
-// files tells the shell to complete file names itself.
-var files = []candidate{{text: ":files"}}
-
-// complete implements the hidden command lwcat __complete WORD... CURRENT for the completion scripts. It prints one
-// completion of CURRENT per line, followed by a tab and a description. It reports no errors, and prints nothing after
-// completionTimeout.
-func complete(ctx context.Context, args []string, stdout, _ io.Writer) error {
-	if len(args) == 0 {
-		return nil
-	}
-	ctx, cancel := context.WithTimeout(ctx, completionTimeout)
-	defer cancel()
-	found := make(chan []candidate, 1)
-	go func() { // a credential plugin may ignore ctx
-		found <- newCompleter(ctx, args[:len(args)-1]).complete(args[len(args)-1])
-	}()
-	select {
-	case <-ctx.Done():
-		return nil
-	case all := <-found:
-		out := bufio.NewWriter(stdout)
-		for _, c := range all {
-			if c.isWord() {
-				fmt.Fprintf(out, "%s\t%s\n", c.text, output.Plain(c.description))
+// completeLast returns a cobra function that completes the last element of a comma-separated list. It reports no errors,
+// and returns nothing after completionTimeout.
+func completeLast(values func(ctx context.Context, last string) []cobra.Completion) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, _ []string, word string) (matching []cobra.Completion, _ cobra.ShellCompDirective) {
+		ctx, cancel := context.WithTimeout(cmd.Context(), completionTimeout)
+		defer cancel()
+		comma := strings.LastIndexByte(word, ',') + 1
+		before, last := word[:comma], word[comma:]
+		found := make(chan []cobra.Completion, 1)
+		go func() { found <- values(ctx, last) }() // a credential plugin may ignore ctx
+		select {
+		case <-ctx.Done():
+		case all := <-found:
+			for _, candidate := range all {
+				text, description, _ := strings.Cut(candidate, "\t")
+				if isWord(text) && strings.HasPrefix(text, last) {
+					matching = append(matching, cobra.CompletionWithDesc(before+text, output.Plain(description)))
+				}
 			}
 		}
-		return out.Flush()
+		if len(matching) == 1 && strings.HasSuffix(matching[0], "=") {
+			return matching, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+		}
+		return matching, cobra.ShellCompDirectiveNoFileComp
 	}
 }
 
 // isWord reports whether a shell reads the text as one literal word. Kubernetes names always pass. The check protects
 // the command line from names that a malicious server sends.
-func (c candidate) isWord() bool {
-	return !strings.ContainsFunc(c.text, func(r rune) bool {
+func isWord(text string) bool {
+	return !strings.ContainsFunc(text, func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("-._:/=,@+%^", r)
 	})
 }
 
-// completer completes a word based on the words before it.
-type completer struct {
-	ctx    context.Context
-	config *config
-	flags  *pflag.FlagSet
-	words  []string // before the current word
-	names  []string // words that are neither flags nor flag values
-}
-
-func newCompleter(ctx context.Context, words []string) *completer {
-	c := &completer{ctx: ctx, config: new(config), words: words, flags: pflag.NewFlagSet("", pflag.ContinueOnError)}
-	for _, section := range c.config.sections(false) {
-		c.flags.AddFlagSet(section.flags)
-	}
-	c.flags.Bool("help", false, "show the common flags and examples")
-	c.flags.ParseErrorsAllowlist.UnknownFlags = true
-	_ = c.flags.Parse(words) // ignores errors because the line may be incomplete
-	c.names = c.flags.Args()
-	return c
-}
-
-// complete returns the candidates for a word.
-func (c *completer) complete(current string) []candidate {
-	if len(c.words) > 0 && isCommand(c.words[0]) {
-		return c.argument(current)
-	}
-	if flag := c.pendingFlag(); flag != nil {
-		return c.value(flag, "", current)
-	}
-	if name, value, found := strings.Cut(current, "="); found && strings.HasPrefix(name, "--") {
-		if flag := c.flags.Lookup(name[2:]); flag != nil {
-			return c.value(flag, name+"=", value)
-		}
-		return nil
-	}
-	if strings.HasPrefix(current, "-") {
-		return c.flagNames(current)
-	}
-	all := c.resources(current)
-	if len(c.words) == 0 {
-		all = append(all, withPrefix(commandNames(), current)...)
-	}
-	return all
-}
-
-// pendingFlag returns the flag whose value is the current word, or nil.
-func (c *completer) pendingFlag() *pflag.Flag {
-	if len(c.words) == 0 {
-		return nil
-	}
-	last := c.words[len(c.words)-1]
-	var flag *pflag.Flag
-	switch {
-	case strings.HasPrefix(last, "--"):
-		flag = c.flags.Lookup(last[2:])
-	case strings.HasPrefix(last, "-") && len(last) > 1: // in -Avn, only n takes a value: the next word
-		for i := range last[1:] {
-			flag = c.flags.ShorthandLookup(last[i+1 : i+2])
-			if takesValue(flag) && i+2 < len(last) { // for example -nshop
-				return nil
+// flagValues returns all values of a flag, or nil if they are unknown.
+func (c *config) flagValues(ctx context.Context, name string) []cobra.Completion {
+	switch name {
+	case "output":
+		names := output.Names()
+		for i, name := range names {
+			if format, _, takes := strings.Cut(name, "="); takes {
+				names[i] = format + "="
 			}
 		}
-	}
-	if !takesValue(flag) {
-		return nil
-	}
-	return flag
-}
-
-func takesValue(flag *pflag.Flag) bool { return flag != nil && flag.NoOptDefVal == "" }
-
-func (c *completer) flagNames(current string) (all []candidate) {
-	c.flags.VisitAll(func(flag *pflag.Flag) {
-		_, usage := pflag.UnquoteUsage(flag)
-		all = append(all, candidate{"--" + flag.Name, usage})
-	})
-	return withPrefix(all, current)
-}
-
-// argument completes the argument of a subcommand.
-func (c *completer) argument(current string) []candidate {
-	for _, command := range commands() {
-		if command.name != c.words[0] {
-			continue
+		return names
+	case "transport":
+		return transports
+	case "color":
+		return colors
+	case "namespace":
+		return c.objectNames(ctx, lw.Resource{Version: "v1", Plural: "namespaces"})
+	case "context", "cluster", "user":
+		known, err := kubeflags.List(&c.server.Options)
+		if err != nil {
+			return nil
 		}
-		if choices := strings.Trim(command.args, "[]"); choices != "" && choices == strings.ToLower(choices) {
-			return withPrefix(candidates(strings.Split(choices, "|")), current)
-		}
-		if strings.Contains(command.args, "FILE") {
-			return files
-		}
+		return map[string][]string{"context": known.Contexts, "cluster": known.Clusters, "user": known.Users}[name]
 	}
 	return nil
 }
 
-func isCommand(name string) bool {
-	return slices.ContainsFunc(commands(), func(c command) bool { return c.name == name })
-}
-
-func commandNames() (all []candidate) {
-	for _, c := range commands() {
-		if c.description != "" {
-			all = append(all, candidate{c.name, c.description})
+// completeNames returns the resources that the server has, or the objects of a collection.
+func (c *config) completeNames(ctx context.Context, word string) (found []cobra.Completion) {
+	if strings.HasPrefix(word, "/") {
+		return nil
+	}
+	transport, namespace := c.connect(ctx)
+	if transport == nil {
+		return nil
+	}
+	all, err := discovery.Ask(ctx, transport)
+	if err != nil {
+		return nil
+	}
+	if kind, _, slash := strings.Cut(word, "/"); slash {
+		if c.resources.allNamespaces {
+			c.resources.namespaces = []string{""}
+		} else if c.resources.namespaces == nil {
+			c.resources.namespaces = []string{namespace}
 		}
+		resources, err := collections(all, kind, c.resources.namespaces)
+		if err != nil {
+			return nil
+		}
+		for _, resource := range resources {
+			for _, name := range c.objectNames(ctx, resource) {
+				found = append(found, kind+"/"+name)
+			}
+		}
+		return compact(found)
 	}
-	return all
+	for _, r := range all.Names() {
+		version := strings.TrimPrefix(r.Group+"/"+r.Version, "/")
+		found = append(found, cobra.CompletionWithDesc(r.Name, strings.Join(append([]string{r.Kind, version}, r.ShortNames...), ", ")))
+	}
+	return found
 }
 
-// withPrefix returns the candidates that start with the current word.
-func withPrefix(all []candidate, current string) []candidate {
-	return slices.DeleteFunc(all, func(c candidate) bool { return !strings.HasPrefix(c.text, current) })
+// connect returns the transport and the namespace that the flags select, or nil if they cannot be loaded.
+func (c *config) connect(ctx context.Context) (transport lw.Transport, namespace string) {
+	config, err := c.server.load(ctx, io.Discard)
+	if err != nil {
+		return nil, ""
+	}
+	transport, err = config.Transport()
+	if err != nil {
+		return nil, ""
+	}
+	return transport, config.Namespace
 }
 
-func candidates(texts []string) (all []candidate) {
-	for _, text := range texts {
-		all = append(all, candidate{text: text})
+// objectNames returns the names of a collection's first 500 objects.
+func (c *config) objectNames(ctx context.Context, resource lw.Resource) (names []string) {
+	transport, _ := c.connect(ctx)
+	if transport == nil {
+		return nil
 	}
-	return all
+	client, err := lw.NewClient(transport, resource, lw.RawCodec{}, &lw.ClientOptions{MetadataOnly: true})
+	if err != nil {
+		return nil
+	}
+	for object, err := range client.List(ctx, lw.ListOptions{Limit: 500}, &lw.ListMeta{}) {
+		if err != nil {
+			break
+		}
+		names = append(names, object.GetName())
+	}
+	return names
 }

@@ -28,11 +28,7 @@ type outputOptions struct {
 	color         string
 	terminal      bool // standard output is a terminal
 	managedFields bool
-	bookmarks     bool
-	frames        bool
-	redraw        bool
-	screen        *output.Screen // for --redraw
-	wide          bool           // print the server's own columns
+	wide          bool // print the server's own columns
 }
 
 var colors = []string{"auto", "always", "never"}
@@ -46,14 +42,9 @@ func (o *outputOptions) flags(set *pflag.FlagSet, terminal bool) {
 		". Append -file to the name of a format to read its argument from a file")
 	set.BoolVar(&o.options.Types, "output-watch-events", false, "with name, yaml, jsonpath and custom-columns: also print the type of each event; jsonpath then starts at the object that jsonl prints")
 	set.BoolVar(&o.options.Old, "old", false, "with jsonl and wire: also print the previous object, in .old")
-	set.BoolVar(&o.options.StatusOnly, "status-only", false, "with diff and jsonpatch: print only changes of .status")
-	set.StringSliceVar(&o.options.Ignore, "ignore", nil, "with diff and jsonpatch: ignore changes at these `PATHS`, for example metadata.labels,status.conditions[*].message (default with diff: metadata.resourceVersion)")
-	o.terminal = terminal
+	set.StringSliceVar(&o.options.Ignore, "ignore", nil, "with diff: ignore changes at these `PATHS`, for example metadata.labels,status.conditions[*].message (default metadata.resourceVersion)")
 	set.StringVar(&o.color, "color", "auto", "`WHEN` to use colors: auto (on a terminal, unless NO_COLOR is set), always or never")
-	set.BoolVar(&o.redraw, "redraw", false, "with line, wide and custom-columns, on a terminal: show the current objects in place and mark recent changes")
 	set.BoolVar(&o.options.NoHeaders, "no-headers", false, "do not print headers")
-	set.BoolVar(&o.bookmarks, "show-bookmarks", false, "with jsonl, wire and line: also print bookmarks")
-	set.BoolVar(&o.frames, "show-frames", false, "with jsonl, wire and line: also print each watch event as received, before it is decoded")
 	set.BoolVar(&o.managedFields, "show-managed-fields", false, "keep metadata.managedFields")
 }
 
@@ -67,24 +58,8 @@ func (o *outputOptions) validate() (err error) {
 		return fmt.Errorf("--color must be auto, always or never, not %q", o.color)
 	}
 	o.wide = o.name == "wide"
-	if o.format, err = output.New(o.name, &o.options); err != nil {
-		return err
-	}
-	if o.redraw {
-		states := o.options
-		states.States = true
-		format, err := output.New(o.name, &states)
-		if err != nil {
-			return err
-		}
-		if o.screen, err = output.NewScreen(format, &states); err != nil {
-			return err
-		}
-	}
-	if _, ok := o.format.(output.Marker); !ok && (o.bookmarks || o.frames) || o.redraw && (o.bookmarks || o.frames) {
-		return errors.New("--show-bookmarks and --show-frames need -o jsonl, wire or line, without --redraw")
-	}
-	return nil
+	o.format, err = output.New(o.name, &o.options)
+	return err
 }
 
 // section is a titled group of flags in the help.
@@ -110,37 +85,22 @@ func (c *config) sections(terminal bool) []section {
 	}
 }
 
-var errHelp = errors.New("help")
-
-// parse parses the command line. Flags may appear before, between and after the names.
-func parse(args []string, terminal bool) (*config, error) {
-	c := new(config)
-	all := pflag.NewFlagSet("lwcat", pflag.ContinueOnError)
-	all.Usage = func() {}
-	help := all.BoolP("help", "h", false, "")
-	for _, section := range c.sections(terminal) {
-		all.AddFlagSet(section.flags)
-	}
-	if err := all.Parse(args); err != nil {
-		return nil, err
-	}
-	if *help {
-		return nil, errHelp
-	}
-	c.resources.names = all.Args()
+// validate checks the parsed flags and the arguments.
+func (c *config) validate(names []string, terminal bool) error {
+	c.resources.names, c.output.terminal = names, terminal
 	c.recording.limits = &c.limits
 	c.output.options.Namespaces, c.output.options.Resources = c.resources.allNamespaces || len(c.resources.namespaces) > 1, len(split(c.resources.names)) > 1
 	c.server.replaying, c.resources.replaying = c.recording.replay != "", c.recording.replay != ""
 	for _, validate := range []func() error{c.server.validate, c.resources.validate, c.output.validate, c.limits.validate, c.recording.validate} {
 		if err := validate(); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	if c.output.wide && c.resources.metadataOnly {
-		return nil, errors.New("-o wide shows more than metadata: omit --metadata-only")
+		return errors.New("-o wide shows more than metadata: omit --metadata-only")
 	}
 	if c.output.wide && (c.recording.record != "" || c.recording.replay != "") {
-		return nil, errors.New("-o wide prints the server's columns, which recordings do not contain: omit --record and --replay")
+		return errors.New("-o wide prints the server's columns, which recordings do not contain: omit --record and --replay")
 	}
-	return c, nil
+	return nil
 }

@@ -1,12 +1,14 @@
 package main
 
 import (
+	"os"
 	"os/exec"
 	"runtime"
 	"strings"
 	"testing"
 	"unicode/utf8"
 
+	"github.com/seed-6d2a410a/listwatch/cmd/lwcat/internal/condition"
 	"github.com/seed-6d2a410a/listwatch/internal/testkit/need"
 	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/require"
@@ -36,9 +38,15 @@ func TestVersion(t *testing.T) {
 	code, out, errs := lwcat(t, "version")
 	require.Equal(t, exitDone, code, errs)
 	require.Regexp(t, `^lwcat \S+ \(go\S+, `+runtime.GOOS+"/"+runtime.GOARCH+"\\)\n$", strings.ReplaceAll(out, runtime.Version(), "go1"))
+	code, out, errs = lwcat(t, "--version")
+	require.Equal(t, exitDone, code, errs)
+	require.Regexp(t, `^lwcat version \S+\n$`, out)
+	code, out, errs = lwcat(t, "help", "serve")
+	require.Equal(t, exitDone, code, errs)
+	require.Contains(t, out, "--listen")
 	code, out, errs = lwcat(t, "version", "pods")
 	require.Equal(t, exitUsage, code)
-	require.Equal(t, "lwcat: unexpected argument \"pods\"\nRun 'lwcat --help' for usage.\n", errs)
+	require.Equal(t, "lwcat: unknown command \"pods\" for \"lwcat version\"\nRun 'lwcat --help' for usage.\n", errs)
 	require.Empty(t, out)
 }
 
@@ -51,8 +59,8 @@ func TestManual(t *testing.T) {
 			require.Contains(t, page, strings.ReplaceAll("--"+flag.Name, "-", `\-`)+`\fR`)
 		})
 	}
-	for _, c := range commands() {
-		require.Equal(t, c.description != "", strings.Contains(page, "\n.B "+c.name), c.name)
+	for _, name := range []string{"completion", "help", "man", "serve", "version"} {
+		require.Contains(t, page, "\n.B "+name)
 	}
 	require.Equal(t, `\&.a\-b\ec`+"\n"+`\&'d`, escapeRoff(`.a-b\c`+"\n'd"))
 
@@ -62,4 +70,15 @@ func TestManual(t *testing.T) {
 	for line := range strings.Lines(string(out)) {
 		require.Contains(t, line, "missing date", "which only a build has")
 	}
+}
+
+// TestConditionsAreDocumented checks that the help, the manual and the reference contain the grammar of --until.
+func TestConditionsAreDocumented(t *testing.T) {
+	reference, err := os.ReadFile("../../docs/lwcat.md")
+	require.NoError(t, err)
+	_, topic, _ := lwcat(t, "help", "until")
+	_, page, _ := lwcat(t, "man")
+	require.Contains(t, string(reference), condition.Grammar)
+	require.Contains(t, topic, condition.Grammar)
+	require.Contains(t, page, escapeRoff(condition.Grammar))
 }

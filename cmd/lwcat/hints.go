@@ -88,11 +88,7 @@ func (s *connection) rejectionHint(_ context.Context, err error) string {
 	case status.Code == http.StatusUnauthorized:
 		return sent + " was sent: it may have expired, or belong to a server other than " + s.Server
 	case status.Code == http.StatusForbidden && status.Kind != "":
-		resource := status.Kind
-		if status.Group != "" {
-			resource += "." + status.Group
-		}
-		return fmt.Sprintf("%s was sent: its user needs a role with the verbs list and watch for %s; check with kubectl auth can-i watch %[2]s", sent, resource)
+		return s.forbiddenHint(err, status, sent)
 	}
 	return ""
 }
@@ -121,7 +117,7 @@ func (s *connection) credential() string {
 // pluginHint explains a failed credential plugin.
 func (s *connection) pluginHint(_ context.Context, err error) string {
 	failed, ok := errors.AsType[*kubeconfig.Error](err)
-	if !ok || failed.Hint == "" || errors.Is(err, exec.ErrNotFound) { // its error already contains the hint
+	if !ok || failed.Hint == "" || errors.Is(err, exec.ErrNotFound) || errors.Is(err, fs.ErrNotExist) { // its error already contains the hint
 		return ""
 	}
 	return failed.Hint + "; --user and --token select another credential"

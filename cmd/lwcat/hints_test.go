@@ -2,6 +2,7 @@ package main
 
 import (
 	"crypto/tls"
+	"errors"
 	"fmt"
 	"log"
 	"net"
@@ -15,7 +16,9 @@ import (
 
 	"github.com/seed-6d2a410a/listwatch/internal/kubeflags"
 	"github.com/seed-6d2a410a/listwatch/internal/testkit/certs"
+	"github.com/seed-6d2a410a/listwatch/lw"
 	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
+	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 	"github.com/stretchr/testify/require"
 )
 
@@ -120,7 +123,7 @@ func TestRejectionHints(t *testing.T) {
 	refused(t, config("{tokenFile: "+path+"}"), "401 Unauthorized", "hint: the token in "+path+" was sent")
 	code, _, errs := lwcat(t, "-s", server.URL, "--token", "no", "/apis/apps/v1/deployments")
 	require.Equal(t, exitError, code)
-	require.Regexp(t, `403 Forbidden: deployments.apps is forbidden.*\nlwcat: hint: the token from --token was sent: its user needs a role with the verbs list and watch for deployments.apps; check with kubectl auth can-i watch deployments.apps\n$`, errs)
+	require.Regexp(t, `403 Forbidden: deployments.apps is forbidden.*\nlwcat: hint: the token from --token was sent: its user needs a role with the verbs list and watch for deployments.apps; check with kubectl auth can-i watch deployments.apps --all-namespaces --server http://[0-9.:]+ --token TOKEN\n$`, errs)
 
 	plugin := func(script string) string {
 		return config("{exec: {apiVersion: client.authentication.k8s.io/v1, interactiveMode: Never, command: " + file(t, "login", "#!/bin/sh\n"+script+"\n") + "}}")
@@ -131,6 +134,25 @@ func TestRejectionHints(t *testing.T) {
 	refused(t, gives(`{"token":"wrong"}`), "401 Unauthorized", `hint: the credential from the plugin of user "dev" was sent`)
 	refused(t, gives(`{"token":"wrong","expirationTimestamp":"2001-01-01T00:00:00Z"}`), `user "dev": exec: the credential plugin`, "the server did not accept the credential, and the new credential expired at 2001-01-01T00:00:00Z", "hint: log in again")
 	refused(t, plugin("echo session is over >&2; exit 1"), "exit status 1: session is over", "hint: log in again", "login manually")
+}
+
+// TestRejectionHintsOfImpersonatedUsers checks that the hint asks for the user, the context and the namespace of the request.
+func TestRejectionHintsOfImpersonatedUsers(t *testing.T) {
+	for message, want := range map[string]string{
+		"pods is forbidden: User \"jane doe\" cannot watch resource": "the impersonated user \"jane doe\" needs a role with the verbs list and watch for pods; " +
+			"check with kubectl auth can-i watch pods --namespace shop --context x --as 'jane doe' --as-group dev --as-group ops",
+		"users is forbidden: User \"dev\" cannot impersonate resource": "the client certificate of user \"dev\" was sent: its user needs a role with the verb impersonate for users; " +
+			"check with kubectl auth can-i impersonate users --context x",
+	} {
+		rejection := &lw.StatusError{Code: http.StatusForbidden, Message: message, Kind: strings.Fields(message)[0]}
+		c := &connection{&kubeflags.Config{Server: "https://s", Context: "x", User: "dev", HTTP: &lwhttp.Options{
+			CertFile: "c.crt", Header: http.Header{"Impersonate-User": {"jane doe"}, "Impersonate-Group": {"dev", "ops"}},
+		}}, &serverOptions{}}
+		err := c.withHint(t.Context(), &streamError{lw.Resource{Version: "v1", Plural: "pods", Namespace: "shop"}, rejection})
+		hinted, ok := errors.AsType[*hintedError](err)
+		require.True(t, ok)
+		require.Equal(t, want, hinted.hint)
+	}
 }
 
 func TestKubeconfigHints(t *testing.T) {

@@ -1,9 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -21,9 +24,10 @@ type rangeOptions struct {
 	resume    string
 	count     int
 	timeout   time.Duration
-	until     string
-	condition *condition.Condition
+	until     []string
 	set       *pflag.FlagSet // the parsed flags
+
+	conditions []*condition.Condition // parsed from until
 }
 
 func (o *rangeOptions) flags(set *pflag.FlagSet) {
@@ -34,10 +38,10 @@ func (o *rangeOptions) flags(set *pflag.FlagSet) {
 	set.StringVar(&o.resume, "resume", "", "continue after the previous run with the same `FILE`, and update the file")
 	set.IntVar(&o.count, "count", 0, "exit after `N` events")
 	set.DurationVar(&o.timeout, "timeout", 0, "exit after `TIME`, for example 30s or 5m; the exit code is 3 if --until, --count or --once was not reached, otherwise 0")
-	set.StringVar(&o.until, "until", "", "exit when `EXPR` holds, for example status.phase=Running, condition=Ready, \"all spec.replicas>1\", exists or deleted")
+	set.StringArrayVar(&o.until, "until", nil, "exit when `CONDITION` holds, for example condition=Ready, rollout, status.phase=Running, \"all spec.replicas>1\" or deleted; may be repeated, and then all conditions must hold; see 'lwcat help until'")
 }
 
-func (o *rangeOptions) validate() (err error) {
+func (o *rangeOptions) validate() error {
 	switch {
 	case o.count <= 0 && o.set.Changed("count"):
 		return fmt.Errorf("--count is %d: it must be at least 1", o.count)
@@ -47,7 +51,7 @@ func (o *rangeOptions) validate() (err error) {
 		return errors.New("--from and --resume both set the start: use only one of them")
 	case o.once && (o.from != "" || o.watchOnly):
 		return errors.New("--once prints the existing objects, but --from and --watch-only omit them: use only one of them")
-	case o.until == "" && o.set.Changed("until"):
+	case slices.Contains(o.until, ""):
 		return errors.New("--until is empty: expected a condition such as status.phase=Running")
 	case o.from == "" && o.set.Changed("from"):
 		return errors.New("--from is empty: expected a resourceVersion")
@@ -56,10 +60,28 @@ func (o *rangeOptions) validate() (err error) {
 	case o.from == "0":
 		return errors.New("--from 0 means any resourceVersion: omit --from to start with a list")
 	}
-	if o.until != "" {
-		o.condition, err = condition.Parse(o.until)
+	for _, text := range o.until {
+		parsed, err := condition.Parse(text)
+		if err != nil {
+			return fmt.Errorf("%w (see 'lwcat help until')", err)
+		}
+		o.conditions = append(o.conditions, parsed)
 	}
-	return err
+	return nil
+}
+
+// rolloutKinds are the resources for which --until rollout works.
+var rolloutKinds = []string{"deployments.apps", "statefulsets.apps", "daemonsets.apps"}
+
+// validateResources rejects --until rollout for resources without rollouts.
+func (o *rangeOptions) validateResources(resources []lw.Resource) error {
+	for _, r := range resources {
+		rollout := slices.ContainsFunc(o.conditions, (*condition.Condition).Rollout)
+		if rollout && r.Raw == "" && !slices.Contains(rolloutKinds, shortName(r)) {
+			return usageError{fmt.Errorf("--until rollout needs Deployments, StatefulSets or DaemonSets, not %s: use condition=Ready or a field", shortName(r))}
+		}
+	}
+	return nil
 }
 
 // Reasons other than failures to end the run.
@@ -78,12 +100,12 @@ func (o *rangeOptions) deadline(ctx context.Context) (context.Context, context.C
 }
 
 // hasGoal reports whether --until or --count must be met before --timeout.
-func (o *rangeOptions) hasGoal() bool { return o.until != "" || o.count > 0 }
+func (o *rangeOptions) hasGoal() bool { return len(o.until) > 0 || o.count > 0 }
 
 // goal describes the condition or event that the run waits for.
 func (o *rangeOptions) goal() string {
-	if o.condition != nil {
-		return o.condition.String()
+	if len(o.until) > 0 {
+		return strings.Join(o.until, " and ")
 	}
 	return fmt.Sprintf("event number %d", o.count)
 }
@@ -93,7 +115,8 @@ type limiter struct {
 	mu        sync.Mutex
 	remaining int // events to print; negative means no limit
 	watcher   *condition.Watcher
-	done      bool // --until is met
+	done      bool  // --until is met
+	failed    error // --until cannot be met
 }
 
 func newLimiter(o *rangeOptions, collections int) *limiter {
@@ -101,8 +124,8 @@ func newLimiter(o *rangeOptions, collections int) *limiter {
 	if o.count > 0 {
 		l.remaining = o.count
 	}
-	if o.condition != nil {
-		l.watcher = o.condition.Watch(collections)
+	if len(o.conditions) > 0 {
+		l.watcher = condition.Watch(o.conditions, collections)
 	}
 	return l
 }
@@ -112,7 +135,7 @@ func (l *limiter) take(collection int, events []output.Event, counts bool) (seen
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for i := range events {
-		if l.done || l.remaining == 0 {
+		if l.ended() {
 			break
 		}
 		seen = events[:i+1]
@@ -121,7 +144,16 @@ func (l *limiter) take(collection int, events []output.Event, counts bool) (seen
 		}
 		l.check(collection, &events[i])
 	}
-	return seen, l.done || l.remaining == 0
+	return seen, l.ended()
+}
+
+func (l *limiter) ended() bool { return l.done || l.failed != nil || l.remaining == 0 }
+
+// observe evaluates --until for an object that is not printed.
+func (l *limiter) observe(collection int, o *lw.Object) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.check(collection, &output.Event{Type: lw.Modified, Object: o})
 }
 
 func (l *limiter) check(collection int, event *output.Event) {
@@ -131,7 +163,7 @@ func (l *limiter) check(collection int, event *output.Event) {
 	if event.Type == lw.Deleted {
 		l.watcher.Delete(collection, event.Object)
 	} else {
-		l.watcher.Put(collection, event.Object, event.Type == lw.Added)
+		l.failed = cmp.Or(l.failed, l.watcher.Put(collection, event.Object, event.Type == lw.Added))
 	}
 	l.done = l.done || l.watcher.Holds()
 }
@@ -140,7 +172,10 @@ func (l *limiter) check(collection int, event *output.Event) {
 func (l *limiter) reason() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.done {
+	switch {
+	case l.failed != nil:
+		return fmt.Errorf("--until: %w", l.failed)
+	case l.done:
 		return errDone
 	}
 	return errCounted

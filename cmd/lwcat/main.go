@@ -10,6 +10,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log"
 	"os"
@@ -46,32 +47,13 @@ func main() {
 	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr, isTerminal(os.Stdout)))
 }
 
-// run runs lwcat and returns the exit code.
-func run(ctx context.Context, args []string, stdout, stderr io.Writer, terminal bool) int {
-	if code, found := runCommand(ctx, args, stdout, stderr); found {
-		return code
-	}
-	config, err := parse(args, terminal)
-	if errors.Is(err, errHelp) {
-		return commandCode(help(ctx, nil, stdout, stderr), stderr)
-	}
-	if err != nil {
-		return usageFailure(err, stderr)
-	}
-	status := &status{out: stderr}
-	if file, ok := stderr.(*os.File); ok {
-		status.terminal = isTerminal(file)
-	}
-	return exitCode(cat(ctx, config, stdout, status), config, status)
-}
-
 // exitCode reports the end of the run on standard error and returns the exit code.
 func exitCode(err error, config *config, status *status) int {
 	switch {
-	case err == nil && config.limits.hasGoal():
+	case errors.Is(err, errUnmet):
 		status.logf("the list is complete without reaching %s", config.limits.goal())
 		return exitTimeout
-	case errors.Is(err, errCounted) && config.limits.condition != nil:
+	case errors.Is(err, errCounted) && len(config.limits.until) > 0:
 		status.logf("printed %d events without reaching %s", config.limits.count, config.limits.goal())
 		return exitTimeout
 	case err == nil, errors.Is(err, errDone), errors.Is(err, errCounted):
@@ -86,11 +68,14 @@ func exitCode(err error, config *config, status *status) int {
 		return exitDone
 	case errors.Is(err, errInterrupted):
 		return exitInterrupted
+	case errors.Is(err, errMissing):
+		return exitError
 	case errors.Is(err, syscall.EPIPE): // the reader of the pipe has stopped, for example head
 		return exitDone
 	}
 	if usage, ok := errors.AsType[usageError](err); ok {
-		return usageFailure(usage, status.out)
+		fmt.Fprintf(status.out, "lwcat: %v\nRun 'lwcat --help' for usage.\n", usage)
+		return exitUsage
 	}
 	status.logf("%v", err)
 	if hinted, ok := errors.AsType[*hintedError](err); ok {

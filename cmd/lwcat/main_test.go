@@ -139,9 +139,12 @@ func describe(t *testing.T, out string) (described []string) {
 func TestWrongUsage(t *testing.T) {
 	for args, want := range map[string]string{
 		"-s http://127.0.0.1:1":                  "no resource given: name one, for example pods",
-		"-s http://127.0.0.1:1 -o x po":          `unknown output format "x"; the formats are jsonl, wire, line, wide, diff, jsonpatch, name, yaml, custom-columns=HEADER:PATH,..., jsonpath=TEMPLATE`,
+		"-s http://127.0.0.1:1 -o x po":          `unknown output format "x"; the formats are jsonl, wire, line, wide, diff, name, yaml, custom-columns=HEADER:PATH,..., jsonpath=TEMPLATE`,
 		"-s http://127.0.0.1:1 --transport x po": `unknown transport "x": expected http, ws or auto`,
-		"-s http://127.0.0.1:1 --wat po":         "unknown flag: --wat",
+		"-s http://127.0.0.1:1 --wat po":         "unknown flag: --wat: did you mean --output-watch-events or --watch-only?",
+		"-s http://127.0.0.1:1 --namespaces a":   "unknown flag: --namespaces: did you mean --all-namespaces or --namespace?",
+		"-s http://127.0.0.1:1 --xyzzy po":       "unknown flag: --xyzzy",
+		"help nonsense":                          `unknown help topic "nonsense": expected all, until or a command`,
 		"po -s":                                  "flag needs an argument: 's' in -s",
 	} {
 		code, out, errs := lwcat(t, strings.Fields(args)...)
@@ -293,18 +296,4 @@ func TestLineOutput(t *testing.T) {
 	for _, want := range []string{"   ADDED      Pod ", "default/a ", " Running\n", " CrashLoopBackOff\n", " 2/3 ready\n", " NotReady\n"} {
 		require.Contains(t, out.String(), want)
 	}
-}
-
-func TestShowBookmarks(t *testing.T) {
-	server := start(t, &lwtest.Options{BookmarkInterval: time.Millisecond})
-	ctx, cancel := context.WithCancelCause(t.Context())
-	var out, errs lockedBuffer
-	done := make(chan int)
-	go func() { done <- run(ctx, []string{"-s", server.URL, "cm", "--show-bookmarks"}, &out, &errs, false) }()
-	eventually(t, "a watch", func() bool { return len(server.Requests(lwtest.Watches)) > 0 })
-	create(t, server, "nodes", named("n1"))
-	eventually(t, "a bookmark", func() bool { return strings.Contains(out.String(), `"type":"BOOKMARK"`) })
-	require.Regexp(t, `^{"type":"BOOKMARK","time":"20.*Z","resource":"configmaps","resourceVersion":"\d+"}\n`, out.String())
-	cancel(errInterrupted)
-	require.Equal(t, exitInterrupted, <-done)
 }

@@ -38,13 +38,3 @@ func (p *printer) print(events []output.Event, flush bool) (err error) {
 	})
 	return err
 }
-
-// mark writes a bookmark or a raw watch event immediately. The output format must implement output.Marker.
-func (p *printer) mark(m *output.Mark) error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.format.(output.Marker).Mark(p.out, m)
-	var err error
-	p.status.withoutLine(func() { err = p.out.Flush() })
-	return err
-}

@@ -17,16 +17,14 @@ import (
 
 // recordOptions select the recording to write or to replay.
 type recordOptions struct {
-	record    string
-	overwrite bool
-	replay    string
-	speed     float64 // 0 plays without delays
-	limits    *rangeOptions
+	record string
+	replay string
+	speed  float64 // 0 plays without delays
+	limits *rangeOptions
 }
 
 func (o *recordOptions) flags(set *pflag.FlagSet) {
 	set.StringVar(&o.record, "record", "", "write the server's responses, including all objects, to `FILE` for --replay and lwcat serve")
-	set.BoolVar(&o.overwrite, "overwrite", false, "let --record replace an existing file")
 	set.StringVar(&o.replay, "replay", "", "play `FILE[@SPEED]` instead of connecting to a server; for example run@10, run@0.5, or run@max without delays")
 }
 
@@ -36,8 +34,6 @@ func (o *recordOptions) validate() (err error) {
 		return errors.New("--record needs a file: standard output carries the events")
 	case o.record != "" && o.replay != "":
 		return errors.New("--record and --replay exclude each other")
-	case o.overwrite && o.record == "":
-		return errors.New("--overwrite needs --record")
 	case o.limits.resume != "" && (o.record != "" || o.replay != ""):
 		return errors.New("--resume omits objects that a recording must contain: do not combine it with --record or --replay")
 	case o.limits.from != "" && o.replay != "":
@@ -104,7 +100,7 @@ func (c *config) open(ctx context.Context, status *status, fail func(error)) (*s
 	if c.recording.record == "" {
 		return s, nil
 	}
-	s.writer, err = recording.Create(c.recording.record, c.recording.overwrite, func(err error) { fail(recordError(err)) })
+	s.writer, err = recording.Create(c.recording.record, func(err error) { fail(recordError(err)) })
 	if err != nil {
 		http.Close()
 		return nil, recordError(err)
@@ -131,7 +127,7 @@ func (s *source) resources(ctx context.Context, c *config, status *status) (reso
 	if s.recorded != nil && len(o.names) == 0 {
 		for _, followed := range s.recorded.Collections {
 			resources = append(resources, followed.Resource())
-			o.labels, o.fields, o.shardSelector = followed.Labels, followed.Fields, followed.Shard // all collections of a run have the same selectors
+			o.labels, o.fields = followed.Labels, followed.Fields // all collections of a run have the same selectors
 		}
 		if len(resources) == 0 {
 			return nil, errors.Join(errors.New("the recording does not list its collections: name one, for example /api/v1/pods"), s.recorded.Broken)
@@ -145,7 +141,7 @@ func (s *source) resources(ctx context.Context, c *config, status *status) (reso
 		if s.writer != nil {
 			s.writer.Follow(recording.Collection{
 				Group: r.Group, Version: r.Version, Plural: r.Plural, Namespace: r.Namespace, Name: r.Name, Raw: r.Raw,
-				Labels: o.labels, Fields: o.fields, Shard: o.shardSelector, From: c.limits.from,
+				Labels: o.labels, Fields: o.fields, From: c.limits.from,
 			})
 		}
 	}

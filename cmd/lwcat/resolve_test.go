@@ -20,6 +20,8 @@ func TestRequestsBeforeTheFirstList(t *testing.T) {
 		"pods": 2, "po,deploy.apps,no/n1 events /api/v1/pods": 2,
 	} {
 		server := start(t, nil)
+		create(t, server, "pods", named("a"))
+		create(t, server, "nodes", named("n1"))
 		code, _, errs := lwcat(t, append([]string{"-s", server.URL, "--once"}, strings.Fields(args)...)...)
 		require.Equal(t, exitDone, code, errs)
 		require.Len(t, server.Requests(discoveries), want, args)
@@ -58,26 +60,4 @@ func TestDiscoveryOfPartlyUnavailableServer(t *testing.T) {
 	require.Equal(t, exitDone, code, errs)
 	require.Contains(t, errs, "lwcat: some resources could not be discovered: /apis: the server answered 503")
 	require.Equal(t, []string{"ADDED ConfigMap default/a"}, describe(t, out))
-}
-
-// TestShardsCoverAllHashes checks that the shards do not overlap.
-func TestShardsCoverAllHashes(t *testing.T) {
-	for n := 1; n <= 7; n++ {
-		next := "0x0000000000000000"
-		for i := 1; i <= n; i++ {
-			selector, err := shardSelector(fmt.Sprintf("%d/%d", i, n))
-			require.NoError(t, err)
-			rest, ok := strings.CutPrefix(selector, "shardRange(object.metadata.uid,'"+next+"','")
-			require.True(t, ok, selector)
-			next = strings.TrimSuffix(rest, "')")
-		}
-		require.Equal(t, "0x10000000000000000", next)
-	}
-	half, err := shardSelector("2/2")
-	require.NoError(t, err)
-	require.Equal(t, "shardRange(object.metadata.uid,'0x8000000000000000','0x10000000000000000')", half)
-	for _, wrong := range []string{"1", "0/2", "3/2", "1/0", "-1/2", "a/b", "1/2/3", "/"} {
-		_, err := shardSelector(wrong)
-		require.ErrorContains(t, err, "--shard "+wrong)
-	}
 }

@@ -4,214 +4,124 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
+	"strings"
 	"sync"
-	"time"
 
 	"github.com/seed-6d2a410a/listwatch/cmd/lwcat/internal/output"
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// resumeFormat identifies the file format. Incompatible formats need a new name.
-const resumeFormat = "lwcat-resume-1"
-
-// maxResumeSize limits the size of a resume file, in bytes.
-const maxResumeSize = 1 << 30
-
-// resumeFile is the file of --resume. It stores the printed state of each collection.
-type resumeFile struct {
-	Format      string               `json:"format"`
-	Server      string               `json:"server"`
-	Collections map[string]*progress `json:"collections"` // by collectionID
-
-	path  string
-	mu    sync.Mutex
-	saved time.Time
-	info  fs.FileInfo // the file as this process last read or wrote it; nil before that
-}
-
 // progress is the printed state of one collection.
 type progress struct {
-	Kind            string                    `json:"kind"`
-	APIVersion      string                    `json:"apiVersion"`
-	ResourceVersion string                    `json:"resourceVersion"`
-	Objects         map[string]progressObject `json:"objects"` // by key, for example "default/web-0"
+	start *resumeEntry // the state that the previous run saved; nil after the stream has restored it
 
-	file    *resumeFile
+	mu      sync.Mutex
 	pending []output.Event // events that are not flushed yet
+	changes *resumeEntry   // printed changes that are not in the file yet
 }
 
-// progressObject is the printed version of an object.
-type progressObject struct {
-	UID             string `json:"uid"`
-	ResourceVersion string `json:"resourceVersion"`
-}
-
-// openResume reads a resume file, or creates it if it does not exist.
-func openResume(path, server string) (*resumeFile, error) {
-	f := &resumeFile{path: path, saved: time.Now(), Format: resumeFormat, Server: server, Collections: map[string]*progress{}}
-	info, err := os.Stat(path)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return f, f.save() // reports an unwritable file at the start
-	case err != nil:
-		return nil, fmt.Errorf("--resume: %w", err)
-	case !info.Mode().IsRegular():
-		return nil, fmt.Errorf("--resume: %s is not a regular file: name another file", path)
-	case info.Size() > maxResumeSize:
-		return nil, fmt.Errorf("--resume: %s is larger than %d MiB: name another file", path, maxResumeSize>>20)
-	}
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return nil, fmt.Errorf("--resume: %w", err)
-	}
-	found := &resumeFile{}
-	if err := json.Unmarshal(text, found); err != nil || found.Format != resumeFormat {
-		return nil, fmt.Errorf("--resume: %s is not a resume file of this version: name another file, or remove it", path)
-	}
-	if found.Server != server {
-		return nil, fmt.Errorf("--resume: %s belongs to the server %s: name another file for %s", path, found.Server, server)
-	}
-	f.info = info
-	for id, p := range found.Collections {
-		if p != nil {
-			f.Collections[id] = p
-		}
-	}
-	return f, nil
-}
-
-// collection returns the stored progress of a collection. Resources with different selectors are different collections.
-func (f *resumeFile) collection(resource lw.Resource, o *resourceOptions) *progress {
+// newProgress returns the progress of a collection. Resources with different selectors are different collections.
+func newProgress(f *resumeFile, resource lw.Resource, o *resourceOptions) *progress {
 	if f == nil {
 		return nil
 	}
 	id := fmt.Sprintf("%s -l %q --field-selector %q", resource, o.labels, o.fields)
-	if o.shard != "" {
-		id += " --shard " + o.shard
-	}
-	p := f.Collections[id]
-	if p == nil {
-		p = &progress{}
-		f.Collections[id] = p
-	}
-	if p.Objects == nil {
-		p.Objects = map[string]progressObject{}
-	}
-	p.file = f
+	p := &progress{start: f.saved[id], changes: newEntry(id)}
+	delete(f.saved, id) // the stream owns the state
+	f.add(p)
 	return p
 }
 
-// hasState reports whether the file contains state to resume from.
-func (p *progress) hasState() bool { return p.ResourceVersion != "" || len(p.Objects) > 0 }
-
-// objects returns a stub of each object that was printed.
-func (p *progress) objects() (all []*lw.Object, err error) {
-	for key := range p.Objects {
-		stub, err := newStub(key, p)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, stub)
+// restore returns the resourceVersion and a stub of each object that the previous run printed. It returns false if no run
+// has saved a state.
+func (p *progress) restore() (version string, objects []*lw.Object, ok bool, err error) {
+	saved := p.start
+	p.start = nil
+	if saved == nil {
+		return "", nil, false, nil
 	}
-	return all, nil
+	for key, version := range saved.Objects {
+		stub, err := newStub(saved, key, version)
+		if err != nil {
+			return "", nil, false, err
+		}
+		objects = append(objects, stub)
+	}
+	return saved.ResourceVersion, objects, true, nil
 }
 
-// record adds accepted events. If written is set, it commits them with a non-empty resourceVersion. It saves the file
-// at most once a second.
-func (p *progress) record(seen []output.Event, version string, written bool) error {
+// record adds accepted events. If written is set, it commits them with a non-empty resourceVersion.
+func (p *progress) record(seen []output.Event, version string, written bool) {
 	if p == nil {
-		return nil
+		return
 	}
-	p.file.mu.Lock()
-	defer p.file.mu.Unlock()
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	p.pending = append(p.pending, seen...)
 	if !written {
-		return nil
+		return
 	}
-	news := len(p.pending) > 0 || version != ""
 	p.commit()
 	if version != "" {
-		p.ResourceVersion = version
+		p.changes.ResourceVersion = version
 	}
-	if news && time.Since(p.file.saved) > time.Second {
-		if err := p.file.save(); errors.Is(err, errShared) {
-			return err
-		} // The last save reports other errors.
-	}
-	return nil
 }
 
-// commit applies the pending events to the objects.
+// commit moves the pending events to the changes. The caller holds mu.
 func (p *progress) commit() {
 	for i := range p.pending {
 		o := p.pending[i].Object
 		if p.pending[i].Type == lw.Deleted {
-			delete(p.Objects, o.Key().String())
+			p.changes.Objects[o.Key().String()] = nil
 		} else {
-			p.Kind, p.APIVersion = o.Kind(), o.APIVersion()
-			p.Objects[o.Key().String()] = progressObject{UID: o.GetUID(), ResourceVersion: o.GetResourceVersion()}
+			p.changes.Kind, p.changes.APIVersion = o.Kind(), o.APIVersion()
+			p.changes.Objects[o.Key().String()] = &objectVersion{UID: o.GetUID(), ResourceVersion: o.GetResourceVersion()}
 		}
 	}
 	clear(p.pending)
 	p.pending = p.pending[:0]
 }
 
-// commit records all pending events as printed.
-func (f *resumeFile) commit() {
-	if f == nil {
-		return
-	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	for _, p := range f.Collections {
-		p.commit()
-	}
-}
-
-// close saves the file for the last time.
-func (f *resumeFile) close() error {
-	if f == nil {
+// take returns the changes since the last call, or nil if there are none.
+func (p *progress) take() *resumeEntry {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	taken := p.changes
+	if len(taken.Objects) == 0 && taken.ResourceVersion == "" {
 		return nil
 	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.save()
+	p.changes = newEntry(taken.Collection)
+	return taken
+}
+
+// newStub returns an object with the metadata that the file contains.
+func newStub(saved *resumeEntry, key string, version *objectVersion) (*lw.Object, error) {
+	var m struct {
+		Kind       string `json:"kind,omitempty"`
+		APIVersion string `json:"apiVersion,omitempty"`
+		Metadata   struct {
+			Namespace string `json:"namespace,omitempty"`
+			Name      string `json:"name"`
+			*objectVersion
+		} `json:"metadata"`
+	}
+	m.Kind, m.APIVersion, m.Metadata.Name, m.Metadata.objectVersion = saved.Kind, saved.APIVersion, key, version
+	if namespace, name, found := strings.Cut(key, "/"); found {
+		m.Metadata.Namespace, m.Metadata.Name = namespace, name
+	}
+	text, err := json.Marshal(m)
+	if err != nil {
+		return nil, err
+	}
+	return lw.ParseObject(text)
+}
+
+// isStub reports whether an object is a stub. Every object from a server has a creation timestamp, but stubs have none.
+func isStub(o *lw.Object) bool { return !o.Get("metadata.creationTimestamp").Exists() }
+
+func sameVersion(a, b *lw.Object) bool {
+	return a.GetUID() == b.GetUID() && a.GetResourceVersion() == b.GetResourceVersion()
 }
 
 // errShared reports that another process has written the resume file.
 var errShared = errors.New("another lwcat process wrote to the file: use a separate file for each run")
-
-// save replaces the file atomically with the current state.
-func (f *resumeFile) save() error {
-	f.saved = time.Now()
-	if found, err := os.Stat(f.path); err == nil && !f.unchanged(found) {
-		return fmt.Errorf("--resume: %s: %w", f.path, errShared)
-	}
-	text, err := json.Marshal(f)
-	if err != nil {
-		return err
-	}
-	temporary, err := os.CreateTemp(filepath.Dir(f.path), filepath.Base(f.path)+".*")
-	if err != nil {
-		return fmt.Errorf("--resume: %w", err)
-	}
-	_, err = temporary.Write(text)
-	err = errors.Join(err, temporary.Close())
-	if err == nil {
-		err = os.Rename(temporary.Name(), f.path)
-	}
-	if err != nil {
-		return fmt.Errorf("--resume: %w", errors.Join(err, os.Remove(temporary.Name())))
-	}
-	f.info, err = os.Stat(f.path)
-	return err
-}
-
-// unchanged reports whether this process was the last to write the file. It compares the modification time because inode numbers
-// are reused.
-func (f *resumeFile) unchanged(found fs.FileInfo) bool {
-	return f.info != nil && os.SameFile(found, f.info) && found.ModTime().Equal(f.info.ModTime())
-}

@@ -35,7 +35,7 @@ func TestSecretsAreNotPrinted(t *testing.T) {
 	}
 	recordings := t.TempDir() // recordings contain the server's bytes
 	for _, path := range []string{"/echoStatus", "/echoEvent"} {
-		for _, more := range []string{"-o jsonl", "-o wide", "-o jsonl --show-frames", "--transport ws", "--transport auto", "--record " + filepath.Join(recordings, path)} {
+		for _, more := range []string{"-o jsonl", "-o wide", "--transport ws", "--transport auto", "--record " + filepath.Join(recordings, path)} {
 			args := append(strings.Fields("-v --stats --timeout 300ms /api/v1/configmaps "+more), "-s", v.url+path, "--certificate-authority", v.ca, "--token", v.token)
 			_, _ = v.run(nil, args...)
 		}
@@ -100,9 +100,6 @@ func TestSecretsAreNotWritten(t *testing.T) {
 			name += "=" + map[string]string{"custom-columns": "NAME:.metadata.name", "jsonpath": "{.metadata.name}"}[name]
 		}
 		args := append(strings.Fields(verboseArguments+" -A cm -o "+name), "--kubeconfig", config)
-		if name == "jsonl" || name == "wire" || name == "line" {
-			args = append(args, "--show-frames", "--show-bookmarks")
-		}
 		code, out := v.run(nil, args...)
 		require.Zero(t, code, name)
 		v.secrets.Absent(t, name, out)

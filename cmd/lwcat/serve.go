@@ -13,43 +13,37 @@ import (
 	"github.com/seed-6d2a410a/listwatch/cmd/lwcat/internal/discovery"
 	"github.com/seed-6d2a410a/listwatch/cmd/lwcat/internal/recording"
 	"github.com/seed-6d2a410a/listwatch/cmd/lwcat/internal/served"
-	"github.com/spf13/pflag"
+	"github.com/spf13/cobra"
 )
 
-// serve implements lwcat serve. It serves a recording as an API server until ctx ends.
-func serve(ctx context.Context, args []string, stdout, stderr io.Writer) error {
-	set := pflag.NewFlagSet("serve", pflag.ContinueOnError)
-	set.Usage = func() {}
-	listen := set.String("listen", "127.0.0.1:0", "")
-	err := set.Parse(args)
-	if errors.Is(err, pflag.ErrHelp) {
-		_, err = io.WriteString(stdout, serveHelp)
-		return err
+// newServe returns the command lwcat serve. It serves a recording as an API server until its context ends.
+func newServe(status *status) *cobra.Command {
+	serve := &cobra.Command{
+		Use: "serve FILE[@SPEED]", Short: "serve a recording as an API server", Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return errors.New("expected one recording: lwcat serve FILE")
+			}
+			return nil
+		},
+		Long: `lwcat serve serves a recording of lwcat --record as an API server for kubectl, client-go or lwcat, and prints
+its URL. The state changes as the recording plays, and stays at the end. SPEED is the same as for
+--replay. The server requires no token, but a recording may contain Secrets.`,
 	}
-	if err == nil && set.NArg() != 1 {
-		err = errors.New("expected one recording: lwcat serve FILE")
+	listen := serve.Flags().String("listen", "127.0.0.1:0", "`ADDRESS` to listen on; by default, a free port that only this machine can reach")
+	serve.RunE = func(cmd *cobra.Command, args []string) error {
+		file, speed, err := cutSpeed(args[0])
+		if err != nil {
+			return usageError{err}
+		}
+		recorded, err := recording.Open(file)
+		if err != nil {
+			return err
+		}
+		defer recorded.Close()
+		return playRecording(cmd.Context(), recorded, speed, *listen, cmd.OutOrStdout(), status)
 	}
-	if err != nil {
-		return usageError{err}
-	}
-	file, speed, err := cutSpeed(set.Arg(0))
-	if err != nil {
-		return usageError{err}
-	}
-	recorded, err := recording.Open(file)
-	if err != nil {
-		return err
-	}
-	defer recorded.Close()
-	return playRecording(ctx, recorded, speed, *listen, stdout, &status{out: stderr})
+	return serve
 }
-
-const serveHelp = `lwcat serve FILE[@SPEED] [--listen ADDRESS]
-
-serves a recording of lwcat --record as an API server for kubectl, client-go or lwcat, and prints its URL. The state changes
-as the recording plays, and stays at the end. SPEED is the same as for --replay. The default ADDRESS is 127.0.0.1:0: a free
-port that only this machine can reach. The server requires no token, but a recording may contain Secrets.
-`
 
 // playRecording serves a recording while it plays, and then serves its final state.
 func playRecording(ctx context.Context, recorded *recording.Recording, speed float64, listen string, stdout io.Writer, status *status) error {

@@ -7,7 +7,6 @@ import (
 	"io"
 	"slices"
 
-	"github.com/seed-6d2a410a/listwatch/cmd/lwcat/internal/recording"
 	"github.com/seed-6d2a410a/listwatch/internal/kubeflags"
 	"github.com/seed-6d2a410a/listwatch/lw"
 	"github.com/seed-6d2a410a/listwatch/transport/fallback"
@@ -81,12 +80,11 @@ func (o *serverOptions) load(ctx context.Context, stderr io.Writer) (*kubeflags.
 
 // newTransport returns the transport that --transport selects.
 func (o *serverOptions) newTransport(http *lwhttp.Transport) lw.Transport {
-	plain, ws := recording.Named("http", http), recording.Named("ws", lwws.New(http))
 	switch o.transport {
 	case "ws":
-		return ws
+		return lwws.New(http)
 	case "auto":
-		return fallback.New(plain, ws)
+		return fallback.New(http, lwws.New(http))
 	}
-	return plain
+	return http
 }

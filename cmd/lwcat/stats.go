@@ -129,9 +129,15 @@ func (m *meter) addTo(trace *lw.Trace) {
 	trace.Page = func(meta lw.ListMeta) { m.update(func() { m.remaining = meta.RemainingItemCount }) }
 }
 
-// decoded records the time at which a change is decoded.
-func (m *meter) decoded() {
-	m.update(func() { m.decodeTime += time.Since(m.decodeStarted) })
+// decoded adds the time since the event's bytes arrived or the previous event was printed. Events without bytes, such as
+// interruptions, do not count, because the time before them is idle.
+func (m *meter) decoded(t lw.EventType) {
+	now := time.Now()
+	switch t {
+	case lw.Added, lw.Modified, lw.Deleted, lw.Bookmark, lw.Synced:
+		m.update(func() { m.decodeTime += now.Sub(m.decodeStarted) })
+	}
+	m.decodeStarted = now
 }
 
 func (m *meter) printed(events int) {

@@ -59,7 +59,7 @@ func TestMetrics(t *testing.T) {
 			trace.Frame(lw.Modified, 2500)
 			trace.Frame(lw.Bookmark, 100)
 			time.Sleep(time.Second)
-			m.decoded()
+			m.decoded(lw.Modified)
 			time.Sleep(2 * time.Second)
 			m.printed(1)
 		}
@@ -71,5 +71,31 @@ func TestMetrics(t *testing.T) {
 		}, f)
 		line := f.rates(metrics{Seconds: 5, Events: 1, Bytes: 2000})
 		require.True(t, strings.HasPrefix(line, "2 events, 1/s, 4 kB/s, max lag 3000.0 ms"), line)
+	})
+}
+
+// TestDecodeTimeExcludesWaiting checks that neither idle time before an interruption nor the time before the first byte
+// counts as decoding.
+func TestDecodeTimeExcludesWaiting(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := &meter{stats: newStats()}
+		trace := &lw.Trace{}
+		m.addTo(trace)
+		time.Sleep(time.Hour)
+		m.decoded(lw.ListStarted)
+		trace.Read(100)
+		time.Sleep(time.Second)
+		m.decoded(lw.Added)
+		time.Sleep(time.Second) // printing
+		m.printed(1)
+		time.Sleep(time.Second)
+		m.decoded(lw.Modified)
+		time.Sleep(time.Hour)
+		m.decoded(lw.Interrupted)
+		time.Sleep(time.Hour)
+		trace.Read(100)
+		time.Sleep(time.Second)
+		m.decoded(lw.Bookmark)
+		require.Equal(t, 3.0, m.snapshot().DecodeSeconds)
 	})
 }

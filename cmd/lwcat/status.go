@@ -12,11 +12,11 @@ import (
 
 // status writes messages to standard error. On a terminal, it also shows a status line at the bottom.
 type status struct {
-	mu        sync.Mutex
-	out       io.Writer
-	terminal  bool
-	line      string
-	redirects sync.Map // origins of logged redirects
+	mu       sync.Mutex
+	out      io.Writer
+	terminal bool
+	line     string
+	logged   sync.Map // the messages of logOnce
 }
 
 // logf writes a message. It escapes control characters and shortens the message, because servers supply parts of it.
@@ -32,8 +32,14 @@ const maxMessage = 4000 // bytes
 
 // logRedirect logs each redirect to another origin once.
 func (s *status) logRedirect(origin string) {
-	if _, told := s.redirects.LoadOrStore(origin, true); !told {
-		s.logf("the server redirects to %s; no credentials are sent there", origin)
+	s.logOnce("the server redirects to %s; no credentials are sent there", origin)
+}
+
+// logOnce writes a message that it has not written before.
+func (s *status) logOnce(format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	if _, told := s.logged.LoadOrStore(text, true); !told {
+		s.logf("%s", text)
 	}
 }
 
@@ -54,7 +60,7 @@ func (s *status) truncate(line string) string {
 	if !ok {
 		return line
 	}
-	if width, _, _ := terminalSize(file); width > 0 && len(line) >= width {
+	if width := terminalWidth(file); width > 0 && len(line) >= width {
 		return line[:width-1] // the line is ASCII
 	}
 	return line
@@ -70,22 +76,6 @@ func (s *status) withoutLine(write func()) {
 	write()
 	if s.line != "" {
 		fmt.Fprint(s.out, s.line)
-	}
-}
-
-// redirect sends messages to another writer if standard error is a terminal. It hides the status line until restore is called.
-func (s *status) redirect(to io.Writer) (restore func()) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if !s.terminal {
-		return func() {}
-	}
-	out := s.out
-	s.out, s.terminal = to, false
-	return func() {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		s.out, s.terminal = out, true
 	}
 }
 

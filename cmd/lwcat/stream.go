@@ -2,7 +2,7 @@ package main
 
 import (
 	"context"
-	"fmt"
+	"sync"
 	"time"
 
 	"github.com/seed-6d2a410a/listwatch/cache"
@@ -29,22 +29,22 @@ type stream struct {
 	restoring      bool           // the current events restore the state of --from or --resume
 	noInitialState bool           // with --from, changed objects may be unknown
 	listing        bool           // a list is in progress
+	listed         bool           // a list of this run is complete, or --from omits it
 	events         []output.Event // reused for each event
 	badRequests    int            // responses with status 400 or 422
+	objects        int            // number of existing objects
+	checks         sync.WaitGroup // requests in the background
 }
 
 func (s *stream) run(ctx context.Context, transport lw.Transport) error {
+	defer s.checks.Wait()
 	client, err := s.client(transport)
 	if err != nil {
-		return err
-	}
-	if err := s.shards(ctx, client); err != nil {
 		return err
 	}
 	reflector := cache.NewReflector(client, &lw.Options{
 		LabelSelector: s.config.resources.labels,
 		FieldSelector: s.config.resources.fields,
-		ShardSelector: s.config.resources.shardSelector,
 		StopOn:        func(cause error) bool { return recording.Over(cause) || !s.answered && s.isFatal(cause) },
 	})
 	if err := s.restore(reflector); err != nil {
@@ -54,6 +54,10 @@ func (s *stream) run(ctx context.Context, transport lw.Transport) error {
 		if s.restoring {
 			s.restoreEvent(event)
 			continue
+		}
+		s.count(changes)
+		if event.Type == lw.Synced && !s.synced {
+			s.checkNamespace(ctx, transport)
 		}
 		if last, err := s.handle(event, changes); last || err != nil {
 			return err
@@ -68,14 +72,13 @@ func (s *stream) restore(reflector *cache.Reflector[*lw.Object]) error {
 	case s.config.limits.from != "":
 		reflector.RestoreObjects(s.config.limits.from, nil)
 		s.restoring, s.noInitialState = true, true
-	case s.progress != nil && s.progress.hasState():
-		objects, err := s.progress.objects()
-		if err != nil {
+	case s.progress != nil:
+		version, objects, ok, err := s.progress.restore()
+		if !ok {
 			return err
 		}
-		version := s.progress.ResourceVersion
-		if s.config.limits.once {
-			version = "" // a list returns all changes at once
+		if s.config.limits.once || len(s.config.limits.until) > 0 {
+			version = "" // --once needs all changes at once, and --until needs the whole objects
 		}
 		reflector.RestoreObjects(version, objects)
 		s.restoring = true
@@ -86,10 +89,13 @@ func (s *stream) restore(reflector *cache.Reflector[*lw.Object]) error {
 func (s *stream) restoreEvent(event lw.Event[*lw.Object]) {
 	switch event.Type {
 	case lw.Added:
+		s.objects++
 		s.limiter.take(s.number, []output.Event{{Type: lw.Added, Object: event.Object}}, false)
 	case lw.Synced:
-		s.restoring = false
-		s.markSynced()
+		s.restoring, s.synced = false, true
+		if s.noInitialState { // otherwise --until waits for a list
+			s.markListed()
+		}
 		if event.ResourceVersion != "" {
 			s.logf("continuing from resourceVersion %s", event.ResourceVersion)
 		}
@@ -98,7 +104,7 @@ func (s *stream) restoreEvent(event lw.Event[*lw.Object]) {
 
 // handle prints the changes of an event. It returns true after the last event.
 func (s *stream) handle(event lw.Event[*lw.Object], changes []cache.Change[*lw.Object]) (last bool, err error) {
-	s.meter.decoded()
+	s.meter.decoded(event.Type)
 	if event.Type != lw.Added {
 		s.listing = event.Type == lw.ListStarted
 	}
@@ -112,22 +118,16 @@ func (s *stream) handle(event lw.Event[*lw.Object], changes []cache.Change[*lw.O
 			return true, err
 		}
 	}
-	if event.Type == lw.Bookmark && s.config.output.bookmarks {
-		if err := s.out.mark(&output.Mark{Time: s.time(), Resource: s.kind, ResourceVersion: event.ResourceVersion}); err != nil {
-			return true, err
-		}
-	}
-	if err := s.progress.record(seen, s.printedVersion(event, all), written); err != nil {
-		return true, err
-	}
+	s.progress.record(seen, s.printedVersion(event, all), written)
 	if event.Interruption != nil && event.Interruption.Final {
-		return true, fmt.Errorf("%s: %w", s.resource, event.Interruption.Err)
+		return true, &streamError{s.resource, event.Interruption.Err}
 	}
 	s.report(event, len(events))
 	if event.Type == lw.Synced {
-		last = s.markSynced() || last
+		s.synced = true
+		last = s.markListed() || last
 		if s.config.limits.once && !last {
-			return true, nil
+			return true, s.missing()
 		}
 	}
 	if last {
@@ -156,12 +156,12 @@ func (s *stream) printedVersion(event lw.Event[*lw.Object], whole bool) string {
 	return ""
 }
 
-// markSynced records that the first list is complete. It returns true if the run can end.
-func (s *stream) markSynced() (last bool) {
-	if !s.synced {
+// markListed records that the first list is complete. It returns true if the run can end.
+func (s *stream) markListed() (last bool) {
+	if !s.listed {
 		last = s.limiter.listed()
 	}
-	s.synced = true
+	s.listed = true
 	return last
 }
 

@@ -9,18 +9,21 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// terminalSize returns the columns and lines of a terminal. If the file is not a terminal, ok is false.
-func terminalSize(f *os.File) (width, height int, ok bool) {
+// terminalWidth returns the columns of a terminal, or 0 if the file is not a terminal.
+func terminalWidth(f *os.File) (width int) {
 	connection, err := f.SyscallConn()
 	if err != nil {
-		return 0, 0, false
+		return 0
 	}
 	err = connection.Control(func(descriptor uintptr) {
 		if size, err := unix.IoctlGetWinsize(int(descriptor), unix.TIOCGWINSZ); err == nil {
-			width, height, ok = int(size.Col), int(size.Row), true
+			width = int(size.Col)
 		}
 	})
-	return width, height, ok && err == nil
+	if err != nil {
+		return 0
+	}
+	return width
 }
 
 // onReaderGone blocks until ctx ends or the reader of a pipe closes it, for example head. It calls gone if the reader

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+
+	"github.com/seed-6d2a410a/listwatch/internal/nearest"
 )
 
 // ErrNowhere reports that neither the kubeconfig, the service account nor the options name a server.
@@ -67,21 +69,25 @@ func short(path string) string {
 type unknownError struct {
 	kind string   // "context", "cluster" or "user"
 	name string   // the missing name
-	near []string // up to three existing names, the most similar first
+	all  []string // the existing names
 }
 
 func (e *unknownError) Error() string {
 	text := "there is no " + e.kind + " " + strconv.Quote(e.name)
-	if len(e.near) > 0 {
-		text += "; " + suggest(e.near)
+	if len(e.all) > 0 {
+		text += "; " + suggest(e.name, e.all)
 	}
 	return text
 }
 
-// suggest returns advice to use one of the names.
-func suggest(names []string) (text string) {
-	for i, name := range names {
+// suggest returns advice to use one of the names that are most similar to name, and the number of other names.
+func suggest(name string, all []string) (text string) {
+	near := nearest.To(name, all)
+	for i, name := range near {
 		text += []string{"try ", " or "}[min(i, 1)] + strconv.Quote(name)
+	}
+	if more := len(all) - len(near); more > 0 {
+		text += " (" + strconv.Itoa(more) + " more)"
 	}
 	return text
 }

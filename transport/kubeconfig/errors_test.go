@@ -127,8 +127,8 @@ users: [{name: admin, user: {}}, {name: "", user: {}}]
 		opts kubeflags.Options
 		want string
 	}{
-		"current context":   {kubeflags.Options{}, `~/config: current-context: there is no context "prdo"; try "prod" or "preprod" or "staging"`},
-		"option context":    {kubeflags.Options{Context: "stage"}, `there is no context "stage"; try "staging" or "prod" or "preprod"`},
+		"current context":   {kubeflags.Options{}, `~/config: current-context: there is no context "prdo"; try "prod" or "preprod" or "staging" (1 more)`},
+		"option context":    {kubeflags.Options{Context: "stage"}, `there is no context "stage"; try "staging" or "prod" or "preprod" (1 more)`},
 		"context's user":    {kubeflags.Options{Context: "prod"}, `~/config: context "prod": user: there is no user "admni"; try "admin"`},
 		"option user":       {kubeflags.Options{Context: "prod", User: "x"}, `there is no user "x"; try "admin"`},
 		"context's cluster": {kubeflags.Options{Context: "staging"}, `~/config: context "staging": cluster: there is no cluster "prod-east"; try "prod"`},

@@ -310,6 +310,7 @@ func TestMissingPlugins(t *testing.T) {
 	for name, c := range map[string]struct{ user, want string }{
 		"missing":                 {"exec: {command: no-such-plugin, installHint: \"brew\\tinstall \\e[31mit\", " + good + "}", "exec.command: the credential plugin no-such-plugin: executable file not found in $PATH: brew install [31mit"},
 		"missing path":            {"exec: {command: ./no-such-plugin, " + good + "}", "no such file or directory"},
+		"missing absolute path":   {"exec: {command: /opt/no-such-plugin, installHint: install it, " + good + "}", "the credential plugin /opt/no-such-plugin: stat /opt/no-such-plugin: no such file or directory: install it"},
 		"no command":              {"exec: {" + good + "}", "exec.command is missing"},
 		"no version":              {p.user(", apiVersion: ''"), "exec.apiVersion must be client.authentication.k8s.io/v1 or "},
 		"old version":             {p.user(", apiVersion: client.authentication.k8s.io/v1alpha1"), "Kubernetes no longer supports v1alpha1"},

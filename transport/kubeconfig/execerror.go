@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"io/fs"
 	"os/exec"
 	"regexp"
 	"strings"
@@ -38,15 +39,20 @@ func (e *execError) Unwrap() error { return e.err }
 
 func (p *plugin) failed(err error, stderr string) *execError {
 	e := &execError{command: p.command, stderr: stderr, err: err}
-	if errors.Is(err, exec.ErrNotFound) {
+	if isMissing(err) {
 		e.install = p.hint
 	}
 	return e
 }
 
+// isMissing reports whether the plugin is not in the PATH, or not at its path.
+func isMissing(err error) bool {
+	return errors.Is(err, exec.ErrNotFound) || errors.Is(err, fs.ErrNotExist)
+}
+
 // hint returns advice for the user.
 func (e *execError) hint() string {
-	if errors.Is(e.err, exec.ErrNotFound) {
+	if isMissing(e.err) {
 		return e.install
 	}
 	return "log in again, or run " + e.command + " manually"

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/seed-6d2a410a/listwatch/internal/kubeflags"
-	"github.com/seed-6d2a410a/listwatch/internal/nearest"
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 )
 
@@ -100,7 +99,7 @@ func (l *loader) errNoServer() error {
 	case len(l.entries["context"]) == 0:
 		return fmt.Errorf("%w: there is no context in %s", ErrNowhere, strings.Join(l.shortPaths(), ", "))
 	}
-	return fmt.Errorf("%w: there is no current-context; %s", ErrNowhere, suggest(nearest.To("", l.names("context"))))
+	return fmt.Errorf("%w: there is no current-context; %s", ErrNowhere, suggest("", l.names("context")))
 }
 
 func (l *loader) shortPaths() (paths []string) {

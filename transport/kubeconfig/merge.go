@@ -13,8 +13,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/seed-6d2a410a/listwatch/internal/nearest"
-
 	"go.yaml.in/yaml/v3"
 )
 
@@ -167,5 +165,5 @@ func (m *mergedFiles) find(kind, name string) (*entry, error) {
 	if found := m.entries[kind][name]; found != nil {
 		return found, nil
 	}
-	return nil, &unknownError{kind, name, nearest.To(name, m.names(kind))}
+	return nil, &unknownError{kind, name, m.names(kind)}
 }

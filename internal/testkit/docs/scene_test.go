@@ -8,7 +8,6 @@ import (
 	"encoding/pem"
 	"fmt"
 	"maps"
-	"net/http"
 	"net/http/httptest"
 	"os"
 	"os/exec"
@@ -179,13 +178,13 @@ func live(t *testing.T, server *lwtest.Server) {
 	}
 	put("nodes", `{"metadata":{"name":"n1"}}`)
 	put("configmaps", `{"metadata":{"name":"settings"}}`)
-	put("deployments.apps", `{"metadata":{"name":"web","labels":{"app":"web"}},"spec":{"replicas":1}}`)
+	put("deployments.apps", `{"metadata":{"name":"web","labels":{"app":"web"}},"spec":{"replicas":1},"status":{"observedGeneration":1,`+
+		`"replicas":1,"updatedReplicas":1,"readyReplicas":1,"availableReplicas":1,"conditions":[{"type":"Available","status":"True"}]}}`)
 	put("services", `{"metadata":{"name":"web","namespace":"shop"}}`)
 	for range 100 { // reach resourceVersion 125, which a document mentions
 		put("pods", fmt.Sprintf(pod, pending))
 		put("pods", fmt.Sprintf(pod, running))
 	}
-	server.Fail(func(r lwtest.Request) bool { return r.URL.Query().Has("shardSelector") && r.Verb == "list" }, -1, shard)
 	ctx, stop := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() {
@@ -202,11 +201,4 @@ func live(t *testing.T, server *lwtest.Server) {
 		}
 	}()
 	t.Cleanup(func() { stop(); <-done })
-}
-
-// shard responds to a list like a server that supports sharding. Its shard is empty.
-func shard(w http.ResponseWriter, r *http.Request, _ http.Handler) {
-	w.Header().Set("Content-Type", "application/json")
-	meta := fmt.Sprintf(`{"resourceVersion":"1","shardInfo":{"selector":%q}}`, r.URL.Query().Get("shardSelector"))
-	fmt.Fprintf(w, `{"kind":"DeploymentList","apiVersion":"apps/v1","metadata":%s,"items":[]}`, meta)
 }

@@ -118,14 +118,14 @@ var mayImport = map[string][]string{
 
 	"cmd/lwcat": {
 		"lw", "cache", "transport/http", "transport/ws", "transport/fallback", "transport/kubeconfig",
-		"cmd/lwcat/internal/output", "cmd/lwcat/internal/table", "cmd/lwcat/internal/condition", "cmd/lwcat/internal/recording", "cmd/lwcat/internal/served", "cmd/lwcat/internal/discovery", "internal/clock", "internal/invalid", "internal/kubeflags", "internal/redact",
+		"cmd/lwcat/internal/output", "cmd/lwcat/internal/table", "cmd/lwcat/internal/condition", "cmd/lwcat/internal/recording", "cmd/lwcat/internal/served", "cmd/lwcat/internal/discovery", "internal/clock", "internal/invalid", "internal/kubeflags", "internal/nearest", "internal/redact",
 	},
 
 	"cmd/lwcat/internal/output":    {"lw", "cmd/lwcat/internal/jsonpath", "cmd/lwcat/internal/diff"},
 	"cmd/lwcat/internal/diff":      {"lw"},
 	"cmd/lwcat/internal/table":     {"lw", "internal/redact"},
 	"cmd/lwcat/internal/jsonpath":  {"lw"},
-	"cmd/lwcat/internal/condition": {"lw"},
+	"cmd/lwcat/internal/condition": {"lw", "internal/nearest"},
 	"cmd/lwcat/internal/recording": {"lw", "internal/redact"},
 	"cmd/lwcat/internal/discovery": {"lw", "internal/nearest"},
 	"cmd/lwcat/internal/served":    {"internal/playback", "lw", "cache", "lw/lwtest", "cmd/lwcat/internal/recording", "cmd/lwcat/internal/discovery", "internal/clock"},
@@ -288,6 +288,7 @@ func TestMainModuleHasFewDependencies(t *testing.T) {
 		"github.com/klauspost/compress",
 		"github.com/modern-go/reflect2",
 		"github.com/rogpeppe/go-internal",
+		"github.com/spf13/cobra",
 		"github.com/spf13/pflag",
 		"github.com/stretchr/testify",
 		"go.uber.org/goleak",

@@ -2,32 +2,34 @@
 package condition
 
 import (
-	"cmp"
 	"fmt"
-	"strconv"
+	"slices"
 	"strings"
 
+	"github.com/seed-6d2a410a/listwatch/internal/nearest"
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// Condition is a condition on the objects of collections:
-//
-//	[any|all|none] TERM [&& TERM]...
-//
-// A term is a condition on one object:
-//
-//	PATH             the field exists and is not null, false or ""
-//	PATH OP VALUE    OP is one of = == != < <= > >=; two numbers are compared as numbers
-//	condition=TYPE   status.conditions contains the type with the status True
-//	condition=TYPE=STATUS
-//
-// "any" is the default: at least one object matches all terms. "all" means that at least one object exists and every
-// object matches. "none" means that no object matches. "exists" and "deleted" are complete conditions: at least one
-// object exists, or no object exists. Only "any" and "exists" can hold before the first lists are complete.
+// Grammar describes the syntax of conditions.
+const Grammar = `CONDITION
+  exists                     at least one object exists
+  deleted                    no object exists
+  rollout                    all Deployments, StatefulSets and DaemonSets are rolled out
+  [any|all|none] TERM [&& TERM]...   any (the default), all or none of the objects match all terms
+TERM
+  FIELD                      the field is present and is not null, false or ""
+  FIELD OP VALUE             OP is = == != < <= > or >=; two numbers are compared as numbers
+  condition=TYPE[=STATUS]    status.conditions has TYPE with STATUS True (the default), False or Unknown
+FIELD is a path such as status.phase, .data.key or metadata.labels.app\.io/name.
+VALUE is a text, or a FIELD that begins with a dot, metadata., spec. or status.; quotes make it a text.
+`
+
+// Condition is a condition on the objects of collections, in the syntax of [Grammar]. A condition with "all" needs at
+// least one object. Only "any" and "exists" can hold before the first lists are complete.
 type Condition struct {
-	text  string
-	over  quantifier
-	terms []term
+	over    quantifier
+	terms   []term
+	rollout bool
 }
 
 type quantifier uint8
@@ -38,8 +40,6 @@ const (
 	noneOf
 )
 
-type term func(*lw.Object) bool
-
 // SyntaxError reports an invalid condition.
 type SyntaxError struct{ Text, Problem string }
 
@@ -47,13 +47,16 @@ func (e *SyntaxError) Error() string { return fmt.Sprintf("condition %q: %s", e.
 
 // Parse parses a condition. The error is a *[SyntaxError].
 func Parse(text string) (*Condition, error) {
-	c := &Condition{text: text}
+	c := &Condition{}
 	rest := strings.TrimSpace(text)
 	switch rest {
 	case "exists":
 		return c, nil
 	case "deleted":
 		c.over = noneOf
+		return c, nil
+	case "rollout":
+		c.over, c.rollout = allOf, true
 		return c, nil
 	}
 	rest = strings.TrimPrefix(rest, "jsonpath=") // the syntax of kubectl wait
@@ -63,115 +66,79 @@ func Parse(text string) (*Condition, error) {
 			break
 		}
 	}
-	for part := range strings.SplitSeq(rest, "&&") {
-		term, problem := parseTerm(strings.TrimSpace(part))
-		if problem != "" {
-			return nil, &SyntaxError{Text: text, Problem: problem}
-		}
-		c.terms = append(c.terms, term)
+	parts, problem := splitTerms(rest)
+	for i := 0; i < len(parts) && problem == ""; i++ {
+		var t term
+		t, problem = parseTerm(strings.TrimSpace(parts[i]))
+		c.terms = append(c.terms, t)
+	}
+	if problem != "" {
+		return nil, &SyntaxError{Text: text, Problem: problem}
 	}
 	return c, nil
 }
 
-func (c *Condition) String() string { return c.text }
+// Rollout reports whether the condition waits for a rollout.
+func (c *Condition) Rollout() bool { return c.rollout }
 
-// operators are in the order in which parseTerm tries them. Longer operators precede their prefixes.
-var operators = []struct {
-	text  string
-	holds func(order int) bool
-}{
-	{"==", func(order int) bool { return order == 0 }},
-	{"!=", func(order int) bool { return order != 0 }},
-	{"<=", func(order int) bool { return order <= 0 }},
-	{">=", func(order int) bool { return order >= 0 }},
-	{"<", func(order int) bool { return order < 0 }},
-	{">", func(order int) bool { return order > 0 }},
-	{"=", func(order int) bool { return order == 0 }},
-}
-
-func parseTerm(text string) (t term, problem string) {
-	at := strings.IndexAny(text, "=!<>")
-	if at < 0 {
-		path, problem := parsePath(text)
-		return func(o *lw.Object) bool { return isTrue(o.Get(path)) }, problem
-	}
-	left, right := strings.TrimSpace(text[:at]), text[at:]
-	for _, operator := range operators {
-		value, found := strings.CutPrefix(right, operator.text)
-		if !found {
-			continue
-		}
-		value = strings.TrimSpace(value)
-		if strings.IndexAny(value, "=!<>") == 0 {
-			return nil, "expected a value after " + operator.text + ", quoted if it starts with an operator, but found " + strconv.Quote(value)
-		}
-		if left == "condition" && strings.Trim(operator.text, "=") == "" {
-			return conditionTerm(value), ""
-		}
-		path, problem := parsePath(left)
-		value = unquote(value)
-		return func(o *lw.Object) bool {
-			field := o.Get(path)
-			return (field.Exists() || operator.text == "!=") && operator.holds(compare(field.String(), value))
-		}, problem
-	}
-	return nil, "expected one of = == != < <= > >= after " + left
-}
-
-// reserved contains the words that cannot name a field.
-var reserved = map[string]bool{"exists": true, "deleted": true, "condition": true, "any": true, "all": true, "none": true}
-
-// parsePath accepts the paths of lw.Value.Get and kubectl's forms .status.phase and {.status.phase}.
-func parsePath(text string) (path, problem string) {
-	path = strings.TrimPrefix(strings.TrimSuffix(strings.TrimPrefix(unquote(text), "{"), "}"), ".")
-	if reserved[strings.ToLower(path)] {
-		return "", path + " is not a field: use exists and deleted alone, and write a condition in the form condition=Ready"
-	}
-	if _, err := lw.Project(path); err != nil || strings.ContainsAny(path, " \t\n") {
-		return "", "expected a field path such as status.phase, but found " + strconv.Quote(text)
-	}
-	return path, ""
-}
-
-func unquote(value string) string {
-	if len(value) >= 2 && (value[0] == '"' || value[0] == '\'') && value[len(value)-1] == value[0] {
-		return value[1 : len(value)-1]
-	}
-	return value
-}
-
-func conditionTerm(text string) term {
-	name, status, given := strings.Cut(text, "=")
-	if !given {
-		status = "True"
-	}
-	return func(o *lw.Object) bool {
-		for condition := range o.Get("status.conditions").Elements() {
-			if strings.EqualFold(condition.Get("type").String(), name) {
-				return strings.EqualFold(condition.Get("status").String(), status)
+// splitTerms splits a text at && outside quotes. It rejects other operators between terms.
+func splitTerms(text string) (terms []string, problem string) {
+	start, quote := 0, byte(0)
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case quote != 0:
+			if c == quote {
+				quote = 0
 			}
+		case c == '"' || c == '\'':
+			quote = c
+		case strings.HasPrefix(text[i:], "&&"):
+			terms = append(terms, text[start:i])
+			i++
+			start = i + 1
+		case c == '|':
+			return nil, "alternatives are not supported: use && for terms that all match, or none with the opposite terms; quote a value that contains |"
+		case c == '&' || c == ',':
+			return nil, fmt.Sprintf("expected && between terms, not %c; quote a value that contains %[1]c", c)
 		}
-		return false
 	}
+	if quote != 0 {
+		return nil, fmt.Sprintf("a closing %c is missing", quote)
+	}
+	return append(terms, text[start:]), ""
 }
 
-func isTrue(v lw.Value) bool {
-	return v.Exists() && v != "null" && v != "false" && v != `""`
+// corrections maps words in lower case that are not fields to the conditions that users mean.
+var corrections = map[string]string{
+	"create": "exists", "created": "exists", "exist": "exists", "gone": "deleted", "removed": "deleted", "complete": "condition=Complete",
+	"ready": "condition=Ready", "available": "condition=Available", "running": "status.phase=Running", "pending": "status.phase=Pending",
+	"succeeded": "status.phase=Succeeded", "failed": "status.phase=Failed", "bound": "status.phase=Bound",
+	"phase": "status.phase", "replicas": "spec.replicas", "readyreplicas": "status.readyReplicas", "name": "metadata.name",
+	"condition": "condition=Ready", "any": "any FIELD", "all": "all FIELD", "none": "none FIELD",
 }
 
-// compare compares integers exactly, other numbers as floats, and all other values as strings.
-func compare(a, b string) int {
-	i, err := strconv.ParseInt(a, 10, 64)
-	j, err2 := strconv.ParseInt(b, 10, 64)
-	if err == nil && err2 == nil {
-		return cmp.Compare(i, j)
+// complete contains the conditions that consist of one word and cannot be a part of another condition.
+var complete = []string{"exists", "deleted", "rollout"}
+
+// correct returns the problem with a word that is written instead of a field path, or "".
+func correct(word string, alone bool) (problem string) {
+	if slices.Contains(complete, strings.ToLower(word)) {
+		return word + " is not a field: " + strings.ToLower(word) + " must be the whole condition; repeat --until to combine it with others"
 	}
-	x, err := strconv.ParseFloat(a, 64)
-	y, err2 := strconv.ParseFloat(b, 64)
-	if err == nil && err2 == nil {
-		return cmp.Compare(x, y)
+	meant := corrections[strings.ToLower(word)]
+	if near := nearest.Likely(strings.ToLower(word), complete); alone && meant == "" && len(near) > 0 && len(word) > 3 {
+		meant = near[0]
 	}
-	return cmp.Compare(a, b)
+	isType := word != "" && word[0] >= 'A' && word[0] <= 'Z' && !strings.ContainsAny(word, " \t.\\[]{}")
+	switch {
+	case meant != "":
+		return word + " is not a field: did you mean " + meant + "?"
+	case isType:
+		return word + " is not a field: did you mean condition=" + word + "?"
+	case alone && word != "" && !strings.ContainsAny(word, " \t.\\[]{}"):
+		return word + " is not a field path: write ." + word + " for a field at the top level"
+	}
+	return ""
 }
 
 func (c *Condition) matches(o *lw.Object) bool {

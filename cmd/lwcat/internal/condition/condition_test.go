@@ -1,6 +1,7 @@
 package condition
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/seed-6d2a410a/listwatch/lw"
@@ -11,6 +12,10 @@ func object(t *testing.T, text string) *lw.Object {
 	o, err := lw.ParseObject([]byte(text))
 	require.NoError(t, err)
 	return o
+}
+
+func put(t *testing.T, w *Watcher, collection int, o *lw.Object, isNew bool) {
+	require.NoError(t, w.Put(collection, o, isNew))
 }
 
 func TestTerms(t *testing.T) {
@@ -46,6 +51,14 @@ func TestTerms(t *testing.T) {
 		"jsonpath='{.status.phase}'=Failed":           false,
 		"spec.big>9223372036854775806":                true,
 		"spec.big=9223372036854775806":                false,
+		"status.readyReplicas<spec.replicas":          true,
+		"status.readyReplicas = .spec.replicas":       false,
+		"status.readyReplicas={.spec.missing}":        false,
+		"status.phase!=spec.missing":                  true,
+		"spec.replicas=spec.replicas":                 true,
+		`status.phase="status.phase"`:                 false, // a text
+		`status.phase="Run && ning, or | not"`:        false,
+		".metadata":                                   true,
 		"exists":                                      true,
 		"deleted":                                     false,
 		"none status.phase=Running":                   false,
@@ -55,9 +68,8 @@ func TestTerms(t *testing.T) {
 	} {
 		condition, err := Parse(text)
 		require.NoError(t, err, text)
-		require.Equal(t, text, condition.String())
-		w := condition.Watch(1)
-		w.Put(0, o, true)
+		w := Watch([]*Condition{condition}, 1)
+		put(t, w, 0, o, true)
 		w.Complete()
 		require.Equal(t, want, w.Holds(), text)
 	}
@@ -65,21 +77,43 @@ func TestTerms(t *testing.T) {
 
 func TestParseErrors(t *testing.T) {
 	for text, want := range map[string]string{
-		"":                      `condition "": expected a field path such as status.phase, but found ""`,
-		"status..phase":         `condition "status..phase": expected a field path such as status.phase, but found "status..phase"`,
-		"all exists":            `condition "all exists": exists is not a field: use exists and deleted alone, and write a condition in the form condition=Ready`,
-		"Deleted":               `condition "Deleted": Deleted is not a field: use exists and deleted alone, and write a condition in the form condition=Ready`,
-		"=x":                    `condition "=x": expected a field path such as status.phase, but found ""`,
-		"status.phase ! x":      `condition "status.phase ! x": expected one of = == != < <= > >= after status.phase`,
-		"a=1 && ":               `condition "a=1 && ": expected a field path such as status.phase, but found ""`,
-		"status.phase>>x":       `condition "status.phase>>x": expected a value after >, quoted if it starts with an operator, but found ">x"`,
-		"status phase":          `condition "status phase": expected a field path such as status.phase, but found "status phase"`,
-		"status.conditions[0=1": `condition "status.conditions[0=1": expected a field path such as status.phase, but found "status.conditions[0"`,
+		"":                      `expected a field path such as status.phase, but found ""`,
+		"status..phase":         `expected a field path such as status.phase, but found "status..phase"`,
+		"all exists":            `exists is not a field: exists must be the whole condition; repeat --until to combine it with others`,
+		"Deleted":               `Deleted is not a field: deleted must be the whole condition; repeat --until to combine it with others`,
+		"exists && a.b":         `exists is not a field: exists must be the whole condition; repeat --until to combine it with others`,
+		"=x":                    `expected a field path such as status.phase, but found ""`,
+		"status.phase ! x":      `expected one of = == != < <= > >= after status.phase`,
+		"a=1 && ":               `expected a field path such as status.phase, but found ""`,
+		"a=1 && b":              `b is not a field path: write .b for a field at the top level`,
+		"status.phase>>x":       `expected a value after >, quoted if it starts with an operator, but found ">x"`,
+		"status.phase=~R.*":     `expected a value after =, quoted if it starts with an operator, but found "~R.*"`,
+		"status.phase=":         `expected a value after =; write "" for an empty text`,
+		"status phase":          `expected a field path such as status.phase, but found "status phase"`,
+		"status.conditions[0=1": `expected a field path such as status.phase, but found "status.conditions[0"`,
+		"a=3 || b=1":            `alternatives are not supported: use && for terms that all match, or none with the opposite terms; quote a value that contains |`,
+		"a=3,b=1":               `expected && between terms, not ,; quote a value that contains ,`,
+		"a=3 & b=1":             `expected && between terms, not &; quote a value that contains &`,
+		"a=3 and b=1":           `quote the value "3 and b=1" because it contains a space, or write && between terms`,
+		"a='x":                  `a closing ' is missing`,
+		"delete":                `delete is not a field: did you mean deleted?`,
+		"Exist":                 `Exist is not a field: did you mean exists?`,
+		"created":               `created is not a field: did you mean exists?`,
+		"rollot":                `rollot is not a field: did you mean rollout?`,
+		"ready":                 `ready is not a field: did you mean condition=Ready?`,
+		"Ready=True":            `Ready is not a field: did you mean condition=Ready?`,
+		"Established":           `Established is not a field: did you mean condition=Established?`,
+		"condition":             `condition is not a field: did you mean condition=Ready?`,
+		"condition=":            `expected a condition type, for example condition=Ready, but found ""`,
+		"condition=Ready=Yes":   `expected the status True, False or Unknown after condition=Ready, but found "Yes"`,
+		"Running":               `Running is not a field: did you mean status.phase=Running?`,
+		"phase=Running":         `phase is not a field: did you mean status.phase?`,
+		"all":                   `all is not a field: did you mean all FIELD?`,
 	} {
 		_, err := Parse(text)
 		var syntax *SyntaxError
 		require.ErrorAs(t, err, &syntax, text)
-		require.EqualError(t, err, want)
+		require.EqualError(t, err, fmt.Sprintf("condition %q: %s", text, want))
 	}
 }
 
@@ -89,18 +123,18 @@ func TestConditionsOfCollections(t *testing.T) {
 	watch := func(text string) *Watcher {
 		condition, err := Parse(text)
 		require.NoError(t, err)
-		return condition.Watch(2)
+		return Watch([]*Condition{condition}, 2)
 	}
 	w := watch("all ok=1")
-	w.Put(0, good, true)
+	put(t, w, 0, good, true)
 	w.Complete()
 	require.False(t, w.Holds(), "one list is not complete")
-	w.Put(1, bad, true)
+	put(t, w, 1, bad, true)
 	w.Complete()
 	require.False(t, w.Holds())
-	w.Put(1, good, false)
+	put(t, w, 1, good, false)
 	require.True(t, w.Holds())
-	w.Put(0, bad, false)
+	put(t, w, 0, bad, false)
 	require.False(t, w.Holds())
 	w.Delete(0, bad)
 	require.True(t, w.Holds())
@@ -108,7 +142,7 @@ func TestConditionsOfCollections(t *testing.T) {
 	require.False(t, w.Holds(), "all of nothing is nothing")
 
 	w = watch("deleted")
-	w.Put(0, good, true)
+	put(t, w, 0, good, true)
 	w.Complete()
 	w.Complete()
 	require.False(t, w.Holds())
@@ -116,8 +150,26 @@ func TestConditionsOfCollections(t *testing.T) {
 	require.True(t, w.Holds())
 
 	w = watch("ok=1")
-	w.Put(0, bad, true)
+	put(t, w, 0, bad, true)
 	require.False(t, w.Holds())
-	w.Put(0, good, false)
+	put(t, w, 0, good, false)
 	require.True(t, w.Holds(), "any needs no complete list")
+}
+
+// TestAllConditionsMustHold checks that no condition replaces another one.
+func TestAllConditionsMustHold(t *testing.T) {
+	var conditions []*Condition
+	for _, text := range []string{"a=1", "all b=1"} {
+		c, err := Parse(text)
+		require.NoError(t, err)
+		conditions = append(conditions, c)
+	}
+	w := Watch(conditions, 1)
+	put(t, w, 0, object(t, `{"metadata":{"name":"a"},"b":1}`), true)
+	w.Complete()
+	require.False(t, w.Holds())
+	put(t, w, 0, object(t, `{"metadata":{"name":"a"},"a":1}`), false)
+	require.False(t, w.Holds())
+	put(t, w, 0, object(t, `{"metadata":{"name":"a"},"a":1,"b":1}`), false)
+	require.True(t, w.Holds())
 }

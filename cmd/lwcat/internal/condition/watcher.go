@@ -2,12 +2,12 @@ package condition
 
 import "github.com/seed-6d2a410a/listwatch/lw"
 
-// Watcher evaluates a condition while collections change. It is not safe for concurrent use.
+// Watcher evaluates conditions while collections change. It is not safe for concurrent use.
 type Watcher struct {
-	condition *Condition
-	unlisted  int // number of incomplete collections
-	objects   int // number of existing objects
-	matching  map[objectKey]struct{}
+	conditions []*Condition
+	matching   []map[objectKey]struct{} // for each condition
+	unlisted   int                      // number of incomplete collections
+	objects    int                      // number of existing objects
 }
 
 type objectKey struct {
@@ -16,39 +16,64 @@ type objectKey struct {
 }
 
 // Watch returns a watcher for the given number of collections.
-func (c *Condition) Watch(collections int) *Watcher {
-	return &Watcher{condition: c, unlisted: collections, matching: map[objectKey]struct{}{}}
+func Watch(conditions []*Condition, collections int) *Watcher {
+	w := &Watcher{conditions: conditions, unlisted: collections}
+	for range conditions {
+		w.matching = append(w.matching, map[objectKey]struct{}{})
+	}
+	return w
 }
 
-// Put adds or updates an object.
-func (w *Watcher) Put(collection int, o *lw.Object, isNew bool) {
+// Put adds or updates an object. The error is a *[RolloutError].
+func (w *Watcher) Put(collection int, o *lw.Object, isNew bool) (err error) {
 	if isNew {
 		w.objects++
 	}
 	key := objectKey{collection, o.Key()}
-	if w.condition.matches(o) {
-		w.matching[key] = struct{}{}
-	} else {
-		delete(w.matching, key)
+	for i, c := range w.conditions {
+		matches := c.matches(o)
+		if c.rollout {
+			if matches, err = rolledOut(o); err != nil {
+				return err
+			}
+		}
+		if matches {
+			w.matching[i][key] = struct{}{}
+		} else {
+			delete(w.matching[i], key)
+		}
 	}
+	return nil
 }
 
 // Delete removes an object.
 func (w *Watcher) Delete(collection int, o *lw.Object) {
 	w.objects--
-	delete(w.matching, objectKey{collection, o.Key()})
+	for _, matching := range w.matching {
+		delete(matching, objectKey{collection, o.Key()})
+	}
 }
 
 // Complete records that the first list of one more collection is complete.
 func (w *Watcher) Complete() { w.unlisted-- }
 
-// Holds reports whether the condition holds now.
+// Holds reports whether all conditions hold now.
 func (w *Watcher) Holds() bool {
-	switch w.condition.over {
-	case allOf:
-		return w.unlisted == 0 && w.objects > 0 && len(w.matching) == w.objects
-	case noneOf:
-		return w.unlisted == 0 && len(w.matching) == 0
+	for i := range w.conditions {
+		if !w.holds(i) {
+			return false
+		}
 	}
-	return len(w.matching) > 0
+	return true
+}
+
+func (w *Watcher) holds(i int) bool {
+	matching := len(w.matching[i])
+	switch w.conditions[i].over {
+	case allOf:
+		return w.unlisted == 0 && w.objects > 0 && matching == w.objects
+	case noneOf:
+		return w.unlisted == 0 && matching == 0
+	}
+	return matching > 0
 }

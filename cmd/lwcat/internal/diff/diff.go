@@ -1,11 +1,8 @@
-// Package diff compares JSON values. It lists changes for people, or as JSON Patch. It ignores the order of members and
-// compares numbers as text.
+// Package diff compares JSON values. It ignores the order of members and compares numbers as text.
 package diff
 
 import (
-	"encoding/json"
 	"slices"
-	"strings"
 
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
@@ -116,66 +113,4 @@ func commonEnds(old, new []lw.Value) (first, last int) {
 		last++
 	}
 	return first, last
-}
-
-// Patch returns a JSON Patch (RFC 6902) that changes the old value into the new value, except for the ignored paths. It
-// returns "[]" if nothing changed.
-func Patch(old, new lw.Value, filter Filter) string {
-	p := patch{filter: filter}
-	p.text.WriteByte('[')
-	p.values(nil, old, new)
-	p.text.WriteByte(']')
-	return p.text.String()
-}
-
-type patch struct {
-	filter Filter
-	text   strings.Builder
-}
-
-// add appends an operation. An empty value is omitted.
-func (p *patch) add(operation string, path Path, value lw.Value) {
-	if p.text.Len() > 1 {
-		p.text.WriteByte(',')
-	}
-	pointer, _ := json.Marshal(path.pointer()) // strings always marshal
-	p.text.WriteString(`{"op":"` + operation + `","path":`)
-	p.text.Write(pointer)
-	if value != "" {
-		p.text.WriteString(`,"value":` + string(value))
-	}
-	p.text.WriteByte('}')
-}
-
-func (p *patch) values(path Path, old, new lw.Value) {
-	switch {
-	case p.filter.skips(path) || equal(old, new):
-	case old == "":
-		p.add("add", path, new)
-	case new == "":
-		p.add("remove", path, "")
-	case isObject(old) && isObject(new):
-		eachMember(path, membersOf(old), membersOf(new), false, p.values)
-	case isArray(old) && isArray(new):
-		p.arrays(path, elementsOf(old), elementsOf(new))
-	default:
-		p.add("replace", path, new)
-	}
-}
-
-// arrays skips the equal elements at both ends. It changes the other elements, and then adds or removes elements. Each
-// operation applies to the result of the previous one.
-func (p *patch) arrays(path Path, before, after []lw.Value) {
-	first, last := commonEnds(before, after)
-	both := min(len(before), len(after)) - last
-	for i := first; i < both; i++ {
-		p.values(path.to(Step{Index: i, Element: true}), before[i], after[i])
-	}
-	at := max(first, both)
-	for i := at; i < len(after)-last; i++ {
-		p.values(path.to(Step{Index: i, Element: true}), "", after[i])
-	}
-	for i := len(before) - last - 1; i >= at; i-- {
-		p.values(path.to(Step{Index: i, Element: true}), before[i], "")
-	}
 }

@@ -2,6 +2,7 @@ package diff
 
 import (
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 )
@@ -37,75 +38,30 @@ func (p Path) String() string {
 
 var escaper = strings.NewReplacer(`\`, `\\`, ".", `\.`, "[", `\[`)
 
-// pointer returns the path as a JSON Pointer (RFC 6901).
-func (p Path) pointer() string {
-	var text strings.Builder
-	for _, step := range p {
-		text.WriteByte('/')
-		if step.Element {
-			text.WriteString(strconv.Itoa(step.Index))
-		} else {
-			text.WriteString(pointerEscaper.Replace(step.Name))
-		}
-	}
-	return text.String()
-}
-
-var pointerEscaper = strings.NewReplacer("~", "~0", "/", "~1")
-
 // to returns a copy of the path with one more step.
 func (p Path) to(step Step) Path { return append(p[:len(p):len(p)], step) }
 
 // pattern is a path in which [*] matches any element.
 type pattern []Step
 
+// stepPattern matches one step of a pattern: an element in brackets, or a name in which a backslash escapes a character.
+var (
+	stepPattern = regexp.MustCompile(`^(?:\[([^\]]+)\]|\.?((?:[^\\.\[]|\\.)+))`)
+	escaped     = regexp.MustCompile(`\\(.)`)
+)
+
 // parsePattern parses a path such as metadata.annotations.example\.com/x, status.conditions[*].message or
 // spec.containers[web].image.
 func parsePattern(text string) (p pattern, err error) {
-	for rest := strings.TrimPrefix(text, "."); rest != ""; {
-		var name strings.Builder
-		element := rest[0] == '['
-		if element {
-			inner, after, found := strings.Cut(rest[1:], "]")
-			if !found {
-				return nil, fmt.Errorf("path %q has no closing bracket", text)
-			}
-			name.WriteString(inner)
-			rest = after
-		} else {
-			rest = cutName(&name, rest)
+	for rest := text; rest != "" || p == nil; {
+		step := stepPattern.FindStringSubmatch(rest)
+		if step == nil {
+			return nil, fmt.Errorf("%q is not a path such as status.conditions[*].message: the error is at %q", text, rest)
 		}
-		if name.Len() == 0 {
-			return nil, fmt.Errorf("path %q has a step without a name", text)
-		}
-		p = append(p, Step{Name: name.String(), Element: element})
-		if rest != "" && rest[0] == '.' {
-			rest = rest[1:]
-			if rest == "" {
-				return nil, fmt.Errorf("path %q ends with a dot", text)
-			}
-		}
-	}
-	if p == nil {
-		return nil, fmt.Errorf("path %q is empty", text)
+		p = append(p, Step{Name: step[1] + escaped.ReplaceAllString(step[2], "$1"), Element: step[1] != ""})
+		rest = rest[len(step[0]):]
 	}
 	return p, nil
-}
-
-// cutName writes the name at the start of a path to name and returns the rest. A backslash escapes the next character.
-func cutName(name *strings.Builder, rest string) string {
-	for i := 0; i < len(rest); i++ {
-		switch rest[i] {
-		case '.', '[':
-			return rest[i:]
-		case '\\':
-			i++
-		}
-		if i < len(rest) {
-			name.WriteByte(rest[i])
-		}
-	}
-	return ""
 }
 
 // isPrefixOf reports whether the pattern starts with steps that match the whole path.
@@ -126,19 +82,11 @@ func (p pattern) isPrefixOf(path Path) bool {
 }
 
 // Filter selects the compared parts of an object. The zero Filter selects the whole object.
-type Filter struct {
-	ignored []pattern
-	only    string
-}
+type Filter struct{ ignored []pattern }
 
-// Ignoring returns a filter that ignores these paths and their descendants. "managedFields" is short for
-// metadata.managedFields. If only is not empty, the filter ignores all other top-level members.
-func Ignoring(paths []string, only string) (Filter, error) {
-	f := Filter{only: only}
+// Ignoring returns a filter that ignores these paths and their descendants.
+func Ignoring(paths []string) (f Filter, err error) {
 	for _, path := range paths {
-		if path == "managedFields" {
-			path = "metadata.managedFields"
-		}
 		p, err := parsePattern(path)
 		if err != nil {
 			return f, err
@@ -150,9 +98,6 @@ func Ignoring(paths []string, only string) (Filter, error) {
 
 // skips reports whether the filter ignores a path.
 func (f *Filter) skips(path Path) bool {
-	if len(path) == 1 && f.only != "" && path[0].Name != f.only {
-		return true
-	}
 	for _, p := range f.ignored {
 		if len(p) == len(path) && p.isPrefixOf(path) {
 			return true

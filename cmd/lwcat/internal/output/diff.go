@@ -8,15 +8,6 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// filter returns the filter for the parts of objects that are compared.
-func (o *Options) filter(ignore []string) (diff.Filter, error) {
-	only := ""
-	if o.StatusOnly {
-		only = "status"
-	}
-	return diff.Ignoring(ignore, only)
-}
-
 // newDiff returns the format that prints changes:
 //
 //	10:15:30.123 MODIFIED pods shop/web-0 7 → 8
@@ -29,7 +20,7 @@ func newDiff(_ string, opts *Options) (Format, error) {
 	if ignore == nil {
 		ignore = []string{"metadata.resourceVersion", "metadata.managedFields"} // the header line shows the resourceVersion, and managedFields are noise
 	}
-	filter, err := opts.filter(ignore)
+	filter, err := diff.Ignoring(ignore)
 	return formatFunc(func(out *bufio.Writer, e *Event) {
 		var changes []diff.Change
 		if e.Type == lw.Modified && e.Old != nil {
@@ -94,26 +85,4 @@ func readable(v lw.Value) string {
 		}
 	}
 	return text.String()
-}
-
-// newPatch returns the format that prints changes as JSON Patch (RFC 6902). Additions and deletions are operations on
-// the whole document.
-func newPatch(_ string, opts *Options) (Format, error) {
-	filter, err := opts.filter(opts.Ignore)
-	return formatFunc(func(out *bufio.Writer, e *Event) {
-		var patch string
-		switch {
-		case e.Type == lw.Deleted:
-			patch = `[{"op":"remove","path":""}]`
-		case e.Old == nil:
-			patch = `[{"op":"add","path":"","value":` + e.Object.Raw() + `}]`
-		default:
-			patch = diff.Patch(lw.Value(e.Old.Raw()), lw.Value(e.Object.Raw()), filter)
-		}
-		if patch == "[]" {
-			return
-		}
-		writeHead(out, e)
-		out.WriteString(`,"patch":` + patch + "}\n")
-	}), err
 }

@@ -22,7 +22,7 @@ func TestDiff(t *testing.T) {
 `
 	require.Equal(t, want, printed(t, "diff", &Options{}, added(t, "pods", web0), modified(t, "pods", web0, web0Ready), deleted(t, "pods", web0Ready)))
 	require.Equal(t, "12:00:00.123 MODIFIED pods shop/web-0 7 → 8\n  ~ status.phase: \"Pending\" → \"Running\"\n",
-		printed(t, "diff", &Options{StatusOnly: true, Ignore: []string{"status.conditions"}}, modified(t, "pods", web0, web0Ready)))
+		printed(t, "diff", &Options{Ignore: []string{"metadata", "spec", "status.conditions"}}, modified(t, "pods", web0, web0Ready)))
 	require.Equal(t, "12:00:00.123 MODIFIED pods shop/web-0 7 → 8\n  ~ metadata.resourceVersion: \"7\" → \"8\"\n",
 		printed(t, "diff", &Options{Ignore: []string{"status"}}, modified(t, "pods", web0, web0Runs)))
 	require.Empty(t, printed(t, "diff", &Options{Ignore: []string{"status", "metadata"}}, modified(t, "pods", web0, web0Runs)))
@@ -41,18 +41,6 @@ func TestDiffInColor(t *testing.T) {
 	require.Equal(t, "\x1b[2m12:00:00.123\x1b[0m \x1b[33mMODIFIED\x1b[0m xs x  → \n"+
 		"  \x1b[33m~ a: 1 → 2\x1b[0m\n  \x1b[32m+ c: 3\x1b[0m\n  \x1b[31m- b: 2\x1b[0m\n",
 		printed(t, "diff", &Options{Color: true}, modified(t, "xs", old, new)))
-}
-
-func TestJSONPatch(t *testing.T) {
-	const head = `{"type":"MODIFIED","time":"2026-11-21T12:00:00.123456789Z","resource":"pods","key":"shop/web-0","resourceVersion":"8","patch":`
-	require.Equal(t, head+`[{"op":"replace","path":"/metadata/resourceVersion","value":"8"},{"op":"replace","path":"/status/phase","value":"Running"}]}`+"\n",
-		printed(t, "jsonpatch", &Options{}, modified(t, "pods", web0, web0Runs)))
-	require.Equal(t, head+`[{"op":"replace","path":"/status/phase","value":"Running"}]}`+"\n", printed(t, "jsonpatch", &Options{StatusOnly: true}, modified(t, "pods", web0, web0Runs)))
-	require.Empty(t, printed(t, "jsonpatch", &Options{Ignore: []string{"metadata", "status"}}, modified(t, "pods", web0, web0Runs)))
-	require.Contains(t, printed(t, "jsonpatch", &Options{}, added(t, "pods", web0)), `"patch":[{"op":"add","path":"","value":`+web0+`}]}`+"\n")
-	require.Contains(t, printed(t, "jsonpatch", &Options{}, deleted(t, "pods", web0)), `{"type":"DELETED",`)
-	_, err := New("jsonpatch", &Options{Ignore: []string{"a..b"}})
-	require.ErrorContains(t, err, `output format jsonpatch: path "a..b" has a step without a name`)
 }
 
 func TestLine(t *testing.T) {

@@ -14,18 +14,16 @@ const clock = "15:04:05.000"
 func newLine(_ string, opts *Options) (Format, error) {
 	bare := *opts
 	bare.NoHeaders = true // all kinds share one table
-	return lineFormat{newTable(&bare, func(e *Event) row {
+	return newTable(&bare, func(e *Event) row {
 		var r row
-		if !opts.States {
-			r.add("TIME", e.Time.Format(clock), faint)
-			r.add("EVENT", e.Type.String(), typeColor(e.Type))
-		}
+		r.add("TIME", e.Time.Format(clock), faint)
+		r.add("EVENT", e.Type.String(), typeColor(e.Type))
 		r.add("KIND", e.Object.Kind(), noColor)
 		r.add("OBJECT", e.Object.Key().String(), noColor)
 		r.add("AGE", age(e), faint)
 		r.add("STATE", summarize(e.Object), noColor)
 		return r
-	})}, nil
+	}), nil
 }
 
 // age returns the object's age at the time of the event, for example "5s", "3m" or "12d". It returns "" without a

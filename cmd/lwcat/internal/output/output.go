@@ -44,14 +44,11 @@ type Options struct {
 	Old       bool // print the previous object in formats that print events
 	NoHeaders bool
 	Color     bool
-	States    bool // rows show states instead of events
 
 	Namespaces bool // print namespaces in the format wide
 	Resources  bool // print resources in the format wide
 
-	// Changes that diff and jsonpatch print.
-	StatusOnly bool
-	Ignore     []string // paths such as "metadata.labels" or "status.conditions[*].lastProbeTime"; nil selects the defaults of diff
+	Ignore []string // paths that diff ignores, for example "status.conditions[*].lastProbeTime"; nil selects the defaults
 }
 
 // formatFunc is a function that implements Format.
@@ -64,25 +61,20 @@ var formats = []struct {
 	name, argument string
 	make           func(argument string, opts *Options) (Format, error)
 }{
-	{"jsonl", "", newFactory(printJSONL, markJSONL)},
-	{"wire", "", newFactory(printWire, markWire)},
+	{"jsonl", "", newFactory(printJSONL)},
+	{"wire", "", newFactory(printWire)},
 	{"line", "", newLine},
 	{"wide", "", newWide},
 	{"diff", "", newDiff},
-	{"jsonpatch", "", newPatch},
-	{"name", "", newFactory(printName, nil)},
-	{"yaml", "", newFactory(printYAML, nil)},
+	{"name", "", newFactory(printName)},
+	{"yaml", "", newFactory(printYAML)},
 	{"custom-columns", "HEADER:PATH,...", newCustomColumns},
 	{"jsonpath", "TEMPLATE", newJSONPath},
 }
 
-func newFactory(print func(*bufio.Writer, *Event, *Options), mark func(*bufio.Writer, *Mark)) func(string, *Options) (Format, error) {
+func newFactory(print func(*bufio.Writer, *Event, *Options)) func(string, *Options) (Format, error) {
 	return func(_ string, opts *Options) (Format, error) {
-		f := formatFunc(func(out *bufio.Writer, e *Event) { print(out, e, opts) })
-		if mark == nil {
-			return f, nil
-		}
-		return markFormat{f, mark}, nil
+		return formatFunc(func(out *bufio.Writer, e *Event) { print(out, e, opts) }), nil
 	}
 }
 

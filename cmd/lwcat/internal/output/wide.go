@@ -13,9 +13,7 @@ func newWide(_ string, opts *Options) (Format, error) {
 }
 
 func wideRow(e *Event, opts *Options) (r row) {
-	if !opts.States {
-		r.add("EVENT", e.Type.String(), typeColor(e.Type))
-	}
+	r.add("EVENT", e.Type.String(), typeColor(e.Type))
 	if opts.Resources {
 		r.add("RESOURCE", e.Resource, noColor)
 	}
@@ -35,9 +33,6 @@ func wideRow(e *Event, opts *Options) (r row) {
 		cell := ""
 		if i < len(cells) {
 			cell = cells[i].String()
-		}
-		if created := age(e); opts.States && column == "Age" && created != "" {
-			cell = created // the server's cell shows the age when it sent the row
 		}
 		r.add(strings.ToUpper(column), cell, noColor)
 	}

@@ -47,8 +47,7 @@ type entry struct {
 	Accept string `json:"accept,omitempty"`
 	Watch  bool   `json:"watch,omitempty"`
 
-	Transport string   `json:"transport,omitempty"` // in an opened entry: the transport of the response
-	Failure   *failure `json:"failure,omitempty"`   // in opened and closed entries; nil means success
+	Failure *failure `json:"failure,omitempty"` // in opened and closed entries; nil means success
 
 	Text   string `json:"text,omitempty"`   // in a frame entry
 	Base64 []byte `json:"base64,omitempty"` // instead of Text, if the frame is not valid UTF-8
@@ -65,7 +64,6 @@ type Collection struct {
 	Raw       string `json:"raw,omitempty"` // a path instead of the fields above
 	Labels    string `json:"labelSelector,omitempty"`
 	Fields    string `json:"fieldSelector,omitempty"`
-	Shard     string `json:"shardSelector,omitempty"`
 	From      string `json:"from,omitempty"` // resourceVersion at which the run started instead of with a list
 }
 

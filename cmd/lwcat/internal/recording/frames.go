@@ -25,10 +25,10 @@ func (w *Writer) startRequest(req *lw.Request) *response {
 	return &response{number: w.streams, watch: req.Watch}
 }
 
-func (w *Writer) writeOpened(s *response, transport string, refused *failure) {
+func (w *Writer) writeOpened(s *response, refused *failure) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.writeEntry(entry{At: w.now(), Kind: kindOpened, Stream: s.number, Transport: transport, Failure: refused})
+	w.writeEntry(entry{At: w.now(), Kind: kindOpened, Stream: s.number, Failure: refused})
 	if refused == nil {
 		w.open[s] = struct{}{}
 	}

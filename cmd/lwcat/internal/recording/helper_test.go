@@ -117,7 +117,7 @@ func read(t *testing.T, began time.Time, body io.ReadCloser) (text string, times
 // record records one request until its response ends.
 func record(t *testing.T, w *Writer, req *lw.Request, s *scriptedTransport) (text string, end error) {
 	t.Helper()
-	body, err := w.Transport(Named("ws", s)).Open(t.Context(), req)
+	body, err := w.Transport(s).Open(t.Context(), req)
 	if err != nil {
 		return "", err
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"io"
 	"sync"
-	"sync/atomic"
 
 	"github.com/seed-6d2a410a/listwatch/internal/redact"
 	"github.com/seed-6d2a410a/listwatch/lw"
@@ -20,13 +19,8 @@ type recorder struct {
 
 func (r *recorder) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, error) {
 	s := r.writer.startRequest(req)
-	var name atomic.Pointer[string]
-	body, err := r.transport.Open(context.WithValue(ctx, nameKey{}, &name), req)
-	transport := ""
-	if known := name.Load(); known != nil {
-		transport = *known
-	}
-	r.writer.writeOpened(s, transport, newFailure(ctx, err))
+	body, err := r.transport.Open(ctx, req)
+	r.writer.writeOpened(s, newFailure(ctx, err))
 	if err != nil {
 		return nil, err
 	}
@@ -59,27 +53,4 @@ func (b *recordedBody) Redact(text string) string { return redact.Body(b.ReadClo
 func (b *recordedBody) Close() error {
 	b.end.Do(func() { b.writer.writeClosed(b.stream, &failure{Kind: failedReader}) })
 	return b.ReadCloser.Close()
-}
-
-type nameKey struct{}
-
-// Named returns a transport that records its watches under a name such as "ws". Its other requests are recorded as
-// "http".
-func Named(name string, over lw.Transport) lw.Transport { return &namedTransport{name, over} }
-
-type namedTransport struct {
-	name      string
-	transport lw.Transport
-}
-
-func (t *namedTransport) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, error) {
-	body, err := t.transport.Open(ctx, req)
-	if told, ok := ctx.Value(nameKey{}).(*atomic.Pointer[string]); ok && err == nil {
-		name := "http"
-		if req.Watch {
-			name = t.name
-		}
-		told.Store(&name)
-	}
-	return body, err
 }

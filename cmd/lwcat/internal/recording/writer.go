@@ -33,31 +33,18 @@ type Writer struct {
 }
 
 // Create creates a recording that only its owner can read, because objects may be secret. Create returns an error if
-// the file exists, unless overwrite is set or the file is a pipe or a device. It calls fail once if a write fails
-// later.
-func Create(path string, overwrite bool, fail func(error)) (*Writer, error) {
-	flags := os.O_WRONLY | os.O_CREATE
-	special := false
-	switch info, err := os.Stat(path); {
-	case err == nil && !info.Mode().IsRegular():
-		special = true
-	case overwrite:
-		flags |= os.O_TRUNC
-	default:
-		flags |= os.O_EXCL
+// the file exists, unless the file is a pipe or a device. It calls fail once if a write fails later.
+func Create(path string, fail func(error)) (*Writer, error) {
+	flags := os.O_WRONLY
+	if info, err := os.Stat(path); err != nil || info.Mode().IsRegular() {
+		flags |= os.O_CREATE | os.O_EXCL
 	}
 	file, err := os.OpenFile(path, flags, 0o600)
 	if os.IsExist(err) {
-		return nil, fmt.Errorf("%s already exists: name another file, or add --overwrite", path)
+		return nil, fmt.Errorf("%s already exists: name another file, or remove it", path)
 	}
 	if err != nil {
 		return nil, err
-	}
-	if overwrite && !special { // the mode of a pipe or a device such as /dev/null must not change
-		if err := file.Chmod(0o600); err != nil {
-			_ = file.Close()
-			return nil, err
-		}
 	}
 	w := NewWriter(file, fail)
 	if err := w.Flush(); err != nil { // reports an unwritable file immediately

@@ -93,7 +93,7 @@ func events(ctx context.Context, view *recording.Playback, c recording.Collectio
 			return
 		}
 		reflector := cache.NewReflector(client, &lw.Options{
-			LabelSelector: c.Labels, FieldSelector: c.Fields, ShardSelector: c.Shard, ResumeFrom: c.From, StopOn: recording.Over,
+			LabelSelector: c.Labels, FieldSelector: c.Fields, ResumeFrom: c.From, StopOn: recording.Over,
 		})
 		reflector.Changes(clock.WithReplay(ctx, view.Now))(yield)
 	}

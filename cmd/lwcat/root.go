@@ -1,0 +1,206 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/seed-6d2a410a/listwatch/cmd/lwcat/internal/condition"
+	"github.com/seed-6d2a410a/listwatch/internal/nearest"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// usageError is an error in the command line.
+type usageError struct{ error }
+
+// run runs lwcat and returns the exit code.
+func run(ctx context.Context, args []string, stdout, stderr io.Writer, terminal bool) int {
+	c, status := new(config), &status{out: stderr}
+	if file, ok := stderr.(*os.File); ok {
+		status.terminal = isTerminal(file)
+	}
+	root := newRoot(c, status, terminal)
+	root.SetArgs(args)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	parsed := false
+	root.PersistentPreRun = func(*cobra.Command, []string) { parsed = true }
+	err := root.ExecuteContext(ctx)
+	if err != nil && !parsed {
+		err = usageError{err}
+	}
+	return exitCode(err, c, status)
+}
+
+// newRoot returns the command lwcat with its subcommands. The command line sets c.
+func newRoot(c *config, status *status, terminal bool) *cobra.Command {
+	root := &cobra.Command{
+		Use:           "lwcat [flags] RESOURCE|PATH...",
+		Version:       version(),
+		Args:          cobra.ArbitraryArgs,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := c.validate(args, terminal); err != nil {
+				return usageError{err}
+			}
+			err := cat(cmd.Context(), c, cmd.OutOrStdout(), status)
+			if err == nil && c.limits.hasGoal() {
+				return errUnmet
+			}
+			return err
+		},
+	}
+	for _, section := range c.sections(terminal) {
+		root.Flags().AddFlagSet(section.flags)
+	}
+	root.SetHelpFunc(printHelp)
+	root.SetFlagErrorFunc(suggestFlag)
+	addCommands(root, status)
+	c.registerCompletions(root)
+	return root
+}
+
+// addCommands adds the subcommands. Cobra adds the command completion.
+func addCommands(root *cobra.Command, status *status) {
+	help := &cobra.Command{
+		Use: "help [" + strings.Join(topics, "|") + "|COMMAND]", Short: "show this help, all flags, or the syntax of --until", ValidArgs: topics, Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error { return printTopic(root, append(args, "")[0]) },
+	}
+	root.SetHelpCommand(help)
+	root.AddCommand(newServe(status), help, &cobra.Command{
+		Use: "man", Short: "print the manual page, for man -l -", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			_, err := io.WriteString(cmd.OutOrStdout(), manual(root))
+			return err
+		},
+	}, &cobra.Command{
+		Use: "version", Short: "print the version of lwcat", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			_, err := fmt.Fprintf(cmd.OutOrStdout(), "lwcat %s (%s, %s/%s)\n", version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+			return err
+		},
+	})
+}
+
+// naming explains the arguments.
+const naming = `
+RESOURCE is a name as in kubectl: pods, po, deploy.apps, deployments.v1.apps, pod/web-0.
+PATH is the path of a collection on the server, for example /apis/apps/v1/deployments.
+`
+
+const examples = `
+Examples:
+  lwcat -A pods                                follow the Pods in all namespaces
+  lwcat pods,svc deploy/web -n shop,shop-test -o diff
+  lwcat pod/web-0 --until condition=Ready --timeout 2m && echo up
+  lwcat --once nodes -o jsonl | jq -r .object.metadata.name
+`
+
+const exitCodes = `
+Exit codes: 0 success; 1 failure; 2 wrong usage; 3 the condition or event of --until, --count or
+--once did not occur; 130 interrupted.
+`
+
+// commonFlags are the flags that --help shows. The commands help all and man show all flags.
+var commonFlags = []string{
+	"context", "server", "namespace", "all-namespaces", "selector", "field-selector", "output",
+	"once", "watch-only", "count", "timeout", "until",
+}
+
+// helpWidth is the line width of the help in columns.
+const helpWidth = 100
+
+// topics are the arguments of lwcat help.
+var topics = []string{"all", "until"}
+
+// printTopic prints a topic of lwcat help.
+func printTopic(root *cobra.Command, topic string) error {
+	text := ""
+	switch command, _, err := root.Find([]string{topic}); {
+	case topic == "" || topic == "all":
+		text = helpText(root, topic == "all")
+	case topic == "until":
+		text = "--until CONDITION exits when the condition holds. With several --until, all conditions must hold.\n\n" + condition.Grammar
+	case err != nil || command == root:
+		return usageError{fmt.Errorf("unknown help topic %q: expected %s or a command", topic, strings.Join(topics, ", "))}
+	default:
+		return command.Help()
+	}
+	_, err := io.WriteString(root.OutOrStdout(), text)
+	return err
+}
+
+// suggestFlag adds similar flags to the error for an unknown flag.
+func suggestFlag(cmd *cobra.Command, err error) error {
+	unknown, ok := errors.AsType[*pflag.NotExistError](err)
+	if !ok {
+		return err
+	}
+	var names []string
+	cmd.Flags().VisitAll(func(flag *pflag.Flag) { names = append(names, flag.Name) })
+	if near := nearest.Likely(unknown.GetSpecifiedName(), names); len(near) > 0 && len(unknown.GetSpecifiedName()) > 2 {
+		return fmt.Errorf("%w: did you mean --%s?", err, strings.Join(near, " or --"))
+	}
+	return err
+}
+
+// printHelp prints the help of a command.
+func printHelp(cmd *cobra.Command, _ []string) {
+	text := fmt.Sprintf("%s\n\nUsage:\n  %s\n\n%s", strings.TrimSpace(cmd.Long), cmd.UseLine(), cmd.LocalFlags().FlagUsagesWrapped(helpWidth))
+	for _, c := range cmd.Commands() {
+		text += fmt.Sprintf("  %-38s %s\n", c.CommandPath(), c.Short)
+	}
+	if !cmd.HasParent() {
+		text = helpText(cmd, false)
+	}
+	_, _ = io.WriteString(cmd.OutOrStdout(), text) // cobra's help functions return no errors
+}
+
+// helpText returns the help with the common flags or with all flags.
+func helpText(root *cobra.Command, all bool) string {
+	var text strings.Builder
+	text.WriteString("lwcat prints the events of Kubernetes collections until you stop it.\n\nUsage:\n  " + root.Use + "\n")
+	for _, c := range root.Commands() {
+		if c.IsAvailableCommand() || c.Name() == "help" {
+			fmt.Fprintf(&text, "  %-38s %s\n", "lwcat "+c.Use, c.Short)
+		}
+	}
+	text.WriteString(naming)
+	for _, section := range new(config).sections(false) {
+		if !all {
+			section.flags = pick(section.flags, commonFlags)
+		}
+		if section.flags.HasFlags() {
+			fmt.Fprintf(&text, "\n%s:\n%s", section.title, section.flags.FlagUsagesWrapped(helpWidth))
+		}
+	}
+	if !all {
+		text.WriteString("\nRun 'lwcat help all' for all flags.\n")
+	}
+	return text.String() + examples + exitCodes
+}
+
+// pick returns copies of the named flags with the first part of their usage.
+func pick(set *pflag.FlagSet, names []string) *pflag.FlagSet {
+	picked := pflag.NewFlagSet("", pflag.ContinueOnError)
+	picked.SortFlags = false
+	set.VisitAll(func(flag *pflag.Flag) {
+		if slices.Contains(names, flag.Name) {
+			short := *flag
+			short.Usage, _, _ = strings.Cut(short.Usage, "; ")
+			short.Usage, _, _ = strings.Cut(short.Usage, ". ")
+			picked.AddFlag(&short)
+		}
+	})
+	return picked
+}
+
+// errUnmet reports that the run ended before --until or --count was met.
+var errUnmet = errors.New("the list is complete")
