@@ -47,7 +47,7 @@ export function glue(program, host) {
     streams.forEach((stream) => stream.close())
     streams.clear()
   }
-  // Runs a part of the program. The program cannot continue after an exception, so it ends.
+  // Runs a part of the program. An exception ends the program, because it cannot continue.
   const run = (/** @type {() => void} */ part) => {
     if (go.exited) return
     try {
@@ -71,7 +71,7 @@ export function glue(program, host) {
   const wake = (/** @type {number} */ id) => () => {
     if (!streams.has(id)) return
     run(() => go._inst.exports.listwatch_wake(id))
-    go._resume() // runs the goroutines until all wait
+    go._resume() // runs the goroutines until all of them block
   }
 
   /** @type {Record<string, (...args: number[]) => number | void>} */

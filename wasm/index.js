@@ -19,8 +19,8 @@ let link
 let last = {}
 
 /**
- * Loads the WASM module. Calling it is optional, because `listWatch` loads the module with the default options. The first call
- * decides: later calls return the same promise and ignore their options. After a failure, the next call tries again.
+ * Loads the WASM module. Calling it is optional, because `listWatch` loads the module with the default options. Later
+ * calls return the promise of the first call and ignore their options. After a failure, the next call tries again.
  *
  * The promise rejects with a `ListWatchError` if the module or its worker does not load.
  * @param {InitOptions} [options]
@@ -66,10 +66,11 @@ async function linked() {
 }
 
 /**
- * Checks all connections at once, and skips the delays before the next attempts. Call it, for example, from a "try now" button.
+ * Checks all connections immediately, and skips the delays before the next attempts. Call it, for example, from a
+ * "try now" button.
  *
- * It does not skip a delay that follows an error response of the server, which has a `state.cause.status`. A page that becomes
- * visible or online calls it automatically.
+ * It does not skip the delay after an error response, for which `state.cause.status` is set. A page that becomes
+ * visible or comes online calls it automatically.
  */
 export function wake() {
   link?.wake()

@@ -108,7 +108,7 @@ for (const line of BUILT_IN.trim().split('\n')) {
   })
 }
 
-// Runs f as in a page with this URL.
+// Runs f in a simulated page with this URL.
 function atPage(url, f) {
   const before = Object.getOwnPropertyDescriptor(globalThis, 'location')
   Object.defineProperty(globalThis, 'location', { value: new URL(url), configurable: true })
@@ -130,7 +130,7 @@ for (const path of ['/', '/app/index.html', '/app/index.html?x=1', '/app/index.h
   })
 }
 
-test('a page without an origin needs an absolute server', () => {
+test('a page without an origin needs an absolute server URL', () => {
   for (const url of ['file:///home/index.html', 'about:srcdoc']) {
     atPage(url, (server) => {
       assert.equal(server('https://host:6443'), 'https://host:6443')
@@ -161,7 +161,7 @@ test('errors of a token function do not contain its result', async () => {
   await assert.rejects(of(() => { throw undefined }), { message: 'the token function failed: undefined' })
 })
 
-test('default values of the options', () => {
+test('omitted options have default values', () => {
   assert.deepEqual(specOf({ server: 'https://host', resource: 'pods' }), {
     spec: {
       endpoint: { server: 'https://host', transport: 'auto', headers: {}, credentials: '' },

@@ -1,4 +1,4 @@
-// Helpers of the tests: simulated hosts and the embedded server.
+// Helpers for tests: simulated hosts and the embedded server.
 import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
@@ -26,7 +26,7 @@ export function withFakeHost(options = {}) {
 }
 
 const { setTimeout } = globalThis // a test may replace it with a mock
-const LONGEST = 30_000 // ms per condition
+const LONGEST = 30_000 // in ms, for each condition
 
 /** Waits until a condition holds. It rejects with the source of the condition after LONGEST. */
 export async function until(holds) {
@@ -35,7 +35,7 @@ export async function until(holds) {
   }
 }
 
-/** Starts the embedded server; `do(command)` sends it a command and returns the response. */
+/** Starts the embedded server and returns its controls. `do(command)` sends a command and returns the response. */
 export async function serve(...args) {
   const server = spawn(fileURLToPath(new URL('../../bin/wasm-serve', import.meta.url)), args, { stdio: ['pipe', 'pipe', 'inherit'] })
   const lines = createInterface({ input: server.stdout })[Symbol.asyncIterator]()
