@@ -1,5 +1,5 @@
-// Runs a course with a contender and prints the result as JSON. Usage: node --expose-gc node-course.mjs URL CONTENDER
-// COURSE
+// Runs one measurement with one contender and prints the result as JSON. Usage: node --expose-gc node-course.mjs URL
+// CONTENDER COURSE
 import { Session } from 'node:inspector/promises'
 import { createRequire } from 'node:module'
 import { pathToFileURL } from 'node:url'

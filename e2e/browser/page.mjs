@@ -7,8 +7,8 @@ export const follow = (page, name, options) => page.evaluate((name, options) => 
 export const show = (page, name) => page.evaluate((name) => globalThis.stage.show(name), name)
 
 /**
- * Waits until a collection is live and equals the server's objects, which `cluster.look()` returns. The changes that it
- * reported must lead to the same objects. Returns both results.
+ * Waits until a collection is live and equals the server's objects, which `cluster.look()` returns. Applying the
+ * reported changes must produce the same objects. Returns the results of the page and of the server.
  */
 export async function equal(cluster, page, name = 'all') {
   let shown, has

@@ -26,7 +26,7 @@ export const contenders = {
   'client-go, worker': async () => clientgoInWorker,
 }
 
-// The worker posts the resourceVersions of changes.
+// Runs client-go in a worker, which posts the resourceVersion of each change.
 function clientgoInWorker(server, seen) {
   const worker = new Worker(new URL('clientgo-worker.js', import.meta.url), { type: 'module' })
   return new Promise((resolve, reject) => {

@@ -1,7 +1,7 @@
-// Plain JavaScript that is equivalent to the program.
+// Implements the tasks of the Go program in plain JavaScript.
 import { operate } from './operations.mjs'
 
-/** A store with objects by key and by node. */
+/** Stores objects by key and by node. */
 class Store {
   objects = new Map()
   nodes = new Map()
