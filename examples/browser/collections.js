@@ -17,13 +17,13 @@ import { RequestError, messageOf } from './request.js'
  */
 
 const STORAGE_KEY = 'listwatch-collections'
-const MAX_DELAY = 30_000 // maximum delay between two attempts in milliseconds
-const MIN_INTERVAL = 5000 // minimum interval of automatic refreshes in milliseconds
+const MAX_DELAY = 30_000 // the maximum delay between two attempts, in milliseconds
+const MIN_INTERVAL = 5000 // the minimum interval between automatic refreshes, in milliseconds
 
 export class Collections {
   #callbacks
   #attempt = 0
-  #refreshed = -Infinity // time by performance.now()
+  #refreshed = -Infinity // the time of the last refresh, from performance.now()
 
   /** @param {Callbacks} callbacks */
   constructor(callbacks) {

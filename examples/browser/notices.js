@@ -1,4 +1,4 @@
-// Lines below the title about parts that do not work. Each kind has one line.
+// Shows lines below the title about parts of the page that do not work. Each kind has at most one line.
 
 import { $, announce, h } from './dom.js'
 

@@ -1,4 +1,4 @@
-// The server of the page, with its collections and namespaces.
+// Manages the server of the page, its collections and its namespaces.
 
 import { askForServer, remember, serverOfPage } from './connect.js'
 import { $, announce, setText } from './dom.js'

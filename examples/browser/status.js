@@ -89,8 +89,8 @@ export function indicator(state, now) {
 export const needsToken = ({ cause }) => cause?.code === 'unauthorized'
 
 /**
- * Returns the label of the button next to the indicator, or "" if the user can do nothing. No button skips a delay that
- * the server requested.
+ * Returns the label of the button next to the indicator, or "" if the user can do nothing. A delay that the server
+ * requested cannot be skipped.
  * @param {Status} state
  */
 export function actionLabel(state) {

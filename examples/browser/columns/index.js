@@ -1,4 +1,4 @@
-// Selects the columns of a collection: those of its kind, or generic ones.
+// Selects the columns of a collection. Known kinds have their own columns, and all others have generic ones.
 
 import { condition, created, labels, name, namespace, plain } from './format.js'
 import { cluster } from './cluster.js'

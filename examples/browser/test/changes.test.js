@@ -6,7 +6,7 @@ import { changeElement, inPart, objectsOf } from '../changes.js'
 const pod = (resourceVersion, more) => ({ metadata: { name: 'web', resourceVersion }, ...more })
 const entry = (type, { old, object = pod('2'), finalStateUnknown = false } = {}) =>
   ({ change: { type, old, object, finalStateUnknown, item: { resourceVersion: '2' } }, at: new Date(2030, 0, 1, 13, 4, 5).getTime(), before: '10', after: '20' })
-// A stand-in for Versions with these results by version.
+// Returns a stand-in for Versions with these results by version.
 const versions = (answers) => ({ asked: [], at(version, { asOf }) { this.asked.push([version, asOf]); return answers[version] } })
 
 test('additions and deletions need no objects', () => {
@@ -34,7 +34,7 @@ test('the fields of the table are shown until both full objects arrive', () => {
   assert.deepEqual(part({ 1: { reason: 'gone' }, 2: { reason: 'expired' } }), { old, object, complete: false, reason: 'expired' })
 })
 
-test('a modification without an old object requests no past version', () => {
+test('a modification without an old object does not request a past version', () => {
   assert.equal(objectsOf(entry('modified'), versions({})).old, undefined)
 })
 

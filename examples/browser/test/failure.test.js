@@ -30,7 +30,7 @@ test('a failure before the page is loaded is shown afterwards', () => {
   assert.equal(shown(), 'too early')
 })
 
-test('exceptions and rejections are shown once per message, at most three', () => {
+test('the last three distinct exceptions and rejections are shown', () => {
   loaded()
   error('first')
   listeners.unhandledrejection.listener({ reason: new Error('second') })

@@ -35,7 +35,7 @@ test('only namespaced collections use the namespace', () => {
   assert.deepEqual(feedOf().columns.map(({ id }) => id)[0], 'namespace')
 })
 
-test('nothing is saved with a token', () => {
+test('a collection with a token is not saved', () => {
   const { token, persist } = optionsOf({ to: { server: 'http://host', token: 'secret' } })
   assert.deepEqual({ token, persist }, { token: 'secret', persist: false })
 })
@@ -47,7 +47,7 @@ test('Secrets are not saved and their values are not requested', () => {
   assert.equal(feedOf({ resource: { ...pods, plural: 'secrets' } }).versionsOf({ key: 'a', item: pod('1') }), undefined)
 })
 
-test('changes update the rows, the history and the rate and are reported', (t) => {
+test('changes update the rows, the history and the rate, and are reported', (t) => {
   const now = 1_000_000_000
   t.mock.timers.enable({ apis: ['Date'], now })
   const feed = feedOf(), [collection] = opened, one = pod('1'), two = pod('2', { n: 2 })
@@ -78,13 +78,13 @@ test('the resourceVersion before the first change is unknown', () => {
   assert.deepEqual(feed.history.of('shop/web').map(({ before, after }) => [before, after]), [['', '']])
 })
 
-test('states without changes are reported', () => {
+test('a new state is reported even without changes', () => {
   const feed = feedOf()
   opened[0].report(live('10'))
   assert.deepEqual([told, feed.state.phase], [1, 'live'])
 })
 
-test('an unlisted resource has a cause and opens no collection', () => {
+test('a resource that the server does not list has a cause and is not opened', () => {
   const feed = feedOf({ resource: { ...pods, version: '', plural: 'nosuch' } })
   assert.equal(opened.length, 0)
   assert.deepEqual(feed.state, { phase: 'stopped', stale: true, cause: { code: 'not-found', message: 'the server does not list nosuch' }, resourceVersion: '', lastEventAt: 0 })
@@ -92,7 +92,7 @@ test('an unlisted resource has a cause and opens no collection', () => {
   feed.close()
 })
 
-test('rejected options become a cause and other errors are thrown', () => {
+test('rejected options become a cause, and other errors are thrown', () => {
   calls.refuse = new ListWatchError('invalid', 'bad namespace')
   assert.equal(feedOf().state.cause.message, 'bad namespace')
   calls.refuse = new TypeError('a defect')
@@ -164,7 +164,7 @@ test('the names of the namespaces are watched', () => {
   assert.equal(collection.report(live()), 0)
 })
 
-test('no token is sent without a token', () => {
+test('the token option is omitted if there is no token', () => {
   assert.equal('token' in namespaces().collection.options, false)
 })
 

@@ -22,7 +22,7 @@ beforeEach(() => {
 const mark = (type, cells = []) => ({ type, at: 1000, finalStateUnknown: false, cells })
 const lit = () => lights.splice(0).map(({ name, from, to, duration, delay, easing, cancelled }) => [name, from, to, duration, delay, easing, !!cancelled])
 
-test('added, deleted and unspecific changes highlight the row', () => {
+test('additions, deletions and changes without changed cells highlight the row', () => {
   for (const type of ['added', 'modified', 'deleted']) {
     flash.show(mark(type), 1400)
     assert.equal(element.dataset.mark, type)

@@ -110,7 +110,7 @@ test('an empty table shows the reason', () => {
   assert.equal(byId('empty').innerHTML, '<strong>No pods</strong><p>They appear here as soon as there are any.</p>')
   const line = byId('empty').firstChild
   show(live, feed(0))
-  assert.equal(byId('empty').firstChild, line, 'it is not redrawn')
+  assert.equal(byId('empty').firstChild, line, 'the message is not redrawn')
   show(live, feed(3, 0), { search: 'x' })
   assert.deepEqual(texts('#empty > *'), ['Nothing matches “x”', 'Esc clears the search.'])
   show(live)
@@ -134,7 +134,7 @@ test('each state is announced once, with the count of a live collection', () => 
   assert.equal(later(), 'Live. 3 pods')
 })
 
-test('another collection cancels the announcement and is announced itself', () => {
+test('a switch to another collection cancels the announcement and announces the next state', () => {
   show(live)
   resetAnnouncements()
   assert.equal(later(), '')
