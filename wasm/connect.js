@@ -11,7 +11,7 @@ import { Remote } from './remote.js'
 /** @typedef {NonNullable<InitOptions['mode']>} Mode */
 /** @typedef {Host | Remote} Link opens collections */
 
-/** @type {Mode[]} in the order in which they are tried */
+/** @type {Mode[]} in the order of the attempts */
 const MODES = ['shared', 'worker', 'main']
 
 /**

@@ -33,7 +33,7 @@ export class Engine {
   #run
   /** @type {string[]} */
   #commands = []
-  /** @type {((command: string) => void) | undefined} takes the next command if the module waits for one */
+  /** @type {((command: string) => void) | undefined} receives the next command while the module waits for it */
   #idle
   /** @type {Map<number, Sink>} by the collection's number */
   #sinks = new Map()

@@ -50,7 +50,7 @@ export default [
   },
   {
     files: FILES,
-    ignores: ['examples/browser/test/**'], // node:test returns promises that need no await
+    ignores: ['examples/browser/test/**'], // the promises that node:test returns need no await
     languageOptions: { parserOptions: { project: ['wasm/tsconfig.json', 'examples/browser/tsconfig.json'], tsconfigRootDir: ROOT } },
     plugins: { '@typescript-eslint': tseslint.plugin },
     rules: {

@@ -62,7 +62,7 @@ export interface ListWatchOptions {
    *
    * - `"http"`: a streaming response to `fetch`.
    * - `"ws"`: a WebSocket. It requires Node 22 or later.
-   * - `"auto"`: HTTP first. It switches to a WebSocket if HTTP is rejected, is buffered by a proxy, or sends no response
+   * - `"auto"`: HTTP first. It switches to a WebSocket if HTTP is rejected or buffered by a proxy, or returns no response
    *   within three seconds.
    *
    * Default: `"auto"`.

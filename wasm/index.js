@@ -15,7 +15,7 @@ let connecting
 let ready
 /** @type {Link | undefined} set while the link works */
 let link
-/** @type {InitOptions} the options of the last link, for its successor */
+/** @type {InitOptions} the options of the last link, for the link that replaces it */
 let last = {}
 
 /**

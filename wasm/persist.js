@@ -16,7 +16,7 @@ const LOCK_TIMEOUT = 5000 // in ms
 
 /** The saved state of one collection. */
 export class Persistence {
-  /** @type {IDBDatabase | undefined} undefined if nothing is or will be saved */
+  /** @type {IDBDatabase | undefined} undefined before the database is open, after a failure and after close */
   #db
   #name = ''
   #version = ''

@@ -58,7 +58,7 @@ const areHeaders = (value) => areStrings(value) &&
 /** @param {...unknown} all @returns {Check} */
 const oneOf = (...all) => [`one of ${all.join(', ')}`, (value) => all.includes(value)]
 
-/** @typedef {[words: string, fits: (value: unknown) => boolean]} Check the allowed values in words, and a test for them */
+/** @typedef {[words: string, fits: (value: unknown) => boolean]} Check a description of the allowed values, and a test for them */
 /** @type {Check} */
 const STRING = ['a string', isString]
 /** @type {Record<keyof ListWatchOptions, Check>} */

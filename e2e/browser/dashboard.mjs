@@ -75,7 +75,7 @@ export function dashboard(name) {
       assert.equal(await view.text('.yaml .comment'), undefined, 'the object remains visible after its deletion')
     }))
 
-    it('reports why it does not show the whole object', play({}, async (view) => {
+    it('reports why the whole object is not shown', play({}, async (view) => {
       await view.create('pods', pod('web-0'))
       await view.goto('#/v1/pods')
       await view.rows('shop/web-0')

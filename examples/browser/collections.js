@@ -11,7 +11,7 @@ import { RequestError, messageOf } from './request.js'
  *
  * @typedef {object} Callbacks
  * @property {(resources: Resource[]) => void} found
- * @property {(error: RequestError) => void} refused the server answered 401 or 403
+ * @property {(error: RequestError) => void} refused receives a 401 or 403 response
  * @property {(state: Status & { cause: RequestError }) => void} waiting
  * @property {(text: string) => void} storageFailed receives the reason
  */

@@ -14,9 +14,9 @@ import { Flash } from './flash.js'
  * @property {HTMLElement} element
  * @property {HTMLElement[]} cells
  * @property {Flash} flash
- * @property {number} [index] of the row in the view
+ * @property {number} [index] the position of the row in the view
  * @property {Row} [row]
- * @property {number} [version] of the row
+ * @property {number} [version] the drawn version of the row
  */
 
 const HEIGHT = 28, AROUND = 6 // the row height in pixels, which grid.css repeats, and the number of additional rows beyond each edge

@@ -30,7 +30,7 @@ export class Row {
   texts
   /** @type {(number | undefined)[]} Sort values of the columns. */
   values = []
-  /** @type {(string | undefined)[]} Tones of the columns. */
+  /** @type {(string | undefined)[]} Colors of the columns. */
   tones = []
   /** @type {string | undefined} The string to search; undefined until the row is read. */
   words

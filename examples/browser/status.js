@@ -7,7 +7,7 @@ import { age } from './columns/format.js'
  *
  * @typedef {{ code: string, message: string, status?: number }} Cause
  *
- * @typedef {object} Status A collection's State, or the page's own while no collection is open.
+ * @typedef {object} Status The State of a collection, or of the page while no collection is open.
  * @property {Phase} phase
  * @property {boolean} stale
  * @property {Cause} [cause]

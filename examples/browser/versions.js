@@ -21,7 +21,7 @@ import { RequestError, get } from './request.js'
 const MAX_VERSIONS = 60 // the maximum number of stored versions; half as many may be pending
 
 export class Versions {
-  /** @type {Kube | undefined} Result of the last current request. A deletion keeps it. */
+  /** @type {Kube | undefined} Result of the last current request. It remains after a deletion. */
   newest
   arrivals = 0 // the number of results
   /** @type {Map<string, Result>} */
@@ -116,7 +116,7 @@ export class Versions {
   }
 
   /**
-   * @param {string} rest of the path
+   * @param {string} rest the rest of the path
    * @returns {Promise<Result & { status?: number }>}
    */
   async #get(rest) {

@@ -93,7 +93,7 @@ test('objects that a new host resends unchanged cause no changes', async () => {
   assert.deepEqual([collection.state.phase, collection.state.resourceVersion], ['live', '9'])
 })
 
-test('saved objects of a new host are applied only if they are newer', async () => {
+test('saved objects from a new host are applied only if they are newer than the current objects', async () => {
   const { collection, host, opened } = withFakeHost()
   await opened
   host.send(...first(added('a', 1), added('b', 8), added('c', 2)), [DELETED, 'default/gone', '9', ''])
@@ -212,7 +212,7 @@ test('a slow iterator yields the newest state and skips short-lived objects', as
   assert.equal((await changes.next()).done, true)
 })
 
-test('leaving a loop does not close the collection', async () => {
+test('leaving a for-await loop does not close the collection', async () => {
   const { collection, host, opened } = withFakeHost()
   await opened
   host.send(...first(added('a', 1)))
@@ -402,7 +402,7 @@ test('a failed host stops the collection', async () => {
   assert.equal(collection.size, 1)
 })
 
-test('a collection is ended if its host fails while opening it', async () => {
+test('a collection that its host fails to open is ended', async () => {
   let ended = 0
   const host = {
     open(_, client) {

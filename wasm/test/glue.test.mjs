@@ -283,7 +283,7 @@ test('many empty messages are read in linear time and count toward the limit', a
   assert.equal(p.read(id), TOO_MUCH)
 })
 
-test('the limit applies only to unread bytes', async (t) => {
+test('the limit of a WebSocket applies only to unread bytes', async (t) => {
   const { p, id, socket: s } = await socket(t, 'ws://host/', 10)
   s.onopen()
   for (let i = 0; i < 5; i++) {
@@ -310,7 +310,7 @@ test('a WebSocket that reports only a clean close, as Firefox may do, counts as 
   assert.equal(p.imports.state(id), LOST)
 })
 
-test('a runtime without WebSocket, such as Node 20, is reported', async (t) => {
+test('a runtime without WebSockets, such as Node 20, is reported', async (t) => {
   const real = globalThis.WebSocket
   globalThis.WebSocket = undefined
   t.after(() => { globalThis.WebSocket = real })

@@ -161,7 +161,7 @@ for (const mode of ['shared', 'worker']) {
     assert.deepEqual(at.started.map(([kind]) => kind), [mode, mode, mode], 'the mode and the module stay the same')
   })
 
-  test(`${mode}: a worker that dies while loading the module fails the start`, async (t) => {
+  test(`${mode}: init fails if the worker dies while loading the module`, async (t) => {
     const at = browser(t)
     let lock
     at[mode] = (port) => {

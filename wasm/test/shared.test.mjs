@@ -67,7 +67,7 @@ test('clients with token functions share a watch if their tokens or user names a
   }
 })
 
-test('a client that leaves before its token arrives opens nothing', async () => {
+test('a client that leaves before its token arrives does not start a watch', async () => {
   const { engine, host } = shared()
   let answer
   const asked = new Promise((resolve) => { answer = resolve })

@@ -116,7 +116,7 @@ test('waiting watches are queued alternately at both slots', async () => {
   assert.deepEqual((await page.locks.query()).pending, [])
 })
 
-test('a watch closed while waiting leaves its slot to the next one', async () => {
+test('a watch that is closed while waiting leaves its slot to the next watch', async () => {
   const page = browser()
   page.observe('http/1.1')
   const [a, b] = [page.take(), page.take()]
@@ -129,7 +129,7 @@ test('a watch closed while waiting leaves its slot to the next one', async () =>
   assert.deepEqual(await answers([c, next]), [undefined, 'slot'])
 })
 
-test('a watch closed before it gets a slot holds none', async () => {
+test('a watch that is closed before it gets a slot does not hold one', async () => {
   const page = browser()
   const gone = page.take()
   gone.close()

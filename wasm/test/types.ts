@@ -79,7 +79,7 @@ listWatch({ resource: 'pods', namspace: 'shop' })
 listWatch({ resource: 'pods', indexes: { node: (pod: Pod) => pod.spec.nodeName } })
 // @ts-expect-error there is no such transport
 listWatch({ resource: 'pods', transport: 'sse' })
-// @ts-expect-error options are needed
+// @ts-expect-error options are required
 listWatch()
 
 const go = { importObject: {} }

@@ -7,7 +7,7 @@ const CHUNK = 64 << 10 // the chunk size of response bodies in browsers, in byte
 export const COURSES = ['decode', 'store', 'list', 'operate'] // same order as in program/main.go
 
 /**
- * @param task {program, course, data, passes}. `program` is the file of a WASM module, or empty for plain JavaScript.
+ * @param task {program, course, data, passes}. `program` is the file of a WASM module, or empty for plain JavaScript. `data` is the file of the response.
  * @returns {{figures}} the wall time of each pass in milliseconds by figure, and the CPU time in Node
  */
 export async function run(origin, { program, course, data, passes }) {

@@ -457,7 +457,7 @@ test('a change of the theme redraws the page', async () => {
   assert.equal(frames.length, 1)
 })
 
-test('scrolling draws other rows', async () => {
+test('scrolling draws the rows that become visible', async () => {
   await bootWith('#/v1/pods', ...Array.from({ length: 100 }, (_, i) => pod(`p${String(i).padStart(3, '0')}`)))
   assert.equal(keys()[0], 'shop/p000')
   byId('grid').scrollTop = 50 * 28

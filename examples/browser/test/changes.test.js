@@ -9,11 +9,11 @@ const entry = (type, { old, object = pod('2'), finalStateUnknown = false } = {})
 // Returns a stand-in for Versions with these results by version.
 const versions = (answers) => ({ asked: [], at(version, { asOf }) { this.asked.push([version, asOf]); return answers[version] } })
 
-test('additions and deletions need no objects', () => {
+test('additions and deletions are shown without objects', () => {
   for (const type of ['added', 'deleted']) assert.deepEqual(objectsOf(entry(type), versions({})), { complete: true })
 })
 
-test('without versions, the fields of the table are complete', () => {
+test('without a Versions object, the fields of the table count as complete', () => {
   const old = pod('1'), object = pod('2')
   assert.deepEqual(objectsOf(entry('modified', { old, object }), undefined), { old, object, complete: true })
 })

@@ -70,7 +70,7 @@ test('a late response of the previous server is ignored', async (t) => {
   assert.deepEqual(told, [['found', [pods]]])
 })
 
-test('the first version of a collection is used', async (t) => {
+test('the first version in the discovery response is used', async (t) => {
   const { collections: it, told } = collectionsWith(t, [answer({ ...collections, items: [{ metadata: {}, versions: [version, { ...version, version: 'v1beta1' }] }] })])
   await it.load(link)
   assert.deepEqual(told, [['found', [pods]]])

@@ -174,7 +174,7 @@ test('namespaces that cannot be listed are reported as null with the cause', () 
   assert.deepEqual(heard, [[null, cause]])
 })
 
-test('known namespaces stay when their watch stops', () => {
+test('known namespaces remain available after their watch stops', () => {
   const { heard, collection } = namespaces(), cause = { code: 'unauthorized', message: 'no', status: 401 }
   collection.items = [{ name: 'a' }]
   collection.report({ phase: 'stopped', cause })

@@ -49,7 +49,7 @@ test('the indicator describes pages that are not live', () => {
   assert.deepEqual(next(31_000), { ...lost, more: ' · next try in 30 s' })
 })
 
-test('a live page without any event is quiet', () => {
+test('a live page is quiet if no event has arrived', () => {
   assert.equal(indicator(state('live', { resourceVersion: '1' }), 60_000).more, ', last heard 1 min ago')
 })
 

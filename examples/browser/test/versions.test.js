@@ -97,7 +97,7 @@ test('an object revision with no known time is not requested', async (t) => {
   assert.deepEqual([await answered, requests], [{ reason: 'the time of this version is unknown' }, []])
 })
 
-test('a list that contains another revision of the object is a failure', async (t) => {
+test('a list that contains another revision of the object is reported as a failure', async (t) => {
   assert.deepEqual(await ask(t, () => json(list(pod('4'))), '5', { asOf: '7' }).answered, { reason: 'the object had another version at that time' })
 })
 
