@@ -13,8 +13,8 @@ import { Slots } from './slots.js'
 export const wasmURL = () => new URL('./listwatch.wasm', import.meta.url)
 
 /**
- * A collection for the module. `indexes` lists the indexed fields, and `needs` lists the fields that a projection must
- * keep for them.
+ * Describes a collection for the module. `indexes` lists the indexed fields, and `needs` lists the fields that a
+ * projection must keep for them.
  * @typedef {Omit<Spec, 'asks' | 'indexes' | 'persist' | 'token'> & { indexes: string[], needs: string[], restored:
  * boolean }} Watch
  */
@@ -121,7 +121,7 @@ export class Engine {
     this.#idle = undefined
   }
 
-  /** Answers a question of the module. @type {NonNullable<GlueHost['ask']>} */
+  /** Answers a question from the module. @type {NonNullable<GlueHost['ask']>} */
   #ask = (question, closed) => {
     const [kind, subject] = question.split(' ')
     switch (kind) {

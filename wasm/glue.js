@@ -13,7 +13,7 @@ import { Messages } from './websocket.js'
  * @typedef {{ text: string, revoked: Promise<void> }} Lease
  */
 /**
- * The answer to a question of the program.
+ * The answer to a question from the program.
  * @typedef {string | Uint8Array | Lease} HostAnswer
  */
 /**
@@ -59,7 +59,7 @@ export function glue(program, host) {
     }
   }
   const resumeAll = go._resume
-  go._resume = () => run(() => resumeAll.call(go)) // the timers of wasm_exec.js call it, too
+  go._resume = () => run(() => resumeAll.call(go)) // the timers of wasm_exec.js call _resume, too
 
   const view = (/** @type {number} */ pointer, /** @type {number} */ length) => new Uint8Array(go._inst.exports.mem.buffer, pointer, length)
   const string = (/** @type {number} */ pointer, /** @type {number} */ length) => decoder.decode(view(pointer, length))

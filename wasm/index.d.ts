@@ -69,7 +69,7 @@ export interface ListWatchOptions {
    */
   transport?: 'auto' | 'http' | 'ws'
   /**
-   * A bearer token, or a function that returns one. The function is called before each request, and once more after a 401.
+   * A bearer token, or a function that returns one. The function is called before each request, and again after a 401 response.
    *
    * Tabs share one watch only if their token functions return the same token at the start, or if `persist` names the user.
    */
@@ -84,13 +84,13 @@ export interface ListWatchOptions {
   /** The credentials mode of `fetch`. */
   credentials?: RequestCredentials
   /**
-   * The fields to keep, for example `["spec.nodeName", "spec.containers[*].image"]`. The result also has the object's
+   * The fields to keep, for example `["spec.nodeName", "spec.containers[*].image"]`. The result also contains the object's
    * identity in `metadata` and the fields of `indexes`. Default: all fields.
    */
   project?: string[]
   /**
    * Indexes by name, each with the field that it reads: with `{ node: "spec.nodeName" }`, `by("node", "n1")` returns the
-   * objects whose field is `"n1"`. If `[*]` matches several values, the index uses the first one. The limit is 200 indexes.
+   * objects whose field is `"n1"`. If `[*]` matches several values, the index uses the first value. The limit is 200 indexes.
    */
   indexes?: Record<string, string>
   /**

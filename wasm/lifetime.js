@@ -3,7 +3,7 @@
 
 /**
  * Acquires a lock for the lifetime of this context. The returned name is "" if locks are unavailable, for example in an
- * insecure context or a sandboxed frame. Other contexts cannot detect a crash then.
+ * insecure context or a sandboxed frame. In this case, other contexts cannot detect a crash.
  * @returns {Promise<{ name: string, release: () => void }>}
  */
 export function holdLifetimeLock() {

@@ -3,7 +3,8 @@
 import type { KubernetesObject, ListWatchOptions, Snapshot } from './index.js'
 
 /**
- * Follows a collection while the component is mounted, and returns its current snapshot. `null` does not open one.
+ * Follows a collection while the component is mounted, and returns its current snapshot. With `null`, it opens no
+ * collection.
  *
  * The snapshot is empty in the first render and on a server. `state.phase` and `state.cause` report the progress and
  * the errors. Invalid options throw a `ListWatchError`, which reaches the error boundary.

@@ -18,7 +18,7 @@ const RESPONSE_TIMEOUT = 5000 // in ms, for the answer of a shared worker
  * The worker of a page. The states are:
  * - `starting`: the worker is not ready. Collections wait.
  * - `ready`: the worker has the collections. If it dies, another one starts.
- * - `failed`: all collections have failed, and later ones fail at once.
+ * - `failed`: all collections have failed, and later ones fail immediately.
  */
 export class Remote {
   /** @type {'starting' | 'ready' | 'failed'} */

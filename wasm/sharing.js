@@ -15,7 +15,7 @@ import { listWatch } from './index.js'
  * @property {Snapshot<any>} snapshot
  */
 /**
- * A component. Since it was mounted, only its token function may have changed.
+ * A component. While it is mounted, only its token option may change.
  * @typedef {object} User
  * @property {string} name the options as a string
  * @property {UseListWatchOptions | null | undefined} options the options of the last render

@@ -33,7 +33,7 @@ export class Slots {
   #locks
   #sleep
 
-  /** Tests set the parameters. */
+  /** Only tests pass arguments. */
   constructor(locks = availableLocks(), Observer = globalThis.PerformanceObserver, wait = sleep) {
     this.#locks = locks
     this.#sleep = wait

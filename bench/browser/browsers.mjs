@@ -62,7 +62,7 @@ const programs = (client) => linear((method, params) => client.send(method, para
  * SharedWorker.
  */
 export async function memories(name, url, contenders) {
-  const browser = await launch(name, { args: ['--enable-blink-features=ForceEagerMeasureMemory'] }) // without it, Chromium waits for 20 s
+  const browser = await launch(name, { args: ['--enable-blink-features=ForceEagerMeasureMemory'] }) // without this flag, Chromium delays the measurement by 20 s
   const found = {}
   for (const contender of contenders) {
     progress(`${name}: memory, ${contender}`)

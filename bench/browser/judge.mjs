@@ -1,7 +1,7 @@
 // Compares the measurements with the budgets of the project.
 import { median } from './print.mjs'
 
-/** The maximum values. */
+/** The maximum value of each measurement. */
 export const budgets = {
   wasm: 600, // kB, compressed with brotli 11
   scripts: 12, // kB, minified and gzipped: the JavaScript of a page, or of its worker

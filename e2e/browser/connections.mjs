@@ -8,7 +8,7 @@ import { until } from './stage.mjs'
 
 const TEN = Array.from({ length: 10 }, (_, n) => `${n}`)
 
-/** Opens a page served by `front`. */
+/** Opens a page that `front` serves, and loads the package. */
 export async function open(profile, { url }, options) {
   const page = await openPage(profile)
   await page.goto(`${url}/`)
@@ -39,7 +39,7 @@ export async function ten(page, at, path, put, { prefix = 'cm', ...options } = {
 /** Puts an object into each of the ten collections and waits until the page shows them. */
 export async function change(page, path, put, prefix) {
   for (const n of TEN) await put(`${prefix}-${n}`, { n })
-  await until(`the objects ${prefix}`, async () => {
+  await until(`the objects with the prefix ${prefix}`, async () => {
     const all = await Promise.all(TEN.map((n) => show(page, n)))
     return all.every(({ objects }, n) => Object.keys(objects).some((key) => key.endsWith(`/${prefix}-${n}`)))
   })

@@ -32,7 +32,7 @@ export async function front(stage, api, { sockets = true } = {}) {
   const count = (response) => {
     seen.watches++
     // The proxy notices the end of a watch with a delay. So only watches older than AGE count for the maximum.
-    const timer = setTimeout(() => setImmediate(() => { // after the pending events
+    const timer = setTimeout(() => setImmediate(() => { // runs after the pending events
       if (response.destroyed) return
       settled.add(response)
       seen.most = Math.max(seen.most, settled.size)

@@ -1,4 +1,4 @@
-// Functions that tests call on a page. page/page.js implements them in the page.
+// Calls the functions of page/page.js in a page.
 import assert from 'node:assert/strict'
 import { isDeepStrictEqual } from 'node:util'
 import { until } from './stage.mjs'

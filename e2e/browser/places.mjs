@@ -40,7 +40,7 @@ async function places() {
   return { page, cdn, refused, close: () => servers.forEach((server) => { server.closeAllConnections(); server.close() }) }
 }
 
-/** Loads the package into a page or a frame. Its global `collections` holds the opened collections. */
+/** Loads the package into a page or a frame. The global `collections` contains the opened collections. */
 const load = (frame, base, options) => frame.evaluate(async (base, options, bytes) => {
   const { init, listWatch } = await import(`${base}/listwatch/index.js`)
   globalThis.collections = []
@@ -107,7 +107,7 @@ export function inPlaces(scene, modes) {
       const kill = async () => {
         if (mode === 'worker') return page.evaluate(() => globalThis.started.at(-1).terminate())
         const target = profile.browser().targets().find((target) => target.browserContext() === profile && target.type() === 'shared_worker')
-        await (await target.worker()).evaluate(() => { setTimeout(() => globalThis.close()) }) // after the response
+        await (await target.worker()).evaluate(() => { setTimeout(() => globalThis.close()) }) // closes the worker after the response
       }
       await kill()
       await until('the new worker', () => page.evaluate(() => globalThis.started.length === 2))

@@ -57,7 +57,7 @@ before(async () => {
   assert.ok(status === 201 || status === 409)
 })
 
-// Runs the page's functions directly in Node.
+// Returns a stand-in for a page, which runs the functions of the page directly in Node.
 async function inNode() {
   await import('./page/page.js')
   await globalThis.stage.load({}, new URL('../../wasm', import.meta.url).href)

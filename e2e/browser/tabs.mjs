@@ -180,7 +180,7 @@ const freeze = async (page, frozen) => {
   await session.detach()
 }
 
-// If tabs share a process, all of them crash, and so does a shared worker in it.
+// Crashes a tab. Other tabs and shared workers in the same process crash, too.
 const crash = async (page) => {
   const session = await page.createCDPSession()
   session.send('Page.crash').catch(() => {}) // a crashed page never responds

@@ -55,7 +55,7 @@ async function session(server, command) {
   return lines.join('\r\n')
 }
 
-// Renders the text in a terminal in a page.
+// Renders the text in a terminal emulator and saves a screenshot.
 async function draw(page, text) {
   await page.setViewport({ width: 1160, height: 600 })
   await page.setContent('<body style="margin:0;background:#16181d"><div id="terminal" style="display:inline-block;padding:14px"></div>')

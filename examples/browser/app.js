@@ -25,7 +25,7 @@ import { resetAnnouncements, showState } from './statusview.js'
 
 const FRAME = 6 // milliseconds per frame for reading rows
 const ARRANGE = 120 // milliseconds between two updates of the order while a list arrives
-const DRAW = 500 // milliseconds between two redraws without changes, which update the ages
+const DRAW = 500 // milliseconds between two redraws that only update the ages
 
 class App {
   #route = parse(location.hash)

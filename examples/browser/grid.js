@@ -143,7 +143,7 @@ export class Grid {
       this.#pool.push({ element, cells, flash: new Flash(element) })
       this.#body.append(element)
     }
-    for (const line of this.#pool) line.row = undefined // lines now show other rows
+    for (const line of this.#pool) line.row = undefined // each line now shows another row
   }
 
   /**

@@ -29,6 +29,6 @@ export function notice(kind, text) {
   announce(text)
 }
 
-document.addEventListener('notice', (event) => { // from theme.js, which is not a module
+document.addEventListener('notice', (event) => { // theme.js sends this event, because it is not a module
   if (event instanceof CustomEvent) notice(event.detail.kind, event.detail.text)
 })

@@ -33,7 +33,7 @@ function flood(response, first, then) {
   return counted
 }
 
-// Opens Pods and returns the cause of the first interruption or stop.
+// Opens a collection of Pods, and returns its first cause of an interruption or a stop, its phase and its size.
 async function causeOf(t, url, options = {}) {
   const pods = listWatch({ server: url, resource: 'pods', streamingLists: false, ...options })
   t.after(() => pods.close())

@@ -232,7 +232,7 @@ test('a collection opened on a failed connection fails immediately', async (t) =
 test('a closed page ends only its own collections', async (t) => {
   const at = browser(t)
   const first = await opened(at), second = await opened(at)
-  at.locks.kill(at.locks.names[0]) // lock of the first page
+  at.locks.kill(at.locks.names[0]) // the lock of the first page
   await until(() => !at.ports[1].onmessage) // the worker no longer listens to this page
   first.page.listWatch(options)
   await live(second.collection, second.page.listWatch({ ...options, resource: 'nodes' }))
@@ -243,7 +243,7 @@ test('the shared worker closes the collections of a closed page', async (t) => {
   const stops = t.mock.method(Engine.prototype, 'stop')
   const first = await opened(at), second = await opened(at)
   await live(first.page.listWatch({ ...options, resource: 'nodes' }))
-  at.locks.kill(at.locks.names[0]) // lock of the first page
+  at.locks.kill(at.locks.names[0]) // the lock of the first page
   await until(() => !at.ports[1].onmessage) // the worker no longer listens to this page
   assert.equal(stops.mock.callCount(), 1, 'only the first page watches nodes')
   await live(second.collection)

@@ -1,6 +1,6 @@
-// The contenders. Each loads its code and returns a function that watches the Pods of a server. That function calls
-// `seen` with the resourceVersion of every change after it has read the object. When the list is complete, it returns
-// an object with size() and touch(), which reads each Pod.
+// Defines the contenders. Each one loads its code and returns a function that watches the Pods of a server. That
+// function calls `seen` with the resourceVersion of every change, after it has read the object. When the list is
+// complete, the function returns an object with size() and touch(). touch() reads each Pod.
 import { clientgo, load } from './clientgo.js'
 import { ours } from './ours.js'
 import { plain } from './plain.js'

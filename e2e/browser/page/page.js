@@ -1,5 +1,5 @@
-// The functions that tests call in a page. Collections have names because only data can pass between a test and its
-// page.
+// Defines the functions that tests call in a page. Collections have names because only data can pass between a test and
+// its page.
 const before = new Set(Reflect.ownKeys(globalThis))
 const followed = new Map()
 let library

@@ -9,7 +9,7 @@ const change = (type, of, more) => ({ type, key: of.key, item: of, initial: fals
 const keys = (rows) => rows.view.map((row) => row.key).join(' ')
 const readAll = (rows) => rows.read(() => false)
 
-// Computes the view from scratch.
+// Returns the expected view, computed from scratch.
 function expected(all, term, column, sign) {
   const value = ({ key, object }) => (column === 'n' ? object.n : column ? key.replace(/\d+/, (d) => d.padStart(12, '0')) : key)
   const order = (a, b) => (a < b ? -1 : a > b ? 1 : 0)
