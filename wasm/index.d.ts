@@ -137,7 +137,7 @@ export interface State {
   readonly resourceVersion: string
   /** The time of the last data from the server, in milliseconds since 1970; 0 before the first data. */
   readonly lastEventAt: number
-  /** The last error; undefined while the collection is live, unless its code is `"turns"`. */
+  /** The last error. While the collection is live, it is undefined or has the code `"turns"`. */
   readonly cause?: ListWatchError | undefined
   /** The time of the next attempt, in milliseconds since 1970; defined while the collection is interrupted. */
   readonly retryAt?: number | undefined

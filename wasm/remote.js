@@ -54,7 +54,7 @@ export class Remote {
     this.#failed = failed
   }
 
-  /** Starts a worker. The promise rejects with a ListWatchError if that fails. */
+  /** Starts a worker. The promise rejects with a ListWatchError if the worker does not start. */
   async start() {
     this.#state = 'starting'
     this.refused = true

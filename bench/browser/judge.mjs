@@ -26,7 +26,7 @@ export function judge({ sizes, browsers, memory }) {
   if (memory) {
     const most = ({ came, read }) => Math.max(came, read)
     const times = (contender) => most(memory[contender]) / most(memory.plain)
-    const beside = `${memory[mode].shared.toFixed(0)} MB in the SharedWorker, shared by all tabs; mode worker: ${times('worker').toFixed(2)} times plain`
+    const beside = `${memory[mode].shared.toFixed(0)} MB in the SharedWorker, shared by all tabs; mode worker: ${times('worker').toFixed(2)} times the memory of plain JavaScript`
     rows.push(row('chrome: memory with 10,000 Pods, relative to plain JavaScript', times(mode), budgets.memory, beside),
       row('chrome: memory with three fields of each Pod, relative to plain JavaScript', times('projected'), budgets.projected))
   }
@@ -37,13 +37,13 @@ function speed(name, rounds) {
   const all = (contender, what) => rounds.map((round) => round[contender][what])
   const times = (what) => median(rounds.map((round) => round[mode][what] / round.plain[what]))
   const ms = (contender, what) => median(all(contender, what)).toFixed(0)
-  const both = (what) => `${ms(mode, what)} ms, plain ${ms('plain', what)} ms`
+  const both = (what) => `${ms(mode, what)} ms, plain JavaScript ${ms('plain', what)} ms`
   const floor = median(all('empty', 'paced'))
   const block = row(`${name}: longest main-thread block at 1,000 changes/s, ms`, median(all(mode, 'paced')), budgets.block,
-    `plain ${ms('plain', 'paced')}, an empty page ${floor.toFixed(0)}`)
+    `plain JavaScript ${ms('plain', 'paced')} ms, an empty page ${floor.toFixed(0)} ms`)
   if (floor > budgets.block) block.met = 'not measured' // on this machine, even an empty page blocks for longer
   return [
-    row(`${name}: from init to 1,000 Pods, relative to plain JavaScript`, times('synced'), budgets.synced, `${both('synced')}; including code ${both('nothing')}`),
+    row(`${name}: from init to 1,000 Pods, relative to plain JavaScript`, times('synced'), budgets.synced, `${both('synced')}; including code loading ${both('nothing')}`),
     block,
     row(`${name}: a burst of 10,000 changes, relative to plain JavaScript`, times('burst'), budgets.burst, `${both('burst')}; second burst ${both('again')}`),
   ]

@@ -27,8 +27,8 @@ const held = ['plain', 'shared', 'worker', 'main', 'projected', ...others]
 function tabulate(found) {
   const columns = Object.entries({
     nothing: '1,000 Pods including code loading, ms', synced: '1,000 Pods after init, ms', paced: 'longest block at 1,000 changes/s, ms',
-    pacedTook: '5,000 changes, ms', burst: '10,000 changes, ms', burstBlock: 'block of 10,000, ms', again: '10,000 more, ms',
-    againBlock: 'block of 10,000 more, ms', rss: 'process with 10,000 Pods, MB', heap: 'heap, buffers and WebAssembly, MB',
+    pacedTook: '5,000 changes, ms', burst: '10,000 changes, ms', burstBlock: 'longest block of 10,000 changes, ms', again: '10,000 more, ms',
+    againBlock: 'longest block of 10,000 more, ms', rss: 'process with 10,000 Pods, MB', heap: 'heap, buffers and WebAssembly, MB',
   })
   const contenders = [...new Set(found.flatMap((round) => Object.keys(round)))]
   return contenders.map((contender) => {
@@ -52,7 +52,7 @@ async function measure(url, folder) {
   }
   if (!check) {
     print(`node, medians of ${rounds} rounds`, tabulate(await inNode(url, rounds)))
-    console.log(`client-go as WebAssembly: ${brotli(clientgo).toFixed(1)} kB, brotli 11`)
+    console.log(`client-go as WebAssembly: ${brotli(clientgo).toFixed(1)} kB, compressed with brotli 11`)
   }
   return figures
 }

@@ -50,7 +50,7 @@ export async function change(page, path, put, prefix) {
  * Checks the number of concurrent HTTP watches. The limit is two, plus a short watch that determines why a WebSocket
  * failed.
  */
-export const bounded = ({ seen }) => assert.ok(seen.most <= 2 + (seen.refused ? 1 : 0), `${seen.most} watches over HTTP`)
+export const bounded = ({ seen }) => assert.ok(seen.most <= 2 + (seen.refused ? 1 : 0), `${seen.most} concurrent watches over HTTP`)
 
 export function connections(scene) {
   const path = '/api/v1/namespaces/default/configmaps?limit=1'

@@ -195,7 +195,7 @@ export function dashboard(name) {
       await view.until('the collection that was added during the outage', () => view.page.$('a[title="example.com/v1/gizmos"]'))
     }))
 
-    it('retries immediately on request', play({}, async (view, cluster) => {
+    it('retries immediately at the user\'s request', play({}, async (view, cluster) => {
       await view.create('pods', pod('web-0'))
       await view.goto('#/v1/pods')
       await view.until('the connection', () => view.text('#connection-text'), 'Live')
@@ -278,7 +278,7 @@ export function dashboard(name) {
       await view.goto('#/v1/pods')
       await view.until('the connection', () => view.text('#connection-text'), 'Live')
       await cluster.stop()
-      await view.until('cause and countdown', async () => /^No connection · next try in \d+ s$/.test(await view.text('#connection-text')))
+      await view.until('the cause and the countdown', async () => /^No connection · next try in \d+ s$/.test(await view.text('#connection-text')))
       assert.match(await view.text('#stale'), /^Stale: last update at \d\d:\d\d:\d\d, \d+s ago\. Later changes are unknown\. Cause: ./)
       await view.until('the announcement', () => view.text('#announcer'), 'No connection')
       await view.picture('offline')
@@ -420,12 +420,12 @@ export function dashboard(name) {
       await view.goto('#/v1/pods')
       await view.until('the connection', () => view.text('#connection-text'), 'Live')
       const wide = () => view.page.evaluate(() => document.documentElement.scrollWidth)
-      assert.equal(await wide(), 390, 'no element overflows the window, even invisibly')
+      assert.equal(await wide(), 390, 'the page is not wider than the window')
       const outside = () => view.page.$$eval('.bar > *, .toolbar > *, .goto, #connection-text, .head > :nth-child(-n+4)', (all) => all
         .filter((e) => e.checkVisibility() && (e.getBoundingClientRect().right > innerWidth || e.id === 'connection-text' && e.scrollWidth > e.clientWidth)).map((e) => e.outerHTML))
       assert.deepEqual(await outside(), [])
       await cluster.stop()
-      await view.until('cause and countdown', async () => /^No connection · next try/.test(await view.text('#connection-text')))
+      await view.until('the cause and the countdown', async () => /^No connection · next try/.test(await view.text('#connection-text')))
       assert.deepEqual(await outside(), [])
       await view.picture('narrow')
       await view.look('dark')

@@ -50,7 +50,7 @@ export function states(scene, modes) {
       await equal(cluster, page)
     }))
 
-    it(`${mode}: the package adds no globals, and a closed collection leaves no watch`, () => scene.fresh(async (profile) => {
+    it(`${mode}: the package adds no globals, and a closed collection leaves no open watch`, () => scene.fresh(async (profile) => {
       const cluster = await scene.cluster()
       await cluster.write({ n: 20, seed: 1 })
       const page = await scene.open(profile, { mode })

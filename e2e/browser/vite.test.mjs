@@ -61,7 +61,7 @@ async function shows(url, mode) {
   await profile.close()
 }
 
-test('builds and runs in every mode under a content security policy', async () => {
+test('the package builds and runs in every mode under a content security policy', async () => {
   build(folder)
   const built = readdirSync(join(folder, 'dist/assets'))
   assert.equal(built.filter((file) => file.endsWith('.wasm')).length, 1, `${built}`)
@@ -85,6 +85,6 @@ test('the JavaScript around the WASM module stays within its budget', (t) => {
   }
 })
 
-test('runs in the development server', async () => {
+test('the package runs in the development server', async () => {
   await serving([], (url) => shows(url, ''))
 })

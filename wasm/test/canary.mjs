@@ -20,7 +20,7 @@ export function formsOf(...names) {
 
 /** Fails if the text contains one of these forms of a secret. */
 export function absent(where, text, forms) {
-  for (const form of forms) assert.ok(!text.includes(form), `${where} has ${form}: ${text}`)
+  for (const form of forms) assert.ok(!text.includes(form), `${where} contains ${form}: ${text}`)
 }
 
 /** Returns everything that a value contains, as a logger would print it. */

@@ -156,7 +156,7 @@ test('a state change without object changes causes an empty batch', async () => 
   assert.equal(collection.state.phase, 'interrupted')
 })
 
-test('a subscriber receives only later changes', async () => {
+test('a subscriber receives only changes after its subscription', async () => {
   const { collection, host, opened } = withFakeHost()
   await opened
   host.send(...first(added('a', 1)))
@@ -239,7 +239,7 @@ for (const [way, end] of Object.entries({
   })
 }
 
-test('return() ends a loop from outside', async () => {
+test('return() called from outside ends a for-await loop', async () => {
   const { collection, host, opened } = withFakeHost()
   await opened
   host.send(...first(added('a', 1)))

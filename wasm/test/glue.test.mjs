@@ -81,7 +81,7 @@ test('a response is not read in advance', async () => {
   await until(() => p.woken.length > 1)
   let held = -1
   await until(() => held === (held = sent)) // the server cannot send more
-  assert.ok(sent < 5e7, `${sent} bytes were taken`)
+  assert.ok(sent < 5e7, `${sent} bytes were sent`)
   p.imports.close(id)
 })
 

@@ -51,7 +51,7 @@ test('an endless string is rejected as too large, and its connection is closed',
   const { cause } = await causeOf(t, url)
   assert.equal(cause.code, 'too-large')
   await until(() => counted.over)
-  assert.ok(counted.sent < 256 << 20, `${counted.sent} bytes were taken`)
+  assert.ok(counted.sent < 256 << 20, `${counted.sent} bytes were sent`)
 })
 
 test('an endless list exceeds maxObjects', async (t) => {

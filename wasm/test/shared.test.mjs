@@ -299,7 +299,7 @@ test('an unresponsive tab is asked last for replays and tokens', async (t) => {
   assert.equal(engine.started.length, 1)
 })
 
-test('if a tab does not return a token within a second, the next tab is asked and stays first', async (t) => {
+test('a tab that does not return a token within a second is asked last from then on', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const asked = []
   let wake

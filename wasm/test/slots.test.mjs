@@ -45,7 +45,7 @@ for (const protocol of ['http/1.1', 'http/1.0', '']) {
     const page = browser()
     page.observe(protocol)
     assert.deepEqual(await answers([page.take(), page.take(), page.take()]), ['slot', 'slot', 'busy'])
-    assert.deepEqual(await answers([page.take(false, 'http://127.0.0.1:8002')]), [undefined], 'waits for an entry')
+    assert.deepEqual(await answers([page.take(false, 'http://127.0.0.1:8002')]), [undefined], 'the watch waits for a timing entry')
     await page.pass(200)
   })
 }
@@ -157,7 +157,7 @@ test('a turn ends after its duration if another watch waits', async () => {
   assert.deepEqual([a.over, b.over], [true, true])
 })
 
-test('a returned slot is not revoked again', async () => {
+test('a returned slot is not revoked', async () => {
   const page = browser()
   page.observe('http/1.1')
   const a = page.take()

@@ -31,7 +31,7 @@ const LONGEST = 30_000 // in ms, for each condition
 /** Waits until a condition holds. It rejects with the source of the condition after LONGEST. */
 export async function until(holds) {
   for (const deadline = performance.now() + LONGEST; !await holds(); await new Promise((resolve) => setTimeout(resolve, 5))) {
-    if (performance.now() > deadline) throw new Error(`waited for ${LONGEST / 1000} s in vain: ${holds}`)
+    if (performance.now() > deadline) throw new Error(`still false after ${LONGEST / 1000} s: ${holds}`)
   }
 }
 

@@ -53,7 +53,7 @@ async function events(each) {
     }
     begun += text.slice(start)
   }
-  if (begun + decoder.decode()) throw new Error('the stream was cut short')
+  if (begun + decoder.decode()) throw new Error('the stream was truncated')
 }
 
 async function list(store) {

@@ -83,7 +83,7 @@ test('a page without a route shows Pods', async () => {
   assert.equal(byId('connection-text').textContent, 'Connecting')
 })
 
-test('a page shows the collection and the namespace in its URL', async () => {
+test('a page shows the collection and the namespace that its URL names', async () => {
   await boot('#/v1/pods?ns=shop')
   assert.equal(feed().options.namespace, 'shop')
   assert.equal(byId('grid').getAttribute('aria-label'), 'Pods in shop')
@@ -155,7 +155,7 @@ test('a search filters the table and announces the number of matches once', asyn
   assert.equal(heard(), '', 'without a search, no matches are announced')
 })
 
-test('a search in the URL appears in the field', async () => {
+test('a search term in the URL appears in the search field', async () => {
   await bootWith('#/v1/pods?q=web', pod('web'), pod('db'))
   assert.equal(byId('search').value, 'web')
   assert.deepEqual(keys(), ['shop/web'])
@@ -270,7 +270,7 @@ test('selecting another collection replaces the current one', async () => {
   assert.equal(textOf('#collections [aria-current]'), 'nodes')
   drawn()
   assert.deepEqual(keys(), [])
-  assert.equal(heard(), '', 'the announcement about the Pods is cancelled')
+  assert.equal(heard(), '', 'the announcement about the Pods is canceled')
   feed().report(live('10'), first(item({ metadata: { name: 'n' } })))
   drawn()
   press(byId('grid'), 'j')
@@ -313,7 +313,7 @@ test('a collection is identified by group and plural', async () => {
   await boot('#/example.com/v1/pods')
   assert.equal(byId('title').textContent, 'pods')
   hash('#/v1beta1/pods')
-  assert.equal(feed().options.resource, 'v1/pods', 'in the server\'s preferred version')
+  assert.equal(feed().options.resource, 'v1/pods', 'the collection is opened in the server\'s preferred version')
 })
 
 test('before the server responds, the page shows its status instead of the table', async () => {
@@ -408,7 +408,7 @@ test('a collection is reopened when its definition changes', async () => {
   assert.deepEqual(feeds().map(({ closed }) => closed), [true, false])
 })
 
-test('a stopped collection is reopened when the collections change', async () => {
+test('a stopped collection is reopened when the list of collections changes', async () => {
   await boot()
   feed().report({ ...live('10'), phase: 'stopped' })
   answer = () => discovery(...RESOURCES, resource('widgets'))

@@ -42,13 +42,13 @@ test('requests are retried until the server responds, and each failure is report
   assert.deepEqual(told.slice(3), [['found', [pods]]])
 })
 
-test('a rejected token is not retried', async (t) => {
+test('a request with a rejected token is not retried', async (t) => {
   const { collections: it, told } = collectionsWith(t, [answer({ message: 'Unauthorized' }, 401)])
   await it.load(link)
   assert.deepEqual(told.map(([name, { status, message }]) => [name, status, message]), [['refused', 401, 'the server answered 401: Unauthorized']])
 })
 
-test('refresh returns the failure', async (t) => {
+test('refresh returns the error of a failed request', async (t) => {
   const { collections: it, told } = collectionsWith(t, [answer({ message: 'no' }, 403), answer(collections)])
   assert.equal((await it.refresh(link)).message, 'the server answered 403: no')
   assert.deepEqual(told, [])
@@ -97,7 +97,7 @@ test('the collections are saved for the next visit to the same server', async (t
   assert.deepEqual(JSON.parse(storage.value), { server: 'http://host', resources: [pods] })
   told.length = 0
   it.load(link)
-  assert.deepEqual(told, [['found', [pods]]], 'before the server responds')
+  assert.deepEqual(told, [['found', [pods]]], 'the saved collections are shown before the server responds')
   await turn()
   assert.equal(told[1][0], 'waiting')
   told.length = 0

@@ -41,7 +41,7 @@ test('the dialog returns the server and the token and clears the token field', a
   assert.equal(byId('connect-token').value, '')
 })
 
-test('an empty URL means the page\'s origin', async () => {
+test('an empty server URL selects the page\'s origin', async () => {
   const answer = askForServer({ server: 'http://old.example', token: '' })
   byId('connect-server').value = ' '
   submit()
@@ -70,7 +70,7 @@ test('Escape cancels the dialog even after an earlier submission', async () => {
 
 test('an open dialog is not opened twice', async () => {
   byId('connect').showModal()
-  byId('connect').showModal = () => assert.fail('a browser throws here')
+  byId('connect').showModal = () => assert.fail('a browser would throw here')
   const answer = askForServer({ server: 'http://a.example', token: '' })
   submit()
   assert.deepEqual(await answer, { server: 'http://a.example', token: '' })

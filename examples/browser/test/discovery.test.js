@@ -18,7 +18,7 @@ function answers(t, byPath) {
   return requests
 }
 
-test('both documents contribute collections that can be listed and watched', async (t) => {
+test('discovery returns the collections from /api and /apis that can be listed and watched', async (t) => {
   const requests = answers(t, {
     '/api': list(group('', 'v1', resource('pods', { shortNames: ['po'] }), resource('nodes', { scope: 'Cluster' }), resource('bindings', { verbs: ['create'] }), resource('old', { verbs: ['list'] }), resource('odd', { verbs: ['watch'] }))),
     '/apis': list(group('apps', 'v1', resource('pods', { responseKind: { kind: '' } }), resource('plain', { verbs: undefined, responseKind: undefined })), {}, { metadata: { name: 'x' }, versions: [{ version: 'v1' }] }),

@@ -59,7 +59,7 @@ test('scripts and styles that fail to load are named', () => {
   assert.equal(listeners.error.capture, true, 'errors of elements do not bubble')
 })
 
-test('the button reloads the page', () => {
+test('the reload button reloads the page', () => {
   loaded()
   byId('reload').dispatchEvent(new Event('click'))
   assert.equal(reloads, 1)

@@ -28,7 +28,7 @@ test('a feed requests the fields of its columns', () => {
   assert.equal(optionsOf({ resource: { ...pods, group: 'apps', plural: 'deployments' } }).resource, 'apps/v1/deployments')
 })
 
-test('only namespaced collections use the namespace', () => {
+test('only namespaced collections use the selected namespace', () => {
   assert.equal(optionsOf({ namespace: 'shop' }).namespace, 'shop')
   assert.equal('namespace' in optionsOf({ namespace: 'shop', resource: { ...pods, plural: 'nodes', namespaced: false } }), false)
   assert.deepEqual(feedOf({ namespace: 'shop' }).columns.map(({ id }) => id)[0], 'name')
@@ -54,7 +54,7 @@ test('changes update the rows, the history and the rate, and are reported', (t) 
   assert.deepEqual(feed.state.phase, 'loading')
   collection.report(live('10'), [added(one, { initial: true }), added(pod('1', {}, 'db'), { initial: true })])
   assert.deepEqual([feed.rows.size, told, feed.history.of('shop/web').length], [2, 1, 0])
-  assert.equal(feed.rate.list(now).at(-1), 0, 'the first list does not count')
+  assert.equal(feed.rate.list(now).at(-1), 0, 'the first list does not count as changes')
   assert.equal(feed.state.resourceVersion, '10')
   collection.report(live('20'), [modified(two, one)])
   collection.report(live('30'), [deleted(two)])
@@ -84,7 +84,7 @@ test('a new state is reported even without changes', () => {
   assert.deepEqual([told, feed.state.phase], [1, 'live'])
 })
 
-test('a resource that the server does not list has a cause and is not opened', () => {
+test('the feed of a resource that the server does not list is stopped with a cause', () => {
   const feed = feedOf({ resource: { ...pods, version: '', plural: 'nosuch' } })
   assert.equal(opened.length, 0)
   assert.deepEqual(feed.state, { phase: 'stopped', stale: true, cause: { code: 'not-found', message: 'the server does not list nosuch' }, resourceVersion: '', lastEventAt: 0 })
@@ -92,7 +92,7 @@ test('a resource that the server does not list has a cause and is not opened', (
   feed.close()
 })
 
-test('rejected options become a cause, and other errors are thrown', () => {
+test('a feed with rejected options is stopped with a cause, and other errors are thrown', () => {
   calls.refuse = new ListWatchError('invalid', 'bad namespace')
   assert.equal(feedOf().state.cause.message, 'bad namespace')
   calls.refuse = new TypeError('a defect')

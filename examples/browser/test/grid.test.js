@@ -190,7 +190,7 @@ test('a narrow table hides spare columns, starting with the last one', () => {
   const least = 170 + 50 + 64 + 16
   const shown = () => {
     const hidden = [...all('[role="columnheader"]', element), ...lines()[0].children].map((e) => e.hidden)
-    assert.deepEqual(hidden.slice(0, 5), hidden.slice(5), 'headers and cells')
+    assert.deepEqual(hidden.slice(0, 5), hidden.slice(5), 'headers and cells hide the same columns')
     return columns.filter((_, i) => !hidden[i]).map(({ id }) => id).join(' ')
   }
   const style = (property) => element.style.getPropertyValue(property)

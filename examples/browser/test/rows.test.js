@@ -218,7 +218,7 @@ test('update reports whether rows moved', () => {
   }
 })
 
-test('many changes at once have the same result as few', () => {
+test('many changes at once have the same result as a few changes', () => {
   for (const n of [200, 201]) {
     const rows = new Rows(columns)
     rows.sort('n', true)
@@ -234,7 +234,7 @@ test('many changes at once have the same result as few', () => {
   }
 })
 
-test('reading can stop and continue later', () => {
+test('reading rows can stop and continue later', () => {
   const rows = new Rows(columns)
   rows.apply(['a', 'b', 'c'].map((key) => change('added', item(key, 1, { app: 'x' }), { initial: true })), 0)
   assert.equal(rows.read(() => assert.fail('no row has to be read')), false)
@@ -280,7 +280,7 @@ test('a search matches keys of unread rows and ignores case', () => {
   rows.search('77')
   readAll(rows)
   rows.update()
-  assert.equal(keys(rows), 'db', 'the text of a column')
+  assert.equal(keys(rows), 'db', 'the text of a column matches')
 })
 
 test('a search of read rows ignores case', () => {

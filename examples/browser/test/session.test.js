@@ -71,7 +71,7 @@ test('a notice is shown while the namespaces are not watched', async () => {
   assert.equal(line('namespaces'), undefined)
 })
 
-test('the page waits with the cause until the server responds', async () => {
+test('the page shows the cause of a failure until the server responds', async () => {
   begin()
   answer = away
   session.connect()

@@ -37,7 +37,7 @@ test('each second has a bar whose height is relative to the highest count', () =
   assert.deepEqual(calls, [['setTransform', 1, 0, 0, 1, 0, 0], ['clearRect', 0, 0, 120, 22]])
 })
 
-test('a few changes have low bars', () => {
+test('the bars are low if there are few changes', () => {
   assert.deepEqual(draw(1, 2).bars.slice(-2), [['red', 116, 17, 1.5, 5], ['red', 118, 12, 1.5, 10]])
 })
 

@@ -59,7 +59,7 @@ test('only a 401 response requires another token', () => {
   assert.equal(needsToken(state('live')), false)
 })
 
-test('the button is hidden while the page connects', () => {
+test('the retry button is hidden while the page connects', () => {
   for (const phase of ['loading', 'listing']) assert.equal(actionLabel(state(phase)), '')
   assert.equal(actionLabel(state('interrupted')), 'Try now')
 })

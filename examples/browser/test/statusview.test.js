@@ -54,7 +54,7 @@ test('without a feed, the table is hidden', () => {
   assert.deepEqual(texts('#empty > *'), ['Not listed yet: No connection', 'refused'])
 })
 
-test('the focus moves to the table when the button disappears', () => {
+test('the focus moves to the table when the retry button disappears', () => {
   show(lost)
   byId('retry').focus()
   show(lost)
@@ -67,7 +67,7 @@ test('the focus moves to the table when the button disappears', () => {
   assert.equal(document.activeElement.id, 'search')
 })
 
-test('a hidden button keeps its label', () => {
+test('the hidden retry button keeps its label', () => {
   show({ ...lost, cause: { code: 'unauthorized', message: 'no' } })
   assert.equal(text('retry'), 'Enter another token')
   show(live)
@@ -117,7 +117,7 @@ test('an empty table shows the reason', () => {
   assert.equal(hidden('empty'), true)
 })
 
-test('each state is announced once, with the count of a live collection', () => {
+test('each state is announced once, and a live state includes the number of objects', () => {
   show(live)
   assert.equal(later(), 'Live. 3 pods')
   byId('announcer').textContent = ''

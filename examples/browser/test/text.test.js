@@ -107,7 +107,7 @@ test('a live page reports delayed changes while watches take turns', () => {
   assert.deepEqual(shown(12_000), { tone: 'quiet', text: 'Live, a few seconds behind', more: ', last heard 12 s ago', title: cause.message })
 })
 
-test('the button offers another token after a 401 response, or a retry unless the server requested a delay', () => {
+test('the retry button offers another token after a 401 response, or a retry unless the server requested a delay', () => {
   const offered = (phase, code, status) => actionLabel({ phase, stale: true, cause: { code, message: 'x', status } })
   assert.equal(offered('interrupted', 'unauthorized', 401), 'Enter another token')
   assert.equal(offered('stopped', 'unauthorized'), 'Enter another token')
@@ -230,7 +230,7 @@ test('a route has empty parts if its URL omits them', () => {
   assert.equal(parse('#/v1/a%20b').plural, 'a b')
 })
 
-test('a URL contains only the set parts of a route', () => {
+test('a URL contains only the parts of a route that are set', () => {
   const route = { group: '', version: 'v1', plural: 'pods' }
   assert.equal(format(route), '#/v1/pods')
   assert.equal(format({ ...route, descending: true }), '#/v1/pods')

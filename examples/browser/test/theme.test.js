@@ -22,7 +22,7 @@ beforeEach(() => {
   notices = []
 })
 
-test('the default theme is the system setting, and the button cycles through all themes', async () => {
+test('the default theme is the system setting, and the theme button cycles through all themes', async () => {
   assert.equal(await load(), 'auto')
   assert.deepEqual(button(), ['◐', 'Theme: system setting (t)', 'Theme: system setting'])
   click()

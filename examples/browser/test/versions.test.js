@@ -65,7 +65,7 @@ const failures = {
   'the response is not a JSON object': [() => new Response('<html>'), { current: true }],
 }
 for (const [reason, [respond, how]] of Object.entries(failures)) {
-  test(`a failure has the reason: ${reason}`, async (t) => {
+  test(`a failed request is reported with the reason: ${reason}`, async (t) => {
     const answer = await ask(t, respond, '5', how).answered
     assert.equal(answer.reason, reason)
     assert.equal(answer.object, undefined)
@@ -153,12 +153,12 @@ test('pending and stored revisions are limited, and the oldest are dropped first
   }
   ask(1, 40)
   await drain()
-  assert.deepEqual([pending.length, versions.arrivals, pending[1].asOf], [31, 31, '11'], 'the first of 40, and the last 30')
+  assert.deepEqual([pending.length, versions.arrivals, pending[1].asOf], [31, 31, '11'], 'the first of 40 versions and the last 30 are requested')
   ask(41, 70)
   await drain()
   assert.equal(versions.arrivals, 61)
   assert.ok(versions.at('11', {}), 'the second of 61 versions is stored')
-  assert.equal(versions.at('1', {}), undefined, 'the first version is not')
+  assert.equal(versions.at('1', {}), undefined, 'the first of 61 versions is dropped')
 })
 
 test('a result that arrives after close is dropped', async (t) => {
