@@ -5,9 +5,9 @@ export const ADDED = 1, MODIFIED = 2, DELETED = 3, RESET = 4, SYNCED = 5, LIVE =
   STOPPED = 9, SWITCHED = 10, PAGE = 11
 /** An object that an earlier page saved. Only JavaScript sends this record and the next two. */
 export const SAVED = 12
-/** The time of the last data from the server, and the resourceVersion. */
+/** A record with the time of the last data from the server and the resourceVersion. */
 export const ACTIVITY = 13
-/** The reason why the collection is not saved, or "" to clear it. */
+/** A record with the reason why the collection is not saved, or "" to clear the reason. */
 export const UNSAVED = 14
 
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true }) // keeps a byte order mark

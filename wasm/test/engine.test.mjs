@@ -53,7 +53,7 @@ const failing = {
   'an HTML page': () => `${base}/login`,
   'no server': () => 'http://127.0.0.1:1/listwatch.wasm',
   'a missing file': () => new URL('./none.wasm', import.meta.url),
-  'a relative path without a page': () => './listwatch.wasm',
+  'a relative path outside of a page': () => './listwatch.wasm',
   'invalid bytes': () => new Uint8Array([1, 2, 3]),
   'a number': () => 7,
 }

@@ -45,7 +45,7 @@ export function listWatch(options) {
   return made
 }
 
-/** Returns an item for an object. */
+/** Returns an item that contains the object. */
 export function item(object, resourceVersion = '1') {
   const { name, namespace = '' } = object.metadata
   return { key: namespace ? `${namespace}/${name}` : name, namespace, name, resourceVersion, object: { ...object, metadata: { ...object.metadata, resourceVersion } } }
