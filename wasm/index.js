@@ -1,4 +1,4 @@
-// The entry point of the package. index.d.ts is generated from it and from types.d.ts.
+// The entry point of the package. index.d.ts is generated from this file and from types.d.ts.
 
 /** @import { InitOptions, KubernetesObject, ListWatch, ListWatchOptions } from './types.js' */
 /** @import { Link } from './connect.js' */

@@ -1,5 +1,5 @@
 'use client'
-// The React binding. react.d.ts is generated from it.
+// Implements the React binding. react.d.ts is generated from this file.
 
 /** @import { KubernetesObject, ListWatchOptions, Snapshot } from './types.js' */
 /** @import { User } from './sharing.js' */

@@ -141,7 +141,8 @@ for (const browser of ['chrome', 'firefox'].filter((name) => process.env[name.to
     before(async () => scene.begin({ trusted: await publicKey() }))
     after(() => scene.end())
     for (const mode of ['main', 'shared']) {
-      // WebSocket runs first: Chromium cancels the first WebSocket to a server that requests client certificates.
+      // The WebSocket tests run first, because Chromium cancels the first WebSocket to a server that requests client
+      // certificates.
       for (const transport of ['ws', 'http']) {
         it(`${mode}, ${transport}: shows the server's state and error responses`, () => scene.fresh(async (profile) => course(await scene.open(profile, { mode }), transport)))
       }

@@ -19,7 +19,7 @@ export class Flash {
   }
 
   /**
-   * Shows the mark of a row. The element may have shown another row.
+   * Shows the mark of a row. The element may have shown another row before.
    * @param {Mark | undefined} mark
    * @param {number} now in milliseconds
    */
