@@ -38,7 +38,7 @@ it('the page parses and keeps only the visible Pods of 10,000, even while they c
   await view.until('the last row', () => view.page.$eval('#grid', (grid) => document.getElementById(grid.getAttribute('aria-activedescendant'))?.getAttribute('aria-rowindex')), String(N + 1))
   assert.equal(await view.page.$eval('#grid', (grid) => grid.getAttribute('aria-rowcount')), String(N + 1))
   await view.page.type('#search', '-9999')
-  await view.until('the Pod of the search', async () => /^1 of 10,000$/.test(await view.text('#count')))
+  await view.until('the Pod that matches the search', async () => /^1 of 10,000$/.test(await view.text('#count')))
   await view.page.$eval('#search', (e) => { e.value = ''; e.dispatchEvent(new Event('input')) })
   await view.picture('many')
 }))

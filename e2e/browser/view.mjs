@@ -131,7 +131,7 @@ export class View {
     assert.deepEqual(problems, [], where)
   }
 
-  /** Saves a screenshot for people to look at. No test compares it. */
+  /** Saves a screenshot for visual inspection. No test compares it. */
   picture(name) {
     return this.page.screenshot({ path: fileURLToPath(new URL(`../../bin/screenshots/${name}-${this.browser}.png`, import.meta.url)) })
   }

@@ -72,7 +72,7 @@ test('the frequently used collections have a fixed order', () => {
   assert.deepEqual(members.map(({ plural }) => plural), often)
 })
 
-test('a title is the plural of the kind if it is regular', () => {
+test('a title is the plural of the kind if the plural is regular', () => {
   const title = (kind, plural) => titleOf({ kind, plural })
   assert.deepEqual([title('Pod', 'pods'), title('Endpoints', 'endpoints'), title('Foo', 'bars'), title('Bay', 'bays'), title('Policy', 'policys'), title('Policy', 'things')],
     ['Pods', 'Endpoints', 'Foo', 'Bays', 'Policys', 'Policy'])
