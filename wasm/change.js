@@ -7,7 +7,7 @@ export class Change {
   /**
    * @param {'added' | 'modified' | 'deleted'} type
    * @param {Item} item the new state of the object, or its last known state if it was deleted
-   * @param {Item} [before] the state before; undefined if it was added
+   * @param {Item} [before] the previous state; undefined for an addition
    * @param {{ initial?: boolean, stale?: boolean, finalStateUnknown?: boolean }} [flags]
    */
   constructor(type, item, before, { initial = false, stale = false, finalStateUnknown = false } = {}) {
@@ -24,8 +24,8 @@ export class Change {
   get old() { return this.#before?.object }
 
   /**
-   * Returns the changes that stand for two subsequent changes of one object. A deletion and an addition stay two changes. An
-   * addition and a deletion cancel out.
+   * Merges two subsequent changes of one object and returns the result. A deletion and an addition remain two changes.
+   * An addition and a deletion cancel each other out.
    * @param {Change} first
    * @param {Change} next
    * @returns {Change[]}
@@ -38,8 +38,8 @@ export class Change {
 }
 
 /**
- * Changes is a queue for one reader. It merges the changes of each object from the state that the reader has seen to the
- * current state. This leaves one change for each object, or two if the object was deleted and added again.
+ * Changes is a queue for one reader. It merges the changes of each object that the reader has not seen. At most one
+ * change per object remains, or two if the object was deleted and added again.
  */
 export class Changes {
   /** @type {Map<string, Change[]>} the changes of each key: one, or a deletion and an addition */

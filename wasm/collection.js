@@ -13,24 +13,24 @@ import { ListWatchError } from './error.js'
 /** @typedef {{ queue: Changes, notify: () => void }} Subscriber its undelivered changes, and a function that delivers them */
 
 /**
- * A collection that follows the server. See ListWatch in index.d.ts.
+ * A collection that mirrors the server's objects. See ListWatch in index.d.ts.
  * @implements {ListWatch<any>}
  */
 export class Collection {
   #mirror
   /** @type {Set<Subscriber>} */
   #subscribers = new Set()
-  #due = false // whether a timer or a frame will call #notify
+  #due = false // whether a timer or an animation frame will call #notify
   /** @type {Snapshot | undefined} */
   #snapshot
   /** @type {(() => void) | undefined} ends the collection at the host */
   #end
   /** @type {Promise<void> | undefined} */
   #synced
-  #settle = () => {} // resolves or rejects #synced when that is decided
+  #settle = () => {} // resolves or rejects #synced when the outcome is known
   /** @type {ListWatchError | undefined} set once the collection is stopped */
   #stopped
-  /** @type {ListWatchError | undefined} the same, unless the collection was closed */
+  /** @type {ListWatchError | undefined} the same error, unless close() was called */
   #failure
   /** @type {State | undefined} the state after the collection stopped */
   #last
@@ -64,7 +64,7 @@ export class Collection {
     else this.#end = end
   }
 
-  // The promise is created on demand. Without a caller, its rejection must not count as unhandled.
+  // The promise is created on demand: the rejection of an unused promise would count as unhandled.
   get synced() {
     return this.#synced ??= new Promise((resolve, reject) => {
       this.#settle = () => {
@@ -113,7 +113,8 @@ export class Collection {
   [Symbol.asyncIterator]() {
     const reader = { left: false, wake() {} }
     const changes = this.#changes(reader)
-    // A generator runs return() and throw() only after pending calls of next(). So they wake the generator first.
+    // A generator runs return() and throw() only after pending calls of next(). So these wrappers wake the generator
+    // first.
     for (const way of /** @type {const} */ (['return', 'throw'])) {
       const leave = changes[way]
       changes[way] = (/** @type {any} */ value) => {
@@ -176,8 +177,8 @@ export class Collection {
   }
 
   /**
-   * Notes which objects a new host has sent, and deletes the others when its list is complete. It reports whether to apply the
-   * record: an object that the host loaded from IndexedDB may be older than the current one.
+   * Notes which objects a new host has sent, and deletes the others when its list is complete. It reports whether the
+   * record must be applied: an object that the host loaded from IndexedDB may be older than the current one.
    * @param {number} kind
    * @param {string[]} fields
    */
@@ -190,7 +191,7 @@ export class Collection {
     return kind !== SAVED || isNewer(version, (this.item(key) ?? this.state).resourceVersion)
   }
 
-  // Calls #notify in the next frame, but at most 16 ms later: a hidden page draws no frames.
+  // Calls #notify in the next animation frame, or after 16 ms because a hidden page renders no frames.
   #notifySoon() {
     if (this.#due) return
     this.#due = true
@@ -207,7 +208,7 @@ export class Collection {
 
   #notify() {
     for (const subscriber of [...this.#subscribers]) {
-      if (!this.#subscribers.has(subscriber)) continue // an earlier subscriber ended it
+      if (!this.#subscribers.has(subscriber)) continue // an earlier callback removed this subscriber
       try {
         subscriber.notify()
       } catch (error) {

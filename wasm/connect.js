@@ -11,12 +11,12 @@ import { Remote } from './remote.js'
 /** @typedef {NonNullable<InitOptions['mode']>} Mode */
 /** @typedef {Host | Remote} Link opens collections */
 
-/** @type {Mode[]} in the order in which they are tried */
+/** @type {Mode[]} in the order of the attempts */
 const MODES = ['shared', 'worker', 'main']
 
 /**
  * @param {InitOptions} options
- * @param {() => void} failed is called when the worker has failed for good; a later connect starts another one
+ * @param {() => void} failed is called when the worker has failed permanently; a later connect starts a new worker
  */
 export async function connect({ wasm, mode }, failed) {
   if (mode && !MODES.includes(mode)) throw new ListWatchError('invalid', 'listwatch: mode must be "shared", "worker" or "main"')
@@ -25,7 +25,7 @@ export async function connect({ wasm, mode }, failed) {
     listening.abort()
     failed()
   })
-  // A tab that slept or was offline retries at once.
+  // A tab that slept or was offline retries immediately.
   const { signal } = listening, wake = () => link.wake()
   globalThis.document?.addEventListener('visibilitychange', () => document.visibilityState === 'visible' && wake(), { signal })
   for (const event of ['online', 'pageshow']) globalThis.addEventListener?.(event, wake, { signal })
@@ -57,7 +57,7 @@ async function begin([mode, ...others], wasm, failed) {
 
 /** @param {InitOptions['wasm']} wasm @returns {Source} */
 function sendable(wasm) {
-  if (wasm === undefined) return wasmURL().href // a worker from a blob cannot find it
+  if (wasm === undefined) return wasmURL().href // a worker that runs from a blob cannot resolve this URL
   if (typeof wasm === 'string' || wasm instanceof URL) return new URL(wasm, location.href).href
   if (wasm instanceof WebAssembly.Module || isBytes(wasm)) return wasm
   throw new ListWatchError('invalid', 'listwatch: a worker needs wasm as a URL, bytes or a module')

@@ -17,7 +17,8 @@ export function declarations() {
   }
 }
 
-// Emits the declarations of modules. The existing declarations are hidden, or TypeScript would read them instead of the modules.
+// Emits the declarations of modules. The existing declarations are hidden, because TypeScript would otherwise read them
+// instead of the modules.
 function emit(modules) {
   const { config } = ts.readConfigFile(root + 'tsconfig.json', ts.sys.readFile)
   const { options } = ts.parseJsonConfigFileContent({ ...config, files: modules, include: [] }, ts.sys, root)

@@ -1,4 +1,4 @@
-// The engine runs the WASM module and sends it commands. After a crash, the next collection starts the module again.
+// The engine runs the WASM module and sends it commands. After a crash, the next collection restarts the module.
 
 /** @import { GlueHost } from './glue.js' */
 /** @import { Spec } from './spec.js' */
@@ -13,13 +13,15 @@ import { Slots } from './slots.js'
 export const wasmURL = () => new URL('./listwatch.wasm', import.meta.url)
 
 /**
- * A collection for the module: `indexes` has the fields of the indexes, and `needs` the fields to keep for them.
- * @typedef {Omit<Spec, 'asks' | 'indexes' | 'persist' | 'token'> & { indexes: string[], needs: string[], restored: boolean }} Watch
+ * Describes a collection for the module. `indexes` lists the indexed fields, and `needs` lists the fields that a
+ * projection must keep for them.
+ * @typedef {Omit<Spec, 'asks' | 'indexes' | 'persist' | 'token'> & { indexes: string[], needs: string[], restored:
+ * boolean }} Watch
  */
 /**
  * Receives the records of one collection.
  * @typedef {object} Sink
- * @property {(bytes: Uint8Array) => void} records does not keep the bytes
+ * @property {(bytes: Uint8Array) => void} records must not keep the bytes
  * @property {(error: ListWatchError) => void} failed
  * @property {(() => string | Promise<string>) | undefined} token returns a bearer token
  * @property {Uint8Array | undefined} saved the saved rows if the watch is `restored`
@@ -31,7 +33,7 @@ export class Engine {
   #run
   /** @type {string[]} */
   #commands = []
-  /** @type {((command: string) => void) | undefined} takes the next command if the module waits for one */
+  /** @type {((command: string) => void) | undefined} receives the next command while the module waits for it */
   #idle
   /** @type {Map<number, Sink>} by the collection's number */
   #sinks = new Map()
@@ -64,14 +66,14 @@ export class Engine {
     const failed = (/** @type {unknown} */ error) => this.die(error, run)
     run.end = glue(go, { ask: this.#ask, emit: (id, bytes) => this.#sinks.get(id)?.records(bytes), crashed: failed })
     const instance = await WebAssembly.instantiate(this.#module, go.importObject)
-    if (run !== this.#run) return // die was called in between
+    if (run !== this.#run) return // die was called during the instantiation
     go.run(instance).then(() => failed(new Error('it exited')), failed)
   }
 
   /**
    * Stops the module after an error from which it cannot recover. All collections fail.
    * @param {unknown} cause
-   * @param {object} [run] the instance that failed; if another one runs already, the error does not concern it
+   * @param {object} [run] the instance that failed; the error is ignored if another instance is running
    */
   die(cause, run = this.#run) {
     if (run !== this.#run) return
@@ -85,7 +87,7 @@ export class Engine {
   }
 
   /**
-   * Follows a collection.
+   * Starts a watch and returns its number for `stop`.
    * @param {Watch} watch
    * @param {Sink} sink
    */
@@ -106,7 +108,7 @@ export class Engine {
     if (this.#sinks.delete(id)) this.#command({ do: 'stop', id })
   }
 
-  /** Makes all collections check at once whether their connections are alive. */
+  /** Makes all collections immediately check whether their connections are alive. */
   wake() {
     if (this.#run) this.#command({ do: 'wake' })
   }
@@ -119,7 +121,7 @@ export class Engine {
     this.#idle = undefined
   }
 
-  /** Answers a question of the module. @type {NonNullable<GlueHost['ask']>} */
+  /** Answers a question from the module. @type {NonNullable<GlueHost['ask']>} */
   #ask = (question, closed) => {
     const [kind, subject] = question.split(' ')
     switch (kind) {
@@ -148,7 +150,7 @@ async function compile(wasm) {
   const response = await (typeof wasm === 'string' || wasm instanceof URL ? open(new URL(wasm, globalThis.location?.href)) : wasm)
   if (!(response instanceof Response)) throw new Error('wasm must be a URL, a Response, bytes or a module')
   if (!response.ok) throw new Error(`${response.url} answers ${response.status}`)
-  // Streaming compilation requires this type.
+  // Streaming compilation requires this content type.
   if (/^application\/wasm\b/.test(response.headers.get('Content-Type') ?? '')) return WebAssembly.compileStreaming(response)
   return WebAssembly.compile(await response.arrayBuffer())
 }

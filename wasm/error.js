@@ -3,7 +3,7 @@
 /** Codes of errors that a retry cannot fix. */
 const FINAL = new Set(['unauthorized', 'forbidden', 'not-found', 'invalid', 'load', 'storage', 'aborted', 'unsupported'])
 
-/** The error of every failure of this package. */
+/** The error that this package uses for every failure. */
 export class ListWatchError extends Error {
   /**
    * @param {ErrorCode} code

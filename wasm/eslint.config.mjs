@@ -1,13 +1,13 @@
-// The lint rules of the package and of the dashboard. Their purpose is that no failure is swallowed: no rejection and no caught
-// error. ESLint runs in the root of the repository: make lint-js.
+// The lint rules of the package and of the dashboard. They report code that swallows a rejection or a caught error.
+// ESLint runs in the root of the repository: make lint-js.
 
 import { fileURLToPath } from 'node:url'
 import tseslint from 'typescript-eslint'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const FILES = ['wasm/*.js', 'examples/browser/**/*.js']
-const SWALLOWED = 'This swallows every failure. Handle the one failure that is expected, and pass on all others.'
-const EMPTY = 'A function without a body hides failures that it is given.'
+const SWALLOWED = 'This swallows every failure. Handle only the expected failure, and pass on all others.'
+const EMPTY = 'An empty function can hide failures that are passed to it.'
 
 const swallowing = [
   'CatchClause:not([param])',
@@ -16,12 +16,12 @@ const swallowing = [
 ].map((selector) => ({ selector, message: SWALLOWED }))
 const empty = ['VariableDeclarator > :function[body.body.length=0]', 'FunctionDeclaration[body.body.length=0]']
   .map((selector) => ({ selector, message: EMPTY }))
-const timers = [{ // any function is a timer's by its type, so no-misused-promises does not see these
-  selector: 'CallExpression[callee.name=/^set(Timeout|Interval)$/] > :function[async=true]', message: 'Nobody handles the rejection of this function.',
+const timers = [{ // setTimeout accepts any function by its type, so no-misused-promises does not report these calls
+  selector: 'CallExpression[callee.name=/^set(Timeout|Interval)$/] > :function[async=true]', message: 'A rejection of this function is not handled.',
 }]
 
-// A comment that switches a rule off must name the rule and have a reason after "--". The report is before the first column of
-// the line, because a comment cannot switch off problems there.
+// A comment that disables a rule must name the rule and give a reason after "--". The problem is reported before the
+// first column of the line, where a comment cannot disable it.
 const reasons = {
   create: (context) => ({
     Program() {
@@ -50,7 +50,7 @@ export default [
   },
   {
     files: FILES,
-    ignores: ['examples/browser/test/**'], // node:test returns promises that need no await
+    ignores: ['examples/browser/test/**'], // the promises that node:test returns need no await
     languageOptions: { parserOptions: { project: ['wasm/tsconfig.json', 'examples/browser/tsconfig.json'], tsconfigRootDir: ROOT } },
     plugins: { '@typescript-eslint': tseslint.plugin },
     rules: {

@@ -1,5 +1,5 @@
-// Runs a Go program or a test binary that uses the glue in Node: go test -exec="node wasm/exec.mjs". LISTWATCH_SERVE
-// names a program to start first, which prints a URL and serves it.
+// Runs a Go program or test binary in Node with the glue: go test -exec="node wasm/exec.mjs". LISTWATCH_SERVE names a
+// server to start first, which prints its URL.
 import { execFileSync, spawn } from 'node:child_process'
 import { createRequire } from 'node:module'
 import { once } from 'node:events'
@@ -9,7 +9,7 @@ import path from 'node:path'
 import { glue } from './glue.js'
 
 const ON_DEMAND = '--experimental-websocket'
-if (typeof WebSocket === 'undefined' && !process.execArgv.includes(ON_DEMAND)) { // Node 20 needs a flag
+if (typeof WebSocket === 'undefined' && !process.execArgv.includes(ON_DEMAND)) { // Node 20 needs this flag
   const again = spawn(process.execPath, [ON_DEMAND, ...process.argv.slice(1)], { stdio: 'inherit' })
   process.exit((await once(again, 'exit'))[0] ?? 1)
 }

@@ -22,7 +22,7 @@ export type Lease = {
 }
 
 /**
- * The answer to a question of the program.
+ * The answer to a question from the program.
  */
 export type HostAnswer = string | Uint8Array | Lease
 

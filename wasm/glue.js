@@ -13,7 +13,7 @@ import { Messages } from './websocket.js'
  * @typedef {{ text: string, revoked: Promise<void> }} Lease
  */
 /**
- * The answer to a question of the program.
+ * The answer to a question from the program.
  * @typedef {string | Uint8Array | Lease} HostAnswer
  */
 /**
@@ -47,7 +47,7 @@ export function glue(program, host) {
     streams.forEach((stream) => stream.close())
     streams.clear()
   }
-  // Runs a part of the program. The program cannot continue after an exception, so it ends.
+  // Runs a part of the program. An exception ends the program, because it cannot continue.
   const run = (/** @type {() => void} */ part) => {
     if (go.exited) return
     try {
@@ -59,7 +59,7 @@ export function glue(program, host) {
     }
   }
   const resumeAll = go._resume
-  go._resume = () => run(() => resumeAll.call(go)) // the timers of wasm_exec.js call it, too
+  go._resume = () => run(() => resumeAll.call(go)) // the timers of wasm_exec.js call _resume, too
 
   const view = (/** @type {number} */ pointer, /** @type {number} */ length) => new Uint8Array(go._inst.exports.mem.buffer, pointer, length)
   const string = (/** @type {number} */ pointer, /** @type {number} */ length) => decoder.decode(view(pointer, length))
@@ -71,7 +71,7 @@ export function glue(program, host) {
   const wake = (/** @type {number} */ id) => () => {
     if (!streams.has(id)) return
     run(() => go._inst.exports.listwatch_wake(id))
-    go._resume() // runs the goroutines until all wait
+    go._resume() // runs the goroutines until all of them block
   }
 
   /** @type {Record<string, (...args: number[]) => number | void>} */

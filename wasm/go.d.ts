@@ -8,7 +8,7 @@ export interface Go {
   _inst: { exports: { mem: WebAssembly.Memory, listwatch_wake(id: number): void } }
   /** The timers of the program. */
   _scheduledTimeouts: Map<number, ReturnType<typeof setTimeout>>
-  /** Runs the goroutines until all of them wait. */
+  /** Runs the goroutines until all of them block. */
   _resume(): void
   /** Runs the program. It resolves when the program exits. */
   run(instance: WebAssembly.Instance): Promise<void>

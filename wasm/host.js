@@ -11,12 +11,12 @@ import { Persistence } from './persist.js'
 /**
  * A Client receives the records of one collection.
  * @typedef {object} Client
- * @property {(bytes: Uint8Array) => void} records applies records; it does not keep the bytes
+ * @property {(bytes: Uint8Array) => void} records applies records and must not keep the bytes
  * @property {(error: ListWatchError) => void} failed stops the collection
  * @property {(() => string | Promise<string>) | undefined} [token] returns a bearer token; defined if `spec.asks`
  */
 /**
- * A collection of this page.
+ * The additional functions of a client in a page.
  * @typedef {object} PageMembers
  * @property {() => void} lost reports that the worker ended; the next worker sends all objects again
  * @property {() => State} state
@@ -45,7 +45,7 @@ export class Host {
   }
 }
 
-/** One collection that the engine follows, and its saved state. */
+/** Watches one collection and saves its state. */
 export class CollectionWatch {
   #client
   #engine
@@ -79,7 +79,7 @@ export class CollectionWatch {
     }
     const { token, asks, persist, indexes, ...rest } = spec
     const fields = Object.values(indexes)
-    // Projections select all elements of an array.
+    // A projection cannot select single elements of an array.
     const needs = fields.map((field) => field.replace(/\\.|\[\d+\]/g, (part) => (part[0] === '[' ? '[*]' : part)))
     this.#id = this.#engine.start({ ...rest, indexes: fields, needs, restored: !!saved }, sink)
   }

@@ -1,4 +1,4 @@
-// The entry point of the package. index.d.ts is generated from it and from types.d.ts.
+// The entry point of the package. index.d.ts is generated from this file and from types.d.ts.
 
 /** @import { InitOptions, KubernetesObject, ListWatch, ListWatchOptions } from './types.js' */
 /** @import { Link } from './connect.js' */
@@ -15,12 +15,12 @@ let connecting
 let ready
 /** @type {Link | undefined} set while the link works */
 let link
-/** @type {InitOptions} the options of the last link, for its successor */
+/** @type {InitOptions} the options of the last link, for the link that replaces it */
 let last = {}
 
 /**
- * Loads the WASM module. Calling it is optional, because `listWatch` loads the module with the default options. The first call
- * decides: later calls return the same promise and ignore their options. After a failure, the next call tries again.
+ * Loads the WASM module. Calling it is optional, because `listWatch` loads the module with the default options. Later
+ * calls return the promise of the first call and ignore their options. After a failure, the next call tries again.
  *
  * The promise rejects with a `ListWatchError` if the module or its worker does not load.
  * @param {InitOptions} [options]
@@ -66,10 +66,11 @@ async function linked() {
 }
 
 /**
- * Checks all connections at once, and skips the delays before the next attempts. Call it, for example, from a "try now" button.
+ * Checks all connections immediately, and skips the delays before the next attempts. Call it, for example, from a
+ * "try now" button.
  *
- * It does not skip a delay that follows an error response of the server, which has a `state.cause.status`. A page that becomes
- * visible or online calls it automatically.
+ * It does not skip the delay after an error response, for which `state.cause.status` is set. A page that becomes
+ * visible or comes online calls it automatically.
  */
 export function wake() {
   link?.wake()

@@ -1,9 +1,9 @@
-// A context, such as a page or a worker, holds a Web Lock while it is alive. Other contexts get the lock when it has ended,
-// even after a crash.
+// A context, such as a page or a worker, holds a Web Lock while it is alive. Other contexts get the lock after that
+// context has ended, even after a crash.
 
 /**
- * Takes a lock for the lifetime of this context. The name is "" if locks are missing, for example in an insecure context, or
- * forbidden, for example in a sandboxed frame. Other contexts do not notice a crash then.
+ * Acquires a lock for the lifetime of this context. The returned name is "" if locks are unavailable, for example in an
+ * insecure context or a sandboxed frame. In this case, other contexts cannot detect a crash.
  * @returns {Promise<{ name: string, release: () => void }>}
  */
 export function holdLifetimeLock() {

@@ -6,13 +6,13 @@
 import { ListWatchError } from './error.js'
 
 /**
- * The version of the messages. Increase it with every incompatible change of `Message`, and with it the worker's name in
- * spawn.js. A page and a worker from different deployments can meet.
+ * The version of the messages. Increase it and the worker's name in spawn.js with every incompatible change of
+ * `Message`. A page and its worker may come from different deployments.
  */
 export const PROTOCOL = 1
 
 /**
- * A message has a `type`. A call also has an `id`, which its sender chose; the other side answers with `answer` or `refused`.
+ * A message has a `type`. A call also has an `id`, which its sender chose. The other side sends `answer` or `refused`.
  * `collection` is the number of a collection, which the page chose.
  *
  * @typedef {{ code?: ErrorCode, message: string, status?: number, reason?: string }} Failure
@@ -24,8 +24,8 @@ export const PROTOCOL = 1
  *   | { type: 'close', collection: number }
  *   | { type: 'wake' }
  * )} FromPage
- * `hello` comes first. The page holds `lock` while it lives; the answer is the name of the lock that the worker holds. `load`
- * loads the WASM module; the other messages may follow its answer. `wake` makes all collections check their connections.
+ * `hello` comes first. The page holds `lock` while it is alive. The answer is the name of the worker's lock. `load`
+ * loads the WASM module. The other messages may follow its answer. `wake` makes all collections check their connections.
  *
  * @typedef {(
  *   | { type: 'records', collection: number, bytes: Uint8Array }
@@ -34,8 +34,8 @@ export const PROTOCOL = 1
  *   | { type: 'token', id: number, collection: number }
  *   | { type: 'replay', id: number, collection: number }
  * )} FromWorker
- * `failed` stops one collection. `broken` stops all collections of the page: the worker does not understand the page.
- * `token` asks for a bearer token. `replay` asks for records that recreate the collection; they come in parts.
+ * `failed` stops one collection. `broken` stops all collections of the page, because the worker received an unknown message.
+ * `token` asks for a bearer token. `replay` asks for records that recreate the collection, which arrive in parts.
  *
  * @typedef {(
  *   | { type: 'part', id: number, bytes: Uint8Array }
@@ -77,9 +77,9 @@ export const PROTOCOL = 1
  */
 
 /**
- * Numbered requests and responses over a port, and messages without a response.
+ * Sends and receives calls, their answers, and messages without an answer over a port.
  *
- * A call is pending until it is answered, refused or timed out, or the channel ends. Then it leaves the map.
+ * A call stays in `pending` until it is answered, refused or timed out, or the channel ends.
  * @template {FromPage | FromWorker} In
  * @template {FromPage | FromWorker} Out
  */
@@ -97,7 +97,7 @@ export class Channel {
   /**
    * @param {Port} port
    * @param {Handlers<In>} handlers
-   * @param {(error: ListWatchError) => void} report is called for a message that is not understood
+   * @param {(error: ListWatchError) => void} report is called for an unknown message
    */
   constructor(port, handlers, report) {
     this.#port = port
@@ -116,7 +116,7 @@ export class Channel {
    * Sends a call. The promise resolves with the value of the answer or, if it has none, with its parts.
    * @template {Call<Out> & { type: keyof Answers }} C
    * @param {C} message
-   * @param {number} [timeout] the longest time without a message of the other side, in milliseconds. Default: no limit.
+   * @param {number} [timeout] the longest time without a message from the other side, in milliseconds. Default: no limit.
    * @returns {Promise<Answers[C['type']]>}
    */
   call(message, timeout) {
@@ -132,7 +132,7 @@ export class Channel {
   }
 
   /**
-   * Rejects all pending calls and all later ones. The channel sends and receives nothing after that.
+   * Rejects all pending and later calls. The channel then sends and receives nothing.
    * @param {unknown} error
    */
   end(error) {
@@ -167,7 +167,7 @@ export class Channel {
     const call = this.pending.get(id)
     if (Object.hasOwn(this.#handlers, type)) this.#handle(message)
     else if (!['part', 'answer', 'refused'].includes(type) || !(id <= this.#last)) this.#report(protocolError(`the message ${type} ${id}`))
-    else if (!call) return // it has timed out
+    else if (!call) return // the call has timed out
     else if (type === 'part') {
       call.parts.push(bytes)
       this.#startTimer(id, call)
@@ -202,7 +202,7 @@ export const messageOf = (error) => (error instanceof Error ? error.message : St
 export const suffixOf = (cause) => (cause === undefined ? '' : `: ${messageOf(cause)}`)
 
 /**
- * Returns an error in a form that every port can carry.
+ * Converts an error to an object that can be sent over a port.
  * @param {unknown} error
  * @returns {Failure}
  */
@@ -212,7 +212,7 @@ export const failureOf = (error) => {
 }
 
 /**
- * Returns an error of the other side.
+ * Recreates an error that the other side sent.
  * @param {Failure} failure
  */
 export const errorOf = ({ code = 'crashed', message, status, reason }) => new ListWatchError(code, message, { status, reason })

@@ -8,7 +8,7 @@ import { ListWatchError } from './error.js'
 export let valuesOf
 /** Returns the fields of a record that recreates the item. @type {(item: Item) => string[]} */
 export let fieldsOf
-/** Reports whether an earlier page saved the item. @type {(item: Item) => boolean} */
+/** Reports whether the item was loaded from IndexedDB. @type {(item: Item) => boolean} */
 let wasSaved
 /** Reports whether two items are the same version of one object. @type {(a: Item, b: Item) => boolean} */
 let areSame
@@ -58,7 +58,7 @@ export class Item {
   }
 }
 
-/** The state of a collection in the page: the records, applied in order. */
+/** Applies the records of a collection in order, and holds its current objects and state. */
 export class Mirror {
   /** @type {Map<string, Item>} by key */
   items = new Map()
@@ -167,8 +167,8 @@ export class Mirror {
     }
   }
 
-  // A list that the server has just sent is fresh, although the watch from there may take long to answer. If the watch fails,
-  // the state becomes interrupted.
+  // The state is live directly after a list, although the watch that follows may take long to respond. If that watch
+  // fails, the state becomes interrupted.
   /** @param {string} version */
   #setLive(version) {
     this.#touch(version)
@@ -183,7 +183,7 @@ export class Mirror {
   /** @param {number} kind @param {string[]} fields */
   #setInterrupted(kind, [code, message, status, reason, delay, relist]) {
     const cause = new ListWatchError(/** @type {ErrorCode} */ (code), message, { status: Number(status) || undefined, reason })
-    if (code === 'turns') return this.#now.phase === 'interrupted' || this.#set({ cause }) // the watch goes on
+    if (code === 'turns') return this.#now.phase === 'interrupted' || this.#set({ cause }) // the watch continues
     if (kind === STOPPED) return this.#set({ phase: 'stopped', stale: true, cause, retryAt: undefined })
     // A healthy watch that closed cleanly resumes soon. The state stays live, so that the page does not flicker. The
     // shortest backoff is 800 ms.
@@ -222,7 +222,7 @@ export class Mirror {
     return i
   }
 
-  /** Reports whether an earlier page saved the item and the server has not confirmed it. @param {Item} item */
+  /** Reports whether the item was loaded from IndexedDB and the server has not confirmed it. @param {Item} item */
   isStale(item) {
     return wasSaved(item) && !this.synced
   }

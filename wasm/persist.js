@@ -1,6 +1,6 @@
-// Saves collections in IndexedDB: each object under its collection and key, and the resourceVersion of each collection. One
-// transaction writes the changed objects with the resourceVersion. So a saved collection can always be resumed: an object that
-// is newer than the resourceVersion costs one repeated event.
+// Saves collections in IndexedDB: the objects by collection and key, and the resourceVersion of each collection. One
+// transaction writes changed objects and the resourceVersion, so a saved collection can always be resumed. An object
+// that is newer than the resourceVersion only causes a repeated event.
 
 /** @import { Spec } from './spec.js' */
 
@@ -9,14 +9,14 @@ import { isString } from './spec.js'
 import { messageOf } from './messages.js'
 
 const OBJECTS = 'objects', VERSIONS = 'versions'
-const LOCK_TIMEOUT = 5000 // ms
+const LOCK_TIMEOUT = 5000 // in ms
 
 /** @typedef {{ collection: string, key: string, fields: string[] }} Row an object in the database */
 /** @typedef {{ version: string, at: number }} Version a resourceVersion, and the time of the last data in ms since 1970 */
 
 /** The saved state of one collection. */
 export class Persistence {
-  /** @type {IDBDatabase | undefined} undefined if nothing is or will be saved */
+  /** @type {IDBDatabase | undefined} undefined before the database is open, after a failure and after close */
   #db
   #name = ''
   #version = ''
@@ -27,7 +27,7 @@ export class Persistence {
   #dirty = false
   #owned = false // whether this page holds the lock
   #release = () => {}
-  #stale = true // whether the rows in the database belong to no resourceVersion, for example to an incomplete first list
+  #stale = true // whether the rows in the database have no resourceVersion, for example after an incomplete first list
   #failure = ''
   /** @type {((bytes: Uint8Array) => void) | undefined} */
   #emit
@@ -53,7 +53,7 @@ export class Persistence {
   }
 
   // If two pages wrote, each would save a resourceVersion without the other's objects. So only the page with the lock
-  // writes. The timeout is long enough for a page that is closing.
+  // writes. The timeout is long enough for another page to close.
   #acquireLock() {
     const locks = globalThis.navigator?.locks
     if (!locks) throw new Error('it needs a secure context (HTTPS)')
@@ -88,7 +88,7 @@ export class Persistence {
         resultOf(reading.objectStore(VERSIONS).get(this.#name)),
         resultOf(reading.objectStore(OBJECTS).getAll(this.#range())),
       ])
-      // A damaged row must not stay in the collection for ever. So the objects are used only if all of them are valid.
+      // A damaged row must not stay in the collection forever. So the objects are used only if all of them are valid.
       if (!saved?.version || !objects.every(isValid)) return
       this.#version = saved.version
       for (let i = 0; i < objects.length; i += 50) emit(encode(objects.slice(i, i + 50).map(({ fields }) => [SAVED, ...fields])))
@@ -100,7 +100,7 @@ export class Persistence {
     }
   }
 
-  /** Saves the changes of records. @param {Uint8Array} bytes */
+  /** Saves the changes in encoded records. @param {Uint8Array} bytes */
   save(bytes) {
     if (!this.#db) return
     decode(bytes, (kind, fields) => {
@@ -172,8 +172,8 @@ export class Persistence {
 const isValid = ({ fields }) => Array.isArray(fields) && fields.length > 5 && fields.every(isString)
 
 /**
- * Returns a digest of headers, for the name of a collection. Headers belong to the name because they can select a user, but
- * they may be secret.
+ * Returns a digest of the headers for the name of a collection. The name depends on the headers, because they can
+ * select a user, but they may be secret.
  * @param {Record<string, string>} headers
  */
 async function digest(headers) {

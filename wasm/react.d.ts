@@ -3,21 +3,22 @@
 import type { KubernetesObject, ListWatchOptions, Snapshot } from './index.js'
 
 /**
- * Follows a collection while the component is mounted, and returns its current snapshot. `null` follows nothing.
+ * Follows a collection while the component is mounted, and returns its current snapshot. With `null`, it opens no
+ * collection.
  *
- * The snapshot is empty in the first render and on a server. `state.phase` and `state.cause` have the progress and the errors.
- * Invalid options throw a `ListWatchError`, which reaches the error boundary.
+ * The snapshot is empty in the first render and on a server. `state.phase` and `state.cause` report the progress and
+ * the errors. Invalid options throw a `ListWatchError`, which reaches the error boundary.
  *
- * Options are compared by value, so they can be written inline. Components with equal options share one collection. Another
- * token function in a later render replaces the previous one and opens no connection. But components share a collection only
- * if they have the same token function, so define it outside of the components. A component that switches to another user
- * needs another `key`.
+ * Options are compared by value, so they can be written inline. Components with equal options share one collection. A
+ * new token function in a later render replaces the previous one without a new connection. But components share a
+ * collection only if they have the same token function, so define it outside of the components. A component that
+ * switches to another user needs a new `key`.
  */
 export function useListWatch<T = KubernetesObject>(options: UseListWatchOptions | null | undefined): Snapshot<T>
 
 /**
- * Returns `select(snapshot)`, and renders the component only if the selection changes. `isEqual` compares selections; the
- * default is `Object.is`.
+ * Returns `select(snapshot)`, and renders the component again only if the selection changes. `isEqual` compares
+ * selections; the default is `Object.is`.
  */
 export function useListWatch<T = KubernetesObject, S = unknown>(options: UseListWatchOptions | null | undefined, select: (snapshot: Snapshot<T>) => S, isEqual?: ((a: S, b: S) => boolean) | undefined): S
 

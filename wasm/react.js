@@ -1,5 +1,5 @@
 'use client'
-// The React binding. react.d.ts is generated from it.
+// Implements the React binding. react.d.ts is generated from this file.
 
 /** @import { KubernetesObject, ListWatchOptions, Snapshot } from './types.js' */
 /** @import { User } from './sharing.js' */
@@ -14,23 +14,24 @@ import { current, update, join } from './sharing.js'
  */
 
 /**
- * Follows a collection while the component is mounted, and returns its current snapshot. `null` follows nothing.
+ * Follows a collection while the component is mounted, and returns its current snapshot. With `null`, it opens no
+ * collection.
  *
- * The snapshot is empty in the first render and on a server. `state.phase` and `state.cause` have the progress and the errors.
- * Invalid options throw a `ListWatchError`, which reaches the error boundary.
+ * The snapshot is empty in the first render and on a server. `state.phase` and `state.cause` report the progress and
+ * the errors. Invalid options throw a `ListWatchError`, which reaches the error boundary.
  *
- * Options are compared by value, so they can be written inline. Components with equal options share one collection. Another
- * token function in a later render replaces the previous one and opens no connection. But components share a collection only
- * if they have the same token function, so define it outside of the components. A component that switches to another user
- * needs another `key`.
+ * Options are compared by value, so they can be written inline. Components with equal options share one collection. A
+ * new token function in a later render replaces the previous one without a new connection. But components share a
+ * collection only if they have the same token function, so define it outside of the components. A component that
+ * switches to another user needs a new `key`.
  * @template [T=KubernetesObject]
  * @overload
  * @param {UseListWatchOptions | null | undefined} options
  * @returns {Snapshot<T>}
  */
 /**
- * Returns `select(snapshot)`, and renders the component only if the selection changes. `isEqual` compares selections; the
- * default is `Object.is`.
+ * Returns `select(snapshot)`, and renders the component again only if the selection changes. `isEqual` compares
+ * selections; the default is `Object.is`.
  * @template [T=KubernetesObject]
  * @template [S=unknown]
  * @overload
@@ -53,7 +54,7 @@ export function useListWatch(options, select = whole, isEqual = Object.is) {
   const selected = useRef(undefined)
   const getSelection = useMemo(() => selector(() => current(user) ?? EMPTY, select, isEqual, selected), [user, select, isEqual])
   const getServerSelection = useMemo(() => selector(() => EMPTY, select, isEqual, selected), [select, isEqual])
-  useEffect(() => update(user, options)) // precedes the subscription, which may use the options
+  useEffect(() => update(user, options)) // runs before the subscription, which may use the options
   const selection = useSyncExternalStore(subscribe, getSelection, getServerSelection)
   useEffect(() => { selected.current = { selection } })
   return selection
@@ -61,7 +62,10 @@ export function useListWatch(options, select = whole, isEqual = Object.is) {
 
 const whole = (/** @type {Snapshot<any>} */ snapshot) => snapshot
 
-/** Returns the options as a string, with sorted members. All functions look the same. @param {unknown} options */
+/**
+ * Returns the options as a string, with sorted members. All functions become the same string.
+ * @param {unknown} options
+ */
 const nameOf = (options) => JSON.stringify(options ?? null, (_, value) => {
   if (typeof value === 'function') return 'function'
   if (value === null || typeof value !== 'object' || Array.isArray(value)) return value

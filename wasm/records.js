@@ -1,13 +1,13 @@
-// Records report the state of a collection. The WASM module sends them, see outbox.go. A record consists of a kind, the
-// number of its fields, and the fields. Each field is a string that follows its length in bytes.
+// Records report the state of a collection. The WASM module sends them (see outbox.go). A record consists of a kind,
+// the number of its fields, and the fields. Each field is a string that follows its length in bytes.
 
 export const ADDED = 1, MODIFIED = 2, DELETED = 3, RESET = 4, SYNCED = 5, LIVE = 6, BOOKMARK = 7, INTERRUPTED = 8,
   STOPPED = 9, SWITCHED = 10, PAGE = 11
 /** An object that an earlier page saved. Only JavaScript sends this record and the next two. */
 export const SAVED = 12
-/** The time of the last data from the server, and the resourceVersion. */
+/** A record with the time of the last data from the server and the resourceVersion. */
 export const ACTIVITY = 13
-/** The reason why the collection is not saved, or "" to clear it. */
+/** A record with the reason why the collection is not saved, or "" to clear the reason. */
 export const UNSAVED = 14
 
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true }) // keeps a byte order mark
@@ -24,7 +24,7 @@ export function decode(bytes, visit) {
     const kind = bytes[at], fields = new Array(bytes[at + 1]), start = at += 2
     let end = start // the end of all fields except the last, which may be a large object
     for (let i = 1; i < fields.length; i++) end += 4 + numbers.getUint32(end, true)
-    // One call of the decoder for each field is slow. If all bytes are ASCII, one call decodes all fields except the last.
+    // Calling the decoder for each field is slow. If all bytes are ASCII, one call decodes all fields except the last.
     const head = decoder.decode(bytes.subarray(start, end)), ascii = head.length === end - start
     for (let i = 0; i < fields.length; i++) {
       const from = at + 4
@@ -38,7 +38,7 @@ export function decode(bytes, visit) {
 /** @typedef {[kind: number, ...fields: string[]]} Row a record before it is encoded */
 
 /**
- * Returns the bytes of records.
+ * Encodes records.
  * @param {Row[]} records
  */
 export function encode(records) {
@@ -48,7 +48,7 @@ export function encode(records) {
 }
 
 /**
- * Returns the bytes of fields without a record.
+ * Encodes fields without the kind and the number of fields.
  * @param {string[]} fields
  */
 export function encodeFields(fields) {

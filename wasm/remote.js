@@ -12,18 +12,18 @@ import { later } from './streams.js'
 
 /** @typedef {Channel<FromWorker, FromPage>} WorkerChannel */
 
-const RESPONSE_TIMEOUT = 5000 // ms, in which a shared worker answers
+const RESPONSE_TIMEOUT = 5000 // in ms, for the answer of a shared worker
 
 /**
  * The worker of a page. The states are:
  * - `starting`: the worker is not ready. Collections wait.
  * - `ready`: the worker has the collections. If it dies, another one starts.
- * - `failed`: all collections have failed, and later ones fail at once.
+ * - `failed`: all collections have failed, and later ones fail immediately.
  */
 export class Remote {
   /** @type {'starting' | 'ready' | 'failed'} */
   #state = 'starting'
-  /** @type {ListWatchError | undefined} of the state failed */
+  /** @type {ListWatchError | undefined} the cause of the state `failed` */
   #error
   #mode
   #wasm
@@ -37,10 +37,10 @@ export class Remote {
   /** @type {Map<number, { client: PageClient, spec: Spec }>} */
   #opened = new Map()
   #last = 0
-  #unproven = false // whether the worker is a successor, and no collection has been live since
+  #unproven = false // whether this is a replacement worker that has not had a live collection yet
   /** @type {Set<string>} servers */
   #preconnected = new Set()
-  /** Whether no worker runs because the browser refused to start one. Another kind of worker may work. */
+  /** Whether the browser refused to start this kind of worker. Another kind may work. */
   refused = false
 
   /**
@@ -54,7 +54,7 @@ export class Remote {
     this.#failed = failed
   }
 
-  /** Starts a worker. The promise rejects with a ListWatchError if that fails. */
+  /** Starts a worker. The promise rejects with a ListWatchError if the worker does not start. */
   async start() {
     this.#state = 'starting'
     this.refused = true
@@ -74,8 +74,8 @@ export class Remote {
     } catch (error) {
       const failure = this.#close(error)
       if (failure.code !== 'silent') throw failure
-      // Chromium connects a page to a shared worker that has just closed, and that worker never answers. A slow worker answers
-      // both connections.
+      // Chromium connects a page to a shared worker that has just closed, and that worker never answers. A worker that
+      // is only slow answers both connections.
       await this.start()
     }
   }
@@ -96,19 +96,20 @@ export class Remote {
   }
 
   /**
-   * Handles an error of the worker as a whole.
+   * Handles an error that affects the whole worker.
    * @param {WorkerChannel} channel
    * @param {unknown} error
    */
   #workerFailed(channel, error) {
     if (channel !== this.#channel) return
-    channel.end(error) // start is waiting for an answer unless the state is ready
+    channel.end(error) // start() is waiting for an answer, unless the state is ready
     if (this.#state === 'ready') this.#fail(error)
   }
 
   /**
-   * Starts another worker after a worker died. A shared worker may crash together with another tab, and the browser may end any
-   * worker. But a successor that dies before a collection is live has no successor, because it could crash for ever.
+   * Replaces a worker that has died. A shared worker may crash together with another tab, and the browser may end any
+   * worker. A replacement that dies before a collection is live is not replaced, because the next worker could crash,
+   * too.
    * @param {WorkerChannel} channel
    */
   async #replace(channel) {
@@ -130,16 +131,16 @@ export class Remote {
   #fail(error) {
     this.#state = 'failed'
     const failure = this.#error = this.#close(error)
-    this.#failed() // first, so that a client that opens the collection again gets another worker
+    this.#failed() // runs first, so that a client that reopens its collection gets a new worker
     for (const { client } of this.#opened.values()) client.failed(failure)
   }
 
-  /** Leaves the worker. It returns the error for users. @param {unknown} error */
+  /** Disconnects from the worker and returns the error for users. @param {unknown} error */
   #close(error) {
     this.#channel?.end(error)
     this.#channel = undefined
     this.#stop?.()
-    this.#lock?.release() // so that the shared worker ends the collections of this page
+    this.#lock?.release() // makes the shared worker close the collections of this page
     this.#lock = undefined
     return crashed('the worker failed', error)
   }
@@ -175,7 +176,7 @@ export class Remote {
    */
   #records(collection, bytes) {
     const opened = this.#opened.get(collection)
-    if (!opened) return // it was closed
+    if (!opened) return // the collection was closed
     const { client, spec: { endpoint: { server } } } = opened
     client.records(bytes)
     const { phase, cause } = client.state()
@@ -187,15 +188,16 @@ export class Remote {
   }
 
   /**
-   * Connects to a server once and then wakes the worker. Chromium rejects connections of a shared worker to a server that
-   * requests client certificates until a page has connected. Most kube-apiservers request them.
+   * Connects to a server once and then wakes the worker. Chromium rejects a shared worker's connections to a server
+   * that requests client certificates, until a page has connected to that server. Most kube-apiservers request them.
    * @param {string} server
    */
   #preconnect(server) {
     if (!server.startsWith('https:') || this.#preconnected.has(server)) return
     this.#preconnected.add(server)
     fetch(server, { mode: 'no-cors', credentials: 'omit', cache: 'no-store' }).then(() => this.wake(), (error) => {
-      if (!(error instanceof TypeError)) throw error // it is a TypeError if the server is down, which the collection shows
+      // If the server is down, fetch rejects with a TypeError, and the collection reports the failure.
+      if (!(error instanceof TypeError)) throw error
       this.#preconnected.delete(server)
     })
   }

@@ -7,7 +7,7 @@ import { ADDED, ACTIVITY, INTERRUPTED, SAVED, LIVE, PAGE, RESET, SYNCED, UNSAVED
 import { fieldsOf } from './mirror.js'
 
 /**
- * Yields encoded records that make an empty mirror equal to this one at the first step.
+ * Yields encoded records that recreate this mirror from an empty one, as of the first call of next().
  * @param {Mirror} mirror
  * @param {Set<string>} [unknown] the keys of objects that the current worker has not sent
  */

@@ -10,7 +10,9 @@ import { crashed, messageOf } from './messages.js'
 
 /** @typedef {Client & { replay: () => Promise<Uint8Array[]> }} Member a client that can send its records to another client */
 
-/** The host of a SharedWorker. It keeps no objects: a tab describes the collection to a tab that opens it later. */
+/**
+ * The host of a SharedWorker. It does not keep objects: a tab replays the collection to a tab that opens it later.
+ */
 export class SharedHost extends Host {
   /** @type {Map<string | symbol, Group>} by the collection and its user */
   #groups = new Map()
@@ -50,7 +52,7 @@ export class SharedHost extends Host {
     membership.group = group
     group.join(client).then((settled) => {
       if (settled) return
-      // No member answers. The first client that finds this out starts another group, and the others join that one.
+      // No member answers. The first client that detects this starts a new group, and the others join it.
       this.#deleteGroup(name, group)
       this.#addClient(name, spec, client, membership)
     }).catch((error) => {
@@ -69,13 +71,13 @@ export class SharedHost extends Host {
 }
 
 /**
- * A client's membership in a group, from its open to its close.
+ * A client's membership in a group, from open() to close().
  * @typedef {{ left: boolean, group?: Group }} Membership
  */
 
 /**
- * Clients with different tokens may be different users, and must not see each other's objects. A client whose token function
- * fails shares with no other client.
+ * Returns the name of a client's group. It contains the token, because clients with different tokens may be different
+ * users and must not share objects. A client whose token function fails gets a unique name.
  * @param {Spec} spec
  * @param {Member} client
  */
@@ -87,21 +89,23 @@ async function nameOf(spec, client) {
   }
 }
 
-const TIMEOUT = 1000 // ms; a frozen tab does not answer
+const TIMEOUT = 1000 // in ms, because a frozen tab does not answer
 
 /**
  * A group is one watch and the clients that share it.
  *
  * Invariants:
  * - A client is in `#members` or in `#joining`, or it has left. A member has received all records of the watch.
- * - The watch runs from the constructor until `#end`. The group ends when its last client has left, or when the watch fails.
- * - `#end` runs once. The host has removed the group when it returns, so that no client joins an ended group.
- * - `#members` begins with the clients that answered last. A client that did not answer in time is last.
+ * - The watch runs from the constructor until `#end`. The group ends when its last client has left, or when the watch
+ *   fails.
+ * - `#end` runs once and removes the group from the host, so that no client joins an ended group.
+ * - `#members` begins with the clients that answered most recently. A client that did not answer in time moves to the
+ *   end.
  */
 class Group {
   /** @type {Member[]} */
   #members
-  /** @type {Map<Member, Uint8Array[]>} with the records that arrived since another client was asked */
+  /** @type {Map<Member, Uint8Array[]>} the records of each client since a member was asked for a replay */
   #joining = new Map()
   /** @type {CollectionWatch | undefined} */
   #watch
@@ -138,8 +142,8 @@ class Group {
   }
 
   /**
-   * Asks the clients for a token. All of them are the same user. A client that does not answer in time is not waited for: the
-   * next one is asked, too.
+   * Returns a token from one of the clients, which all belong to one user. If a client does not answer in time, the
+   * next client is asked, too.
    * @returns {Promise<string>}
    */
   async token() {
@@ -166,7 +170,7 @@ class Group {
   }
 
   /**
-   * Makes a client a member, after another member has described the collection. It returns false if no member did.
+   * Makes a client a member after another member has replayed the collection to it. It returns false if no member did.
    * @param {Member} client
    */
   async join(client) {
@@ -176,7 +180,7 @@ class Group {
       const buffered = []
       this.#joining.set(client, buffered)
       const replayed = await replayOf(member)
-      if (!this.#joining.has(client)) return true // it has left, or the watch has failed
+      if (!this.#joining.has(client)) return true // the client has left, or the watch has failed
       if (!replayed) {
         this.#moveToEnd(member)
         continue
@@ -215,8 +219,8 @@ class Group {
 }
 
 /**
- * Returns the records of a member, or undefined if its tab is frozen or has closed the collection. Another member is asked
- * then.
+ * Returns the records of a member, or undefined if its tab is frozen or has closed the collection. The caller then asks
+ * another member.
  * @param {Member} member
  */
 async function replayOf(member) {
@@ -229,7 +233,7 @@ async function replayOf(member) {
 }
 
 /**
- * Returns undefined if the promise takes longer.
+ * Returns the value of the promise, or undefined if it takes longer than `ms`.
  * @template T
  * @param {number} ms
  * @param {Promise<T>} promise

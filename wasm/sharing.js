@@ -1,4 +1,4 @@
-// The collections that React components share.
+// Manages the collections that React components share.
 
 /** @import { ListWatch, ListWatchOptions, Snapshot } from './types.js' */
 /** @import { UseListWatchOptions } from './react.js' */
@@ -15,10 +15,10 @@ import { listWatch } from './index.js'
  * @property {Snapshot<any>} snapshot
  */
 /**
- * A component with the same options since it was mounted, except for the token function.
+ * A component. While it is mounted, only its token option may change.
  * @typedef {object} User
  * @property {string} name the options as a string
- * @property {UseListWatchOptions | null | undefined} options those of the last render
+ * @property {UseListWatchOptions | null | undefined} options the options of the last render
  * @property {Shared} [shared] set while the component is mounted
  * @property {() => void} [notify]
  */
@@ -56,7 +56,7 @@ function release(user) {
   if (!shared) return
   delete user.shared
   shared.users.delete(user)
-  setTimeout(() => { // StrictMode mounts the component again at once, which needs the collection
+  setTimeout(() => { // StrictMode unmounts a component and mounts it again immediately
     if (shared.users.size) return
     opened.delete(shared)
     shared.collection.close()
@@ -67,12 +67,12 @@ function release(user) {
 export function update(user, options) {
   user.options = options
   const { shared } = user
-  if (shared && shared.token !== options?.token) queueMicrotask(() => reopen(shared)) // after the effects of all components
+  if (shared && shared.token !== options?.token) queueMicrotask(() => reopen(shared)) // runs after the effects of all components
 }
 
 /**
- * Adapts to new token functions. If all users have a new one, it replaces the old one. Otherwise the users with another
- * function move to another collection.
+ * Handles new token functions. If all users have new functions, the collection uses the first one. Otherwise, the users
+ * with another function move to another collection.
  * @param {Shared} shared
  */
 function reopen(shared) {
@@ -89,7 +89,7 @@ function reopen(shared) {
 /** @param {string} name @param {UseListWatchOptions} options */
 function open(name, options) {
   const { token } = options
-  // The function of the last render answers, even if it was given after the collection was opened.
+  // Calls the token function of the last render, even if it is newer than the collection.
   const ask = () => typeof shared.token === 'function' ? shared.token() : shared.token ?? ''
   const collection = listWatch(typeof token === 'function' ? { ...options, token: ask } : options)
   /** @type {Shared} */

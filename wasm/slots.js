@@ -1,17 +1,17 @@
-// A browser opens at most six HTTP/1.1 connections per origin for all tabs together, and each watch occupies one of them. So
-// each server has two slots for watches over HTTP/1.1, and these invariants hold:
-// - A slot is a Web Lock. A watch holds it while its request is open. All tabs and workers of an origin share Web Locks, and the
-//   browser releases the locks of a tab that crashes. Insecure contexts and sandboxed frames have no Web Locks. Each of them has
-//   two slots of its own.
-// - A waiting watch is queued at one slot, and the next one at the other slot. If it is closed before it gets the slot, it
-//   releases the slot at once.
+// A browser opens at most six HTTP/1.1 connections per origin for all tabs together, and each watch occupies one of
+// them. So each server has two slots for watches over HTTP/1.1, and these invariants hold:
+// - A slot is a Web Lock. A watch holds it while its request is open. All tabs and workers of an origin share Web
+//   Locks, and the browser releases the locks of a tab that crashes. An insecure context or a sandboxed frame has no
+//   Web Locks, so it has its own two slots.
+// - Waiting watches are queued alternately at the two slots. If a watch is closed before it gets its slot, it releases
+//   the slot immediately.
 // - A watch that has held a slot for a turn returns it if another watch waits for this slot.
 // - HTTP/2, HTTP/3 and Node need no slots. An unknown protocol counts as HTTP/1.1.
 
 /** @import { Lease } from './glue.js' */
 
-const TURN_DURATION = 5000 // ms
-const REPORT_DELAY = 200 // ms; browsers report the protocol of a response within this time after its end
+const TURN_DURATION = 5000 // in ms
+const REPORT_DELAY = 200 // in ms; browsers report the protocol of a response at most this long after its end
 
 /**
  * The part of LockManager that slots use.
@@ -33,7 +33,7 @@ export class Slots {
   #locks
   #sleep
 
-  /** The parameters are for tests. */
+  /** Only tests pass arguments. */
   constructor(locks = availableLocks(), Observer = globalThis.PerformanceObserver, wait = sleep) {
     this.#locks = locks
     this.#sleep = wait
@@ -49,8 +49,8 @@ export class Slots {
   }
 
   /**
-   * Acquires a slot for a watch, which holds it until `closed` resolves. The slot is revoked when its turn is over. It returns ""
-   * if the watch needs no slot, and "busy" if no slot is free and the watch does not wait.
+   * Acquires a slot for a watch, which holds it until `closed` resolves. The slot is revoked when the turn of the watch
+   * is over. It returns "" if the watch needs no slot, and "busy" if no slot is free and the watch does not wait.
    * @param {string} server
    * @param {boolean} waits
    * @param {Promise<void>} closed
@@ -69,7 +69,7 @@ export class Slots {
   }
 
   /**
-   * Reports whether it got the lock.
+   * Requests a lock, which is held until `closed` resolves. It reports whether the lock was granted.
    * @param {LockService} locks
    * @param {string} name
    * @param {boolean} ifAvailable
@@ -102,7 +102,7 @@ export class Slots {
   }
 }
 
-/** The LockService of one page or worker. @implements {LockService} */
+/** A LockService for a single page or worker. @implements {LockService} */
 export class Locks {
   /** @type {Map<string, (() => void)[]>} the functions that grant a lock, by name; the holder is first */
   #queues = new Map()

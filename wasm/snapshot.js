@@ -6,7 +6,7 @@ import { byKey, valuesOf } from './mirror.js'
 /** @type {readonly Item[]} */
 const NONE = Object.freeze([])
 
-/** The state of a collection when the snapshot was made. See Snapshot in index.d.ts. */
+/** The state of a collection when the snapshot was taken. See Snapshot in index.d.ts. */
 export class Snapshot {
   #items
   /** @type {Map<number, Map<string, Item[]>>} the items of each requested index, by value */

@@ -4,7 +4,7 @@ import { ListWatchError } from './error.js'
 import { suffixOf } from './messages.js'
 
 /**
- * Starts a worker. `failed` gets its error events.
+ * Starts a worker and returns its port. `failed` receives the worker's error events.
  * @param {'shared' | 'worker'} mode
  * @param {(event: { message?: unknown }) => void} failed
  * @returns {{ port: import('./messages.js').Port, stop: () => void, url: URL }}
@@ -12,13 +12,13 @@ import { suffixOf } from './messages.js'
 export function spawn(mode, failed) {
   const url = scriptURL(/** @type {any} */ (function (/** @type {URL} */ url) { return url }))
   try {
-    // Bundlers find the worker by this form of the constructor, and need literals. The name has the number PROTOCOL.
+    // Bundlers recognize only this form of the constructor with literals. The name ends with the number PROTOCOL.
     if (mode === 'shared') {
       const worker = new SharedWorker(new URL('./worker.js', import.meta.url), { type: 'module', name: 'listwatch 1' })
       worker.onerror = failed
       return { port: worker.port, stop: () => worker.port.close(), url }
     }
-    // A script from another origin cannot be a worker, but a worker can import it if its server allows it by CORS.
+    // A script from another origin cannot be a worker, but a worker can import it if its server allows this with CORS.
     const blob = url.origin === globalThis.origin ? '' : URL.createObjectURL(new Blob([`import ${JSON.stringify(url.href)}`], { type: 'text/javascript' }))
     const worker = blob ? new Worker(blob, { type: 'module' }) : new Worker(new URL('./worker.js', import.meta.url), { type: 'module' })
     worker.onerror = failed

@@ -58,7 +58,7 @@ const areHeaders = (value) => areStrings(value) &&
 /** @param {...unknown} all @returns {Check} */
 const oneOf = (...all) => [`one of ${all.join(', ')}`, (value) => all.includes(value)]
 
-/** @typedef {[words: string, fits: (value: unknown) => boolean]} Check the allowed values in words, and a test for them */
+/** @typedef {[words: string, fits: (value: unknown) => boolean]} Check a description of the allowed values, and a test for them */
 /** @type {Check} */
 const STRING = ['a string', isString]
 /** @type {Record<keyof ListWatchOptions, Check>} */
@@ -128,7 +128,8 @@ function check(options) {
 }
 
 /**
- * Asks for a token, or "" for none. Its errors do not contain the returned value, because that may be a secret.
+ * Calls the token function and returns the token, or "" for none. Its errors do not contain the returned value, which
+ * may be a secret.
  * @param {() => unknown} token
  */
 async function callToken(token) {
@@ -161,8 +162,8 @@ function resourceOf({ resource, path, namespace = '', name = '' }) {
   return { group: knownGroup, version: knownVersion, plural, namespace, name }
 }
 
-// Returns the URL of the server without a trailing slash. The page's origin is the default and the base of relative URLs.
-// The origin is "null" for a file and for a sandboxed frame: there the server must be absolute.
+// Returns the URL of the server without a trailing slash. The page's origin is the default and the base of relative
+// URLs. The origin is "null" for a file and for a sandboxed frame, where the URL must be absolute.
 /** @param {string | URL} [server] */
 function serverOf(server = '') {
   const origin = globalThis.location?.origin

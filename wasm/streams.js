@@ -1,14 +1,14 @@
-// The byte streams that the WASM module reads: the body of a response, and an answer of the host. websocket.js has the third
-// kind. Bytes wait in a stream until the module reads them.
+// The byte streams that the WASM module reads: the body of a response, and an answer of the host. websocket.js contains
+// the third kind. Bytes wait in a stream until the module reads them.
 
 /** @import { GlueHost, HostAnswer, Lease } from './glue.js' */
 
-/** These replace a status, a close code or a number of bytes. internal/jsx has the same numbers. */
+/** Special values of a stream's state and of the result of read. They must match internal/jsx. */
 export const PENDING = -1, FAILED = -2, TOO_MUCH = -3, LOST = -4
 
 /** @typedef {{ url: string, headers: [string, string][] }} Request */
 /**
- * Bytes for the program. `read` returns their number or PENDING, FAILED or TOO_MUCH.
+ * A stream of bytes for the program. `read` returns the number of bytes that it wrote, or PENDING, FAILED or TOO_MUCH.
  * @typedef {object} Stream
  * @property {number} state a status, a close code, or PENDING, FAILED or LOST
  * @property {string | undefined} [failure]
@@ -36,7 +36,8 @@ export const later = (() => {
 let yielded = 0
 
 /**
- * Runs a function soon. Microtasks would block the page while bytes arrive, so every 8 ms it lets the page handle its events.
+ * Runs a function soon. Microtasks alone would block the page while bytes arrive, so it yields to the page's events
+ * every 8 ms.
  * @param {() => void} f
  */
 function schedule(f) {
@@ -52,7 +53,7 @@ export class Chunks {
   /** @type {Uint8Array[]} */
   list = []
   first = 0 // the index of the first unread chunk, because Array.shift takes linear time
-  offset = 0 // the number of bytes of the first chunk that were read
+  offset = 0 // the number of bytes already read from the first chunk
   size = 0
 
   /** @param {Uint8Array} bytes */
@@ -94,7 +95,7 @@ export class Chunks {
 
 const KEPT_BY_REDIRECTS = /^(accept|accept-encoding|authorization)$/i
 
-/** The body of a response. The next part is requested when the module has read the previous one. */
+/** The body of a response. The next part is requested after the module has read the previous one. */
 export class Body {
   state = PENDING
   /** @type {string | undefined} */
@@ -105,7 +106,7 @@ export class Body {
   #abort = new AbortController()
   /** @type {ReadableStreamDefaultReader<Uint8Array> | undefined} */
   #reader
-  #waiting = true // for the response or for a part of the body
+  #waiting = true // whether a response or a part of the body is pending
   #ended = false
   #wake
 
@@ -165,7 +166,7 @@ export class Body {
   }
 }
 
-/** The host's answer to a question. If the answer is a lease, the stream ends when the host takes it back. */
+/** The host's answer to a question. If the answer is a lease, the stream ends when the host revokes the lease. */
 export class HostResponse {
   state = PENDING
   /** @type {string | undefined} */
@@ -215,7 +216,7 @@ export class HostResponse {
 }
 
 /**
- * Describes an error. Browsers hide the reason for a failed request; Node has it in `cause`.
+ * Describes an error. Browsers hide why a request failed, but Node reports it in `cause`.
  * @param {any} error
  */
 export function explain(error) {

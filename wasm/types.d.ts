@@ -19,7 +19,7 @@ export interface KubernetesObject {
 /** Options of `init`. */
 export interface InitOptions {
   /**
-   * The WASM module: a URL, a `Response`, bytes or a compiled module. A worker accepts no `Response`.
+   * The WASM module: a URL, a `Response`, bytes or a compiled module. A worker does not accept a `Response`.
    *
    * Default: `listwatch.wasm` next to this file.
    */
@@ -61,15 +61,15 @@ export interface ListWatchOptions {
    * The transport of watches:
    *
    * - `"http"`: a streaming response to `fetch`.
-   * - `"ws"`: a WebSocket. Node has it since version 22.
-   * - `"auto"`: HTTP first. It switches to a WebSocket if HTTP is rejected, is buffered by a proxy, or sends no response
+   * - `"ws"`: a WebSocket. It requires Node 22 or later.
+   * - `"auto"`: HTTP first. It switches to a WebSocket if HTTP is rejected or buffered by a proxy, or returns no response
    *   within three seconds.
    *
    * Default: `"auto"`.
    */
   transport?: 'auto' | 'http' | 'ws'
   /**
-   * A bearer token, or a function that returns one. The function is called before each request, and once more after a 401.
+   * A bearer token, or a function that returns one. The function is called before each request, and again after a 401 response.
    *
    * Tabs share one watch only if their token functions return the same token at the start, or if `persist` names the user.
    */
@@ -77,30 +77,30 @@ export interface ListWatchOptions {
   /**
    * Headers for every request, for example `{ "Impersonate-User": "jane" }`. CORS must allow them.
    *
-   * A WebSocket cannot send headers: `"auto"` does not use WebSockets then, and `"ws"` sends none of the headers. With
-   * headers, a redirect is an error, because it could leak them to another server.
+   * A WebSocket cannot send headers: `"auto"` does not use WebSockets then, and `"ws"` sends none of the headers. If
+   * `headers` is set, redirects fail, because they could leak the headers to another server.
    */
   headers?: Record<string, string>
   /** The credentials mode of `fetch`. */
   credentials?: RequestCredentials
   /**
-   * The fields to keep, for example `["spec.nodeName", "spec.containers[*].image"]`. The result also has the object's
+   * The fields to keep, for example `["spec.nodeName", "spec.containers[*].image"]`. The result also contains the object's
    * identity in `metadata` and the fields of `indexes`. Default: all fields.
    */
   project?: string[]
   /**
    * Indexes by name, each with the field that it reads: with `{ node: "spec.nodeName" }`, `by("node", "n1")` returns the
-   * objects whose field is `"n1"`. If `[*]` matches several values, the index uses the first one. The limit is 200 indexes.
+   * objects whose field is `"n1"`. If `[*]` matches several values, the index uses the first value. The limit is 200 indexes.
    */
   indexes?: Record<string, string>
   /**
-   * Saves the collection in IndexedDB. The next page shows the saved objects at once, marked as stale, and resumes the watch
-   * without a list. If several pages save the same collection, only one of them writes.
+   * Saves the collection in IndexedDB. The next page immediately shows the saved objects, marked as stale, and resumes
+   * the watch without a list. If several pages save the same collection, only one of them writes.
    *
    * The saved objects are visible to everyone who uses this browser profile. A user name instead of `true` gives each user
    * a separate copy.
    *
-   * It requires a secure context. If saving fails, the collection works without it and `state.persistError` has the reason.
+   * Saving requires a secure context. If it fails, the collection still works, and `state.persistError` contains the reason.
    *
    * Default: `false`.
    */
@@ -126,7 +126,7 @@ export interface ListWatchOptions {
  * - `"listing"`: a list is in progress.
  * - `"live"`: a watch delivers changes.
  * - `"interrupted"`: the connection failed. The next attempt starts at `retryAt`.
- * - `"stopped"`: the collection was closed or failed for good. There are no more attempts.
+ * - `"stopped"`: the collection was closed or failed permanently. There are no more attempts.
  */
 export type Phase = 'loading' | 'listing' | 'live' | 'interrupted' | 'stopped'
 
@@ -137,11 +137,11 @@ export interface State {
   readonly resourceVersion: string
   /** The time of the last data from the server, in milliseconds since 1970; 0 before the first data. */
   readonly lastEventAt: number
-  /** The last error; undefined while the collection is live, unless its code is `"turns"`. */
+  /** The last error. While the collection is live, it is undefined or has the code `"turns"`. */
   readonly cause?: ListWatchError | undefined
   /** The time of the next attempt, in milliseconds since 1970; defined while the collection is interrupted. */
   readonly retryAt?: number | undefined
-  /** Reports whether the objects may be older than those of the server: always, except in the phase `"live"`. */
+  /** Reports whether the objects may be older than the server's. It is true in every phase except `"live"`. */
   readonly stale: boolean
   /** The progress of the first list. `remaining` is undefined if the server does not report it. */
   readonly progress?: { readonly received: number; readonly remaining?: number | undefined } | undefined
@@ -149,7 +149,7 @@ export interface State {
   readonly persistError?: ListWatchError | undefined
 }
 
-/** An object of a collection in one version. It is immutable: an update creates another item. */
+/** One version of an object in a collection. It is immutable: an update creates a new item. */
 export interface Item<T = KubernetesObject> {
   /** `"namespace/name"`, or `"name"` for an object without a namespace. */
   readonly key: string
@@ -182,9 +182,12 @@ export interface Change<T = KubernetesObject> {
   readonly item: Item<T>
   /** Reports whether the object belongs to the first list, or was in the collection when the iteration started. */
   readonly initial: boolean
-  /** Reports whether the object was saved by an earlier page and is not confirmed by the server yet. */
+  /** Reports whether an earlier page saved the object and the server has not confirmed it yet. */
   readonly stale: boolean
-  /** Reports whether the deletion was inferred: the final state is unknown, because the server did not report it. */
+  /**
+   * Reports whether the deletion was inferred: the final state is unknown, because the server did not report the
+   * deletion.
+   */
   readonly finalStateUnknown: boolean
 }
 
@@ -203,7 +206,7 @@ export interface Snapshot<T = KubernetesObject> {
   by(index: string, value: string): readonly Item<T>[]
 }
 
-/** A collection that follows the server. */
+/** A collection that is kept up to date with the server. */
 export interface ListWatch<T = KubernetesObject> extends AsyncIterable<Change<T>> {
   /**
    * Resolves when the first list is complete. It rejects with a `ListWatchError` if the collection stops before that, for
@@ -223,8 +226,8 @@ export interface ListWatch<T = KubernetesObject> extends AsyncIterable<Change<T>
   /** Returns the items with this value in this index, sorted by key. It throws if the index does not exist. */
   by(index: string, value: string): readonly Item<T>[]
   /**
-   * Calls back with each batch of changes, at most once per frame. The batch is empty if only the state changed. It returns
-   * a function that ends the subscription.
+   * Calls `callback` with each batch of changes, at most once per animation frame. The batch is empty if only the state
+   * changed. It returns a function that ends the subscription.
    */
   subscribe(callback: (changes: readonly Change<T>[]) => void): () => void
   /**
@@ -260,7 +263,7 @@ export interface ListWatch<T = KubernetesObject> extends AsyncIterable<Change<T>
  * - `"network"`: the connection or the token function failed.
  * - `"invalid"`: an option or an argument is invalid, or the server rejected the request (400 or 422).
  * - `"load"`: the WASM module or its worker did not load.
- * - `"crashed"`: the WASM module or its worker crashed. The next collection starts it again.
+ * - `"crashed"`: the WASM module or its worker crashed. The next collection restarts it.
  * - `"storage"`: the collection could not be saved in IndexedDB.
  * - `"aborted"`: the collection was closed or its signal was aborted.
  */

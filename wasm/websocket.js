@@ -1,6 +1,6 @@
 import { Chunks, FAILED, LOST, PENDING, TOO_MUCH, explain, later } from './streams.js'
 
-const MESSAGE_COST = 200 // bytes that each message counts in addition to its own
+const MESSAGE_COST = 200 // bytes that count for each message in addition to its length
 const NEWLINE = new Uint8Array([10])
 
 /** The messages of a WebSocket, joined by newlines. A burst of messages wakes the module once. */
@@ -21,7 +21,7 @@ export class Messages {
   /**
    * @param {string} url
    * @param {string[]} protocols
-   * @param {number} limit the number of bytes that may wait
+   * @param {number} limit the maximum number of unread bytes
    * @param {() => void} wake
    */
   constructor(url, protocols, limit, wake) {
@@ -47,7 +47,7 @@ export class Messages {
     if (this.#closed) return
     this.#closed = true
     this.failure = opened ? reason : 'the WebSocket could not be opened'
-    // If the server closes a WebSocket at once, Firefox sends only the close event, and drops the messages.
+    // If the server closes a WebSocket immediately, Firefox sends only the close event and drops the messages.
     this.#change(opened ? code : code && code !== 1006 ? LOST : FAILED)
   }
 
@@ -97,7 +97,7 @@ export class Messages {
 }
 
 /**
- * A kube-apiserver requires an Origin header. Browsers send it; Node takes it in this option.
+ * Adds the Origin header that a kube-apiserver requires. Browsers send it, but Node needs this option.
  * @param {string} url
  * @param {string[]} protocols
  */

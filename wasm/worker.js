@@ -1,4 +1,4 @@
-// The WASM module in a worker: the worker of one page, or the SharedWorker of all tabs of an origin.
+// Runs the WASM module in a worker: the worker of one page, or the SharedWorker of all tabs of an origin.
 
 /** @import { FromPage, FromWorker, Port, Source } from './messages.js' */
 /** @import { Member } from './shared.js' */
@@ -12,7 +12,7 @@ import { SharedHost } from './shared.js'
 
 /** @typedef {Channel<FromPage, FromWorker>} PageChannel */
 
-const TIMEOUT = 1000 // ms; a frozen page does not answer
+const TIMEOUT = 1000 // in ms, because a frozen page does not answer
 
 const scope = /** @type {Port & EventTarget & { onconnect?: unknown }} */ (/** @type {unknown} */ (globalThis))
 const shared = 'onconnect' in scope

@@ -1,4 +1,4 @@
-// Runs courses in browsers. Each runs in a page of a new profile.
+// Runs the measurements in browsers, each in a page of a new profile.
 import { launch } from '../../e2e/browser/launch.mjs'
 import { linear } from './linear.mjs'
 import { orders, progress } from './print.mjs'
@@ -19,10 +19,10 @@ async function run(browser, url, contender, course, more = async () => {}) {
 // client-go takes minutes, so it runs only once.
 const skipped = (contender, round) => contender.startsWith('client-go') && round > 1
 
-/** Returns {contender: {figure: ms}} for each round. */
+/** Returns an object {contender: {figure: milliseconds}} for each round. */
 export async function times(name, url, rounds, contenders) {
   const browser = await launch(name)
-  await run(browser, url, 'plain', 'burst') // warms up
+  await run(browser, url, 'plain', 'burst') // warms up the browser
   const all = []
   for (const [i, order] of orders(contenders, rounds).entries()) {
     const found = { empty: await run(browser, url, 'empty', 'paced') }
@@ -39,8 +39,8 @@ export async function times(name, url, rounds, contenders) {
   return all
 }
 
-// Returns the memory of the page with its dedicated workers after a garbage collection, plus that of a shared worker
-// and of WebAssembly.
+// Returns the memory in MB of the page, its workers and their WebAssembly after a garbage collection, and the
+// SharedWorker's share.
 async function memory(page) {
   const { bytes } = await page.evaluate(() => performance.measureUserAgentSpecificMemory())
   let sum = bytes / 1e6, shared = 0
@@ -58,11 +58,11 @@ async function memory(page) {
 const programs = (client) => linear((method, params) => client.send(method, params))
 
 /**
- * Returns the MB with 10,000 Pods for each contender: after the list, after reading each Pod, and the SharedWorker's
- * share.
+ * Returns the memory in MB of each contender with 10,000 Pods: after the list, after reading each Pod, and in the
+ * SharedWorker.
  */
 export async function memories(name, url, contenders) {
-  const browser = await launch(name, { args: ['--enable-blink-features=ForceEagerMeasureMemory'] }) // without it, Chromium waits for 20 s
+  const browser = await launch(name, { args: ['--enable-blink-features=ForceEagerMeasureMemory'] }) // without this flag, Chromium delays the measurement by 20 s
   const found = {}
   for (const contender of contenders) {
     progress(`${name}: memory, ${contender}`)

@@ -1,15 +1,15 @@
 // Compares the measurements with the budgets of the project.
 import { median } from './print.mjs'
 
-/** The maximum values. */
+/** The maximum value of each measurement. */
 export const budgets = {
-  wasm: 600, // kB, brotli 11
+  wasm: 600, // kB, compressed with brotli 11
   scripts: 12, // kB, minified and gzipped: the JavaScript of a page, or of its worker
-  synced: 2, // times plain JavaScript's time, from init
-  burst: 1, // times plain JavaScript's time
-  block: 16, // ms, longest block of the main thread at 1,000 changes per second
-  memory: 1, // times plain JavaScript's
-  projected: 1 / 5, // times plain JavaScript's
+  synced: 2, // multiple of plain JavaScript's time, measured from init
+  burst: 1, // multiple of plain JavaScript's time
+  block: 16, // longest block of the main thread in ms, at 1,000 changes per second
+  memory: 1, // multiple of plain JavaScript's memory
+  projected: 1 / 5, // multiple of plain JavaScript's memory
 }
 
 // The default mode of a page. It is also used with a projection.
@@ -26,9 +26,9 @@ export function judge({ sizes, browsers, memory }) {
   if (memory) {
     const most = ({ came, read }) => Math.max(came, read)
     const times = (contender) => most(memory[contender]) / most(memory.plain)
-    const beside = `${memory[mode].shared.toFixed(0)} MB in the SharedWorker, shared by all tabs; mode worker: ${times('worker').toFixed(2)} times plain`
-    rows.push(row('chrome: memory with 10,000 Pods, times plain', times(mode), budgets.memory, beside),
-      row('chrome: memory with three fields of each Pod, times plain', times('projected'), budgets.projected))
+    const beside = `${memory[mode].shared.toFixed(0)} MB in the SharedWorker, shared by all tabs; mode worker: ${times('worker').toFixed(2)} times the memory of plain JavaScript`
+    rows.push(row('chrome: memory with 10,000 Pods, relative to plain JavaScript', times(mode), budgets.memory, beside),
+      row('chrome: memory with three fields of each Pod, relative to plain JavaScript', times('projected'), budgets.projected))
   }
   return rows
 }
@@ -37,15 +37,15 @@ function speed(name, rounds) {
   const all = (contender, what) => rounds.map((round) => round[contender][what])
   const times = (what) => median(rounds.map((round) => round[mode][what] / round.plain[what]))
   const ms = (contender, what) => median(all(contender, what)).toFixed(0)
-  const both = (what) => `${ms(mode, what)} ms, plain ${ms('plain', what)} ms`
+  const both = (what) => `${ms(mode, what)} ms, plain JavaScript ${ms('plain', what)} ms`
   const floor = median(all('empty', 'paced'))
-  const block = row(`${name}: longest block at 1,000/s, ms`, median(all(mode, 'paced')), budgets.block,
-    `plain ${ms('plain', 'paced')}, an empty page ${floor.toFixed(0)}`)
-  if (floor > budgets.block) block.met = 'not measured' // the machine blocks even an empty page for longer
+  const block = row(`${name}: longest main-thread block at 1,000 changes/s, ms`, median(all(mode, 'paced')), budgets.block,
+    `plain JavaScript ${ms('plain', 'paced')} ms, an empty page ${floor.toFixed(0)} ms`)
+  if (floor > budgets.block) block.met = 'not measured' // on this machine, even an empty page blocks for longer
   return [
-    row(`${name}: from init to 1,000 Pods, times plain`, times('synced'), budgets.synced, `${both('synced')}; including code ${both('nothing')}`),
+    row(`${name}: from init to 1,000 Pods, relative to plain JavaScript`, times('synced'), budgets.synced, `${both('synced')}; including code loading ${both('nothing')}`),
     block,
-    row(`${name}: a burst of 10,000, times plain`, times('burst'), budgets.burst, `${both('burst')}; second burst ${both('again')}`),
+    row(`${name}: a burst of 10,000 changes, relative to plain JavaScript`, times('burst'), budgets.burst, `${both('burst')}; second burst ${both('again')}`),
   ]
 }
 

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { budgets, judge } from './judge.mjs'
 import { median, orders } from './print.mjs'
 
-// Measurements that equal every budget.
+// Returns measurements that equal every budget.
 function met() {
   const round = (scale) => ({
     empty: { paced: 3 },
@@ -33,12 +33,12 @@ test('measurements equal to the budgets meet them', () => {
 const greater = {
   'the WASM module, kB, brotli 11': (all) => { all.sizes.wasm += 1 },
   'the JavaScript, kB, gzipped': (all) => { all.sizes.worker = 12001 },
-  'chrome: from init to 1,000 Pods, times plain': (all) => all.browsers.chrome.slice(1).forEach(({ shared }) => { shared.synced *= 1.1 }),
-  'chrome: longest block at 1,000/s, ms': (all) => all.browsers.chrome.slice(1).forEach(({ shared }) => { shared.paced += 1 }),
-  'chrome: a burst of 10,000, times plain': (all) => all.browsers.chrome.slice(1).forEach(({ shared }) => { shared.burst *= 1.1 }),
-  'firefox: a burst of 10,000, times plain': (all) => { all.browsers.firefox[0].plain.burst -= 1 },
-  'chrome: memory with 10,000 Pods, times plain': (all) => { all.memory.shared.read += 1 },
-  'chrome: memory with three fields of each Pod, times plain': (all) => { all.memory.projected.came += 1 },
+  'chrome: from init to 1,000 Pods, relative to plain JavaScript': (all) => all.browsers.chrome.slice(1).forEach(({ shared }) => { shared.synced *= 1.1 }),
+  'chrome: longest main-thread block at 1,000 changes/s, ms': (all) => all.browsers.chrome.slice(1).forEach(({ shared }) => { shared.paced += 1 }),
+  'chrome: a burst of 10,000 changes, relative to plain JavaScript': (all) => all.browsers.chrome.slice(1).forEach(({ shared }) => { shared.burst *= 1.1 }),
+  'firefox: a burst of 10,000 changes, relative to plain JavaScript': (all) => { all.browsers.firefox[0].plain.burst -= 1 },
+  'chrome: memory with 10,000 Pods, relative to plain JavaScript': (all) => { all.memory.shared.read += 1 },
+  'chrome: memory with three fields of each Pod, relative to plain JavaScript': (all) => { all.memory.projected.came += 1 },
 }
 for (const [what, change] of Object.entries(greater)) {
   test(`a larger value exceeds its budget: ${what}`, () => {
@@ -48,7 +48,7 @@ for (const [what, change] of Object.entries(greater)) {
   })
 }
 
-test('one outlier round changes no result', () => {
+test('one outlier round does not change the results', () => {
   const all = met()
   all.browsers.chrome[1].shared = { synced: 9e9, nothing: 9e9, paced: 9e9, burst: 9e9, again: 9e9 }
   assert.deepEqual(unmet(all), [])
@@ -66,7 +66,7 @@ test('contenders are compared within the same round', () => {
 test('a missing measurement does not meet its budget', () => {
   const noisy = met()
   for (const { empty } of noisy.browsers.chrome) empty.paced = budgets.block + 1
-  assert.deepEqual(unmet(noisy), [['chrome: longest block at 1,000/s, ms', 'not measured']])
+  assert.deepEqual(unmet(noisy), [['chrome: longest main-thread block at 1,000 changes/s, ms', 'not measured']])
   const failed = met()
   failed.sizes.wasm = undefined
   assert.deepEqual(unmet(failed), [['the WASM module, kB, brotli 11', 'not measured']])
@@ -74,7 +74,7 @@ test('a missing measurement does not meet its budget', () => {
   assert.deepEqual(unmet(failed), [['the JavaScript, kB, gzipped', 'not measured']])
 })
 
-test('medians and orders', () => {
+test('median returns the middle value, and orders reverses every second round', () => {
   assert.equal(median([5, 1, 9]), 5)
   assert.equal(median([1, 2, 3, 10]), 2.5)
   assert.deepEqual(orders(['a', 'b'], 3), [['a', 'b'], ['b', 'a'], ['a', 'b']])

@@ -1,5 +1,5 @@
-// Runs a course with a contender and prints the result as JSON. Usage: node --expose-gc node-course.mjs URL CONTENDER
-// COURSE
+// Runs one measurement with one contender and prints the result as JSON. Usage: node --expose-gc node-course.mjs URL
+// CONTENDER COURSE
 import { Session } from 'node:inspector/promises'
 import { createRequire } from 'node:module'
 import { pathToFileURL } from 'node:url'
@@ -25,7 +25,7 @@ const contenders = {
       const informer = makeInformer(config, '/api/v1/pods', () => core.listPodForAllNamespaces())
       informer.on('change', (pod) => seen(Number(pod.metadata.resourceVersion)))
       informer.on('error', (error) => { throw error })
-      await informer.start() // returns after the list
+      await informer.start() // start() returns after the list
       return {
         size: () => informer.list().length,
         touch: () => informer.list().reduce((n, pod) => n + pod.metadata.name.length, 0),

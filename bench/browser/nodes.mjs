@@ -1,4 +1,4 @@
-// Runs courses in Node, each on the main thread of a new process.
+// Runs the measurements in Node, each on the main thread of a new process.
 import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
@@ -11,7 +11,7 @@ async function run(url, contender, course) {
   return JSON.parse(stdout)
 }
 
-/** Returns {contender: {figure: ms or MB}} for each round. */
+/** Returns an object {contender: {figure: milliseconds or MB}} for each round. */
 export async function inNode(url, rounds) {
   const all = []
   for (const [i, order] of orders(['plain', 'listwatch', 'client-node'], rounds).entries()) {

@@ -1,5 +1,6 @@
-// Compares the package with plain JavaScript and other clients in Chromium, Firefox and Node, and the measurements with
-// the budgets. Times are medians. With CHECK=1 it measures only values with a budget, and fails if a budget is not met.
+// Compares the package with plain JavaScript and other clients in Chromium, Firefox and Node. Checks the measurements
+// against the budgets. Times are medians. With CHECK=1 it measures only values with a budget, and fails if a budget is
+// exceeded.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { rmSync } from 'node:fs'
@@ -25,9 +26,9 @@ const held = ['plain', 'shared', 'worker', 'main', 'projected', ...others]
 
 function tabulate(found) {
   const columns = Object.entries({
-    nothing: '1,000 Pods including code loading, ms', synced: '1,000 Pods after init, ms', paced: 'longest block at 1,000/s, ms',
-    pacedTook: '5,000 changes, ms', burst: '10,000 changes, ms', burstBlock: 'block, ms', again: '10,000 more, ms',
-    againBlock: 'block again, ms', rss: '10,000 Pods, MB of process', heap: 'MB of heap, buffers and WebAssembly',
+    nothing: '1,000 Pods including code loading, ms', synced: '1,000 Pods after init, ms', paced: 'longest block at 1,000 changes/s, ms',
+    pacedTook: '5,000 changes, ms', burst: '10,000 changes, ms', burstBlock: 'longest block of 10,000 changes, ms', again: '10,000 more, ms',
+    againBlock: 'longest block of 10,000 more, ms', rss: 'process with 10,000 Pods, MB', heap: 'heap, buffers and WebAssembly, MB',
   })
   const contenders = [...new Set(found.flatMap((round) => Object.keys(round)))]
   return contenders.map((contender) => {
@@ -41,17 +42,17 @@ async function measure(url, folder) {
   const figures = { browsers: {}, sizes: { wasm: brotli(local('../../wasm/listwatch.wasm')), ...weigh(folder) } }
   for (const name of browsers) {
     const found = figures.browsers[name] = await times(name, url, rounds, timed)
-    print(`${name}, medians of ${rounds}`, tabulate(found))
+    print(`${name}, medians of ${rounds} rounds`, tabulate(found))
   }
   if (browsers.includes('chrome')) { // Firefox has no API for memory
     figures.memory = await memories('chrome', url, held)
-    print('chrome, MB of the page with its workers and their WebAssembly, with 10,000 Pods', Object.entries(figures.memory)
+    print('chrome: memory with 10,000 Pods in MB (the page, its workers and WebAssembly)', Object.entries(figures.memory)
       .map(([contender, { came, read, shared }]) =>
         ({ contender, 'after the list': came, 'after reading each Pod': read, 'in the SharedWorker': shared })))
   }
   if (!check) {
-    print(`node, medians of ${rounds}`, tabulate(await inNode(url, rounds)))
-    console.log(`client-go as WebAssembly: ${brotli(clientgo).toFixed(1)} kB, brotli 11`)
+    print(`node, medians of ${rounds} rounds`, tabulate(await inNode(url, rounds)))
+    console.log(`client-go as WebAssembly: ${brotli(clientgo).toFixed(1)} kB, compressed with brotli 11`)
   }
   return figures
 }
@@ -64,7 +65,7 @@ try {
   const url = String((await once(server.stdout, 'data'))[0]).trim()
   const verdicts = judge(await measure(url, folder))
   progress('')
-  print('the budgets', verdicts.map((row) => ({ ...row, figure: String(row.figure) }))) // to two decimals
+  print('the budgets', verdicts.map((row) => ({ ...row, figure: String(row.figure) }))) // keeps two decimals
   console.log(`system load: ${loadavg().map((load) => load.toFixed(1)).join(', ')}`)
   if (check && verdicts.some(({ met }) => met !== 'yes')) process.exitCode = 1
 } finally {

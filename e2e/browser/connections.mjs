@@ -8,7 +8,7 @@ import { until } from './stage.mjs'
 
 const TEN = Array.from({ length: 10 }, (_, n) => `${n}`)
 
-/** Opens a page served by `front`. */
+/** Opens a page that `front` serves, and loads the package. */
 export async function open(profile, { url }, options) {
   const page = await openPage(profile)
   await page.goto(`${url}/`)
@@ -17,7 +17,7 @@ export async function open(profile, { url }, options) {
   return page
 }
 
-// Sends three concurrent requests of the app itself and returns their status codes.
+// Sends three concurrent requests from the page's own code and returns their status codes.
 const own = (page, path) => page.evaluate(async (path) => Promise.all([1, 2, 3].map(async () => {
   const response = await fetch(path, { cache: 'no-store', signal: AbortSignal.timeout(30000) })
   await response.text()
@@ -26,8 +26,8 @@ const own = (page, path) => page.evaluate(async (path) => Promise.all([1, 2, 3].
 
 /**
  * Opens ten collections in one page, each with a different label selector. Checks that each shows its objects and that
- * the app's own requests succeed.
- * @param put puts an object with a name, which starts with `prefix`, and labels
+ * the page's own requests succeed.
+ * @param put creates an object with the given name, which starts with `prefix`, and labels
  */
 export async function ten(page, at, path, put, { prefix = 'cm', ...options } = {}) {
   for (const n of TEN) await follow(page, n, { server: at.url, labelSelector: `n=${n}`, ...options })
@@ -39,7 +39,7 @@ export async function ten(page, at, path, put, { prefix = 'cm', ...options } = {
 /** Puts an object into each of the ten collections and waits until the page shows them. */
 export async function change(page, path, put, prefix) {
   for (const n of TEN) await put(`${prefix}-${n}`, { n })
-  await until(`the objects ${prefix}`, async () => {
+  await until(`the objects with the prefix ${prefix}`, async () => {
     const all = await Promise.all(TEN.map((n) => show(page, n)))
     return all.every(({ objects }, n) => Object.keys(objects).some((key) => key.endsWith(`/${prefix}-${n}`)))
   })
@@ -47,10 +47,10 @@ export async function change(page, path, put, prefix) {
 }
 
 /**
- * Checks the number of concurrent HTTP watches. The limit is two, plus the short watch that finds out why a WebSocket
+ * Checks the number of concurrent HTTP watches. The limit is two, plus a short watch that determines why a WebSocket
  * failed.
  */
-export const bounded = ({ seen }) => assert.ok(seen.most <= 2 + (seen.refused ? 1 : 0), `${seen.most} watches over HTTP`)
+export const bounded = ({ seen }) => assert.ok(seen.most <= 2 + (seen.refused ? 1 : 0), `${seen.most} concurrent watches over HTTP`)
 
 export function connections(scene) {
   const path = '/api/v1/namespaces/default/configmaps?limit=1'
@@ -66,7 +66,7 @@ export function connections(scene) {
     }
   })
 
-  it('HTTP/1.1: ten collections use two connections and WebSockets, and the page can fetch', fronted({}, async (profile, at, cluster) => {
+  it('HTTP/1.1: ten collections use two connections and WebSockets, and the page\'s own requests succeed', fronted({}, async (profile, at, cluster) => {
     const page = await open(profile, at, { mode: 'shared' })
     await ten(page, at, path, putter(cluster))
     await change(page, path, putter(cluster), 'b')
@@ -75,13 +75,13 @@ export function connections(scene) {
   }))
 
   for (const [condition, options, more] of [['server without WebSocket', { sockets: false }, {}], ['transport http', {}, { transport: 'http' }], ['headers', {}, { headers: { 'X-Requested-With': 'test' } }]]) {
-    it(`HTTP/1.1, ${condition}: ten collections take turns on two connections and report it, and the page can fetch`, fronted(options, async (profile, at, cluster) => {
+    it(`HTTP/1.1, ${condition}: ten collections take turns on two connections and report this, and the page's own requests succeed`, fronted(options, async (profile, at, cluster) => {
       const page = await open(profile, at, { mode: 'shared' })
       await ten(page, at, path, putter(cluster), more)
       bounded(at)
       assert.equal(at.seen.sockets, 0)
-      assert.ok(at.seen.refused <= 2, `${at.seen.refused} WebSockets were refused`)
-      const all = await until('all ten report turns, including the two with a connection', async () => {
+      assert.ok(at.seen.refused <= 2, `${at.seen.refused} WebSockets were rejected`)
+      const all = await until('all ten collections report turns, including the two with a connection', async () => {
         const shown = await Promise.all(TEN.map((n) => show(page, n)))
         return shown.every(({ state }) => state.cause?.code === 'turns') && shown
       })
@@ -96,7 +96,7 @@ export function connections(scene) {
         }
       })
       await change(page, path, putter(cluster), 'b')
-      assert.deepEqual(await page.evaluate(() => [...globalThis.causes]), ['turns'], 'the cause stays during a turn')
+      assert.deepEqual(await page.evaluate(() => [...globalThis.causes]), ['turns'], 'the cause remains set during a turn')
     }))
   }
 
@@ -117,15 +117,15 @@ export function connections(scene) {
     await until('a watch for each tab', () => at.seen.watches + at.seen.sockets === 6)
   }))
 
-  // Firefox does not expose a response before its first byte, and a quiet server sends none.
+  // Firefox does not expose a response before its first byte, and a quiet server sends no bytes.
   for (const transport of ['http', 'auto']) {
-    it(`a new list of a quiet collection is not stale without WebSocket, ${transport}`, fronted({ quiet: true, sockets: false }, async (profile, at, cluster) => {
+    it(`HTTP/1.1 without WebSockets, transport ${transport}: a quiet collection is live directly after its list`, fronted({ quiet: true, sockets: false }, async (profile, at, cluster) => {
       const page = await open(profile, at, { mode: 'main' })
       await cluster.hold()
       await follow(page, 'all', { server: at.url, transport })
       const before = await show(page, 'all')
       assert.deepEqual([before.state.stale, before.outcome], [true, undefined])
-      await page.evaluate(() => { // the state when the list completes, which the page renders first
+      await page.evaluate(() => { // the state at the completion of the list, which the page renders first
         const { collection } = globalThis.stage.followed.get('all')
         globalThis.first = collection.synced.then(() => ({ phase: collection.state.phase, stale: collection.state.stale }))
       })

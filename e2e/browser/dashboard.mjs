@@ -1,4 +1,4 @@
-// Tests the dashboard of examples/browser as a user operates it.
+// Tests the dashboard of examples/browser by operating it like a user.
 import assert from 'node:assert/strict'
 import { createRequire } from 'node:module'
 import { after, before, describe, it } from 'node:test'
@@ -30,7 +30,7 @@ export function dashboard(name) {
       await view.create('pods', pod('web-1'))
       await view.goto('#/v1/pods?sel=shop/web-0')
       await view.rows('shop/web-0', 'shop/web-1')
-      assert.deepEqual(await view.texts('[data-mark]'), [], 'the first list marks nothing')
+      assert.deepEqual(await view.texts('[data-mark]'), [], 'the objects of the first list are not marked')
       await view.patch('pods', 'shop', 'web-0', { status: { phase: 'Failed', reason: 'Evicted', containerStatuses: [] } })
       await view.until('the mark', () => view.text('.row[data-mark="modified"] > div:nth-child(2)'), 'web-0')
       await view.until('the cell', () => view.text('.row[data-mark="modified"] > div:nth-child(4)'), 'Evicted')
@@ -44,7 +44,7 @@ export function dashboard(name) {
       await view.rows('shop/web-1')
     }))
 
-    it('shows all fields of changes before the selection, and reports when only the fields of the table are known', play({}, async (view, cluster) => {
+    it('shows all fields that changed before the selection, and reports if only the fields of the table are known', play({}, async (view, cluster) => {
       for (const name of ['web-0', 'web-1']) await view.create('pods', pod(name))
       await view.goto('#/v1/pods')
       await view.rows('shop/web-0', 'shop/web-1')
@@ -61,7 +61,7 @@ export function dashboard(name) {
       await cluster.compact()
       await view.page.goto(view.page.url().replace('web-0', 'web-1'))
       await view.until('the changed fields of the table', async () => (await fields()).join() === 'status.phaseRunning→Failed')
-      await view.until('why', async () => /^Only the fields of the table.*no longer keeps this version/.test(await view.text('.changes .part')))
+      await view.until('the reason', async () => /^Only the fields of the table.*no longer keeps this version/.test(await view.text('.changes .part')))
       await view.until('the whole object', async () => (await view.texts('.yaml .line')).includes('    note: hello\n'))
     }))
 
@@ -72,10 +72,10 @@ export function dashboard(name) {
       assert.equal(await view.text('.yaml .comment'), undefined)
       await view.remove('pods', 'shop', 'web-0')
       await view.rows()
-      assert.equal(await view.text('.yaml .comment'), undefined, 'the object stays after the deletion')
+      assert.equal(await view.text('.yaml .comment'), undefined, 'the object remains visible after its deletion')
     }))
 
-    it('reports why it does not show the whole object', play({}, async (view) => {
+    it('reports why the whole object is not shown', play({}, async (view) => {
       await view.create('pods', pod('web-0'))
       await view.goto('#/v1/pods')
       await view.rows('shop/web-0')
@@ -108,7 +108,7 @@ export function dashboard(name) {
       assert.equal(await tone(), 'ok')
     }))
 
-    it('reports parts that fail while the others work', play({}, async (view) => {
+    it('reports parts of the page that fail while the rest works', play({}, async (view) => {
       await view.create('pods', pod('web-0'))
       await view.page.evaluateOnNewDocument(() => { Storage.prototype.setItem = () => { throw new Error('no room') } })
       await view.goto('#/v1/pods?sel=shop/web-0')
@@ -140,7 +140,7 @@ export function dashboard(name) {
       await view.until('the connection', () => view.text('#connection-text'), 'Live')
       await cluster.revoke({ token: 'token-of-ann' })
       await cluster.end()
-      await view.until('why', async () => /^The namespaces are not watched. The server rejected the token: ./.test(await view.text('#notices [data-kind="namespaces"] span')))
+      await view.until('the reason', async () => /^The namespaces are not watched. The server rejected the token: ./.test(await view.text('#notices [data-kind="namespaces"] span')))
       await view.until('the cause of the interruption', async () => /^The server rejected the token/.test(await view.text('#connection-text')))
     }))
 
@@ -184,7 +184,7 @@ export function dashboard(name) {
       await view.until('the empty collection', () => view.text('#empty strong'), 'No gadgets')
       await cluster.undefine({ name: 'gadgets' })
       await view.until('the removal', async () => !await view.page.$(gadgets))
-      await view.until('why', async () => /^The server has no such collection/.test(await view.text('#connection-text')))
+      await view.until('the reason', async () => /^The server has no such collection/.test(await view.text('#connection-text')))
       await cluster.define({ name: 'gadgets' })
       await view.page.click('#refresh')
       await view.until('the recreated collection', () => view.text('#empty strong'), 'No gadgets')
@@ -195,7 +195,7 @@ export function dashboard(name) {
       await view.until('the collection that was added during the outage', () => view.page.$('a[title="example.com/v1/gizmos"]'))
     }))
 
-    it('retries immediately on request', play({}, async (view, cluster) => {
+    it('retries immediately at the user\'s request', play({}, async (view, cluster) => {
       await view.create('pods', pod('web-0'))
       await view.goto('#/v1/pods')
       await view.until('the connection', () => view.text('#connection-text'), 'Live')
@@ -204,11 +204,11 @@ export function dashboard(name) {
       await cluster.stop()
       const left = async () => Number(/next try in (\d+) s/.exec(await view.text('#connection-text'))?.[1] ?? 0)
       let tries = 0, last = 0
-      await view.until('ten retries', async () => { // each retry doubles the delay, so ten take minutes without clicks
+      await view.until('ten retries', async () => { // each retry doubles the delay, so ten retries take minutes without clicks
         const now = await left()
         if (now > last) tries++
         last = now
-        if (tries >= 10 && now > 3) return true // no other retry follows soon
+        if (tries >= 10 && now > 3) return true // the next retry is not imminent
         await view.page.evaluate(() => document.getElementById('retry').click())
         return false
       })
@@ -278,7 +278,7 @@ export function dashboard(name) {
       await view.goto('#/v1/pods')
       await view.until('the connection', () => view.text('#connection-text'), 'Live')
       await cluster.stop()
-      await view.until('cause and countdown', async () => /^No connection · next try in \d+ s$/.test(await view.text('#connection-text')))
+      await view.until('the cause and the countdown', async () => /^No connection · next try in \d+ s$/.test(await view.text('#connection-text')))
       assert.match(await view.text('#stale'), /^Stale: last update at \d\d:\d\d:\d\d, \d+s ago\. Later changes are unknown\. Cause: ./)
       await view.until('the announcement', () => view.text('#announcer'), 'No connection')
       await view.picture('offline')
@@ -289,7 +289,7 @@ export function dashboard(name) {
       assert.equal(await view.page.$eval('#stale', (e) => e.hidden), true)
     }))
 
-    it('shows the saved state, marked stale, after a reload during an outage', play({}, async (view, cluster) => {
+    it('shows the saved state, marked as stale, after a reload during an outage', play({}, async (view, cluster) => {
       await view.create('pods', pod('web-0'))
       await view.goto('#/v1/pods')
       await view.until('the connection', () => view.text('#connection-text'), 'Live')
@@ -309,7 +309,7 @@ export function dashboard(name) {
       assert.equal(await view.page.$eval('#stale', (e) => e.hidden), true)
     }))
 
-    it('shows no count before the first list, but the reason', play({}, async (view, cluster) => {
+    it('shows the reason instead of a count before the first list', play({}, async (view, cluster) => {
       await view.create('pods', pod('web-0'))
       await view.goto('#/v1/pods')
       await view.until('the connection', () => view.text('#connection-text'), 'Live')
@@ -317,7 +317,7 @@ export function dashboard(name) {
       await cluster.stop()
       await view.until('the interruption', async () => /next try/.test(await view.text('#connection-text')))
       await view.page.click('a[title="v1/secrets"]')
-      await view.until('the text without rows', () => view.text('#empty strong'), 'Not listed yet: No connection')
+      await view.until('the message instead of rows', () => view.text('#empty strong'), 'Not listed yet: No connection')
       assert.equal(await view.page.$eval('#empty', (e) => e.checkVisibility()), true)
       assert.deepEqual([await view.text('#title'), await view.text('#count')], ['Secrets', ''])
       await cluster.restart()
@@ -327,7 +327,7 @@ export function dashboard(name) {
       await view.until('the empty list after the interruption', () => view.text('#empty strong'), 'There were no secrets')
     }))
 
-    it('clears the previous collection for an unknown one in the URL, and suggests a remedy', play({}, async (view) => {
+    it('shows an error and a remedy instead of the previous collection if the URL names an unknown collection', play({}, async (view) => {
       await view.goto('#/v1/pods')
       await view.until('the announcement', () => view.text('#announcer'), 'Live. 0 pods')
       await view.page.evaluate(() => { location.hash = '#/nosuch' })
@@ -341,7 +341,7 @@ export function dashboard(name) {
       await view.until('the announcement of the other collection', () => view.text('#announcer'), 'Live. 0 secrets')
     }))
 
-    it('sorts by age with the youngest first, the default for events', play({}, async (view) => {
+    it('sorts by age with the youngest object first, which is the default for events', play({}, async (view) => {
       const hoursAgo = (n) => new Date(Date.now() - n * 3_600_000).toISOString()
       for (const [name, hours] of [['a', 5], ['b', 2], ['c', 9]]) await view.create('events', { metadata: { name, namespace: 'shop' }, lastTimestamp: hoursAgo(hours) })
       await view.goto('#/v1/events')
@@ -380,7 +380,7 @@ export function dashboard(name) {
       assert.equal(await view.page.$eval('#connect-token', (e) => e.value), '')
     }))
 
-    it('offers to enter another token after a 401', play({ tokens: ['first', 'second'] }, async (view, cluster) => {
+    it('offers to enter another token after a 401 response', play({ tokens: ['first', 'second'] }, async (view, cluster) => {
       await view.create('pods', pod('web-0'), 'first')
       await view.goto('#/v1/pods')
       const asks = () => view.page.$eval('#connect', (dialog) => dialog.open)
@@ -420,12 +420,12 @@ export function dashboard(name) {
       await view.goto('#/v1/pods')
       await view.until('the connection', () => view.text('#connection-text'), 'Live')
       const wide = () => view.page.evaluate(() => document.documentElement.scrollWidth)
-      assert.equal(await wide(), 390, 'no element overflows the window, even invisibly')
+      assert.equal(await wide(), 390, 'the page is not wider than the window')
       const outside = () => view.page.$$eval('.bar > *, .toolbar > *, .goto, #connection-text, .head > :nth-child(-n+4)', (all) => all
         .filter((e) => e.checkVisibility() && (e.getBoundingClientRect().right > innerWidth || e.id === 'connection-text' && e.scrollWidth > e.clientWidth)).map((e) => e.outerHTML))
       assert.deepEqual(await outside(), [])
       await cluster.stop()
-      await view.until('cause and countdown', async () => /^No connection · next try/.test(await view.text('#connection-text')))
+      await view.until('the cause and the countdown', async () => /^No connection · next try/.test(await view.text('#connection-text')))
       assert.deepEqual(await outside(), [])
       await view.picture('narrow')
       await view.look('dark')

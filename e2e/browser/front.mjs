@@ -1,17 +1,17 @@
-// A reverse proxy that serves an API server and the stage's pages from one origin over HTTP/1.1. It counts watches and
-// WebSockets.
+// Serves an API server and the test pages from one origin through a reverse proxy over HTTP/1.1. The proxy counts
+// watches and WebSockets.
 import http from 'node:http'
 import net from 'node:net'
 import { once } from 'node:events'
 
 const PAGE = /^\/(page\.js|listwatch\/.*|ui\/.*)?$/
 
-const AGE = 1000 // ms, shorter than a turn
+const AGE = 1000 // in ms; shorter than a turn
 
 /**
  * @param stage the URL that serves the pages
  * @param api the URL of the API server
- * @param sockets false: WebSocket handshakes are refused
+ * @param sockets false rejects WebSocket handshakes
  */
 export async function front(stage, api, { sockets = true } = {}) {
   const seen = { watches: 0, most: 0, sockets: 0, refused: 0 }
@@ -31,8 +31,8 @@ export async function front(stage, api, { sockets = true } = {}) {
   const settled = new Set()
   const count = (response) => {
     seen.watches++
-    // The end of a watch arrives here with a delay. Only watches older than AGE count for the maximum.
-    const timer = setTimeout(() => setImmediate(() => { // after the pending events
+    // The proxy notices the end of a watch with a delay. So only watches older than AGE count for the maximum.
+    const timer = setTimeout(() => setImmediate(() => { // runs after the pending events
       if (response.destroyed) return
       settled.add(response)
       seen.most = Math.max(seen.most, settled.size)

@@ -5,12 +5,12 @@ import { after, before, it } from 'node:test'
 import { Theatre } from './play.mjs'
 import { countParsing, memory, scroll } from './weigh.mjs'
 
-const N = 10_000, RATE = 200 // Pods, and changes per second
+const N = 10_000, RATE = 200 // the number of Pods, and the changes per second
 const theatre = new Theatre()
 before(() => theatre.begin('chrome'))
 after(() => theatre.end())
 
-it('the page parses and keeps only the visible ones of 10,000 Pods, even while they change', theatre.play({}, async (view, cluster) => {
+it('the page parses and keeps only the visible Pods of 10,000, even while they change', theatre.play({}, async (view, cluster) => {
   await cluster.fill({ n: N })
   await countParsing(view.page)
   await noteMoments(view.page)
@@ -20,7 +20,7 @@ it('the page parses and keeps only the visible ones of 10,000 Pods, even while t
   await view.until('the first rows and the complete list', () => view.page.evaluate(() => globalThis.moments.rows && globalThis.moments.live))
   const { texts, bytes, rows, live } = await view.page.evaluate(() => ({ ...globalThis.parsed, ...globalThis.moments }))
   const mega = await memory(view.page)
-  console.log(`10,000 Pods: rows after ${rows.toFixed(0)} ms, all after ${live.toFixed(0)} ms; ${texts} strings of ${bytes} bytes parsed; ` +
+  console.log(`10,000 Pods: first rows after ${rows.toFixed(0)} ms, complete after ${live.toFixed(0)} ms; parsed ${texts} strings with ${bytes} bytes; ` +
     `${mega.page.toFixed(1)} MB in the page, ${mega.worker.toFixed(1)} MB in the worker`)
   const elements = () => view.page.$$eval('.row', (rows) => rows.length)
   assert.ok(await elements() < 80, `${await elements()} rows`)
@@ -29,8 +29,8 @@ it('the page parses and keeps only the visible ones of 10,000 Pods, even while t
 
   const churn = start(cluster)
   const frames = await scroll(view.page, 6000)
-  console.log(`scrolled for 6 s at ${await churn.end()} changes a second: frames of ${frames.median.toFixed(0)} ms, 95 % ` +
-    `${frames.most.toFixed(0)} ms, longest ${frames.longest.toFixed(0)} ms; longest block ${frames.block.toFixed(0)} ms`)
+  console.log(`scrolled for 6 s at ${await churn.end()} changes/s: median frame ${frames.median.toFixed(0)} ms, 95th percentile ` +
+    `${frames.most.toFixed(0)} ms, longest ${frames.longest.toFixed(0)} ms; longest main-thread block ${frames.block.toFixed(0)} ms`)
   assert.ok(await elements() < 80, `${await elements()} rows`)
 
   await view.page.focus('#grid')
@@ -38,12 +38,12 @@ it('the page parses and keeps only the visible ones of 10,000 Pods, even while t
   await view.until('the last row', () => view.page.$eval('#grid', (grid) => document.getElementById(grid.getAttribute('aria-activedescendant'))?.getAttribute('aria-rowindex')), String(N + 1))
   assert.equal(await view.page.$eval('#grid', (grid) => grid.getAttribute('aria-rowcount')), String(N + 1))
   await view.page.type('#search', '-9999')
-  await view.until('the Pod of the search', async () => /^1 of 10,000$/.test(await view.text('#count')))
+  await view.until('the Pod that matches the search', async () => /^1 of 10,000$/.test(await view.text('#count')))
   await view.page.$eval('#search', (e) => { e.value = ''; e.dispatchEvent(new Event('input')) })
   await view.picture('many')
 }))
 
-// Records in the page when the first rows are drawn and when the list is complete.
+// Records the times at which the page draws the first rows and completes the list.
 const noteMoments = (page) => page.evaluateOnNewDocument(() => {
   const moments = globalThis.moments = {}
   const look = () => {
@@ -54,7 +54,7 @@ const noteMoments = (page) => page.evaluateOnNewDocument(() => {
   requestAnimationFrame(look)
 })
 
-// Keeps changing Pods. The method end stops it and returns the number of changes per second.
+// Changes Pods continuously. `end()` stops the changes and returns their number per second.
 function start(cluster) {
   let going = true, n = 0
   const began = performance.now()

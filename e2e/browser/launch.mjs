@@ -12,8 +12,8 @@ const ARGS = {
 // tests fail often, so the delay is disabled.
 const extraPrefsFirefox = { 'network.websocket.delay-failed-reconnects': false }
 
-/** @param how `trusted`: the SHA-256 of a server's public key, whose certificate then need not be one that the browser knows;
- * `args`: more of the browser's */
+/** @param how `trusted` is the SHA-256 of a server's public key, which makes the browser accept the server's certificate.
+ * `args` are additional arguments of the browser. */
 export function launch(browser, { trusted, args: more = [] } = {}) {
   const executablePath = process.env[browser.toUpperCase()]
   if (!executablePath) throw new Error(`${browser.toUpperCase()} is not set; run the tests with make test-browser`)

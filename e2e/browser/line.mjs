@@ -1,8 +1,8 @@
-// A TCP proxy to a server. Tests can cut its connections.
+// Proxies TCP connections to a server. Tests can cut the connections.
 import { once } from 'node:events'
 import net from 'node:net'
 
-/** Listens for connections and forwards them to a server. */
+/** Listens for connections, forwards them to a server, and returns the controls of the proxy. */
 export async function line(server) {
   const { hostname, port } = new URL(server)
   const open = new Set()

@@ -1,4 +1,5 @@
-// Takes the README's screenshot of the dashboard of the demo, half light and half dark. make screenshots runs it.
+// Takes the README's screenshot of the demo's dashboard, half in the light theme and half in the dark theme. `make
+// screenshots` runs this script.
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { mkdirSync, statSync } from 'node:fs'
@@ -8,7 +9,7 @@ import { until } from './stage.mjs'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const picture = `${root}docs/images/dashboard.png`
-const SIZE = { width: 1160, height: 560 }, MOST = 150_000 // bytes
+const SIZE = { width: 1160, height: 560 }, MOST = 150_000 // the limit in bytes
 
 const demo = spawn('bin/demo', { cwd: root, stdio: ['ignore', 'pipe', 'inherit'] })
 let printed = ''
@@ -31,8 +32,7 @@ try {
   demo.kill()
 }
 
-// Waits at least 30 seconds for a suitable moment. Some rows have just changed, and the newest change of the selected
-// row is short.
+// Waits at least 30 seconds, until some rows have just changed and the newest change of the selected row is short.
 async function lively(page) {
   const since = Date.now()
   await until('a suitable moment', async () => {

@@ -1,5 +1,5 @@
-// Tests the lifecycle of workers, and pages that may not start them. It uses the small module of wasm/test/trap.mjs,
-// which needs no API server.
+// Tests the lifecycle of workers, and pages that are not allowed to start workers. It uses the small module of
+// wasm/test/trap.mjs, which needs no API server.
 import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import { readFile } from 'node:fs/promises'
@@ -17,7 +17,7 @@ const PAGES = {
 
 /** Serves pages and the package on two origins. Pages of any origin may load the package. */
 async function places() {
-  const refused = new Set() // paths with response 404
+  const refused = new Set() // paths that return 404
   const serve = async ({ url }, response) => {
     const headers = { 'Access-Control-Allow-Origin': '*', 'Cache-Control': 'no-store' }
     if (refused.has(url)) return response.writeHead(404, headers).end()
@@ -40,7 +40,7 @@ async function places() {
   return { page, cdn, refused, close: () => servers.forEach((server) => { server.closeAllConnections(); server.close() }) }
 }
 
-/** Loads the package into a page or a frame. Its global `collections` holds the opened collections. */
+/** Loads the package into a page or a frame. The global `collections` contains the opened collections. */
 const load = (frame, base, options) => frame.evaluate(async (base, options, bytes) => {
   const { init, listWatch } = await import(`${base}/listwatch/index.js`)
   globalThis.collections = []
@@ -73,10 +73,10 @@ export function inPlaces(scene, modes) {
       at.close()
     }
   }))
-  const chromium = { skip: scene.name === 'chrome' ? false : 'only Chromium supports it, see chromium.test.mjs' }
+  const chromium = { skip: scene.name === 'chrome' ? false : 'Firefox cannot run this test' }
 
   for (const mode of modes) {
-    test(`${mode}: a trap in the module stops the collections, and the next collection restarts it`, async ({ page, at, base }) => {
+    test(`${mode}: a trap in the module stops the collections, and the next collection restarts the module`, async ({ page, at, base }) => {
       await at('/plain.html')
       assert.equal(await load(page, base, { mode }), 'loaded')
       await open(page)
@@ -89,7 +89,7 @@ export function inPlaces(scene, modes) {
   }
 
   for (const mode of ['worker', 'shared']) {
-    test(`${mode}: a killed worker is replaced; if its script fails to load, the collections stop and the next one restarts it`, async ({ page, profile, at, base, refused }) => {
+    test(`${mode}: a killed worker is replaced, but the collections stop if its script fails to load`, async ({ page, profile, at, base, refused }) => {
       await at('/plain.html')
       await page.evaluate(() => {
         globalThis.started = []
@@ -107,7 +107,7 @@ export function inPlaces(scene, modes) {
       const kill = async () => {
         if (mode === 'worker') return page.evaluate(() => globalThis.started.at(-1).terminate())
         const target = profile.browser().targets().find((target) => target.browserContext() === profile && target.type() === 'shared_worker')
-        await (await target.worker()).evaluate(() => { setTimeout(() => globalThis.close()) }) // after the response
+        await (await target.worker()).evaluate(() => { setTimeout(() => globalThis.close()) }) // closes the worker after the response
       }
       await kill()
       await until('the new worker', () => page.evaluate(() => globalThis.started.length === 2))
@@ -120,7 +120,7 @@ export function inPlaces(scene, modes) {
     }, mode === 'shared' ? chromium : {})
   }
 
-  test('a package from another origin runs in a worker with its own module', async ({ page, at, cdn }) => {
+  test('a package from another origin runs in a worker and loads its own module', async ({ page, at, cdn }) => {
     await at('/plain.html')
     assert.equal(await load(page, cdn, {}), 'loaded')
     await open(page)

@@ -22,7 +22,7 @@ export class Theatre {
   /**
    * Returns a test that calls `course` with a new page and a new cluster. The test fails if one of its pages reports an
    * error.
-   * @param course its third argument opens the dashboard at an address in another tab
+   * @param course the test; its third argument opens the dashboard at an address in another tab
    */
   play(options, course) {
     return async () => {

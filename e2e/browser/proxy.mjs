@@ -1,5 +1,5 @@
 // Tests ten collections in a page behind a real kubectl proxy. TestBrowsersBehindKubectlProxy runs it with the proxy's
-// URL in PROXY. A server in between serves the page from the proxy's origin and counts watches.
+// URL in PROXY. A second proxy serves the page from the same origin and counts watches.
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { bounded, change, open, ten } from './connections.mjs'
@@ -22,7 +22,7 @@ for (const browser of ['chrome', 'firefox']) {
     before(() => scene.begin())
     after(() => scene.end())
     for (const sockets of [true, false]) {
-      it(sockets ? 'over two connections and WebSockets' : 'without WebSocket, in turns', () => scene.fresh(async (profile) => {
+      it(sockets ? 'ten collections use two connections and WebSockets' : 'without WebSockets, ten collections take turns', () => scene.fresh(async (profile) => {
         const at = await front(scene.stage.url, PROXY, { sockets })
         try {
           const page = await open(profile, at, { mode: 'shared' })

@@ -57,7 +57,7 @@ before(async () => {
   assert.ok(status === 201 || status === 409)
 })
 
-// Runs the page's functions directly in Node.
+// Returns a stand-in for a page, which runs the functions of the page directly in Node.
 async function inNode() {
   await import('./page/page.js')
   await globalThis.stage.load({}, new URL('../../wasm', import.meta.url).href)
@@ -67,7 +67,7 @@ async function inNode() {
 async function course(page, transport) {
   await follow(page, transport, { server, namespace, transport, token: ADMIN })
   await until('the complete list', async () => (await show(page, transport)).outcome === 'synced')
-  await cluster.write(40) // Firefox does not expose a response before its first byte, which would be a bookmark after a minute without these writes
+  await cluster.write(40) // without these writes, the first byte would be a bookmark after a minute, and Firefox exposes no response before it
   await equal(cluster, page, transport)
   await page.evaluate((name) => globalThis.stage.close(name), transport)
   for (const [token, cause] of Object.entries(refused)) {
@@ -80,8 +80,8 @@ async function course(page, transport) {
   }
 }
 
-// Tests an outage in which the history expires, and a killed server that restarts. Each page uses the same cuttable
-// connection.
+// Tests an outage in which the history expires, and a restart of a killed server. The test can cut the connections of
+// all pages.
 async function outages(pages) {
   const to = await line(server)
   const all = Object.entries(pages)
@@ -116,12 +116,12 @@ async function outages(pages) {
     for (const [transport, page] of all) await isAway(page, transport)
     await control('start')
     await reports('no changes', [])
-    // A server may report an expired resourceVersion after it opens the watch. An event shows that this did not happen,
-    // or has been handled.
+    // The server may report an expired resourceVersion after it has opened the watch. An event shows that the watch
+    // works.
     await api('POST', configMaps, { metadata: { name: 'tells' }, data: { text: 'x' } })
-    await reports('the write after it', ['added tells'])
+    await reports('the write after the restart', ['added tells'])
     for (const name of ['comes', 'tells']) await api('DELETE', `${configMaps}/${name}`)
-    await reports('the deletions after it', ['deleted comes', 'deleted tells'])
+    await reports('the deletions after the restart', ['deleted comes', 'deleted tells'])
   } finally {
     for (const [transport, page] of all) await page.evaluate((name) => globalThis.stage.close(name), transport)
     to.end()
@@ -131,8 +131,8 @@ async function outages(pages) {
 describe('Node', () => {
   let page
   before(async () => { page = await inNode() })
-  for (const transport of ['http', 'ws']) it(transport, () => course(page, transport))
-  it('outages', () => outages({ auto: page, ws: page }))
+  for (const transport of ['http', 'ws']) it(`${transport}: shows the server's state and error responses`, () => course(page, transport))
+  it('recovers from outages', () => outages({ auto: page, ws: page }))
 })
 
 for (const browser of ['chrome', 'firefox'].filter((name) => process.env[name.toUpperCase()])) {
@@ -141,12 +141,13 @@ for (const browser of ['chrome', 'firefox'].filter((name) => process.env[name.to
     before(async () => scene.begin({ trusted: await publicKey() }))
     after(() => scene.end())
     for (const mode of ['main', 'shared']) {
-      // WebSocket runs first: Chromium cancels the first WebSocket to a server that requests client certificates.
+      // The WebSocket tests run first, because Chromium cancels the first WebSocket to a server that requests client
+      // certificates.
       for (const transport of ['ws', 'http']) {
-        it(`${mode}, ${transport}`, () => scene.fresh(async (profile) => course(await scene.open(profile, { mode }), transport)))
+        it(`${mode}, ${transport}: shows the server's state and error responses`, () => scene.fresh(async (profile) => course(await scene.open(profile, { mode }), transport)))
       }
     }
-    it('outages', () => scene.fresh(async (profile) => {
+    it('recovers from outages', () => scene.fresh(async (profile) => {
       await outages({ auto: await scene.open(profile, { mode: 'shared' }), ws: await scene.open(profile, { mode: 'main' }) })
     }))
   })

@@ -1,4 +1,4 @@
-// Tests error responses of the server and their display in a page.
+// Tests how a page reports error responses of the server.
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { equal, follow, show } from './page.mjs'
@@ -11,7 +11,7 @@ const REFUSALS = {
 
 export function refusals(scene, modes) {
   for (const mode of modes) {
-    it(`${mode}: shows error responses`, () => scene.fresh(async (profile) => {
+    it(`${mode}: reports error responses`, () => scene.fresh(async (profile) => {
       const cluster = await scene.cluster({ tokens: ['good'], forbidden: ['poor'] })
       const page = await scene.open(profile, { mode })
       for (const transport of ['http', 'ws', 'auto']) {
@@ -33,7 +33,7 @@ export function refusals(scene, modes) {
     }))
   }
 
-  it('shared: a collection opened after a rejection is rejected too, until the server accepts the token', () => scene.fresh(async (profile) => {
+  it('shared: a new collection succeeds when the server accepts a token that it has rejected before', () => scene.fresh(async (profile) => {
     const cluster = await scene.cluster({ tokens: ['good'] })
     await cluster.revoke({ token: 'good' })
     const [first, second] = [await scene.open(profile, { mode: 'shared' }), await scene.open(profile, { mode: 'shared' })]

@@ -1,13 +1,13 @@
 import { launch, openPage } from './launch.mjs'
 import { Stage } from './stage.mjs'
 
-/** A browser and the stage, with functions that open pages. */
+/** Scene runs a browser and a test server, and opens pages. */
 export class Scene {
   constructor(browser) {
     this.name = browser
   }
 
-  /** @param how as for launch */
+  /** @param how the options of launch */
   async begin(how) {
     this.stage = await Stage.start()
     this.browser = await launch(this.name, how)
@@ -32,7 +32,7 @@ export class Scene {
     }
   }
 
-  /** Opens a page and loads the package into it from a folder of the stage. */
+  /** Opens a page and loads the package into it from a folder of the test server. */
   async open(profile, options, folder) {
     const page = await openPage(profile)
     await this.load(page, options, folder)

@@ -24,7 +24,7 @@ export function secrets(scene, modes) {
       }
       const pages = [await open(), await open()]
       const headers = { Authorization: `Bearer ${header}` }
-      // A browser opens only six HTTP/1.1 connections to a host.
+      // A browser opens only six HTTP/1.1 connections to a host, so some collections use WebSockets.
       const options = {
         text: { token, transport: 'ws' }, asked: { ask: token, transport: 'ws', persist: 'jane' }, kept: { token, transport: 'http', persist: true },
         headers: { headers, transport: 'http', persist: true },

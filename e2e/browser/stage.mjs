@@ -25,11 +25,11 @@ export class Stage {
     const answer = await fetch(`${this.url}/control`, { method: 'POST', body: JSON.stringify(command) })
     if (!answer.ok) throw new Error(await answer.text())
     const result = await answer.json()
-    for (const object of Object.values(result?.objects ?? {})) delete object.metadata.managedFields // the package removes them
+    for (const object of Object.values(result?.objects ?? {})) delete object.metadata.managedFields // the package also removes managedFields
     return result
   }
 
-  /** Starts a test API server. Its methods are the commands of internal/testkit/stage/cluster.go. */
+  /** Starts a test API server and returns it. Its methods are the commands of internal/testkit/stage/cluster.go. */
   async cluster(options = {}) {
     const server = await this.command({ do: 'start', ...options })
     return new Proxy({ url: server }, {
@@ -38,7 +38,7 @@ export class Stage {
   }
 }
 
-/** Polls until `look` returns a truthy value, and returns it. Fails after some seconds. */
+/** Polls until `look` returns a truthy value, and returns it. Fails after this number of seconds. */
 export async function until(what, look, seconds = 60) {
   const deadline = Date.now() + seconds * 1000
   let last

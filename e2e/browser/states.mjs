@@ -20,7 +20,7 @@ export function states(scene, modes) {
       await cluster.write({ n: 50, seed: 2 })
       await follow(page, 'all', { server: cluster.url, persist: true })
       const changes = []
-      await until('the last state', async () => {
+      await until('the saved objects', async () => {
         const shown = await show(page, 'all')
         changes.push(...shown.changes)
         assert.equal(shown.state.stale, true)
@@ -50,7 +50,7 @@ export function states(scene, modes) {
       await equal(cluster, page)
     }))
 
-    it(`${mode}: the package adds no globals, and a closed collection leaves no watch`, () => scene.fresh(async (profile) => {
+    it(`${mode}: the package adds no globals, and a closed collection leaves no open watch`, () => scene.fresh(async (profile) => {
       const cluster = await scene.cluster()
       await cluster.write({ n: 20, seed: 1 })
       const page = await scene.open(profile, { mode })
@@ -66,8 +66,8 @@ export function states(scene, modes) {
     }))
   }
 
-  // Chromium silently reads only the first part of such a list.
-  it('requests no streaming list, because a server may compress it in parts', () => scene.fresh(async (profile) => {
+  // Chromium silently reads only the first part of a list that is compressed in parts.
+  it('does not request a streaming list, because a server may compress it in parts', () => scene.fresh(async (profile) => {
     const cluster = await scene.cluster({ zip: true })
     await cluster.write({ n: 50, seed: 1 })
     const page = await scene.open(profile, { mode: 'main' })
@@ -77,7 +77,7 @@ export function states(scene, modes) {
     assert.equal((await equal(cluster, page)).has.lists, 1)
   }))
 
-  it('loads a WASM module with a wrong content type', () => scene.fresh(async (profile) => {
+  it('loads a WASM module with the wrong content type', () => scene.fresh(async (profile) => {
     const cluster = await scene.cluster()
     const page = await scene.open(profile, { mode: 'main' }, '/untyped')
     await follow(page, 'all', { server: cluster.url })

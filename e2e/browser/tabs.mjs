@@ -1,11 +1,11 @@
-// Tests many tabs, and tabs that are frozen, crash or are offline.
+// Tests many tabs, and tabs that freeze, crash or go offline.
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { equal, follow, isAway, show } from './page.mjs'
 import { until } from './stage.mjs'
 
 export function tabs(scene) {
-  const only = { skip: scene.name === 'chrome' ? false : 'only Chromium supports it, see chromium.test.mjs' }
+  const only = { skip: scene.name === 'chrome' ? false : 'Firefox cannot run this test' }
 
   it('twenty tabs share one connection, and closing a tab ends only its own watches', () => scene.fresh(async (profile) => {
     const cluster = await scene.cluster()
@@ -59,8 +59,8 @@ export function tabs(scene) {
       await equal(cluster, page)
     }
     const living = new Set(pages)
-    for (const page of pages) page.on('error', () => living.delete(page)) // emitted after a crash
-    for (const page of pages.slice(0, 3)) { // the first one started the worker
+    for (const page of pages) page.on('error', () => living.delete(page)) // this event is emitted after a crash
+    for (const page of pages.slice(0, 3)) { // the first page started the worker
       if (!living.has(page)) continue
       await crash(page)
       await until('the crash', () => !living.has(page))
@@ -140,7 +140,7 @@ export function tabs(scene) {
   }))
 
   for (const mode of ['main', 'worker', 'shared']) {
-    it(`${mode}: offline and online again`, only, () => scene.fresh(async (profile) => {
+    it(`${mode}: a page that comes back online resumes without a relist`, only, () => scene.fresh(async (profile) => {
       const cluster = await scene.cluster()
       const page = await scene.open(profile, { mode })
       await follow(page, 'all', { server: cluster.url })
@@ -158,7 +158,8 @@ export function tabs(scene) {
   }
 }
 
-// A page and its dedicated worker go offline together. A shared worker must be set separately.
+// Returns a function that sets a page offline or online. A dedicated worker follows its page, but a shared worker must
+// be set separately.
 async function networkOf(profile, page, mode) {
   const sessions = [await page.createCDPSession()]
   if (mode === 'shared') {
@@ -179,7 +180,7 @@ const freeze = async (page, frozen) => {
   await session.detach()
 }
 
-// If tabs share a process, all of them crash, and so does a shared worker in it.
+// Crashes a tab. Other tabs and shared workers in the same process crash, too.
 const crash = async (page) => {
   const session = await page.createCDPSession()
   session.send('Page.crash').catch(() => {}) // a crashed page never responds

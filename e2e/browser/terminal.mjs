@@ -1,5 +1,5 @@
 // Takes the README's screenshot of lwcat. It prints the Pods of the demo in a terminal while their resourceVersions
-// expire. make screenshots runs it.
+// expire. `make screenshots` runs this script.
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
@@ -10,8 +10,8 @@ import { until } from './stage.mjs'
 
 const root = fileURLToPath(new URL('../..', import.meta.url)), modules = fileURLToPath(new URL('node_modules', import.meta.url))
 const picture = `${root}docs/images/lwcat.png`
-const COLUMNS = 124, ROWS = 25, MOST = 200_000 // bytes
-const COURSE = 32, EVERY = COURSE / 4 // duration of the demo in seconds, and interval of its four failures, of which the second causes a relist
+const COLUMNS = 124, ROWS = 25, MOST = 200_000 // the limit in bytes
+const COURSE = 32, EVERY = COURSE / 4 // the demo's duration and the interval between its four failures, in seconds; the second failure causes a relist
 
 const folder = mkdtempSync(`${tmpdir()}/listwatch-`)
 const demo = spawn('bin/demo', ['-duration', `${COURSE}s`], { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] })
@@ -55,7 +55,7 @@ async function session(server, command) {
   return lines.join('\r\n')
 }
 
-// Renders the text in a terminal in a page.
+// Renders the text in a terminal emulator and saves a screenshot.
 async function draw(page, text) {
   await page.setViewport({ width: 1160, height: 600 })
   await page.setContent('<body style="margin:0;background:#16181d"><div id="terminal" style="display:inline-block;padding:14px"></div>')

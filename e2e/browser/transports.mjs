@@ -5,7 +5,7 @@ import { equal, follow, show } from './page.mjs'
 import { until } from './stage.mjs'
 
 export function transports(scene) {
-  // Firefox does not expose a response before its first byte, and a quiet server sends none.
+  // Firefox does not expose a response before its first byte, and a quiet server sends no bytes.
   it('auto: a quiet collection becomes live', () => scene.fresh(async (profile) => {
     const cluster = await scene.cluster({ quiet: true })
     const page = await scene.open(profile, { mode: 'main' })
@@ -42,6 +42,6 @@ export function transports(scene) {
     await equal(cluster, page, 'ws')
     await cluster.put({ object: { metadata: { name: 'late' } } })
     await equal(cluster, page, 'ws')
-    assert.deepEqual(Object.keys((await show(page, 'all')).objects).filter((key) => key.endsWith('late')), [], 'a proxy buffers its watch')
+    assert.deepEqual(Object.keys((await show(page, 'all')).objects).filter((key) => key.endsWith('late')), [], 'a proxy buffers the HTTP watch')
   }))
 }

@@ -1,4 +1,4 @@
-// A test's access to the dashboard and its cluster.
+// Gives a test access to the dashboard and its cluster.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
@@ -17,7 +17,7 @@ export class View {
   complaints = [] // errors that the page wrote to the console
 
   /**
-   * @param browser its name
+   * @param browser the name of the browser
    * @param address the URL of the dashboard
    */
   static async open(browser, profile, address, cluster) {
@@ -39,7 +39,7 @@ export class View {
   }
 
   text(selector) {
-    return this.page.$eval(selector, (element) => element.textContent).catch(() => undefined) // not there yet
+    return this.page.$eval(selector, (element) => element.textContent).catch(() => undefined) // the element does not exist yet
   }
 
   texts(selector) {
@@ -131,7 +131,7 @@ export class View {
     assert.deepEqual(problems, [], where)
   }
 
-  /** Saves a screenshot for people to look at. No test compares it. */
+  /** Saves a screenshot for visual inspection. No test compares it. */
   picture(name) {
     return this.page.screenshot({ path: fileURLToPath(new URL(`../../bin/screenshots/${name}-${this.browser}.png`, import.meta.url)) })
   }

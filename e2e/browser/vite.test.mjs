@@ -26,7 +26,7 @@ after(async () => {
 
 const put = (name, on) => cluster.put({ object: { metadata: { name }, data: { on } } })
 
-// Runs one of Vite's servers during `f`.
+// Runs one of Vite's servers while `f` runs.
 async function serving(args, f) {
   const server = spawn(process.execPath, [vite(folder), ...args, '--host', '127.0.0.1', '--port', '0'],
     { cwd: folder, env: { ...process.env, SERVER: cluster.url, NO_COLOR: '1' }, stdio: ['ignore', 'pipe', 'inherit'] })
@@ -61,7 +61,7 @@ async function shows(url, mode) {
   await profile.close()
 }
 
-test('builds and runs in every mode under a content security policy', async () => {
+test('the package builds and runs in every mode under a content security policy', async () => {
   build(folder)
   const built = readdirSync(join(folder, 'dist/assets'))
   assert.equal(built.filter((file) => file.endsWith('.wasm')).length, 1, `${built}`)
@@ -76,7 +76,7 @@ test('builds and runs in every mode under a content security policy', async () =
 // module.
 const BUDGET = 14_000
 
-test('the JavaScript around the WASM module is small', (t) => {
+test('the JavaScript around the WASM module stays within its budget', (t) => {
   const sizes = Object.entries(weigh(folder))
   assert.ok(sizes.length > 1)
   for (const [file, size] of sizes) {
@@ -85,6 +85,6 @@ test('the JavaScript around the WASM module is small', (t) => {
   }
 })
 
-test('runs in the development server', async () => {
+test('the package runs in the development server', async () => {
   await serving([], (url) => shows(url, ''))
 })

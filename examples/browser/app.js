@@ -1,4 +1,4 @@
-// The dashboard. The page's URL selects a collection. The dashboard watches it and draws it at most once per frame.
+// The dashboard watches the collection that the page's URL selects, and draws it at most once per animation frame.
 
 import { $, $of, announce, setText } from './dom.js'
 import { Cursor } from './cursor.js'
@@ -25,7 +25,7 @@ import { resetAnnouncements, showState } from './statusview.js'
 
 const FRAME = 6 // milliseconds per frame for reading rows
 const ARRANGE = 120 // milliseconds between two updates of the order while a list arrives
-const DRAW = 500 // milliseconds between two redraws without changes, which update the ages
+const DRAW = 500 // milliseconds between two redraws that only update the ages
 
 class App {
   #route = parse(location.hash)
@@ -34,8 +34,8 @@ class App {
   #due = false
   /** @type {{ phase?: string, code?: string }} State of the feed at the last redraw. */
   #seen = {}
-  #arranged = 0 // time of the last update of the order, by performance.now()
-  #searched = false // the number of matches has not been announced yet
+  #arranged = 0 // the time of the last update of the order, from performance.now()
+  #searched = false // whether the number of matches has not been announced yet
   #searchInput = $of('search', HTMLInputElement)
   #session = new Session(this)
   #sidebar = new Sidebar(() => this.#route)
@@ -90,7 +90,7 @@ class App {
   get route() { return this.#route }
 
   /**
-   * Changes the route within the same collection. Links lead to other collections.
+   * Changes the route within the current collection. Links change the collection.
    * @param {Partial<Route>} change
    */
   go(change) {
@@ -181,7 +181,7 @@ class App {
     this.#grid.focus()
   }
 
-  /** Draws in the next frame. */
+  /** Draws in the next animation frame. */
   draw() {
     if (this.#due) return
     this.#due = true
@@ -193,7 +193,7 @@ class App {
 
   /**
    * @param {number} now in milliseconds
-   * @param {number} began by the page's clock
+   * @param {number} began the start of the frame, from performance.now()
    */
   #frame(now, began) {
     const feed = this.feed

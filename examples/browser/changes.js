@@ -12,17 +12,17 @@ import { h } from './dom.js'
  * @typedef {object} Pair The objects before and after a change.
  * @property {Kube} [old]
  * @property {Kube} [object]
- * @property {boolean} [complete] false: only the fields of the table are known; undefined: the full objects may still arrive
+ * @property {boolean} [complete] false if only the fields of the table are known; undefined if the full objects may still arrive
  * @property {string} [reason] why the full objects are missing
  */
 
-const SHOWN = 30 // maximum number of listed differences per change
+const SHOWN = 30 // the maximum number of listed differences per change
 
 /** @param {string} reason */
 export const inPart = (reason) => `Only the fields of the table. The server did not return the rest: ${reason}.`
 
 /**
- * Returns both objects of a change. These are the full objects after their arrival, and otherwise the fields of the
+ * Returns the objects before and after a change: the full objects if they have arrived, otherwise the fields of the
  * table.
  * @param {Entry} entry
  * @param {Versions | undefined} versions

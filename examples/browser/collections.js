@@ -11,19 +11,19 @@ import { RequestError, messageOf } from './request.js'
  *
  * @typedef {object} Callbacks
  * @property {(resources: Resource[]) => void} found
- * @property {(error: RequestError) => void} refused the server answered 401 or 403
+ * @property {(error: RequestError) => void} refused receives a 401 or 403 response
  * @property {(state: Status & { cause: RequestError }) => void} waiting
  * @property {(text: string) => void} storageFailed receives the reason
  */
 
 const STORAGE_KEY = 'listwatch-collections'
-const MAX_DELAY = 30_000 // maximum delay between two attempts in milliseconds
-const MIN_INTERVAL = 5000 // minimum interval of automatic refreshes in milliseconds
+const MAX_DELAY = 30_000 // the maximum delay between two attempts, in milliseconds
+const MIN_INTERVAL = 5000 // the minimum interval between automatic refreshes, in milliseconds
 
 export class Collections {
   #callbacks
   #attempt = 0
-  #refreshed = -Infinity // time by performance.now()
+  #refreshed = -Infinity // the time of the last refresh, from performance.now()
 
   /** @param {Callbacks} callbacks */
   constructor(callbacks) {

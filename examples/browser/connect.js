@@ -1,4 +1,4 @@
-// The server and the token of the page. The page's URL contains the server. The token exists only in memory.
+// Manages the server and the token of the page. The page's URL contains the server. The token is kept only in memory.
 
 import { $, $of } from './dom.js'
 
@@ -11,7 +11,7 @@ export function serverOfPage() {
 
 /**
  * Asks the user for a server and a token. Resolves with undefined if the user cancels.
- * @param {Link} link the current one
+ * @param {Link} link the current server and token
  * @param {string} [why]
  * @returns {Promise<Link | undefined>}
  */

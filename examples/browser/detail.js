@@ -140,7 +140,7 @@ export class Detail {
     this.#yaml.replaceChildren(...lines)
   }
 
-  // The button shows the result until another object is drawn.
+  // Copies the object as YAML. The button shows the result until another object is drawn.
   async #copyText() {
     if (!this.#object) return
     let outcome = 'Copied'

@@ -88,7 +88,7 @@ export function visibleDifferences(found) {
 }
 
 /**
- * Returns a value as text. An object becomes YAML, any other value one line.
+ * Returns a value as text: an object as YAML, any other value as one line.
  * @param {unknown} value
  */
 export function brief(value) {

@@ -38,8 +38,8 @@ export async function discover(link) {
 }
 
 /**
- * Requests one format at a time. Across origins, an Accept header of more than 128 characters would need permission by
- * the server.
+ * Returns a discovery document. It requests one format at a time, because a longer Accept header would require CORS
+ * permission from the server.
  * @param {Link} link
  * @param {string} path
  */
@@ -52,7 +52,7 @@ async function read(link, path) {
 }
 
 /**
- * Returns undefined if the server does not support the requested format.
+ * Returns the answer, or undefined if the server does not support the requested format.
  * @param {Promise<any>} answer
  */
 async function acceptable(answer) {
@@ -87,7 +87,8 @@ export function menu(resources) {
 }
 
 /**
- * Returns the heading of a collection: "ConfigMap" becomes "Config Maps". It keeps irregular plurals of the server.
+ * Returns the heading of a collection, for example "Config Maps" for the kind ConfigMap. If the plural is irregular, it
+ * returns the kind.
  * @param {Pick<Resource, 'kind' | 'plural'>} resource
  */
 export function titleOf({ kind, plural }) {

@@ -1,4 +1,4 @@
-// DOM helpers that replace a framework.
+// Defines DOM helpers that replace a framework.
 
 /**
  * Returns the element of index.html with this id.
@@ -42,7 +42,7 @@ export function h(tag, attributes = {}, ...children) {
 }
 
 /**
- * Sets the text of an element without child elements if it differs.
+ * Sets the text of an element if it differs. The element must not contain other elements.
  * @param {Element} element
  * @param {string} text
  */
@@ -68,7 +68,7 @@ let last = 0
 let waiting
 
 /**
- * Announces a text to screen readers, at most one every three seconds. A newer text replaces a waiting one.
+ * Announces a text to screen readers, at most one text every three seconds. A newer text replaces a pending one.
  * @param {string} text
  */
 export function announce(text) {
@@ -79,7 +79,7 @@ export function announce(text) {
   }, Math.max(250, last + 3000 - Date.now()))
 }
 
-/** Removes the last announcement and a waiting one. */
+/** Clears the last announcement and cancels a pending one. */
 export function cancelAnnouncement() {
   clearTimeout(waiting)
   $('announcer').textContent = ''

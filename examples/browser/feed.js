@@ -1,4 +1,4 @@
-// A watched collection with its rows, history and status.
+// A feed is a watched collection with its rows, history and status.
 
 import { ListWatchError, listWatch } from './listwatch/index.js'
 import { fieldsOf } from './columns/fields.js'
@@ -18,7 +18,7 @@ import { Versions } from './versions.js'
  */
 
 // The page requests only these fields of Secrets. The WASM module drops the values before they reach JavaScript. It
-// also drops annotations because kubectl apply saves the whole object in one.
+// also drops annotations, because kubectl apply saves the whole object in an annotation.
 const OF_SECRETS = ['metadata.labels', 'metadata.creationTimestamp', 'metadata.deletionTimestamp', 'metadata.ownerReferences', 'type', 'immutable']
 
 export class Feed {
@@ -30,7 +30,7 @@ export class Feed {
   state
   #link
   #notify
-  #version = '' // resourceVersion of the collection before the next changes
+  #version = '' // the collection's resourceVersion before the next changes
   /** @type {Versions | undefined} */
   #versions
   #versionsKey = ''
@@ -76,7 +76,7 @@ export class Feed {
     const { resourceVersion: after = '', phase } = this.state
     for (const change of changes) if (!change.initial) this.history.add({ change, at: now, before: this.#version, after })
     this.#version = after
-    if (phase === 'live' && !this.#live) this.#closeVersions() // failed requests may succeed now
+    if (phase === 'live' && !this.#live) this.#closeVersions() // requests that have failed may succeed now
     this.#live = phase === 'live'
     this.rate.add(changes.filter((change) => !change.initial).length, now)
   }
@@ -128,7 +128,7 @@ const stoppedBy = (cause) => ({ phase: 'stopped', stale: true, cause, resourceVe
 const nameOf = ({ group, version, plural }) => [group, version, plural].filter(Boolean).join('/')
 
 /**
- * Returns the cause for an error of listWatch. listWatch rejects options with a ListWatchError.
+ * Returns a ListWatchError, which listWatch throws for invalid options. It throws any other error again.
  * @param {unknown} error
  * @returns {Cause}
  */
@@ -141,8 +141,7 @@ function causeOf(error) {
  * Watches the names of the namespaces. Returns a function that stops the watch.
  * @param {Link} link
  * @param {(names: string[] | null, cause: Cause | undefined) => void} notify receives the names, or null if they cannot
- * be listed, and
- *   the cause if the server rejects the request
+ * be listed, and the cause if the server rejects the request
  */
 export function followNamespaces({ server, token }, notify) {
   let collection

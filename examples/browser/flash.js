@@ -1,11 +1,11 @@
-// Highlights changed rows and cells for a moment. A colored edge stays longer. It also works with reduced motion.
+// Highlights changed rows and cells for a moment. A colored edge stays longer, even if the user prefers reduced motion.
 
 import { setAttribute } from './dom.js'
 
 /** @import { Mark } from './rows.js' */
 
 const COLORS = { added: 'var(--added)', modified: 'var(--modified)', deleted: 'var(--deleted)' }
-const ROW = 1600, CELL = 3200 // milliseconds
+const ROW = 1600, CELL = 3200 // durations in milliseconds
 const still = matchMedia('(prefers-reduced-motion: reduce)')
 
 export class Flash {

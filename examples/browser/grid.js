@@ -1,4 +1,4 @@
-// The table. It creates elements only for visible rows.
+// Draws the table. It creates elements only for visible rows.
 
 import { h, setAttribute, setText } from './dom.js'
 import { age } from './columns/format.js'
@@ -14,12 +14,12 @@ import { Flash } from './flash.js'
  * @property {HTMLElement} element
  * @property {HTMLElement[]} cells
  * @property {Flash} flash
- * @property {number} [index] of the row in the view
+ * @property {number} [index] the position of the row in the view
  * @property {Row} [row]
- * @property {number} [version] of the row
+ * @property {number} [version] the drawn version of the row
  */
 
-const HEIGHT = 28, AROUND = 6 // row height in pixels, as in grid.css, and number of rows beyond each edge
+const HEIGHT = 28, AROUND = 6 // the row height in pixels, which grid.css repeats, and the number of additional rows beyond each edge
 
 export class Grid {
   active = '' // key of the active row
@@ -59,7 +59,7 @@ export class Grid {
   }
 
   /**
-   * Shows other rows.
+   * Replaces the rows and columns of the table.
    * @param {Rows} rows
    * @param {Column[]} columns
    * @param {string} label for screen readers
@@ -78,8 +78,8 @@ export class Grid {
     this.#fit()
   }
 
-  // Distributes the width among the columns. If it is too small, columns with `spare` are hidden, starting with the
-  // last one.
+  // Distributes the width among the columns. If the width is too small, columns with `spare` are hidden, starting with
+  // the last one.
   #fit() {
     const least = (/** @type {Column} */ { width }) => (Array.isArray(width) ? width[0] : width)
     const sum = () => this.#columns.reduce((all, column, c) => (this.#spared[c] ? all : all + least(column)), 16)
@@ -143,7 +143,7 @@ export class Grid {
       this.#pool.push({ element, cells, flash: new Flash(element) })
       this.#body.append(element)
     }
-    for (const line of this.#pool) line.row = undefined // lines now show other rows
+    for (const line of this.#pool) line.row = undefined // each line now shows another row
   }
 
   /**

@@ -1,4 +1,4 @@
-// The recent changes. Their objects are parsed only when the detail shows them.
+// Keeps the recent changes. Their objects are parsed only when the detail shows them.
 
 /**
  * @import { Change } from './listwatch/index.js'
@@ -79,7 +79,7 @@ export class Rate {
   }
 
   /**
-   * Returns the mean per second over the last five full seconds.
+   * Returns the mean number of changes per second over the last five full seconds.
    * @param {number} now in milliseconds
    */
   now(now) {

@@ -1,4 +1,4 @@
-// Keyboard shortcuts.
+// Handles keyboard shortcuts.
 
 import { $, $of } from './dom.js'
 

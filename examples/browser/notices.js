@@ -1,4 +1,4 @@
-// Lines below the title about parts that do not work. Each kind has one line.
+// Shows lines below the title about parts of the page that do not work. Each kind has at most one line.
 
 import { $, announce, h } from './dom.js'
 
@@ -29,6 +29,6 @@ export function notice(kind, text) {
   announce(text)
 }
 
-document.addEventListener('notice', (event) => { // from theme.js, which is not a module
+document.addEventListener('notice', (event) => { // theme.js sends this event, because it is not a module
   if (event instanceof CustomEvent) notice(event.detail.kind, event.detail.text)
 })

@@ -18,7 +18,7 @@ export class RequestError extends Error {
 /**
  * Returns the JSON document at a path.
  * @param {Link} link
- * @param {string} path with the query
+ * @param {string} path the path with its query
  * @param {{ accept?: string, cache?: RequestCache, signal?: AbortSignal }} [how]
  * @returns {Promise<any>}
  */
@@ -41,7 +41,7 @@ export async function get({ server, token }, path, { accept, cache = 'no-store',
 }
 
 /**
- * Returns undefined for text that is not JSON, for example a proxy's error page.
+ * Parses JSON. Returns undefined for any other text, for example a proxy's error page.
  * @param {string} text
  */
 function parse(text) {

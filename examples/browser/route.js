@@ -1,4 +1,5 @@
-// The page's route. It is saved in the hash of the URL: #/apps/v1/deployments?ns=shop&q=web&sort=-age&sel=shop/cart
+// Converts the page's route to and from the hash of its URL:
+// #/apps/v1/deployments?ns=shop&q=web&sort=-age&sel=shop/cart
 
 /**
  * @typedef {object} Route

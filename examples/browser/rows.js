@@ -1,5 +1,5 @@
-// The table's data: all rows of a collection, and the sorted view of those that match. It does not depend on the DOM or
-// a clock.
+// Holds the table's data: all rows of a collection, and the sorted view of the matching rows. It does not depend on the
+// DOM or a clock.
 
 import { natural } from './columns/format.js'
 
@@ -10,7 +10,7 @@ import { natural } from './columns/format.js'
  * @typedef {{ type: Change['type'], at: number, finalStateUnknown: boolean, cells: number[] }} Mark A recent change and the columns that differ.
  */
 
-/** How long a change is marked and a deleted row stays, in milliseconds. */
+/** The time in milliseconds that a change stays marked, and that a deleted row stays visible. */
 export const MARKED = 6000, LEAVING = 2500
 
 /**
@@ -19,22 +19,22 @@ export const MARKED = 6000, LEAVING = 2500
  */
 export class Row {
   gone = false
-  left = false // removed from the table
-  version = 0 // counts the visible changes
-  placed = false // whether it is in the view
+  left = false // whether the row was removed from the table
+  version = 0 // the number of visible changes
+  placed = false // whether the row is in the view
   /** @type {Mark | undefined} */
   mark
   /** @type {string | number | undefined} Sort key; undefined until the row is read. */
   rank
-  /** @type {string[] | undefined} Texts of the columns; undefined until the row is read. */
+  /** @type {string[] | undefined} Strings of the columns; undefined until the row is read. */
   texts
   /** @type {(number | undefined)[]} Sort values of the columns. */
   values = []
-  /** @type {(string | undefined)[]} Tones of the columns. */
+  /** @type {(string | undefined)[]} Colors of the columns. */
   tones = []
-  /** @type {string | undefined} Searchable text; undefined until the row is read. */
+  /** @type {string | undefined} The string to search; undefined until the row is read. */
   words
-  /** @type {string[] | undefined} The texts before the change. */
+  /** @type {string[] | undefined} The strings before the change. */
   was
   /** @type {Change<Kube> | undefined} The first unread change, with the unparsed old object. */
   past
@@ -55,7 +55,7 @@ export class Row {
   }
 
   /**
-   * Parses the object unless this already happened. Returns the texts of the columns.
+   * Returns the strings of the columns. It parses the object unless it has already done so.
    * @param {Column[]} columns
    */
   read(columns) {
@@ -86,7 +86,7 @@ export class Rows {
   #unread = new Set()
   /** @type {Set<Row>} Rows that may have moved in the view. */
   #moved = new Set()
-  #allMoved = false // all rows may have moved
+  #allMoved = false // whether all rows may have moved
   /** @type {Set<Row>} */
   #marked = new Set()
   /** @type {string[]} */
@@ -231,7 +231,7 @@ export class Rows {
   }
 
   /**
-   * Returns the sort key of a row. A row that has not been read comes last.
+   * Returns the sort key of a row. Unread rows come last.
    * @param {Row} row
    */
   #rank(row) {

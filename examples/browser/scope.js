@@ -33,7 +33,7 @@ export class Scope {
   }
 
   /**
-   * Shows the selected namespace; "" means all.
+   * Shows the selected namespace. An empty string selects all namespaces.
    * @param {string} current
    * @param {boolean} namespaced
    */

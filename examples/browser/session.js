@@ -1,4 +1,4 @@
-// The server of the page, with its collections and namespaces.
+// Manages the server of the page, its collections and its namespaces.
 
 import { askForServer, remember, serverOfPage } from './connect.js'
 import { $, announce, setText } from './dom.js'
@@ -78,7 +78,7 @@ export class Session {
     notice('namespaces', cause ? `The namespaces are not watched. ${short}: ${long}` : '')
   }
 
-  /** Refreshes the collections for the user and announces the result. */
+  /** Refreshes the collections at the user's request and announces the result. */
   refresh() {
     const before = this.resources
     this.#collections.refresh(this.link).then((error) => {

@@ -1,4 +1,4 @@
-// The menu of collections.
+// Shows the menu of collections.
 
 import { $, $of, h, setAttribute } from './dom.js'
 import { menu } from './discovery.js'

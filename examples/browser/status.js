@@ -7,7 +7,7 @@ import { age } from './columns/format.js'
  *
  * @typedef {{ code: string, message: string, status?: number }} Cause
  *
- * @typedef {object} Status A collection's State, or the page's own while no collection is open.
+ * @typedef {object} Status The State of a collection, or of the page while no collection is open.
  * @property {Phase} phase
  * @property {boolean} stale
  * @property {Cause} [cause]
@@ -89,8 +89,8 @@ export function indicator(state, now) {
 export const needsToken = ({ cause }) => cause?.code === 'unauthorized'
 
 /**
- * Returns the label of the button next to the indicator, or "" if the user can do nothing. No button skips a delay that
- * the server requested.
+ * Returns the label of the button next to the indicator, or "" if the user can do nothing. A delay that the server
+ * requested cannot be skipped.
  * @param {Status} state
  */
 export function actionLabel(state) {

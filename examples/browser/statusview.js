@@ -30,7 +30,7 @@ export function showState(state, feed, route, now) {
   setAttribute($('connection'), 'data-tone', tone)
   setAttribute($('connection'), 'title', title)
   showAction(actionLabel(state))
-  $('grid').hidden = !feed // otherwise it would show the previous server
+  $('grid').hidden = !feed // otherwise the table would show objects of the previous server
   const size = feed?.rows.size ?? 0, shown = feed?.rows.view.length ?? 0
   showStale(state, size, now)
   showProgress(state)

@@ -1,5 +1,6 @@
 // Loads current and past versions of a row's full object. The table contains only a few fields, and servers keep past
-// versions for some minutes. It opens no watch because browsers allow only six connections to an HTTP/1.1 server.
+// versions for some minutes. It does not open a watch, because browsers allow only six connections to an HTTP/1.1
+// server.
 
 import { RequestError, get } from './request.js'
 
@@ -17,12 +18,12 @@ import { RequestError, get } from './request.js'
  * The object, or the reason why the server did not return it.
  */
 
-const MAX_VERSIONS = 60 // maximum number of stored versions; half as many may be pending
+const MAX_VERSIONS = 60 // the maximum number of stored versions; half as many may be pending
 
 export class Versions {
-  /** @type {Kube | undefined} Result of the last current request. A deletion keeps it. */
+  /** @type {Kube | undefined} Result of the last current request. It remains after a deletion. */
   newest
-  arrivals = 0 // number of results
+  arrivals = 0 // the number of results
   /** @type {Map<string, Result>} */
   #loaded = new Map()
   /** @type {Map<string, Options>} */
@@ -37,7 +38,7 @@ export class Versions {
   /**
    * @param {Link} link
    * @param {Resource} resource
-   * @param {Pick<Item, 'namespace' | 'name'>} item the row's
+   * @param {Pick<Item, 'namespace' | 'name'>} item the item of the row
    * @param {() => void} notify called after each answer
    */
   constructor(link, { group, version, plural }, { namespace, name }, notify) {
@@ -115,7 +116,7 @@ export class Versions {
   }
 
   /**
-   * @param {string} rest of the path
+   * @param {string} rest the rest of the path
    * @returns {Promise<Result & { status?: number }>}
    */
   async #get(rest) {

@@ -67,7 +67,7 @@ function scalar(line, value, lines) {
   for (const text of value.replace(/\n$/, '').split('\n')) lines.push({ depth: line.depth + 1, dash: 0, text, at: line.at })
 }
 
-// Strings that need no quotes: names, paths, images, uids, addresses and quantities. Strings that YAML would read as
+// Strings that need no quotes: names, paths, images, UIDs, addresses and quantities. Strings that YAML would read as
 // numbers or dates are quoted.
 const PLAIN = /^([A-Za-z_/][\w ./@+-]*(:[\w./@+-]+)*|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|\d+(\.\d+){3}(\/\d+)?|\d+([KMGTP]i?|[mk]))$/
 const WORDS = /^(true|false|yes|no|on|off|null|y|n)$/i

@@ -1,10 +1,10 @@
-// A simulated browser for tests in Node: a page with workers, ports, locks and events that the test controls. The
-// workers run worker.js.
+// Simulates a browser for tests in Node. The test controls the page's workers, ports, locks and events. The workers run
+// worker.js.
 import assert from 'node:assert/strict'
 
-/** Web Locks. `kill(name)` simulates a crash of the holder. */
+/** Simulates Web Locks. `kill(name)` simulates a crash of the lock's holder. */
 class Locks {
-  names = [] // names of the granted exclusive locks in order
+  names = [] // names of all granted exclusive locks, oldest first
   #queues = new Map()
   #holders = new Map()
 
@@ -43,20 +43,20 @@ class Locks {
 
 let imports = 0
 
-// A collection may schedule a frame after its test.
+// A collection may request an animation frame after its test has ended.
 globalThis.requestAnimationFrame = (f) => setTimeout(f)
 globalThis.cancelAnimationFrame = clearTimeout
 
 /**
- * Sets the globals of a page and removes them after the test. `shared` and `worker` set the behavior of new workers:
- * "works", "throws", "errors", or a function that serves the port.
+ * Defines the globals of a page until the test ends, and returns the controls of the page. `shared` and `worker` set
+ * the behavior of new workers: "works", "throws", "errors", or a function that serves the port.
  */
 export function browser(t, { shared = 'works', worker = 'works' } = {}) {
   const at = {
     shared, worker, locks: new Locks(), events: new EventTarget(), document: Object.assign(new EventTarget(), { visibilityState: 'visible' }),
     started: [], // [kind, URL, name]
     workers: [], ports: [], scopes: new Map(),
-    /** Imports another instance of index.js, like another page. */
+    /** Imports a new instance of index.js, which acts as another page. */
     page: () => import(`../index.js?page=${++imports}`),
     /** Runs worker.js and returns a function that connects a port to it. */
     async run() {
@@ -66,7 +66,7 @@ export function browser(t, { shared = 'works', worker = 'works' } = {}) {
       delete globalThis.onconnect
       return (port) => onconnect({ ports: [port] })
     },
-    /** Makes the next connection start another shared worker. */
+    /** Makes the next connection start a new shared worker. */
     die() {
       at.scopes.clear()
     },

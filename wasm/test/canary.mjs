@@ -1,11 +1,11 @@
-// Secrets with unique text, and a search for all their encoded forms.
+// Creates unique secrets and searches text for all their encoded forms.
 import assert from 'node:assert/strict'
 
 /** Returns a token. The search looks for its beginning, so it also finds truncated tokens. */
 export const secret = (what) => `${beginning(what)}0123456789abcdef`
 const beginning = (what) => `C4+ary/${what}~`
 
-/** Returns all forms of the secrets with these names. */
+/** Returns all encoded forms of the secrets with these names. */
 export function formsOf(...names) {
   return names.flatMap((name) => {
     const text = beginning(name), hex = Buffer.from(text).toString('hex')
@@ -18,9 +18,9 @@ export function formsOf(...names) {
   })
 }
 
-/** Fails if a text contains a secret. */
+/** Fails if the text contains one of these forms of a secret. */
 export function absent(where, text, forms) {
-  for (const form of forms) assert.ok(!text.includes(form), `${where} has ${form}: ${text}`)
+  for (const form of forms) assert.ok(!text.includes(form), `${where} contains ${form}: ${text}`)
 }
 
 /** Returns everything that a value contains, as a logger would print it. */

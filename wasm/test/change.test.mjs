@@ -15,7 +15,7 @@ const table = [
 ]
 
 for (const [first, second, expected] of table) {
-  test(`${first[0]} and ${second[0]} merge into ${expected?.[0] ?? 'nothing'}`, () => {
+  test(`merges ${first[0]} and ${second[0]} into ${expected?.[0] ?? 'no change'}`, () => {
     const changes = new Changes()
     changes.add(change(...first))
     changes.add(change(...second))
@@ -24,7 +24,8 @@ for (const [first, second, expected] of table) {
   })
 }
 
-// Every lifecycle of up to six steps: `a` adds, `m` modifies, `d` deletes, and `t` lets the reader take a change.
+// Yields every lifecycle of up to six steps: `a` adds, `m` modifies, `d` deletes, and `t` lets the reader take a
+// change.
 const lives = function* (steps = '') {
   yield steps
   if (steps.length < 6) for (const step of 'amdt') yield* lives(steps + step)
@@ -63,7 +64,7 @@ for (const all of [false, true]) {
   })
 }
 
-test('a deletion and a later addition stay two changes and keep their flags', () => {
+test('a deletion and a later addition remain two changes with their own flags', () => {
   for (const take of [(changes) => changes.take(), (changes) => [changes.shift(), changes.shift(), changes.shift()]]) {
     const changes = new Changes()
     changes.add(change('modified', 1, 2))
@@ -76,7 +77,7 @@ test('a deletion and a later addition stay two changes and keep their flags', ()
   }
 })
 
-test('an addition that a deletion cancels does not hold up the changes of other objects', () => {
+test('a canceled addition does not delay changes of other objects', () => {
   const changes = new Changes()
   const add = (type, key) => changes.add(new Change(type, { key, object: key }))
   add('added', 'cancelled')
@@ -86,7 +87,7 @@ test('an addition that a deletion cancels does not hold up the changes of other 
   assert.equal(changes.shift(), undefined)
 })
 
-test('an addition of the first list stays initial when it is merged', () => {
+test('an addition from the first list stays initial after a merge', () => {
   const changes = new Changes()
   changes.add(change('added', undefined, 1, { initial: true, stale: true }))
   changes.add(change('modified', 1, 2))
@@ -94,7 +95,7 @@ test('an addition of the first list stays initial when it is merged', () => {
   assert.deepEqual({ initial, stale }, { initial: true, stale: false })
 })
 
-test('a deletion with an unknown final state stays one when it is merged', () => {
+test('a merged deletion keeps finalStateUnknown', () => {
   const changes = new Changes()
   changes.add(change('modified', 1, 2))
   changes.add(change('deleted', 2, 2, { finalStateUnknown: true }))

@@ -16,7 +16,7 @@ const batch = (collection) => new Promise((resolve) => {
 })
 const shape = ({ type, key }) => `${type} ${key}`
 
-test('a snapshot is immutable, and is replaced after a change', async () => {
+test('a snapshot is immutable, and a change replaces it', async () => {
   const { collection, host, opened } = withFakeHost({ indexes: { node: 'spec.nodeName' } })
   await opened
   const empty = collection.getSnapshot()
@@ -76,7 +76,7 @@ test('the snapshot is replaced when the host crashes', async () => {
   assert.deepEqual([live.state.phase, live.state.stale], ['live', false])
 })
 
-test('unchanged objects of a new host cause no changes', async () => {
+test('objects that a new host resends unchanged cause no changes', async () => {
   const { collection, host, opened } = withFakeHost({ indexes: { node: 'spec.nodeName' } })
   await opened
   const on = (node) => ({ values: [node] })
@@ -93,7 +93,7 @@ test('unchanged objects of a new host cause no changes', async () => {
   assert.deepEqual([collection.state.phase, collection.state.resourceVersion], ['live', '9'])
 })
 
-test('saved objects of a new host are applied only if they are newer', async () => {
+test('saved objects from a new host are applied only if they are newer than the current objects', async () => {
   const { collection, host, opened } = withFakeHost()
   await opened
   host.send(...first(added('a', 1), added('b', 8), added('c', 2)), [DELETED, 'default/gone', '9', ''])
@@ -108,7 +108,7 @@ test('saved objects of a new host are applied only if they are newer', async () 
   assert.deepEqual(collection.list().map(({ name, resourceVersion }) => name + resourceVersion), ['a10', 'b8', 'c2', 'new11'])
 })
 
-test('an object that was recreated between two hosts is deleted and added', async () => {
+test('an object recreated while the host was replaced is reported as deleted and added', async () => {
   const { collection, host, opened } = withFakeHost()
   await opened
   host.send(...first(added('a', 1), added('b', 1), added('c', 1)))
@@ -136,7 +136,7 @@ test('snapshots share unchanged objects', async () => {
   assert.equal(collection.getSnapshot().get('default/a'), object)
 })
 
-test('a batch has one change for each object', async () => {
+test('a batch has at most one change for each object', async () => {
   const { collection, host, opened } = withFakeHost()
   await opened
   const told1 = batch(collection), tell = batch(collection)
@@ -146,7 +146,7 @@ test('a batch has one change for each object', async () => {
   assert.deepEqual((await tell).map(shape), ['added default/a', 'added default/c'])
 })
 
-test('a change of the state causes an empty batch', async () => {
+test('a state change without object changes causes an empty batch', async () => {
   const { collection, host, opened } = withFakeHost()
   await opened
   host.send(...first())
@@ -156,7 +156,7 @@ test('a change of the state causes an empty batch', async () => {
   assert.equal(collection.state.phase, 'interrupted')
 })
 
-test('a subscriber receives only later changes', async () => {
+test('a subscriber receives only changes after its subscription', async () => {
   const { collection, host, opened } = withFakeHost()
   await opened
   host.send(...first(added('a', 1)))
@@ -166,12 +166,12 @@ test('a subscriber receives only later changes', async () => {
   assert.deepEqual((await late).map(shape), ['added default/b'])
 })
 
-test('an error of a subscriber does not affect others, and a removed subscriber is not called', async (t) => {
+test('a throwing subscriber does not affect other subscribers, and a removed subscriber is not called', async (t) => {
   const { collection, host, opened } = withFakeHost()
   await opened
   const thrown = new Promise((resolve) => process.prependOnceListener('uncaughtException', resolve))
   const listeners = process.listeners('uncaughtException').slice(1)
-  listeners.forEach((listener) => process.off('uncaughtException', listener)) // listeners of the test runner, which would report a failure
+  listeners.forEach((listener) => process.off('uncaughtException', listener)) // the test runner's listeners would report a failure
   t.after(() => listeners.forEach((listener) => process.on('uncaughtException', listener)))
   let ended = 0
   collection.subscribe(() => { end(); throw new Error('a mistake') })
@@ -198,7 +198,7 @@ test('an iterator yields the current objects and then the changes', async () => 
   assert.deepEqual([shape(two), two.initial, two.item.resourceVersion], ['modified default/b', false, '2'])
 })
 
-test('a slow iterator yields the newest state, and no short-lived objects', async () => {
+test('a slow iterator yields the newest state and skips short-lived objects', async () => {
   const { collection, host, opened } = withFakeHost()
   await opened
   const changes = collection[Symbol.asyncIterator]()
@@ -212,7 +212,7 @@ test('a slow iterator yields the newest state, and no short-lived objects', asyn
   assert.equal((await changes.next()).done, true)
 })
 
-test('leaving the loop ends the subscription', async () => {
+test('leaving a for-await loop does not close the collection', async () => {
   const { collection, host, opened } = withFakeHost()
   await opened
   host.send(...first(added('a', 1)))
@@ -239,7 +239,7 @@ for (const [way, end] of Object.entries({
   })
 }
 
-test('return() ends a loop from outside', async () => {
+test('return() called from outside ends a for-await loop', async () => {
   const { collection, host, opened } = withFakeHost()
   await opened
   host.send(...first(added('a', 1)))
@@ -258,7 +258,7 @@ test('synced resolves after the first list', async () => {
   await collection.synced
 })
 
-test('a final error rejects synced, ends iterations, and is in the state', async () => {
+test('a final error rejects synced, ends iterations, and appears in the state', async () => {
   const { collection, host, opened } = withFakeHost()
   await opened
   host.send([STOPPED, 'forbidden', 'you may not', '403', 'Forbidden', '0', ''])
@@ -282,7 +282,7 @@ test('an iterator yields the pending changes before it throws', async () => {
   await assert.rejects(changes.next(), { code: 'status' })
 })
 
-test('close ends iterations, rejects synced, calls subscribers, and keeps the objects', async () => {
+test('close() ends iterations, rejects synced, calls subscribers, and ignores later records', async () => {
   const { collection, host, opened } = withFakeHost()
   await opened
   const changes = collection[Symbol.asyncIterator]()
@@ -370,7 +370,7 @@ test('synced stays resolved when the collection is closed', async () => {
 test('an unhandled rejection of synced is not hidden', async (t) => {
   const unhandled = new Promise((resolve) => process.prependOnceListener('unhandledRejection', resolve))
   const listeners = process.listeners('unhandledRejection').slice(1)
-  listeners.forEach((listener) => process.off('unhandledRejection', listener)) // listeners of the test runner, which would fail the test
+  listeners.forEach((listener) => process.off('unhandledRejection', listener)) // the test runner's listeners would fail the test
   t.after(() => listeners.forEach((listener) => process.on('unhandledRejection', listener)))
   withFakeHost().collection.close() // synced was never read
   const { collection } = withFakeHost()
@@ -379,14 +379,14 @@ test('an unhandled rejection of synced is not hidden', async (t) => {
   assert.equal(await unhandled, await collection.synced.catch((error) => error))
 })
 
-test('a signal that is already aborted opens no collection', async () => {
+test('a collection whose signal is already aborted is not opened', async () => {
   const { collection, host, opened } = withFakeHost({ signal: AbortSignal.abort() })
   await opened
   await assert.rejects(collection.synced, { code: 'aborted' })
   assert.equal(host.send, undefined)
 })
 
-test('a collection that is closed during loading is not opened', async () => {
+test('a collection that is closed while the module loads is not opened', async () => {
   const { collection, host, opened } = withFakeHost()
   collection.close()
   await opened
@@ -402,7 +402,7 @@ test('a failed host stops the collection', async () => {
   assert.equal(collection.size, 1)
 })
 
-test('a host that fails while it opens the collection is ended', async () => {
+test('a collection that its host fails to open is ended', async () => {
   let ended = 0
   const host = {
     open(_, client) {
@@ -415,7 +415,7 @@ test('a host that fails while it opens the collection is ended', async () => {
   assert.equal(ended, 1)
 })
 
-test('a visible page calls back once, in the next frame', async (t) => {
+test('a visible page calls subscribers once, in the next animation frame', async (t) => {
   t.after(() => { delete globalThis.document })
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const { host, collection, opened } = withFakeHost()
@@ -430,11 +430,11 @@ test('a visible page calls back once, in the next frame', async (t) => {
   t.mock.timers.tick(100)
   assert.equal(calls, 1)
   host.send(added('b', 2))
-  t.mock.timers.tick(16) // the browser renders no frame
+  t.mock.timers.tick(16) // the browser does not render a frame
   assert.deepEqual([calls, cancelled], [2, 7])
 })
 
-test('a finished reader queues no changes', async (t) => {
+test('changes are not queued for a finished iteration', async (t) => {
   const { collection, host, opened } = withFakeHost()
   await opened
   host.send(...first(added('a', 1)))

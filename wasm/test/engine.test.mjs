@@ -26,16 +26,16 @@ before(async () => {
 })
 after(() => server.close())
 
-// A new instance of the module with init, because all importers share its state.
+// Imports a new instance of index.js, because importers of the same URL share its state.
 let last = 0
 const fresh = () => import(`../index.js?${++last}`)
 
 const sources = {
-  'beside the module': () => undefined,
-  'a URL as text': () => `${base}/wasm`,
+  'the default URL': () => undefined,
+  'a URL string': () => `${base}/wasm`,
   'a URL': () => new URL('/wasm', base),
-  'a URL of a file': () => file,
-  'a URL with another content type': () => `${base}/octets`,
+  'a file URL': () => file,
+  'a URL with the wrong content type': () => `${base}/octets`,
   'a response': () => fetch(`${base}/wasm`),
   'bytes': () => bytes,
   'a buffer': () => bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length),
@@ -53,8 +53,8 @@ const failing = {
   'an HTML page': () => `${base}/login`,
   'no server': () => 'http://127.0.0.1:1/listwatch.wasm',
   'a missing file': () => new URL('./none.wasm', import.meta.url),
-  'a path without a page': () => './listwatch.wasm',
-  'other bytes': () => new Uint8Array([1, 2, 3]),
+  'a relative path outside of a page': () => './listwatch.wasm',
+  'invalid bytes': () => new Uint8Array([1, 2, 3]),
   'a number': () => 7,
 }
 for (const [words, wasm] of Object.entries(failing)) {
@@ -84,7 +84,7 @@ test('init always returns the same promise', async () => {
   assert.equal(init(), first)
 })
 
-test('an unknown or unsupported mode is an error', async () => {
+test('init rejects an unknown or unsupported mode', async () => {
   const { init } = await fresh()
   await assert.rejects(init({ mode: 'thread' }), { code: 'invalid', message: /"shared", "worker" or "main"/ })
   await assert.rejects(init({ mode: 'shared' }), { code: 'load', message: /shared worker .*could not be started: SharedWorker is not defined; / })
@@ -98,7 +98,7 @@ test('the package adds no globals', async () => {
   assert.deepEqual(Object.getOwnPropertyNames(globalThis).filter((name) => !globals.has(name)), [])
 })
 
-// A sink that records phases and failures.
+// Returns a sink that records the phase and the failures.
 const sink = () => {
   const mirror = new Mirror()
   const failures = []
@@ -123,7 +123,7 @@ test('a trap fails all collections, and the next collection restarts the module'
     assert.ok(failures[0].cause instanceof WebAssembly.RuntimeError)
   }
   assert.deepEqual(closed.failures, [])
-  engine.wake() // no module runs
+  engine.wake() // no module is running
   engine.stop(id)
   engine.start({ endpoint: {} }, third)
   await live(third)
@@ -139,7 +139,7 @@ test('a trap during the start of the module fails all collections', async () => 
   assert.match(it.failures[0].message, /crashed: unreachable/)
 })
 
-test('an exit of the module, for example after a panic, fails all collections', async (t) => {
+test('all collections fail if the module exits, for example after a panic', async (t) => {
   t.mock.method(WebAssembly, 'instantiate', async (_, imports) => {
     const run = () => imports.gojs['runtime.wasmExit'](0)
     return Object.create(WebAssembly.Instance.prototype, { exports: { value: { mem: { buffer: new ArrayBuffer(1 << 16) }, run } } })
@@ -151,7 +151,7 @@ test('an exit of the module, for example after a panic, fails all collections', 
   assert.match(it.failures[0].message, /crashed: it exited/)
 })
 
-test('an exception while one client receives records does not block the others', async () => {
+test('an exception while one client receives records fails all collections', async () => {
   const engine = await Engine.load(trap), other = sink()
   engine.start({ endpoint: {} }, other)
   await live(other)
@@ -162,7 +162,7 @@ test('an exception while one client receives records does not block the others',
   assert.match(other.failures[0].message, /a mistake/)
 })
 
-test('an error reported to the engine stops the module without further requests', async () => {
+test('an external error stops the module immediately', async () => {
   const engine = await Engine.load(trap), first = sink(), second = sink()
   engine.start({ endpoint: {} }, first)
   await live(first)
@@ -173,10 +173,10 @@ test('an error reported to the engine stops the module without further requests'
   assert.equal(first.failures.length, 1)
 })
 
-test('a restarted module receives no commands of the crashed one', async () => {
+test('a restarted module does not receive commands for the crashed one', async () => {
   const engine = await Engine.load(trap), first = sink(), second = sink()
   engine.start({ endpoint: {} }, first)
-  engine.wake() // would trap the next module
+  engine.wake() // this command would trap the next module
   engine.die(new Error('from elsewhere'))
   engine.start({ endpoint: {} }, second)
   await until(() => second.phase === 'live' || second.failures.length)
@@ -200,7 +200,7 @@ test('an external error closes the connections of the module', async (t) => {
   assert.deepEqual(it.failures.map(({ code }) => code), ['crashed'])
 })
 
-test('a start interrupted by a crash and another start neither runs nor fails the other', async (t) => {
+test('an interrupted start of the module does not affect a later start', async (t) => {
   const engine = await Engine.load(trap), it = sink()
   engine.die(new Error('from elsewhere'))
   const { instantiate } = WebAssembly, starts = []

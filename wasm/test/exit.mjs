@@ -1,5 +1,5 @@
-// Opens a collection of the Pods of the server at process.argv[2] and closes it after the first list. The process must
-// then exit. With a second argument, the list fails, and it closes the collection while waiting for the next attempt.
+// Opens the Pods of the server at process.argv[2] and closes the collection after the first list. The process must then
+// exit. With a second argument, the list fails, and the program closes the collection before the next attempt.
 import { listWatch } from '../index.js'
 
 const pods = listWatch({ server: process.argv[2], resource: 'pods' })

@@ -1,5 +1,5 @@
-// Random data between JavaScript and the WASM module: records, commands, requests and saved states. The results are
-// compared with JSON.parse, TextDecoder and URL. random.mjs explains how to run longer.
+// Exchanges random records, commands, requests and saved states with the WASM module. Compares the results with
+// JSON.parse, TextDecoder and URL. random.mjs explains how to run these tests longer.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { after, before, test } from 'node:test'
@@ -11,7 +11,7 @@ import { specOf } from '../spec.js'
 import { Random, concat, rounds, text } from './random.mjs'
 import { until } from './support.mjs'
 
-// Decoders replace invalid UTF-8 with different numbers of U+FFFD.
+// Merges adjacent U+FFFD characters, because decoders replace invalid UTF-8 with different numbers of them.
 const once = (found) => found.toWellFormed().replace(/\uFFFD+/g, '\uFFFD')
 
 const fetched = globalThis.fetch
@@ -25,7 +25,10 @@ after(() => { globalThis.fetch = fetched })
 const refusal = '{"kind":"Status","code":403,"reason":"Forbidden"}'
 const refuse = () => new Response(refusal, { status: 403 })
 
-/** Starts a collection in the module; `told` holds the records, and `stop` ends it. */
+/**
+ * Starts a collection in the module. Returns its records in `told`, a function `saw` that waits for a record, and
+ * `stop`.
+ */
 function follow(spec, more = {}) {
   const told = []
   let failure
@@ -39,7 +42,7 @@ function follow(spec, more = {}) {
   return { told, saw, stop: () => engine.stop(id) }
 }
 
-test('any fields of a record are decoded at any offset', () => rounds(2000, (random) => {
+test('records with random fields are decoded at random offsets', () => rounds(2000, (random) => {
   const some = random.some(5, () => [1 + random.below(13), ...random.some(8, () => random.string())])
   const memory = concat(new Uint8Array(random.below(20)).fill(255), encode(some), new Uint8Array(random.below(20)).fill(255))
   const begin = memory.findIndex((byte) => byte !== 255), found = []
@@ -48,7 +51,7 @@ test('any fields of a record are decoded at any offset', () => rounds(2000, (ran
   assert.deepEqual(found, some.map(([kind, ...fields]) => [kind, ...fields.map((field) => field.toWellFormed())]))
 }))
 
-// An object's bytes, its index values, and the expected result.
+// Returns the bytes of a random object with its key, its UID and the expected parsed object.
 function object(random, name, version) {
   const namespace = random.of('', 'shop', 'ünïcode'), uid = random.quoted()
   const metadata = concat(`{"n\\u0061me":${JSON.stringify(name)},"namespace":${JSON.stringify(namespace)},"uid":`, uid,
@@ -60,7 +63,8 @@ function object(random, name, version) {
   return { bytes, key: namespace ? `${namespace}/${name}` : name, uid: once(JSON.parse(text(uid))), parsed }
 }
 
-// The index value of a parsed object: a string, or any equivalent JSON of another value.
+// Requires an index value to match the parsed object: a string must be equal, and any other value must be equivalent
+// JSON.
 function requireValue(found, parsed, path) {
   const want = path.reduce((value, name) => (value && typeof value === 'object' && !Array.isArray(value) && Object.hasOwn(value, name) ? value[name] : undefined), parsed)
   if (want === undefined || want === null) assert.equal(found, '')
@@ -68,7 +72,7 @@ function requireValue(found, parsed, path) {
   else assert.deepEqual(JSON.parse(found), want)
 }
 
-test('records of objects match JSON.parse', () => rounds(60, async (random, seed) => {
+test('objects in records match the result of JSON.parse', () => rounds(60, async (random, seed) => {
   const expected = new Map()
   let version = 0
   const change = (type) => {
@@ -102,7 +106,7 @@ test('records of objects match JSON.parse', () => rounds(60, async (random, seed
   }
 }))
 
-// Splits the bytes into chunks of random sizes.
+// Returns a stream of the bytes in chunks of random sizes.
 function cut(random, bytes) {
   return new ReadableStream({
     pull(controller) {
@@ -113,7 +117,7 @@ function cut(random, bytes) {
   })
 }
 
-test('options are rejected or requested exactly', () => rounds(300, async (random, seed) => {
+test('random options are rejected or produce the expected request', () => rounds(300, async (random, seed) => {
   const options = { server: `http://127.0.0.1:${1 + seed % 60000}/${random.of('', 'base', 'a%20b')}`, resource: random.of('pods', 'apps/v1/deployments', random.string()) }
   const maybe = (name, make) => { if (random.below(2)) options[name] = make() }
   for (const name of ['namespace', 'name', 'labelSelector', 'fieldSelector']) maybe(name, () => random.string())

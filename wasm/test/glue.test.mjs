@@ -7,7 +7,7 @@ import { until } from './support.mjs'
 
 const PENDING = -1, FAILED = -2, TOO_MUCH = -3, LOST = -4
 
-// A program that consists of memory and its imports.
+// Returns a simulated program that has only memory and imports.
 function program(host, resume = () => {}) {
   const memory = { buffer: new ArrayBuffer(1 << 16) }
   const woken = []
@@ -81,11 +81,11 @@ test('a response is not read in advance', async () => {
   await until(() => p.woken.length > 1)
   let held = -1
   await until(() => held === (held = sent)) // the server cannot send more
-  assert.ok(sent < 5e7, `${sent} bytes were taken`)
+  assert.ok(sent < 5e7, `${sent} bytes were sent`)
   p.imports.close(id)
 })
 
-test('closing a stream closes its connection and does not wake it again', async () => {
+test('a closed stream closes its connection and is not woken again', async () => {
   let closed = false
   const url = await listen((_, response) => {
     response.on('close', () => { closed = true })
@@ -102,7 +102,7 @@ test('closing a stream closes its connection and does not wake it again', async 
   assert.deepEqual([p.imports.state(id), p.read(id)], [FAILED, FAILED])
 })
 
-test('a broken connection fails with Node\'s description', async () => {
+test('a broken connection fails with Node\'s error message', async () => {
   const p = program()
   const away = await listen(() => {})
   await new Promise((resolve) => servers.pop().close(resolve))
@@ -140,7 +140,7 @@ test('after memory has grown, bytes are written to the new buffer', async () => 
   assert.equal(p.read(id), ' answer')
 })
 
-test('the host receives questions and messages, and its failure is the answer', async () => {
+test('the host receives questions and messages, and its exceptions reach the program', async () => {
   const seen = []
   const p = program({ ask: (question) => { if (question === 'bad') throw new Error('no token'); return Promise.resolve(`to ${question}`) },
     emit: (id, bytes) => seen.push([id, ...bytes]) })
@@ -170,14 +170,14 @@ test('a lease lasts until the host revokes it or the program closes the stream',
     assert.equal(p.read(id), PENDING)
     over[end](new Error('no locks'))
     await until(() => p.woken.length === 2)
-    assert.equal(p.read(id), '', 'the host wants it back')
+    assert.equal(p.read(id), '', 'the host has revoked the slot')
     assert.equal(returned, false)
     p.imports.close(id)
     await until(() => returned)
   }
 })
 
-test('a trap stops the program, closes its connections and timers, and reaches the host once', async (t) => {
+test('a trap stops the program, closes its connections and timers, and is reported to the host once', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
   let gone
   const closed = new Promise((resolve) => { gone = resolve })
@@ -209,7 +209,7 @@ test('a trap in a timer stops the program', () => {
   assert.deepEqual(crashes, [error])
 })
 
-test('a trap of a program without a host is thrown', () => {
+test('a program without a host throws its trap', () => {
   const error = new WebAssembly.RuntimeError('unreachable')
   const p = program(undefined, () => { throw error })
   assert.throws(() => p.go._resume(), error)
@@ -224,7 +224,7 @@ test('a stopped program is not woken', async () => {
   assert.deepEqual(p.woken, [])
 })
 
-// A WebSocket that the test controls.
+// Simulates a WebSocket that the test controls.
 class Socket {
   constructor(url, protocols) {
     if (url === 'bad:') throw new SyntaxError('no such scheme')
@@ -261,7 +261,7 @@ test('the messages of a WebSocket are joined by newlines, and a burst wakes the 
   assert.deepEqual([p.imports.state(id), p.read(id), p.text(id)], [1001, '', 'going away'])
 })
 
-test('a WebSocket over the limit of unread bytes is closed, and earlier messages stay readable', async (t) => {
+test('a WebSocket that exceeds the limit of unread bytes is closed, and earlier messages stay readable', async (t) => {
   const { p, id, socket: s } = await socket(t, 'ws://host/', 10)
   s.onopen()
   s.onmessage({ data: '12345678' })
@@ -271,7 +271,7 @@ test('a WebSocket over the limit of unread bytes is closed, and earlier messages
   assert.equal(p.read(id), TOO_MUCH)
 })
 
-test('many tiny messages are read in linear time and count more than their bytes', async (t) => {
+test('many empty messages are read in linear time and count toward the limit', async (t) => {
   const { p, id, socket: s } = await socket(t, 'ws://host/', 1 << 26)
   s.onopen()
   let sent = 0
@@ -283,7 +283,7 @@ test('many tiny messages are read in linear time and count more than their bytes
   assert.equal(p.read(id), TOO_MUCH)
 })
 
-test('a WebSocket without unread bytes has no limit', async (t) => {
+test('the limit of a WebSocket applies only to unread bytes', async (t) => {
   const { p, id, socket: s } = await socket(t, 'ws://host/', 10)
   s.onopen()
   for (let i = 0; i < 5; i++) {
@@ -304,13 +304,13 @@ test('a WebSocket that does not open fails with or without a close event', async
   await socket(t, 'ws://host/', 10)
 })
 
-test('a WebSocket with only a close event, as in Firefox, does not count as rejected', async (t) => {
+test('a WebSocket that reports only a clean close, as Firefox may do, counts as lost instead of rejected', async (t) => {
   const { p, id, socket: s } = await socket(t, 'ws://host/', 10)
   s.onclose({ code: 1000, reason: '' })
   assert.equal(p.imports.state(id), LOST)
 })
 
-test('a missing WebSocket, as in Node 20, is reported', async (t) => {
+test('a runtime without WebSockets, such as Node 20, is reported', async (t) => {
   const real = globalThis.WebSocket
   globalThis.WebSocket = undefined
   t.after(() => { globalThis.WebSocket = real })

@@ -8,7 +8,7 @@ import { until } from './support.mjs'
 const turns = () => new Promise(setImmediate)
 const { spec } = specOf({ server: 'http://host', resource: 'pods', persist: true, headers: { 'X-A': 'b' } })
 
-// Locks, and an IndexedDB whose opening the test controls.
+// Simulates locks, and an IndexedDB that the test opens.
 const held = new Set()
 const locks = {
   request: async (name, _, given) => {
@@ -28,7 +28,7 @@ function result() {
   return request
 }
 
-test('a collection closed while its saved state opens starts nothing and releases the lock', async () => {
+test('a collection that is closed while its saved state is opened does not start and releases the lock', async () => {
   const started = []
   const end = new Host({ start: (spec) => started.push(spec), stop() {} }).open(spec, { records() {}, failed() {} })
   await until(() => opening.onsuccess)
@@ -40,13 +40,13 @@ test('a collection closed while its saved state opens starts nothing and release
   assert.deepEqual([...held], [])
   const other = new Host({ start: (spec) => started.push(spec), stop() {} }).open(spec, { records() {}, failed() {} })
   await until(() => started.length)
-  assert.equal(held.size, 1, 'the next page saves')
+  assert.equal(held.size, 1, 'the next collection holds the lock')
   other()
   await turns()
   assert.deepEqual([...held], [])
 })
 
-test('an error of the engine while a collection starts reaches the client once and releases the lock', async () => {
+test('an engine error at the start of a collection is reported once and releases the lock', async () => {
   const failures = []
   const engine = { start() { throw new TypeError('no command') }, stop() {} }
   new Host(engine).open(spec, { records() {}, failed: (error) => failures.push(error) })
@@ -57,7 +57,7 @@ test('an error of the engine while a collection starts reaches the client once a
   assert.deepEqual([...held], [])
 })
 
-test('a failure stops the collection, releases the lock and passes on no records', async () => {
+test('a failure stops the collection and releases the lock, and later records are dropped', async () => {
   const failures = [], records = []
   let sink
   const end = new Host({ start: (_, given) => { sink = given }, stop() {} }).open(spec, { records: (bytes) => records.push(bytes), failed: (error) => failures.push(error) })
@@ -79,14 +79,14 @@ async function started(options, client = {}) {
   return given
 }
 
-test('the engine receives the index fields with all elements of their arrays', async () => {
+test('the engine keeps whole arrays for indexes of array elements', async () => {
   const { spec } = await started({ indexes: { a: 'spec.nodeName', b: 'spec.c[0].image', c: 'x\\.y[12].z' } })
   assert.deepEqual(spec.indexes, ['spec.nodeName', 'spec.c[0].image', 'x\\.y[12].z'])
   assert.deepEqual(spec.needs, ['spec.nodeName', 'spec.c[*].image', 'x\\.y[*].z'])
   assert.equal(spec.restored, false)
 })
 
-test('the engine uses the token or asks the client for it, and no command contains it', async () => {
+test('the engine takes the token from the options or the client, and no command contains it', async () => {
   const fixed = await started({ token: 'jane' })
   assert.equal(fixed.sink.token(), 'jane')
   assert.deepEqual([fixed.spec.token, fixed.spec.asks, fixed.spec.persist], [undefined, undefined, undefined])

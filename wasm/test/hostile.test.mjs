@@ -1,4 +1,4 @@
-// Tests responses of a malicious server to the package in Node over fetch: the error code and the cost.
+// Sends malicious responses to the package in Node, and checks the error code, the traffic and the memory.
 import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import { createServer as listenRaw } from 'node:net'
@@ -16,7 +16,8 @@ async function listen(handler) {
   return `http://127.0.0.1:${server.address().port}`
 }
 
-// Writes endlessly, as fast as the client reads, and counts the bytes.
+// Writes until the connection closes, as fast as the client reads. Returns the number of sent bytes and whether the
+// connection is closed.
 function flood(response, first, then) {
   const counted = { sent: 0, over: false }
   const part = Buffer.from(then.repeat(Math.ceil((64 << 10) / then.length)))
@@ -32,7 +33,7 @@ function flood(response, first, then) {
   return counted
 }
 
-// Returns the first cause of an interruption or a stop.
+// Opens a collection of Pods, and returns its first cause of an interruption or a stop, its phase and its size.
 async function causeOf(t, url, options = {}) {
   const pods = listWatch({ server: url, resource: 'pods', streamingLists: false, ...options })
   t.after(() => pods.close())
@@ -44,27 +45,27 @@ async function causeOf(t, url, options = {}) {
 const LIST = '{"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"5"},"items":['
 const item = (name) => `{"metadata":{"name":"${name}","resourceVersion":"1"}}`
 
-test('an endless string is too large from 64 MiB on and closes its connection', async (t) => {
+test('an endless string is rejected as too large, and its connection is closed', async (t) => {
   let counted
   const url = await listen((_, response) => { counted = flood(response, `${LIST}{"metadata":{"name":"`, 'x') })
   const { cause } = await causeOf(t, url)
   assert.equal(cause.code, 'too-large')
   await until(() => counted.over)
-  assert.ok(counted.sent < 256 << 20, `${counted.sent} bytes were taken`)
+  assert.ok(counted.sent < 256 << 20, `${counted.sent} bytes were sent`)
 })
 
-test('a list with endless items exceeds the limit', async (t) => {
+test('an endless list exceeds maxObjects', async (t) => {
   let counted, n = 0
   const url = await listen((_, response) => {
     counted = flood(response, LIST + item('a'), Array.from({ length: 1000 }, () => ',' + item(`web-${n++}`)).join(''))
   })
   const { cause, phase, size } = await causeOf(t, url, { maxObjects: 500 })
-  assert.deepEqual([cause.code, phase, size], ['too-large', 'stopped', 501]) // the collection keeps the object beyond the limit
+  assert.deepEqual([cause.code, phase, size], ['too-large', 'stopped', 501]) // the collection contains the first object beyond the limit
   assert.equal(cause.message, 'the collection has more than 500 objects: raise Options.MaxObjects if this is expected')
   await until(() => counted.over)
 })
 
-test('endless pages exceed the limit, and a repeated page is detected', async (t) => {
+test('endless pages exceed maxObjects, and a repeated page is detected', async (t) => {
   let n = 0
   const page = (token, name) => `{"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"5","continue":"${token}"},"items":[${item(name)}]}`
   const on = await listen((_, response) => response.end(page(`t${n}`, `web-${n++}`)))
@@ -74,7 +75,7 @@ test('endless pages exceed the limit, and a repeated page is detected', async (t
   assert.match(cause.message, /the pages of the list make no progress/)
 })
 
-// The decompressed size; the compressed response has a few kilobytes.
+// The decompressed size in bytes. The compressed response is smaller than 2 MiB.
 const BOMB = 200 << 20
 const bombs = {
   gzip: (text) => new Promise((resolve) => {
@@ -92,7 +93,7 @@ const bombs = {
   br: (text) => brotliCompressSync(Buffer.concat([Buffer.from(text), Buffer.alloc(BOMB, 'x')]), { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } }),
 }
 for (const [encoding, make] of Object.entries(bombs)) {
-  test(`a ${encoding} bomb is too large and is not kept in memory`, async (t) => {
+  test(`a ${encoding} bomb is rejected as too large and is not kept in memory`, async (t) => {
     const bomb = await make(`${LIST}{"metadata":{"name":"`)
     assert.ok(bomb.length < 2 << 20, `${bomb.length} bytes`)
     const url = await listen((_, response) => response.setHeader('Content-Encoding', encoding).end(bomb))
@@ -101,11 +102,11 @@ for (const [encoding, make] of Object.entries(bombs)) {
     const looking = setInterval(() => { most = Math.max(most, process.memoryUsage().arrayBuffers - before) }, 5)
     t.after(() => clearInterval(looking))
     assert.equal((await causeOf(t, url)).cause.code, 'too-large')
-    assert.ok(most < 64 << 20, `${most >> 20} MiB beside the memory of the program`)
+    assert.ok(most < 64 << 20, `${most >> 20} MiB outside of the module's memory`)
   })
 }
 
-test('an error response is read up to 64 kB and shown up to 200 bytes', async (t) => {
+test('at most 64 kB of an error response are read, and at most 200 bytes are shown', async (t) => {
   let counted
   const url = await listen((_, response) => { counted = flood(response.writeHead(500), 'no ', 'no ') })
   const { cause } = await causeOf(t, url)
@@ -114,7 +115,7 @@ test('an error response is read up to 64 kB and shown up to 200 bytes', async (t
   await until(() => counted.over)
 })
 
-test('endless headers and responses other than HTTP are network errors', async (t) => {
+test('endless headers and non-HTTP responses cause network errors', async (t) => {
   for (const [first, then] of [['HTTP/1.1 200 OK\r\n', 'X-Header: value\r\n'], ['HTTP/1.1 200 OK\r\nX: ', 'x'], ['', 'x']]) {
     const server = listenRaw((socket) => { socket.on('error', () => {}); flood(socket, first, then) })
     servers.push(server)
@@ -123,14 +124,14 @@ test('endless headers and responses other than HTTP are network errors', async (
   }
 })
 
-test('circular redirects end', async (t) => {
+test('circular redirects fail after a limited number of requests', async (t) => {
   let asked = 0
   const url = await listen((request, response) => { asked++; response.writeHead(302, { Location: request.url }).end() })
   assert.equal((await causeOf(t, url)).cause.code, 'network')
   assert.ok(asked < 30, `${asked} requests`)
 })
 
-test('a redirect to another origin receives no token, and is an error with headers', async (t) => {
+test('a cross-origin redirect sends no credentials, and fails if there are custom headers', async (t) => {
   const seen = []
   const other = await listen((request, response) => { seen.push(request.headers); response.writeHead(401).end() })
   const url = await listen((request, response) => { response.writeHead(302, { Location: other + request.url }).end() })
@@ -147,7 +148,7 @@ test('a token in an error response is hidden', async (t) => {
   assert.equal(cause.message, 'the server answered 401: no: Bearer …')
 })
 
-test('a hundred thousand small events leave one object', async (t) => {
+test('100,000 small events for one object are applied', async (t) => {
   let events = 0
   const url = await listen((request, response) => {
     if (!request.url.includes('watch=1')) return response.end(`${LIST}]}`)

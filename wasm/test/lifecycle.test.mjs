@@ -1,5 +1,4 @@
-// Tests the lifecycle of a worker from the view of its pages. Simulated workers run worker.js with a module that traps
-// on demand.
+// Tests the lifecycle of workers as seen by pages. Simulated workers run worker.js with a module that traps on demand.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { connect } from '../connect.js'
@@ -11,7 +10,7 @@ import { trap } from './trap.mjs'
 
 const turn = () => new Promise(setImmediate)
 const until = async (holds) => {
-  for (const deadline = Date.now() + 10_000; !holds(); await turn()) assert.ok(Date.now() < deadline, `waited in vain: ${holds}`)
+  for (const deadline = Date.now() + 10_000; !holds(); await turn()) assert.ok(Date.now() < deadline, `still false after 10 s: ${holds}`)
 }
 const options = { server: 'http://host', resource: 'pods' }
 const isStopped = ({ state }, code) => assert.deepEqual([state.phase, state.stale, state.cause?.name, state.cause?.code], ['stopped', true, 'ListWatchError', code])
@@ -120,7 +119,7 @@ for (const mode of ['shared', 'worker']) {
     assert.equal(at.started.length, 2)
   })
 
-  test(`${mode}: the worker loads the package's own module by default, or the module from the page`, async (t) => {
+  test(`${mode}: the worker loads the package's own module by default, or the module that the page specifies`, async (t) => {
     const loaded = []
     const at = browser(t, { [mode]: (port) => new Channel(port, { hello: () => '', load: ({ wasm }) => { loaded.push(wasm) } }, assert.fail) })
     for (const wasm of [undefined, './other.wasm', new URL('http://cdn/other.wasm')]) await (await at.page()).init({ mode, wasm })
@@ -148,7 +147,7 @@ for (const mode of ['shared', 'worker']) {
     await live(page.listWatch(options))
   })
 
-  test(`${mode}: if a killed worker cannot be replaced, the collections stop, and the next one starts a worker`, async (t) => {
+  test(`${mode}: if a killed worker cannot be replaced, the collections stop, and the next collection starts a worker`, async (t) => {
     const at = browser(t)
     const { page, collection } = await opened(at, { wasm: trap, mode })
     at.die()
@@ -162,7 +161,7 @@ for (const mode of ['shared', 'worker']) {
     assert.deepEqual(at.started.map(([kind]) => kind), [mode, mode, mode], 'the mode and the module stay the same')
   })
 
-  test(`${mode}: a worker that dies while loading the module fails the start`, async (t) => {
+  test(`${mode}: init fails if the worker dies while loading the module`, async (t) => {
     const at = browser(t)
     let lock
     at[mode] = (port) => {
@@ -176,7 +175,7 @@ for (const mode of ['shared', 'worker']) {
     await assert.rejects(loading, { code: 'crashed', message: /the worker is gone/ })
   })
 
-  test(`${mode}: an error event of a running worker stops every collection, and the next one starts a worker`, async (t) => {
+  test(`${mode}: an error event of a running worker stops every collection, and the next collection starts a worker`, async (t) => {
     const at = browser(t)
     const { page, collection } = await opened(at, { wasm: trap, mode })
     const pageLock = at.locks.names[0]
@@ -201,7 +200,7 @@ for (const mode of ['shared', 'worker']) {
   })
 }
 
-test('a message that the worker does not understand stops only the collections of that page', async (t) => {
+test('an unknown message to the worker stops only the collections of its sender', async (t) => {
   const at = browser(t)
   const first = await opened(at), second = await opened(at)
   at.ports[0].postMessage({ type: 'from the future' })
@@ -211,7 +210,7 @@ test('a message that the worker does not understand stops only the collections o
   await live(second.collection)
 })
 
-test('the worker drops a page that it does not understand, also without locks', async (t) => {
+test('the worker drops a page that sends unknown messages, even without locks', async (t) => {
   const at = browser(t)
   globalThis.navigator = {}
   const { collection } = await opened(at)
@@ -233,8 +232,8 @@ test('a collection opened on a failed connection fails immediately', async (t) =
 test('a closed page ends only its own collections', async (t) => {
   const at = browser(t)
   const first = await opened(at), second = await opened(at)
-  at.locks.kill(at.locks.names[0]) // lock of the first page
-  await until(() => !at.ports[1].onmessage) // the worker no longer listens to it
+  at.locks.kill(at.locks.names[0]) // the lock of the first page
+  await until(() => !at.ports[1].onmessage) // the worker no longer listens to this page
   first.page.listWatch(options)
   await live(second.collection, second.page.listWatch({ ...options, resource: 'nodes' }))
 })
@@ -244,8 +243,8 @@ test('the shared worker closes the collections of a closed page', async (t) => {
   const stops = t.mock.method(Engine.prototype, 'stop')
   const first = await opened(at), second = await opened(at)
   await live(first.page.listWatch({ ...options, resource: 'nodes' }))
-  at.locks.kill(at.locks.names[0]) // lock of the first page
-  await until(() => !at.ports[1].onmessage) // the worker no longer listens to it
+  at.locks.kill(at.locks.names[0]) // the lock of the first page
+  await until(() => !at.ports[1].onmessage) // the worker no longer listens to this page
   assert.equal(stops.mock.callCount(), 1, 'only the first page watches nodes')
   await live(second.collection)
 })
@@ -257,7 +256,7 @@ test('a page in a frame without lock permission works without locks', async (t) 
   assert.deepEqual(at.started.map(([kind]) => kind), ['shared'])
 })
 
-test('a lock request that fails for an unknown reason fails the start of the shared worker', async (t) => {
+test('the shared worker does not start if a lock request fails for an unknown reason', async (t) => {
   const at = browser(t), page = await at.page()
   at.locks.request = async () => { throw new Error('the lock manager is broken') }
   await assert.rejects(page.init({ wasm: trap, mode: 'shared' }), { name: 'ListWatchError', message: /the lock manager is broken/ })
@@ -270,14 +269,14 @@ for (const [words, how, kinds] of [
   ['workers that cannot be constructed', { shared: 'throws', worker: 'throws' }, ['shared', 'worker']],
   ['workers that cannot be loaded', { shared: 'errors', worker: 'errors' }, ['shared', 'worker']],
 ]) {
-  test(`the page works without ${words}`, async (t) => {
+  test(`the page works despite ${words}`, async (t) => {
     const at = browser(t, how)
     await opened(at)
     assert.deepEqual(at.started.map(([kind]) => kind), kinds)
   })
   for (const mode of ['shared', 'worker']) {
     if (!how[mode]) continue
-    test(`an explicit mode is an error without ${words}: ${mode}`, async (t) => {
+    test(`init rejects the mode ${mode}: ${words}`, async (t) => {
       const at = browser(t, how), page = await at.page()
       await assert.rejects(page.init({ wasm: trap, mode }), ({ name, code, message }) => {
         assert.deepEqual([name, code], ['ListWatchError', 'load'])
@@ -290,7 +289,7 @@ for (const [words, how, kinds] of [
   }
 }
 
-test('a worker from another origin is started with a blob that imports it', async (t) => {
+test('a worker from another origin is started through a blob that imports it', async (t) => {
   const at = browser(t)
   globalThis.origin = 'http://page'
   const blobs = []
@@ -304,7 +303,7 @@ test('a worker from another origin is started with a blob that imports it', asyn
   assert.equal(revoked.mock.callCount(), 1)
 })
 
-test('a module that fails to load does not cause a change of the worker type', async (t) => {
+test('if the module fails to load, the page does not try another worker type', async (t) => {
   const at = browser(t), page = await at.page()
   await assert.rejects(page.init({ wasm: new Uint8Array(3) }), { code: 'load', message: /could not be loaded/ })
   assert.equal(at.started.length, 1)
@@ -312,7 +311,7 @@ test('a module that fails to load does not cause a change of the worker type', a
   await live(page.listWatch(options))
 })
 
-test('a page and a worker of different versions do not connect, or the page must be reloaded', async (t) => {
+test('pages and workers of different versions do not connect', async (t) => {
   const at = browser(t)
   const seen = []
   at.shared = (port) => {
@@ -330,7 +329,7 @@ test('a page and a worker of different versions do not connect, or the page must
     { name: 'ListWatchError', code: 'load', message: /version 2 .*version 1; reload the page/ })
 })
 
-test('a page rejected because of its version fails without trying another worker type', async (t) => {
+test('a page that is rejected because of its version does not try another worker type', async (t) => {
   const at = browser(t)
   at.shared = (port) => new Channel(port, { hello() { throw Object.assign(new Error('reload the page'), { code: 'load' }) } }, assert.fail)
   const page = await at.page()
@@ -354,8 +353,9 @@ test('a page wakes the worker when it comes online, becomes visible or is restor
   assert.equal(await wakes(at.document, 'visibilitychange'), 0)
 })
 
-// Chromium rejects connections of a shared worker to a server that requests client certificates until a page has connected.
-test('a page connects to a server that its shared worker cannot reach until this succeeds once', async (t) => {
+// Chromium rejects a shared worker's connections to a server that requests client certificates, until a page has
+// connected to that server.
+test('a page sends requests to a server that its shared worker cannot reach, until one succeeds', async (t) => {
   const at = browser(t), woken = []
   let channel, collection, online = false
   at.shared = (port) => {
@@ -404,7 +404,7 @@ test('a failed connection removes its listeners from the page', async (t) => {
   assert.equal(woken.length, 1)
 })
 
-test('the page provides the token and the replay until the collection is closed', async (t) => {
+test('a page provides tokens and replays until its collection is closed', async (t) => {
   const at = browser(t)
   let channel
   const open = []

@@ -9,7 +9,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
 const languageOptions = { parserOptions: { disallowAutomaticSingleRunInference: true } }
 const eslint = new ESLint({ cwd: root, overrideConfigFile: 'wasm/eslint.config.mjs', overrideConfig: { languageOptions } })
 
-// Returns the names of the rules that reject a program. The file name belongs to the TypeScript project.
+// Returns the names of the rules that reject the code. The linter treats the code as a file of the TypeScript project.
 async function rejecting(code) {
   const [{ messages }] = await eslint.lintText(code, { filePath: `${root}wasm/error.js` })
   for (const { fatal, message } of messages) assert.ok(!fatal, message)

@@ -5,7 +5,7 @@ import { Channel, crashed } from '../messages.js'
 
 const turns = () => new Promise(setImmediate)
 
-// Two ports whose messages arrive in the next microtask.
+// Returns two connected ports. Each message arrives in the next microtask.
 function ports() {
   const end = () => ({ sent: [], postMessage(data) { this.sent.push(data); queueMicrotask(() => this.other.onmessage?.({ data })) } })
   const [a, b] = [end(), end()]
@@ -26,12 +26,12 @@ test('a call returns the value of its own answer', async () => {
   assert.deepEqual(await Promise.all([channel.call({ type: 'double', n: 1 }), channel.call({ type: 'double', n: 2 })]), [2, 4])
 })
 
-test('an answer without a value returns the parts', async () => {
+test('a call whose answer has no value returns the received parts', async () => {
   const { channel } = channels({ tell: (_, part) => { part('a'); part('b') } })
   assert.deepEqual(await channel.call({ type: 'tell' }), ['a', 'b'])
 })
 
-test('an exception in a handler rejects the call with its code', async () => {
+test('a call rejects with the code of the exception in its handler', async () => {
   const { channel, reports } = channels({ fail: () => { throw Object.assign(new Error('no'), { code: 'forbidden', status: 403, reason: 'Forbidden' }) }, plain: () => { throw new TypeError('bad') } })
   await assert.rejects(channel.call({ type: 'fail' }), { name: 'ListWatchError', code: 'forbidden', message: 'no', status: 403, reason: 'Forbidden' })
   await assert.rejects(channel.call({ type: 'plain' }), { name: 'ListWatchError', code: 'crashed', message: 'bad' })
@@ -55,7 +55,7 @@ test('a call that times out rejects, and its late answer is ignored', async (t) 
   assert.deepEqual(reports, [])
 })
 
-test('an answer stops its timer', async (t) => {
+test('an answer stops the timer of its call', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const { channel } = channels({ quick: () => 'value' })
   assert.equal(await channel.call({ type: 'quick' }, 1000), 'value')
@@ -63,7 +63,7 @@ test('an answer stops its timer', async (t) => {
   t.mock.timers.tick(1000)
 })
 
-test('end rejects every pending and every later call, and stops the channel', async () => {
+test('end rejects all pending and later calls, and stops the channel', async () => {
   const { channel, near, far } = channels({ never: () => new Promise(() => {}) })
   const error = new Error('the worker is gone')
   const pending = [channel.call({ type: 'never' }), channel.call({ type: 'never' }, 1000)]
@@ -94,7 +94,7 @@ for (const [words, data] of Object.entries({
   })
 }
 
-test('an exception in a message handler is reported, also from a promise', async () => {
+test('an exception or rejected promise in a message handler is reported', async () => {
   const reports = []
   const [near] = ports()
   new Channel(near, { open: ({ spec }) => spec.endpoint, close: async () => { throw new Error('a mistake') } }, (error) => reports.push(error))
@@ -111,13 +111,13 @@ test('a message that cannot be deserialized is reported', () => {
   assert.deepEqual(reports.map(({ code }) => code), ['load'])
 })
 
-test('a call that cannot be sent rejects and leaves the map', async () => {
+test('a call that cannot be sent rejects and is no longer pending', async () => {
   const channel = new Channel({ postMessage(data) { structuredClone(data) } }, {}, () => {})
   await assert.rejects(channel.call({ type: 'load', wasm: () => {} }), { name: 'DataCloneError' })
   assert.equal(channel.pending.size, 0)
 })
 
-test('the error of a crash keeps its cause, and a ListWatchError stays unchanged', () => {
+test('crashed() keeps the cause of an error and returns a ListWatchError unchanged', () => {
   const cause = new TypeError('a mistake'), error = crashed('the worker failed', cause)
   assert.deepEqual([error.code, error.message, error.cause], ['crashed', 'listwatch: the worker failed: a mistake; open the collection again', cause])
   assert.equal(crashed('it failed', error), error)

@@ -44,7 +44,7 @@ test('an ADDED record of an existing key modifies the object', () => {
 })
 
 for (const [words, again] of [['added', added('a', 2, { uid: 'new' })], ['modified', [MODIFIED, ...fields('a', 2, { uid: 'new' })]],
-  ['kept', [SAVED, ...fields('a', 2, { uid: 'new' })]], ['of the same version', added('a', 1, { uid: 'new' })]]) {
+  ['saved', [SAVED, ...fields('a', 2, { uid: 'new' })]], ['with the same resourceVersion', added('a', 1, { uid: 'new' })]]) {
   test(`a recreated object is deleted and added: ${words}`, () => {
     const mirror = new Mirror(['node'])
     const [, one] = fold(mirror, ...first(added('b', 1), added('a', 1)))
@@ -56,7 +56,7 @@ for (const [words, again] of [['added', added('a', 2, { uid: 'new' })], ['modifi
   })
 }
 
-test('an object without a UID counts as the same object', () => {
+test('an object without a UID does not count as recreated', () => {
   const mirror = new Mirror()
   const changes = fold(mirror, added('a', 1), added('a', 2, { uid: '' }), added('a', 3))
   assert.deepEqual(changes.map(({ type }) => type), ['added', 'modified', 'modified'])
@@ -74,7 +74,7 @@ test('a saved object is stale until the server confirms it', () => {
   assert.equal(mirror.isStale(kept.item), false)
 })
 
-test('a list from IndexedDB does not change the time of the last data', () => {
+test('loading objects from IndexedDB does not change the time of the last event', () => {
   const mirror = new Mirror()
   fold(mirror, [SAVED, ...fields('a', 1)], [ACTIVITY, '1234', '7'], [RESET], [SYNCED, ''])
   assert.deepEqual([mirror.state.lastEventAt, mirror.state.resourceVersion, mirror.state.stale], [1234, '7', true])
@@ -82,7 +82,7 @@ test('a list from IndexedDB does not change the time of the last data', () => {
   assert.ok(mirror.state.lastEventAt > 1234)
 })
 
-test('indexes follow every change and are sorted by key', () => {
+test('indexes reflect every change and are sorted by key', () => {
   const mirror = new Mirror(['node', 'phase'])
   fold(mirror, added('b', 1, { values: ['n1', 'Running'] }), added('a', 1, { values: ['n1', ''] }), added('c', 1, { values: ['n2', ''] }))
   assert.deepEqual(keys(mirror.by('node', 'n1')), ['default/a', 'default/b'])
@@ -104,7 +104,7 @@ test('an item returns the fields of its record before and after parsing', () => 
   assert.deepEqual(valuesOf(item), ['n1'])
 })
 
-test('a collection with turns is live and reports why changes arrive late', () => {
+test('a collection whose watches take turns is live and reports why changes arrive late', () => {
   const turns = [INTERRUPTED, 'turns', 'watches take turns', '', '', '0', '']
   const mirror = new Mirror()
   fold(mirror, ...first(added('a', 1)), turns)
@@ -118,7 +118,7 @@ test('a collection with turns is live and reports why changes arrive late', () =
   assert.deepEqual([mirror.state.phase, mirror.state.stale, mirror.state.cause.code], ['interrupted', true, 'network'])
 })
 
-test('the phases loading, listing and live', () => {
+test('the phase changes from loading to listing to live', () => {
   const mirror = new Mirror()
   assert.deepEqual(mirror.state, { phase: 'loading', resourceVersion: '', lastEventAt: 0, stale: true })
   fold(mirror, [RESET], added('a', ''), [PAGE, '12', ''])
@@ -142,7 +142,7 @@ test('the phases loading, listing and live', () => {
   assert.ok(Object.isFrozen(mirror.state))
 })
 
-test('an interruption has a cause and a retry time; a clean close that resumes at once keeps the state live', () => {
+test('an interruption has a cause and a retry time, but a clean close that resumes at once keeps the state live', () => {
   const mirror = new Mirror()
   fold(mirror, ...first())
   const live = mirror.state
@@ -159,7 +159,7 @@ test('an interruption has a cause and a retry time; a clean close that resumes a
   assert.deepEqual([mirror.state.phase, mirror.state.cause, mirror.state.stale], ['live', undefined, false])
 })
 
-test('a clean close that leads to a list or a delay is an interruption', () => {
+test('a clean close followed by a relist or a delay is an interruption', () => {
   for (const words of [['0', '1'], ['800', '']]) {
     const mirror = new Mirror()
     fold(mirror, ...first(), [INTERRUPTED, 'closed', 'ended', '', '', ...words])
@@ -174,7 +174,7 @@ test('a final error stops the collection', () => {
   assert.deepEqual([phase, stale, cause.code, cause.status, cause.retryable], ['stopped', true, 'forbidden', 403, false])
 })
 
-test('a page that joins takes over the time of the last data', () => {
+test('a joining page receives the time of the last event', () => {
   const mirror = new Mirror()
   fold(mirror, ...first(), [ACTIVITY, '1234', '77'])
   assert.deepEqual([mirror.state.lastEventAt, mirror.state.resourceVersion], [1234, '77'])
@@ -188,7 +188,7 @@ test('saved objects count neither as server data nor as progress of a list', () 
   assert.equal(mirror.state.progress, undefined)
 })
 
-test('only the first list has progress, and a restarted list forgets the remaining objects', () => {
+test('only the first list has progress, and a restarted list resets the number of remaining objects', () => {
   const mirror = new Mirror()
   fold(mirror, [RESET], [PAGE, '12', ''], [RESET], added('a', 1))
   assert.deepEqual(mirror.state.progress, { received: 1, remaining: undefined })

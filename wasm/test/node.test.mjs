@@ -56,14 +56,14 @@ test('a collection is listed and then watched', async (t) => {
   assert.ok(pods.state.lastEventAt > 0 && pods.state.resourceVersion > 0)
 })
 
-test('a watch requests a free slot and waits for its turn if all are busy', async (t) => {
+test('a watch requests a free slot, and waits if all slots are busy', async (t) => {
   const asked = []
   t.mock.method(Slots.prototype, 'acquire', async (url, waits) => {
     asked.push([url, waits])
     return waits ? { text: 'slot', revoked: new Promise(() => {}) } : 'busy'
   })
   const space = namespace()
-  await put(space, 'web-0') // an empty streaming list is followed by an ordinary list and another watch
+  await put(space, 'web-0') // after an empty streaming list, the client sends an ordinary list and another watch
   const pods = follow(t, { namespace: space, transport: 'http' })
   await live(pods)
   await put(space, 'web-1')
@@ -71,7 +71,7 @@ test('a watch requests a free slot and waits for its turn if all are busy', asyn
   assert.deepEqual(asked.map(([url, waits]) => [new URL(url).origin, waits]), [[server.url, false], [server.url, true]])
 })
 
-test('an object that was recreated while the watch was down is deleted and added', async (t) => {
+test('an object recreated while the watch was down is reported as deleted and added', async (t) => {
   const space = namespace()
   for (const name of ['a', 'b']) await put(space, name)
   const pods = follow(t, { namespace: space })
@@ -115,7 +115,7 @@ test('an index reads fields and array elements, even outside of a projection', a
   }
 })
 
-test('a projection keeps the given fields and reports no other changes', async (t) => {
+test('a projection keeps only the selected fields', async (t) => {
   const space = namespace()
   await put(space, 'a', { spec: { nodeName: 'n1', hostname: 'h' } })
   const pods = follow(t, { namespace: space, project: ['spec.nodeName'] })
@@ -130,7 +130,7 @@ test('an invalid path is rejected in a projection and in an index', async (t) =>
   }
 })
 
-test('a resource by group and version, or by path', async (t) => {
+test('opens a custom resource by group and version, or by path', async (t) => {
   await server.put('widgets.lw.example.com', { metadata: { name: 'w', namespace: 'default' } })
   for (const options of [{ resource: 'lw.example.com/v1/widgets' }, { resource: undefined, path: '/apis/lw.example.com/v1/widgets' }]) {
     const widgets = follow(t, options)
@@ -139,7 +139,7 @@ test('a resource by group and version, or by path', async (t) => {
   }
 })
 
-test('selectors, and a single object', async (t) => {
+test('a selector or a name restricts the collection', async (t) => {
   const space = namespace()
   await put(space, 'a', { metadata: { labels: { app: 'web' } } })
   await put(space, 'b')
@@ -150,7 +150,7 @@ test('selectors, and a single object', async (t) => {
   }
 })
 
-test('an unknown token and one without permissions are rejected with status and reason', async (t) => {
+test('an unknown token and a token without permissions are rejected with status and reason', async (t) => {
   for (const [token, status, reason, code] of [['none', 401, 'Unauthorized', 'unauthorized'], ['weak', 403, 'Forbidden', 'forbidden']]) {
     const pods = follow(t, { server: guarded.url, token })
     await assert.rejects(pods.synced, { name: 'ListWatchError', code, status, reason, retryable: false })
@@ -158,14 +158,14 @@ test('an unknown token and one without permissions are rejected with status and 
   }
 })
 
-test('a selector that the server does not understand is a permanent error', async (t) => {
+test('a selector that the server rejects causes a permanent error', async (t) => {
   for (const options of [{ labelSelector: '((' }, { fieldSelector: 'foo=bar' }]) {
     const pods = follow(t, options)
     await assert.rejects(pods.synced, { code: 'invalid', status: 400, reason: 'BadRequest', retryable: false })
   }
 })
 
-test('a token function is called for every request and again after a 401', async (t) => {
+test('a token function is called for every request and again after a 401 response', async (t) => {
   const tokens = ['none', 'good']
   let asked = 0
   const pods = follow(t, { server: guarded.url, token: async () => tokens[Math.min(asked++, 1)] })
@@ -173,7 +173,7 @@ test('a token function is called for every request and again after a 401', async
   assert.ok(asked >= 2)
 })
 
-test('an exception of a token function is the cause, and the function is called again', async (t) => {
+test('an exception in a token function is reported in the state, and the function is called again', async (t) => {
   let asked = 0
   const pods = follow(t, { server: guarded.url, token: () => {
     if (!asked++) throw new Error('the login has expired')
@@ -184,11 +184,11 @@ test('an exception of a token function is the cause, and the function is called 
   await pods.synced
 })
 
-test('a missing resource is a permanent error', async (t) => {
+test('a missing resource causes a permanent error', async (t) => {
   await assert.rejects(follow(t, { resource: 'example.com/v1/gizmos' }).synced, { code: 'not-found', status: 404 })
 })
 
-test('a response that is not a collection is a permanent error, but temporary errors are retried', async (t) => {
+test('a response that is not a collection causes a permanent error, but temporary errors are retried', async (t) => {
   const list = '{"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"1"},"items":[]}'
   const answers = {
     '/version': [200, '{"major":"1","minor":"36"}'], '/pod': [200, '{"kind":"Pod","metadata":{"name":"a"}}'], '/page': [200, '<!DOCTYPE html>'],
@@ -215,7 +215,7 @@ test('a response that is not a collection is a permanent error, but temporary er
   }
 })
 
-test('broken connections, clean closes and lost history are survived without missing a change', async (t) => {
+test('no change is missed after clean closes, broken connections and lost history', async (t) => {
   const space = namespace()
   await put(space, 'a')
   const pods = follow(t, { namespace: space })
@@ -241,7 +241,7 @@ test('broken connections, clean closes and lost history are survived without mis
   await live(pods)
 })
 
-test('a thousand writes lead to the server\'s state', async (t) => {
+test('after 1,000 writes, the collection equals the server\'s state', async (t) => {
   const space = namespace()
   const pods = follow(t, { namespace: space })
   const fold = new Map()
@@ -264,9 +264,9 @@ test('a thousand writes lead to the server\'s state', async (t) => {
   await until(() => [...fold].map((entry) => entry.join(' ')).sort().join() === is.join())
 })
 
-test('closing a collection closes the connection at the server', async (t) => {
+test('closing a collection ends its watch on the server', async (t) => {
   const space = namespace()
-  await put(space, 'web-0') // the watch of an empty streaming list would be replaced and may still be counted
+  await put(space, 'web-0') // the watch of an empty collection would be replaced, and the server may still count the old one
   const pods = follow(t, { namespace: space })
   await live(pods)
   const before = await server.command('watching')
@@ -295,7 +295,7 @@ test('wake skips the delay before the next attempt', async (t) => {
   await once(away, 'listening')
   const pods = follow(t, { server: `http://127.0.0.1:${away.address().port}` })
   await until(() => pods.state.phase === 'interrupted')
-  await until(() => { // the delay is 30 seconds by then, so without wake this would take minutes
+  await until(() => { // the delay is 30 seconds by then, so this would take minutes without wake
     wake()
     return tries >= 12
   })

@@ -1,4 +1,4 @@
-// The package as users install it: its types, its exports and its files.
+// Tests the package as users install it: its types, exports and files.
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync, readdirSync } from 'node:fs'
@@ -14,8 +14,8 @@ import { added, first, withFakeHost } from './support.mjs'
 const root = fileURLToPath(new URL('..', import.meta.url))
 const { exports, files, peerDependenciesMeta, ...manifest } = JSON.parse(readFileSync(root + 'package.json', 'utf8'))
 
-// The examples of the READMEs and of docs/, by the name of a file that does not exist. All examples of a document form one
-// module, except in tutorials, whose examples are files of a project.
+// Maps the name of a virtual file to the examples of a README or of docs/. All examples of a document form one module,
+// but each example of a tutorial is a separate file.
 const pages = (folder) => readdirSync(root + folder).filter((name) => name.endsWith('.md')).map((name) => folder + name)
 const documents = ['README.md', '../README.md', ...pages('../docs/'), ...pages('../docs/tutorials/')]
 const examples = new Map(documents.flatMap((file) => {
@@ -26,7 +26,7 @@ const examples = new Map(documents.flatMap((file) => {
 // The build tools of a tutorial's project are not installed here, so their types are unknown.
 examples.set(`${root}test/tools.d.ts`, "declare module 'vite'\ndeclare module '@vitejs/plugin-react'\n")
 
-// One program checks the sources and the examples, because reading the libraries of TypeScript and React is slow.
+// One program checks the sources and the examples, because loading the declarations of TypeScript and React is slow.
 const { config } = ts.readConfigFile(`${root}tsconfig.json`, ts.sys.readFile)
 const { fileNames, options: strict } = ts.parseJsonConfigFileContent(config, ts.sys, root)
 const options = { ...strict, jsx: ts.JsxEmit.Preserve, types: ['react'] }
@@ -51,7 +51,7 @@ test('the committed declarations are current', () => {
 
 test('the examples of the READMEs and of docs/ compile', () => {
   for (const code of [...examples.values()].slice(0, 2)) assert.match(code, /listWatch<Pod>/)
-  // An example declares variables only to show them, and a build tool's parameters have no types.
+  // Examples declare variables that they do not use, and the parameters of build tools have no types.
   const unused = new Set([6133, 6196, 6198, 7006])
   assert.equal(report(diagnostics.filter(({ file, code }) => examples.has(file?.fileName) && !unused.has(code))), '')
 })
@@ -139,7 +139,7 @@ test('the package contains exactly the files that it needs', () => {
   assert.equal(manifest.dependencies, undefined)
 })
 
-test('the registry page has its links, and tools can read package.json', () => {
+test('package.json has the fields of the registry page, and tools can resolve it', () => {
   for (const field of ['description', 'homepage', 'bugs', 'repository', 'keywords']) assert.ok(manifest[field]?.length !== 0 && manifest[field], field)
   assert.equal(import.meta.resolve('listwatch/package.json'), new URL('../package.json', import.meta.url).href)
 })

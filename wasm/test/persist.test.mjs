@@ -1,4 +1,4 @@
-// Tests saving collections in IndexedDB, with simulated databases and locks that several pages share.
+// Tests how collections are saved in IndexedDB. Several pages share a simulated database and locks.
 import 'fake-indexeddb/auto'
 import assert from 'node:assert/strict'
 import { beforeEach, test } from 'node:test'
@@ -49,10 +49,10 @@ AbortSignal.timeout = () => {
 
 const spec = (options) => specOf({ server: 'http://127.0.0.1:1', resource: 'pods', persist: true, ...options }).spec
 
-/** Imports another instance of the module, like another page of the origin. */
+/** Imports a new instance of the module, which acts as another page of the origin. */
 const newPage = async () => (await import(`../persist.js?page=${++pages}`)).Persistence
 
-/** Opens and loads a saved collection. `told` contains all records that the client received. */
+/** Opens and loads a saved collection. In the result, `told` contains all records that the client received. */
 async function open(options, Persistence) {
   Persistence ??= await newPage()
   const saved = await Persistence.open(spec(options))
@@ -126,7 +126,7 @@ test('objects of an incomplete first list are deleted by the next page', async (
   assert.deepEqual((await open()).keys(), ['default/fresh'])
 })
 
-test('objects of other collections stay when the first list is written', async () => {
+test('a first list replaces only the objects of its own collection', async () => {
   const pods = await open(), nodes = await open({ resource: 'nodes' })
   pods.save(...first(added('pod', 1)))
   await savedKeys('default/pod')
@@ -209,7 +209,7 @@ test('a page that closes while waiting for the lock does not keep it', async () 
   await savedKeys('default/third')
 })
 
-test('users and collections have separate states and locks', async () => {
+test('each user and each collection has a separate saved state and lock', async () => {
   for (const options of [{ persist: true }, { persist: 'ann' }, { persist: 'bob' }, { namespace: 'shop' }, { transport: 'http' }]) {
     const { loaded, save } = await open(options)
     assert.equal(loaded, false)
@@ -218,7 +218,7 @@ test('users and collections have separate states and locks', async () => {
   }
 })
 
-test('headers are part of the name as a digest, which hides them', async () => {
+test('the name of a saved collection contains only a digest of the headers', async () => {
   const headers = { 'Impersonate-User': 'ann', 'X-Key': 'secret-value' }
   const ann = await open({ headers })
   ann.save(...first(added('anns', 1)))
@@ -260,7 +260,7 @@ for (const [reason, arrange] of Object.entries(reasons)) {
   })
 }
 
-test('without a digest, collections with headers are not saved', async (t) => {
+test('collections with headers are not saved without crypto.subtle', async (t) => {
   t.mock.getter(globalThis, 'crypto', () => ({}))
   const { told } = await open({ headers: { 'X-Key': 'secret-value' } })
   assert.deepEqual(told, [[UNSAVED, 'listwatch: the collection is not saved: it needs a secure context (HTTPS)']])
@@ -283,7 +283,7 @@ test('a failed lock manager ends saving and is reported', async () => {
   assert.deepEqual(told, [[UNSAVED, 'listwatch: the collection is not saved: no locks']])
 })
 
-test('if another tab deletes the database, this page closes it and works without it', async () => {
+test('when another tab deletes the database, the page closes it and stops saving', async () => {
   const Persistence = await newPage()
   const { told, save } = await open({}, Persistence)
   save(...first(added('a', 1)))

@@ -1,14 +1,14 @@
-// Random tests. With FUZZTIME=90s, each runs for that time instead of a fixed number of rounds. FUZZ_SEED is the seed
-// of the first round.
+// Helpers for tests with random data. With FUZZTIME=90s, each test runs for 90 seconds instead of a fixed number of
+// rounds. FUZZ_SEED is the seed of the first round.
 
 const { FUZZTIME = '', FUZZ_SEED = FUZZTIME ? Date.now() % 1e9 : 1 } = process.env
 const [, amount, unit] = /^(\d+)([smh])$/.exec(FUZZTIME) ?? []
-const duration = amount * { s: 1e3, m: 60e3, h: 3600e3 }[unit] // ms; NaN means a number of rounds
+const duration = amount * { s: 1e3, m: 60e3, h: 3600e3 }[unit] // in ms, or NaN for a fixed number of rounds
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true }), encoder = new TextEncoder()
 export const text = (bytes) => decoder.decode(bytes)
 export const concat = (...parts) => Buffer.concat(parts.map((part) => (typeof part === 'string' ? encoder.encode(part) : part)))
 
-/** A seeded random generator (mulberry32). */
+/** Generates random numbers, strings and JSON from a seed (mulberry32). */
 export class Random {
   constructor(seed) { this.state = seed }
   below(n) {

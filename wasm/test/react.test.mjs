@@ -1,4 +1,4 @@
-// Tests useListWatch with React's renderer, a document of happy-dom and the embedded server.
+// Tests useListWatch with React's renderer, a happy-dom document and the embedded server.
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
 import { Window } from 'happy-dom'
@@ -62,7 +62,7 @@ test('a component shows the collection and its changes, and ends the watch when 
   await until(async () => await watching() === 0)
 })
 
-test('options are compared by value, and a render sends no request', async () => {
+test('options are compared by value, and rendering again sends no requests', async () => {
   const space = namespace()
   let render
   const Pods = () => {
@@ -83,7 +83,7 @@ test('options are compared by value, and a render sends no request', async () =>
   assert.ok(asked > before)
 })
 
-test('other options open another collection and close the previous one', async () => {
+test('changed options open a new collection and close the previous one', async () => {
   const one = namespace(), two = namespace()
   await put(one, 'a')
   await put(two, 'b')
@@ -109,7 +109,7 @@ test('StrictMode opens one collection', async () => {
   }
   const { root, text } = mount(h(StrictMode, null, h(Pods)))
   await until(() => text() === 'a live')
-  assert.equal(await server.command('requests'), before + 1) // a streaming list
+  assert.equal(await server.command('requests'), before + 1) // one streaming list
   assert.equal(await watching(), 1)
   root.unmount()
   await until(async () => await watching() === 0)
@@ -134,7 +134,7 @@ test('a component renders only if its selection changes', async () => {
   assert.deepEqual([sizes, lists], before.map((n) => n + 1))
 })
 
-test('another render with inline functions returns the same selection if it is equal', async () => {
+test('rendering with new inline functions returns the previous selection if it is equal', async () => {
   const space = namespace()
   await put(space, 'a')
   let shown
@@ -170,7 +170,7 @@ test('the token function of the last render is called', async () => {
   assert.equal(seen.at(-1), 'later')
 })
 
-test('components with different token functions share no collection, even after a change', async () => {
+test('components with different token functions do not share a collection, even after the functions change', async () => {
   const asked = []
   const user = (name) => () => (asked.push(name), 'good')
   const ann = user('ann'), bob = user('bob')
@@ -189,7 +189,7 @@ test('components with different token functions share no collection, even after 
   await until(async () => text() === 'livelive' && await watching() === 1)
 })
 
-test('an inline token function opens no further collections', async () => {
+test('a new inline token function does not open another collection', async () => {
   const asked = []
   let render
   const Child = ({ token }) => useListWatch({ server: guarded.url, resource: 'pods', token }).state.phase
@@ -272,7 +272,7 @@ test('hydration with a selection logs nothing, and the server selects once per r
   assert.deepEqual(complaints.mock.calls.map(({ arguments: said }) => said.join(' ')), [])
 })
 
-test('every commit shows one state while changes arrive', async () => {
+test('every commit shows a consistent state while changes arrive', async () => {
   const space = namespace()
   const options = () => ({ server: server.url, resource: 'pods', namespace: space })
   const torn = [], seen = new Set()
@@ -313,7 +313,7 @@ test('every commit shows one state while changes arrive', async () => {
     await until(() => container.querySelectorAll('i').length === 1)
   }
   assert.deepEqual(torn, [])
-  assert.ok(seen.size > 1 && interrupted > 0, `${seen.size} states, ${interrupted} writes within a render`)
+  assert.ok(seen.size > 1 && interrupted > 0, `${seen.size} states, ${interrupted} writes during a render`)
 })
 
 test('a component that mounts during a pending change shows the same state as the others', async () => {

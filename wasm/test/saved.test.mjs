@@ -20,7 +20,7 @@ Object.defineProperty(globalThis, 'navigator', { value: { locks }, configurable:
 
 const wrong = (random) => random.of(undefined, null, 7, {}, [], [['a']], 'text')
 
-test('a damaged collection is not loaded', () => rounds(2000, async (random) => {
+test('a damaged saved collection is not loaded', () => rounds(2000, async (random) => {
   const rows = [...new Set(random.some(120, () => `${random.of('', 'shop/')}${random.string()}`))]
     .map((key) => [key, '', random.string(), random.string(), random.string(), random.string(), '{}'])
   version = { version: '7', at: 1700000000000 }

@@ -31,7 +31,7 @@ before(async () => {
 })
 after(() => { server.closeAllConnections(); server.close() })
 
-// Returns the console output during f.
+// Runs f and returns its console output.
 async function written(f) {
   const real = { stdout: process.stdout.write, stderr: process.stderr.write }
   let text = ''
@@ -50,15 +50,15 @@ async function written(f) {
 
 const credentials = {
   'a token': { token: secret('token') },
-  'a function': { token: () => secret('token') },
-  'a promise': { token: async () => secret('token') },
-  'the header': { headers: { Authorization: `Bearer ${secret('token')}` } },
+  'a token function': { token: () => secret('token') },
+  'an async token function': { token: async () => secret('token') },
+  'an Authorization header': { headers: { Authorization: `Bearer ${secret('token')}` } },
 }
 
 for (const path of ['echo401', 'echo500', 'elsewhere', 'noURL', 'loop', 'cut', 'garbage', 'wrong']) {
-  test(`a server that answers with ${path}`, async (t) => {
+  test(`credentials stay hidden when a server responds with ${path}`, async (t) => {
     for (const [name, options] of Object.entries(credentials)) {
-      if (name === 'the header' && path.startsWith('echo')) continue // the package does not know that this header is a secret
+      if (name === 'an Authorization header' && path.startsWith('echo')) continue // the package does not know that this header is a secret
       const told = []
       const console = await written(async () => {
         const secrets = listWatch({ server: `${url}/${path}`, path: '/api/v1/secrets', streamingLists: false, ...options })
@@ -76,7 +76,7 @@ for (const path of ['echo401', 'echo500', 'elsewhere', 'noURL', 'loop', 'cut', '
   })
 }
 
-test('invalid options are not shown', () => {
+test('errors do not contain the values of invalid options', () => {
   for (const options of [
     { token: `${secret('token')}\n` }, { token: [secret('token')] }, { headers: { 'X-Key': `${secret('header')}\n` } }, { headers: [['X-Key', secret('header')]] },
     { token: secret('token'), headers: { Authorization: secret('header') } }, { server: `https://jane:${secret('token')}@host` }, { server: `https://host?${secret('token')}` },

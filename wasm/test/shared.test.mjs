@@ -67,7 +67,7 @@ test('clients with token functions share a watch if their tokens or user names a
   }
 })
 
-test('a client that leaves before its token arrives opens nothing', async () => {
+test('a client that leaves before its token arrives does not start a watch', async () => {
   const { engine, host } = shared()
   let answer
   const asked = new Promise((resolve) => { answer = resolve })
@@ -78,14 +78,14 @@ test('a client that leaves before its token arrives opens nothing', async () => 
   assert.equal(engine.started.length, 0)
 })
 
-test('projections contain index fields with all array elements', () => {
+test('projections keep whole arrays for indexes of array elements', () => {
   const { engine, host } = shared()
   host.open(spec, client())
   assert.deepEqual(engine.started[0].spec.indexes, ['spec.nodeName', 'spec.containers[0].image'])
   assert.deepEqual(engine.started[0].spec.needs, ['spec.nodeName', 'spec.containers[*].image'])
 })
 
-// [earlier records, as text]
+// the records before the late client joins
 const before = {
   'in the middle of a list': [[RESET], added('a', '', { values: ['n1', ''] }), [PAGE, '7', '']],
   'in the middle of a list of unknown length': [[RESET], added('a', '', { values: ['n1', ''] }), [PAGE, '0', 'next']],
@@ -115,7 +115,7 @@ for (const [words, records] of Object.entries(before)) {
   })
 }
 
-test('records that arrive during a replay follow it', async () => {
+test('records that arrive during a replay are delivered after it', async () => {
   const { engine, host } = shared()
   const early = client(), late = client()
   let tell
@@ -133,11 +133,11 @@ test('records that arrive during a replay follow it', async () => {
   assert.equal(engine.started.length, 1)
 })
 
-test('if a member does not respond, the next one replays, and without a response a new watch starts for later clients', async () => {
+test('an unresponsive member is skipped, and a new watch starts if no member replays', async () => {
   const { engine, host } = shared()
   const frozen = client(), awake = client(), second = client()
   frozen.replay = () => Promise.reject(new ListWatchError('silent', 'no answer'))
-  const ends = [host.open(spec, frozen), host.open(spec, awake)] // the first client must not replay to the second one
+  const ends = [host.open(spec, frozen), host.open(spec, awake)] // the first client cannot replay to the second one
   await settled()
   assert.equal(engine.started.length, 2)
   engine.started[1].tell(...first(added('a', 1)))
@@ -155,7 +155,7 @@ test('if a member does not respond, the next one replays, and without a response
   assert.deepEqual(engine.stopped.sort(), [1, 2])
 })
 
-test('a client that leaves during a replay receives nothing and ends nothing twice', async () => {
+test('a client that leaves during a replay receives nothing, and the watch is stopped once', async () => {
   const { engine, host } = shared()
   const early = client(), late = client()
   const endEarly = host.open(spec, early)
@@ -191,7 +191,7 @@ test('a client that joins after a failure gets a new watch', async () => {
   assert.equal(engine.started.length, 2)
 })
 
-test('after a restart of the worker, only its own records are replayed', () => {
+test('after a worker restart, only records from the new worker are replayed', () => {
   const { mirror, records } = client()
   const told = (unknown) => {
     const late = client()
@@ -206,12 +206,12 @@ test('after a restart of the worker, only its own records are replayed', () => {
   assert.deepEqual(told(new Set(['default/a'])), ['listing', ['default/b'], false])
 })
 
-// A frozen tab never responds.
+// Returns the client of a frozen tab, which never responds.
 const frozen = () => ({ ...client(), replay: () => new Promise(() => {}) })
-// A tab that has timed out, as reported by the channel.
+// Rejects with the channel's error for a tab that has timed out.
 const timedOut = () => Promise.reject(new ListWatchError('silent', 'no answer within 1000 ms'))
 
-// Tabs of one user without saved collections.
+// Returns the spec for the tabs of one user, without saved collections.
 const oneUser = () => ({ ...specOf({ server: 'http://host', resource: 'pods', token: () => {} }).spec, persist: '' })
 
 test('a tab that closes while another one joins leaves no watch behind', async () => {
@@ -289,7 +289,7 @@ test('an unresponsive tab is asked last for replays and tokens', async (t) => {
     await settled()
     return answer
   }
-  // b joined second to last and c last, so both have just responded.
+  // b and c joined last, so both have just responded.
   assert.equal(await ask(), 'jane')
   assert.deepEqual(asked, ['token c'])
   asked.length = 0
@@ -299,7 +299,7 @@ test('an unresponsive tab is asked last for replays and tokens', async (t) => {
   assert.equal(engine.started.length, 1)
 })
 
-test('if a frozen tab does not return a token, the next tab is asked after a second and first from then on', async (t) => {
+test('a tab that does not return a token within a second is asked last from then on', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const asked = []
   let wake
@@ -334,7 +334,7 @@ test('a failed watch is reported to members and joining clients, and the next ta
   assert.equal(engine.open(), 1)
 })
 
-test('a tab that cannot receive the records is notified, and the others stay', async () => {
+test('a tab that cannot receive records is notified, and other tabs continue', async () => {
   const { engine, host } = shared()
   const failures = []
   const end = host.open(spec, client())

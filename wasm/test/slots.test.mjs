@@ -6,7 +6,7 @@ import { Locks, Slots } from '../slots.js'
 const SERVER = 'http://127.0.0.1:8001/k8s'
 const turns = () => new Promise((resolve) => setImmediate(resolve))
 
-// A simulated browser with observed entries, locks, and time that the test controls.
+// Simulates a browser. The test controls its resource timing entries, locks and time.
 function browser(locks = new Locks()) {
   const sleeping = []
   let report
@@ -45,7 +45,7 @@ for (const protocol of ['http/1.1', 'http/1.0', '']) {
     const page = browser()
     page.observe(protocol)
     assert.deepEqual(await answers([page.take(), page.take(), page.take()]), ['slot', 'slot', 'busy'])
-    assert.deepEqual(await answers([page.take(false, 'http://127.0.0.1:8002')]), [undefined], 'waits for an entry')
+    assert.deepEqual(await answers([page.take(false, 'http://127.0.0.1:8002')]), [undefined], 'the watch waits for a timing entry')
     await page.pass(200)
   })
 }
@@ -59,7 +59,7 @@ for (const protocol of ['h2', 'h3', 'h2c']) {
   })
 }
 
-test('a late entry of a list that has just ended counts', async () => {
+test('a watch waits briefly for the protocol of a list that has just ended', async () => {
   const page = browser()
   const taken = [page.take(), page.take(), page.take()]
   assert.deepEqual(await answers(taken), [undefined, undefined, undefined])
@@ -68,7 +68,7 @@ test('a late entry of a list that has just ended counts', async () => {
   assert.deepEqual(await answers(taken), ['', '', ''])
 })
 
-test('a server without an entry counts as HTTP/1.1', async () => {
+test('a server without a timing entry is treated as HTTP/1.1', async () => {
   const page = browser()
   const taken = [page.take(), page.take(), page.take()]
   await turns()
@@ -76,7 +76,7 @@ test('a server without an entry counts as HTTP/1.1', async () => {
   assert.deepEqual(await answers(taken), ['slot', 'slot', 'busy'])
 })
 
-test('each server has two slots, whatever its path', async () => {
+test('each origin has two slots, regardless of the path', async () => {
   const page = browser(), other = 'https://other:6443'
   page.observe('http/1.1')
   page.observe('http/1.1', other)
@@ -116,7 +116,7 @@ test('waiting watches are queued alternately at both slots', async () => {
   assert.deepEqual((await page.locks.query()).pending, [])
 })
 
-test('a watch closed while waiting leaves its slot to the next one', async () => {
+test('a watch that is closed while waiting leaves its slot to the next watch', async () => {
   const page = browser()
   page.observe('http/1.1')
   const [a, b] = [page.take(), page.take()]
@@ -129,7 +129,7 @@ test('a watch closed while waiting leaves its slot to the next one', async () =>
   assert.deepEqual(await answers([c, next]), [undefined, 'slot'])
 })
 
-test('a watch closed before it gets a slot holds none', async () => {
+test('a watch that is closed before it gets a slot does not hold one', async () => {
   const page = browser()
   const gone = page.take()
   gone.close()
@@ -145,10 +145,10 @@ test('a turn ends after its duration if another watch waits', async () => {
   const [a, b] = [page.take(), page.take()]
   await answers([a, b])
   await page.pass(5000)
-  assert.deepEqual([a.over, b.over], [false, false], 'no watch waits')
+  assert.deepEqual([a.over, b.over], [false, false], 'no watch is waiting')
   const c = page.take(true)
   await answers([c])
-  assert.deepEqual([a.over, b.over], [false, false], 'the turn is too short')
+  assert.deepEqual([a.over, b.over], [false, false], 'the turn has not lasted long enough')
   await page.pass(5000)
   assert.deepEqual([a.over, b.over], [true, false])
   const d = page.take(true)
@@ -157,7 +157,7 @@ test('a turn ends after its duration if another watch waits', async () => {
   assert.deepEqual([a.over, b.over], [true, true])
 })
 
-test('a returned slot is not revoked again', async () => {
+test('a returned slot is not revoked', async () => {
   const page = browser()
   page.observe('http/1.1')
   const a = page.take()
@@ -186,7 +186,7 @@ test('a page without lock permission has two separate slots', async () => {
   assert.deepEqual(await answers(taken), ['slot', 'slot', 'busy', 'slot'])
 })
 
-test('Node has no limit', async () => {
+test('Node does not limit the number of watches', async () => {
   const slots = new Slots()
   for (let i = 0; i < 5; i++) assert.equal(await slots.acquire(SERVER, false, Promise.resolve()), '')
 })

@@ -67,7 +67,7 @@ for (const [options, message] of bad) {
   })
 }
 
-test('undefined options equal missing options', () => {
+test('options that are undefined count as missing', () => {
   const all = Object.fromEntries(['path', 'namespace', 'transport', 'token', 'headers', 'project', 'indexes', 'persist', 'signal']
     .map((name) => [name, undefined]))
   assert.deepEqual(specOf({ ...all, ...good }), specOf(good))
@@ -108,7 +108,7 @@ for (const line of BUILT_IN.trim().split('\n')) {
   })
 }
 
-// Runs f as in a page with this URL.
+// Runs f in a simulated page with this URL.
 function atPage(url, f) {
   const before = Object.getOwnPropertyDescriptor(globalThis, 'location')
   Object.defineProperty(globalThis, 'location', { value: new URL(url), configurable: true })
@@ -121,7 +121,7 @@ function atPage(url, f) {
 }
 
 for (const path of ['/', '/app/index.html', '/app/index.html?x=1', '/app/index.html?x=1#/route']) {
-  test(`in a page at ${path}, the default server is the origin, and a relative server resolves against it`, () => {
+  test(`in a page at ${path}, the default server is the origin, and a relative URL is resolved against the origin`, () => {
     atPage(`http://page.example:8080${path}`, (server) => {
       for (const own of [undefined, '', '/']) assert.equal(server(own), 'http://page.example:8080')
       for (const relative of ['/k8s', 'k8s', '/k8s/']) assert.equal(server(relative), 'http://page.example:8080/k8s')
@@ -130,7 +130,7 @@ for (const path of ['/', '/app/index.html', '/app/index.html?x=1', '/app/index.h
   })
 }
 
-test('a page without an origin needs an absolute server', () => {
+test('a page without an origin needs an absolute server URL', () => {
   for (const url of ['file:///home/index.html', 'about:srcdoc']) {
     atPage(url, (server) => {
       assert.equal(server('https://host:6443'), 'https://host:6443')
@@ -161,7 +161,7 @@ test('errors of a token function do not contain its result', async () => {
   await assert.rejects(of(() => { throw undefined }), { message: 'the token function failed: undefined' })
 })
 
-test('default values of the options', () => {
+test('omitted options have default values', () => {
   assert.deepEqual(specOf({ server: 'https://host', resource: 'pods' }), {
     spec: {
       endpoint: { server: 'https://host', transport: 'auto', headers: {}, credentials: '' },
@@ -175,7 +175,7 @@ test('default values of the options', () => {
 const RETRYABLE = { expired: true, 'too-many-requests': true, status: true, malformed: true, 'too-large': true, closed: true, silent: true, turns: true, network: true, crashed: true,
   unauthorized: false, forbidden: false, 'not-found': false, invalid: false, load: false, storage: false, aborted: false, unsupported: false }
 for (const [code, retryable] of Object.entries(RETRYABLE)) {
-  test(`a retry ${retryable ? 'can' : 'cannot'} help after the error ${code}`, () => {
+  test(`a retry ${retryable ? 'can' : 'cannot'} help after the error "${code}"`, () => {
     assert.equal(new ListWatchError(code, 'x').retryable, retryable)
   })
 }

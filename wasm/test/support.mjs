@@ -1,4 +1,4 @@
-// Helpers of the tests: simulated hosts and the embedded server.
+// Helpers for tests: simulated hosts and the embedded server.
 import { ADDED, LIVE, RESET, SYNCED, encode } from '../records.js'
 import { Collection } from '../collection.js'
 import { specOf } from '../spec.js'
@@ -24,12 +24,12 @@ export function withFakeHost(options = {}) {
 }
 
 const { setTimeout } = globalThis // a test may replace it with a mock
-const LONGEST = 30_000 // ms per condition
+const LONGEST = 30_000 // in ms, for each condition
 
 /** Waits until a condition holds. It rejects with the source of the condition after LONGEST. */
 export async function until(holds) {
   for (const deadline = performance.now() + LONGEST; !await holds(); await new Promise((resolve) => setTimeout(resolve, 5))) {
-    if (performance.now() > deadline) throw new Error(`waited for ${LONGEST / 1000} s in vain: ${holds}`)
+    if (performance.now() > deadline) throw new Error(`still false after ${LONGEST / 1000} s: ${holds}`)
   }
 }
 

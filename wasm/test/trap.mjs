@@ -25,7 +25,7 @@ const byteAt = (n) => [...constant(COMMAND + n), 0x2d, 0, 0]
 const is = (n, letter) => [...byteAt(n), ...constant(letter.charCodeAt(0)), 0x46]
 const when = (condition, then) => [...condition, 0x04, 0x40, ...then, END]
 
-const IMPORTS = { open: 1, ask: 2, emit: 4, read: 3, close: 2 } // with their type indexes
+const IMPORTS = { open: 1, ask: 2, emit: 4, read: 3, close: 2 } // the index of each import's type
 const [open, ask, emit, read, close] = Object.keys(IMPORTS).map((_, i) => i)
 const NEXT = 5, WAKE = 6, RUN = 7, RESUME = 8
 const next = [...constant(QUESTION), ...constant(question.length), ...call(open), ...call(ask)]

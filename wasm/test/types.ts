@@ -1,4 +1,4 @@
-// Checked by tsc --strict and never run: code that must compile and code that must not.
+// tsc --strict checks this file, which is never run. It contains code that must compile and code that must not.
 import { ListWatchError, init, listWatch, wake } from 'listwatch'
 import type { Change, ErrorCode, Item, KubernetesObject, ListWatch, ListWatchOptions, Phase, Snapshot, State } from 'listwatch'
 import { glue } from 'listwatch/glue'
@@ -36,7 +36,7 @@ async function all(pods: ListWatch<Pod>) {
   for await (const change of pods) {
     const type: 'added' | 'modified' | 'deleted' = change.type
     const old: string | undefined = change.old?.spec.nodeName
-    // @ts-expect-error there is nothing before what was added
+    // @ts-expect-error an addition has no old object
     change.old.spec
     const flags: boolean[] = [change.initial, change.stale, change.finalStateUnknown]
     const item: Item<Pod> = change.item
@@ -75,11 +75,11 @@ init({ wasm: fetch('/listwatch.wasm'), mode: 'worker' })
 init({ mode: 'thread' })
 // @ts-expect-error there is no such option
 listWatch({ resource: 'pods', namspace: 'shop' })
-// @ts-expect-error a function is no path
+// @ts-expect-error an index is a path, not a function
 listWatch({ resource: 'pods', indexes: { node: (pod: Pod) => pod.spec.nodeName } })
 // @ts-expect-error there is no such transport
 listWatch({ resource: 'pods', transport: 'sse' })
-// @ts-expect-error options are needed
+// @ts-expect-error options are required
 listWatch()
 
 const go = { importObject: {} }
@@ -93,9 +93,9 @@ function Pods({ node }: { node?: string }) {
   const count: number = useListWatch({ resource: 'pods' }, (pods) => pods.size)
   const names: string[] = useListWatch<Pod, string[]>({ resource: 'pods' }, (pods) => pods.list().map(({ name }) => name),
     (a, b) => a.join() === b.join())
-  // @ts-expect-error the component's end is the collection's
+  // @ts-expect-error the component controls the lifetime, so there is no signal
   useListWatch({ resource: 'pods', signal: new AbortController().signal })
-  // @ts-expect-error a selection is what select returns
+  // @ts-expect-error a selection has the type that select returns
   const wrong: string = useListWatch({ resource: 'pods' }, (pods) => pods.size)
   return { snapshot, nothing, count, names, wrong }
 }

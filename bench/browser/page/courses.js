@@ -1,4 +1,4 @@
-// The measurements, for a page or for Node. Each course runs with one contender in a new page or process.
+// Defines the measurements for pages and for Node. Each one runs with one contender in a new page or process.
 import { watchBlocks } from './blocks.js'
 
 const quiet = () => new Promise((resolve) => setTimeout(resolve, 500))
@@ -8,7 +8,9 @@ export const makeCourses = (origin, contenders) => {
   const follow = async (contender, pods, seen = () => {}) => (await contenders[contender]())(`${origin}/n/${pods}`, seen)
 
   return {
-    /** Measures the ms until 1,000 Pods are complete, with and without the time to load the contender's code. */
+    /**
+     * Measures the time in ms until the list of 1,000 Pods is complete, with and without loading the contender's code.
+     */
     async sync(contender) {
       const began = performance.now()
       const start = await contenders[contender]()
@@ -27,8 +29,7 @@ export const makeCourses = (origin, contenders) => {
     touch: () => globalThis.held.touch(),
 
     /**
-     * Measures the longest block of the thread in ms, at 1,000 changes per second for five seconds, and the ms that all
-     * changes take.
+     * Measures the longest block of the thread and the total time in ms, at 1,000 changes per second for five seconds.
      */
     async paced(contender) {
       const counter = count()
@@ -43,7 +44,8 @@ export const makeCourses = (origin, contenders) => {
     },
 
     /**
-     * Measures the ms of a burst of 10,000 changes and its longest block. It then measures a second burst in warm code.
+     * Measures the duration of a burst of 10,000 changes and its longest block in ms. It then measures a second burst,
+     * when the code is warm.
      */
     async burst(contender) {
       const counter = count()
@@ -63,7 +65,7 @@ export const makeCourses = (origin, contenders) => {
   }
 }
 
-// The resourceVersion of the list is 1<<40.
+// Counts the changes after the list, whose resourceVersion is 1<<40.
 function count() {
   let newest = 0, wanted = Infinity, done
   return {

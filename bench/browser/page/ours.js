@@ -1,10 +1,10 @@
-// Runs the package in a page or in Node. `module` is the imported module.
+// Watches Pods with the package in a page or in Node. `module` is the imported module.
 
 export async function ours(module, options, server, seen) {
   await module.init(options.init)
   const pods = module.listWatch({ server, resource: 'pods', transport: 'http', project: options.project })
   pods.subscribe((changes) => {
-    for (const { initial, object } of changes) { // reads the object like a view
+    for (const { initial, object } of changes) { // reads the object, as a user interface would
       if (!initial) seen(Number(object.metadata.resourceVersion))
     }
   })

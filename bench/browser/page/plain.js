@@ -1,4 +1,4 @@
-// Plain JavaScript that lists with response.json(), parses each line of a watch, and keeps the objects in a Map.
+// Lists with response.json(), parses each line of a watch, and keeps the objects in a Map. It uses no libraries.
 
 export async function plain(server, seen) {
   const items = new Map()

@@ -1,7 +1,7 @@
-// Runs one task of the server in this page, and reloads the page.
+// Runs one task from the server in this page, reports the result, and reloads the page.
 import { run } from './world.mjs'
 
-const ask = globalThis.fetch // run replaces it
+const ask = globalThis.fetch // run() replaces globalThis.fetch
 const task = await (await ask('/task')).json()
 let result
 try {

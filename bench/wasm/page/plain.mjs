@@ -1,7 +1,7 @@
-// Plain JavaScript that is equivalent to the program.
+// Implements the tasks of the Go program in plain JavaScript.
 import { operate } from './operations.mjs'
 
-/** A store with objects by key and by node. */
+/** Stores objects by key and by node. */
 class Store {
   objects = new Map()
   nodes = new Map()
@@ -53,7 +53,7 @@ async function events(each) {
     }
     begun += text.slice(start)
   }
-  if (begun + decoder.decode()) throw new Error('the stream was cut short')
+  if (begun + decoder.decode()) throw new Error('the stream was truncated')
 }
 
 async function list(store) {

@@ -1,4 +1,4 @@
-// Runs the WASM module with the package's glue and the stopwatch.
+// Runs the WASM module with the package's glue. `watch` measures its passes.
 import { glue } from '../../../wasm/glue.js'
 
 export async function instantiate(code, course, passes, watch) {

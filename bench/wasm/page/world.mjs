@@ -2,12 +2,12 @@
 import { instantiate } from './program.mjs'
 import { plain } from './plain.mjs'
 
-const CHUNK = 64 << 10 // chunk size of bodies in browsers
+const CHUNK = 64 << 10 // the chunk size of response bodies in browsers, in bytes
 
 export const COURSES = ['decode', 'store', 'list', 'operate'] // same order as in program/main.go
 
 /**
- * @param task {program, course, data, passes}: the file of a WASM module, or none for plain JavaScript; the file of the data
+ * @param task {program, course, data, passes}. `program` is the file of a WASM module, or empty for plain JavaScript. `data` is the file of the response.
  * @returns {{figures}} the wall time of each pass in milliseconds by figure
  */
 export async function run(origin, { program, course, data, passes }) {
@@ -28,7 +28,7 @@ function cut(bytes) {
   return chunks
 }
 
-/** Returns a minimal response of fetch with the given chunks. */
+/** Returns a minimal fetch response with the given chunks. */
 function response(chunks) {
   let next = 0
   const read = async () => (next < chunks.length ? { done: false, value: chunks[next++] } : { done: true })

@@ -1,5 +1,5 @@
-// The functions that tests call in a page. Collections have names because only data can pass between a test and its
-// page.
+// Defines the functions that tests call in a page. Collections have names because only data can pass between a test and
+// its page.
 const before = new Set(Reflect.ownKeys(globalThis))
 const followed = new Map()
 let library
@@ -34,7 +34,7 @@ globalThis.stage = {
   close(name) { followed.get(name).collection.close() },
   abort(name) { followed.get(name).aborter.abort(new Error('enough')) },
 
-  /** Returns the state of a collection; `replayed` holds the objects that its changes lead to. */
+  /** Returns the state and the objects of a collection. `replayed` is the result of applying its changes. */
   show(name) {
     const { collection, outcome, changes, replayed, asked, calls } = followed.get(name)
     const { cause, persistError, ...state } = collection.state
@@ -43,7 +43,7 @@ globalThis.stage = {
     return { objects, replayed: structuredClone(replayed), outcome, asked, calls, changes: changes.splice(0), state: { ...state, cause: cause && plain(cause), persistError: persistError && plain(persistError) } }
   },
 
-  /** The names that were added to the global scope, except `stage`. */
+  /** Returns the names that were added to the global scope, except `stage`. */
   added: () => Reflect.ownKeys(globalThis).filter((name) => !before.has(name) && name !== 'stage').map(String),
 }
 

@@ -22,8 +22,8 @@ const retryAfter = 50;
 
 for (const [resource, informer] of Object.entries(informers)) {
   // An informer stops at the first error, including a broken connection, and emits this event. The library's
-  // documentation recommends restarting it after a delay. It then resumes from its last resourceVersion. It handles a
-  // 410 itself.
+  // documentation recommends restarting it after a delay. The informer then resumes from its last resourceVersion.
+  // The informer handles 410 responses itself.
   informer.on(ERROR, (err) => {
     console.error(`${resource}: ${err}`);
     setTimeout(() => informer.start(), retryAfter);

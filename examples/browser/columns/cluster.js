@@ -1,4 +1,4 @@
-// Columns of infrastructure resources and of events.
+// Defines the columns of infrastructure resources and of events.
 
 import { condition, count, created, labels, name, namespace, plain, since } from './format.js'
 

@@ -1,4 +1,4 @@
-// Building blocks of columns.
+// Defines the building blocks of columns.
 
 /**
  * @typedef {Record<string, any>} Kube A Kubernetes object of any kind.
@@ -14,7 +14,7 @@
  * @typedef {Options & { id: string, title: string, width: Width, text: (object: Kube) => string, time?: undefined }} TextColumn
  * @typedef {Options & { id: string, title: string, width: Width, text?: undefined, time: (object: Kube) => number }} TimeColumn
  * Shows the age of a time and sorts by it.
- * @typedef {TextColumn | TimeColumn} Column The URL contains the id.
+ * @typedef {TextColumn | TimeColumn} Column The URL contains the column's id.
  * @typedef {number | [number, number]} Width Pixels, or the minimum width in pixels and the share of the remaining width.
  */
 
@@ -22,7 +22,7 @@
 export const since = (text) => (text ? Date.parse(text) : NaN)
 
 /**
- * Returns a duration as kubectl rounds it.
+ * Formats a duration, rounded like in kubectl.
  * @param {number} ms
  */
 export function age(ms) {
@@ -55,13 +55,13 @@ export const labels = {
   tone: () => 'dim',
 }
 
-/** @type {(id: string, title: string, width: Width, text: (o: Kube) => any, more?: Options) => TextColumn} A column of plain text. */
+/** @type {(id: string, title: string, width: Width, text: (o: Kube) => any, more?: Options) => TextColumn} Returns a column of plain text. */
 export const plain = (id, title, width, text, more = {}) => ({ id, title, width, text: (o) => String(text(o) ?? ''), ...more })
 
-/** @type {(id: string, title: string, width: Width, number: (o: Kube) => any, more?: Options) => TextColumn} A column of a number. */
+/** @type {(id: string, title: string, width: Width, number: (o: Kube) => any, more?: Options) => TextColumn} Returns a column of numbers. */
 export const count = (id, title, width, number, more = {}) => plain(id, title, width, number, { rank: (o) => Number(number(o) ?? 0), end: true, ...more })
 
-/** @type {(id: string, title: string, width: Width, parts: (o: Kube) => any[]) => TextColumn} A column such as "2/3", with a warning if the numbers differ. */
+/** @type {(id: string, title: string, width: Width, parts: (o: Kube) => any[]) => TextColumn} Returns a column such as "2/3", which warns if the numbers differ. */
 export const outOf = (id, title, width, parts) => {
   const read = (/** @type {Kube} */ o) => parts(o).map((n) => n ?? 0)
   return {

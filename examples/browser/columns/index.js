@@ -1,4 +1,4 @@
-// Selects the columns of a collection: those of its kind, or generic ones.
+// Selects the columns of a collection. Known kinds have their own columns, and all others have generic ones.
 
 import { condition, created, labels, name, namespace, plain } from './format.js'
 import { cluster } from './cluster.js'
@@ -12,7 +12,7 @@ import { workloads } from './workloads.js'
 /** @type {Record<string, Column[]>} */
 const known = { ...workloads, ...cluster }
 
-// Most custom resources report their state in one of these ways.
+// Returns the status of a custom resource. Most custom resources report it in one of these ways.
 /** @param {Kube} o */
 function status(o) {
   if (o.metadata?.deletionTimestamp) return 'Terminating'

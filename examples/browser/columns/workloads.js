@@ -1,4 +1,4 @@
-// Columns of workloads.
+// Defines the columns of workloads.
 
 import { age, condition, count, created, name, namespace, outOf, plain, since } from './format.js'
 

@@ -83,7 +83,7 @@ test('a page without a route shows Pods', async () => {
   assert.equal(byId('connection-text').textContent, 'Connecting')
 })
 
-test('a page shows the collection and the namespace in its URL', async () => {
+test('a page shows the collection and the namespace that its URL names', async () => {
   await boot('#/v1/pods?ns=shop')
   assert.equal(feed().options.namespace, 'shop')
   assert.equal(byId('grid').getAttribute('aria-label'), 'Pods in shop')
@@ -92,7 +92,7 @@ test('a page shows the collection and the namespace in its URL', async () => {
   assert.deepEqual(visited, [])
 })
 
-test('changes are drawn once in the next frame', async () => {
+test('changes are drawn together in the next frame', async () => {
   await boot()
   feed().report({ ...live('10') }, first(pod('b')))
   feed().report({ ...live('11') }, first(pod('a')))
@@ -155,7 +155,7 @@ test('a search filters the table and announces the number of matches once', asyn
   assert.equal(heard(), '', 'without a search, no matches are announced')
 })
 
-test('a search in the URL appears in the field', async () => {
+test('a search term in the URL appears in the search field', async () => {
   await bootWith('#/v1/pods?q=web', pod('web'), pod('db'))
   assert.equal(byId('search').value, 'web')
   assert.deepEqual(keys(), ['shop/web'])
@@ -175,7 +175,7 @@ test('typing does not move the text cursor of the search field', async () => {
   assert.equal(writes, 0)
 })
 
-test('a column header sorts ascending, then descending, then by key', async () => {
+test('clicks on a column header sort ascending, then descending, then by key', async () => {
   await bootWith('#/v1/pods', pod('a', '1', { spec: { nodeName: 'y' } }), pod('b', '1', { spec: { nodeName: 'x' } }))
   const node = () => all('.head [role="columnheader"]').find((e) => e.textContent === 'Node')
   const step = () => {
@@ -188,7 +188,7 @@ test('a column header sorts ascending, then descending, then by key', async () =
   assert.deepEqual(step(), ['#/v1/pods', 'shop/a shop/b', 'none', 'Sorted by key'])
 })
 
-test('the URL determines the order', async () => {
+test('the URL determines the order of the rows', async () => {
   await bootWith('#/v1/pods?sort=-name', pod('a'), pod('b'))
   assert.deepEqual(keys(), ['shop/b', 'shop/a'])
   hash('#/v1/pods?sort=name')
@@ -221,7 +221,7 @@ test('a click on a row selects it and opens its detail', async () => {
   assert.deepEqual(requests.at(-1), 'http://page.example/api/v1/namespaces/shop/pods/b')
 })
 
-test('the detail follows its object and stays after a deletion', async () => {
+test('the detail shows changes of its object and stays open after a deletion', async () => {
   await bootWith('#/v1/pods?sel=shop/a', pod('a'), pod('b'))
   assert.equal(byId('detail-name').textContent, 'a')
   feed().report(live('11'), [modified(pod('a', '2', { status: { phase: 'Failed' } }), pod('a'))])
@@ -240,7 +240,7 @@ test('the detail follows its object and stays after a deletion', async () => {
   assert.equal(visited.at(-1), '#/v1/pods')
 })
 
-test('the keyboard moves the cursor, opens and closes the detail', async () => {
+test('the keyboard moves the cursor, and opens and closes the detail', async () => {
   await bootWith('#/v1/pods', pod('a'), pod('b'))
   press(byId('grid'), 'j')
   press(byId('grid'), 'j')
@@ -258,7 +258,7 @@ test('the keyboard moves the cursor, opens and closes the detail', async () => {
   assert.equal(rowOf('shop/a').getAttribute('aria-selected'), 'true', 'the row stays active')
 })
 
-test('another collection replaces the current one', async () => {
+test('selecting another collection replaces the current one', async () => {
   await bootWith('#/v1/pods?sel=shop/a', pod('a'))
   const [before] = feeds()
   hash('#/v1/nodes')
@@ -270,7 +270,7 @@ test('another collection replaces the current one', async () => {
   assert.equal(textOf('#collections [aria-current]'), 'nodes')
   drawn()
   assert.deepEqual(keys(), [])
-  assert.equal(heard(), '', 'the announcement about the Pods is cancelled')
+  assert.equal(heard(), '', 'the announcement about the Pods is canceled')
   feed().report(live('10'), first(item({ metadata: { name: 'n' } })))
   drawn()
   press(byId('grid'), 'j')
@@ -278,7 +278,7 @@ test('another collection replaces the current one', async () => {
   assert.equal(rowOf('n').getAttribute('aria-selected'), 'true')
 })
 
-test('the selected row of the URL is active', async () => {
+test('the row that the URL selects is active', async () => {
   await bootWith('#/v1/pods?sel=shop/b', pod('a'), pod('b'))
   assert.equal(rowOf('shop/b').getAttribute('aria-selected'), 'true')
   hash('#/v1/pods?sel=shop/a')
@@ -313,7 +313,7 @@ test('a collection is identified by group and plural', async () => {
   await boot('#/example.com/v1/pods')
   assert.equal(byId('title').textContent, 'pods')
   hash('#/v1beta1/pods')
-  assert.equal(feed().options.resource, 'v1/pods', 'in the server\'s preferred version')
+  assert.equal(feed().options.resource, 'v1/pods', 'the collection is opened in the server\'s preferred version')
 })
 
 test('before the server responds, the page shows its status instead of the table', async () => {
@@ -335,7 +335,7 @@ test('before the server responds, the page shows its status instead of the table
   assert.equal(byId('grid').hidden, false)
 })
 
-test('the button retries an interrupted collection and reopens a stopped one', async () => {
+test('the retry button retries an interrupted collection and reopens a stopped one', async () => {
   await bootWith('#/v1/pods', pod('a'))
   feed().report({ ...live('10'), phase: 'interrupted', stale: true, cause: { code: 'network', message: 'away' } })
   click(byId('retry'))
@@ -346,7 +346,7 @@ test('the button retries an interrupted collection and reopens a stopped one', a
   assert.equal(byId('connect').open, false)
 })
 
-test('after a 401, the button asks for another token', async () => {
+test('after a 401 response, the retry button asks for another token', async () => {
   await bootWith('#/v1/pods', pod('a'))
   feed().report({ ...live('10'), phase: 'interrupted', stale: true, cause: { code: 'unauthorized', message: 'listwatch: Unauthorized' } })
   drawn()
@@ -357,7 +357,7 @@ test('after a 401, the button asks for another token', async () => {
   assert.equal(calls.wake, 0)
 })
 
-test('after a rejection, the page asks for another token', async () => {
+test('the page asks for another token if the server rejects the discovery request', async () => {
   answer = () => refusal(401)
   await boot()
   assert.equal(byId('connect').open, true)
@@ -408,7 +408,7 @@ test('a collection is reopened when its definition changes', async () => {
   assert.deepEqual(feeds().map(({ closed }) => closed), [true, false])
 })
 
-test('a stopped collection is reopened when the collections change', async () => {
+test('a stopped collection is reopened when the list of collections changes', async () => {
   await boot()
   feed().report({ ...live('10'), phase: 'stopped' })
   answer = () => discovery(...RESOURCES, resource('widgets'))
@@ -417,7 +417,7 @@ test('a stopped collection is reopened when the collections change', async () =>
   assert.equal(feeds().length, 2)
 })
 
-test('focusing the page refreshes the menu, but not too often', async () => {
+test('focus and online events refresh the menu, but not too often', async () => {
   for (const event of ['focus', 'online']) {
     const before = asks()
     clock += 10_000
@@ -430,7 +430,7 @@ test('focusing the page refreshes the menu, but not too often', async () => {
   }
 })
 
-test('the menu is refreshed after a reconnect and when the collection is unknown', async () => {
+test('the menu is refreshed after a reconnect, and when the server no longer has the collection', async () => {
   await bootWith('#/v1/pods', pod('a'))
   const after = async (state) => {
     const before = asks()
@@ -447,7 +447,7 @@ test('the menu is refreshed after a reconnect and when the collection is unknown
   assert.equal(await after(unknown), 1)
   assert.equal(await after(unknown), 0)
   assert.equal(await after({ phase: 'listing' }), 0)
-  assert.equal(await after({}), 0, 'it was not interrupted')
+  assert.equal(await after({}), 0, 'the collection was not interrupted')
 })
 
 test('a change of the theme redraws the page', async () => {
@@ -457,7 +457,7 @@ test('a change of the theme redraws the page', async () => {
   assert.equal(frames.length, 1)
 })
 
-test('scrolling draws other rows', async () => {
+test('scrolling draws the rows that become visible', async () => {
   await bootWith('#/v1/pods', ...Array.from({ length: 100 }, (_, i) => pod(`p${String(i).padStart(3, '0')}`)))
   assert.equal(keys()[0], 'shop/p000')
   byId('grid').scrollTop = 50 * 28
@@ -473,12 +473,12 @@ test('a long list is read over several frames before its matches are announced',
     return Object.defineProperty(one, 'object', { get() { clock += 2; return object } })
   })
   feed().report(live('10'), slow.map((one) => ({ type: 'added', key: one.key, item: one, initial: true, finalStateUnknown: false })))
-  size(byId('grid'), 1000, -1000) // no row is visible, so drawing reads none
+  size(byId('grid'), 1000, -1000) // no row is visible, so drawing does not read rows
   frame()
   assert.equal(heard(), 'Live. 10 pods')
   type(byId('search'), 'node-p')
   frame()
-  assert.equal(frames.length, 1, 'some rows are left')
+  assert.equal(frames.length, 1, 'some rows are still unread')
   assert.equal(byId('count').textContent, '4 of 10')
   assert.equal(heard(), 'Live. 10 pods')
   drawn()

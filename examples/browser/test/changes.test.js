@@ -6,14 +6,14 @@ import { changeElement, inPart, objectsOf } from '../changes.js'
 const pod = (resourceVersion, more) => ({ metadata: { name: 'web', resourceVersion }, ...more })
 const entry = (type, { old, object = pod('2'), finalStateUnknown = false } = {}) =>
   ({ change: { type, old, object, finalStateUnknown, item: { resourceVersion: '2' } }, at: new Date(2030, 0, 1, 13, 4, 5).getTime(), before: '10', after: '20' })
-// A stand-in for Versions with these results by version.
+// Returns a stand-in for Versions with these results by version.
 const versions = (answers) => ({ asked: [], at(version, { asOf }) { this.asked.push([version, asOf]); return answers[version] } })
 
-test('additions and deletions need no objects', () => {
+test('additions and deletions are shown without objects', () => {
   for (const type of ['added', 'deleted']) assert.deepEqual(objectsOf(entry(type), versions({})), { complete: true })
 })
 
-test('without versions, the fields of the table are complete', () => {
+test('without a Versions object, the fields of the table count as complete', () => {
   const old = pod('1'), object = pod('2')
   assert.deepEqual(objectsOf(entry('modified', { old, object }), undefined), { old, object, complete: true })
 })
@@ -34,7 +34,7 @@ test('the fields of the table are shown until both full objects arrive', () => {
   assert.deepEqual(part({ 1: { reason: 'gone' }, 2: { reason: 'expired' } }), { old, object, complete: false, reason: 'expired' })
 })
 
-test('a modification without an old object requests no past version', () => {
+test('a modification without an old object does not request a past version', () => {
   assert.equal(objectsOf(entry('modified'), versions({})).old, undefined)
 })
 

@@ -7,8 +7,8 @@ const version = { version: 'v1', resources: [{ resource: 'pods', verbs: ['list',
 const collections = { kind: 'APIGroupDiscoveryList', items: [{ metadata: {}, versions: [version] }] }
 const pods = { group: '', version: 'v1', plural: 'pods', kind: 'Pod', namespaced: true, shortNames: [] }
 
-// Returns a Collections object and a log of its callbacks. `answers` are the responses to requests for /api; /apis has
-// no collections.
+// Returns a Collections object and a log of its callbacks. `answers` are the responses to requests for /api. The
+// response to /apis contains no collections.
 function collectionsWith(t, answers, storage = { getItem: () => null, setItem() {} }) {
   const told = []
   t.mock.timers.enable({ apis: ['setTimeout', 'Date'] })
@@ -42,17 +42,17 @@ test('requests are retried until the server responds, and each failure is report
   assert.deepEqual(told.slice(3), [['found', [pods]]])
 })
 
-test('a rejected token is not retried', async (t) => {
+test('a request with a rejected token is not retried', async (t) => {
   const { collections: it, told } = collectionsWith(t, [answer({ message: 'Unauthorized' }, 401)])
   await it.load(link)
   assert.deepEqual(told.map(([name, { status, message }]) => [name, status, message]), [['refused', 401, 'the server answered 401: Unauthorized']])
 })
 
-test('refresh returns the failure', async (t) => {
+test('refresh returns the error of a failed request', async (t) => {
   const { collections: it, told } = collectionsWith(t, [answer({ message: 'no' }, 403), answer(collections)])
   assert.equal((await it.refresh(link)).message, 'the server answered 403: no')
   assert.deepEqual(told, [])
-  assert.equal(await it.refresh(link, true), undefined, 'it was refreshed just now')
+  assert.equal(await it.refresh(link, true), undefined, 'the collections were refreshed just now')
   assert.equal(await it.refresh(link), undefined)
   assert.deepEqual(told, [['found', [pods]]])
 })
@@ -70,7 +70,7 @@ test('a late response of the previous server is ignored', async (t) => {
   assert.deepEqual(told, [['found', [pods]]])
 })
 
-test('the first version of a collection is used', async (t) => {
+test('the first version in the discovery response is used', async (t) => {
   const { collections: it, told } = collectionsWith(t, [answer({ ...collections, items: [{ metadata: {}, versions: [version, { ...version, version: 'v1beta1' }] }] })])
   await it.load(link)
   assert.deepEqual(told, [['found', [pods]]])
@@ -90,14 +90,14 @@ test('an unexpected error is not swallowed', async (t) => {
 
 const memory = (value) => ({ value, getItem(key) { assert.equal(key, 'listwatch-collections'); return this.value ?? null }, setItem(key, value) { assert.equal(key, 'listwatch-collections'); this.value = value } })
 
-test('the collections are saved for the next visit of the same server', async (t) => {
+test('the collections are saved for the next visit to the same server', async (t) => {
   const storage = memory()
   const { collections: it, told } = collectionsWith(t, [answer(collections), away, away], storage)
   await it.load(link)
   assert.deepEqual(JSON.parse(storage.value), { server: 'http://host', resources: [pods] })
   told.length = 0
   it.load(link)
-  assert.deepEqual(told, [['found', [pods]]], 'before the server responds')
+  assert.deepEqual(told, [['found', [pods]]], 'the saved collections are shown before the server responds')
   await turn()
   assert.equal(told[1][0], 'waiting')
   told.length = 0
@@ -118,7 +118,7 @@ test('invalid saved data is reported', async (t) => {
   assert.deepEqual(told.map(([name]) => name), ['storageFailed', 'found'])
 })
 
-test('the delay between retries doubles up to half a minute', async (t) => {
+test('the delay between retries doubles up to 30 seconds', async (t) => {
   const { collections: it, told } = collectionsWith(t, Array.from({ length: 8 }, () => away))
   it.load(link)
   const delays = []
@@ -154,13 +154,13 @@ test('a response to an earlier request is ignored', async (t) => {
   assert.deepEqual(told.map(([name]) => name), ['found'])
 })
 
-test('a 403 is not retried', async (t) => {
+test('a 403 response is not retried', async (t) => {
   const { collections: it, told } = collectionsWith(t, [answer({ message: 'no' }, 403)])
   await it.load(link)
   assert.deepEqual(told.map(([name, { status }]) => [name, status]), [['refused', 403]])
 })
 
-test('a throttled refresh is skipped within five seconds', async (t) => {
+test('a throttled refresh is skipped within five seconds of another one', async (t) => {
   let now = 0
   t.mock.method(performance, 'now', () => now)
   const { collections: it, told } = collectionsWith(t, [answer(collections), answer(collections)])

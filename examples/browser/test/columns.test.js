@@ -11,7 +11,7 @@ const resource = (kind) => {
   return { group, plural, namespaced: true }
 }
 const columns = (kind) => columnsOf(resource(kind), '')
-// Returns the text of a column with its tone, or its age one hour after T.
+// Returns the text of a cell and its color. For a column of times, it returns the age one hour after T.
 function cell(kind, id, object) {
   const column = columns(kind).find((one) => one.id === id), o = { metadata: meta, ...object }
   if (column.time) return age(Date.parse(at(3600)) - column.time(o))
@@ -44,7 +44,7 @@ const HEADS = {
   'example.com/widgets': 'Namespace, Name, Status, Labels, Age',
 }
 for (const [kind, titles] of Object.entries(HEADS)) {
-  test(`${kind} have columns with unique ids`, () => {
+  test(`the columns of ${kind} have unique ids`, () => {
     assert.equal(heads(kind), titles)
     assert.equal(new Set(columns(kind).map(({ id }) => id)).size, columns(kind).length)
     assert.ok(columns(kind).every(({ id, width }) => /^[a-z]+$/.test(id) && [width].flat().every((n) => n > 0)))
@@ -58,7 +58,7 @@ test('the namespace column is hidden if all objects have the same namespace', ()
   assert.equal(ids({ namespaced: false }, '')[0], 'name')
 })
 
-test('events are sorted by age and all others by key', () => {
+test('events are sorted by age and all other collections by key', () => {
   assert.deepEqual(sortOf({ plural: 'events' }), { sort: 'last', descending: false })
   assert.deepEqual(sortOf({ plural: 'pods' }), { sort: '', descending: false })
 })
@@ -104,7 +104,7 @@ const container = (state, more) => ({ ready: false, restartCount: 0, state, ...m
 const running = (ready = true, more) => container({ running: {} }, { ready, ...more })
 const pod = (containerStatuses, status = {}, spec = {}) => ({ spec, status: { phase: 'Running', containerStatuses, ...status } })
 
-test("a Pod's status has a tone", () => {
+test("the status of a Pod has a color", () => {
   const status = (...of) => cell('/pods', 'status', pod(...of))
   assert.equal(status([running()]), 'Running (ok)')
   assert.equal(status([running(), running(false)]), 'Running (warn)')
@@ -141,7 +141,7 @@ test('the status of a starting Pod comes from its init containers', () => {
   assert.equal(status(running(false, { started: true })), 'Pending', 'a sidecar that has started')
 })
 
-test('other columns of a Pod', () => {
+test('a Pod shows its readiness, restarts, node and IP address', () => {
   const one = pod([running(true, { restartCount: 2 }), running(false, { restartCount: 3 }), { ready: true }], { podIP: '10.0.0.1' }, { nodeName: 'n1', containers: [{}, {}, {}] })
   assert.deepEqual(['ready', 'restarts', 'node', 'ip'].map((id) => cell('/pods', id, one)), ['2/3 (warn)', '5 (warn)', 'n1', '10.0.0.1 (dim)'])
   assert.deepEqual([rank('/pods', 'ready', one), rank('/pods', 'restarts', one)], [2 / 3, 5])
@@ -240,7 +240,7 @@ test('a Service shows its addresses and ports', () => {
   assert.deepEqual(ids.map((id) => cell('/services', id, {})), ['ClusterIP', '', '—', ''])
 })
 
-test('columns of other kinds', () => {
+test('namespaces, volumes, ConfigMaps, Secrets, Ingresses and Leases have their own columns', () => {
   const phases = (kind, ...all) => all.map((phase) => cell(kind, 'status', { status: { phase } }))
   assert.deepEqual(phases('/namespaces', 'Active', 'Odd'), ['Active (ok)', 'Odd (warn)'])
   assert.equal(cell('/namespaces', 'status', { metadata: { deletionTimestamp: T }, status: { phase: 'Active' } }), 'Terminating (warn)')
@@ -291,7 +291,7 @@ test('a narrow table can hide some columns', () => {
   assert.equal(spare('/configmaps'), 'namespace labels')
 })
 
-test('a status has a dot and a name is bold', () => {
+test('statuses have a dot and names are bold', () => {
   for (const kind of ['/pods', 'batch/jobs', '/nodes', '/namespaces', '/persistentvolumes', '/persistentvolumeclaims', 'example.com/widgets']) {
     assert.deepEqual(columns(kind).filter(({ dot }) => dot).map(({ id }) => id), ['status'])
     assert.deepEqual(columns(kind).filter(({ strong }) => strong).map(({ id }) => id), ['name'])

@@ -18,7 +18,7 @@ test('the server is in the page\'s URL and defaults to the page\'s origin', () =
   assert.equal(serverOfPage(), 'http://page.example')
 })
 
-test('another server is saved in the URL, the page\'s origin is not', () => {
+test('a server is saved in the URL unless it is the page\'s origin', () => {
   at('http://page.example/?x=1#/v1/pods')
   remember('http://api.example')
   assert.equal(location.href, 'http://page.example/?x=1&server=http%3A%2F%2Fapi.example#/v1/pods')
@@ -41,14 +41,14 @@ test('the dialog returns the server and the token and clears the token field', a
   assert.equal(byId('connect-token').value, '')
 })
 
-test('an empty URL means the page\'s origin', async () => {
+test('an empty server URL selects the page\'s origin', async () => {
   const answer = askForServer({ server: 'http://old.example', token: '' })
   byId('connect-server').value = ' '
   submit()
   assert.deepEqual(await answer, { server: 'http://page.example', token: '' })
 })
 
-test('with a reason, the focus is on the token', async () => {
+test('if the dialog shows a reason, the token field has the focus', async () => {
   const answer = askForServer({ server: 'http://old.example', token: '' }, 'the token is wrong')
   assert.equal(byId('connect-why').textContent, 'the token is wrong')
   assert.equal(byId('connect-why').hidden, false)
@@ -64,13 +64,13 @@ test('Escape cancels the dialog even after an earlier submission', async () => {
   await first
   const second = askForServer({ server: 'http://a.example', token: '' })
   const dialog = byId('connect')
-  dialog.close(dialog.returnValue) // Escape leaves the return value unchanged; close() of happy-dom clears it
+  dialog.close(dialog.returnValue) // Escape leaves the return value unchanged, but close() of happy-dom clears it
   assert.equal(await second, undefined)
 })
 
 test('an open dialog is not opened twice', async () => {
   byId('connect').showModal()
-  byId('connect').showModal = () => assert.fail('a browser throws here')
+  byId('connect').showModal = () => assert.fail('a browser would throw here')
   const answer = askForServer({ server: 'http://a.example', token: '' })
   submit()
   assert.deepEqual(await answer, { server: 'http://a.example', token: '' })

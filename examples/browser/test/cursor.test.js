@@ -25,7 +25,7 @@ test('without an active row, the first step selects the first row', () => {
   }
 })
 
-test('steps, pages and edges stay within the table', () => {
+test('the cursor stays within the table', () => {
   const { cursor, grid } = setup()
   const at = (act) => { act(); return grid.active }
   assert.equal(at(() => cursor.move(1)), 'a')

@@ -10,7 +10,7 @@ const pods = { group: '', plural: 'pods', kind: 'Pod' }
 const item = (resourceVersion, more, name = 'web', namespace = 'shop') => ({
   key: `${namespace}/${name}`, namespace, name, resourceVersion, object: { metadata: { name, resourceVersion }, ...more },
 })
-// A stand-in for Versions with these results by version.
+// Returns a stand-in for Versions with these results by version.
 const versions = (answers = {}) => ({ arrivals: 0, asked: [], at(version, how) { this.asked.push([version, how]); return answers[version] } })
 const modified = (old, one, more) => ({ change: { type: 'modified', key: one.key, item: one, old: old.object, object: one.object, finalStateUnknown: false }, at: NOW - 5000, before: '10', after: '20', ...more })
 
@@ -91,7 +91,7 @@ test('changes are listed newest first with their ages, and only the newest is op
   assert.deepEqual(all('.changes > li').slice(1), elements)
 })
 
-test('the changes of another object replace the list', () => {
+test('selecting another object replaces the list of changes', () => {
   const a = [item('1', { n: 1 }), item('2', { n: 2 })], b = [item('1', { m: 1 }, 'other'), item('2', { m: 2 }, 'other')]
   history.add(modified(...a))
   history.add(modified(...b))
@@ -117,7 +117,7 @@ test('a change is redrawn when its full objects arrive and stays collapsed', () 
   assert.deepEqual(texts('.changes .paths'), ['n, full'])
   assert.equal(document.querySelector('.changes details').open, false)
   const after = document.querySelector('.changes > li')
-  delete answers[1] // dropped, because only some versions are stored
+  delete answers[1] // simulates a dropped version, because only some versions are stored
   show(row, full)
   assert.equal(document.querySelector('.changes > li'), after, 'a complete change is not redrawn')
 })
@@ -140,7 +140,7 @@ test('a field with the prefix of a changed field is not marked', () => {
   assert.deepEqual(texts('.yaml .changed'), ['a: 2\n'])
 })
 
-test('the full object replaces the fields of the table on arrival', () => {
+test('the full object replaces the fields of the table when it arrives', () => {
   const one = item('7', { part: true }), answers = {}, full = versions(answers), row = new Row(one)
   show(row, full)
   assert.ok(yaml().includes('part: true\n'))
@@ -169,7 +169,7 @@ test('without a full object, the detail shows the reason or a newer object', () 
   assert.deepEqual(yaml(), ['newest: again\n'])
 })
 
-test('the full object is requested as of the last change, or before a deletion', () => {
+test('the full object is requested as of the last change, or as of the time before a deletion', () => {
   const old = item('1', { n: 1 }), now = item('2', { n: 2 }), row = new Row(now)
   history.add(modified(old, now))
   const asOf = () => {

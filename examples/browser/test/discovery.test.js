@@ -18,7 +18,7 @@ function answers(t, byPath) {
   return requests
 }
 
-test('both documents contribute collections that can be listed and watched', async (t) => {
+test('discovery returns the collections from /api and /apis that can be listed and watched', async (t) => {
   const requests = answers(t, {
     '/api': list(group('', 'v1', resource('pods', { shortNames: ['po'] }), resource('nodes', { scope: 'Cluster' }), resource('bindings', { verbs: ['create'] }), resource('old', { verbs: ['list'] }), resource('odd', { verbs: ['watch'] }))),
     '/apis': list(group('apps', 'v1', resource('pods', { responseKind: { kind: '' } }), resource('plain', { verbs: undefined, responseKind: undefined })), {}, { metadata: { name: 'x' }, versions: [{ version: 'v1' }] }),
@@ -44,12 +44,12 @@ test('older servers receive a request for the older format', async (t) => {
   assert.deepEqual(forms.map((form) => /v=(\w+)/.exec(form)[1]), ['v2', 'v2beta1'])
 })
 
-test('a response without a list is an error', async (t) => {
+test('a discovery response without a list is rejected', async (t) => {
   answers(t, { '/api': { kind: 'APIVersions' }, '/apis': list() })
   await assert.rejects(discover(link), { code: 'malformed', message: 'http://host/api does not list collections: it is not a Kubernetes API server of version 1.26 or later' })
 })
 
-test('other server errors are returned', async (t) => {
+test('discovery rejects with other errors of the server', async (t) => {
   answers(t, { '/api': () => Response.json({ message: 'no' }, { status: 403 }), '/apis': list() })
   await assert.rejects(discover(link), { code: 'status', status: 403 })
 })
@@ -72,7 +72,7 @@ test('the frequently used collections have a fixed order', () => {
   assert.deepEqual(members.map(({ plural }) => plural), often)
 })
 
-test('titles are plurals of the kind', () => {
+test('a title is the plural of the kind if the plural is regular', () => {
   const title = (kind, plural) => titleOf({ kind, plural })
   assert.deepEqual([title('Pod', 'pods'), title('Endpoints', 'endpoints'), title('Foo', 'bars'), title('Bay', 'bays'), title('Policy', 'policys'), title('Policy', 'things')],
     ['Pods', 'Endpoints', 'Foo', 'Bays', 'Policys', 'Policy'])
@@ -86,7 +86,7 @@ test('a request contains the token, the format and the cache mode', async (t) =>
   assert.deepEqual(requests.map((request) => request.signal), [signal, undefined])
 })
 
-test('a failed request has a code, a message and a cause', async (t) => {
+test('the error of a failed request has a code, a message and a cause', async (t) => {
   const fails = async (answer, expected) => {
     answers(t, { '/x': answer })
     await assert.rejects(get(link, '/x'), (error) => {
@@ -106,6 +106,6 @@ test('a failed request has a code, a message and a cause', async (t) => {
   await assert.rejects(get(link, '/x'), { cause: lost })
 })
 
-test('every thrown value has a message', () => {
+test('messageOf returns a message for every thrown value', () => {
   assert.deepEqual([messageOf(new Error('a')), messageOf('b'), messageOf(undefined)], ['a', 'b', 'undefined'])
 })

@@ -14,14 +14,14 @@ test('an element has the given attributes, listeners and children', () => {
   assert.equal(h('br').outerHTML, '<br>')
 })
 
-test('a missing element and a wrong class are errors', () => {
+test('$ rejects a missing element, and $of also rejects a wrong class', () => {
   assert.equal($('grid'), byId('grid'))
   assert.equal($of('search', HTMLInputElement), byId('search'))
   assert.throws(() => $('nothing'), /index\.html has no element #nothing/)
   assert.throws(() => $of('grid', HTMLInputElement), /#grid is not an HTMLInputElement/)
 })
 
-test('setText writes only different text', () => {
+test('setText does not write unchanged text', () => {
   const element = h('p')
   setText(element, 'a')
   assert.equal(element.textContent, 'a')
@@ -35,7 +35,7 @@ test('setText writes only different text', () => {
   assert.deepEqual([...element.childNodes], [node])
 })
 
-test('setAttribute writes only different values and removes missing ones', () => {
+test('setAttribute does not write unchanged values, and removes missing ones', () => {
   const element = h('p'), writes = []
   const { setAttribute: write } = element
   element.setAttribute = (...args) => { writes.push(args); write.apply(element, args) }
@@ -49,7 +49,7 @@ test('setAttribute writes only different values and removes missing ones', () =>
   assert.equal(element.hasAttribute('title'), false)
 })
 
-test('announcements are at least three seconds apart and the newest replaces others', (t) => {
+test('announcements are at least three seconds apart, and a newer one replaces pending ones', (t) => {
   t.mock.timers.enable({ apis: ['setTimeout', 'Date'], now: 1_000_000 })
   const heard = () => byId('announcer').textContent
   const after = (ms) => { t.mock.timers.tick(ms); return heard() }

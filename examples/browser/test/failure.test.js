@@ -30,7 +30,7 @@ test('a failure before the page is loaded is shown afterwards', () => {
   assert.equal(shown(), 'too early')
 })
 
-test('exceptions and rejections are shown once per message, at most three', () => {
+test('the last three distinct exceptions and rejections are shown', () => {
   loaded()
   error('first')
   listeners.unhandledrejection.listener({ reason: new Error('second') })
@@ -59,7 +59,7 @@ test('scripts and styles that fail to load are named', () => {
   assert.equal(listeners.error.capture, true, 'errors of elements do not bubble')
 })
 
-test('the button reloads the page', () => {
+test('the reload button reloads the page', () => {
   loaded()
   byId('reload').dispatchEvent(new Event('click'))
   assert.equal(reloads, 1)

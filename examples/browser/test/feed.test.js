@@ -28,14 +28,14 @@ test('a feed requests the fields of its columns', () => {
   assert.equal(optionsOf({ resource: { ...pods, group: 'apps', plural: 'deployments' } }).resource, 'apps/v1/deployments')
 })
 
-test('only namespaced collections use the namespace', () => {
+test('only namespaced collections use the selected namespace', () => {
   assert.equal(optionsOf({ namespace: 'shop' }).namespace, 'shop')
   assert.equal('namespace' in optionsOf({ namespace: 'shop', resource: { ...pods, plural: 'nodes', namespaced: false } }), false)
   assert.deepEqual(feedOf({ namespace: 'shop' }).columns.map(({ id }) => id)[0], 'name')
   assert.deepEqual(feedOf().columns.map(({ id }) => id)[0], 'namespace')
 })
 
-test('nothing is saved with a token', () => {
+test('a collection with a token is not saved', () => {
   const { token, persist } = optionsOf({ to: { server: 'http://host', token: 'secret' } })
   assert.deepEqual({ token, persist }, { token: 'secret', persist: false })
 })
@@ -47,14 +47,14 @@ test('Secrets are not saved and their values are not requested', () => {
   assert.equal(feedOf({ resource: { ...pods, plural: 'secrets' } }).versionsOf({ key: 'a', item: pod('1') }), undefined)
 })
 
-test('changes update the rows, the history and the rate and are reported', (t) => {
+test('changes update the rows, the history and the rate, and are reported', (t) => {
   const now = 1_000_000_000
   t.mock.timers.enable({ apis: ['Date'], now })
   const feed = feedOf(), [collection] = opened, one = pod('1'), two = pod('2', { n: 2 })
   assert.deepEqual(feed.state.phase, 'loading')
   collection.report(live('10'), [added(one, { initial: true }), added(pod('1', {}, 'db'), { initial: true })])
   assert.deepEqual([feed.rows.size, told, feed.history.of('shop/web').length], [2, 1, 0])
-  assert.equal(feed.rate.list(now).at(-1), 0, 'the first list does not count')
+  assert.equal(feed.rate.list(now).at(-1), 0, 'the first list does not count as changes')
   assert.equal(feed.state.resourceVersion, '10')
   collection.report(live('20'), [modified(two, one)])
   collection.report(live('30'), [deleted(two)])
@@ -78,13 +78,13 @@ test('the resourceVersion before the first change is unknown', () => {
   assert.deepEqual(feed.history.of('shop/web').map(({ before, after }) => [before, after]), [['', '']])
 })
 
-test('states without changes are reported', () => {
+test('a new state is reported even without changes', () => {
   const feed = feedOf()
   opened[0].report(live('10'))
   assert.deepEqual([told, feed.state.phase], [1, 'live'])
 })
 
-test('an unlisted resource has a cause and opens no collection', () => {
+test('the feed of a resource that the server does not list is stopped with a cause', () => {
   const feed = feedOf({ resource: { ...pods, version: '', plural: 'nosuch' } })
   assert.equal(opened.length, 0)
   assert.deepEqual(feed.state, { phase: 'stopped', stale: true, cause: { code: 'not-found', message: 'the server does not list nosuch' }, resourceVersion: '', lastEventAt: 0 })
@@ -92,7 +92,7 @@ test('an unlisted resource has a cause and opens no collection', () => {
   feed.close()
 })
 
-test('rejected options become a cause and other errors are thrown', () => {
+test('a feed with rejected options is stopped with a cause, and other errors are thrown', () => {
   calls.refuse = new ListWatchError('invalid', 'bad namespace')
   assert.equal(feedOf().state.cause.message, 'bad namespace')
   calls.refuse = new TypeError('a defect')
@@ -164,7 +164,7 @@ test('the names of the namespaces are watched', () => {
   assert.equal(collection.report(live()), 0)
 })
 
-test('no token is sent without a token', () => {
+test('the token option is omitted if there is no token', () => {
   assert.equal('token' in namespaces().collection.options, false)
 })
 
@@ -174,7 +174,7 @@ test('namespaces that cannot be listed are reported as null with the cause', () 
   assert.deepEqual(heard, [[null, cause]])
 })
 
-test('known namespaces stay when their watch stops', () => {
+test('known namespaces remain available after their watch stops', () => {
   const { heard, collection } = namespaces(), cause = { code: 'unauthorized', message: 'no', status: 401 }
   collection.items = [{ name: 'a' }]
   collection.report({ phase: 'stopped', cause })

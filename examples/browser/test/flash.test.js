@@ -22,7 +22,7 @@ beforeEach(() => {
 const mark = (type, cells = []) => ({ type, at: 1000, finalStateUnknown: false, cells })
 const lit = () => lights.splice(0).map(({ name, from, to, duration, delay, easing, cancelled }) => [name, from, to, duration, delay, easing, !!cancelled])
 
-test('added, deleted and unspecific changes highlight the row', () => {
+test('additions, deletions and changes without changed cells highlight the row', () => {
   for (const type of ['added', 'modified', 'deleted']) {
     flash.show(mark(type), 1400)
     assert.equal(element.dataset.mark, type)
@@ -30,7 +30,7 @@ test('added, deleted and unspecific changes highlight the row', () => {
   }
 })
 
-test('a modification highlights the changed cells for longer', () => {
+test('changed cells are highlighted longer than rows', () => {
   flash.show(mark('modified', [1]), 1000)
   assert.deepEqual(lit(), [['cell 1', 'var(--modified)', 'transparent', 3200, -0, 'ease-in', false]])
   flash.show(mark('added', [0]), 1000)
@@ -44,7 +44,7 @@ test('an expired highlight is not shown again', () => {
   assert.deepEqual(lit().map(([name]) => name), ['cell 0'])
   flash.show(mark('added', [0]), 4200)
   assert.deepEqual(lit(), [])
-  assert.equal(element.dataset.mark, 'added', 'the edge stays')
+  assert.equal(element.dataset.mark, 'added', 'the colored edge remains')
 })
 
 test('the next row cancels the highlights of the previous row', () => {
@@ -55,7 +55,7 @@ test('the next row cancels the highlights of the previous row', () => {
   assert.equal(element.dataset.mark, undefined)
   for (const light of before) light.cancelled = false
   flash.show(undefined, 1000)
-  assert.deepEqual(before.map(({ cancelled }) => cancelled), [false, false], 'each highlight is cancelled once')
+  assert.deepEqual(before.map(({ cancelled }) => cancelled), [false, false], 'each highlight is canceled once')
 })
 
 test('with reduced motion, only the edge shows a change', () => {

@@ -97,7 +97,7 @@ test('rows that leave the view are hidden', () => {
   assert.equal(lines()[0].classList.contains('odd'), false)
 })
 
-test('a change updates texts, tones and mark', () => {
+test('a change updates the strings and colors of the cells, and the mark of the row', () => {
   show(3)
   rows.apply([change('modified', item('web-0001', { note: 'a note of more than 18 letters', tone: 'bad', n: 7 }))], NOW)
   rows.update()
@@ -190,7 +190,7 @@ test('a narrow table hides spare columns, starting with the last one', () => {
   const least = 170 + 50 + 64 + 16
   const shown = () => {
     const hidden = [...all('[role="columnheader"]', element), ...lines()[0].children].map((e) => e.hidden)
-    assert.deepEqual(hidden.slice(0, 5), hidden.slice(5), 'headers and cells')
+    assert.deepEqual(hidden.slice(0, 5), hidden.slice(5), 'headers and cells hide the same columns')
     return columns.filter((_, i) => !hidden[i]).map(({ id }) => id).join(' ')
   }
   const style = (property) => element.style.getPropertyValue(property)
@@ -211,7 +211,7 @@ test('a narrow table hides spare columns, starting with the last one', () => {
   assert.equal(shown(), 'name n age')
   assert.equal(style('--least'), `${least}px`)
   show(1)
-  assert.equal(shown(), 'name n age', 'also in new rows')
+  assert.equal(shown(), 'name n age', 'new rows hide the same columns')
 })
 
 test('a row is scrolled into view below the header', () => {
@@ -221,11 +221,11 @@ test('a row is scrolled into view below the header', () => {
   assert.equal(at(8), 2)
   assert.equal(at(20), 20 * HEIGHT + HEIGHT - (9 * HEIGHT - 2))
   const top = element.scrollTop
-  assert.equal(at(18), top, 'it is visible')
+  assert.equal(at(18), top, 'the row is visible')
   assert.equal(at(5), 5 * HEIGHT)
 })
 
-test('a page is two rows shorter than the table', () => {
+test('a page step is two rows shorter than the table', () => {
   assert.equal(grid.page, 8)
   size(element, 1000, 2 * HEIGHT)
   assert.equal(grid.page, 1)
@@ -240,7 +240,7 @@ test('focus does not scroll the table', () => {
   assert.deepEqual(focused, [{ preventScroll: true }])
 })
 
-test('a table without rows draws nothing', () => {
+test('a table without rows can be drawn', () => {
   grid.draw(NOW)
   assert.equal(element.getAttribute('aria-rowcount'), '1')
 })

@@ -13,7 +13,7 @@ const inGrid = {
   Home: 'edge false', End: 'edge true', Enter: 'open', ' ': 'open', Escape: 'escape',
 }
 for (const [key, call] of Object.entries(inGrid)) {
-  test(`in the table, "${key}" calls ${call}`, () => {
+  test(`in the table, the key "${key}" triggers "${call}"`, () => {
     assert.equal(press(byId('grid'), key), true)
     assert.deepEqual(log, [call])
   })

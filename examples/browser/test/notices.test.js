@@ -5,7 +5,7 @@ import { notice } from '../notices.js'
 
 const shown = () => texts('#notices li span')
 
-test('each kind has one line and an empty text removes it', (t) => {
+test('each kind has one line, and an empty text removes it', (t) => {
   t.mock.timers.enable({ apis: ['setTimeout', 'Date'], now: 1_000_000 })
   notice('a', 'first')
   notice('b', 'other')
@@ -42,7 +42,7 @@ test('a dismissed text does not return, but another text of its kind does', (t) 
   assert.deepEqual(shown(), ['forbidden'])
 })
 
-test('scripts that are not modules show a line with an event', (t) => {
+test('scripts that are not modules show a line by dispatching an event', (t) => {
   t.mock.timers.enable({ apis: ['setTimeout', 'Date'], now: 3_000_000 })
   document.dispatchEvent(new Event('notice'))
   document.dispatchEvent(new CustomEvent('notice', { detail: { kind: 'theme', text: 'not kept' } }))

@@ -9,7 +9,7 @@ const change = (type, of, more) => ({ type, key: of.key, item: of, initial: fals
 const keys = (rows) => rows.view.map((row) => row.key).join(' ')
 const readAll = (rows) => rows.read(() => false)
 
-// Computes the view from scratch.
+// Returns the expected view, computed from scratch.
 function expected(all, term, column, sign) {
   const value = ({ key, object }) => (column === 'n' ? object.n : column ? key.replace(/\d+/, (d) => d.padStart(12, '0')) : key)
   const order = (a, b) => (a < b ? -1 : a > b ? 1 : 0)
@@ -35,7 +35,7 @@ test('the view always equals a view computed from scratch', () => {
     }
     if (random(20) === 0) rows.sort(column = ['', 'n', 'name'][random(3)], (sign = random(2) ? 1 : -1) < 0)
     if (random(20) === 0) rows.search(term = ['', 'web-1', '5'][random(3)])
-    if (random(3)) continue // several changes at once
+    if (random(3)) continue // the next check covers several changes
     readAll(rows)
     rows.update()
     assert.equal(keys(rows), expected(all, term, column, sign))
@@ -43,11 +43,11 @@ test('the view always equals a view computed from scratch', () => {
   }
 })
 
-test('a change marks the different cells for a while', () => {
+test('a change marks the changed cells for a while', () => {
   const rows = new Rows(columns)
   rows.apply([change('added', item('a', 1), { initial: true })], 0)
   rows.get('a').read(columns)
-  assert.equal(rows.get('a').mark, undefined, 'the first list marks nothing')
+  assert.equal(rows.get('a').mark, undefined, 'objects of the first list are not marked')
   rows.apply([change('modified', item('a', 2))], 10)
   rows.get('a').read(columns)
   assert.deepEqual(rows.get('a').mark, { type: 'modified', at: 10, finalStateUnknown: undefined, cells: [1] })
@@ -65,7 +65,7 @@ test('changes between two redraws are marked together', () => {
   assert.deepEqual(rows.get('a').mark.cells, [1, 2])
 })
 
-test('a deleted row stays for a while and a recreated row stays', () => {
+test('a deleted row disappears after a while unless it is recreated', () => {
   const rows = new Rows(columns)
   rows.apply([change('added', item('a', 1)), change('added', item('b', 1))], 0)
   rows.apply([change('deleted', item('a', 1)), change('deleted', item('b', 1))], 10)
@@ -135,7 +135,7 @@ test('an unread row is compared with the object before its first change', () => 
   assert.deepEqual(row.mark.cells, [1])
 })
 
-test('a read row is compared with its shown texts', () => {
+test('a row that was read is compared with its shown strings', () => {
   const { rows, row } = rowOf()
   row.read(columns)
   rows.apply([change('modified', item('a', 2), { old: item('a', 2).object })], 1)
@@ -143,10 +143,10 @@ test('a read row is compared with its shown texts', () => {
   assert.deepEqual(row.mark.cells, [1])
   rows.apply([change('modified', item('a', 2), { old: item('a', 1).object })], 2)
   row.read(columns)
-  assert.deepEqual(row.mark.cells, [], 'the shown texts are equal')
+  assert.deepEqual(row.mark.cells, [], 'the shown strings are equal')
 })
 
-test('a change of the age marks no cell', () => {
+test('a changed age does not mark a cell', () => {
   const aged = [name, created], rows = new Rows(aged)
   const born = (creationTimestamp) => ({ ...item('a', 1), object: { metadata: { name: 'a', creationTimestamp } } })
   rows.apply([change('added', born('2030-01-01T00:00:00Z'), { initial: true })], 0)
@@ -156,7 +156,7 @@ test('a change of the age marks no cell', () => {
   assert.deepEqual(rows.get('a').mark.cells, [])
 })
 
-test('a row has the texts, values and tones of its columns', () => {
+test('a row has the strings, values and colors of its columns', () => {
   const toned = [{ ...name, tone: (o, text) => `${text} ${o.n}` }, columns[1], created], rows = new Rows(toned)
   const one = { ...item('a', 3), object: { metadata: { name: 'a', creationTimestamp: '1970-01-01T00:00:01Z' }, n: 3 } }
   rows.apply([change('added', one, { initial: true })], 0)
@@ -199,7 +199,7 @@ test('marks and deleted rows expire on time', () => {
   assert.equal(rows.get('a'), undefined)
 })
 
-test('the object before an expired change is not compared', () => {
+test('an expired change does not affect later comparisons', () => {
   const { rows, row } = rowOf(change('modified', item('a', 2), { old: item('a', 1).object }))
   rows.sweep(MARKED)
   rows.apply([change('modified', item('a', 3), { old: item('a', 3).object })], MARKED)
@@ -218,7 +218,7 @@ test('update reports whether rows moved', () => {
   }
 })
 
-test('many changes at once have the same result as few', () => {
+test('many changes at once have the same result as a few changes', () => {
   for (const n of [200, 201]) {
     const rows = new Rows(columns)
     rows.sort('n', true)
@@ -234,7 +234,7 @@ test('many changes at once have the same result as few', () => {
   }
 })
 
-test('reading can stop and continue later', () => {
+test('reading rows can stop and continue later', () => {
   const rows = new Rows(columns)
   rows.apply(['a', 'b', 'c'].map((key) => change('added', item(key, 1, { app: 'x' }), { initial: true })), 0)
   assert.equal(rows.read(() => assert.fail('no row has to be read')), false)
@@ -264,7 +264,7 @@ test('unread rows come last in either order', () => {
   assert.equal(keys(rows), 'new-true new-false b a', 'equal rows are sorted by key')
 })
 
-test('an unknown column sorts by key', () => {
+test('rows are sorted by key if the column is unknown', () => {
   const { rows } = rowOf(change('added', item('b', 0), { initial: true }))
   rows.sort('nosuch', true)
   rows.update()
@@ -280,7 +280,7 @@ test('a search matches keys of unread rows and ignores case', () => {
   rows.search('77')
   readAll(rows)
   rows.update()
-  assert.equal(keys(rows), 'db', 'the text of a column')
+  assert.equal(keys(rows), 'db', 'the text of a column matches')
 })
 
 test('a search of read rows ignores case', () => {

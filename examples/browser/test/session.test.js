@@ -18,7 +18,7 @@ globalThis.fetch = async (url, { headers }) => {
 }
 let answer, requests, log, page, session
 const calls = () => log.splice(0)
-// Creates a session. `answer` returns the response to /api; /apis has no collections.
+// Creates a session. `answer` returns the response to /api. The response to /apis contains no collections.
 function begin(feed) {
   page = {
     feed, leave: () => { log.push('leave'); page.feed = undefined }, show: () => { log.push('show'); page.feed ??= { state: { phase: 'live' } } },
@@ -71,7 +71,7 @@ test('a notice is shown while the namespaces are not watched', async () => {
   assert.equal(line('namespaces'), undefined)
 })
 
-test('the page waits with the cause until the server responds', async () => {
+test('the page shows the cause of a failure until the server responds', async () => {
   begin()
   answer = away
   session.connect()
@@ -113,7 +113,7 @@ test('a storage failure shows a notice', async (t) => {
 })
 
 for (const [status, code] of [[401, 'unauthorized'], [403, 'forbidden']]) {
-  test(`after a ${status}, the page asks for a token`, async () => {
+  test(`after a ${status} response, the page asks for a token`, async () => {
     begin({ state: { phase: 'live' } })
     answer = () => refusal(status)
     session.load()
@@ -230,7 +230,7 @@ test('a failed quiet refresh shows a notice only if the page is live', async () 
   assert.equal(heard(), line('collections'))
 })
 
-test('a throttled refresh is skipped soon after another one', async () => {
+test('a throttled refresh is skipped soon after another refresh', async () => {
   begin()
   session.connect()
   await settle()

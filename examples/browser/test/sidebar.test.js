@@ -76,7 +76,7 @@ test('Enter opens the first match, Escape opens none, and both clear the filter'
   assert.deepEqual([clicked.length, byId('goto').value, visible().length, document.activeElement.id], [2, '', 5, 'grid'])
 })
 
-test('only Escape in the filter is hidden from the page', () => {
+test('the filter handles Escape itself and passes on other keys', () => {
   const reached = []
   const listener = ({ key }) => reached.push(key)
   document.addEventListener('keydown', listener)

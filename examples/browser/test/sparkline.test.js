@@ -29,7 +29,7 @@ test('the rate is the average of the last full seconds', () => {
   assert.equal(byId('rate').textContent, '9.8')
 })
 
-test('each second has a bar relative to the highest', () => {
+test('each second has a bar whose height is relative to the highest count', () => {
   const { bars, calls } = draw(0, 1, 100, 50)
   assert.equal(bars.length, 60)
   assert.deepEqual(bars[0], ['gray', 0, 21, 1.5, 1])
@@ -37,7 +37,7 @@ test('each second has a bar relative to the highest', () => {
   assert.deepEqual(calls, [['setTransform', 1, 0, 0, 1, 0, 0], ['clearRect', 0, 0, 120, 22]])
 })
 
-test('a few changes have low bars', () => {
+test('the bars are low if there are few changes', () => {
   assert.deepEqual(draw(1, 2).bars.slice(-2), [['red', 116, 17, 1.5, 5], ['red', 118, 12, 1.5, 10]])
 })
 
@@ -54,7 +54,7 @@ test('the canvas has the resolution of the screen', () => {
   globalThis.devicePixelRatio = 1
 })
 
-test('without a 2d context, the number is shown', () => {
+test('the rate is shown as a number even without a 2d context', () => {
   canvas.getContext = () => null
   const rate = new Rate()
   rate.add(20, NOW - 2000)

@@ -49,22 +49,22 @@ test('the indicator describes pages that are not live', () => {
   assert.deepEqual(next(31_000), { ...lost, more: ' · next try in 30 s' })
 })
 
-test('a live page without any event is quiet', () => {
+test('a live page is quiet if no event has arrived', () => {
   assert.equal(indicator(state('live', { resourceVersion: '1' }), 60_000).more, ', last heard 1 min ago')
 })
 
-test('only a 401 needs another token', () => {
+test('only a 401 response requires another token', () => {
   assert.equal(needsToken(state('stopped', { cause: cause('unauthorized') })), true)
   assert.equal(needsToken(state('stopped', { cause: cause('forbidden') })), false)
   assert.equal(needsToken(state('live')), false)
 })
 
-test('the button is hidden while the page connects', () => {
+test('the retry button is hidden while the page connects', () => {
   for (const phase of ['loading', 'listing']) assert.equal(actionLabel(state(phase)), '')
   assert.equal(actionLabel(state('interrupted')), 'Try now')
 })
 
-test('rows are marked stale only after a complete list', () => {
+test('rows are marked as stale only after a complete list', () => {
   const at = new Date(2030, 0, 1, 13, 3, 4).getTime(), stale = { stale: true, lastEventAt: at }
   assert.equal(staleness(stale, 3, at + 34_000), 'Stale: last update at 13:03:04, 34s ago. Later changes are unknown.')
   assert.equal(staleness({ ...stale, cause: cause('network') }, 1, at), 'Stale: last update at 13:03:04, 0s ago. Later changes are unknown. Cause: why')

@@ -54,7 +54,7 @@ test('without a feed, the table is hidden', () => {
   assert.deepEqual(texts('#empty > *'), ['Not listed yet: No connection', 'refused'])
 })
 
-test('the focus moves to the table when the button disappears', () => {
+test('the focus moves to the table when the retry button disappears', () => {
   show(lost)
   byId('retry').focus()
   show(lost)
@@ -67,7 +67,7 @@ test('the focus moves to the table when the button disappears', () => {
   assert.equal(document.activeElement.id, 'search')
 })
 
-test('a hidden button keeps its label', () => {
+test('the hidden retry button keeps its label', () => {
   show({ ...lost, cause: { code: 'unauthorized', message: 'no' } })
   assert.equal(text('retry'), 'Enter another token')
   show(live)
@@ -110,14 +110,14 @@ test('an empty table shows the reason', () => {
   assert.equal(byId('empty').innerHTML, '<strong>No pods</strong><p>They appear here as soon as there are any.</p>')
   const line = byId('empty').firstChild
   show(live, feed(0))
-  assert.equal(byId('empty').firstChild, line, 'it is not redrawn')
+  assert.equal(byId('empty').firstChild, line, 'the message is not redrawn')
   show(live, feed(3, 0), { search: 'x' })
   assert.deepEqual(texts('#empty > *'), ['Nothing matches “x”', 'Esc clears the search.'])
   show(live)
   assert.equal(hidden('empty'), true)
 })
 
-test('each state is announced once, with the count of a live collection', () => {
+test('each state is announced once, and a live state includes the number of objects', () => {
   show(live)
   assert.equal(later(), 'Live. 3 pods')
   byId('announcer').textContent = ''
@@ -134,7 +134,7 @@ test('each state is announced once, with the count of a live collection', () => 
   assert.equal(later(), 'Live. 3 pods')
 })
 
-test('another collection cancels the announcement and is announced itself', () => {
+test('a switch to another collection cancels the announcement and announces the next state', () => {
   show(live)
   resetAnnouncements()
   assert.equal(later(), '')

@@ -76,7 +76,7 @@ test("a Pod's status comes from its most specific field", () => {
   assert.equal(pod(undefined), 'Unknown')
 })
 
-test('titles are plurals with spaces', () => {
+test('titles separate words with spaces', () => {
   assert.equal(titleOf({ kind: 'ConfigMap', plural: 'configmaps' }), 'Config Maps')
   assert.equal(titleOf({ kind: 'NetworkPolicy', plural: 'networkpolicies' }), 'Network Policies')
   assert.equal(titleOf({ kind: 'Ingress', plural: 'ingresses' }), 'Ingresses')
@@ -107,7 +107,7 @@ test('a live page reports delayed changes while watches take turns', () => {
   assert.deepEqual(shown(12_000), { tone: 'quiet', text: 'Live, a few seconds behind', more: ', last heard 12 s ago', title: cause.message })
 })
 
-test('the button offers another token after a 401, and otherwise a retry unless the server requested a delay', () => {
+test('the retry button offers another token after a 401 response, or a retry unless the server requested a delay', () => {
   const offered = (phase, code, status) => actionLabel({ phase, stale: true, cause: { code, message: 'x', status } })
   assert.equal(offered('interrupted', 'unauthorized', 401), 'Enter another token')
   assert.equal(offered('stopped', 'unauthorized'), 'Enter another token')
@@ -143,7 +143,7 @@ test('the rate covers one minute', () => {
   assert.equal(rate.list(170_000).reduce((a, b) => a + b), 0)
 })
 
-test('an object keeps its last 20 changes and all objects their last 1000 to 2000', () => {
+test('the history keeps the last 20 changes of each object and at least the last 1,000 changes in total', () => {
   const history = new History(), add = (key, at) => history.add({ change: { key }, at })
   for (let i = 0; i < 21; i++) add('a', i)
   assert.deepEqual(history.of('a').map(({ at }) => at), Array.from({ length: 20 }, (_, i) => 20 - i))
@@ -187,7 +187,7 @@ test('the rate is zero after a long pause', () => {
   assert.equal(rate.list(320_000).reduce((a, b) => a + b), 0)
 })
 
-test('values of a difference are short', () => {
+test('brief formats the values of a difference', () => {
   assert.deepEqual([brief('x'), brief(''), brief(1), brief(null), brief(true), brief({ a: 1, b: [2] }), brief([])],
     ['x', '""', '1', 'null', 'true', 'a: 1\nb:\n- 2', ''])
 })
@@ -230,7 +230,7 @@ test('a route has empty parts if its URL omits them', () => {
   assert.equal(parse('#/v1/a%20b').plural, 'a b')
 })
 
-test('a URL contains only the set parts of a route', () => {
+test('a URL contains only the parts of a route that are set', () => {
   const route = { group: '', version: 'v1', plural: 'pods' }
   assert.equal(format(route), '#/v1/pods')
   assert.equal(format({ ...route, descending: true }), '#/v1/pods')
@@ -265,7 +265,7 @@ d: "\\""
 `)
 })
 
-test('each line has the path of its field', () => {
+test('each line of YAML has the path of its field', () => {
   const lines = linesOf({ a: { b: ['x', { c: 'y\nz' }] }, d: [] })
   assert.deepEqual(lines.map((line) => [partsOf(line).join(''), line.at.join('.')]), [
     ['a:', 'a'], ['  b:', 'a.b'], ['  - x', 'a.b.0'], ['  - c: |-', 'a.b.1.c'], ['      y', 'a.b.1.c'], ['      z', 'a.b.1.c'], ['d: []', 'd'],

@@ -4,7 +4,7 @@ import { byId, media, reload } from './support/page.js'
 
 const KEY = 'listwatch-theme'
 let runs = 0, notices = []
-// Runs the script as on page load.
+// Runs the script as a page load does, and returns the theme before the page is rendered.
 async function load() {
   delete document.documentElement.dataset.theme
   await import(`../theme.js?${runs++}`)
@@ -22,7 +22,7 @@ beforeEach(() => {
   notices = []
 })
 
-test('the default theme is the system setting, and the button cycles through all themes', async () => {
+test('the default theme is the system setting, and the theme button cycles through all themes', async () => {
   assert.equal(await load(), 'auto')
   assert.deepEqual(button(), ['◐', 'Theme: system setting (t)', 'Theme: system setting'])
   click()

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Versions } from '../versions.js'
 
-globalThis.reportError ??= (error) => { throw error } // missing in Node; the rejection fails the test
+globalThis.reportError ??= (error) => { throw error } // Node has no reportError; throwing the error fails the test
 
 const pods = { group: '', version: 'v1', plural: 'pods', kind: 'Pod', namespaced: true, shortNames: [] }
 const link = { server: 'http://host', token: '' }
@@ -65,7 +65,7 @@ const failures = {
   'the response is not a JSON object': [() => new Response('<html>'), { current: true }],
 }
 for (const [reason, [respond, how]] of Object.entries(failures)) {
-  test(`a failure has the reason: ${reason}`, async (t) => {
+  test(`a failed request is reported with the reason: ${reason}`, async (t) => {
     const answer = await ask(t, respond, '5', how).answered
     assert.equal(answer.reason, reason)
     assert.equal(answer.object, undefined)
@@ -85,7 +85,7 @@ test('close cancels the request and suppresses its result', async (t) => {
   t.mock.method(globalThis, 'fetch', (url, { signal }) => new Promise((resolve, reject) => {
     signal.addEventListener('abort', () => { reject(signal.reason); cancelled() })
   }))
-  const versions = new Versions(link, pods, { namespace: 'shop', name: 'web' }, () => assert.fail('it reported a result'))
+  const versions = new Versions(link, pods, { namespace: 'shop', name: 'web' }, () => assert.fail('a result was reported'))
   versions.at('5', { current: true })
   versions.close()
   await cancellation
@@ -93,11 +93,11 @@ test('close cancels the request and suppresses its result', async (t) => {
 })
 
 test('an object revision with no known time is not requested', async (t) => {
-  const { answered, requests } = ask(t, () => assert.fail('it was requested'), '5', {})
+  const { answered, requests } = ask(t, () => assert.fail('the revision was requested'), '5', {})
   assert.deepEqual([await answered, requests], [{ reason: 'the time of this version is unknown' }, []])
 })
 
-test('a list with another revision of the object is a failure', async (t) => {
+test('a list that contains another revision of the object is reported as a failure', async (t) => {
   assert.deepEqual(await ask(t, () => json(list(pod('4'))), '5', { asOf: '7' }).answered, { reason: 'the object had another version at that time' })
 })
 
@@ -139,7 +139,7 @@ test('revisions are requested sequentially and only once', async (t) => {
   await turn()
   assert.equal(versions.at('6', {}).object.metadata.resourceVersion, '6')
   assert.equal(versions.at('7', { asOf: '7' }), undefined)
-  assert.deepEqual([pending.length, told], [3, [1, 2]], 'a later version starts again')
+  assert.deepEqual([pending.length, told], [3, [1, 2]], 'a later version is requested immediately')
 })
 
 test('pending and stored revisions are limited, and the oldest are dropped first', async (t) => {
@@ -153,12 +153,12 @@ test('pending and stored revisions are limited, and the oldest are dropped first
   }
   ask(1, 40)
   await drain()
-  assert.deepEqual([pending.length, versions.arrivals, pending[1].asOf], [31, 31, '11'], 'the first of 40, and the last 30')
+  assert.deepEqual([pending.length, versions.arrivals, pending[1].asOf], [31, 31, '11'], 'the first of 40 versions and the last 30 are requested')
   ask(41, 70)
   await drain()
   assert.equal(versions.arrivals, 61)
   assert.ok(versions.at('11', {}), 'the second of 61 versions is stored')
-  assert.equal(versions.at('1', {}), undefined, 'the first one is not')
+  assert.equal(versions.at('1', {}), undefined, 'the first of 61 versions is dropped')
 })
 
 test('a result that arrives after close is dropped', async (t) => {
@@ -179,7 +179,7 @@ test('a failed request keeps the newest object', async (t) => {
   assert.deepEqual(versions.newest, withoutManagedFields('5'))
 })
 
-test('a past revision becomes the newest only for a current request', async (t) => {
+test('a past revision becomes the newest object only if the current object was requested', async (t) => {
   const { versions, pending } = stepwise(t)
   versions.at('5', { asOf: '5' })
   pending[0].resolve('5')

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { brotliCompressSync, constants } from 'node:zlib'
 
-/** The kB of a file as a server would send it, brotli 11. */
+/** Returns the size of a file in kB after compression with brotli 11. */
 export function brotli(file) {
   const bytes = readFileSync(file)
   const params = {

@@ -1,5 +1,5 @@
-// Prints the size of a wasm file as it is, and as a server would send it: node size.mjs FILE BUDGET
-// It fails when the latter, in kB, is above the budget.
+// Prints the original and the compressed size of a file. It fails if the compressed size exceeds the budget in kB.
+// Usage: node size.mjs FILE BUDGET
 import { statSync } from 'node:fs'
 import { basename } from 'node:path'
 import { brotli } from './brotli.mjs'
@@ -9,7 +9,7 @@ const sent = brotli(file)
 const kB = (n) => `${n.toFixed(1)} kB`.padStart(11)
 console.log(`${basename(file).padEnd(15)} ${kB(statSync(file).size / 1000)} ${kB(sent)} brotli 11`)
 if (sent > Number(budget)) {
-  console.error(`That is more than the budget of ${budget} kB. docs/decisions/024-wasm-size.md says how to find the new code.
-If it is worth its bytes, raise the budget in the Makefile and give the reason in the commit.`)
+  console.error(`The compressed size exceeds the budget of ${budget} kB. docs/decisions/024-wasm-size.md explains how to find the new code.
+If the code is worth its size, raise the budget in the Makefile and give the reason in the commit.`)
   process.exit(1)
 }

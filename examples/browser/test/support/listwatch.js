@@ -1,11 +1,11 @@
-// A stand-in for the package. Tests control the reports of its collections.
+// Replaces the package in tests, which control the reports of its collections.
 import { ListWatchError } from '../../listwatch/error.js'
 
 export { ListWatchError }
 
 /** All opened collections, oldest first. */
 export const opened = []
-/** `wake` counts calls of wake. The next listWatch throws `refuse`. */
+/** `wake` counts the calls of wake(). If `refuse` is set, the next call of listWatch() throws it. */
 export const calls = { wake: 0, refuse: undefined }
 export const wake = () => { calls.wake++ }
 
@@ -45,7 +45,7 @@ export function listWatch(options) {
   return made
 }
 
-/** Returns an item for an object. */
+/** Returns an item that contains the object. */
 export function item(object, resourceVersion = '1') {
   const { name, namespace = '' } = object.metadata
   return { key: namespace ? `${namespace}/${name}` : name, namespace, name, resourceVersion, object: { ...object, metadata: { ...object.metadata, resourceVersion } } }

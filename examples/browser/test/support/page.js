@@ -26,7 +26,7 @@ globalThis.ResizeObserver = class {
 export const media = {}
 globalThis.matchMedia = (query) => media[query] ??= { matches: false, addEventListener(type, listener) { this.listener = listener } }
 
-window.Element.prototype.animate = () => ({ cancel() { return undefined } }) // happy-dom's version rejects a promise
+window.Element.prototype.animate = () => ({ cancel() { return undefined } }) // happy-dom's implementation rejects a promise
 window.Element.prototype.scrollIntoView = function () { this.dataset.scrolled = 'true' }
 
 const { addEventListener: listen } = document
