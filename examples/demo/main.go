@@ -25,7 +25,7 @@ import (
 
 func main() {
 	duration := flag.Duration("duration", 0, "duration of the demo; 0 means until ^C")
-	server := flag.String("server", "", "URL of an external cluster for the dashboard; disables the embedded one")
+	server := flag.String("server", "", "URL of an external cluster for the dashboard; disables the embedded cluster")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -64,7 +64,7 @@ func demo(ctx context.Context, duration time.Duration) error {
 	fmt.Printf("Dashboard: %s\n\nIt shows a simulated cluster in an API server at %s. Run this command in another terminal:\n\n    %s -s %s -A deploy.apps\n\n",
 		address, server.URL, lwcat, server.URL)
 
-	// These run until the end: the cluster, the faults and lwcat.
+	// The cluster, the faults and lwcat run until end is called.
 	alive, end := context.WithCancel(ctx)
 	defer end()
 	var living sync.WaitGroup
@@ -81,7 +81,7 @@ func demo(ctx context.Context, duration time.Duration) error {
 	case <-ctx.Done():
 		end()
 		err = <-printing
-	case err = <-printing: // lwcat must not exit before ctx ends
+	case err = <-printing: // lwcat must not exit before ctx is done
 		end()
 		err = errors.Join(err, errors.New("lwcat exited early"))
 	}
@@ -89,7 +89,7 @@ func demo(ctx context.Context, duration time.Duration) error {
 	return errors.Join(err, f.finish(server))
 }
 
-// disturb drops connections and compacts the history until ctx ends, about four times within duration.
+// disturb drops connections and compacts the history until ctx is done, about four times within duration.
 func disturb(ctx context.Context, server *lwtest.Server, duration time.Duration) {
 	first, every := duration/4, duration/4
 	if duration == 0 {
@@ -98,7 +98,7 @@ func disturb(ctx context.Context, server *lwtest.Server, duration time.Duration)
 	cluster.Disturb(ctx, server, first, every)
 }
 
-// printPods runs lwcat until ctx ends.
+// printPods runs lwcat until ctx is done.
 func printPods(ctx context.Context, url string) error {
 	cmd := exec.CommandContext(ctx, lwcat, "--server", url, "-A", "-o", "line", "pods")
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr

@@ -32,7 +32,7 @@ type Scheduler struct {
 	nodes  *cache.Informer[*lw.Object]
 	queue  *workqueue.Queue[pod]
 
-	mu      sync.Mutex // serializes decisions, because each one depends on the previous ones
+	mu      sync.Mutex // serializes decisions, because each decision depends on the previous ones
 	ledger  ledger
 	waiting map[pod]struct{} // Pods that fit on no node
 }

@@ -18,8 +18,8 @@ import (
 // interval is the real time of one step. It results in about ten writes per second.
 const interval = 250 * time.Millisecond
 
-// Run simulates the cluster until ctx ends. The same seed results in the same writes unless other clients write to the
-// server. Run reacts to such writes, for example by replacing deleted Pods.
+// Run simulates the cluster until ctx is done. The same seed results in the same writes unless other clients write to
+// the server. Run reacts to such writes, for example by replacing deleted Pods.
 func Run(ctx context.Context, server *lwtest.Server, seed uint64) {
 	c := start(server, seed, time.Now())
 	ticker := time.NewTicker(interval)
@@ -37,7 +37,7 @@ func Run(ctx context.Context, server *lwtest.Server, seed uint64) {
 // clients are disconnected.
 const forgetting = 700 * time.Millisecond
 
-// Disturb drops all connections after the duration first, and then repeatedly at the interval every, until ctx ends.
+// Disturb drops all connections after the duration first, and then repeatedly at the interval every, until ctx is done.
 // Every second time it also compacts the history, so clients must relist.
 func Disturb(ctx context.Context, server *lwtest.Server, first, every time.Duration) {
 	next := time.NewTimer(first)

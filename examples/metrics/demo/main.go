@@ -71,11 +71,11 @@ func demo(ctx context.Context, listen string) error {
 	defer end()
 	running.Go(func() { cluster.Run(ctx, server, 1) })
 	running.Go(func() { cluster.Disturb(ctx, server, 10*time.Second, 10*time.Second) })
-	running.Go(func() { _ = cache.NewReflector(pods, nil).Run(lw.WithTrace(ctx, trace)) }) // returns only when ctx ends
+	running.Go(func() { _ = cache.NewReflector(pods, nil).Run(lw.WithTrace(ctx, trace)) }) // returns only when ctx is done
 	return serve(ctx, listener, registry)
 }
 
-// serve serves /metrics until ctx ends.
+// serve serves /metrics until ctx is done.
 func serve(ctx context.Context, listener net.Listener, registry *client.Registry) error {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{}))
