@@ -106,7 +106,7 @@ func (b *observed) Read(p []byte) (int, error) {
 type changes struct {
 	mu      sync.Mutex
 	pending map[string][]time.Time // times of the writes to an object that no handler has seen yet
-	delays  []float64              // in milliseconds
+	delays  []float64              // delays in milliseconds
 }
 
 func newChanges() *changes { return &changes{pending: map[string][]time.Time{}} }

@@ -67,7 +67,7 @@ func outage(s *server) {
 
 // load records the requests of clients.
 type load struct {
-	arrivals []time.Duration // in chronological order
+	arrivals []time.Duration // arrival times in chronological order
 	rejected int
 }
 

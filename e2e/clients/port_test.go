@@ -29,7 +29,7 @@ var controllers = map[string]func(context.Context, string, time.Duration, func(s
 // reports records a controller's latest reports. The first report of each app fails, so that the controller must retry.
 type reports struct {
 	mu    sync.Mutex
-	last  map[string]string // by app
+	last  map[string]string // latest report of each app
 	count map[string]int
 }
 

@@ -18,9 +18,9 @@ import (
 
 // Config configures a Scheduler.
 type Config struct {
-	Transport lw.Transport // for reads
-	URL       string       // for writes
-	Client    *http.Client // for writes, must add the credentials
+	Transport lw.Transport // sends all reads
+	URL       string       // server URL for writes
+	Client    *http.Client // sends all writes and must add the credentials
 	Workers   int          // number of concurrent bindings
 	Log       func(error)  // called for each error before the retry
 }

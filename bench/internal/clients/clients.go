@@ -32,8 +32,8 @@ const (
 type Options struct {
 	URL       string
 	CA        string                                    // certificate authority in PEM, for https
-	WebSocket bool                                      // for listwatch only
-	Wrap      func(http.RoundTripper) http.RoundTripper // for client-go only; may be nil
+	WebSocket bool                                      // used only by listwatch
+	Wrap      func(http.RoundTripper) http.RoundTripper // used only by client-go; may be nil
 }
 
 // Pod is a *lw.Object or a *unstructured.Unstructured.

@@ -19,8 +19,8 @@ import (
 // Cluster is an API server that has the namespace "default" but no nodes or Pods.
 type Cluster struct {
 	URL     string
-	Options *lwhttp.Options // for reads
-	Client  *http.Client    // for writes, closed by the caller
+	Options *lwhttp.Options // options of the transport for reads
+	Client  *http.Client    // client for writes; the caller closes it
 	Token   string
 	Break   func(context.Context) error // drops all connections and blocks until the server is ready again
 }
