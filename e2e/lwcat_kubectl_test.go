@@ -19,7 +19,8 @@ import (
 // comparison compares lwcat with kubectl. These tests prove the comparison table in docs/lwcat.md.
 type comparison struct{ *lwcat }
 
-// newComparison starts a server that ends watches after a few seconds unless the client sets a timeout.
+// newComparison returns a comparison with a new server. The server ends watches after a few seconds unless the client
+// sets a timeout.
 func newComparison(t *testing.T) comparison {
 	l := &lwcat{T: t, Cluster: kube.Start(t, "--min-request-timeout=5"), path: buildLwcat(t), namespace: "default"}
 	l.create("first")

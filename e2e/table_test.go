@@ -76,7 +76,7 @@ func (s tableServer) ask(t *testing.T, method, path, accept, body string) (code 
 	return response.StatusCode, string(answer)
 }
 
-// same decodes JSON documents and blanks values that differ between any two clusters.
+// same returns the decoded JSON documents without values that differ between any two clusters.
 func same(t *testing.T, text string) (documents []any) {
 	decoder := json.NewDecoder(strings.NewReader(text))
 	for decoder.More() {

@@ -79,7 +79,7 @@ func tryWebSockets(t *testing.T, w *watched) {
 	t.Run("killed", func(t *testing.T) { tryKilled(t, w) })
 }
 
-// dial opens a WebSocket. The headers are pairs of name and value.
+// dial opens a WebSocket and returns it with the handshake response. The headers are pairs of name and value.
 func (w *watched) dial(t *testing.T, path string, header ...string) (*websocket.Conn, *http.Response, error) {
 	h := http.Header{}
 	for pair := range slices.Chunk(header, 2) {
@@ -100,7 +100,7 @@ func (w *watched) open(t *testing.T, path string) *websocket.Conn {
 	return conn
 }
 
-// do sends a request as the admin over HTTP/1.1.
+// do sends a request as the admin over HTTP/1.1 and returns the response.
 func (w *watched) do(t *testing.T, method, path, body string, header ...string) *http.Response {
 	req, err := http.NewRequestWithContext(t.Context(), method, w.url+path, strings.NewReader(body))
 	require.NoError(t, err)

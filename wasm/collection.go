@@ -129,8 +129,8 @@ func (c *collection) stringFields(name string) (all []string) {
 	return all
 }
 
-// restore reads the saved state from the host and restores it. It consists of the resourceVersion and five fields of
-// each object.
+// restore reads the saved state from the host and restores it. The state consists of the resourceVersion and five
+// fields of each object.
 func (c *collection) restore(reflector *cache.Reflector[*row]) error {
 	text, err := jsx.Ask(c.ctx, "kept "+strconv.Itoa(int(c.id)))
 	if err != nil {

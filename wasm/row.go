@@ -74,7 +74,7 @@ func (c *rowPool) take(r *row) []byte {
 	return *c.spare
 }
 
-// Same compares checksums.
+// Same reports whether the checksums are equal.
 func (c *rowPool) Same(r *row, s *lw.Scanned) bool {
 	b := c.text(s)
 	c.spare = b
@@ -82,7 +82,7 @@ func (c *rowPool) Same(r *row, s *lw.Scanned) bool {
 	return r.sum == string(appendSum(sum[:0], *b))
 }
 
-// newRow copies all fields into one string.
+// newRow returns a row that stores all fields in one string.
 func newRow(namespace, name, uid, version, sum []byte) *row {
 	all := make([]byte, 0, 128)
 	all = append(all, namespace...)
@@ -99,15 +99,15 @@ func newRow(namespace, name, uid, version, sum []byte) *row {
 	return r
 }
 
-// appendSum appends the length and the hash of a text. The hash is not cryptographic. It distinguishes versions of one
-// object, which are not adversarial.
+// appendSum appends to b the length and the hash of a text. The hash is not cryptographic. It distinguishes versions of
+// one object, which are not adversarial.
 func appendSum(b, text []byte) []byte {
 	b = append(strconv.AppendInt(b, int64(len(text)), 10), '-')
 	return strconv.AppendUint(b, hash(text), 36)
 }
 
-// hash processes 8 bytes at a time in two independent lanes, like XXH64. hash/crc32 would be 7 times as slow and take a
-// tenth of the processing time of an event.
+// hash returns a hash of text. It processes 8 bytes at a time in two independent lanes, like XXH64. hash/crc32 would be
+// 7 times as slow and take a tenth of the processing time of an event.
 func hash(text []byte) uint64 {
 	a, b := uint64(len(text)), odd
 	for ; len(text) >= 16; text = text[16:] {

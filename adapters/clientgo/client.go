@@ -59,8 +59,8 @@ func (l *client) clients(ctx context.Context) (json, protobuf *lw.Client[*object
 	return l.json, l.protobuf, err
 }
 
-// negotiate sends a request. If the server rejects protobuf before the first value, negotiate repeats the request for
-// JSON.
+// negotiate returns the values of a request. If the server rejects protobuf before the first value, negotiate repeats
+// the request for JSON.
 func negotiate[V any](ctx context.Context, l *client, request func(context.Context, *lw.Client[*object]) iter.Seq2[V, error]) iter.Seq2[V, error] {
 	held := recall.From[*object](ctx, l)
 	of := func(made *lw.Client[*object]) iter.Seq2[V, error] {

@@ -71,7 +71,8 @@ func protobufPod(name string) corev1.Pod {
 	}
 }
 
-// simulate runs an informer over a simulated server until it has synced and its second watch is open.
+// simulate returns an informer for a simulated server after the informer has synced and its second watch is open. The
+// function stops the informer.
 func simulate(t *testing.T, server http.RoundTripper, prepare func(*informer)) (*informer, func()) {
 	clientset := simulatedClient(t, server, protobufConfig("http://simulated"))
 	lister := cache.NewListWatchFromClient(clientset.CoreV1().RESTClient(), "pods", "", fields.Everything())

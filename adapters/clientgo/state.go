@@ -85,7 +85,8 @@ func (s *state) save(ctx context.Context) {
 	s.saved = snapshot
 }
 
-// parse decodes a saved object and runs the transform again, because the transform's result may have another type.
+// parse returns a decoded saved object. It runs the transform again, because the transform's result may have another
+// type.
 func (c *objectCodec) parse(text []byte) (*object, error) {
 	if len(text) > 0 && text[0] == '{' || !c.protobuf() {
 		o, err := lw.ParseObject(text)

@@ -15,7 +15,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
 )
 
-// runUntil runs an informer of Pods until a handler has received the events.
+// runUntil runs an informer of Pods until a handler has received the events, and returns the informer.
 func runUntil(t *testing.T, server *lwtest.Server, extras Extras, events ...string) cache.SharedIndexInformer {
 	informer := podInformerWith(t, server, extras)
 	var handler recorder

@@ -42,7 +42,7 @@ func runSuite(t *testing.T, source, suite, binary, assets, cache string) results
 	return got
 }
 
-// run runs a command and fails the test if the command fails.
+// run runs a command and returns its output. It fails the test if the command fails.
 func run(t *testing.T, folder, name string, args ...string) []byte {
 	command := exec.Command(name, args...)
 	command.Dir = folder

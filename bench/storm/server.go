@@ -176,7 +176,7 @@ func (s *stream) end(err error) {
 	}
 }
 
-// requestOf parses a request.
+// requestOf returns the parsed request.
 func requestOf(req *lw.Request) *request {
 	values := harness.MustGet(url.ParseQuery(req.Query))
 	version, _ := strconv.Atoi(values.Get("resourceVersion")) // zero if it is not set

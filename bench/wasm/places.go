@@ -46,7 +46,7 @@ type server struct {
 	reports  chan *report
 }
 
-// startServer starts a server for the modules of the page, Go's wasm_exec.js, and the given files by name. The server
+// startServer returns a server for the modules of the page, Go's wasm_exec.js, and the given files by name. The server
 // runs until the process ends.
 func startServer(files map[string][]byte) (*server, error) {
 	s := &server{tasks: make(chan task), reports: make(chan *report)}
@@ -89,7 +89,7 @@ func (s *server) serveResult(_ http.ResponseWriter, r *http.Request) {
 	s.reports <- result
 }
 
-// inNode runs tasks in Node processes.
+// inNode returns a function that runs tasks in Node processes.
 func (s *server) inNode(path string) func(context.Context, task) (*report, error) {
 	return func(ctx context.Context, t task) (*report, error) {
 		argument, err := json.Marshal(t)

@@ -82,7 +82,8 @@ func newResults(places []place, data map[string][]byte) *results {
 	return r
 }
 
-// measure keeps the fastest pass, because other processes on the machine can only slow a pass down.
+// measure runs a measurement and keeps the fastest pass, because other processes on the machine can only slow a pass
+// down.
 func (r *results) measure(ctx context.Context, m measurement) error {
 	ctx, cancel := context.WithTimeout(ctx, maxWait)
 	defer cancel()

@@ -124,7 +124,7 @@ func (m *measurement) startAtOnce() {
 	m.Start, m.Dialed, m.MaxOpen = time.Since(began), counted.Dialed, counted.MaxOpen
 }
 
-// control sends a request to the server's control address.
+// control sends a request to the server's control address and returns the response.
 func (m *measurement) control(method string, body []byte) []byte {
 	request := harness.MustGet(http.NewRequestWithContext(m.ctx, method, m.Server.Control, bytes.NewReader(body)))
 	request.Close = true

@@ -63,7 +63,7 @@ func compare(ctx context.Context) error {
 	return found.print(os.Stdout, numbers)
 }
 
-// measureApart runs a task and its server in separate processes.
+// measureApart runs a task and its server in separate processes and returns the result.
 func measureApart(ctx context.Context, t task) (r result, err error) {
 	stop, err := harness.Serve(ctx, "server", t.Transport, &t.Server)
 	if err != nil {

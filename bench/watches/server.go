@@ -45,7 +45,7 @@ type order struct {
 // address is the address of a server.
 type address struct {
 	URL     string
-	Control string // accepts orders over plain HTTP
+	Control string // URL that accepts orders over plain HTTP
 	CA      string // certificate authority in PEM
 }
 
@@ -108,7 +108,7 @@ func (s *server) serveControl(w http.ResponseWriter, r *http.Request) {
 // that replaces another watch misses no orders.
 func (s *server) ordersAfter(resourceVersion string) *serve.Order[order] {
 	version, err := strconv.ParseInt(resourceVersion, 10, 64)
-	if err != nil { // a streaming list, which shows the latest state
+	if err != nil { // the watch is a streaming list, which starts with the latest state
 		return s.orders.Next()
 	}
 	for next := s.first; ; next = next.Next {

@@ -58,7 +58,8 @@ func clientResources(t *testing.T) (all []builtin.Resource) {
 	return all
 }
 
-// rank sorts the core group first. The group extensions is last because its resources have moved to other groups.
+// rank returns a sort key: the core group is first, and the group extensions is last because its resources have moved
+// to other groups.
 func rank(group string) int {
 	return map[string]int{"": -1, "extensions": 1}[group]
 }

@@ -103,7 +103,7 @@ func TestTypedTransform(t *testing.T) {
 	require.Equal(t, 1, store.Len())
 }
 
-// decode decodes one object with the codec.
+// decode returns the object that the codec decodes from text.
 func decode[T any](t *testing.T, text string) (decoded T, err error) {
 	object, err := lw.ParseObject([]byte(text))
 	require.NoError(t, err)

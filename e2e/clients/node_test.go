@@ -23,7 +23,8 @@ type nodeClient struct {
 	out *bufio.Reader
 }
 
-// needNode skips the test if Node or the JavaScript client is missing. In CI it fails the test.
+// needNode returns the path of Node. It skips the test if Node or the JavaScript client is missing. In CI it fails the
+// test instead.
 func needNode(t *testing.T) (node string) {
 	t.Helper()
 	node = need.Program(t, "node", "install Node 20 or later and npm, then run: make e2e-clients")

@@ -25,7 +25,7 @@ var programs = []string{
 
 const folder = "../../examples/clientgo/"
 
-// linesOf counts the lines of a file that are neither blank nor comments.
+// linesOf returns the number of lines of a file that are neither blank nor comments.
 func linesOf(t *testing.T, file string) (n int) {
 	text, err := os.ReadFile(folder + file)
 	require.NoError(t, err)

@@ -60,7 +60,7 @@ func (rawCodec) Decode(s *lw.Scanned) (*rawMessage, error) {
 
 var protobufSerializer = protobuf.NewSerializer(scheme.Scheme, scheme.Scheme)
 
-// encode returns an object as a kube-apiserver sends it in protobuf.
+// encode returns an object in the protobuf encoding of a kube-apiserver.
 func encode(t testing.TB, object runtime.Object) []byte {
 	kinds, _, err := scheme.Scheme.ObjectKinds(object)
 	require.NoError(t, err)

@@ -73,7 +73,7 @@ func TestBuiltInTypesDecode(t *testing.T) {
 	}
 }
 
-// decodeAs decodes the JSON of object into a new value of the type of as.
+// decodeAs returns an object that was decoded from the JSON of object into the type of as.
 func decodeAs(t *testing.T, object, as clientObject) (got clientObject, err error) {
 	text, err := json.Marshal(object)
 	require.NoError(t, err)

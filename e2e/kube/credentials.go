@@ -35,8 +35,8 @@ func (p keyPair) certPEM() []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: p.certificate.Raw})
 }
 
-// keyPEM encodes a key as "EC PRIVATE KEY". For elliptic curves, kube-apiserver accepts no other PEM type as a service
-// account key.
+// keyPEM returns a key in a PEM block of type "EC PRIVATE KEY". For elliptic curves, kube-apiserver accepts only this
+// type as a service account key.
 func keyPEM(key *ecdsa.PrivateKey) []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: must(x509.MarshalECPrivateKey(key))})
 }

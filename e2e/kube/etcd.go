@@ -25,7 +25,7 @@ type Etcd struct {
 	process  *process
 }
 
-// StartEtcd starts an etcd without Kubernetes and kills it when the test ends. It skips or fails the test like
+// StartEtcd returns a running etcd without Kubernetes and kills it when the test ends. It skips or fails the test like
 // [Binaries]. If the test fails, it logs the end of etcd's log.
 func StartEtcd(t testing.TB) *Etcd {
 	t.Helper()

@@ -78,7 +78,7 @@ func New(ctx context.Context, apiServerFlags ...string) (*Cluster, error) {
 	return nil, fmt.Errorf("starting a cluster: %w", err)
 }
 
-// newCluster tries once to start a cluster. It cleans up if it fails.
+// newCluster starts a cluster with a single attempt. It cleans up if it fails.
 func newCluster(ctx context.Context, binaries string, flags []string) (_ *Cluster, err error) {
 	folder, err := os.MkdirTemp("", "listwatch-kube-")
 	if err != nil {

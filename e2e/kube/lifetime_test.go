@@ -70,7 +70,7 @@ func TestServersDieWithTheirParent(t *testing.T) {
 	}))
 }
 
-// dial fails if no process listens on the address.
+// dial returns an error if no process listens on the address.
 func dial(address string) error {
 	conn, err := net.Dial("tcp", address)
 	if err != nil {

@@ -25,8 +25,8 @@ type process struct {
 	err   error
 }
 
-// startProcess starts a subcommand of the binary kube. It appends stderr to the log file, and stdout as well if stdout
-// is nil.
+// startProcess starts a subcommand of the binary kube and returns the process. It appends stderr to the log file. If
+// stdout is nil, it also appends the process's stdout.
 func startProcess(folder, log string, stdout io.Writer, args ...string) (*process, error) {
 	file, err := os.OpenFile(log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -68,7 +68,7 @@ func (p *process) kill() {
 	<-p.done
 }
 
-// wait returns when the process has ended.
+// wait blocks until the process has ended.
 func (p *process) wait(ctx context.Context) error {
 	select {
 	case <-p.done:

@@ -51,9 +51,10 @@ func (c *Cluster) apiServerFlags() []string {
 		// No controller creates the service accounts that this plugin requires.
 		"--disable-admission-plugins=ServiceAccount",
 		"--endpoint-reconciler-type=none",
-		// By default, the server waits up to a minute for open watches after SIGTERM.
+		// Pages on any port of this machine are allowed. Without the anchors, the pattern would match any origin that
+		// contains it.
 		`--cors-allowed-origins=^https?://(127\.0\.0\.1|localhost)(:|$)`,
-		// The default waits for open watches for a minute after SIGTERM.
+		// By default, the server waits up to a minute for open watches after SIGTERM.
 		"--shutdown-watch-termination-grace-period=1s",
 	}, c.flags...)
 }

@@ -22,8 +22,8 @@ func Binaries(t testing.TB) string {
 	return folder
 }
 
-// Start starts a cluster for one test and closes it when the test ends. It skips or fails the test like [Binaries]. The
-// flags are those of [New]. If the test fails, Start logs the end of the servers' logs.
+// Start returns a running cluster for one test and closes it when the test ends. It skips or fails the test like
+// [Binaries]. The flags are those of [New]. If the test fails, Start logs the end of the servers' logs.
 func Start(t testing.TB, apiServerFlags ...string) *Cluster {
 	t.Helper()
 	Binaries(t)

@@ -31,7 +31,7 @@ func (s *soak) converge(ctx context.Context) error {
 	return nil
 }
 
-// verify compares the stores of the stopped followers with the changes that the followers received.
+// verify returns an error if the store of a stopped follower differs from the changes that the follower received.
 func (s *soak) verify() (err error) {
 	for _, f := range s.followers {
 		if wrong := f.verify(); wrong != nil {
@@ -72,7 +72,7 @@ func canonical(content any) (string, error) {
 	return string(text), err
 }
 
-// equals compares the store with the server's objects.
+// equals returns an error if the store differs from the server's objects.
 func (f *follower) equals(want map[string]string) error {
 	objects := f.reflector.Store().List()
 	for _, object := range objects {
@@ -90,7 +90,7 @@ func (f *follower) equals(want map[string]string) error {
 	return nil
 }
 
-// verify compares the replayed changes with the store.
+// verify returns an error if the replayed changes differ from the store.
 func (f *follower) verify() error {
 	for object := range f.reflector.Store().All() {
 		if f.replay.held[object.Key()] != object {

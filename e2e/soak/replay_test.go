@@ -30,7 +30,7 @@ func newReplay(selective bool) *replay {
 
 var effects = map[lw.EventType]cache.ChangeType{lw.Added: cache.Added, lw.Modified: cache.Modified, lw.Deleted: cache.Deleted}
 
-// step applies one event with its changes.
+// step applies one event with its changes. It returns an error if they do not fit.
 func (r *replay) step(event lw.Event[*lw.Object], changes []cache.Change[*lw.Object]) error {
 	switch {
 	case event.Type == lw.ListStarted:
@@ -80,7 +80,7 @@ func (r *replay) apply(d cache.Change[*lw.Object]) error {
 	return nil
 }
 
-// number checks that no state of the object was skipped or repeated.
+// number returns an error if a state of the object was skipped or repeated.
 func (r *replay) number(d cache.Change[*lw.Object], object *lw.Object) error {
 	key := object.Key()
 	serial, err := strconv.Atoi(object.Get("data.serial").String())
@@ -102,7 +102,7 @@ func (r *replay) number(d cache.Change[*lw.Object], object *lw.Object) error {
 	return nil
 }
 
-// older compares the resourceVersions of two states of one object as numbers. This server uses decimal numbers.
+// older reports whether the resourceVersion of a is lower than that of b. This server uses decimal numbers.
 func older(a, b *lw.Object) bool {
 	va, vb := a.GetResourceVersion(), b.GetResourceVersion()
 	return cmp.Or(cmp.Compare(len(va), len(vb)), cmp.Compare(va, vb)) < 0

@@ -129,7 +129,7 @@ func (k *Keys) follow(ctx context.Context, version string, emit func(lw.Event[*E
 	}
 }
 
-// events converts the message of a watch that started after the given revision.
+// events returns the events in a message of a watch that started after the given revision.
 func (m *message) events(after int64) ([]lw.Event[*Entry], error) {
 	r := &m.Result
 	switch {

@@ -33,9 +33,9 @@ type seen struct {
 	Secrets          []string
 }
 
-// follow runs a stream of Pods against the embedded server and calls check after every event. The stream includes
-// pages, bookmarks, a failed list, a transport without watches and a dropped connection. It also includes an expired
-// resourceVersion, a closed watch and a rejected watch.
+// follow runs a stream of Pods against the embedded server, calls check after every event, and returns the counts. The
+// stream includes pages, bookmarks, a failed list, a transport without watches and a dropped connection. It also
+// includes an expired resourceVersion, a closed watch and a rejected watch.
 func follow(t *testing.T, trace *lw.Trace, check func(lw.Event[*lw.Object])) seen {
 	t.Helper()
 	server, err := lwtest.Start(&lwtest.Options{

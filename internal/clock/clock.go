@@ -76,7 +76,7 @@ func (m *Moment) Get() Reading {
 	return Reading{monotonic: time.Duration(m.monotonic.Load()), wall: time.Unix(0, m.wall.Load())}
 }
 
-// Now reads both clocks.
+// Now returns the time on both clocks.
 func (c *Clock) Now() Reading { return Reading{monotonic: c.Monotonic(), wall: c.Wall()} }
 
 // Since returns the time since a reading. It uses the clock that has advanced further.

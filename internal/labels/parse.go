@@ -105,7 +105,7 @@ func (p *parser) requirement() (r requirement, ok bool) {
 	return r, ok
 }
 
-// list parses values in parentheses. A missing value is "".
+// list parses and returns the values in parentheses. A missing value is "".
 func (p *parser) list() (values []string, ok bool) {
 	if !p.take("(") {
 		return nil, false

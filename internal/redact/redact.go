@@ -94,7 +94,7 @@ func match(form, text string, i int, escaped bool) (end, matched int) {
 	return i, matched
 }
 
-// digit maps the standard base64 alphabet to the URL-safe alphabet.
+// digit returns the digit of the URL-safe base64 alphabet for a digit of the standard alphabet.
 func digit(c byte) byte {
 	switch c {
 	case '+':

@@ -138,7 +138,7 @@ func (w *watch) Close() error {
 	return w.body.Close()
 }
 
-// Redact removes the credential of the request from text. See package redact.
+// Redact returns text without the credential of the request. See package redact.
 func (w *watch) Redact(text string) string { return redact.Body(w.body, text) }
 
 // Read starts another turn if a turn ends without data. Otherwise it returns the end of the turn.

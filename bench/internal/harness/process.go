@@ -68,7 +68,8 @@ func RunProgram(ctx context.Context, path, role string, task, result any) error 
 	return json.Unmarshal(output, result)
 }
 
-// Serve starts a server in a new process of this program and decodes its address. The caller must call stop.
+// Serve starts a server in a new process of this program. It decodes the server's address into address. The caller must
+// call stop.
 func Serve(ctx context.Context, role string, config, address any) (stop func(), err error) {
 	path, err := os.Executable()
 	if err != nil {
@@ -100,7 +101,7 @@ func command(ctx context.Context, path, role string, argument any) *exec.Cmd {
 // Programs contains compiled programs in a temporary folder.
 type Programs struct{ folder string }
 
-// Build runs go build with the arguments, in the current folder. The caller must call Remove.
+// Build runs go build with the arguments in the current folder and returns the programs. The caller must call Remove.
 func Build(ctx context.Context, args ...string) (*Programs, error) {
 	folder, err := os.MkdirTemp("", "bench")
 	if err != nil {

@@ -44,13 +44,13 @@ func RejectStreamingList(w http.ResponseWriter) {
 // Template is JSON with a replaceable resourceVersion.
 type Template struct{ before, after string }
 
-// NewTemplate splits JSON at its resourceVersion, which must exist.
+// NewTemplate returns a template for JSON that contains the given resourceVersion.
 func NewTemplate(json, version string) Template {
 	before, after, _ := strings.Cut(json, `"resourceVersion":"`+version+`"`)
 	return Template{before + `"resourceVersion":"`, `"` + after}
 }
 
-// Append appends the JSON with the given resourceVersion.
+// Append appends the JSON with the given resourceVersion to a slice and returns the slice.
 func (t Template) Append(to []byte, version int64) []byte {
 	return append(strconv.AppendInt(append(to, t.before...), version, 10), t.after...)
 }

@@ -21,7 +21,7 @@ const (
 	startTimeout     = 60 * time.Second
 )
 
-// etcdConfig parses the flags of the etcd command.
+// etcdConfig returns the configuration for the flags of the etcd command.
 func etcdConfig(args []string) (*embed.Config, error) {
 	flags := flag.NewFlagSet("etcd", flag.ContinueOnError)
 	dir := flags.String("data-dir", "", "data folder")

@@ -79,7 +79,7 @@ type task struct {
 	do  func()
 }
 
-// start writes the initial objects and schedules the initial tasks.
+// start writes the initial objects, schedules the initial tasks, and returns the cluster.
 func start(server *lwtest.Server, seed uint64, begin time.Time) *cluster {
 	c := &cluster{server: server, rng: rand.New(rand.NewPCG(seed, 0)), begin: begin}
 	for _, name := range []string{"default", "kube-system", "shop", "batch"} {

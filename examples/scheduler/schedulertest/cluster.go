@@ -147,7 +147,7 @@ func (r *run) bound() map[string]string {
 	return nodes
 }
 
-// perNode counts the Pods of every node. The key "" counts Pods without a node.
+// perNode returns the number of Pods of every node. The key "" stands for Pods without a node.
 func (r *run) perNode() map[string]int {
 	counts := map[string]int{}
 	for _, node := range r.bound() {

@@ -33,7 +33,8 @@ type Compiler struct {
 	exports map[string]string // files with export data, by import path
 }
 
-// NewCompiler compiles the imports of the blocks. If blocks is nil, it compiles all packages in module.Names.
+// NewCompiler returns a compiler that can resolve the imports of the blocks. If blocks is nil, it can resolve all
+// packages in module.Names.
 func NewCompiler(root string, module Module, blocks []Block) (*Compiler, error) {
 	c := &Compiler{module: module, exports: map[string]string{}}
 	needed := map[string]bool{"context": true}

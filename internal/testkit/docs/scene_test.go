@@ -124,7 +124,7 @@ func (s *scene) startServer(c command) error {
 
 var addresses = regexp.MustCompile(`127\.0\.0\.1:\d+`)
 
-// newScene starts a cluster and a shell whose kubeconfig names it.
+// newScene returns a scene with a running cluster and a shell whose kubeconfig names the cluster.
 func newScene(t *testing.T, programs string) *scene {
 	server, err := lwtest.Start(nil)
 	require.NoError(t, err)

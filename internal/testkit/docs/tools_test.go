@@ -58,7 +58,7 @@ func exists(folder, text string) (isKnown bool, err error) {
 	return true, nil
 }
 
-// makes checks that the Makefile has the targets and variables.
+// makes returns an error if the Makefile lacks a target or a variable of the command.
 func makes(folder string, words []string) error {
 	text, err := os.ReadFile(filepath.Join(root, folder, "Makefile"))
 	if err != nil {
@@ -76,7 +76,7 @@ func makes(folder string, words []string) error {
 	return nil
 }
 
-// goes checks that the packages exist. For go test, it also checks that the tests exist.
+// goes returns an error if a package of the command does not exist. For go test, it also checks that the tests exist.
 func goes(folder string, words []string) error {
 	var packages []string
 	for _, word := range words {

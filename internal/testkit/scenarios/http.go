@@ -15,7 +15,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// try sends a request as administrator and reads the whole response.
+// try sends a request as administrator and returns the status code and the whole body.
 func (r *run) try(method, path, body string) (code int, text string, err error) {
 	req, err := http.NewRequestWithContext(r.ctx, method, r.URL+path, strings.NewReader(body))
 	if err != nil {
@@ -44,7 +44,7 @@ func (r *run) do(method, path, body string) (int, string) {
 	return code, text
 }
 
-// write sends a request that must succeed.
+// write sends a request that must succeed and returns the body.
 func (r *run) write(method, path, body string) string {
 	r.Helper()
 	code, text := r.do(method, path, body)
@@ -154,7 +154,7 @@ func (l *link) mend() {
 	l.open, l.cancel = context.WithCancelCause(context.Background())
 }
 
-// requests counts the requests whose query parameter name equals value.
+// requests returns the number of requests whose query parameter name equals value.
 func (l *link) requests(name, value string) (n int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

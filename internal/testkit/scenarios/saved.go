@@ -45,7 +45,7 @@ func (f *follower) save() []byte {
 	return state.Bytes()
 }
 
-// restored follows the scenario's ConfigMaps and resumes from a saved state.
+// restored returns a follower of the scenario's ConfigMaps that resumes from a saved state.
 func (r *run) restored(state []byte) *follower {
 	f := r.follower(ConfigMaps(r.ns), r.AdminToken, nil, nil)
 	require.NoError(r, f.reflector.Restore(bytes.NewReader(state), f.origin(), lw.ParseObject))
@@ -53,7 +53,7 @@ func (r *run) restored(state []byte) *follower {
 	return f
 }
 
-// lists counts the list requests, including streaming lists.
+// lists returns the number of list requests, including streaming lists.
 func (f *follower) lists() int {
 	return f.link.requests("watch", "") + f.link.requests("sendInitialEvents", "true")
 }

@@ -164,7 +164,7 @@ func (f *follower) cut() {
 	f.eventually("the disconnect is reported", func() bool { return f.broke(is(errCut)) > known })
 }
 
-// missed counts the deletions whose final state is unknown.
+// missed returns the number of deletions whose final state is unknown.
 func (f *follower) missed() (n int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

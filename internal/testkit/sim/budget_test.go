@@ -74,7 +74,7 @@ func (b *budget) listWait(now time.Time) time.Duration {
 	return listWindow
 }
 
-// within counts the times in the window that ends now.
+// within returns the number of times in the window that ends now.
 func within(times []time.Time, now time.Time) (n int) {
 	for i := len(times) - 1; i >= 0 && now.Sub(times[i]) < listWindow; i-- {
 		n++

@@ -70,7 +70,7 @@ func (s *sim) hurry(c *conn) {
 	c.ended, c.stream = true, nil
 }
 
-// fate describes a response's fault for the trace.
+// fate returns a description of a response's fault for the trace.
 func (c *conn) fate() string {
 	if c.at < 0 {
 		return ""

@@ -35,7 +35,7 @@ const (
 
 var versions = regexp.MustCompile(`,?"resourceVersion":"[0-9]*",?`)
 
-// nameless removes all resourceVersions from text.
+// nameless returns text without resourceVersions.
 func nameless(text string) string {
 	return versions.ReplaceAllStringFunc(text, func(version string) string {
 		if version[0] == ',' && strings.HasSuffix(version, ",") {

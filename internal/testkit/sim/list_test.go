@@ -14,8 +14,8 @@ func errorResponse(code int, reason, message, more string) error {
 	return &rejection{code: code, body: body, wait: time.Duration(max(0, numberAfter(body, `"retryAfterSeconds":`))) * time.Second}
 }
 
-// list responds to a list request. The body is final, so later writes do not change it. late means that the server
-// waits three seconds before it responds.
+// list returns the response to a list request. Later writes do not change the body. If late is true, the server waits
+// three seconds before it responds.
 func (s *server) list(q query, r *replica) (body string, revision int64, late bool, err error) {
 	if q.token != "" {
 		body, revision, err = s.nextPage(q)
@@ -63,12 +63,12 @@ func (s *server) nextPage(q query) (string, int64, error) {
 	return body, revision, nil
 }
 
-// page renders up to limit entries after the key behind at a revision.
+// page returns a page with up to limit entries after the key behind at a revision.
 func (s *server) page(revision int64, behind string, limit int) string {
 	return s.render(revision, behind, limit, "")
 }
 
-// render renders a page with the continue token next. If next is empty, render uses the correct token.
+// render returns a page with the continue token next. If next is empty, the page has the correct token.
 func (s *server) render(revision int64, behind string, limit int, next string) string {
 	entries, err := s.log.At(watched, "", revision)
 	if err != nil {

@@ -55,7 +55,7 @@ func (c *checker) follows(q query, b *lw.Interruption, now time.Time) {
 		c.fail("follows the interruption", "a request %v after the announced time", now.Sub(at))
 	}
 	if list := (q.streams || !q.watch) && !q.isCheck(); list != b.Relist {
-		c.fail("follows the interruption", "Relist was %v", b.Relist)
+		c.fail("follows the interruption", "the request does not match Relist, which was %v", b.Relist)
 	}
 }
 

@@ -122,7 +122,7 @@ func bringsNews(items []json.RawMessage, seen map[string]bool) bool {
 	return false
 }
 
-// synced completes a list.
+// synced completes a list and returns why it failed, if it did.
 func (r *reference) synced(version, kind string) ending {
 	if r.listVersion != "" && older(version, r.version) {
 		return ending{why: endWentBack, err: invalid.ErrVersionRegressed}
@@ -229,7 +229,7 @@ func (w *following) follow() ending {
 
 var eventTypes = map[string]lw.EventType{"ADDED": lw.Added, "MODIFIED": lw.Modified, "DELETED": lw.Deleted, "BOOKMARK": lw.Bookmark}
 
-// initial handles an event in the list part of a streaming list.
+// initial handles an event in the list part of a streaming list. It returns whether and why the request ends.
 func (w *following) initial(e, o wire) ending {
 	switch marked := o.Metadata.Annotations["k8s.io/initial-events-end"] == "true"; {
 	case time.Since(w.opened) > time.Minute:
@@ -249,7 +249,7 @@ func (w *following) initial(e, o wire) ending {
 	return ending{}
 }
 
-// next handles a watch event.
+// next handles a watch event. It returns whether and why the request ends.
 func (w *following) next(e, o wire) ending {
 	version := o.Metadata.ResourceVersion
 	early := w.behind && !w.news && version == w.version && e.Type != "BOOKMARK"

@@ -31,7 +31,7 @@ type wire struct {
 	Items  []json.RawMessage
 }
 
-// parsed parses an object in the form that the store keeps: without managedFields, with kind and apiVersion.
+// parsed returns an object in the form that the store keeps: without managedFields, but with kind and apiVersion.
 func parsed(text json.RawMessage) object {
 	kept := strings.Replace(string(text), managed, "", 1)
 	if !strings.HasPrefix(kept, "{"+kindAndVersion) {

@@ -29,13 +29,13 @@ type Subject struct {
 	Reborn func() (again Subject, ok bool)
 }
 
-// Engine creates a subject for a transport.
+// Engine returns a subject that uses a transport.
 type Engine func(lw.Transport, *lw.Options) Subject
 
-// Real creates a subject with the real engine.
+// Real returns a subject with the real engine.
 func Real(transport lw.Transport, opts *lw.Options) Subject { return Reflect(Client(transport), opts) }
 
-// Engine returns a subject that uses a transport.
+// Client returns a real client for the simulated collection.
 func Client(transport lw.Transport) lw.ListerWatcher[*lw.Object] {
 	return clientOf(transport, lw.RawCodec{})
 }
@@ -48,7 +48,7 @@ func clientOf(transport lw.Transport, codec lw.Codec[*lw.Object]) lw.ListerWatch
 	return client
 }
 
-// Real returns a subject with the real engine.
+// Reflect returns a subject that runs a cache.Reflector with the given source.
 func Reflect(source lw.ListerWatcher[*lw.Object], opts *lw.Options) Subject {
 	return subjectOf(cache.NewReflector(source, opts), source, opts)
 }
@@ -75,13 +75,13 @@ func subjectOf(r *cache.Reflector[*lw.Object], source lw.ListerWatcher[*lw.Objec
 type Report struct {
 	Failure  error // a *Broken, or nil
 	Trace    string
-	Hash     uint64        // Reflect returns a subject that runs a cache.Reflector with the given source.
+	Hash     uint64        // hash of the trace
 	Requests int           // number of requests
 	Resumed  int           // number of runs that started with a watch
 	Settled  time.Duration // time between the end of the faults and convergence
 }
 
-// Play runs an engine in the world of a seed. The caller must run in a synctest bubble.
+// Play runs an engine in the world of a seed and returns the result. The caller must run in a synctest bubble.
 func Play(seed uint64, engine Engine) Report {
 	s := newSim(seed)
 	s.random = newDice(seed, 2)

@@ -66,7 +66,7 @@ type server struct {
 	keys     []string // keys on the latest rendered page
 }
 
-// becomesWell ends the quirks that prevent clients from completing a list.
+// becomesWell ends the habits that prevent clients from completing a list.
 func (s *server) becomesWell() {
 	if s.pages == pagesNameless {
 		s.pages = pagesWell
@@ -154,7 +154,8 @@ func (s *server) apply(w write) {
 // catchUp updates a watch cache to the current revision.
 func (s *server) catchUp(r *replica) { r.cached = s.log.Revision() }
 
-// compact compacts history that all caches have seen. Their earliest revisions advance with it.
+// compact compacts history that all caches have seen and returns the compacted revision. The earliest revisions of the
+// caches advance to it.
 func (s *server) compact() int64 {
 	revision := s.log.Revision() - s.Int64N(30)
 	for _, r := range s.replicas {

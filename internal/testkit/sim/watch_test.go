@@ -25,7 +25,7 @@ type stream struct {
 	listed   bool      // the list part has ended or does not exist
 }
 
-// watch responds to a watch request.
+// watch returns the stream for a watch request, or an error response.
 func (s *server) watch(q query, r *replica, now time.Time) (*stream, error) {
 	w := &stream{server: s, replica: r, deadline: now.Add(q.timeout), bookmark: now.Add(s.bookmarkPause())}
 	if q.streams {
@@ -71,7 +71,7 @@ func (w *stream) follow(from int64) (err error) {
 	return err
 }
 
-// begin prepares a streaming list.
+// begin prepares a streaming list. It returns an error response if the server does not support streaming lists.
 func (w *stream) begin(q query, now time.Time) error {
 	if w.streaming == streamsRejected {
 		return errorResponse(422, "Invalid", "sendInitialEvents is forbidden for watch", "")

@@ -14,7 +14,7 @@ import (
 const tooOld = `{"type":"ERROR","object":{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure",` +
 	`"message":"too old resource version: 1 (2)","reason":"Expired","code":410}}` + "\n"
 
-// expired forwards n events of a watch and replaces the next event with tooOld.
+// expired returns a fault that forwards n events of a watch and replaces the next event with tooOld.
 func expired(n int) lwtest.Fault {
 	socket := lwtest.ReplaceFrame(n, func([]byte) ([]byte, bool) { return wsframe.New(1, true, []byte(tooOld)), true })
 	return func(w http.ResponseWriter, r *http.Request, next http.Handler) {

@@ -52,7 +52,7 @@ func guarded(h http.Handler) http.Handler {
 	})
 }
 
-// untyped serves WASM modules with a wrong content type.
+// untyped returns a handler that serves WASM modules with a wrong content type.
 func untyped(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.HasSuffix(r.URL.Path, ".wasm") {

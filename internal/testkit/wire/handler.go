@@ -54,7 +54,7 @@ type server struct {
 	seen                      chan map[string]bool
 }
 
-// allow adds the CORS headers that let pages of any origin send requests.
+// allow returns a handler that adds the CORS headers for requests from pages of any origin.
 func allow(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if origin := r.Header.Get("Origin"); origin != "" {
@@ -201,8 +201,8 @@ func (s *server) once(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// upgrade accepts the last subprotocol that the client offers. Like a kube-apiserver, it does not select subprotocols
-// that carry tokens.
+// upgrade returns a WebSocket for the last subprotocol that the client offers. Like a kube-apiserver, it does not
+// select subprotocols that carry tokens.
 func upgrade(w http.ResponseWriter, r *http.Request) *websocket.Conn {
 	upgrader := websocket.Upgrader{CheckOrigin: func(*http.Request) bool { return true }}
 	if offered := websocket.Subprotocols(r); len(offered) > 0 {

@@ -59,7 +59,7 @@ func (p *Proxy) ServeSocks(l net.Listener) {
 	}
 }
 
-// greet performs the SOCKS5 handshake and dials the requested address.
+// greet performs the SOCKS5 handshake and returns a connection to the requested address.
 func (p *Proxy) greet(client net.Conn) (net.Conn, error) {
 	methods, err := field(client, 1)
 	if err != nil {

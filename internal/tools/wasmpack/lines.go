@@ -41,8 +41,8 @@ func dropLines(data []byte) error {
 
 // lineDropper collects the pc-value tables that remain in use.
 type lineDropper struct {
-	values []byte // all tables
-	kept   []byte // the tables in use; the others are replaced by zeros
+	values []byte // all pc-value tables
+	kept   []byte // pc-value tables in use; the others are replaced by zeros
 	short  bool   // a table had no terminator
 }
 

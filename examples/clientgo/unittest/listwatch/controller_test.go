@@ -19,7 +19,7 @@ import (
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 )
 
-// start runs the controller against a new server until the test ends.
+// start runs the controller against a new server until the test ends, and returns the server.
 func start(t *testing.T) *lwtest.Server {
 	server, err := lwtest.Start(nil)
 	require.NoError(t, err)

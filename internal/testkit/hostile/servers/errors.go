@@ -69,7 +69,7 @@ func hostileErrorResponses() []server {
 			}},
 		{name: "429-quick", does: "rejects every request with 429 and a Retry-After of 0 seconds", causes: []error{lw.ErrTooManyRequests},
 			serve: func(c *call) { c.reject(429, "0", "") }},
-		{name: "every-third", does: "resets all connections except every third", causes: []error{errReset},
+		{name: "every-third", does: "resets two of every three connections", causes: []error{errReset},
 			serve: func(c *call) {
 				if (c.watches.Load()+c.lists.Load())%3 != 0 {
 					c.fail(errReset)

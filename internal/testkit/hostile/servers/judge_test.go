@@ -16,8 +16,8 @@ import (
 type request struct {
 	at   time.Time
 	kind string // list, page, stream, watch or check
-	free bool   // a page with a new object
-	full bool   // a list that delivered an object or completed
+	free bool   // the request fetched a page with a new object
+	full bool   // the list delivered an object or completed
 }
 
 // A judge checks one stream against docs/guarantees.md and docs/reconnect.md.
@@ -95,7 +95,7 @@ func (j *judge) opens(req *lw.Request) {
 	now, r := time.Now(), &request{at: time.Now(), kind: kindOf(q)}
 	confirms := r.kind == "list" && j.list != nil && j.list.kind == "stream" && !j.list.full
 	if v := q.Get("resourceVersion"); r.kind == "watch" && (v == "" || v == "0") && !j.nameless {
-		j.fault("a watch starts at resourceVersion %q", v)
+		j.fault("a watch starts at the invalid resourceVersion %q", v)
 	}
 	if r.kind == "list" || r.kind == "stream" {
 		j.list, j.seen = r, map[lw.Key]bool{}

@@ -93,7 +93,7 @@ func unusualServers() []server {
 	}
 }
 
-// escapeType writes an event's type with escape sequences and ends the line with CRLF.
+// escapeType returns the event with escape sequences in its type and CRLF at its end.
 func escapeType(event string) string {
 	kind := event[9:strings.Index(event, `",`)]
 	var escaped strings.Builder

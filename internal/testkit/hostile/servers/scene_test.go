@@ -168,7 +168,7 @@ func matches(causes []error, target error) bool {
 	return false
 }
 
-// distinct counts the causes by message.
+// distinct returns the number of causes by message.
 func distinct(causes []error) map[string]int {
 	count := map[string]int{}
 	for _, cause := range causes {

@@ -27,7 +27,8 @@ func each(interval time.Duration, does func(c *call, now int)) func(c *call) {
 	})
 }
 
-// news writes the next change after the watch's resourceVersion. It first makes a change if there is none.
+// news writes the next change after the watch's resourceVersion and returns it. If there is none, it first makes a
+// change.
 func (c *call) news() change {
 	changes, _, _ := c.since(c.from())
 	if len(changes) == 0 {

@@ -14,7 +14,7 @@ func (x *exchange) upgrade() {
 		base64.StdEncoding.EncodeToString(sum[:]) + "\r\n\r\n")
 }
 
-// frame writes a WebSocket frame.
+// frame writes a WebSocket frame and reports whether it succeeded.
 func (x *exchange) frame(opcode byte, payload []byte) bool {
 	head := []byte{0x80 | opcode, byte(len(payload))}
 	if len(payload) > 125 {

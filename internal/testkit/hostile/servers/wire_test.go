@@ -122,7 +122,7 @@ func (x *exchange) honestly() {
 	}
 }
 
-// say writes text unchanged.
+// say writes text unchanged and reports whether it succeeded.
 func (x *exchange) say(text string) bool {
 	_, err := io.WriteString(x.Conn, text)
 	return err == nil
