@@ -20,7 +20,7 @@ var errGone = errors.New("the server is gone")
 type reply struct {
 	delay time.Duration
 	text  string
-	open  time.Duration // zero means until the request ends
+	open  time.Duration // duration of the open response; zero means until the request ends
 	err   error
 }
 

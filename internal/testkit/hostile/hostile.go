@@ -14,7 +14,7 @@ var ErrEnough = errors.New("hostile: the reader read the maximum number of bytes
 type Endless struct {
 	First, Then string
 	Most        int64  // number of bytes after which Read returns ErrEnough
-	Heap        *Heap  // measured after every MiB; may be nil
+	Heap        *Heap  // measures the heap after every MiB; may be nil
 	Pace        func() // called before each Read; may be nil
 
 	total, nextLook int64

@@ -24,7 +24,7 @@ type Cluster struct {
 	URL     string
 	Connect func(token string) *lwhttp.Options
 
-	Client      *http.Client // for the scenarios' requests as administrator
+	Client      *http.Client // sends the scenarios' requests as administrator
 	AdminToken  string       // has all permissions
 	NobodyToken string       // is valid but has no permissions
 

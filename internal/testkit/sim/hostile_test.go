@@ -16,9 +16,9 @@ const (
 	pagesSame                 // ignores the token: repeats the first page with the same token
 	pagesRising               // repeats the first page with a new token each time
 	pagesAlternate            // repeats the second page with two alternating tokens
-	pagesEmpty                // empty pages with a new token each time
-	pagesDrift                // each page has the current state and resourceVersion
-	pagesNameless             // later pages have no resourceVersion
+	pagesEmpty                // returns empty pages with a new token each time
+	pagesDrift                // returns pages with the current state and resourceVersion
+	pagesNameless             // returns later pages without a resourceVersion
 	pageKinds
 )
 

@@ -7,7 +7,7 @@ const (
 	others  = "pods"       // another collection, whose writes only advance the revision
 )
 
-// write records the write of a revision.
+// write records the write that created a revision.
 type write struct {
 	collection string
 	kind       revlog.Type
@@ -58,7 +58,7 @@ func (i *incarnation) at(revision int64) state {
 	return nil
 }
 
-// write returns the write of a revision.
+// write returns the write that created a revision.
 func (i *incarnation) write(revision int64) write {
 	for revision <= i.fork {
 		i = i.parent

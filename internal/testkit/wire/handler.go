@@ -181,7 +181,7 @@ func (s *server) webSocket(w http.ResponseWriter, r *http.Request) {
 	if query.Has("wait") {
 		s.waiting.Add(1)
 		defer s.waiting.Add(-1)
-		_, _, _ = conn.ReadMessage() // returns when the client closes
+		_, _, _ = conn.ReadMessage() // returns when the client closes the WebSocket
 	}
 	if code, err := strconv.Atoi(query.Get("close")); err == nil {
 		end(conn, code, "reason")
