@@ -65,7 +65,7 @@ func (b comparison) start(cmd *exec.Cmd) *running {
 		_ = cmd.Wait() // the test reads the exit code instead
 		close(r.ended)
 	}()
-	b.Cleanup(func() { _ = cmd.Process.Kill(); <-r.ended }) // in case it is still running
+	b.Cleanup(func() { _ = cmd.Process.Kill(); <-r.ended }) // the command may still be running
 	return r
 }
 

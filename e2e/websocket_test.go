@@ -174,7 +174,7 @@ func tryClientCloses(t *testing.T, w *watched) {
 	conn := w.open(t, configMaps+"?watch=1&labelSelector=nothing=x&timeoutSeconds=60")
 	goodbye := websocket.FormatCloseMessage(websocket.CloseGoingAway, "bye")
 	require.NoError(t, conn.WriteControl(websocket.CloseMessage, goodbye, time.Now().Add(messageTimeout)))
-	closed(t, conn) // with code 1000, regardless of the client's code
+	closed(t, conn) // the server sends code 1000, whatever code the client sent
 }
 
 func tryExpired(t *testing.T, w *watched) {

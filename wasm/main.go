@@ -32,7 +32,7 @@ func main() {
 // module is the state of the WASM module.
 type module struct {
 	running map[int32]*collection
-	servers map[string]*server // by URL and credentials
+	servers map[string]*server // servers by URL and credentials
 	outbox  outbox
 }
 

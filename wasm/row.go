@@ -11,7 +11,7 @@ import (
 
 // row is the part of an object that the module stores. The host stores the object.
 type row struct {
-	key       string // as [lw.Key.String] returns it
+	key       string // result of [lw.Key.String]
 	namespace int    // length of the namespace in key
 	uid       string
 	version   string

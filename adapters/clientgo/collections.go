@@ -66,7 +66,7 @@ func (c *collections) informer(gvr schema.GroupVersionResource, namespace string
 		},
 		WatchFuncWithContext: func(context.Context, metav1.ListOptions) (watch.Interface, error) { return nil, errNoWatch },
 	}
-	accept := cmp.Or(c.config.AcceptContentTypes, c.config.ContentType) // like client-go
+	accept := cmp.Or(c.config.AcceptContentTypes, c.config.ContentType) // client-go does the same
 	from := &source{lister: cache.ToListerWatcherWithContext(lister), accept: &accept}
 	return newInformer(from, lister, example, InformerOptions{
 		ResyncPeriod: resync,

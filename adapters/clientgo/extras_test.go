@@ -41,8 +41,8 @@ func getPod(t *testing.T, informer cache.SharedIndexInformer, key string) *corev
 	return found.(*corev1.Pod)
 }
 
-// TestFields checks that objects have only the selected fields, and that a malformed path causes a panic.
-func TestFields(t *testing.T) {
+// TestKeepsOnlySelectedFields checks that objects have only the selected fields, and that a malformed path causes a panic.
+func TestKeepsOnlySelectedFields(t *testing.T) {
 	server := startServer(t)
 	putLabeledPod(t, server, "a")
 	of := func(paths ...string) Extras {
@@ -99,8 +99,8 @@ func TestCompress(t *testing.T) {
 	require.IsType(t, packed{}, o.encoded)
 }
 
-// TestTrace checks that the trace in the options receives the events of the stream.
-func TestTrace(t *testing.T) {
+// TestTraceReceivesEvents checks that the trace in the options receives the events of the stream.
+func TestTraceReceivesEvents(t *testing.T) {
 	server := startServer(t)
 	putPod(t, server, "a", "n1")
 	var synced, requests atomic.Int32

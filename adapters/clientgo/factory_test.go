@@ -61,8 +61,8 @@ func TestTypedFactory(t *testing.T) {
 	require.True(t, informer.Informer().IsStopped())
 }
 
-// TestOptionsOfClientGo checks that the typed factory applies client-go's options.
-func TestOptionsOfClientGo(t *testing.T) {
+// TestAppliesOptionsOfClientGo checks that the typed factory applies client-go's options.
+func TestAppliesOptionsOfClientGo(t *testing.T) {
 	server := startServer(t)
 	putPod(t, server, "a", "n1")
 	factory, err := NewSharedInformerFactory(&rest.Config{Host: server.URL}, 0, nil, informers.WithTransform(func(obj any) (any, error) {
@@ -81,8 +81,8 @@ func TestOptionsOfClientGo(t *testing.T) {
 	factory.Shutdown()
 }
 
-// TestBadConfig checks that a missing certificate authority is an error.
-func TestBadConfig(t *testing.T) {
+// TestMissingCertificateAuthorityIsAnError checks that a missing certificate authority is an error.
+func TestMissingCertificateAuthorityIsAnError(t *testing.T) {
 	config := &rest.Config{Host: "https://127.0.0.1", TLSClientConfig: rest.TLSClientConfig{CAFile: "missing"}}
 	_, err := NewSharedInformerFactory(config, 0, nil)
 	require.ErrorContains(t, err, "an HTTP client for the rest.Config")
@@ -122,8 +122,8 @@ func TestDynamicAndMetadataFactories(t *testing.T) {
 	metadata.Shutdown()
 }
 
-// TestBuiltInTypes checks that each type in client-go's scheme that has a collection is found by its Go type.
-func TestBuiltInTypes(t *testing.T) {
+// TestFindsBuiltInTypes checks that each type in client-go's scheme that has a collection is found by its Go type.
+func TestFindsBuiltInTypes(t *testing.T) {
 	found := 0
 	for _, known := range builtin.Resources {
 		example, err := scheme.Scheme.New(schema.GroupVersionKind{Group: known.Group, Version: known.Version, Kind: known.Kind})

@@ -40,8 +40,8 @@ func TestHandlersReceiveEvents(t *testing.T) {
 	require.Equal(t, informer.LastSyncResourceVersion(), informer.GetStore().LastStoreSyncResourceVersion())
 }
 
-// TestMissedDeletion deletes an object while no watch is open, and expires the resourceVersion.
-func TestMissedDeletion(t *testing.T) {
+// TestReportsMissedDeletion deletes an object while no watch is open, and expires the resourceVersion.
+func TestReportsMissedDeletion(t *testing.T) {
 	t.Parallel()
 	server := startServer(t)
 	putPod(t, server, "a", "n1")
@@ -81,9 +81,9 @@ func TestRecreatedObject(t *testing.T) {
 	handler.wait(t, "add a@n1 true", "delete tombstone shop/a a@n1", "add a@n2 false")
 }
 
-// TestSlowHandler checks that events are queued for a slow handler. With CoalesceEvents, the queue contains one event
+// TestQueuesEventsForSlowHandler checks that events are queued for a slow handler. With CoalesceEvents, the queue contains one event
 // per object.
-func TestSlowHandler(t *testing.T) {
+func TestQueuesEventsForSlowHandler(t *testing.T) {
 	for coalesce, want := range map[bool][]string{
 		false: {"add first@n1 true", "add a@n0 false", "update a@n0 a@n1", "update a@n1 a@n2", "add b@n1 false", "delete b@n1", "add last@n1 false"},
 		true:  {"add first@n1 true", "add a@n2 false", "add last@n1 false"},

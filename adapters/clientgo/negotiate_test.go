@@ -41,8 +41,8 @@ func protobufRequests(server *lwtest.Server) (protobuf, json int) {
 	return protobuf, json
 }
 
-// TestServerWithoutProtobuf checks that the informer requests JSON after a 406 response, without an interruption.
-func TestServerWithoutProtobuf(t *testing.T) {
+// TestFallsBackToJSONAfter406 checks that the informer requests JSON after a 406 response, without an interruption.
+func TestFallsBackToJSONAfter406(t *testing.T) {
 	server := startServer(t)
 	putPod(t, server, "a", "n1")
 	informer := podInformer(t, server, nil)

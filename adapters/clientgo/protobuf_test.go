@@ -132,8 +132,8 @@ func TestUnchangedMessagesAreKept(t *testing.T) {
 	require.NotSame(t, first, list(first))
 }
 
-// TestTransformOfProtobuf checks that the result of a transform is stored as protobuf if its type has protobuf methods.
-func TestTransformOfProtobuf(t *testing.T) {
+// TestStoresTransformedObjectsAsProtobuf checks that the result of a transform is stored as protobuf if its type has protobuf methods.
+func TestStoresTransformedObjectsAsProtobuf(t *testing.T) {
 	for name, test := range map[string]struct {
 		result func(*corev1.Pod) any
 		bytes  bool
@@ -186,8 +186,8 @@ func TestTransformToEmptyMap(t *testing.T) {
 	})
 }
 
-// TestMalformedMessage checks that bytes that are not a message of the type are an error.
-func TestMalformedMessage(t *testing.T) {
+// TestMalformedMessageIsAnError checks that bytes that are not a message of the type are an error.
+func TestMalformedMessageIsAnError(t *testing.T) {
 	_, err := newMessage([]byte("shop a 5"), []byte("shop"), []byte("a"), nil, []byte("6"))
 	require.ErrorContains(t, err, "does not contain the metadata")
 	d := newDecoder(&corev1.Pod{})

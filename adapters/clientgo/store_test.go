@@ -80,7 +80,7 @@ func TestStore(t *testing.T) {
 }
 
 // The spec of one object has the wrong type.
-func TestObjectThatCannotBeDecoded(t *testing.T) {
+func TestReportsObjectsThatCannotBeDecoded(t *testing.T) {
 	server := startServer(t)
 	_, err := server.Put("pods", `{"metadata":{"name":"bad","namespace":"shop"},"spec":{"containers":"none"}}`)
 	require.NoError(t, err)

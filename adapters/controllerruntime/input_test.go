@@ -77,8 +77,8 @@ func TestResourceThatComesBack(t *testing.T) {
 	}, time.Minute, 10*time.Millisecond)
 }
 
-// TestForeignInformerStays checks that the cache uses Options.NewInformer if it is set.
-func TestForeignInformerStays(t *testing.T) {
+// TestUsesNewInformerOfOptions checks that the cache uses Options.NewInformer if it is set.
+func TestUsesNewInformerOfOptions(t *testing.T) {
 	calls := 0
 	c := startCache(t, startServer(t), cache.Options{NewInformer: func(lister toolscache.ListerWatcher, example runtime.Object, resync time.Duration, indexers toolscache.Indexers) toolscache.SharedIndexInformer {
 		calls++
@@ -89,8 +89,8 @@ func TestForeignInformerStays(t *testing.T) {
 	require.Equal(t, 1, calls)
 }
 
-// TestWithoutHTTPClient checks that NewCache creates an HTTP client if the options contain none.
-func TestWithoutHTTPClient(t *testing.T) {
+// TestCreatesHTTPClient checks that NewCache creates an HTTP client if the options contain none.
+func TestCreatesHTTPClient(t *testing.T) {
 	server := startServer(t)
 	put(t, server, "a", "web:1")
 	config := &rest.Config{Host: server.URL}

@@ -38,7 +38,7 @@ func newCollection(n int) *collection {
 
 // server responds to lists immediately. Its watches send events when an order requests them.
 type server struct {
-	collections map[string]*collection // by number of Pods
+	collections map[string]*collection // collections by number of Pods
 	orders      *serve.Orders[order]
 }
 

@@ -86,7 +86,7 @@ func repeat(n int, one step) (all []step) {
 	return all
 }
 
-func TestReflectorRules(t *testing.T) {
+func TestReflectorFollowsClientGosRules(t *testing.T) {
 	for _, rule := range []struct {
 		name  string
 		steps []step
@@ -142,7 +142,7 @@ func TestReflectorRetriesARequestTenTimes(t *testing.T) {
 	require.Equal(t, "10.8s: streaming list from 0", reset[12], "a list that cannot connect fails")
 }
 
-func TestReflectorBackoff(t *testing.T) {
+func TestReflectorBackoffDoublesAndResets(t *testing.T) {
 	b := reflectorBackoff{random: func() float64 { return 0.5 }, next: backoffFirst}
 	for _, want := range []time.Duration{800, 1600, 3200, 6400, 12800, 25600, 30000, 30000} {
 		require.Equal(t, want*3/2*time.Millisecond, b.delay(backoffReset), "within two minutes, the delay doubles up to 30 s")

@@ -10,7 +10,7 @@ import (
 
 const few, someClients = 200, 300
 
-func TestASeedRepeatsExactly(t *testing.T) {
+func TestSeedsAreReproducible(t *testing.T) {
 	for _, s := range scenarios {
 		for _, s.clientGo = range []bool{false, true} {
 			require.Equal(t, play(s, someClients, few, 1), play(s, someClients, few, 1), s.name)

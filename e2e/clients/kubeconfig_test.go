@@ -109,7 +109,7 @@ func (k *kubeconfigs) adjust(opts *kubeflags.Options, theirs *outcome) {
 		theirs.Token, theirs.Cert, theirs.Key, theirs.Exec = opts.Token, "", "", false // a server prefers a client certificate to a token
 	}
 	if opts.As != "" {
-		theirs.Impersonate = fmt.Sprint(opts.As, "", opts.AsGroups, map[string][]string{}) // without the groups of the user in the file
+		theirs.Impersonate = fmt.Sprint(opts.As, "", opts.AsGroups, map[string][]string{}) // omits the groups of the user in the file
 	}
 }
 

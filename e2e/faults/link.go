@@ -56,7 +56,7 @@ func (l *link) carry(to, from *net.TCPConn, ended *atomic.Bool, pass func(to *ne
 			_ = to.CloseWrite() // fails only if the connection is already closed
 			return
 		case err != nil:
-			if !ended.Load() { // after a fault closed this end, the other end stays open
+			if !ended.Load() { // if a fault closed this end, the other end stays open
 				l.end()
 			}
 			return

@@ -59,7 +59,7 @@ func (p *Proxy) accept() {
 	for {
 		client, err := p.listener.AcceptTCP()
 		if err != nil {
-			return // closed
+			return // the listener is closed
 		}
 		p.running.Go(func() { p.serve(client) })
 	}

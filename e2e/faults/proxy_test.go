@@ -112,7 +112,7 @@ func TestNothingIsLostWithoutFaults(t *testing.T) {
 	e.seesEnd(e.client)
 }
 
-func TestReset(t *testing.T) {
+func TestResetReachesBothEnds(t *testing.T) {
 	e := connect(t, faults.Fault{Kind: faults.Reset})
 	e.seesReset(e.client)
 	e.seesReset(e.server)
@@ -162,7 +162,7 @@ func TestTruncateEndsResponse(t *testing.T) {
 	e.happened(faults.Truncate)
 }
 
-func TestEndToClient(t *testing.T) {
+func TestEndToClientHalfCloses(t *testing.T) {
 	e := connect(t, faults.Fault{Kind: faults.EndToClient})
 	e.seesEnd(e.client)
 	e.send(e.server, "lost")
@@ -173,7 +173,7 @@ func TestEndToClient(t *testing.T) {
 	e.happened(faults.EndToClient)
 }
 
-func TestEndToServer(t *testing.T) {
+func TestEndToServerHalfCloses(t *testing.T) {
 	e := connect(t, faults.Fault{Kind: faults.EndToServer})
 	e.seesEnd(e.server)
 	e.send(e.client, "lost")

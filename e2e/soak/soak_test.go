@@ -28,7 +28,7 @@ import (
 const (
 	betweenFaults   = 3 * time.Second // average per connection
 	betweenReports  = 5 * time.Second
-	extraTime       = time.Minute     // for required failures that have not happened in time
+	extraTime       = time.Minute     // extension of the run if a required failure is missing
 	convergenceTime = 3 * time.Minute // the longest delay is one minute
 )
 

@@ -124,8 +124,8 @@ func TestWireEdits(t *testing.T) {
 	require.NoError(t, body.Close())
 }
 
-// TestCauses checks that expected failures have a name and that other failures are errors.
-func TestCauses(t *testing.T) {
+// TestExpectedFailuresHaveACause checks that expected failures have a name and that other failures are errors.
+func TestExpectedFailuresHaveACause(t *testing.T) {
 	_, truncated := lw.ParseValue([]byte("["))
 	for want, err := range map[string]error{
 		expired:  &lw.StatusError{Code: 410},

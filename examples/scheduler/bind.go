@@ -52,7 +52,7 @@ func (s *Scheduler) bind(ctx context.Context, p pod, node string) error {
 	text, err := io.ReadAll(io.LimitReader(res.Body, 1<<20))
 	switch {
 	case res.StatusCode == http.StatusCreated:
-		return nil // even if the rest of the response is lost
+		return nil // the binding succeeded, even if the rest of the response is lost
 	case err != nil:
 		return err
 	}

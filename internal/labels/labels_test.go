@@ -10,7 +10,7 @@ import (
 )
 
 // FuzzSelectors in e2e/clients compares the syntax with Kubernetes.
-func TestSelectors(t *testing.T) {
+func TestSelectorsMatchLabels(t *testing.T) {
 	all := map[string]map[string]string{
 		"a": {"app": "web", "tier": "front"}, "b": {"app": "db", "tier": "back"}, "c": {"example.com/x": ""}, "d": {"n": "10", "app": "Web"},
 	}

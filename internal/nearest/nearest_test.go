@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestNearest(t *testing.T) {
+func TestSuggestsSimilarNames(t *testing.T) {
 	names := []string{"nodes", "pods", "podtemplates", "secrets", "services"}
 	for name, want := range map[string][2]string{ // maps a name to the results of To and Likely
 		"pdos":     {"pods nodes secrets", "pods"},

@@ -67,7 +67,7 @@ const (
 // Events are MODIFIED events, one for each Pod.
 type Events struct {
 	pods []sample.Pod
-	data [2][]byte // by format, encoded on first use
+	data [2][]byte // encoded events by format, created on first use
 }
 
 // NewEvents returns the events of the Pods.

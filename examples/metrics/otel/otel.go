@@ -137,7 +137,7 @@ func (m *instruments) event(event lw.Event[lw.Keyed]) {
 }
 
 func (m *instruments) interrupted(ctx context.Context, b *lw.Interruption) {
-	cause := m.with(attribute.String("listwatch.cause", measure.Cause(b.Err))) // not error.type, because a watch may close cleanly
+	cause := m.with(attribute.String("listwatch.cause", measure.Cause(b.Err))) // The attribute is not error.type, because a watch may close cleanly.
 	m.isLive.Store(0)
 	m.interruptions.Add(ctx, 1, cause)
 	if b.Relist {

@@ -27,8 +27,8 @@ func read(t *testing.T) []Block {
 // languages maps each allowed language to the test for its blocks. Output without a command uses the language "text".
 var languages = map[string]string{
 	"go":      "TestGoBlocksCompile and the tests of other modules",
-	"console": "TestCommands",
-	"sh":      "TestCommands",
+	"console": "TestCommandsPrintTheShownOutput",
+	"sh":      "TestCommandsPrintTheShownOutput",
 	"ts":      "wasm/test/package.test.mjs",
 	"tsx":     "wasm/test/package.test.mjs",
 	"js":      "wasm/test/package.test.mjs",

@@ -104,7 +104,7 @@ func produced(t *testing.T) []error {
 
 type transport struct{ lw.Transport }
 
-func TestQuotedErrorTextsExist(t *testing.T) {
+func TestQuotedErrorsExist(t *testing.T) {
 	all := messages(t)
 	quoted := 0
 	for _, row := range Tables(prose(t, troubleshooting)) {

@@ -33,7 +33,7 @@ type scene struct {
 	programs string
 }
 
-func TestCommands(t *testing.T) {
+func TestCommandsPrintTheShownOutput(t *testing.T) {
 	programs := build(t)
 	documents := map[string][]Block{}
 	for _, b := range read(t) {

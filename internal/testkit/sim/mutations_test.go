@@ -10,7 +10,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// TestMutations checks that the simulation finds bugs of other clients within a few thousand seeds, and that each bug
+// TestFindsBugsOfOtherClients checks that the simulation finds bugs of other clients within a few thousand seeds, and that each bug
 // breaks the expected guarantee. The bugs wrap the engine, so the engine needs no test hooks.
 //
 //	| bug                                                                      | broken guarantee               |
@@ -30,7 +30,7 @@ import (
 //	| a second run resumes although the first ended during a list              | resumable                      |
 //	| a full buffer drops an event (OpenShift)                                 | ordered, unique, reliable; or  |
 //	|                                                                          | bookmarkable                   |
-func TestMutations(t *testing.T) {
+func TestFindsBugsOfOtherClients(t *testing.T) {
 	cases := map[string]struct {
 		engine  Engine
 		promise string

@@ -48,7 +48,7 @@ type conn struct {
 	replica *replica
 	open    bool
 	stream  *stream // the server's side of a watch; nil after the server ended it
-	pending string  // sent but not yet read
+	pending string  // bytes that were sent but not yet read
 	ended   bool    // nothing follows the pending bytes
 	sent    int     // number of bytes read
 

@@ -117,9 +117,9 @@ type ending struct {
 	why       why
 	err       error
 	wait      time.Duration
-	streaming bool // in the list part of a streaming list
-	paged     bool // after the first page
-	behind    bool // in the watch after a streaming list
+	streaming bool // it ended in the list part of a streaming list
+	paged     bool // it ended after the first page
+	behind    bool // it ended in the watch after a streaming list
 	watch     bool
 	news      bool
 	lived     time.Duration

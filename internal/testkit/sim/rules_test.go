@@ -14,9 +14,9 @@ import (
 // referenceSeeds is the default number of seeds for the reference engine. It is lower with the race detector.
 var referenceSeeds uint64 = 300
 
-// TestReferenceEngine checks that a simple engine that follows the specification keeps all guarantees. REFERENCE sets
+// TestReferenceEngineKeepsGuarantees checks that a simple engine that follows the specification keeps all guarantees. REFERENCE sets
 // the number of seeds and FIRST the first seed. SEED selects a single seed and logs its trace.
-func TestReferenceEngine(t *testing.T) {
+func TestReferenceEngineKeepsGuarantees(t *testing.T) {
 	t.Parallel()
 	first, seeds := env(t, "FIRST", 0), env(t, "REFERENCE", referenceSeeds)
 	if seed := env(t, "SEED", 1<<63); seed != 1<<63 {
@@ -25,13 +25,13 @@ func TestReferenceEngine(t *testing.T) {
 	}
 	for seed := first; seed < first+seeds; seed++ {
 		if r := play(t, seed, reference{}.engine); r.Failure != nil {
-			t.Errorf("%v\nto replay: SEED=%d go test ./internal/testkit/sim -run TestReferenceEngine -v", r.Failure, seed)
+			t.Errorf("%v\nto replay: SEED=%d go test ./internal/testkit/sim -run TestReferenceEngineKeepsGuarantees -v", r.Failure, seed)
 		}
 	}
 }
 
-// TestBrokenRules checks that the simulation finds an engine that breaks one rule within a few thousand seeds.
-func TestBrokenRules(t *testing.T) {
+// TestFindsBrokenRules checks that the simulation finds an engine that breaks one rule within a few thousand seeds.
+func TestFindsBrokenRules(t *testing.T) {
 	for name, c := range map[string]struct {
 		engine  reference
 		promise string
@@ -60,8 +60,8 @@ func TestBrokenRules(t *testing.T) {
 	}
 }
 
-// TestBrokenClocksAndDice breaks rules of the real engine by replacing its clocks and random numbers.
-func TestBrokenClocksAndDice(t *testing.T) {
+// TestFindsBrokenClocksAndRandomNumbers breaks rules of the real engine by replacing its clocks and random numbers.
+func TestFindsBrokenClocksAndRandomNumbers(t *testing.T) {
 	t.Run("no jitter", func(t *testing.T) {
 		t.Parallel()
 		found(t, func(t lw.Transport, opts *lw.Options) Subject {

@@ -29,7 +29,7 @@ func (x *exchange) text() string {
 	return x.document()
 }
 
-func TestServersThatBreakHTTP(t *testing.T) {
+func TestRecoversFromBrokenHTTP(t *testing.T) {
 	const chunked = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n"
 	chunk := func(text string) string { return fmt.Sprintf("%x\r\n%s\r\n", len(text), text) }
 	play(t, []server{

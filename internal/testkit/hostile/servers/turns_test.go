@@ -12,7 +12,7 @@ import (
 )
 
 // None of these servers sends wrong data.
-func TestRandomSequencesOfServers(t *testing.T) {
+func TestRecoversFromRandomSequencesOfServers(t *testing.T) {
 	t.Parallel()
 	var servers []server
 	for _, s := range slices.Concat(wrongWatches(), shortWatches(), hostileErrorResponses(), wrongLists(), malformedLists(), wrongStreamingLists(), unusualServers()) {

@@ -101,7 +101,7 @@ func (w *world) pause() time.Duration {
 	return time.Duration(1+w.random.IntN(9000)) * time.Millisecond
 }
 
-// remove deletes a random object.
+// remove deletes the object with the first name.
 func (w *world) remove() {
 	w.stepping.Lock()
 	defer w.stepping.Unlock()
