@@ -161,7 +161,7 @@ func TestKubectlComparedWithLwcat(t *testing.T) {
 	require.Zero(t, b.ends(theirDocs))
 	require.NotContains(t, theirDocs.printed(), "...\n")
 
-	// Both can wait for a condition with a timeout.
+	// kubectl and lwcat can both wait for a condition with a timeout.
 	theirs = b.start(b.kubectl("wait", "cm/second", "--for=jsonpath={.data.k}=v", "--timeout=1s"))
 	require.Equal(t, 1, b.ends(theirs))
 	require.Equal(t, 3, b.ends(b.start(b.command("cm/second", "--until", "data.k=v", "--timeout", "1s"))))

@@ -105,7 +105,7 @@ func (l *link) passSpoiled(to *net.TCPConn, data []byte) error {
 	return nil
 }
 
-// truncate ends the response here. Later data from the client is dropped.
+// truncate ends the response after the forwarded bytes. Later data from the client is dropped.
 func (l *link) truncate() {
 	l.happened[Truncate].Add(1)
 	l.clientEnded.Store(true)

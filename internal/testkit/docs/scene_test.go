@@ -152,7 +152,7 @@ func newScene(t *testing.T, programs string) *scene {
 const ourConfig = `{"current-context": "here", "contexts": [{"name": "here", "context": {"cluster": "here"}}],
 	"clusters": [{"name": "here", "cluster": {"server": %q}}]}`
 
-// more lists the resources of the documents that the server lacks by default, and Pods with kubectl's columns.
+// more lists resources that documents use and that the server lacks by default, and Pods with kubectl's columns.
 var more = []lwtest.Resource{
 	{Group: "events.k8s.io", Kind: "Event", Plural: "events", Namespaced: true},
 	{Kind: "Pod", Plural: "pods", ShortNames: []string{"po"}, Namespaced: true, Columns: []lwtest.Column{

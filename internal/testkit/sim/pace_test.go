@@ -115,7 +115,7 @@ func (c *checker) paged(conn *conn) {
 	}
 }
 
-// listed records the claim for the end of a list.
+// listed records the claim that holds once the list is complete.
 func (c *checker) listed(q query, of *incarnation, revision int64) {
 	if q.token == "" && revision != 0 {
 		c.pledge = claim{of: of, revision: revision}
@@ -173,7 +173,7 @@ func (c *checker) ended(stopped time.Time) {
 	}
 	c.jitters()
 	if now := time.Now(); now.After(later(stopped, c.word)) && now.After(c.word) {
-		c.fail("stops immediately", "stopped %v after the context ended", now.Sub(stopped))
+		c.fail("stops immediately", "stopped %v after the context was done", now.Sub(stopped))
 	}
 	if c.conn != nil && c.conn.open {
 		c.fail("closes responses", "the sequence ended with an open response")

@@ -58,7 +58,7 @@ func (s *sim) fail(promise, format string, args ...any) {
 
 func (s *sim) over() bool { return s.done || s.failure != nil }
 
-// pass lets time pass until the given time, the next change of the world, or until ctx is done.
+// pass lets time pass until the given time or the next change of the world, or until ctx is done.
 func (s *sim) pass(ctx context.Context, until time.Time) {
 	s.catchUp()
 	if d := time.Until(earliest(until, s.next)); d > 0 {

@@ -24,7 +24,7 @@ type incarnation struct {
 	number int
 	parent *incarnation
 	fork   int64
-	writes []write // starting at revision fork+1
+	writes []write // the first write has revision fork+1
 	states []state // the state after each write
 }
 
