@@ -78,7 +78,7 @@ func TestRestConfigWithATimeout(t *testing.T) {
 // TestRestConfigRedirects checks that the redirect policy of docs/migration.md withholds the token from other
 // hosts. By default, client-go sends the token to them.
 func TestRestConfigRedirects(t *testing.T) {
-	for name, follows := range map[string]bool{"by default": true, "with the policy": false} {
+	for name, follows := range map[string]bool{"client-go default": true, "policy of the migration guide": false} {
 		t.Run(name, func(t *testing.T) {
 			got := make(chan string, 1)
 			other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

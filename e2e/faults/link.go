@@ -134,7 +134,7 @@ func (l *link) spoil() {
 
 func (l *link) inflict(ctx context.Context, fault Fault) {
 	if fault.Kind == Truncate {
-		l.left.Store(int64(fault.Bytes)) // truncation happens when this count reaches zero
+		l.left.Store(int64(fault.Bytes)) // the fault is counted when the truncation happens
 		context.AfterFunc(ctx, func() { l.left.Store(unlimited) })
 		<-ctx.Done()
 		return

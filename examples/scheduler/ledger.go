@@ -22,7 +22,7 @@ func newLedger() ledger {
 	return ledger{placed: map[string]placement{}, loads: map[string]load{}}
 }
 
-// place records a Pod's node and replaces its previous one.
+// place records a Pod's node and replaces its previous node.
 func (l *ledger) place(uid string, p placement) {
 	l.remove(uid)
 	l.placed[uid] = p
