@@ -154,7 +154,7 @@ func TestKubectlComparedWithLwcat(t *testing.T) {
 	b.see(theirs, "configmap/first\nconfigmap/first\n")
 	b.see(typed, "DELETED ")
 
-	// kubectl's YAML has no end marker, so a document ends only where the next one begins.
+	// kubectl's YAML has no end marker, so a document ends only where the next document begins.
 	b.create("second")
 	docs, theirDocs := b.start(b.command("cm", "-o", "yaml")), b.start(b.kubectl("get", "cm", "-w", "-o", "yaml"))
 	b.see(docs, "\n...\n")

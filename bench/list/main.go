@@ -23,7 +23,7 @@ var (
 	rounds = flag.Int("rounds", 3, "number of rounds; the median is printed")
 )
 
-// contender is a program and one of its functions that read the list.
+// contender is a program together with the function that reads the list.
 type contender struct {
 	name, program, way  string
 	protobuf, streaming bool // protobuf: requests protobuf; streaming: also measured with streaming lists

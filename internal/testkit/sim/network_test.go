@@ -64,7 +64,7 @@ type conn struct {
 	line      string // the delivered part of the last line
 	highest   int64  // the highest resourceVersion of a watch event
 	marked    bool   // the initial-events-end bookmark was delivered
-	nameless  bool   // a list without a resourceVersion
+	nameless  bool   // the response is a list without a resourceVersion
 	early     bool   // objects of the list came after the initial-events-end bookmark
 	regressed bool   // an event's resourceVersion decreased
 	revision  int64  // the revision of a list

@@ -3,8 +3,8 @@
 //	go run ./internal/tools/prose            the files that internal/tools/prose/enforced.txt names
 //	go run ./internal/tools/prose lw/*.go    the named files
 //
-// A Markdown file is printed as it is. Vale reads a copy of a Go or JavaScript file in bin/prose. The copy contains only the
-// comments and the messages, on the same lines as in the source.
+// The path of a Markdown file is printed unchanged. For a Go or JavaScript file, the path of a copy in bin/prose is
+// printed. The copy contains only the comments and the messages, on the same lines as in the source.
 package main
 
 import (
