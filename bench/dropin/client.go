@@ -11,7 +11,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/client-go/rest"
 	toolscache "k8s.io/client-go/tools/cache"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -25,7 +24,8 @@ type task struct {
 	URL                              string
 	Pods                             int
 	Listwatch, Unstructured, Handler bool
-	Keep                             bool // managedFields
+	Keep                             bool   // managedFields
+	Kubeconfig                       string // of a kube-apiserver that takes the place of URL
 }
 
 // objects returns an empty object and an empty list of the type that is measured.
@@ -107,7 +107,7 @@ func (t task) start(ctx context.Context) cache.Cache {
 	} else if !t.Keep {
 		opts.DefaultTransform = cache.TransformStripManagedFields()
 	}
-	c := harness.MustGet(newCache(&rest.Config{Host: t.URL}, opts))
+	c := harness.MustGet(newCache(t.config(), opts))
 	go func() { harness.Must(c.Start(ctx)) }()
 	if !c.WaitForCacheSync(ctx) {
 		panic("the cache does not start")

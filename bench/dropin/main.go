@@ -17,17 +17,21 @@ import (
 var (
 	count  = flag.Int("objects", 10_000, "number of Pods")
 	rounds = flag.Int("rounds", 3, "number of rounds, whose medians are printed")
+	real   = flag.Bool("apiserver", false, "measure the CPU time per event on the kube-apiserver of make e2e-server instead")
 	kinds  = flag.String("kinds", "typed,unstructured", "the tables to print")
 	keep   = flag.Bool("managed-fields", false, "keep managedFields. By default both drop them, client-go by a transform")
 )
 
 func main() {
-	harness.Main("dropin", compare, harness.Worker("cache", measure), harness.Server("server", startServer))
+	harness.Main("dropin", compare, harness.Worker("cache", measure), harness.Worker("real", measureReal), harness.Server("server", startServer))
 }
 
 func compare(ctx context.Context) error {
 	if *harness.Short {
 		*count, *rounds = 100, 1
+	}
+	if *real {
+		return compareOnServer(ctx)
 	}
 	var url string
 	stop, err := harness.Serve(ctx, "server", *count, &url)
@@ -96,7 +100,7 @@ func pick[T any](condition bool, yes, no T) T {
 
 // result has the figures of one process.
 type result struct {
-	SyncCPU, PeakRSS, Heap, HeapAfterList, PerEvent, Get, ColdList, List float64
+	SyncCPU, PeakRSS, Heap, HeapAfterList, PerEvent, Get, ColdList, List, Events float64
 }
 
 // figures are the rows of a table. typed and unstructured are the goals of their ratios, or zero.

@@ -74,6 +74,7 @@ var mayImport = map[string][]string{
 	"internal/revlog":              nil,
 	"internal/testkit/canary":      {"internal/testkit/certs", "lw/lwtest"},
 	"internal/testkit/hostile":     nil,
+	"internal/testkit/kubeassets":  nil,
 	"internal/testkit/leak":        nil,
 	"internal/testkit/lwcatscript": nil,
 	"internal/nearest":             nil,
