@@ -21,6 +21,7 @@ func TestStructsAreReleasedWithoutCollections(t *testing.T) {
 		require.False(t, first.kept.Load())
 		require.True(t, second.kept.Load(), "the struct was read two seconds ago")
 		time.Sleep(keepFor)
+		synctest.Wait()
 		require.False(t, second.kept.Load())
 		require.Empty(t, r.kept)
 	})
