@@ -256,7 +256,12 @@ bench: ## all that docs/performance.md shows, beside client-go; one of it: cd be
 bench-smoke: ## the same with little work: fails if a benchmark is broken, not if a machine is slow
 	$(GO) test ./lw -run '^$$' -bench . -benchtime 1x
 	cd bench && $(GO) test ./...
+	cd bench/operator && $(GO) vet . && $(GO) mod tidy -diff
 	@set -e; for program in $(BENCHES); do echo "bench/$$program"; (cd bench && $(GO) run ./$$program -short); done
+
+.PHONY: bench-operator
+bench-operator: e2e-server ## cert-manager's cainjector on a real kube-apiserver, with controller-runtime's cache and with the adapter
+	cd bench/operator && $(GO) run .
 
 .PHONY: bench-browser
 bench-browser: wasm e2e/browser/node_modules/.package-lock.json $(if $(CHECK),,e2e/clients/node/node_modules/.package-lock.json) ## the package beside plain JavaScript and others in Chromium, Firefox and Node; CHECK=1 holds it to its budgets, and no more

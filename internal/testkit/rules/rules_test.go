@@ -76,6 +76,7 @@ var mayImport = map[string][]string{
 	"internal/testkit/canary":          {"internal/testkit/certs", "lw/lwtest"},
 	"internal/testkit/hostile":         nil,
 	"internal/testkit/hostile/servers": {"internal/invalid", "lw"},
+	"internal/testkit/kubeassets":      nil,
 	"internal/testkit/leak":            nil,
 	"internal/testkit/lwcatscript":     nil,
 	"internal/nearest":                 nil,
