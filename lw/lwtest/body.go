@@ -38,10 +38,15 @@ func checkMedia(r *http.Request, accepted string) error {
 	if given == "" && accepted == "application/json" {
 		return nil
 	}
-	if media, _, err := mime.ParseMediaType(given); err != nil || media != accepted {
-		return unsupportedMediaType(accepted)
+	media, _, err := mime.ParseMediaType(given)
+	if err == nil && media == accepted {
+		return nil
 	}
-	return nil
+	status := unsupportedMediaType(accepted)
+	if media == "application/vnd.kubernetes.protobuf" {
+		status.Message += `. lwtest does not read protobuf: in client-go, set ContentType to "application/json" in the rest.Config`
+	}
+	return status
 }
 
 // mergePatch applies a JSON merge patch (RFC 7386) to decoded fields.

@@ -202,7 +202,7 @@ func TestRejectedRequests(t *testing.T) {
 		"labels as list":                   {"POST", cms, `{"metadata":{"name":"x","labels":[]}}`, "", 400, "metadata.labels is not an object"},
 		"label as number":                  {"POST", cms, `{"metadata":{"name":"x","labels":{"a":1}}}`, "", 400, "is not a string"},
 		"too large":                        {"POST", cms, `{"a":"` + strings.Repeat("x", maxBody) + `"}`, "", 413, "limit is"},
-		"protobuf":                         {"POST", cms, "k8s\x00", proto, 415, "application/json"},
+		"protobuf":                         {"POST", cms, "k8s\x00", proto, 415, `in client-go, set ContentType`},
 		"protobuf replacement":             {"PUT", a, "k8s\x00", proto, 415, "application/json"},
 		"protobuf deletion":                {"DELETE", a, "k8s\x00", proto, 415, "application/json"},
 		"deletion with invalid JSON":       {"DELETE", a, "{", "", 400, "unexpected end"},

@@ -70,12 +70,16 @@ func demo(ctx context.Context, listen string) error {
 	ctx, end := context.WithCancel(ctx)
 	defer end()
 	running.Go(func() { cluster.Run(ctx, server, 1) })
-	running.Go(func() { cluster.Disturb(ctx, server, 10*time.Second, 10*time.Second) })
-	running.Go(func() { _ = cache.NewReflector(pods, nil).Run(lw.WithTrace(ctx, trace)) }) // returns only when ctx ends
+	running.Go(func() {
+		if err := cluster.Disturb(ctx, server, 10*time.Second, 10*time.Second); err != nil {
+			log.Print(err)
+		}
+	})
+	running.Go(func() { _ = cache.NewReflector(pods, nil).Run(lw.WithTrace(ctx, trace)) }) // returns only when ctx is done
 	return serve(ctx, listener, registry)
 }
 
-// serve serves /metrics until ctx ends.
+// serve serves /metrics until ctx is done.
 func serve(ctx context.Context, listener net.Listener, registry *client.Registry) error {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{}))

@@ -66,7 +66,7 @@ var mayImport = map[string][]string{
 	"examples/browser":      nil,
 	"examples/server":       {"lw/lwtest"},
 	"examples/service":      {"lw", "cache", "transport/http", "transport/kubeconfig"},
-	"examples/demo":         {"lw", "cache", "lw/lwtest", "transport/http", "examples/browser", "examples/internal/cluster"},
+	"examples/demo":         {"lw", "cache", "lw/lwtest", "transport/http", "examples/browser", "examples/internal/cluster", "internal/playback"},
 
 	"examples/internal/cluster": {"lw", "lw/lwtest"},
 
