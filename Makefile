@@ -1,4 +1,4 @@
-# make shows what there is to do.
+# make without a target lists the targets.
 
 GO          ?= go
 GOVULNCHECK  = golang.org/x/vuln/cmd/govulncheck@v1.2.0
@@ -6,34 +6,34 @@ GREMLINS     = github.com/go-gremlins/gremlins/cmd/gremlins@v0.6.0
 VALE         = github.com/vale-cli/vale/v3/cmd/vale@v3.21.0
 STATICCHECK  = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 NODE        := $(shell command -v node 2>/dev/null)
-# Runs a test binary in Node, with the server that the transports' tests ask beside it.
+# Runs a test binary in Node and starts the server for the tests of the transports.
 WASM_EXEC    = LISTWATCH_SERVE=$(CURDIR)/bin/wire node $(CURDIR)/wasm/exec.mjs
 COMPILER    := $(shell command -v $$($(GO) env CC) 2>/dev/null)
-# What the tests in browsers need, and what of it is missing.
+# Programs that the browser tests need. NO_NPM and NO_BROWSER list the missing ones.
 CHROME      ?= $(firstword $(shell which chromium chromium-browser google-chrome 2>/dev/null))
 FIREFOX     ?= $(firstword $(shell which firefox-esr firefox 2>/dev/null))
 NO_NPM       = $(strip $(if $(NODE),,Node) $(if $(shell command -v npm 2>/dev/null),,npm))
 NO_BROWSER   = $(strip $(NO_NPM) $(if $(CHROME),,Chromium) $(if $(FIREFOX),,Firefox))
-# The packages whose tests run as wasm too: those of the browser's bundle.
+# Packages of the WASM module. Their tests also run as WebAssembly.
 WASM_PACKAGES = ./lw ./lw/internal/... ./cache ./transport/... ./wasm
-# The budgets of make size. The npm package's WASM module and a custom module without transports, in kB after brotli:
+# Size limits of make size. For the npm package's WASM module, and for a custom module without transports, in kB after brotli:
 SIZE_BUDGET   = 560
 BUNDLE_BUDGET = 560
-# Stripped programs for linux/amd64, in bytes: lwcat, and a program with one informer.
+# For stripped linux/amd64 programs, lwcat and a program with one informer, in bytes:
 LWCAT_BUDGET    = 9800000
 INFORMER_BUDGET = 7000000
 
-# Installs a folder's npm packages if its lock file has changed since the last time.
+# Installs a folder's npm packages if its lock file has changed.
 %/node_modules/.package-lock.json: %/package-lock.json
 	cd $* && npm ci --no-audit --no-fund
 	@touch $@
 
 .PHONY: help
-help: ## this list
+help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: demo
-demo: bin/lwcat wasm ## a living cluster, its dashboard, and lwcat printing; DURATION=10s ends it, SERVER=https://… shows yours
+demo: bin/lwcat wasm ## run an embedded cluster with the dashboard and lwcat; DURATION=10s limits the run, SERVER=https://… uses another cluster
 	@$(GO) run ./examples/demo $(if $(DURATION),-duration $(DURATION)) $(if $(SERVER),-server $(SERVER))
 
 .PHONY: bin/lwcat
@@ -41,62 +41,62 @@ bin/lwcat:
 	@$(GO) build -trimpath -o $@ ./cmd/lwcat
 
 .PHONY: man
-man: bin/lwcat ## lwcat's manual page, into bin/lwcat.1
+man: bin/lwcat ## write lwcat's manual page to bin/lwcat.1
 	@bin/lwcat man > bin/lwcat.1 && echo "man -l bin/lwcat.1"
 
 .PHONY: test
-test: test-native test-wasm ## all tests that need nothing but Go (and Node for the wasm part)
+test: test-native test-wasm ## run the tests that need only Go, and Node for the WebAssembly tests
 
 SIMULATIONS = /testkit/(sim|hostile/servers)$$
 
 .PHONY: test-native
 test-native:
 ifeq ($(COMPILER),)
-	@echo "There is no C compiler, so the tests run without the race detector."
+	@echo "A C compiler is missing, so the tests run without the race detector."
 	$(GO) test -timeout 5m ./...
 else
-	@# Each process with the race detector sleeps for a second when it ends, and lwcat's tests run hundreds.
-	@# Tests that run in parallel mostly wait, so more of them than cores run at a time.
+	@# By default a process with the race detector sleeps for a second at exit, and lwcat's tests start hundreds of processes.
+	@# Parallel tests mostly wait, so -parallel exceeds the number of cores.
 	GORACE=atexit_sleep_ms=0 $(GO) test -timeout 5m -parallel 8 -race $$($(GO) list ./... | grep -v -E '$(SIMULATIONS)')
-	@# With the race detector, the simulations take five times as long.
+	@# The simulations run without the race detector, which makes them five times slower.
 	$(GO) test -timeout 5m $$($(GO) list ./... | grep -E '$(SIMULATIONS)')
 endif
-	@# With this build tag, internal/lock counts.
+	@# This build tag makes internal/lock count lock operations.
 	$(GO) test -timeout 5m -tags countlocks -run TestLockOperationsPerEvent ./cache
 
 .PHONY: test-wasm
-test-wasm: ## the tests of the browser's packages, as wasm in Node, with a runtime compiled as internal/tools/wasmbuild does
+test-wasm: ## run the tests of the WASM module's packages in Node, with the compiler flags of internal/tools/wasmbuild
 ifeq ($(NODE),)
 	@if [ -n "$$LISTWATCH_CI" ]; then echo "Node is missing"; exit 1; fi
-	@echo "There is no Node, so the wasm tests are skipped; with Node 20 or later: make test-wasm"
+	@echo "Node is missing, so the WebAssembly tests are skipped; install Node 20 or later and run make test-wasm"
 else
 	@$(GO) build -o bin/wire ./internal/testkit/wire/serve
-	@# What ran is no proof for another glue.js, of which go test knows nothing, so nothing is cached.
+	@# The results depend on glue.js, which go test does not track, so they must not be cached.
 	GOOS=js GOARCH=wasm $(GO) test -timeout 5m -count 1 -gcflags=runtime=-l -exec="env $(WASM_EXEC)" $(WASM_PACKAGES)
 endif
 
 .PHONY: test-browser
-test-browser: ## the Go tests of the transports and of ./wasm in a page of Chromium, and the package in Chromium and Firefox
+test-browser: ## run the Go tests of ./transport and ./wasm in Chromium, and the tests of the npm package in Chromium and Firefox
 ifneq ($(NO_BROWSER),)
 	@if [ -n "$$LISTWATCH_CI" ]; then echo "missing: $(NO_BROWSER)"; exit 1; fi
-	@echo "Missing: $(NO_BROWSER), so the tests in browsers are skipped; on Debian: apt install nodejs npm chromium firefox-esr"
+	@echo "Missing: $(NO_BROWSER), so the browser tests are skipped; on Debian: apt install nodejs npm chromium firefox-esr"
 else
-	@# The other packages do not depend on the browser, so their tests run only in Node. Examples write files, which a page
-	@# does not have. The result depends on glue.js, which go test does not know, so nothing is cached.
+	@# The other packages do not depend on the browser, so their tests run only in Node. Examples are skipped because they
+	@# write files, which a page cannot do. The results depend on glue.js, which go test does not track, so they must not be cached.
 	CHROME=$(CHROME) GOOS=js GOARCH=wasm $(GO) test -timeout 5m -count 1 -run '^(Test|Fuzz)' \
 		-exec="env LISTWATCH_SERVE=$(CURDIR)/bin/wire node $(CURDIR)/e2e/browser/gotest.mjs" ./transport/... ./wasm
 	CHROME=$(CHROME) FIREFOX=$(FIREFOX) node --test --test-reporter=spec e2e/browser/
-	@# What holds the benchmark's figures against budgets.
+	@# Tests of the code that compares benchmark results with their limits.
 	node --test bench/browser/*.test.mjs
 endif
 
 .PHONY: screenshots
-screenshots: bin/lwcat wasm e2e/browser/node_modules/.package-lock.json ## the README's pictures of the dashboard and of lwcat, into docs/images/ (Node, npm and Chromium)
+screenshots: bin/lwcat wasm e2e/browser/node_modules/.package-lock.json ## write the README's images of the dashboard and of lwcat to docs/images/ (needs Node, npm and Chromium)
 	@$(GO) build -o bin/demo ./examples/demo
 	CHROME=$(CHROME) $(NODE) e2e/browser/picture.mjs
 	CHROME=$(CHROME) $(NODE) e2e/browser/terminal.mjs
 
-# What the tests in browsers are made of.
+# Builds the files that the browser tests use.
 .PHONY: browsers
 browsers: wasm e2e/browser/node_modules/.package-lock.json
 	@$(GO) build -o bin/wire ./internal/testkit/wire/serve
@@ -106,61 +106,62 @@ test-browser e2e: browsers
 endif
 
 .PHONY: wasm
-wasm: ## the browser's program, and what is made of Go's wasm_exec.js, into wasm/
+wasm: ## build the WASM module, and the files derived from Go's wasm_exec.js, in wasm/
 	@$(GO) run ./internal/tools/wasmbuild wasm
 
 .PHONY: test-js
-test-js: ## the JavaScript package and the dashboard in Node (Node and npm)
+test-js: ## run the tests of the npm package and of the dashboard in Node (needs Node and npm)
 ifeq ($(NODE),)
 	@if [ -n "$$LISTWATCH_CI" ]; then echo "Node is missing"; exit 1; fi
-	@echo "There is no Node, so the JavaScript package is not tested; with Node 20.16 or later and npm: make test-js"
+	@echo "Node is missing, so the npm package is not tested; install Node 20.16 or later and npm and run make test-js"
 else
 	@$(MAKE) --no-print-directory wasm wasm/node_modules/.package-lock.json
 	@$(GO) build -o bin/stage ./internal/testkit/stage
 	cd wasm && $(NODE) --test --test-timeout=120000 --test-reporter=spec test/*.test.mjs
-	@# The tests of the dashboard use happy-dom, which is a development dependency of the package.
+	@# The dashboard's tests use happy-dom, a development dependency of the npm package.
 	$(NODE) --test --test-timeout=120000 --test-reporter=spec examples/browser/test/*.test.js
 endif
 
 .PHONY: declarations
-declarations: wasm/node_modules/.package-lock.json ## generate wasm/index.d.ts, react.d.ts and glue.d.ts from the sources (Node and npm)
+declarations: wasm/node_modules/.package-lock.json ## generate wasm/index.d.ts, react.d.ts and glue.d.ts from the sources (needs Node and npm)
 	cd wasm && node declarations.mjs
 
 .PHONY: test-metrics
-test-metrics: ## the adapters to Prometheus and OpenTelemetry
-	@# What ran is no proof for other documentation, which lies outside of the module, so nothing is cached.
+test-metrics: ## run the tests of the Prometheus and OpenTelemetry adapters
+	@# The tests read documents outside the module, which go test does not track, so the results must not be cached.
 	cd examples/metrics && $(GO) test -count 1 $(if $(COMPILER),-race) -timeout 5m ./...
 
 .PHONY: test-adapters
-test-adapters: ## the adapters for client-go and controller-runtime
-	@# Documents are outside of the module, so Go cannot cache the results.
+test-adapters: ## run the tests of the client-go and controller-runtime adapters
+	@# The tests read documents outside the module, which go test does not track, so the results must not be cached.
 	cd adapters && $(GO) test -count 1 $(if $(COMPILER),-race) -timeout 5m . ./clientgo ./controllerruntime
 
 .PHONY: conformance
-conformance: $(if $(LISTWATCH_CI),e2e-server) ## the test suites of controller-runtime, with its own informers and with the adapters; needs make e2e-server
+conformance: $(if $(LISTWATCH_CI),e2e-server) ## run controller-runtime's test suites with its own informers and with the adapters; run make e2e-server first
 	cd adapters && $(GO) test -count 1 -timeout 30m ./conformance
 
-# In simulated time the module finds no entropy, which it takes from the jitter of clocks; and WebSocket takes SHA-1.
+# Go's FIPS module gathers entropy from clock jitter, which simulated time does not have. WebSocket needs SHA-1, which strict
+# FIPS mode forbids.
 NO_FIPS = TestDetectsDeadConnection|TestLimitsConcurrentDials
 NO_STRICT_FIPS = $(NO_FIPS)|TestKubeconfigProxies
 
 .PHONY: test-fips
-test-fips: ## the connections with Go's FIPS 140-3 module, and with nothing but what it approves of
+test-fips: ## run the connection tests in Go's FIPS 140-3 mode, and in its strict mode
 	GOFIPS140=latest GODEBUG=fips140=on $(GO) test -timeout 5m -skip '$(NO_FIPS)' ./transport/http ./transport/kubeconfig ./transport/ws ./internal/testkit/canary
 	GOFIPS140=latest GODEBUG=fips140=only $(GO) test -timeout 5m -skip '$(NO_STRICT_FIPS)' ./transport/http ./transport/kubeconfig ./internal/testkit/canary
 	GOFIPS140=latest GODEBUG=fips140=only $(GO) test -timeout 5m -run 'TestSecretsAreNotPrinted$$' ./cmd/lwcat
 
 .PHONY: test-386
-test-386: ## the tests of the library and of lwcat's internals with an int of 32 bits, where the machine can run them (linux/amd64)
+test-386: ## run the tests of the library and of lwcat's internal packages with a 32-bit int (needs linux/amd64)
 	GOARCH=386 $(GO) test -timeout 5m ./lw/... ./cache/... ./transport/... ./cmd/lwcat/internal/...
 
-# The oldest Go that is supported is the release before the newest; both are fetched.
+# The oldest and the newest supported Go release. The go command downloads them.
 TOOLCHAINS = go1.26.0 go1.27.4
-# Beside those that make release builds for.
+# Systems for which make release builds no binary.
 SYSTEMS    = linux/386 linux/arm linux/riscv64 linux/s390x freebsd/amd64 openbsd/amd64
 
 .PHONY: portable
-portable: test-386 ## that, the tests with the oldest and the newest Go, and builds for more systems
+portable: test-386 ## run test-386, run the tests with the oldest and the newest supported Go, and build for more systems
 	@set -e; for toolchain in $(TOOLCHAINS); do echo "$$toolchain test ./..."; GOTOOLCHAIN=$$toolchain $(GO) test -timeout 5m ./...; done
 	@set -e; for system in $(SYSTEMS); do echo "build for $$system"; GOOS=$${system%/*} GOARCH=$${system#*/} $(GO) build ./...; done
 
@@ -169,34 +170,34 @@ e2e-server: ## build a real kube-apiserver, etcd and kubectl into a cache folder
 	@e2e/build.sh > /dev/null
 
 .PHONY: e2e
-e2e: e2e-server ## the same scenarios against a real kube-apiserver, and a real kubectl against the embedded server
+e2e: e2e-server ## run the test scenarios against a real kube-apiserver, and a real kubectl against the embedded server
 	cd e2e && CHROME=$(CHROME) FIREFOX=$(FIREFOX) $(GO) test -timeout 20m -parallel 8 ./...
 
 .PHONY: soak
-soak: e2e-server ## broken connections and a dying kube-apiserver under load for SOAK (default 10m); SEED repeats the choices
+soak: e2e-server ## break connections and kill a loaded kube-apiserver for SOAK (default 10m); SEED repeats the random choices
 	cd e2e && SOAK=$(or $(SOAK),10m) $(GO) test ./soak -run TestSoak -v -count 1 -timeout 0
 
 .PHONY: soak-lwcat
-soak-lwcat: e2e-server ## the same for lwcat, ROUNDS times half a minute (default 10): its lines, folded, are the server's list
+soak-lwcat: e2e-server ## run the soak test with lwcat for ROUNDS rounds of 30 seconds (default 10) and compare its output with the server's list
 	cd e2e && ROUNDS=$(or $(ROUNDS),10) $(GO) test . -run TestLwcatSoak -v -count 1 -timeout 0
 
 .PHONY: e2e-clients
-e2e-clients: ## client-go's and the JavaScript client's informers against the embedded server (Node and npm for the latter)
+e2e-clients: ## run the informers of client-go and of the JavaScript client against the embedded server (the latter needs Node and npm)
 	@if command -v npm >/dev/null; then $(MAKE) --no-print-directory e2e/clients/node/node_modules/.package-lock.json; \
 	elif [ -n "$$LISTWATCH_CI" ]; then echo "npm is missing"; exit 1; fi
-	@# What ran is no proof for other documentation, which lies outside of the module, so nothing is cached.
+	@# The tests read documents outside the module, which go test does not track, so the results must not be cached.
 	cd e2e/clients && $(GO) test -count 1 -timeout 10m ./...
 	cd examples/clientgo && $(GO) test -count 1 -timeout 5m ./...
 
 .PHONY: lint
-lint: vulncheck lint-js prose ## gofmt, vet, staticcheck, module files; native and as wasm; the JavaScript, if there are Node and npm; and make prose
+lint: vulncheck lint-js prose ## check the Go code, the module files, known vulnerabilities, the JavaScript code and the prose
 	@unformatted=$$(gofmt -l .); test -z "$$unformatted" || { echo "run gofmt -w on: $$unformatted"; exit 1; }
 	$(GO) vet ./...
 	GOOS=js GOARCH=wasm $(GO) vet $(WASM_PACKAGES) ./internal/jsx ./internal/tools/bundle
-	@# All code and its tests must compile for other systems, and with an int of 32 bits.
+	@# All code and its tests must compile for other systems and with a 32-bit int.
 	GOOS=windows GOARCH=386 $(GO) vet ./...
 	GOOS=darwin $(GO) vet ./...
-	@# A library of lwcat's tests does not compile for wasip1, and all else does.
+	@# go vet also compiles tests, and a library of lwcat's tests does not compile for wasip1.
 	GOOS=wasip1 GOARCH=wasm $(GO) build ./lw/... ./cache/... ./transport/... ./cmd/...
 	cd e2e && $(GO) vet ./... && $(GO) mod tidy -diff
 	cd e2e/clients && $(GO) vet ./... && $(GO) mod tidy -diff
@@ -214,10 +215,10 @@ lint: vulncheck lint-js prose ## gofmt, vet, staticcheck, module files; native a
 	$(GO) mod verify
 
 .PHONY: lint-js
-lint-js: ## ESLint over the package and the dashboard, and tsc over the dashboard (Node and npm)
+lint-js: ## check the npm package and the dashboard with ESLint, and the dashboard with tsc (needs Node and npm)
 ifneq ($(NO_NPM),)
 	@if [ -n "$$LISTWATCH_CI" ]; then echo "missing: $(NO_NPM)"; exit 1; fi
-	@echo "Missing: $(NO_NPM), so the JavaScript is not linted; with Node 20.16 or later and npm: make lint-js"
+	@echo "Missing: $(NO_NPM), so the JavaScript code is not checked; install Node 20.16 or later and npm and run make lint-js"
 else
 	@$(MAKE) --no-print-directory wasm/node_modules/.package-lock.json
 	wasm/node_modules/.bin/tsc -p examples/browser
@@ -237,23 +238,23 @@ else
 		echo "$$(echo "$$files" | wc -l) files follow the rules of internal/tools/prose/styles"
 endif
 
-# The programs in bench/ that make bench runs one by one. With -short they do little work and only show that they run.
+# Programs in bench/ that make bench runs one after another. With -short, they do little work and only show that they run.
 BENCHES = decode list retained dropin binary store million watches storm flap wasm
 
 .PHONY: vulncheck
-vulncheck: ## whether a known vulnerability can be reached from our code; says so where the database cannot be asked
+vulncheck: ## check whether the code reaches a known vulnerability; prints a notice if the database is unreachable
 	@GOBIN=$(CURDIR)/bin $(GO) install $(GOVULNCHECK)
 	@said=$$(bin/govulncheck ./... 2>&1) && echo "$$said" || case "$$said" in \
-		*"fetching vulnerabilities"*) echo "NOT CHECKED for vulnerabilities, as their database cannot be reached:"; echo "$$said";; \
+		*"fetching vulnerabilities"*) echo "NOT CHECKED for vulnerabilities because the database is unreachable:"; echo "$$said";; \
 		*) echo "$$said"; exit 1;; esac
 
 .PHONY: bench
-bench: ## all that docs/performance.md shows, beside client-go; one of it: cd bench && go run ./store
+bench: ## run the benchmarks of docs/performance.md; to run one: cd bench && go run ./store
 	$(GO) test ./lw -run '^$$' -bench . -count 5
 	@set -e; for program in $(BENCHES); do echo "bench/$$program"; (cd bench && $(GO) run ./$$program); done
 
 .PHONY: bench-smoke
-bench-smoke: ## the same with little work: fails if a benchmark is broken, not if a machine is slow
+bench-smoke: ## run every benchmark briefly; fails if one is broken, not if the machine is slow
 	$(GO) test ./lw -run '^$$' -bench . -benchtime 1x
 	cd bench && $(GO) test ./...
 	cd bench/operator && $(GO) vet . && $(GO) mod tidy -diff
@@ -264,7 +265,7 @@ bench-operator: e2e-server ## cert-manager's cainjector on a real kube-apiserver
 	cd bench/operator && $(GO) run .
 
 .PHONY: bench-browser
-bench-browser: wasm e2e/browser/node_modules/.package-lock.json $(if $(CHECK),,e2e/clients/node/node_modules/.package-lock.json) ## the package beside plain JavaScript and others in Chromium, Firefox and Node; CHECK=1 holds it to its budgets, and no more
+bench-browser: wasm e2e/browser/node_modules/.package-lock.json $(if $(CHECK),,e2e/clients/node/node_modules/.package-lock.json) ## compare the npm package with other clients in Chromium, Firefox and Node; CHECK=1 checks only its limits
 	@cd bench && $(GO) build -o ../bin/bench-browser ./browser
 ifndef CHECK
 	@mkdir -p bin/clientgo && cp "$$($(GO) env GOROOT)/lib/wasm/wasm_exec.js" bin/clientgo/
@@ -273,26 +274,26 @@ endif
 	@CHROME=$(CHROME) FIREFOX=$(FIREFOX) $(NODE) bench/browser/run.mjs bin/bench-browser bin/clientgo/clientgo.wasm
 
 .PHONY: api
-api: ## note the public API as it is now in api/, which a test compares
+api: ## update the record of the public API in api/
 	$(GO) test ./internal/testkit/rules -run PublicAPI -update
 
 .PHONY: sim
-sim: ## play SEEDS seeds of the simulation (default 100000), beginning with FIRST
+sim: ## run the simulation with SEEDS seeds (default 100000), starting at FIRST
 	SEEDS=$(or $(SEEDS),100000) $(GO) test ./internal/testkit/sim -run TestSimulation -v -timeout 0
 
 .PHONY: fuzz
-fuzz: ## each fuzz target for FUZZTIME (default 1m), and the calls into JavaScript; ONLY=lw/FuzzValue runs one
+fuzz: ## run each Go and JavaScript fuzz target for FUZZTIME (default 1m); ONLY=lw/FuzzValue runs one Go target
 	@internal/tools/fuzz.sh '$(or $(FUZZTIME),1m)' '$(ONLY)'
 ifeq ($(NODE),)
-	@echo "There is no Node, so the JavaScript package is not fuzzed"
+	@echo "Node is missing, so the npm package is not fuzzed"
 else ifndef ONLY
 	@$(MAKE) --no-print-directory wasm
 	@set -e; for tests in fuzz saved; do FUZZTIME=$(or $(FUZZTIME),1m) $(NODE) wasm/test/$$tests.test.mjs; done
 endif
 
-# Mutates the files of one package, without those of the packages below it.
+# Mutates the files of one package, but not those of the packages in its subfolders.
 .PHONY: mutants
-mutants: ## small mistakes in PACKAGE (default ./lw) that its tests miss; FILE=skip takes only the files with names that match
+mutants: ## list mutations of PACKAGE (default ./lw) that its tests do not detect; FILE=skip mutates only files with matching names
 	@cd $(or $(PACKAGE),./lw) && skip=$$(ls *.go | grep -v -e '$(or $(FILE),.)' | sed 's/.*/-E ^&$$/'); cd $(CURDIR) && \
 		$(GO) run $(GREMLINS) unleash $(or $(PACKAGE),./lw) --invert-logical --invert-bitwise -E / $$skip
 
@@ -313,20 +314,20 @@ size-informer:
 	$(call stripped,informer,bench,./binary/listwatch,$(INFORMER_BUDGET))
 
 .PHONY: size
-size: wasm size-lwcat size-informer ## the sizes of the WASM modules, of lwcat and of a program with an informer; fails above their budgets
+size: wasm size-lwcat size-informer ## print the sizes of the WASM modules, of lwcat and of a program with an informer; fails if one exceeds its limit
 ifeq ($(NODE),)
-	@echo "make size needs Node 20 or later, for its brotli"; exit 1
+	@echo "make size needs Node 20 or later to compress with brotli"; exit 1
 else
 	@mkdir -p bin && $(GO) run ./internal/tools/wasmbuild internal/tools/bundle bin/bundle.wasm
 	@$(NODE) internal/tools/bundle/size.mjs wasm/listwatch.wasm $(SIZE_BUDGET)
 	@$(NODE) internal/tools/bundle/size.mjs bin/bundle.wasm $(BUNDLE_BUDGET)
 endif
 
-# The platforms that make release builds lwcat for.
+# Platforms for which make release builds lwcat.
 PLATFORMS = linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
 
 .PHONY: release
-release: wasm ## into dist/: lwcat for six platforms, the npm tarball, a bill of materials, checksums
+release: wasm ## write a release to dist/: lwcat for six platforms, the npm tarball, a bill of materials and checksums
 	@rm -rf dist && mkdir dist
 	@set -e; for platform in $(PLATFORMS); do \
 		export CGO_ENABLED=0 GOOS=$${platform%/*} GOARCH=$${platform#*/}; echo "lwcat for $$platform"; \
@@ -335,26 +336,26 @@ release: wasm ## into dist/: lwcat for six platforms, the npm tarball, a bill of
 	@cat dist/SHA256SUMS
 
 .PHONY: reproducible
-reproducible: ## build a release of the last commit in two folders, once with an empty cache: are they the same bytes?
+reproducible: ## build the last commit in two folders, once with an empty cache, and check that the releases are identical
 	@place=$$(mktemp -d) && trap 'rm -rf "$$place"' EXIT && cd "$$place" && git clone -q $(CURDIR) one && git clone -q $(CURDIR) a-longer-name && \
 		$(MAKE) --no-print-directory -C one release PLATFORMS=linux/amd64 && \
 		GOCACHE=$$place/cache $(MAKE) --no-print-directory -C a-longer-name release PLATFORMS=linux/amd64 && \
 		cmp one/dist/SHA256SUMS a-longer-name/dist/SHA256SUMS
 
-# The stages of ci. Those in the first lane mostly compute, and those in the second lane mostly wait. Stages that build the
-# WASM module are in one lane. make npm runs before them, because gofmt and ESLint must not see packages that are being installed.
+# The stages of ci run in two lanes. Stages in BUSY mostly compute, and stages in WAITING mostly wait. Stages that build the
+# WASM module share one lane. make npm runs first, because gofmt and ESLint must not read packages during their installation.
 BUSY    = test lint test-386 test-fips test-metrics e2e-clients
 WAITING = e2e test-adapters test-browser test-js demo size
-# The additional stages of ci-full.
+# Additional stages of ci-full.
 LONG    = reproducible bench-smoke portable conformance fuzz soak soak-lwcat
 
 .PHONY: ci
-ci: ## what continuous integration runs, with the time of each stage
+ci: ## run all checks of continuous integration and print the time of each stage
 	@$(MAKE) --no-print-directory -j3 npm
 	@DURATION=5s internal/tools/stages/stages.sh '$(BUSY)' '$(WAITING)'
 
 .PHONY: ci-full
-ci-full: ci ## that, and what takes too long for each change: portability, short fuzzing and soaks
+ci-full: ci ## run ci and the slow checks, such as portability, short fuzzing and soak tests
 	@FUZZTIME=20s SOAK=5m ROUNDS=5 internal/tools/stages/stages.sh '$(LONG)'
 
 # Installs all npm packages that the stages need.

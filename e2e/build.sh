@@ -1,34 +1,32 @@
 #!/usr/bin/env bash
-# Builds the servers of the end-to-end tests, etcd and kube-apiserver in one
-# binary "kube", and kubectl, and prints the folder that holds them as the last
-# line on stdout. Everything else goes to stderr.
+# Builds the programs of the end-to-end tests: "kube", which contains etcd and
+# kube-apiserver, and kubectl. Prints their folder as the last line on stdout.
+# All other output goes to stderr.
 #
-#   build.sh          build what is missing
+#   build.sh          build the missing programs
 #   build.sh --where  print the folder and build nothing
 #
-# The folder is outside the tree, because the binaries outlive a checkout:
-# $LISTWATCH_CACHE, else listwatch/ in $XDG_CACHE_HOME or ~/.cache. Its name
-# carries a hash of all that decides what the binaries are, so that another
-# version never meets an old binary.
+# The folder is in $LISTWATCH_CACHE, or else in listwatch/ in $XDG_CACHE_HOME or
+# ~/.cache, so it is kept when a checkout is deleted. Its name contains a hash
+# of the inputs of the build, so an outdated binary is never used.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 
-# The servers run on this machine, whatever the caller is building for.
+# The servers run on this machine, even if the caller builds for another platform.
 unset GOOS GOARCH
-# Without cgo the binaries need no C compiler, and no C library when they run
-# from a cache that was filled on another machine.
+# Without cgo, the build needs no C compiler. The binaries need no C library, so
+# they also run from a cache that was filled on another machine.
 export CGO_ENABLED=0
 
-# Says to stderr what is going on.
+# Prints a message to stderr.
 say() { printf 'e2e/build.sh: %s\n' "$*" >&2; }
 
-# Hashes stdin with whichever tool the system has.
+# Hashes stdin with the tool that the system has.
 sha256() {
 	if command -v sha256sum >/dev/null; then sha256sum; else shasum -a 256; fi
 }
 
-# The version of Kubernetes, such as v1.36.3. The servers know it only by flags
-# of the linker.
+# The version of Kubernetes, such as v1.36.3. Linker flags set it in the servers.
 version=$(awk '$1 == "k8s.io/kubernetes" { print $2; exit }' go.mod)
 IFS=. read -r major minor _ <<<"${version#v}"
 ldflags='-s -w'
@@ -38,8 +36,8 @@ for package in k8s.io/component-base/version k8s.io/client-go/pkg/version; do
 done
 build=(go build -trimpath -buildvcs=false "-ldflags=$ldflags")
 
-# Only the lines of go.mod about Kubernetes and etcd count: a new dependency of
-# the tests must not cost a build.
+# The hash covers only the lines of go.mod about Kubernetes and etcd, so a new
+# dependency of the tests does not require another build.
 key=$({
 	printf '%s\n' "${build[*]}"
 	grep -E 'k8s\.io/|go\.etcd\.io/' go.mod | sed 's| // indirect||' | sort
@@ -68,11 +66,11 @@ fi
 
 say "building kube-apiserver $version, etcd and kubectl"
 say "the first build takes about 8 minutes on two cores, downloads 0.6 GB"
-say "and needs 2 GB in Go's build cache; later ones take half a minute"
+say "and needs 2 GB in Go's build cache; later builds take half a minute"
 mkdir -p "$folder"
 temporary=$(mktemp -d "$folder/build.XXXXXX")
 pid=
-# A background job ignores Ctrl-C in a script, so it is stopped by hand.
+# A background job in a script ignores Ctrl-C, so the script kills it at exit.
 trap 'if [[ -n $pid ]]; then kill "$pid" 2>/dev/null || true; fi; rm -rf "$temporary"' EXIT
 trap 'exit 130' INT TERM
 
@@ -89,8 +87,8 @@ while kill -0 "$pid" 2>/dev/null; do
 done
 wait "$pid"
 pid=
-# A rename is atomic: a test finds a whole binary or none, and of two builds at
-# the same time the last one wins with the same bytes.
+# A rename is atomic, so a test finds either a complete binary or no binary.
+# Concurrent builds produce identical binaries.
 mv -f "$temporary/kubectl" "$folder/kubectl"
 mv -f "$temporary/kube" "$folder/kube"
 say "done in $SECONDS s"

@@ -26,11 +26,11 @@ type etcdCourse struct {
 	*testing.T
 	server    *kube.Etcd
 	reflector *cache.Reflector[*etcd.Entry]
-	events    []lw.Event[*etcd.Entry] // events of the current or last run
+	events    []lw.Event[*etcd.Entry] // events of the current or latest run
 	changes   []cache.Change[*etcd.Entry]
 }
 
-// TestEtcd runs the engine and the store against etcd itself instead of Kubernetes. No change may be lost.
+// No change may be lost. The test uses etcd instead of Kubernetes.
 func TestEtcd(t *testing.T) {
 	t.Parallel() // starts its own etcd and is mostly idle
 	client := &http.Transport{}
@@ -40,7 +40,7 @@ func TestEtcd(t *testing.T) {
 	c := &etcdCourse{T: t, server: server, reflector: cache.NewReflector(keys, &lw.Options{PageSize: 3})}
 	c.write("/app", "no", "/app/a", "1", "/app/b", "1", "/app/c", "1", "/app/d", "1", "/app/e", "1", "/app/f", "1", "/app/g", "1", "/app0", "no")
 
-	t.Log("pages, single writes, a transaction, and a progress report while only other keys change")
+	t.Log("pages, single writes, a transaction, and progress notifications while only other keys change")
 	c.run(func() {
 		c.sees(c.write("/app/a", "2"))
 		c.sees(c.write("/app/b", ""))

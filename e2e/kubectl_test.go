@@ -50,7 +50,7 @@ func (k *kubectl) run(args ...string) string {
 	return string(out)
 }
 
-// file writes an object's JSON to a file.
+// file writes an object's JSON to a file and returns its path.
 func (k *kubectl) file(object string) string {
 	path := filepath.Join(k.TempDir(), "object.json")
 	require.NoError(k, os.WriteFile(path, []byte(object), 0o600))

@@ -37,7 +37,7 @@ func (b comparison) kubectl(args ...string) *exec.Cmd {
 	return exec.CommandContext(ctx, b.Kubectl, append([]string{"--kubeconfig", b.Kubeconfig, "--cache-dir", b.TempDir()}, args...)...)
 }
 
-// running is a started command and its output so far.
+// running is a started command with the output that it has printed so far.
 type running struct {
 	mu       sync.Mutex
 	out, err bytes.Buffer
@@ -104,8 +104,8 @@ func (b comparison) ends(r *running) int {
 	return r.cmd.ProcessState.ExitCode()
 }
 
-// TestKubectlExitsWhenItsWatchEnds shows that kubectl exits with 0 and no message when its watch times out or the server dies.
-// lwcat keeps running and prints the changes that kubectl misses.
+// TestKubectlExitsWhenItsWatchEnds checks that kubectl exits with 0 and prints no message when its watch times out or
+// the server dies. lwcat keeps running and prints the changes that kubectl misses.
 func TestKubectlExitsWhenItsWatchEnds(t *testing.T) {
 	b := newComparison(t)
 	ours := b.start(b.command("cm", "-o", "name"))
@@ -120,7 +120,7 @@ func TestKubectlExitsWhenItsWatchEnds(t *testing.T) {
 	theirs = b.start(b.kubectl("get", "cm", "-w", "-o", "name"))
 	b.see(theirs, "configmap/first")
 	b.create("before-the-kill")
-	b.see(theirs, "configmap/before-the-kill") // its watch is open
+	b.see(theirs, "configmap/before-the-kill") // the watch of kubectl is open
 	b.Kill()
 	require.Zero(t, b.ends(theirs), "kubectl reports success although the server died")
 	t.Logf("kubectl's stderr after the server was killed: %q", theirs.stderr())

@@ -111,7 +111,7 @@ func (s *lwcatSoak) impatient() http.Handler {
 	}
 }
 
-// follow runs lwcat repeatedly until restarts ends, and keeps the last run until ctx ends.
+// follow runs lwcat repeatedly until restarts is done, and keeps the last process running until ctx is done.
 func (s *lwcatSoak) follow(ctx, restarts context.Context, name, transport string, more ...string) {
 	out, err := os.Create(filepath.Join(s.folder, name+".out"))
 	require.NoError(s, err)
@@ -129,7 +129,7 @@ func (s *lwcatSoak) follow(ctx, restarts context.Context, name, transport string
 		cmd := exec.CommandContext(run, s.lwcat, append([]string{"-s", s.url, "--token", s.AdminToken, "--transport", transport, "-o", "jsonl", soakPath}, more...)...)
 		cmd.Stdout, cmd.Stderr = out, told
 		cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
-		_ = cmd.Run() // the exit code is checked below
+		_ = cmd.Run() // the test checks the exit code below
 		cancel()
 		if code := cmd.ProcessState.ExitCode(); code != 130 && code != -1 { // -1: the signal may arrive before lwcat handles it
 			s.Errorf("%s exited with code %d", name, code)
@@ -163,8 +163,8 @@ func (s *lwcatSoak) write(ctx context.Context, number int) {
 	}
 }
 
-// accidents breaks the server in each way. The environment variable ROUNDS sets the number of repetitions. The default
-// is 1.
+// accidents breaks the server in several ways. The environment variable ROUNDS sets the number of repetitions. The
+// default is 1.
 func (s *lwcatSoak) accidents() {
 	rounds, err := strconv.Atoi(cmp.Or(os.Getenv("ROUNDS"), "1"))
 	require.NoError(s, err, "ROUNDS")
@@ -180,7 +180,7 @@ func (s *lwcatSoak) accidentsOnce() {
 		return s.StartAPIServer(ctx)
 	}
 	for _, happen := range []func(context.Context) error{s.Compact, restart, s.ExpireVersions, s.Compact} {
-		// This pause lets writes and watch timeouts happen. The test does not wait for a condition here.
+		// Writes and watch timeouts happen during this pause.
 		time.Sleep(6 * time.Second)
 		require.NoError(s, happen(ctx))
 	}
@@ -205,7 +205,7 @@ func (s *lwcatSoak) list() string {
 	return strings.Join(lines, "")
 }
 
-// fold returns the state that a run's lines lead to, or the contradiction between them.
+// fold returns the state that results from the lines of a run, or an error message if the lines contradict each other.
 func (s *lwcatSoak) fold(name string) string {
 	file, err := os.Open(filepath.Join(s.folder, name+".out"))
 	require.NoError(s, err)

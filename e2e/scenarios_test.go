@@ -18,8 +18,8 @@ import (
 // TestRealServer runs the scenarios of the embedded server on a real kube-apiserver, over JSON and protobuf.
 func TestRealServer(t *testing.T) { runScenarios(t, shared.Get(t), protobufConfigMaps{}) }
 
-// TestWithoutWatchCache runs the scenarios on a server that reads everything from etcd. Lists of resourceVersion "0" come in
-// pages, and resourceVersions expire when etcd compacts its history.
+// TestWithoutWatchCache runs the scenarios on a server that reads everything from etcd. Lists at resourceVersion "0"
+// are paged, and resourceVersions expire when etcd compacts its history.
 func TestWithoutWatchCache(t *testing.T) {
 	t.Parallel() // starts its own cluster and is mostly idle
 	runScenarios(t, kube.Start(t, "--watch-cache=false"), nil)

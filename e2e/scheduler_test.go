@@ -9,8 +9,8 @@ import (
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 )
 
-// TestScheduler runs the scheduler example against a real kube-apiserver. Break kills the server here, while the
-// embedded one only drops connections. No controller runs, so the test creates the nodes itself.
+// TestScheduler runs the scheduler example against a real kube-apiserver. Here, Break kills the server. With the
+// embedded server, it only drops connections. No controller runs, so the test creates the nodes itself.
 func TestScheduler(t *testing.T) {
 	t.Parallel() // starts its own cluster and is mostly idle
 	c := kube.Start(t)

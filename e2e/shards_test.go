@@ -12,7 +12,8 @@ import (
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 )
 
-// TestShards checks that two halves of a collection add up to the whole on a server that supports shards.
+// TestShards checks that two shards of a collection together contain all of its objects on a server that supports
+// shards.
 func TestShards(t *testing.T) {
 	t.Parallel() // starts its own cluster and is mostly idle
 	c := kube.Start(t, "--feature-gates=ShardedListAndWatch=true")

@@ -15,7 +15,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
 )
 
-// TestTables checks that the embedded server returns the same Tables of a custom resource as a real one. It ignores
+// TestTables checks that the embedded server and a real server return the same Tables of a custom resource. It ignores
 // descriptions and values that differ between any two clusters.
 func TestTables(t *testing.T) {
 	c := shared.Get(t)

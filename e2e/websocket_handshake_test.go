@@ -71,7 +71,7 @@ func tryHandshakes(t *testing.T, w *watched) {
 			if test.code == http.StatusSwitchingProtocols {
 				require.NoError(t, err)
 				requireUpgraded(t, res, test.answer)
-				closed(t, conn) // at the timeout
+				closed(t, conn) // the server closes the watch at its timeout
 				return
 			}
 			require.ErrorIs(t, err, websocket.ErrBadHandshake)

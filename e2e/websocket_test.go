@@ -19,7 +19,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
 )
 
-// messageTimeout bounds each wait for a message.
+// messageTimeout limits each wait for a message.
 const messageTimeout = 30 * time.Second
 
 const (
@@ -163,7 +163,7 @@ func tryPings(t *testing.T, w *watched) {
 	conn.SetPongHandler(func(data string) error { pongs = append(pongs, data); return nil })
 	conn.SetPingHandler(func(string) error { return errors.New("the server sent a ping") })
 	require.NoError(t, conn.WriteMessage(websocket.TextMessage, []byte("ignored")))
-	require.NoError(t, conn.WriteMessage(websocket.BinaryMessage, []byte("ignored too")))
+	require.NoError(t, conn.WriteMessage(websocket.BinaryMessage, []byte("also ignored")))
 	require.NoError(t, conn.WriteControl(websocket.PingMessage, []byte("one"), time.Now().Add(messageTimeout)))
 	require.NoError(t, conn.WriteControl(websocket.PingMessage, nil, time.Now().Add(messageTimeout)))
 	closed(t, conn)

@@ -200,7 +200,7 @@ func (c *collection) sendChange(change *cache.Change[*row], version string) {
 				batch = appendField(batch, object.Get(path).String())
 			}
 		}
-		return appendField(batch, text) // last, because records.js reads all fields before it at once
+		return appendField(batch, text) // must be last, because records.js reads all fields before it at once
 	})
 }
 

@@ -8,7 +8,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/internal/jsx"
 )
 
-// The kinds of records. They must match records.js.
+// These are the kinds of records. They must match records.js.
 const (
 	added = iota + 1
 	modified
@@ -23,9 +23,9 @@ const (
 	page
 )
 
-// outbox batches records. It sends them to the host when all other goroutines are waiting or a batch is full. A record
-// starts with one byte for its kind and one byte for the number of fields. Each field is its length in 4 bytes,
-// followed by its bytes.
+// outbox batches records. It sends them to the host when all other goroutines are blocked or a batch is full. A record
+// starts with one byte for its kind and one byte for the number of fields. Each field consists of its length in 4 bytes
+// and its bytes.
 type outbox struct {
 	mu      sync.Mutex
 	pending []*collection
@@ -66,7 +66,7 @@ func appendField[text string | []byte](b []byte, field text) []byte {
 }
 
 // send sends all batches to the host whenever records are due. Goroutines on the single thread are not preempted, so
-// send runs when all others are waiting.
+// send runs when all others are blocked.
 func (o *outbox) send() {
 	o.init()
 	for range o.due {
@@ -86,6 +86,6 @@ func (o *outbox) flush(c *collection) {
 	jsx.Emit(c.id, c.batch)
 	c.batch, c.records = c.batch[:0], 0
 	if cap(c.batch) > 2*batchBytes {
-		c.batch = nil // do not keep a large buffer for one large object
+		c.batch = nil // releases a buffer that one large object may have grown
 	}
 }

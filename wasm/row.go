@@ -106,7 +106,7 @@ func appendSum(b, text []byte) []byte {
 	return strconv.AppendUint(b, hash(text), 36)
 }
 
-// hash processes 8 bytes at a time in two independent lanes, like XXH64. hash/crc32 would take 7 times as long here, a
+// hash processes 8 bytes at a time in two independent lanes, like XXH64. hash/crc32 would be 7 times as slow and take a
 // tenth of the processing time of an event.
 func hash(text []byte) uint64 {
 	a, b := uint64(len(text)), odd

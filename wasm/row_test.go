@@ -8,9 +8,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Texts that differ in one bit, in the order of two words or in their length must have different hashes.
+// Strings that differ in one bit, in the order of two words or in their length must have different hashes.
 func TestHash(t *testing.T) {
-	text := []byte("twenty-four bytes at the beginning, and some that fill no word")
+	text := []byte("twenty-four bytes at the beginning, then a partial word")
 	seen := map[uint64]string{hash(text): string(text)}
 	add := func(text string) {
 		sum := hash([]byte(text))

@@ -15,7 +15,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
 )
 
-// applied is a handler that keeps the state that the events add up to.
+// applied is a handler that keeps the state that results from the events.
 type applied struct {
 	t    *testing.T
 	mu   sync.Mutex
@@ -57,8 +57,8 @@ func (f *applied) equals(pods map[string]string) bool {
 	return fmt.Sprint(f.pods) == fmt.Sprint(pods)
 }
 
-// TestBrokenServer breaks connections, expires versions and sends garbage while Pods change. In the end the events add up to the
-// state of the server.
+// TestBrokenServer breaks connections, expires resourceVersions and sends invalid data while Pods change. At the end,
+// the state that results from the events must equal the state of the server.
 func TestBrokenServer(t *testing.T) {
 	t.Parallel()
 	server := startServer(t)

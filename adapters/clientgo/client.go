@@ -18,7 +18,7 @@ type client struct {
 	rejected atomic.Bool
 
 	mu             sync.Mutex
-	json, protobuf *lw.Client[*object] // made when the collection is known. protobuf may remain nil
+	json, protobuf *lw.Client[*object] // created when the collection is known; protobuf may remain nil
 }
 
 // StreamsLists reports that the client supports streaming lists.
@@ -38,7 +38,7 @@ func (l *client) Watch(ctx context.Context, opts lw.WatchOptions) iter.Seq2[lw.E
 	})
 }
 
-// clients returns the clients. They know the group and version of the collection, so that they reject other lists.
+// clients returns the clients. The clients know the group and version of the collection, so they reject other lists.
 func (l *client) clients(ctx context.Context) (json, protobuf *lw.Client[*object], err error) {
 	target, err := l.informer.source.resolve(ctx)
 	if err != nil {
@@ -59,7 +59,8 @@ func (l *client) clients(ctx context.Context) (json, protobuf *lw.Client[*object
 	return l.json, l.protobuf, err
 }
 
-// negotiate makes a request. If the server rejects protobuf before the first value, negotiate repeats the request in JSON.
+// negotiate sends a request. If the server rejects protobuf before the first value, negotiate repeats the request for
+// JSON.
 func negotiate[V any](ctx context.Context, l *client, request func(context.Context, *lw.Client[*object]) iter.Seq2[V, error]) iter.Seq2[V, error] {
 	held := recall.From[*object](ctx, l)
 	of := func(made *lw.Client[*object]) iter.Seq2[V, error] {

@@ -8,16 +8,16 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// objectCodec makes stored objects of JSON. It implements [lw.Codec].
+// objectCodec converts JSON to stored objects. It implements [lw.Codec].
 type objectCodec struct {
 	decoder   *decoder
 	text      lw.Codec[*lw.Object]
-	packing   lw.Codec[*compact.Object] // compresses the objects of text; nil if objects stay uncompressed
-	transform cache.TransformFunc       // nil for none; set before the run
+	packing   lw.Codec[*compact.Object] // compresses the JSON of the objects; nil if objects stay uncompressed
+	transform cache.TransformFunc       // may be nil; set before the run
 	report    func(*object, error)
 }
 
-// newCodec returns the codec of an informer. It panics if a path of a field is malformed.
+// newCodec returns the codec of an informer. It panics if the path of a field is malformed.
 func newCodec(d *decoder, example runtime.Object, opts *Extras, report func(*object, error)) *objectCodec {
 	c := &objectCodec{decoder: d, text: lw.RawCodec{}, report: report}
 	if opts.Fields != nil {
@@ -26,7 +26,7 @@ func newCodec(d *decoder, example runtime.Object, opts *Extras, report func(*obj
 	if len(d.fields) > 0 {
 		projection, err := lw.Project(d.fields...)
 		if err != nil {
-			panic(err) // as for invalid indexers, because client-go's constructors return no error
+			panic(err) // client-go's constructors return no error and also panic for invalid indexers
 		}
 		c.text = projection
 	}
@@ -47,7 +47,7 @@ func (c *objectCodec) protobuf() bool {
 	return c.decoder.protobuf() && len(c.decoder.fields) == 0 && c.packing == nil
 }
 
-// Decode implements [lw.Codec]. Only a transform needs the struct of the object.
+// Decode implements [lw.Codec]. It creates the struct of the object only for a transform.
 func (c *objectCodec) Decode(s *lw.Scanned) (*object, error) {
 	if c.packing != nil && c.transform == nil {
 		o, err := c.packing.Decode(s)
@@ -84,8 +84,8 @@ func (c *objectCodec) Same(o *object, s *lw.Scanned) bool {
 	return err == nil && text.Raw() == o.Raw()
 }
 
-// transformed returns the result of the transform. If the result has the type of the informer, its bytes are kept. Any other
-// value is kept itself.
+// transformed returns the result of the transform. If the result has the type of the informer, its bytes are stored.
+// Any other value is stored unchanged.
 func (c *objectCodec) transformed(o *object) (*object, error) {
 	before, err := c.decoder.decode(o.encoded)
 	if err != nil {

@@ -16,16 +16,16 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// FactoryOptions are the settings of a factory. The zero value selects all namespaces.
+// FactoryOptions contains the settings of a factory. The zero value selects all namespaces.
 type FactoryOptions struct {
 	// Namespace selects one namespace. It has no effect on typed informers of objects without a namespace.
 	Namespace string
-	// TweakListOptions may set selectors, as in client-go.
+	// TweakListOptions may set selectors, like in client-go.
 	TweakListOptions func(*metav1.ListOptions)
 	Extras
 }
 
-// collections makes the informers of a factory.
+// collections creates the informers of a factory.
 type collections struct {
 	config  *rest.Config
 	http    *http.Client
@@ -44,17 +44,17 @@ func newCollections(config *rest.Config, resync time.Duration, opts *FactoryOpti
 	}
 	client, err := rest.HTTPClientFor(config)
 	if err != nil {
-		return nil, fmt.Errorf("clientgo: an HTTP client for the rest.Config: %w", err)
+		return nil, fmt.Errorf("clientgo: cannot create an HTTP client for the rest.Config: %w", err)
 	}
 	client = WrapHTTPClient(client)
 	dynamicClient, err := dynamic.NewForConfigAndClient(config, client)
 	if err != nil {
-		return nil, fmt.Errorf("clientgo: a client for the rest.Config: %w", err)
+		return nil, fmt.Errorf("clientgo: cannot create a client for the rest.Config: %w", err)
 	}
 	return &collections{config: config, http: client, dynamic: dynamicClient, resync: resync, opts: *opts}, nil
 }
 
-// informer returns an informer of a collection whose objects have the type of example.
+// informer returns an informer for a collection whose objects have the type of example.
 func (c *collections) informer(gvr schema.GroupVersionResource, namespace string, example runtime.Object, resync time.Duration) cache.SharedIndexInformer {
 	target := c.dynamic.Resource(gvr).Namespace(namespace)
 	lister := &cache.ListWatch{
@@ -66,7 +66,7 @@ func (c *collections) informer(gvr schema.GroupVersionResource, namespace string
 		},
 		WatchFuncWithContext: func(context.Context, metav1.ListOptions) (watch.Interface, error) { return nil, errNoWatch },
 	}
-	accept := cmp.Or(c.config.AcceptContentTypes, c.config.ContentType) // as in client-go
+	accept := cmp.Or(c.config.AcceptContentTypes, c.config.ContentType) // like client-go
 	from := &source{lister: cache.ToListerWatcherWithContext(lister), accept: &accept}
 	return newInformer(from, lister, example, InformerOptions{
 		ResyncPeriod: resync,

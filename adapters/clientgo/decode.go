@@ -18,8 +18,8 @@ import (
 // decoder converts between stored bytes and the Go type of one informer.
 type decoder struct {
 	example reflect.Type            // a pointer to a struct
-	kind    schema.GroupVersionKind // for PartialObjectMetadata: the kind that the example has
-	fields  []string                // paths of the fields that objects have; none for all
+	kind    schema.GroupVersionKind // only for PartialObjectMetadata: the kind of the example
+	fields  []string                // paths of the fields that objects keep; if empty, objects keep all fields
 	recent  *recent
 }
 
@@ -36,13 +36,13 @@ func (d *decoder) metadataOnly() bool {
 	return d.example == reflect.TypeFor[*metav1.PartialObjectMetadata]()
 }
 
-// protobuf reports whether the type of the informer has methods for protobuf.
+// protobuf reports whether the informer's type has protobuf methods.
 func (d *decoder) protobuf() bool {
 	return !d.metadataOnly() && d.example.Implements(reflect.TypeFor[protobufType]()) && d.example.Implements(reflect.TypeFor[metav1.Object]())
 }
 
-// encode returns bytes that decode reads, in the encoding of like. It returns nil if object has another type than the
-// informer, or if object cannot be encoded.
+// encode returns bytes that decode reads, in the same encoding as like. It returns nil if the type of object differs
+// from the informer's type, or if object cannot be encoded.
 func (d *decoder) encode(object runtime.Object, like encoded) encoded {
 	if reflect.TypeOf(object) != d.example {
 		return nil
@@ -77,7 +77,7 @@ func marshalJSON(object runtime.Object) (encoded, error) {
 	return lw.ParseObject(text)
 }
 
-// decode returns a new object. Like client-go's decoder it leaves TypeMeta of a typed object empty.
+// decode returns a new object. Like client-go's decoder, it leaves TypeMeta of a typed object empty.
 func (d *decoder) decode(from encoded) (runtime.Object, error) {
 	object := reflect.New(d.example.Elem()).Interface().(runtime.Object)
 	if m, ok := from.(*message); ok {

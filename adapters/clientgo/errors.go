@@ -10,7 +10,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// apiError returns an error that apimachinery's functions understand, such as apierrors.IsForbidden. It wraps err.
+// apiError returns an error that wraps err and works with apimachinery's functions, such as apierrors.IsForbidden.
 func apiError(err error) error {
 	status, ok := errors.AsType[*lw.StatusError](err)
 	if !ok {
@@ -19,7 +19,7 @@ func apiError(err error) error {
 	return &statusError{api: &apierrors.StatusError{ErrStatus: statusOf(status)}, lw: err}
 }
 
-// statusError matches the errors of apimachinery and those of package lw.
+// statusError matches the errors of apimachinery and the errors of package lw.
 type statusError struct {
 	api *apierrors.StatusError
 	lw  error

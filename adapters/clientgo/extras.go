@@ -7,28 +7,29 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// Extras are settings that client-go's informers do not have. With the zero value, informers behave like client-go's.
+// Extras contains settings that client-go's informers do not have. With the zero value, informers behave like
+// client-go's.
 type Extras struct {
 	// DropManagedFields removes metadata.managedFields from all objects. The field is often half of an object.
 	DropManagedFields bool
 
-	// CoalesceEvents merges the events that wait for a handler, so that one event per object waits. The merged event leads from
-	// the last state that the handler received to the current state. The handler receives no event for an object that was
-	// created and deleted while it was busy.
+	// CoalesceEvents merges the queued events of each object into one event. The merged event leads from the last state
+	// that the handler received to the current state. The handler receives no event for an object that was created and
+	// deleted while the handler was busy.
 	CoalesceEvents bool
 
-	// QueueCapacity limits the number of events that wait for each handler. While a queue is full, the informer reads no events,
-	// and its other handlers wait, too. A handler must not wait for a change of the store then. With zero, the number has no
-	// limit. QueueCapacity has no effect with CoalesceEvents.
+	// QueueCapacity limits the number of queued events of each handler. While a queue is full, the informer reads no
+	// events, so its other handlers receive none either. A handler must then not block until the store changes. Zero
+	// means no limit. QueueCapacity has no effect with CoalesceEvents.
 	QueueCapacity int
 
-	// Fields returns the paths of the fields to keep in objects of the type of example, for example "metadata.labels" and
-	// "spec.nodeName". See [lw.Project] for their syntax. All other fields are empty. If it returns none, objects are complete.
-	// An informer panics when it is created with a malformed path. Informers with paths use JSON.
+	// Fields returns the paths of the fields to keep in objects of the type of example, for example "metadata.labels"
+	// and "spec.nodeName". [lw.Project] documents their syntax. All other fields are empty. If Fields returns no paths,
+	// objects are complete. Creating an informer with a malformed path panics. Informers with paths use JSON.
 	Fields func(example runtime.Object) []string
 
-	// Compress stores objects compressed and requests JSON. Each event and each read then takes more CPU time. See package
-	// compact. Objects of an informer with a transform are not compressed.
+	// Compress stores objects compressed and requests JSON. Each event and each read then takes more CPU time; see
+	// package compact. Objects of an informer with a transform are not compressed.
 	Compress bool
 
 	// StateDir is a folder in which each informer saves its objects when it stops, and every minute if they have changed. A save

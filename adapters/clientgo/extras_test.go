@@ -41,7 +41,7 @@ func getPod(t *testing.T, informer cache.SharedIndexInformer, key string) *corev
 	return found.(*corev1.Pod)
 }
 
-// TestFields requires that objects have the selected fields only, and that a malformed path is noticed early.
+// TestFields checks that objects have only the selected fields, and that a malformed path causes a panic.
 func TestFields(t *testing.T) {
 	server := startServer(t)
 	putLabeledPod(t, server, "a")
@@ -68,7 +68,8 @@ func TestFields(t *testing.T) {
 	require.Panics(t, func() { podInformerWith(t, server, of("spec[")) })
 }
 
-// TestCompress requires that objects are stored compressed and read as they were sent, also after a relist.
+// TestCompress checks that objects are stored compressed and equal the server's objects after decoding, even after a
+// relist.
 func TestCompress(t *testing.T) {
 	t.Parallel()
 	server := startServer(t)
@@ -98,7 +99,7 @@ func TestCompress(t *testing.T) {
 	require.IsType(t, packed{}, o.encoded)
 }
 
-// TestTrace requires that the trace of the options receives the events of the stream.
+// TestTrace checks that the trace in the options receives the events of the stream.
 func TestTrace(t *testing.T) {
 	server := startServer(t)
 	putPod(t, server, "a", "n1")
@@ -121,7 +122,8 @@ func TestTrace(t *testing.T) {
 	waitSynced(t, none.HasSyncedChecker())
 }
 
-// TestQueueCapacity blocks a handler for an hour. The number of events that wait stays bounded, and none is lost.
+// TestQueueCapacity blocks a handler for an hour. The number of queued events must stay bounded, and no event may be
+// lost.
 func TestQueueCapacity(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		correct := servers.All()[0]
@@ -153,8 +155,8 @@ func TestQueueCapacity(t *testing.T) {
 	})
 }
 
-// TestUnchangedObjectsAreKept requires that a list in JSON takes unchanged objects from the store, and decodes an object that
-// has the same resourceVersion and other content.
+// TestUnchangedObjectsAreKept checks that a JSON list reuses unchanged objects from the store. It must decode an object
+// that has the same resourceVersion but different content.
 func TestUnchangedObjectsAreKept(t *testing.T) {
 	for name, extras := range map[string]Extras{
 		"all fields": {},

@@ -12,8 +12,8 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
 )
 
-// TestFactoriesDeliverEvents requires that dynamic and metadata informers report additions, updates and deletions in their
-// namespace, with the selector of the factory, and that they use streaming lists.
+// TestFactoriesDeliverEvents checks that dynamic and metadata informers report additions, updates and deletions in
+// their namespace. They must use the factory's selector and streaming lists.
 func TestFactoriesDeliverEvents(t *testing.T) {
 	selected := &FactoryOptions{Namespace: "shop", TweakListOptions: func(o *metav1.ListOptions) { o.LabelSelector = "app=web" }}
 	type factory interface {
@@ -60,7 +60,7 @@ func TestFactoriesDeliverEvents(t *testing.T) {
 	}
 }
 
-// metadataRecorder writes down the names and the annotations of objects.
+// metadataRecorder records the names and the annotations of objects.
 type metadataRecorder struct{ recorder }
 
 func (r *metadataRecorder) text(obj any) string {

@@ -18,11 +18,11 @@ import (
 	"github.com/seed-6d2a410a/listwatch/internal/builtin"
 )
 
-// errNoWatch reports a call that an informer of this package never makes.
-var errNoWatch = errors.New("clientgo: the engine watches, not the ListerWatcher")
+// errNoWatch is the error of a method that informers of this package never call.
+var errNoWatch = errors.New("clientgo: the ListerWatcher cannot watch; the engine watches instead")
 
-// NewSharedInformerFactory returns client-go's factory with informers of this package. It takes the place of
-// [informers.NewSharedInformerFactory]. opts may be nil. Types of an alpha or beta API get an informer of client-go.
+// NewSharedInformerFactory returns client-go's factory with informers of this package. It replaces
+// [informers.NewSharedInformerFactory]. opts may be nil. Types of an alpha or beta API use an informer of client-go.
 func NewSharedInformerFactory(config *rest.Config, resync time.Duration, opts *FactoryOptions, more ...informers.SharedInformerOption) (informers.SharedInformerFactory, error) {
 	c, err := newCollections(config, resync, opts)
 	if err != nil {
@@ -30,7 +30,7 @@ func NewSharedInformerFactory(config *rest.Config, resync time.Duration, opts *F
 	}
 	client, err := kubernetes.NewForConfigAndClient(c.config, c.http)
 	if err != nil {
-		return nil, fmt.Errorf("clientgo: a clientset for the rest.Config: %w", err)
+		return nil, fmt.Errorf("clientgo: cannot create a clientset for the rest.Config: %w", err)
 	}
 	stock := []informers.SharedInformerOption{
 		informers.WithNamespace(c.opts.Namespace), informers.WithTweakListOptions(c.opts.TweakListOptions),
@@ -38,8 +38,8 @@ func NewSharedInformerFactory(config *rest.Config, resync time.Duration, opts *F
 	return &factory{informers.NewSharedInformerFactoryWithOptions(client, resync, append(stock, more...)...), c}, nil
 }
 
-// factory is client-go's factory, which gets its informers from collections. A group that groups.go does not have remains
-// that of client-go.
+// factory is client-go's factory, but with informers from collections. API groups that are not in groups.go use
+// client-go's factory.
 type factory struct {
 	informers.SharedInformerFactory
 	collections *collections
@@ -71,7 +71,7 @@ func (f *factory) ForResource(gvr schema.GroupVersionResource) (informers.Generi
 		if err != nil {
 			return nil, err
 		}
-		f.InformerFor(example, nil) // client-go's factory finds it by its type
+		f.InformerFor(example, nil) // client-go's factory finds the informer by its type
 	}
 	return f.SharedInformerFactory.ForResource(gvr)
 }

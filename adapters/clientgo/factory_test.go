@@ -18,7 +18,7 @@ import (
 
 var pods = schema.GroupVersionResource{Version: "v1", Resource: "pods"}
 
-// TestTypedFactory uses the requests to check namespace, selector and User-Agent.
+// TestTypedFactory checks the namespace, the selector and the User-Agent of the requests.
 func TestTypedFactory(t *testing.T) {
 	server := startServer(t)
 	putPod(t, server, "a", "n1")
@@ -35,7 +35,7 @@ func TestTypedFactory(t *testing.T) {
 	require.NoError(t, err)
 	informer := factory.Core().V1().Pods()
 	require.False(t, informer.Informer().HasSynced())
-	require.IsType(t, (*informerType)(nil), factory.InformerFor(&corev1.Pod{}, nil), "client-go would make one of its own")
+	require.IsType(t, (*informerType)(nil), factory.InformerFor(&corev1.Pod{}, nil), "client-go would create its own informer")
 	nodes, err := factory.ForResource(schema.GroupVersionResource{Version: "v1", Resource: "nodes"})
 	require.NoError(t, err)
 	require.False(t, nodes.Informer().HasSynced())
@@ -61,7 +61,7 @@ func TestTypedFactory(t *testing.T) {
 	require.True(t, informer.Informer().IsStopped())
 }
 
-// TestOptionsOfClientGo passes options of client-go to the typed factory.
+// TestOptionsOfClientGo checks that the typed factory applies client-go's options.
 func TestOptionsOfClientGo(t *testing.T) {
 	server := startServer(t)
 	putPod(t, server, "a", "n1")
@@ -81,7 +81,7 @@ func TestOptionsOfClientGo(t *testing.T) {
 	factory.Shutdown()
 }
 
-// TestBadConfig requires an error for a certificate authority that does not exist.
+// TestBadConfig checks that a missing certificate authority is an error.
 func TestBadConfig(t *testing.T) {
 	config := &rest.Config{Host: "https://127.0.0.1", TLSClientConfig: rest.TLSClientConfig{CAFile: "missing"}}
 	_, err := NewSharedInformerFactory(config, 0, nil)
@@ -122,7 +122,7 @@ func TestDynamicAndMetadataFactories(t *testing.T) {
 	metadata.Shutdown()
 }
 
-// TestBuiltInTypes requires that each type of client-go's scheme that has a collection is found by its Go type.
+// TestBuiltInTypes checks that each type in client-go's scheme that has a collection is found by its Go type.
 func TestBuiltInTypes(t *testing.T) {
 	found := 0
 	for _, known := range builtin.Resources {

@@ -25,7 +25,7 @@ import (
 	"k8s.io/client-go/informers/storagemigration"
 )
 
-// The groups of client-go ask their factory for informers. So each group needs this factory.
+// client-go's API groups request informers from their factory, so each group must refer to this factory.
 
 func (f *factory) tweak() internalinterfaces.TweakListOptionsFunc {
 	return f.collections.opts.TweakListOptions

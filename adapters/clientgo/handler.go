@@ -24,10 +24,10 @@ func (r *registration) HasSyncedChecker() cache.DoneChecker {
 	return checker{r.informer.name + " handler", r.Synced()}
 }
 
-// ShutdownChan is for [cache.ShutDownEventHandler].
+// ShutdownChan returns a channel that closes when the handler has stopped. [cache.ShutDownEventHandler] waits for it.
 func (r *registration) ShutdownChan() <-chan struct{} { return r.Done() }
 
-// minimumResync is client-go's shortest period.
+// minimumResync is the minimum resync period of client-go.
 const minimumResync = time.Second
 
 // AddEventHandler implements [cache.SharedInformer].
@@ -40,8 +40,8 @@ func (i *informer) AddEventHandlerWithResyncPeriod(handler cache.ResourceEventHa
 	return i.AddEventHandlerWithOptions(handler, cache.HandlerOptions{ResyncPeriod: &resync})
 }
 
-// AddEventHandlerWithOptions implements [cache.SharedInformer]. The handler receives every event, however slow it is, unless
-// an option in [Extras] limits the queue.
+// AddEventHandlerWithOptions implements [cache.SharedInformer]. Even a slow handler receives every event, unless an
+// option in [Extras] limits the queue.
 func (i *informer) AddEventHandlerWithOptions(handler cache.ResourceEventHandler, options cache.HandlerOptions) (cache.ResourceEventHandlerRegistration, error) {
 	if i.IsStopped() {
 		return nil, fmt.Errorf("handler %v was not added to shared informer because it has stopped already", handler)
@@ -59,7 +59,7 @@ func (i *informer) AddEventHandlerWithOptions(handler cache.ResourceEventHandler
 	return &registration{Registration: inner, informer: i}, nil
 }
 
-// RemoveEventHandler implements [cache.SharedInformer]. Events that wait for the handler are dropped.
+// RemoveEventHandler implements [cache.SharedInformer]. The handler's queued events are dropped.
 func (i *informer) RemoveEventHandler(handle cache.ResourceEventHandlerRegistration) error {
 	r, ok := handle.(*registration)
 	if !ok {
@@ -71,7 +71,7 @@ func (i *informer) RemoveEventHandler(handle cache.ResourceEventHandlerRegistrat
 	return nil
 }
 
-// panicked treats the panic of a handler as client-go does.
+// panicked handles the panic of a handler like client-go.
 func (i *informer) panicked(value any, _ []byte) {
 	ctx, _ := i.running()
 	defer utilruntime.HandleCrashWithContext(ctx)
@@ -113,7 +113,7 @@ func (i *informer) adapt(handler cache.ResourceEventHandler) lwcache.Handler[*ob
 	}
 }
 
-// readOrReport returns the struct of an object. If it cannot be decoded, it reports the error and returns nil.
+// readOrReport returns the decoded object. If the object cannot be decoded, it reports the error and returns nil.
 func (i *informer) readOrReport(o *object) any {
 	value, err := i.decoder.read(o)
 	if err != nil {
@@ -126,6 +126,6 @@ func (i *informer) readOrReport(o *object) any {
 // report reports an object that cannot be decoded or transformed.
 func (i *informer) report(o *object, err error) {
 	ctx, _ := i.running()
-	utilruntime.HandleErrorWithContext(ctx, err, "an object cannot be decoded or transformed",
+	utilruntime.HandleErrorWithContext(ctx, err, "cannot decode or transform an object",
 		"object", o.Key().String(), "resourceVersion", o.GetResourceVersion(), "type", i.decoder.example.String())
 }

@@ -40,7 +40,7 @@ func TestHandlersReceiveEvents(t *testing.T) {
 	require.Equal(t, informer.LastSyncResourceVersion(), informer.GetStore().LastStoreSyncResourceVersion())
 }
 
-// TestMissedDeletion deletes an object while the watch is down, and expires the resourceVersion.
+// TestMissedDeletion deletes an object while no watch is open, and expires the resourceVersion.
 func TestMissedDeletion(t *testing.T) {
 	t.Parallel()
 	server := startServer(t)
@@ -61,7 +61,7 @@ func TestMissedDeletion(t *testing.T) {
 	require.Equal(t, "delete tombstone shop/a a@n1", handler.all()[2])
 }
 
-// TestRecreatedObject deletes an object and creates it again while the watch is down. client-go reports an update.
+// TestRecreatedObject deletes and recreates an object while no watch is open. client-go reports an update in this case.
 func TestRecreatedObject(t *testing.T) {
 	t.Parallel()
 	server := startServer(t)
@@ -81,7 +81,8 @@ func TestRecreatedObject(t *testing.T) {
 	handler.wait(t, "add a@n1 true", "delete tombstone shop/a a@n1", "add a@n2 false")
 }
 
-// TestSlowHandler lets events wait for a handler. With CoalesceEvents one event per object waits.
+// TestSlowHandler checks that events are queued for a slow handler. With CoalesceEvents, the queue contains one event
+// per object.
 func TestSlowHandler(t *testing.T) {
 	for coalesce, want := range map[bool][]string{
 		false: {"add first@n1 true", "add a@n0 false", "update a@n0 a@n1", "update a@n1 a@n2", "add b@n1 false", "delete b@n1", "add last@n1 false"},
@@ -147,7 +148,7 @@ func TestForeignRegistration(t *testing.T) {
 	var handler recorder
 	registered, err := one.AddEventHandler(&handler)
 	require.NoError(t, err)
-	require.NoError(t, other.RemoveEventHandler(registered), "client-go ignores a registration of another informer")
+	require.NoError(t, other.RemoveEventHandler(registered), "client-go ignores a registration that belongs to another informer")
 	require.ErrorContains(t, one.RemoveEventHandler(nil), "invalid key type")
 	start(t, one)
 	putPod(t, server, "a", "n1")
@@ -161,7 +162,7 @@ func TestShutDownBeforeStart(t *testing.T) {
 	require.NoError(t, cache.ShutDownEventHandler(informer, registered))
 }
 
-// TestPanickingHandler lets a handler panic where client-go's crash handler does not end the process.
+// client-go's crash handler must not end the process.
 func TestPanickingHandler(t *testing.T) {
 	crash, handlers := utilruntime.ReallyCrash, utilruntime.PanicHandlers
 	utilruntime.ReallyCrash, utilruntime.PanicHandlers = false, nil

@@ -15,7 +15,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// errReadOnly is the result of all methods that would change the store.
+// errReadOnly is the error of all methods that would change the store.
 var errReadOnly = errors.New("clientgo: the store of an informer is read-only: write objects through the API server")
 
 // indexer is the [cache.Indexer] of an informer.
@@ -40,7 +40,7 @@ func (x *indexer) Update(any) error            { return errReadOnly }
 func (x *indexer) Delete(any) error            { return errReadOnly }
 func (x *indexer) Replace([]any, string) error { return errReadOnly }
 
-// Resync does nothing, as in client-go.
+// Resync does nothing, like in client-go.
 func (x *indexer) Resync() error { return nil }
 
 // Bookmark does nothing, because the engine knows the resourceVersion.
@@ -49,7 +49,7 @@ func (x *indexer) Bookmark(string) {}
 // LastStoreSyncResourceVersion implements [cache.Store].
 func (x *indexer) LastStoreSyncResourceVersion() string { return x.store.ResourceVersion() }
 
-// List implements [cache.Store]. It leaves out objects that cannot be decoded, and reports them.
+// List implements [cache.Store]. It omits objects that cannot be decoded, and reports them.
 func (x *indexer) List() []any {
 	held := x.store.List()
 	list := make([]any, 0, len(held))
@@ -64,7 +64,7 @@ func (x *indexer) List() []any {
 	return list
 }
 
-// ListKeys implements [cache.Store]. It decodes nothing.
+// ListKeys implements [cache.Store]. It does not decode objects.
 func (x *indexer) ListKeys() []string { return keysOf(x.store.List()) }
 
 func keysOf(objects []*object) []string {
@@ -84,7 +84,7 @@ func (x *indexer) Get(obj any) (item any, exists bool, err error) {
 	return x.GetByKey(key)
 }
 
-// GetByKey implements [cache.Store]. The error says why an object cannot be decoded.
+// GetByKey implements [cache.Store]. It returns an error if the object cannot be decoded.
 func (x *indexer) GetByKey(key string) (item any, exists bool, err error) {
 	namespace, name, found := strings.Cut(key, "/")
 	if !found {
@@ -138,7 +138,7 @@ func (x *indexer) readAll(objects []*object) ([]any, error) {
 	return list, nil
 }
 
-// IndexKeys implements [cache.Indexer]. It decodes nothing.
+// IndexKeys implements [cache.Indexer]. It does not decode objects.
 func (x *indexer) IndexKeys(name, value string) ([]string, error) {
 	_, index, err := x.find(name)
 	if err != nil {
@@ -173,7 +173,7 @@ func (x *indexer) GetIndexers() cache.Indexers {
 	return maps.Clone(x.funcs)
 }
 
-// AddIndexers implements [cache.Indexer]. It adds all of the indexers or none.
+// AddIndexers implements [cache.Indexer]. After an error, no indexer has been added.
 func (x *indexer) AddIndexers(indexers cache.Indexers) error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -193,7 +193,7 @@ func (x *indexer) AddIndexers(indexers cache.Indexers) error {
 	return nil
 }
 
-// values returns the index function over stored objects. It decodes them, unless f only needs the namespace.
+// values returns an index function for stored objects. It decodes the objects, unless f needs only the namespace.
 func (x *indexer) values(name string, f cache.IndexFunc) func(*object, []string) []string {
 	if sameFunc(f, cache.MetaNamespaceIndexFunc) {
 		return lwcache.ByNamespace[*object]
@@ -211,7 +211,7 @@ func (x *indexer) values(name string, f cache.IndexFunc) func(*object, []string)
 	}
 }
 
-// sameFunc reports whether a func is the given package-level func.
+// sameFunc reports whether f is the package-level function known.
 func sameFunc(f, known cache.IndexFunc) bool {
 	return reflect.ValueOf(f).Pointer() == reflect.ValueOf(known).Pointer()
 }

@@ -16,9 +16,9 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// InformerOptions are the settings of an informer. The zero value is valid.
+// InformerOptions contains the settings of an informer. The zero value is valid.
 type InformerOptions struct {
-	ResyncPeriod time.Duration // of handlers without a period of their own. Zero means never
+	ResyncPeriod time.Duration // default resync period of the handlers; zero means never
 	Indexers     cache.Indexers
 	Extras
 }
@@ -29,12 +29,12 @@ func NewSharedIndexInformer(lister cache.ListerWatcher, example runtime.Object, 
 	return NewSharedIndexInformerWithOptions(lister, example, InformerOptions{ResyncPeriod: resync, Indexers: indexers})
 }
 
-// NewSharedIndexInformerWithOptions returns an informer. The requests of lister must go through an HTTP client of
-// [WrapHTTPClient]. The informer takes the URL, the selectors and the headers from lister, and the type from example, which must
-// not be nil. It never calls the Watch method.
+// NewSharedIndexInformerWithOptions returns an informer. lister must send its requests with an HTTP client from
+// [WrapHTTPClient]. The informer uses the URL, the selectors and the headers of lister, and the type of example, which
+// must not be nil. It never calls lister.Watch.
 //
-// The store is read-only: its methods Add, Update, Delete and Replace return an error. GetController returns a controller
-// whose Run does nothing, as in client-go.
+// The store is read-only: its methods Add, Update, Delete and Replace return an error. GetController returns a
+// controller whose Run does nothing, like in client-go.
 func NewSharedIndexInformerWithOptions(lister cache.ListerWatcher, example runtime.Object, opts InformerOptions) cache.SharedIndexInformer {
 	return newInformer(&source{lister: cache.ToListerWatcherWithContext(lister)}, lister, example, opts)
 }
@@ -55,7 +55,7 @@ func newInformer(from *source, lister cache.ListerWatcher, example runtime.Objec
 	i.inner = lwcache.NewInformer(source, &lw.Options{StopOn: i.interrupted, Logger: (*logger)(i)})
 	i.indexer = newIndexer(i)
 	if err := i.indexer.AddIndexers(opts.Indexers); err != nil {
-		panic(err) // there is no other index
+		panic(err) // no other index exists that could conflict
 	}
 	i.reflector = cache.NewReflectorWithOptions(lister, example, i.indexer, cache.ReflectorOptions{Name: i.name})
 	return i
@@ -71,10 +71,10 @@ type informer struct {
 	indexer   *indexer
 	resync    time.Duration
 	extras    Extras
-	reflector *cache.Reflector // only names the informer for a watch error handler
+	reflector *cache.Reflector // only identifies the informer to a watch error handler
 
 	mu               sync.Mutex
-	ctx              context.Context // of the run
+	ctx              context.Context // context of the run
 	started, stopped bool
 	onError          cache.WatchErrorHandlerWithContext
 }
@@ -102,9 +102,9 @@ func (i *informer) RunWithContext(ctx context.Context) {
 	i.stopped = true
 }
 
-// follow runs the inner informer with the trace and the saved state that the options select.
+// follow runs the inner informer with the trace and the saved state from the options.
 func (i *informer) follow(ctx context.Context) {
-	if c, err := i.source.resolve(ctx); err == nil { // the inner informer reports the error of its own attempt
+	if c, err := i.source.resolve(ctx); err == nil { // the inner informer resolves the source again and reports the error
 		if i.extras.Trace != nil {
 			if trace := i.extras.Trace(c.path); trace != nil {
 				ctx = lw.WithTrace(ctx, trace)
@@ -114,7 +114,7 @@ func (i *informer) follow(ctx context.Context) {
 			defer newState(i, c).keep(ctx)()
 		}
 	}
-	// The cause of the end is that of ctx, because interrupted never stops the run.
+	// The inner informer stops only when ctx is done, because interrupted never stops the run.
 	_ = i.inner.Run(ctx)
 }
 

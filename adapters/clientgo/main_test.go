@@ -10,7 +10,8 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	// The last handler delays errors by the time since the last one, which is years between real and simulated time.
+	// The last handler sleeps depending on the time since the previous error. Between real and simulated time, this is
+	// years.
 	utilruntime.ErrorHandlers = utilruntime.ErrorHandlers[:len(utilruntime.ErrorHandlers)-1]
 	code := m.Run()
 	http.DefaultTransport.(*http.Transport).CloseIdleConnections()

@@ -8,7 +8,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// protobufType is a Go type that Kubernetes' code generator has given methods for protobuf, such as *corev1.Pod.
+// protobufType is a Go type for which Kubernetes' code generator has generated protobuf methods, such as *corev1.Pod.
 type protobufType interface {
 	Marshal() ([]byte, error)
 	Unmarshal(data []byte) error
@@ -20,10 +20,10 @@ type message struct {
 	namespace, name, uid, resourceVersion part
 }
 
-// part is a string in a message.
+// part is the position of a string in a message.
 type part struct{ start, size uint32 }
 
-// newMessage copies data. The error reports metadata that data does not contain.
+// newMessage returns a message with a copy of data. It returns an error if data does not contain the metadata.
 func newMessage(data, namespace, name, uid, resourceVersion []byte) (*message, error) {
 	m := &message{}
 	for _, field := range []struct {
@@ -50,12 +50,12 @@ func (m *message) GetResourceVersion() string { return m.part(m.resourceVersion)
 // Raw returns the bytes of the message.
 func (m *message) Raw() string { return m.raw }
 
-// into decodes the message. Generated methods copy all that they keep, so object does not refer to the message.
+// into decodes the message into object. Generated methods copy the data, so object does not refer to the message.
 func (m *message) into(object protobufType) error {
 	return object.Unmarshal(unsafe.Slice(unsafe.StringData(m.raw), len(m.raw)))
 }
 
-// messageCodec makes stored objects of protobuf messages. It implements [lw.Codec].
+// messageCodec converts protobuf messages to stored objects. It implements [lw.Codec].
 type messageCodec struct {
 	lw.Protobuf
 	*objectCodec

@@ -29,7 +29,7 @@ func simulatedClient(t *testing.T, server http.RoundTripper, config *rest.Config
 	return clientset
 }
 
-// protobufRequests returns how many requests were for protobuf, and how many for JSON.
+// protobufRequests returns the number of requests for protobuf and the number of requests for JSON.
 func protobufRequests(server *lwtest.Server) (protobuf, json int) {
 	for _, request := range server.Requests(nil) {
 		if strings.HasPrefix(request.Header.Get("Accept"), "application/vnd.kubernetes.protobuf") {
@@ -41,7 +41,7 @@ func protobufRequests(server *lwtest.Server) (protobuf, json int) {
 	return protobuf, json
 }
 
-// TestServerWithoutProtobuf requires that a 406 response leads to JSON without an interruption.
+// TestServerWithoutProtobuf checks that the informer requests JSON after a 406 response, without an interruption.
 func TestServerWithoutProtobuf(t *testing.T) {
 	server := startServer(t)
 	putPod(t, server, "a", "n1")
@@ -62,7 +62,8 @@ func TestServerWithoutProtobuf(t *testing.T) {
 	require.NotZero(t, json)
 }
 
-// TestServerThatIgnoresAccept requires that JSON responses to requests for protobuf lead to requests for JSON.
+// TestServerThatIgnoresAccept checks that the informer requests JSON after it received a JSON response to a request for
+// protobuf.
 func TestServerThatIgnoresAccept(t *testing.T) {
 	for name, header := range map[string]http.Header{
 		"JSON":            {"Content-Type": {"application/json"}},
@@ -78,10 +79,11 @@ func TestServerThatIgnoresAccept(t *testing.T) {
 	}
 }
 
-// midway is an API server in simulated time. Its first watch ends with a 406 error. Then it has no protobuf.
+// midway is an API server in simulated time. Its first watch ends with a 406 error. After that, it does not support
+// protobuf.
 type midway struct {
 	protobufPods
-	accepts chan string // of watches
+	accepts chan string // Accept headers of watches
 }
 
 func (m midway) RoundTrip(request *http.Request) (*http.Response, error) {
@@ -105,7 +107,8 @@ func (m midway) RoundTrip(request *http.Request) (*http.Response, error) {
 	return response, err
 }
 
-// TestServerThatLosesProtobuf requires that a 406 error in a watch interrupts the stream once, and leads to JSON.
+// TestServerThatLosesProtobuf checks that a 406 error in a watch interrupts the stream once, and that the informer then
+// requests JSON.
 func TestServerThatLosesProtobuf(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := midway{protobufPods{[]corev1.Pod{protobufPod("a")}, new(atomic.Int32)}, make(chan string, 100)}
@@ -126,7 +129,7 @@ func TestServerThatLosesProtobuf(t *testing.T) {
 	})
 }
 
-// TestConfigWithoutProtobuf requires that a rest.Config that selects JSON is obeyed.
+// TestConfigWithoutProtobuf checks that the informer requests JSON if the rest.Config selects it.
 func TestConfigWithoutProtobuf(t *testing.T) {
 	for name, content := range map[string]rest.ContentConfig{
 		"AcceptContentTypes": {AcceptContentTypes: "application/json"},
@@ -151,7 +154,7 @@ func TestConfigWithoutProtobuf(t *testing.T) {
 	}
 }
 
-// TestFactoryRequestsProtobuf requires that only the typed factory requests protobuf.
+// TestFactoryRequestsProtobuf checks that only the typed factory requests protobuf.
 func TestFactoryRequestsProtobuf(t *testing.T) {
 	server := startServer(t)
 	config := &rest.Config{Host: server.URL}
@@ -171,7 +174,7 @@ func TestFactoryRequestsProtobuf(t *testing.T) {
 	}
 }
 
-// TestResourceOfPath requires that the group and version of a list are known from its path.
+// TestResourceOfPath checks that the path of a list determines its group and version.
 func TestResourceOfPath(t *testing.T) {
 	deployments := lw.Resource{Group: "apps", Version: "v1", Plural: "deployments"}
 	for path, want := range map[string]lw.Resource{

@@ -11,27 +11,27 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// object is a stored object. It keeps the bytes. It refers to the decoded struct as long as the struct is in use.
+// object is a stored object. It keeps the bytes. It also refers to the decoded struct while the struct is in use.
 type object struct {
 	encoded
 	decoded atomic.Pointer[decoded]
 }
 
-// encoded has the bytes of an object: a *[lw.Object] has JSON, and a *[message] has protobuf.
+// encoded contains the bytes of an object: a *[lw.Object] contains JSON, and a *[message] contains protobuf.
 type encoded interface {
 	lw.Keyed
 	GetUID() string
 	Raw() string
 }
 
-// Key returns the namespace and the name.
+// Key returns the namespace and the name of the object.
 func (o *object) Key() lw.Key { return lw.KeyOf(o) }
 
-// decoded is the struct of an object.
+// decoded refers to the struct of an object.
 type decoded struct {
-	first  weak.Pointer[byte] // the first byte of the struct, because the type is known only at run time
+	first  weak.Pointer[byte] // first byte of the struct, because its type is known only at run time
 	strong any                // if not nil, the struct cannot be decoded again
-	read   atomic.Int64       // time of the last call of keep, in nanoseconds
+	read   atomic.Int64       // time of the latest call of keep, in nanoseconds
 	kept   atomic.Bool        // recent keeps the struct alive
 }
 
@@ -44,7 +44,7 @@ func (d *decoder) read(o *object) (any, error) {
 	return value, err
 }
 
-// readAndKeep returns the struct of an object, and keeps the struct for the next reader.
+// readAndKeep returns the struct of an object and keeps it in memory for the next reader.
 func (d *decoder) readAndKeep(o *object) (any, error) {
 	value, of, err := d.find(o)
 	if err == nil {
@@ -76,7 +76,7 @@ func weakly(made runtime.Object) *decoded {
 	return &decoded{first: weak.Make((*byte)(reflect.ValueOf(made).UnsafePointer()))}
 }
 
-// value returns the struct if it still exists, or nil.
+// value returns the struct, or nil if the garbage collector has freed it.
 func (d *decoder) value(of *decoded) any {
 	if of == nil {
 		return nil

@@ -23,7 +23,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// protobufPods is an API server in simulated time. Its first watch expires at once. So each informer lists twice.
+// protobufPods is an API server in simulated time. Its first watch expires at once, so each informer lists twice.
 type protobufPods struct {
 	items   []corev1.Pod
 	watches *atomic.Int32
@@ -36,7 +36,7 @@ func (p protobufPods) RoundTrip(request *http.Request) (*http.Response, error) {
 	}
 	switch query := request.URL.Query(); {
 	case request.Header.Get("Accept") != runtime.ContentTypeProtobuf:
-		return nil, errors.New("a request that is not for protobuf")
+		return nil, errors.New("the request does not ask for protobuf")
 	case query.Get("sendInitialEvents") != "":
 		return respond(http.StatusUnprocessableEntity, &bytes.Buffer{})
 	case query.Get("watch") == "":
@@ -51,7 +51,7 @@ func (p protobufPods) list() []byte {
 	return encodeProtobuf(&corev1.PodList{ListMeta: metav1.ListMeta{ResourceVersion: "5"}, Items: p.items})
 }
 
-// encodeProtobuf returns an object as a server sends it.
+// encodeProtobuf returns an object in the protobuf encoding of a server.
 func encodeProtobuf(object runtime.Object) []byte {
 	info, _ := runtime.SerializerInfoForMediaType(scheme.Codecs.SupportedMediaTypes(), runtime.ContentTypeProtobuf)
 	body, err := runtime.Encode(scheme.Codecs.EncoderForVersion(info.Serializer, corev1.SchemeGroupVersion), object)
@@ -85,7 +85,8 @@ func simulate(t *testing.T, server http.RoundTripper, prepare func(*informer)) (
 	return informer, func() { stop(); synctest.Wait() }
 }
 
-// TestProtobufObjects requires that typed objects are requested and stored as protobuf, and read as they were sent.
+// TestProtobufObjects checks that typed objects are requested and stored as protobuf, and that they equal the server's
+// objects after decoding.
 func TestProtobufObjects(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := protobufPods{[]corev1.Pod{protobufPod("a"), protobufPod("b")}, new(atomic.Int32)}
@@ -107,7 +108,7 @@ func TestProtobufObjects(t *testing.T) {
 	})
 }
 
-// TestUnchangedMessagesAreKept requires that a list takes unchanged objects from the store, but not with a transform.
+// TestUnchangedMessagesAreKept checks that a list reuses unchanged objects from the store, except with a transform.
 func TestUnchangedMessagesAreKept(t *testing.T) {
 	clientset := simulatedClient(t, protobufPods{[]corev1.Pod{protobufPod("a")}, nil}, protobufConfig("http://simulated"))
 	from := cache.NewListWatchFromClient(clientset.CoreV1().RESTClient(), "pods", "", fields.Everything())
@@ -130,14 +131,14 @@ func TestUnchangedMessagesAreKept(t *testing.T) {
 	require.NotSame(t, first, list(first))
 }
 
-// TestTransformOfProtobuf requires that the result of a transform is stored as protobuf if its type allows that.
+// TestTransformOfProtobuf checks that the result of a transform is stored as protobuf if its type has protobuf methods.
 func TestTransformOfProtobuf(t *testing.T) {
 	for name, test := range map[string]struct {
 		result func(*corev1.Pod) any
 		bytes  bool
 	}{
-		"to the same type": {func(pod *corev1.Pod) any { return pod }, true},
-		"to another type":  {func(pod *corev1.Pod) any { return &podAndName{*pod, pod.Name} }, false},
+		"transform to the same type": {func(pod *corev1.Pod) any { return pod }, true},
+		"transform to another type":  {func(pod *corev1.Pod) any { return &podAndName{*pod, pod.Name} }, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -164,7 +165,8 @@ func TestTransformOfProtobuf(t *testing.T) {
 	}
 }
 
-// TestTransformToEmptyMap requires that an empty map in the result of a transform becomes nil, as docs/drop-in.md says.
+// TestTransformToEmptyMap checks that an empty map in the result of a transform becomes nil, as documented in
+// docs/drop-in.md.
 func TestTransformToEmptyMap(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := protobufPods{[]corev1.Pod{protobufPod("a")}, new(atomic.Int32)}
@@ -183,7 +185,7 @@ func TestTransformToEmptyMap(t *testing.T) {
 	})
 }
 
-// TestMalformedMessage requires an error for bytes that are not a message of the type.
+// TestMalformedMessage checks that bytes that are not a message of the type are an error.
 func TestMalformedMessage(t *testing.T) {
 	_, err := newMessage([]byte("shop a 5"), []byte("shop"), []byte("a"), nil, []byte("6"))
 	require.ErrorContains(t, err, "does not contain the metadata")

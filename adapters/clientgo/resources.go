@@ -17,7 +17,8 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// NewDynamicSharedInformerFactory takes the place of [dynamicinformer.NewDynamicSharedInformerFactory]. opts may be nil.
+// NewDynamicSharedInformerFactory returns a factory that replaces [dynamicinformer.NewDynamicSharedInformerFactory].
+// opts may be nil.
 func NewDynamicSharedInformerFactory(config *rest.Config, resync time.Duration, opts *FactoryOptions) (dynamicinformer.DynamicSharedInformerFactory, error) {
 	c, err := newCollections(config, resync, opts)
 	if err != nil {
@@ -28,7 +29,8 @@ func NewDynamicSharedInformerFactory(config *rest.Config, resync time.Duration, 
 	}), nil
 }
 
-// NewMetadataSharedInformerFactory takes the place of [metadatainformer.NewSharedInformerFactory]. opts may be nil.
+// NewMetadataSharedInformerFactory returns a factory that replaces [metadatainformer.NewSharedInformerFactory]. opts
+// may be nil.
 func NewMetadataSharedInformerFactory(config *rest.Config, resync time.Duration, opts *FactoryOptions) (metadatainformer.SharedInformerFactory, error) {
 	c, err := newCollections(config, resync, opts)
 	if err != nil {
@@ -42,7 +44,7 @@ func NewMetadataSharedInformerFactory(config *rest.Config, resync time.Duration,
 // listerFunc returns the lister of an index.
 type listerFunc func(cache.Indexer, schema.GroupVersionResource) cache.GenericLister
 
-// resources is a factory of informers by resource. All informers have the same Go type.
+// resources creates informers by resource. All of its informers have the same Go type.
 type resources struct {
 	collections *collections
 	example     runtime.Object
@@ -68,7 +70,7 @@ type resourceInformer struct {
 func (i *resourceInformer) Informer() cache.SharedIndexInformer { return i.informer }
 func (i *resourceInformer) Lister() cache.GenericLister         { return i.lister }
 
-// ForResource returns the informer of a resource. The first call makes it.
+// ForResource returns the informer of a resource. The first call creates the informer.
 func (r *resources) ForResource(gvr schema.GroupVersionResource) informers.GenericInformer {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -81,7 +83,7 @@ func (r *resources) ForResource(gvr schema.GroupVersionResource) informers.Gener
 	return made
 }
 
-// Start starts the informers that do not run yet. They run until stop closes.
+// Start starts the informers that are not running. They run until stop is closed.
 func (r *resources) Start(stop <-chan struct{}) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -93,7 +95,7 @@ func (r *resources) Start(stop <-chan struct{}) {
 	}
 }
 
-// WaitForCacheSync blocks until all started informers have synced, or until stop closes.
+// WaitForCacheSync blocks until all started informers have synced or stop is closed.
 func (r *resources) WaitForCacheSync(stop <-chan struct{}) map[schema.GroupVersionResource]bool {
 	started := map[schema.GroupVersionResource]cache.SharedIndexInformer{}
 	r.mu.Lock()
@@ -110,7 +112,7 @@ func (r *resources) WaitForCacheSync(stop <-chan struct{}) map[schema.GroupVersi
 	return synced
 }
 
-// Shutdown starts no more informers, and blocks until those that run have stopped.
+// Shutdown prevents further starts and blocks until all running informers have stopped.
 func (r *resources) Shutdown() {
 	r.mu.Lock()
 	r.stopping = true

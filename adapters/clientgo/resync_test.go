@@ -17,7 +17,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// onePod is an API server in simulated time. It has one Pod and ignores Accept. Its watches bring no events.
+// onePod is an API server in simulated time. It has one Pod and ignores Accept. Its watches send no events.
 type onePod struct{ header http.Header }
 
 func (p onePod) RoundTrip(request *http.Request) (*http.Response, error) {
@@ -33,7 +33,7 @@ func (p onePod) RoundTrip(request *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: 200, Header: p.header, Body: io.NopCloser(body), Request: request}, nil
 }
 
-// quiet is a watch that brings nothing and closes cleanly.
+// quiet is a watch that sends no data and closes cleanly.
 type quiet struct {
 	ctx context.Context
 	end <-chan time.Time
@@ -48,7 +48,7 @@ func (q *quiet) Read([]byte) (int, error) {
 	}
 }
 
-// TestResyncPeriods has handlers with different periods. A period below one second counts as one second, as in client-go.
+// A period below one second counts as one second, like in client-go.
 func TestResyncPeriods(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		clientset := simulatedClient(t, onePod{http.Header{}}, protobufConfig("http://simulated"))

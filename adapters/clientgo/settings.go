@@ -37,7 +37,7 @@ func (i *informer) SetWatchErrorHandlerWithContext(handler cache.WatchErrorHandl
 	return nil
 }
 
-// running returns the context of the run, and the error handler.
+// running returns the context of the run and the error handler.
 func (i *informer) running() (context.Context, cache.WatchErrorHandlerWithContext) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -47,7 +47,7 @@ func (i *informer) running() (context.Context, cache.WatchErrorHandlerWithContex
 	return i.ctx, i.onError
 }
 
-// interrupted reports an interruption to the error handler, except for the end of the run. It never stops the run.
+// interrupted reports an interruption to the error handler, unless the run has ended. Its result never stops the run.
 func (i *informer) interrupted(cause error) bool {
 	if ctx, handler := i.running(); handler != nil && ctx.Err() == nil && !errors.Is(cause, lw.ErrWatchClosed) {
 		handler(ctx, i.reflector, apiError(cause))
@@ -55,7 +55,7 @@ func (i *informer) interrupted(cause error) bool {
 	return false
 }
 
-// logger writes warnings of the engine to klog, unless there is an error handler.
+// logger writes warnings of the engine to klog, unless the informer has an error handler.
 type logger informer
 
 // Warn implements [lw.Logger].

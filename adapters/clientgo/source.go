@@ -17,18 +17,18 @@ import (
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 )
 
-// errNotWrapped reports a ListerWatcher whose requests cannot be recorded.
-var errNotWrapped = errors.New("clientgo: the ListerWatcher does not use an HTTP client that WrapHTTPClient has returned")
+// errNotWrapped reports a ListerWatcher whose requests this package cannot record.
+var errNotWrapped = errors.New("clientgo: the ListerWatcher does not use an HTTP client from WrapHTTPClient")
 
-// source is the [lw.Transport] of one informer. It learns the collection from the first request of a ListerWatcher. The
-// request is recorded and not sent.
+// source is the [lw.Transport] of one informer. It reads the collection from the first request of a ListerWatcher. That
+// request is recorded instead of sent.
 type source struct {
 	lister cache.ListerWithContext
-	accept *string // replaces the Accept header of the recorded request, if it is not nil
+	accept *string // if not nil, replaces the Accept header of the recorded request
 
 	mu         sync.Mutex
 	collection *collection
-	failure    error // repeats for every request
+	failure    error // returned for every request
 }
 
 // collection is the target of all requests of an informer.
@@ -85,7 +85,7 @@ func (s *source) resolve(ctx context.Context) (*collection, error) {
 	return nil, err
 }
 
-// ownParameters are the parameters that the engine sets.
+// ownParameters lists the query parameters that the engine sets.
 var ownParameters = []string{
 	"allowWatchBookmarks", "continue", "limit", "resourceVersion", "resourceVersionMatch", "sendInitialEvents", "timeout",
 	"timeoutSeconds", "watch",
@@ -96,7 +96,7 @@ func (r *recording) collection() (*collection, error) {
 	target := *r.request.URL
 	server := url.URL{Scheme: target.Scheme, Host: target.Host}
 	client := r.client
-	client.Timeout = 0 // it would end every watch
+	client.Timeout = 0 // a timeout would end every watch
 	client.Transport = &headers{next: r.client.Transport, want: r.request.Header}
 	transport, err := lwhttp.New(server.String(), &lwhttp.Options{Client: &client})
 	if err != nil {
@@ -129,7 +129,7 @@ func (c *collection) resource() lw.Resource {
 	return lw.Resource{Raw: c.path}
 }
 
-// headers sends the headers that the clientset would have sent.
+// headers adds the headers that the clientset would have sent.
 type headers struct {
 	next http.RoundTripper
 	want http.Header
@@ -138,7 +138,7 @@ type headers struct {
 // RoundTrip implements [http.RoundTripper].
 func (h *headers) RoundTrip(request *http.Request) (*http.Response, error) {
 	request = request.Clone(request.Context())
-	request.Header.Del("User-Agent") // the next RoundTripper sets the one of the rest.Config
+	request.Header.Del("User-Agent") // the next RoundTripper sets the User-Agent of the rest.Config
 	for name, values := range h.want {
 		if name != "Accept" && name != "Accept-Encoding" {
 			request.Header[name] = values

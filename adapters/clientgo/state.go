@@ -40,10 +40,11 @@ func newState(i *informer, c *collection) *state {
 	return s
 }
 
-// keep restores the objects, and saves them periodically until ctx ends. The returned func saves them for the last time.
+// keep restores the objects, and then saves them periodically until ctx is done. The returned func saves them one last
+// time.
 func (s *state) keep(ctx context.Context) (stop func()) {
 	if err := s.restore(); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		utilruntime.HandleErrorWithContext(ctx, err, "the saved state cannot be restored; the informer lists the objects instead")
+		utilruntime.HandleErrorWithContext(ctx, err, "cannot restore the saved state; the informer lists the objects instead")
 	}
 	var saving sync.WaitGroup
 	saving.Go(func() {
@@ -78,13 +79,13 @@ func (s *state) save(ctx context.Context) {
 		return
 	}
 	if err := savefile.Save(s.path, snapshot, s.origin, (*object).Raw); err != nil {
-		utilruntime.HandleErrorWithContext(ctx, err, "the objects cannot be saved")
+		utilruntime.HandleErrorWithContext(ctx, err, "cannot save the objects")
 		return
 	}
 	s.saved = snapshot
 }
 
-// parse decodes a saved object. A transform runs again, because its result may have another type than the saved object.
+// parse decodes a saved object and runs the transform again, because the transform's result may have another type.
 func (c *objectCodec) parse(text []byte) (*object, error) {
 	if len(text) > 0 && text[0] == '{' || !c.protobuf() {
 		o, err := lw.ParseObject(text)

@@ -31,7 +31,8 @@ func lists(server *lwtest.Server) int {
 	return len(server.Requests(func(r lwtest.Request) bool { return r.Verb == "list" || r.URL.Query().Has("sendInitialEvents") }))
 }
 
-// TestResumesFromSavedState requires that a second informer reports the saved objects and then the changes, without a list.
+// TestResumesFromSavedState checks that a second informer reports the saved objects and then the changes, without a
+// list.
 func TestResumesFromSavedState(t *testing.T) {
 	for name, extras := range map[string]Extras{"plain": {}, "compressed": {Compress: true}} {
 		t.Run(name, func(t *testing.T) {
@@ -49,7 +50,8 @@ func TestResumesFromSavedState(t *testing.T) {
 	}
 }
 
-// TestResumesAfterExpiry requires only the differences if the saved resourceVersion has expired.
+// TestResumesAfterExpiry checks that the informer reports only the differences if the saved resourceVersion has
+// expired.
 func TestResumesAfterExpiry(t *testing.T) {
 	t.Parallel()
 	extras := Extras{StateDir: t.TempDir()}
@@ -74,7 +76,7 @@ func TestResumesAfterExpiry(t *testing.T) {
 	require.Equal(t, []string{"add c@n1 false", "delete tombstone shop/a a@n1"}, handler.all()[2:])
 }
 
-// TestDamagedStateIsReported requires a list if the file is damaged.
+// TestDamagedStateIsReported checks that the informer lists if the file is damaged.
 func TestDamagedStateIsReported(t *testing.T) {
 	extras := Extras{StateDir: t.TempDir()}
 	server := startServer(t)
@@ -93,7 +95,7 @@ func TestDamagedStateIsReported(t *testing.T) {
 	require.Greater(t, lists(server), listed)
 }
 
-// TestStateDirThatCannotBeCreated requires that the informer works and reports its failures to restore and to save.
+// TestStateDirThatCannotBeCreated checks that the informer works and reports that it cannot restore or save.
 func TestStateDirThatCannotBeCreated(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	require.NoError(t, os.WriteFile(file, nil, 0o600))
@@ -106,7 +108,8 @@ func TestStateDirThatCannotBeCreated(t *testing.T) {
 	require.Contains(t, failures()[1], "savefile: save to")
 }
 
-// TestTypesHaveTheirOwnFiles requires that informers of one collection with other types or fields do not share a file.
+// TestTypesHaveTheirOwnFiles checks that informers of one collection do not share a file if their types or fields
+// differ.
 func TestTypesHaveTheirOwnFiles(t *testing.T) {
 	server := startServer(t)
 	putPod(t, server, "a", "n1")
@@ -123,8 +126,8 @@ func TestTypesHaveTheirOwnFiles(t *testing.T) {
 	require.Len(t, files, 3)
 }
 
-// TestSavesPeriodically requires a file while the informer runs. The next informer restores it as protobuf and runs its
-// transform.
+// TestSavesPeriodically checks that the file exists while the informer runs. The next informer restores it as protobuf
+// and runs its transform.
 func TestSavesPeriodically(t *testing.T) {
 	folder := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
@@ -152,7 +155,7 @@ func TestSavesPeriodically(t *testing.T) {
 	})
 }
 
-// noServer rejects connections.
+// noServer refuses all connections.
 type noServer struct{}
 
 func (noServer) RoundTrip(*http.Request) (*http.Response, error) { return nil, errReset }

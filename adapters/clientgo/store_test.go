@@ -13,7 +13,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// byNodes indexes a Pod by its node, and by "any".
+// byNodes returns two index keys for a Pod: its node and "any".
 func byNodes(obj any) ([]string, error) {
 	return []string{obj.(*corev1.Pod).Spec.NodeName, "any"}, nil
 }
@@ -41,7 +41,7 @@ func TestIndexes(t *testing.T) {
 	require.ElementsMatch(t, []string{"n1", "n2", "any"}, indexer.ListIndexFuncValues("node"))
 	similar, err := indexer.Index("node", &corev1.Pod{Spec: corev1.PodSpec{NodeName: "n2"}})
 	require.NoError(t, err)
-	require.Len(t, similar, 2, "each object once, though b has both keys")
+	require.Len(t, similar, 2, "each object appears once, although b has both keys")
 	_, err = indexer.ByIndex("missing", "")
 	require.EqualError(t, err, "Index with name missing does not exist")
 	require.Empty(t, indexer.ListIndexFuncValues("missing"))
@@ -79,7 +79,7 @@ func TestStore(t *testing.T) {
 	require.NoError(t, store.Resync())
 }
 
-// TestObjectThatCannotBeDecoded has one object whose spec has the wrong type.
+// The spec of one object has the wrong type.
 func TestObjectThatCannotBeDecoded(t *testing.T) {
 	server := startServer(t)
 	_, err := server.Put("pods", `{"metadata":{"name":"bad","namespace":"shop"},"spec":{"containers":"none"}}`)
@@ -106,8 +106,8 @@ func TestObjectThatCannotBeDecoded(t *testing.T) {
 
 func TestTransform(t *testing.T) {
 	for name, result := range map[string]func(*corev1.Pod) any{
-		"to the same type": func(pod *corev1.Pod) any { return pod },
-		"to another type":  func(pod *corev1.Pod) any { return &podAndName{*pod, pod.Name} },
+		"transform to the same type": func(pod *corev1.Pod) any { return pod },
+		"transform to another type":  func(pod *corev1.Pod) any { return &podAndName{*pod, pod.Name} },
 	} {
 		t.Run(name, func(t *testing.T) {
 			server := startServer(t)
@@ -137,13 +137,14 @@ func TestTransform(t *testing.T) {
 			require.True(t, ok)
 			require.Equal(t, "a@transformed", describe(found))
 			stop()
-			require.Equal(t, 3, calls, "once per event")
+			require.Equal(t, 3, calls, "the transform runs once per event")
 			require.Equal(t, []string{"no"}, failures())
 		})
 	}
 }
 
-// reportedErrors records the errors that go to client-go's error handlers during a test.
+// reportedErrors returns a function that returns the errors that client-go's error handlers have received during the
+// test.
 func reportedErrors(t *testing.T) (all func() []string) {
 	var mu sync.Mutex
 	var errs []string

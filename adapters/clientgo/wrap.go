@@ -6,8 +6,8 @@ import (
 	"net/http"
 )
 
-// WrapHTTPClient returns a copy of an HTTP client. An informer of this package needs a ListerWatcher whose clientset sends its
-// requests through such a copy. The copy changes no request.
+// WrapHTTPClient returns a copy of an HTTP client. An informer of this package needs a ListerWatcher whose clientset
+// sends its requests with such a copy. The copy does not change the requests.
 func WrapHTTPClient(client *http.Client) *http.Client {
 	wrapped := *client
 	if _, ok := wrapped.Transport.(*tap); !ok {
@@ -22,10 +22,10 @@ func WrapHTTPClient(client *http.Client) *http.Client {
 // tap is a RoundTripper that records a request for an informer instead of sending it.
 type tap struct {
 	next   http.RoundTripper
-	client http.Client // the client that was wrapped
+	client http.Client // the wrapped client
 }
 
-// recording takes the request that a context carries it to.
+// recording is carried in a context. tap stores the request in it instead of sending the request.
 type recording struct {
 	request *http.Request
 	client  http.Client
@@ -33,7 +33,7 @@ type recording struct {
 
 type recordingKey struct{}
 
-// errRecorded ends a request that was recorded.
+// errRecorded is the result of a request that was recorded.
 var errRecorded = errors.New("clientgo: the request was recorded")
 
 func record(ctx context.Context, r *recording) context.Context {
@@ -49,7 +49,7 @@ func (t *tap) RoundTrip(request *http.Request) (*http.Response, error) {
 	return t.next.RoundTrip(request)
 }
 
-// WrappedRoundTripper returns the wrapped RoundTripper, for tools that look for its type.
+// WrappedRoundTripper returns the wrapped RoundTripper, for libraries that inspect its type.
 func (t *tap) WrappedRoundTripper() http.RoundTripper { return t.next }
 
 // CloseIdleConnections closes idle connections. [http.Client.CloseIdleConnections] calls it.

@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestControllerRuntimeSuites requires that each spec that passes with client-go's informers also passes with ours.
-// A variable CONFORMANCE=cache,source selects suites.
+// TestControllerRuntimeSuites checks that each spec that passes with client-go's informers also passes with informers
+// of listwatch. The environment variable CONFORMANCE selects suites, for example "cache,source".
 func TestControllerRuntimeSuites(t *testing.T) {
 	assets := envtestAssets(t)
 	source := copyOfControllerRuntime(t)

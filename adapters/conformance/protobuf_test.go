@@ -36,8 +36,8 @@ func (a *accepts) RoundTrip(request *http.Request) (*http.Response, error) {
 	return a.next.RoundTrip(request)
 }
 
-// TestProtobufOfAPIServer requires that built-in types are requested as protobuf from a real server, and that objects equal
-// those of client-go, after a list and after an event.
+// TestProtobufOfAPIServer checks that built-in types are requested as protobuf from a real server. After a list and
+// after an event, the objects must equal those of client-go.
 func TestProtobufOfAPIServer(t *testing.T) {
 	environment := &envtest.Environment{BinaryAssetsDirectory: envtestAssets(t)}
 	config, err := environment.Start()
@@ -90,7 +90,7 @@ func informersOf(factory informers.SharedInformerFactory) []cache.SharedIndexInf
 	return []cache.SharedIndexInformer{factory.Core().V1().ConfigMaps().Informer(), factory.Apps().V1().Deployments().Informer()}
 }
 
-// create creates an object of each type that informersOf has.
+// create creates an object of each type in informersOf.
 func create(t *testing.T, clientset kubernetes.Interface, name string) {
 	ctx, stop := context.WithTimeout(t.Context(), time.Minute)
 	defer stop()
@@ -112,7 +112,7 @@ func create(t *testing.T, clientset kubernetes.Interface, name string) {
 	require.NoError(t, err)
 }
 
-// wait returns an object when the informer has it.
+// wait blocks until the informer has an object and returns the object.
 func wait(t *testing.T, informer cache.SharedIndexInformer, name string) metav1.Object {
 	var found any
 	require.Eventually(t, func() bool {

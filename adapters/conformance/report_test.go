@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// results has the state of each spec by its full text.
+// results maps the full text of each spec to its state.
 type results map[string]string
 
 func (r results) count(state string) (n int) {
@@ -23,7 +23,7 @@ func (r results) count(state string) (n int) {
 	return n
 }
 
-// lost returns the specs that pass in one run and not in the other.
+// lost returns the specs that pass in from but not in in.
 func lost(from, in results) (specs []string) {
 	for spec, state := range from {
 		if state == "passed" && in[spec] != "passed" {
@@ -49,10 +49,11 @@ func TestLostSpecsAreFound(t *testing.T) {
 	require.Empty(t, lost(results{"B": "failed"}, read))
 }
 
-// readReport reads a JSON report of Ginkgo. Specs with the same text count as one, which passes if all of them pass.
+// readReport returns the results in a JSON report of Ginkgo. Specs with the same text count as one spec, which passes
+// if all of them pass.
 func readReport(t *testing.T, path string, output []byte) results {
 	text, err := os.ReadFile(path)
-	require.NoError(t, err, "no report:\n%s", output)
+	require.NoError(t, err, "the suite wrote no report:\n%s", output)
 	var suites []struct {
 		SpecReports []struct {
 			ContainerHierarchyTexts []string
@@ -76,7 +77,7 @@ func readReport(t *testing.T, path string, output []byte) results {
 
 var failure = regexp.MustCompile(`(?m)^.*(\[FAIL|FAIL:|panic:|Timed out).*$`)
 
-// failures returns the lines of a suite's output that name a failure.
+// failures returns the lines of a suite's output that report a failure.
 func failures(output []byte) []byte {
 	var lines []byte
 	for _, line := range failure.FindAll(output, 50) {

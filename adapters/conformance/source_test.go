@@ -22,7 +22,7 @@ func suites() []string {
 	return []string{"cache", "source", "client", "controller", "builder"}
 }
 
-// constructor is a file that takes the place of cache.New in two packages of the copy.
+// constructor is the source file that replaces cache.New in two packages of the copy.
 //
 //go:embed testdata/newcache.txt
 var constructor string
@@ -71,7 +71,7 @@ func replaceConstructor(t *testing.T, path string) {
 	write(t, path, string(stock.ReplaceAll(text, []byte("newCache"))))
 }
 
-// requireAdapters lets the copy import the adapters, with the versions that the adapters have.
+// requireAdapters adds the adapters to the copy's go.mod, with the same dependency versions as the adapters.
 func requireAdapters(t *testing.T, module string) {
 	adapters, err := filepath.Abs("..")
 	require.NoError(t, err)

@@ -28,7 +28,7 @@ func widget() *unstructured.Unstructured {
 	return u
 }
 
-// TestErrorsAreControllerRuntimes requires that bad input gives the same error as with client-go's informers.
+// TestErrorsAreControllerRuntimes checks that invalid input causes the same errors as with client-go's informers.
 func TestErrorsAreControllerRuntimes(t *testing.T) {
 	server := startServer(t)
 	unknown := &unstructured.Unstructured{}
@@ -56,7 +56,7 @@ func TestErrorsAreControllerRuntimes(t *testing.T) {
 	}
 }
 
-// TestResourceThatComesBack deletes a custom resource with its definition, and creates both again.
+// TestResourceThatComesBack deletes a custom resource and its definition, and recreates both.
 func TestResourceThatComesBack(t *testing.T) {
 	server := startServer(t)
 	_, err := server.Put("widgets.lw.example.com", `{"metadata":{"name":"a","namespace":"shop"},"spec":{"size":1}}`)
@@ -77,7 +77,7 @@ func TestResourceThatComesBack(t *testing.T) {
 	}, time.Minute, 10*time.Millisecond)
 }
 
-// TestForeignInformerStays requires that a constructor that the caller has set is used.
+// TestForeignInformerStays checks that the cache uses Options.NewInformer if it is set.
 func TestForeignInformerStays(t *testing.T) {
 	calls := 0
 	c := startCache(t, startServer(t), cache.Options{NewInformer: func(lister toolscache.ListerWatcher, example runtime.Object, resync time.Duration, indexers toolscache.Indexers) toolscache.SharedIndexInformer {
@@ -89,7 +89,7 @@ func TestForeignInformerStays(t *testing.T) {
 	require.Equal(t, 1, calls)
 }
 
-// TestWithoutHTTPClient uses the client that NewCache makes.
+// TestWithoutHTTPClient checks that NewCache creates an HTTP client if the options contain none.
 func TestWithoutHTTPClient(t *testing.T) {
 	server := startServer(t)
 	put(t, server, "a", "web:1")
@@ -101,7 +101,8 @@ func TestWithoutHTTPClient(t *testing.T) {
 	require.ErrorContains(t, err, "could not create HTTP client from config")
 }
 
-// TestContentType requires that a rest.Config that selects JSON is obeyed, and that built-in types use protobuf otherwise.
+// TestContentType checks that the cache requests JSON if the rest.Config selects it, and otherwise protobuf for
+// built-in types.
 func TestContentType(t *testing.T) {
 	for contentType, want := range map[string]bool{"": true, "application/json": false} {
 		server := startServer(t)

@@ -9,6 +9,6 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	log.SetLogger(logr.Discard()) // controller-runtime expects a call
+	log.SetLogger(logr.Discard()) // controller-runtime logs a warning without this call
 	goleak.VerifyTestMain(m)
 }

@@ -1,6 +1,6 @@
-// Binary compares two programs that print the changes of all Pods. One uses an informer of listwatch, the other a
-// dynamic informer of client-go. It prints their stripped size for linux/amd64 and the number of their modules and
-// packages. A test compares their output.
+// Command binary compares two programs that print the changes of all Pods. One program uses an informer of listwatch.
+// The other program uses a dynamic informer of client-go. Command binary prints the stripped size of each program for
+// linux/amd64 and the number of its modules and packages. A test compares the output of the two programs.
 package main
 
 import (
@@ -13,7 +13,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/bench/internal/harness"
 )
 
-// figures are the measurements of a program.
+// figures contains the measurements of a program.
 type figures struct{ bytes, modules, packages float64 }
 
 func main() { harness.Main("binary", compare) }

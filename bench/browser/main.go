@@ -15,7 +15,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/internal/testkit/sample"
 )
 
-// first is the resourceVersion of every list. It is greater than those of all Pods.
+// first is the resourceVersion of every list. It is greater than the resourceVersions of all Pods.
 const first = 1 << 40
 
 // collection is a collection of Pods. They are encoded only once, so that the server needs little CPU time while a
@@ -36,16 +36,16 @@ func newCollection(n int) *collection {
 	return c
 }
 
-// server responds to lists immediately. Its watches send events when they receive an order.
+// server responds to lists immediately. Its watches send events when an order requests them.
 type server struct {
 	collections map[string]*collection // by number of Pods
 	orders      *serve.Orders[order]
 }
 
-// order is an order to send events.
+// order is a request to send events on all watches.
 type order struct {
 	events int
-	period time.Duration // between two events; zero means as fast as possible
+	period time.Duration // time between two events; zero means as fast as possible
 }
 
 func (s *server) serveOrder(w http.ResponseWriter, r *http.Request) {

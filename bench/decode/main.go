@@ -1,5 +1,5 @@
-// Decode measures the cost of decoding a watch event of a 6.5 kB Pod, from bytes in memory to the stored object. It
-// prints CPU time, including the garbage collector, and allocations per event.
+// Command decode measures the cost of decoding a watch event of a 6.5 kB Pod, from bytes in memory to the stored
+// object. It prints CPU time, including the garbage collector, and allocations per event.
 //
 // Listwatch and client-go use the decoders of their watches. The last 1,000 objects of each decoder stay reachable, so
 // that the garbage collector marks as much as in a program with a store.
@@ -27,7 +27,7 @@ const held = 1000
 // contender is a decoder and its results, one per round.
 type contender struct {
 	decoders.Decoder
-	events                 int // per turn
+	events                 int // number of events per turn
 	ns, allocations, ratio []float64
 }
 
@@ -57,7 +57,7 @@ func compare(context.Context) error {
 	return printAll(contenders, events)
 }
 
-// once returns the CPU time in nanoseconds and the allocations per event.
+// once runs a decoder once. It returns the CPU time in nanoseconds and the allocations per event.
 func once(decoder decoders.Decoder, events *decoders.Events, n int) (ns, allocations float64) {
 	stream := decoder.Stream(events)
 	before := harness.Allocations()

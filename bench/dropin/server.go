@@ -27,13 +27,13 @@ const (
 	seed       = 1
 )
 
-// server serves Pods as JSON and as protobuf. An order is a number of events.
+// server serves Pods as JSON and as protobuf. An order is the number of events that each watch must send.
 type server struct {
 	pods   []sample.Pod
 	typed  []corev1.Pod
-	lists  map[string][]byte // by media type
+	lists  map[string][]byte // bodies of lists by media type
 	orders *serve.Orders[int]
-	open   atomic.Int32 // watches
+	open   atomic.Int32 // number of open watches
 }
 
 func startServer(pods int) string {
@@ -57,7 +57,7 @@ func startServer(pods int) string {
 	return httptest.NewServer(mux).URL
 }
 
-// protobuf encodes objects of the core group.
+// protobuf returns an encoder for objects of the core group.
 func protobuf() runtime.Encoder {
 	info, ok := runtime.SerializerInfoForMediaType(scheme.Codecs.SupportedMediaTypes(), runtime.ContentTypeProtobuf)
 	if !ok {
@@ -127,7 +127,7 @@ func (s *server) jsonEvents() func(version int) []byte {
 	}
 }
 
-// protobufEvents returns a func like jsonEvents. The events are frames that begin with their length.
+// protobufEvents returns a func like jsonEvents. Each event starts with its length.
 func (s *server) protobufEvents() func(version int) []byte {
 	encoder := protobuf()
 	return func(version int) []byte {

@@ -26,8 +26,8 @@ type client struct {
 
 func newClient(name string) *client { return &client{name: name, changes: newChanges()} }
 
-// start starts the informer and waits until it has synced. An outage of listwatch lasts from Interrupted to WatchStarted. For
-// client-go, see observer.
+// start starts the informer and waits until it has synced. An outage of listwatch lasts from Interrupted to
+// WatchStarted. The type observer measures the outages of client-go.
 func (c *client) start(ctx context.Context, server string, running *sync.WaitGroup) error {
 	options := clients.Options{
 		URL:  server,
@@ -68,7 +68,7 @@ func written(pod clients.Pod) (nanoseconds string) {
 }
 
 // observer records the outages of client-go. An outage lasts from the end of a watch response to the next successful
-// one.
+// watch response.
 type observer struct {
 	http.RoundTripper
 	outages *outages
@@ -106,12 +106,12 @@ func (b *observed) Read(p []byte) (int, error) {
 type changes struct {
 	mu      sync.Mutex
 	pending map[string][]time.Time // times of the writes to an object that no handler has seen yet
-	delays  []float64              // in milliseconds
+	delays  []float64              // delays in milliseconds
 }
 
 func newChanges() *changes { return &changes{pending: map[string][]time.Time{}} }
 
-// wrote records a write. Writes must be recorded in chronological order.
+// wrote records a write. Calls must be in chronological order.
 func (c *changes) wrote(name string, at time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -146,7 +146,7 @@ func (c *changes) unseen() (n int) {
 	return n
 }
 
-// drain waits until all writes have been seen.
+// drain waits until handlers have seen all writes.
 func (c *changes) drain(ctx context.Context) error {
 	for deadline := time.Now().Add(maxWait); c.unseen() > 0; time.Sleep(time.Millisecond) {
 		if ctx.Err() != nil || time.Now().After(deadline) {
@@ -173,7 +173,7 @@ func (o *outages) begin(now time.Time) {
 	}
 }
 
-// end records a new watch.
+// end ends an outage when a watch has started.
 func (o *outages) end(now time.Time) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

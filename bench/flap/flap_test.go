@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// at returns the time that many seconds after the epoch.
+// at returns the time that is the given number of seconds after the epoch.
 func at(seconds float64) time.Time { return time.Unix(0, int64(seconds*1e9)) }
 
 func canceled(t *testing.T) context.Context {
@@ -49,7 +49,7 @@ func TestOutagesWithinAPeriod(t *testing.T) {
 	o.begin(at(8))
 	n, share := o.within(at(0), at(10))
 	require.Equal(t, 2, n)
-	require.Equal(t, 0.5, share, "3 s of the first outage and 2 s of the current one")
+	require.Equal(t, 0.5, share, "3 s of the first outage and 2 s of the current outage")
 	n, share = o.within(at(3), at(7))
 	require.Zero(t, n)
 	require.Equal(t, 0.25, share)

@@ -1,6 +1,6 @@
-// Flap measures how fast an informer recovers when its connections break repeatedly. It runs the library's informer and
-// client-go's dynamic informer in one process against one embedded server on loopback. The server resets all
-// connections at once. A delay is the time from a write to the call of a handler.
+// Command flap measures how fast an informer recovers when its connections break repeatedly. It runs the library's
+// informer and client-go's dynamic informer in one process against one embedded server on loopback. The server resets
+// all connections at once. A delay is the time from a write to the call of a handler.
 package main
 
 import (
@@ -14,13 +14,13 @@ import (
 
 var (
 	length   = 170 * time.Second // duration of the measurement
-	shortest = 10 * time.Second  // between two resets
+	shortest = 10 * time.Second  // minimum time between two resets
 	longest  = 30 * time.Second
 )
 
 const (
-	updates = 20 // per second
-	objects = 50 // in the collection
+	updates = 20 // number of updates per second
+	objects = 50 // number of objects in the collection
 	seed    = 1
 )
 

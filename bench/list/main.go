@@ -1,10 +1,11 @@
-// List measures the cost of reading a list of 17,736 Pods, 114 MB of JSON in one body, until an informer has synced. It
-// prints CPU time, including the garbage collector, and the peak RSS. The server runs in a separate process and encodes
-// the bodies in advance. Each contender is a separate program and runs in a new process for each measurement.
+// Command list measures the cost of reading a list of 17,736 Pods, 114 MB of JSON in one body, until an informer has
+// synced. It prints CPU time, including the garbage collector, and the peak RSS. The server runs in a separate process
+// and encodes the bodies in advance. Each contender is a separate program and runs in a new process for each
+// measurement.
 //
-// All contenders request resourceVersion "0" and pages of 500 Pods. A kube-apiserver answers such a request from its
-// cache with one page, and so does this server. The second part of the table shows streaming lists, which both
-// informers request by default. In the first part the server rejects them.
+// All contenders request resourceVersion "0" and pages of 500 Pods. Like a kube-apiserver, this server responds from
+// its cache with one page. The second part of the table shows streaming lists, which both informers request by default.
+// In the first part the server rejects them.
 package main
 
 import (

@@ -15,7 +15,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/internal/testkit/sample"
 )
 
-// Paths of the collection by the type of list that the server supports there.
+// These are the paths of the collection. At each path, the server supports a different type of list.
 const (
 	asOneBody = "/body"
 	asStream  = "/stream"
@@ -66,7 +66,7 @@ func bodyName(path string, protobuf bool) string {
 	return path
 }
 
-// bodies encodes the Pods in all formats.
+// bodies returns the Pods in all formats by name.
 func bodies(pods []sample.Pod) map[string][]byte {
 	typed := &corev1.PodList{ListMeta: metav1.ListMeta{ResourceVersion: version}, Items: make([]corev1.Pod, len(pods))}
 	for i, pod := range pods {
@@ -85,6 +85,6 @@ func bodies(pods []sample.Pod) map[string][]byte {
 func watch(w http.ResponseWriter, r *http.Request, initial []byte) {
 	w.Header().Set("Content-Type", runtime.ContentTypeJSON)
 	_, _ = w.Write(initial)                   // fails only if the client is gone
-	_ = http.NewResponseController(w).Flush() // likewise
+	_ = http.NewResponseController(w).Flush() // fails only if the client is gone
 	<-r.Context().Done()
 }

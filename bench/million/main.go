@@ -1,5 +1,6 @@
-// Million lists 1,000,000 Pods of 6.5 kB into cache/compact, with a streaming list over loopback. It prints the wall
-// time, the CPU time and the memory. The server runs in a separate process and renders a Pod when it sends it.
+// Command million lists 1,000,000 Pods of 6.5 kB into cache/compact, with a streaming list over loopback. It prints the
+// wall time, the CPU time and the memory. The server runs in a separate process and generates each Pod when it sends
+// it.
 package main
 
 import (
@@ -75,7 +76,7 @@ type result struct {
 	Peak, Heap float64 // peak RSS, and live heap after the list
 }
 
-// list runs a reflector until its store holds all Pods.
+// list runs a reflector until its store holds all Pods, and returns the cost.
 func list(t task) result {
 	transport := harness.MustGet(lwhttp.New(t.URL, nil))
 	client := harness.MustGet(lw.NewClient(transport, lw.Pods(""), compact.NewCodec(lw.RawCodec{}), nil))
@@ -92,7 +93,7 @@ func list(t task) result {
 	if reflector.Store().Len() != t.Pods {
 		panic("Pods are missing")
 	}
-	runtime.KeepAlive(client) // includes the compressor and its dictionaries
+	runtime.KeepAlive(client) // keeps the compressor and its dictionaries in the measured heap
 	return r
 }
 
@@ -120,7 +121,7 @@ type address struct {
 
 func startServer(c collection) address {
 	source, bytes := c.source(), 0
-	const weighed = 1000 // number of Pods whose mean size is used for all
+	const weighed = 1000 // number of Pods that are measured to estimate the mean size
 	for i := range weighed {
 		bytes += len(source.Pod(i).Item())
 	}

@@ -1,8 +1,8 @@
-// Retained measures the heap that each decoder's objects occupy, as bytes per Pod with 10,000 Pods and no store. This
-// includes the size classes of the allocator, and the dictionaries and buffers of cache/compact.
+// Command retained measures the heap that each decoder's objects occupy, as bytes per Pod with 10,000 Pods and no
+// store. This includes the size classes of the allocator, and the dictionaries and buffers of cache/compact.
 //
-// Pods in the first column are alike, for example from one workload, which helps only cache/compact. Pods in the second
-// column come from 1,000 templates. Each measurement runs in a separate process.
+// Pods in the first column are alike, for example because they belong to one workload. This helps only cache/compact.
+// Pods in the second column come from 1,000 templates. Each measurement runs in a separate process.
 package main
 
 import (
@@ -28,7 +28,7 @@ type task struct {
 	Templated bool
 }
 
-// result is the size per Pod in bytes: heap, and the JSON of an event.
+// result contains the size of the heap and of an event's JSON, both in bytes per Pod.
 type result struct{ Heap, Event float64 }
 
 func main() { harness.Main("retained", compare, harness.Worker("decode", retain)) }
@@ -56,7 +56,7 @@ func compare(ctx context.Context) error {
 	return table.Flush()
 }
 
-// retain measures one decoder.
+// retain measures one decoder and returns the result.
 func retain(t task) result {
 	made := sample.Pods(1, t.Pods)
 	if t.Templated {

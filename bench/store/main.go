@@ -1,5 +1,6 @@
-// Store compares the store and its indexes with those of client-go. Both contain many objects, with an index by
-// namespace and one by node. It prints the CPU time of each operation, including the garbage collector, and the ratio.
+// Command store compares the store and its indexes with those of client-go. Both contain many objects, with an index by
+// namespace and an index by node. It prints the CPU time of each operation, including the garbage collector, and the
+// ratio.
 package main
 
 import (
@@ -58,9 +59,9 @@ func compare(context.Context) error {
 	return table.Flush()
 }
 
-// times are the CPU times of operations in nanoseconds, one per round.
+// times contains the CPU times of operations in nanoseconds, with one value per round.
 type times struct {
-	order []string // operations in the order of the first round
+	order []string // names of the operations in the order of the first round
 	of    map[string][]float64
 }
 
@@ -74,7 +75,7 @@ func (t *times) add(operation string, ns float64) {
 	t.of[operation] = append(t.of[operation], ns)
 }
 
-// store is a store with an index by namespace and one by node.
+// store is a store with an index by namespace and an index by node.
 type store interface {
 	put(*objects.Object) // adds or replaces
 	remove(*objects.Object)
@@ -83,8 +84,8 @@ type store interface {
 	countAll() int                              // length of a list of all objects
 }
 
-// snapshotter is a store with snapshots. The returned function compares the snapshot with a later one and returns the
-// number of different objects.
+// snapshotter is a store with snapshots. The returned function compares the snapshot with a later snapshot and returns
+// the number of different objects.
 type snapshotter interface {
 	snapshot() (diff func() int)
 }
@@ -130,7 +131,7 @@ func newClientGo() store {
 	})}
 }
 
-func (s clientGoStore) put(o *objects.Object)    { harness.Must(s.Update(o)) } // also adds
+func (s clientGoStore) put(o *objects.Object)    { harness.Must(s.Update(o)) } // adds or replaces the object
 func (s clientGoStore) remove(o *objects.Object) { harness.Must(s.Delete(o)) }
 
 func (s clientGoStore) get(namespace, name string) *objects.Object {

@@ -92,12 +92,12 @@ func (o *operations) measureSnapshots(s snapshotter) {
 	o.times.add("snapshot and diff of 10 changes, wall time", float64(comparing.Nanoseconds())/times)
 }
 
-// measureMix measures a mix of 80 % updates, 10 % deletions and 10 % additions. A store with snapshots takes 60 of them
-// per 10,000 writes.
+// measureMix measures a mix of 80 % updates, 10 % deletions and 10 % additions. A store with snapshots takes 60
+// snapshots per 10,000 writes.
 func (o *operations) measureMix() {
 	var removed []int
 	s, hasSnapshots := o.store.(snapshotter)
-	o.measure("write of a mix, with 60 snapshots in 10,000", 2*len(o.held), 1, func(i int) {
+	o.measure("write of a mix, with 60 snapshots per 10,000 writes", 2*len(o.held), 1, func(i int) {
 		if hasSnapshots && i%(10_000/60) == 0 {
 			s.snapshot()
 		}

@@ -18,7 +18,7 @@ type client struct {
 	*player
 	server backend
 	way    time.Duration // one-way latency to the server
-	alive  bool          // has a watch
+	alive  bool          // a watch is open
 	since  time.Duration // when the watch was opened
 }
 
@@ -37,7 +37,7 @@ func (c *client) follow(random *rand.Rand) {
 	source := harness.MustGet(lw.NewClient(c, lw.Pods(""), lw.RawCodec{}, nil))
 	opts := &lw.Options{Logger: slog.New(slog.DiscardHandler)}
 	ctx = lwclock.WithRandom(ctx, random.Float64)
-	ctx = lwclock.WithReplay(ctx, func() time.Time { return time.Unix(0, 0).Add(c.now) }) // the engine does not wait itself
+	ctx = lwclock.WithReplay(ctx, func() time.Time { return time.Unix(0, 0).Add(c.now) }) // the simulation performs the engine's delays
 	for event := range lw.ListAndWatch(ctx, source, opts) {
 		if c.over {
 			return
@@ -70,7 +70,7 @@ func (c *client) exchange(r *request) (got answer) {
 	return got
 }
 
-// ended blocks until the stream ends and returns the reason. io.EOF means that it was closed cleanly.
+// ended blocks until the stream ends and returns the reason. io.EOF means that the server closed the stream cleanly.
 func (c *client) ended(s *stream) error {
 	if !s.ended && !c.over {
 		s.waits = true

@@ -11,14 +11,14 @@ import (
 // run in the order in which they were scheduled, so every run is identical.
 type clock struct {
 	now     time.Duration
-	events  []event // by time, then in scheduling order
+	events  []event // ordered by time, then by the order of scheduling
 	players []*player
 	over    bool // the simulation has ended
 }
 
 func newClock(begin time.Duration) *clock { return &clock{now: begin} }
 
-// at schedules do for a time that is not in the past.
+// at schedules do for a time, which must not be in the past.
 func (c *clock) at(when time.Duration, do func()) {
 	i, _ := slices.BinarySearchFunc(c.events, when+1, func(e event, when time.Duration) int { return cmp.Compare(e.when, when) })
 	c.events = slices.Insert(c.events, i, event{when, do})
@@ -27,7 +27,7 @@ func (c *clock) at(when time.Duration, do func()) {
 // after schedules do after a delay.
 func (c *clock) after(d time.Duration, do func()) { c.at(c.now+d, do) }
 
-// run runs all events until a time. It then ends all players: wait and sleep return.
+// run runs all events until a time. It then ends all players, so that wait and sleep return.
 func (c *clock) run(until time.Duration) {
 	for len(c.events) > 0 && c.events[0].when <= until {
 		next := c.events[0]
@@ -61,7 +61,7 @@ func (c *clock) play(when time.Duration, do func(*player)) {
 	c.at(when, p.resume)
 }
 
-// wait returns when an event calls resume or when the simulation ends.
+// wait blocks until an event calls resume or the simulation ends.
 func (p *player) wait() {
 	if !p.over {
 		p.yield(struct{}{})

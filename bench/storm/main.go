@@ -1,5 +1,5 @@
-// Storm simulates the load on a server when 1,000 clients lose their watches at the same time. It counts requests and
-// rejections, and measures the time until all clients have a watch.
+// Command storm simulates the load on a server when 1,000 clients lose their watches at the same time. It counts
+// requests and rejections, and measures the time until all clients have a watch.
 //
 // It prints a row for the library, which runs with its own engine, and a row for a model of client-go's retry policy;
 // see reflector. The server, the network and the time are simulated, so a seed gives the same result on every machine.
@@ -14,7 +14,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/bench/internal/harness"
 )
 
-// scenarios are printed in this order.
+// scenarios lists the scenarios in print order.
 var scenarios = []scenario{
 	{name: "5-minute-old watches are cut", age: 5 * time.Minute, happens: cut},
 	{name: "10 s offline, resourceVersion expired", age: 20 * time.Second, happens: outage},

@@ -8,14 +8,14 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// Constants of client-go 0.37.
+// These are constants of client-go 0.37.
 const (
 	backoffFirst   = 800 * time.Millisecond
 	backoffLongest = 30 * time.Second
 	backoffReset   = 2 * time.Minute
-	restRetries    = 10              // per request, by the REST client
-	restErrorDelay = time.Second     // before a retry after a connection error
-	shortWatch     = 1 * time.Second // a shorter watch without an event is an error
+	restRetries    = 10              // maximum number of retries per request by the REST client
+	restErrorDelay = time.Second     // delay before a retry after a connection error
+	shortWatch     = 1 * time.Second // a watch without an event that ends earlier is an error
 )
 
 // reflector models the retry policy of client-go 0.37's Reflector and REST client. It follows their source:
@@ -24,7 +24,7 @@ const (
 type reflector struct {
 	*client
 	backoff     reflectorBackoff
-	version     int  // last resourceVersion; zero means none
+	version     int  // latest resourceVersion; zero means none
 	unavailable bool // the server no longer has that resourceVersion
 }
 
@@ -42,7 +42,8 @@ func (r *reflector) run() {
 
 func (r *reflector) pause() { r.sleep(r.backoff.delay(r.now)) }
 
-// listAndWatch models ListAndWatch: a streaming list, an ordinary list if that fails, then watches.
+// listAndWatch models ListAndWatch. It starts with a streaming list, or with an ordinary list if that fails. Then it
+// opens watches.
 func (r *reflector) listAndWatch() {
 	open := r.watchList()
 	if open == nil && !r.list() {
@@ -71,8 +72,8 @@ func (r *reflector) watchList() *stream {
 	return nil
 }
 
-// list reports whether an ordinary list succeeded. If the resourceVersion has expired, it retries immediately without
-// one.
+// list reports whether an ordinary list succeeded. If the resourceVersion has expired, it immediately retries without a
+// resourceVersion.
 func (r *reflector) list() bool {
 	got := r.request(&request{list: true, version: r.known()})
 	if gone(got.err) {
@@ -142,7 +143,7 @@ func (r *reflector) request(req *request) (got answer) {
 	return got
 }
 
-// restRetry returns the delay before the REST client retries. It reports whether the client retries.
+// restRetry returns the delay before the REST client retries. again is false if it does not retry.
 func restRetry(err error) (wait time.Duration, again bool) {
 	if err == errReset {
 		return restErrorDelay, true
@@ -170,7 +171,7 @@ func gone(err error) bool {
 type reflectorBackoff struct {
 	random func() float64
 	next   time.Duration
-	reset  time.Duration // time of the last reset
+	reset  time.Duration // when the delay was last reset
 }
 
 func (b *reflectorBackoff) delay(now time.Duration) time.Duration {

@@ -65,7 +65,7 @@ func status(code int, wait time.Duration) step {
 	return step{answer: answer{err: &lw.StatusError{Code: code, RetryAfter: wait}}}
 }
 
-// watched returns a watch with a bookmark that ends after a while.
+// watched returns a watch that sends a bookmark and ends after the given time.
 func watched(lasts time.Duration, end error) step {
 	return step{answer{version: 6, text: "bookmark"}, lasts, end}
 }
@@ -102,7 +102,7 @@ func TestReflectorRules(t *testing.T) {
 			[]string{"0s: streaming list from 0", "1m0s: watch from 6", "1m0.001s: watch from 6"}},
 		{"an empty watch of a second is replaced at once", []step{opened, empty(time.Second)},
 			[]string{"0s: streaming list from 0", "1m0s: watch from 6", "1m1s: watch from 6"}},
-		{"a shorter empty watch is followed by a delay and a list", []step{opened, empty(999 * time.Millisecond)},
+		{"an empty watch of less than a second is followed by a delay and a list", []step{opened, empty(999 * time.Millisecond)},
 			[]string{"0s: streaming list from 0", "1m0s: watch from 6", "1m1.799s: streaming list from 6"}},
 		{"a watch is retried with a delay when connections are refused", []step{opened, refused, refused},
 			[]string{"0s: streaming list from 0", "1m0s: watch from 6", "1m0.8s: watch from 6", "1m2.4s: watch from 6"}},
@@ -110,20 +110,20 @@ func TestReflectorRules(t *testing.T) {
 			[]string{"0s: streaming list from 0", "1m0s: watch from 6", "1m0.8s: watch from 6"}},
 		{"another rejection of a watch is followed by a delay and a list", []step{opened, status(403, 0)},
 			[]string{"0s: streaming list from 0", "1m0s: watch from 6", "1m0.8s: streaming list from 6"}},
-		{"an expired watch is followed by a delay and a list from the last version", []step{opened, expired},
+		{"an expired watch is followed by a delay and a list from the last resourceVersion", []step{opened, expired},
 			[]string{"0s: streaming list from 0", "1m0s: watch from 6", "1m0.8s: streaming list from 6"}},
-		{"an expired list is retried at once from any version", []step{opened, expired, plain, status(410, 0), listed},
+		{"an expired list is retried at once without a resourceVersion", []step{opened, expired, plain, status(410, 0), listed},
 			[]string{"0s: streaming list from 0", "1m0s: watch from 6", "1m0.8s: streaming list from 6", "1m0.8s: list from 6",
 				"1m0.8s: list from 0", "1m0.8s: watch from 5"}},
-		{"an expired streaming list is retried at once from any version", []step{opened, expired, status(410, 0)},
+		{"an expired streaming list is retried at once without a resourceVersion", []step{opened, expired, status(410, 0)},
 			[]string{"0s: streaming list from 0", "1m0s: watch from 6", "1m0.8s: streaming list from 6", "1m0.8s: streaming list from 0"}},
-		{"a rejected streaming list falls back to an ordinary one at once", []step{plain, listed},
+		{"a rejected streaming list falls back to an ordinary list at once", []step{plain, listed},
 			[]string{"0s: streaming list from 0", "0s: list from 0", "0s: watch from 5"}},
 		{"a streaming list is retried with a delay when connections are refused", []step{refused},
 			[]string{"0s: streaming list from 0", "800ms: streaming list from 0"}},
 		{"a list is retried with a delay when connections are refused", []step{plain, refused},
 			[]string{"0s: streaming list from 0", "0s: list from 0", "800ms: streaming list from 0"}},
-		{"Retry-After replaces the delay exactly", []step{plain, status(429, 5*time.Second), listed, status(503, 3*time.Second)},
+		{"Retry-After replaces the delay", []step{plain, status(429, 5*time.Second), listed, status(503, 3*time.Second)},
 			[]string{"0s: streaming list from 0", "0s: list from 0", "5s: list from 0", "5s: watch from 5", "8s: watch from 5"}},
 		{"a connection error of a request is retried after a second", []step{plain, broken, listed, broken},
 			[]string{"0s: streaming list from 0", "0s: list from 0", "1s: list from 0", "1s: watch from 5", "2s: watch from 5"}},
@@ -145,8 +145,8 @@ func TestReflectorRetriesARequestTenTimes(t *testing.T) {
 func TestReflectorBackoff(t *testing.T) {
 	b := reflectorBackoff{random: func() float64 { return 0.5 }, next: backoffFirst}
 	for _, want := range []time.Duration{800, 1600, 3200, 6400, 12800, 25600, 30000, 30000} {
-		require.Equal(t, want*3/2*time.Millisecond, b.delay(backoffReset), "within two minutes it doubles up to 30 s")
+		require.Equal(t, want*3/2*time.Millisecond, b.delay(backoffReset), "within two minutes, the delay doubles up to 30 s")
 	}
-	require.Equal(t, backoffFirst*3/2, b.delay(backoffReset+1), "every two minutes it starts again")
+	require.Equal(t, backoffFirst*3/2, b.delay(backoffReset+1), "after two minutes, the delay starts again")
 	require.Equal(t, 2*backoffFirst*3/2, b.delay(2*backoffReset))
 }

@@ -8,12 +8,12 @@ import (
 // scenario describes an incident at time zero. All clients have a watch then.
 type scenario struct {
 	name     string
-	age      time.Duration // of the watches at time zero
+	age      time.Duration // age of the watches at time zero
 	happens  func(*server) // the incident
 	clientGo bool          // the clients follow client-go's policy; see reflector
 }
 
-// until is the end of the simulation.
+// until is the time at which the simulation ends.
 const until = 150 * time.Second
 
 // outcome is the result of a scenario.
@@ -22,7 +22,7 @@ type outcome struct {
 	live time.Duration // time until all clients have a watch
 }
 
-// play simulates a scenario.
+// play simulates a scenario and returns the outcome.
 func play(s scenario, clients, pods int, seed uint64) outcome {
 	c := newClock(-s.age)
 	srv := &server{clock: c, pods: pods, free: true}
@@ -48,7 +48,7 @@ func play(s scenario, clients, pods int, seed uint64) outcome {
 	o := outcome{load: srv.load}
 	for _, one := range all {
 		if !one.alive {
-			one.since = until // no watch
+			one.since = until // no watch is open
 		}
 		o.live = max(o.live, one.since)
 	}
@@ -67,7 +67,7 @@ func outage(s *server) {
 
 // load records the requests of clients.
 type load struct {
-	arrivals []time.Duration // in chronological order
+	arrivals []time.Duration // arrival times in chronological order
 	rejected int
 }
 

@@ -11,10 +11,10 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// CPU time of requests, similar to that of lw/lwtest.
+// The CPU times of requests are similar to those of lw/lwtest.
 const (
 	processors = 2
-	listCost   = 40 * time.Microsecond // per Pod, compressed or streamed
+	listCost   = 40 * time.Microsecond // CPU time per Pod, compressed or streamed
 	watchCost  = time.Millisecond      // includes a TLS handshake
 )
 
@@ -47,12 +47,12 @@ type server struct {
 
 // request is an active or queued request.
 type request struct {
-	watch, list bool // a streaming list is both
+	watch, list bool // both are true for a streaming list
 	version     int
 	reply       func(answer)
 }
 
-// answer is an error or a response. The stream of a watch follows its text.
+// answer is an error or a response. In a watch, the stream follows the text.
 type answer struct {
 	err     error
 	text    string
@@ -168,7 +168,7 @@ func (s *server) reset() {
 	s.streams = nil
 }
 
-// end ends the stream. The client notices after its latency.
+// end ends the stream. The client notices the end after its latency.
 func (s *stream) end(err error) {
 	s.ended, s.err = true, err
 	if s.waits {

@@ -1,6 +1,6 @@
-// Wasm compares the client and the store, compiled to WebAssembly, with equivalent plain JavaScript in Node and in
-// Chromium. It measures how fast watch events and a list are decoded and stored, and the cost of store operations. The
-// environment variable CHROME names the browser.
+// Command wasm compares the client and the store, compiled to WebAssembly, with equivalent plain JavaScript in Node and
+// in Chromium. It measures how fast watch events and a list are decoded and stored, and the cost of store operations.
+// The environment variable CHROME names the browser.
 package main
 
 import (

@@ -20,7 +20,7 @@ import (
 
 // task is a task for page/world.mjs.
 type task struct {
-	Program string `json:"program,omitempty"` // empty for plain JavaScript
+	Program string `json:"program,omitempty"` // path of the WASM program; empty for plain JavaScript
 	Course  string `json:"course"`
 	Data    string `json:"data,omitempty"`
 	Passes  int    `json:"passes"`
@@ -28,7 +28,7 @@ type task struct {
 
 // report is the result of a task.
 type report struct {
-	Figures map[string][]float64 // milliseconds of each pass
+	Figures map[string][]float64 // milliseconds of each pass by measured value
 	Error   string
 }
 
@@ -41,12 +41,13 @@ type place struct {
 // server serves files, passes tasks to a page, and receives the page's reports.
 type server struct {
 	origin   string
-	wasmExec string // path
+	wasmExec string // path of wasm_exec.js
 	tasks    chan task
 	reports  chan *report
 }
 
-// startServer serves the modules of the page, Go's wasm_exec.js, and files by name. It runs until the process ends.
+// startServer starts a server for the modules of the page, Go's wasm_exec.js, and the given files by name. The server
+// runs until the process ends.
 func startServer(files map[string][]byte) (*server, error) {
 	s := &server{tasks: make(chan task), reports: make(chan *report)}
 	var err error
@@ -106,7 +107,7 @@ func (s *server) inNode(path string) func(context.Context, task) (*report, error
 	}
 }
 
-// inPage runs a task in a browser page. See startChromium.
+// inPage runs a task in a browser page that startChromium has opened, and returns the page's report.
 func (s *server) inPage(ctx context.Context, t task) (*report, error) {
 	select {
 	case s.tasks <- t:
@@ -127,7 +128,7 @@ func (s *server) inPage(ctx context.Context, t task) (*report, error) {
 // program is the file name of the program for page/world.mjs.
 const program = "program.wasm"
 
-// build compiles the program like the package.
+// build compiles the WASM program with the flags of the npm package and returns it.
 func build() ([]byte, error) {
 	folder, err := os.MkdirTemp("", "bench-wasm")
 	if err != nil {

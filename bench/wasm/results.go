@@ -22,7 +22,7 @@ type contender struct{ name, program string }
 
 var contenders = []contender{{listwatch, program}, {name: plain}}
 
-// course is one part of the work, with its name in page/world.mjs.
+// course is a workload, with its name in page/world.mjs.
 type course struct{ name, data, title string }
 
 var (
@@ -39,19 +39,19 @@ const (
 	maxWait = 5 * time.Minute
 )
 
-// measurement is one course of one contender in one place.
+// measurement is one workload of one contender in one environment.
 type measurement struct {
 	course
 	contender
 	place
 }
 
-// String names the measurement in messages.
+// String returns a name for messages.
 func (m measurement) String() string {
 	return m.course.name + ", " + m.contender.name + ", " + m.place.name
 }
 
-// measurements returns the measurements of a round.
+// measurements returns the measurements of a round in all environments.
 func measurements(places []place) (all []measurement) {
 	for _, work := range append(slices.Clone(decoding), operating) {
 		for _, at := range places {
@@ -63,7 +63,7 @@ func measurements(places []place) (all []measurement) {
 	return all
 }
 
-// cell is one measured value of one contender in one place.
+// cell identifies a measured value of one contender in one environment.
 type cell struct{ figure, contender, place string }
 
 // results contains the fastest pass of all rounds.

@@ -21,7 +21,7 @@ import (
 type task struct {
 	Client, Transport string
 	Watches           int
-	Pods, Events      int           // total over all watches
+	Pods, Events      int           // total number over all watches
 	Idle              time.Duration // how long to measure the CPU time of idle watches
 	StartOnly         bool          // measure only the simultaneous start of all watches
 	Server            address
@@ -29,15 +29,15 @@ type task struct {
 
 // result contains the measurements of a task. Times are in nanoseconds.
 type result struct {
-	Bytes, Goroutines float64 // per idle watch: heap and stacks, and goroutines
-	IdleCPU           float64 // per idle watch and second
-	CPU               float64 // per event
+	Bytes, Goroutines float64 // heap and stacks, and number of goroutines, per idle watch
+	IdleCPU           float64 // nanoseconds per idle watch and second
+	CPU               float64 // nanoseconds per event
 
 	Start           time.Duration // time until all watches are live after a simultaneous start
-	Dialed, MaxOpen int           // connections: total, and maximum at the same time
+	Dialed, MaxOpen int           // number of connections: total, and maximum at the same time
 }
 
-// measurement runs a task.
+// measurement is the state of a running task.
 type measurement struct {
 	task
 	result
@@ -48,7 +48,7 @@ type measurement struct {
 }
 
 const (
-	handlers = 2                // per informer that receives events; an idle informer has one
+	handlers = 2                // number of handlers per informer that receives events; an idle informer has one handler
 	maxWait  = 10 * time.Minute // a task that takes longer has failed
 )
 
@@ -64,7 +64,7 @@ func measure(t task) result {
 	m.warmUp()
 	bytes, goroutines := harness.HeapAndStacks(), runtime.NumGoroutine()
 	m.start(16)
-	if t.Watches > 1 { // for a single watch, the runtime's rounding is larger than the growth
+	if t.Watches > 1 { // for a single watch, rounding by the runtime exceeds the growth
 		m.Bytes = (harness.HeapAndStacks() - bytes) / float64(t.Watches)
 	}
 	m.Goroutines = float64(runtime.NumGoroutine()-goroutines) / float64(t.Watches)
@@ -136,7 +136,7 @@ func (m *measurement) control(method string, body []byte) []byte {
 	return harness.MustGet(io.ReadAll(response.Body))
 }
 
-// calls counts the calls of handlers.
+// calls counts the calls of the handlers.
 type calls struct {
 	left atomic.Int64
 	done chan struct{} // closed after the last call
@@ -158,7 +158,7 @@ func (m *measurement) saturate() {
 	m.CPU = float64(harness.CPUTime()-cpu) / float64(perWatch*m.Watches)
 }
 
-// send orders events for every watch and returns after the last handler call.
+// send sends an order for every watch to the server and returns after the last handler call.
 func (m *measurement) send(o order) {
 	all := handlers * o.Events * m.Watches
 	c := &calls{done: make(chan struct{})}

@@ -21,7 +21,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/internal/testkit/sample"
 )
 
-// server is a minimal API server. Every watch has its own namespace, and its Pods are rendered in advance. It sends
+// server is a minimal API server. Every watch has its own namespace, and its Pods are encoded in advance. It sends
 // events only when it receives an order.
 type server struct {
 	orders *serve.Orders[order]
@@ -31,13 +31,13 @@ type server struct {
 	counters counters
 }
 
-// counters count open watches, and connections of the measured transport.
+// counters contains the number of watches, and the number of connections of the measured transport.
 type counters struct{ Watches, Dialed, Open, MaxOpen int }
 
 // order describes the events that every watch sends.
 type order struct {
-	Pods   int // per namespace; each Pod is first added and finally deleted
-	Events int // per watch, at least two for each Pod
+	Pods   int // number of Pods per namespace; each Pod is first added and finally deleted
+	Events int // number of events per watch, at least two for each Pod
 
 	given int64 // time in nanoseconds at which the server received the order
 }
@@ -46,7 +46,7 @@ type order struct {
 type address struct {
 	URL     string
 	Control string // accepts orders over plain HTTP
-	CA      string // PEM
+	CA      string // certificate authority in PEM
 }
 
 func startServer(transport string) address {
@@ -54,7 +54,7 @@ func startServer(transport string) address {
 	s.first = s.orders.Next()
 	api := httptest.NewUnstartedServer(http.HandlerFunc(s.serveAPI))
 	api.Config.ConnState = s.countConnection
-	api.Config.ErrorLog = log.New(io.Discard, "", 0) // clients abort handshakes of connections that they do not need
+	api.Config.ErrorLog = log.New(io.Discard, "", 0) // clients abort handshakes on connections that they do not need
 	found := address{}
 	if transport == overHTTP2 {
 		api.EnableHTTP2 = true
@@ -104,8 +104,8 @@ func (s *server) serveControl(w http.ResponseWriter, r *http.Request) {
 	s.orders.Give(o)
 }
 
-// ordersAfter returns the first order that was given after a resourceVersion, which is a time in nanoseconds. A watch that
-// replaces another one misses no order.
+// ordersAfter returns the first order that was given after a resourceVersion, which is a time in nanoseconds. A watch
+// that replaces another watch misses no orders.
 func (s *server) ordersAfter(resourceVersion string) *serve.Order[order] {
 	version, err := strconv.ParseInt(resourceVersion, 10, 64)
 	if err != nil { // a streaming list, which shows the latest state
@@ -152,9 +152,9 @@ func (s *server) serveAPI(w http.ResponseWriter, r *http.Request) {
 // output sends the events of a watch in a response body or in WebSocket messages.
 type output struct {
 	write    func([]byte) error
-	messages bool // over WebSocket
+	messages bool // sends WebSocket messages
 	err      error
-	version  int64 // last resourceVersion: the time of sending in nanoseconds
+	version  int64 // resourceVersion of the latest event: the time in nanoseconds at which it was sent
 }
 
 func newOutput(w http.ResponseWriter, r *http.Request) *output {
@@ -180,7 +180,7 @@ func newOutput(w http.ResponseWriter, r *http.Request) *output {
 	}}
 }
 
-// carryOut sends the events of an order as fast as possible. It sends up to eight of them in one write.
+// carryOut sends the events of an order as fast as possible. It sends up to eight events in one write.
 func (o *output) carryOut(ordered order, namespace string) {
 	const atOnce = 8
 	pods := podsOf(namespace, ordered.Pods)

@@ -45,7 +45,7 @@ func clientResources(t *testing.T) (all []builtin.Resource) {
 			all = append(all, groupResources(t, group.Out(0))...)
 		}
 	}
-	// These two types are outside of k8s.io/api, so client-go has no client for them.
+	// These two types are outside of k8s.io/api, so client-go does not have clients for them.
 	all = append(all,
 		builtin.Resource{Package: "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1", Group: "apiextensions.k8s.io", Version: "v1",
 			Kind: "CustomResourceDefinition", Plural: "customresourcedefinitions"},

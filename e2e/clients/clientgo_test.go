@@ -79,7 +79,7 @@ func TestClientGo(t *testing.T) {
 		},
 		"no streaming lists": {
 			opts:  lwtest.Options{NoStreamingLists: true},
-			first: []string{"stream", "list", "watch"}, // the server rejects the first one
+			first: []string{"stream", "list", "watch"}, // the server rejects the streaming list
 			again: []string{"expired watch", "stream", "list", "watch"},
 		},
 	} {

@@ -18,7 +18,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
 )
 
-// podControllers are one controller that creates Pods, written twice.
+// podControllers contains two implementations of a controller that creates Pods.
 var podControllers = map[string]func(context.Context, connection) error{
 	"clientgo":  func(ctx context.Context, c connection) error { return clientgo.Run(ctx, c.clientset) },
 	"listwatch": func(ctx context.Context, c connection) error { return listwatch.Run(ctx, c.transport, c.clientset) },
@@ -58,11 +58,12 @@ func running(server *lwtest.Server, number string, pods ...string) func() bool {
 
 func patches(r lwtest.Request) bool { return r.Verb == "patch" }
 
-// TestController checks that both controllers write the same, also after a rejected patch and an outage with a relist.
+// TestController checks that both controllers make identical writes, even after a rejected patch and after an outage
+// with a relist.
 func TestController(t *testing.T) {
 	for name, run := range podControllers {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel() // client-go waits for most of the time
+			t.Parallel() // client-go is idle most of the time
 			server := startServer(t)
 			_, err := server.Create("deployments.apps", newDeployment("web", 2, map[string]string{listwatch.Label: "on"}))
 			require.NoError(t, err)
@@ -90,7 +91,7 @@ func TestController(t *testing.T) {
 
 			stop()
 			require.ErrorIs(t, <-ended, context.Canceled)
-			eventually(t, func() bool { return len(server.Open(nil)) == 0 }) // the server notices it a little later
+			eventually(t, func() bool { return len(server.Open(nil)) == 0 }) // the server notices the closed watches slightly later
 			requests := len(server.Requests(nil))
 			scale(t, server, 3)
 			require.Len(t, server.Requests(nil), requests, "a request after the end of Run")
@@ -98,7 +99,7 @@ func TestController(t *testing.T) {
 	}
 }
 
-// conflict is a fault that answers with 409.
+// conflict is a fault that responds with 409.
 func conflict(w http.ResponseWriter, _ *http.Request, _ http.Handler) {
 	http.Error(w, "the object has been modified", http.StatusConflict)
 }

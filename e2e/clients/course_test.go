@@ -13,13 +13,13 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
 )
 
-// paths are the collections that the clients watch, one built-in and one custom, by their lwtest names.
+// paths lists the collections that the clients watch, a built-in and a custom one, by their names in lwtest.
 var paths = map[string]string{
 	"configmaps":             "/api/v1/configmaps",
 	"widgets.lw.example.com": "/apis/lw.example.com/v1/widgets",
 }
 
-// deadline bounds each wait. A working client is much faster.
+// deadline limits each wait. A working client is much faster.
 const deadline = time.Minute
 
 // client is the cache of a real client.
@@ -34,7 +34,7 @@ type course struct {
 	server *lwtest.Server
 	client client
 	// first and again are this client's requests after its start and after an outage in which its resourceVersions
-	// expired. See words for their format.
+	// expired. The function words defines their format.
 	first, again []string
 
 	random  *rand.Rand
@@ -59,7 +59,7 @@ func (c *course) run() {
 	}
 
 	c.write(250)
-	c.server.Compact() // the client may be behind or not
+	c.server.Compact() // the client may or may not be up to date
 	c.write(250)
 	c.server.DropConnections()
 	c.write(200)
@@ -107,7 +107,7 @@ func (c *course) caughtUp() {
 			return
 		}
 		if time.Now().After(end) {
-			require.Empty(c, behind, "not caught up within %v", deadline)
+			require.Empty(c, behind, "the client did not catch up within %v", deadline)
 		}
 	}
 }
@@ -137,8 +137,8 @@ func (c *course) requests(resource string) []lwtest.Request {
 	return c.server.Requests(func(r lwtest.Request) bool { return r.URL.Path == paths[resource] })
 }
 
-// words describes the requests for a resource after the first skip ones: "list", "stream" for a streaming list,
-// "watch", or "expired watch" for a watch that gets a 410.
+// words describes the requests for a resource, without the first skip requests. The words are "list", "stream" for a
+// streaming list, "watch", and "expired watch" for a watch that returns a 410.
 func (c *course) words(resource string, skip int) []string {
 	var words []string
 	for _, r := range c.requests(resource)[skip:] {

@@ -14,7 +14,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/examples/clientgo/exporter/listwatch"
 )
 
-// exporters are one metrics exporter, written twice.
+// exporters contains two implementations of a metrics exporter.
 var exporters = map[string]func(context.Context, connection, net.Listener) error{
 	"clientgo": func(ctx context.Context, c connection, listener net.Listener) error {
 		return clientgo.Run(ctx, c.clientset, listener)
@@ -60,11 +60,11 @@ pods{namespace="shop",node="",phase="Succeeded"} 1
 `
 )
 
-// TestExporter checks that both exporters serve the same metrics, also after an outage with a relist.
+// TestExporter checks that both exporters serve the same metrics, even after an outage with a relist.
 func TestExporter(t *testing.T) {
 	for name, run := range exporters {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel() // client-go waits for most of the time
+			t.Parallel() // client-go is idle most of the time
 			server := startServer(t)
 			put(t, server, "pods", "web-0", "web", onNode1)
 			put(t, server, "pods", "web-1", "web", pending)
@@ -101,7 +101,7 @@ func TestExporter(t *testing.T) {
 			require.ErrorIs(t, <-ended, context.Canceled)
 			code, _ = get(url + "/readyz")
 			require.Zero(t, code)
-			eventually(t, func() bool { return len(server.Open(nil)) == 0 }) // the server notices it a little later
+			eventually(t, func() bool { return len(server.Open(nil)) == 0 }) // the server notices the closed watches slightly later
 		})
 	}
 }

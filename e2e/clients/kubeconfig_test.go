@@ -19,7 +19,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/internal/testkit/certs"
 )
 
-// outcome is the result of a loader in terms that both loaders share.
+// outcome is the result of a loader in a form that both loaders share.
 type outcome struct {
 	Server, Namespace, Token, CA, ServerName, Cert, Key, Proxy string
 	Insecure, Uncompressed, Exec                               bool

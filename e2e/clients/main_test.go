@@ -1,5 +1,5 @@
 // Package clients runs real Kubernetes clients against the embedded server of lwtest. Their caches must equal the
-// server's state, also after compactions, broken connections and a kill. It is a separate module because client-go is
+// server's state, even after compactions, broken connections and a kill. It is a separate module because client-go is
 // large.
 package clients
 
@@ -15,5 +15,5 @@ import (
 
 func TestMain(m *testing.M) {
 	klog.SetLogger(logr.Discard())                                             // client-go logs every connection that the tests break
-	leak.Main(m, http.DefaultTransport.(*http.Transport).CloseIdleConnections) // client-go uses it for plain HTTP
+	leak.Main(m, http.DefaultTransport.(*http.Transport).CloseIdleConnections) // client-go uses this transport for plain HTTP
 }

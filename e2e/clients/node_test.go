@@ -15,8 +15,8 @@ import (
 	"github.com/seed-6d2a410a/listwatch/internal/testkit/need"
 )
 
-// nodeClient runs the informers of the JavaScript client in a process. For each input line, the process prints their
-// objects.
+// nodeClient runs the informers of the JavaScript client in a process. For each input line, the process prints the
+// objects of its informers.
 type nodeClient struct {
 	*testing.T
 	in  io.WriteCloser
@@ -34,7 +34,7 @@ func needNode(t *testing.T) (node string) {
 }
 
 func startNodeClient(t *testing.T, node, url string) *nodeClient {
-	ctx, cancel := context.WithTimeout(context.Background(), 3*deadline) // ends a process that hangs, and so all reads from it
+	ctx, cancel := context.WithTimeout(context.Background(), 3*deadline) // ends a process that hangs, so reads from it cannot block forever
 	t.Cleanup(cancel)
 	cmd := exec.CommandContext(ctx, node, "informer.mjs", url)
 	cmd.Dir = "node"

@@ -20,16 +20,16 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
 )
 
-// controllers are two implementations of the same controller.
+// controllers contains two implementations of the same controller.
 var controllers = map[string]func(context.Context, string, time.Duration, func(string) error) error{
 	"clientgo":  clientgo.Run,
 	"listwatch": listwatch.Run,
 }
 
-// reports records a controller's last reports. The first report of each app fails, so that the controller must retry.
+// reports records a controller's latest reports. The first report of each app fails, so that the controller must retry.
 type reports struct {
 	mu    sync.Mutex
-	last  map[string]string // by app
+	last  map[string]string // latest report of each app
 	count map[string]int
 }
 
@@ -117,7 +117,7 @@ func TestPort(t *testing.T) {
 			eventually(t, r.is("shop/db", "1 of 0 Pods, Service false"))
 			require.NoError(t, server.Delete("pods", "shop", "web-1"))
 			eventually(t, r.is("shop/web", "0 of 2 Pods, Service true"))
-			eventually(t, r.reported("shop/web", 2)) // by resyncs
+			eventually(t, r.reported("shop/web", 2)) // resyncs repeat the report
 
 			lost := errors.New("the lease is lost")
 			lose(lost)

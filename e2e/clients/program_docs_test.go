@@ -15,7 +15,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/internal/testkit/docs"
 )
 
-// programs are files in examples/clientgo. docs/migration.md explains them. Each %s is "listwatch" or "clientgo".
+// programs lists files in examples/clientgo that docs/migration.md explains. Each %s is "listwatch" or "clientgo".
 var programs = []string{
 	"controller/%s/controller.go",
 	"port/%s/controller.go",
@@ -56,7 +56,7 @@ func TestProgramLines(t *testing.T) {
 	}
 }
 
-// unindented returns a text without the white space at the ends of its lines.
+// unindented returns a text without the white space at the beginning and the end of its lines.
 func unindented(text string) string {
 	lines := strings.Split(strings.TrimSpace(text), "\n")
 	for i, line := range lines {

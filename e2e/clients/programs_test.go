@@ -16,7 +16,7 @@ import (
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 )
 
-// connection is how the programs of docs/migration.md reach a server.
+// connection contains the ways in which the programs of docs/migration.md connect to a server.
 type connection struct {
 	transport *lwhttp.Transport
 	clientset kubernetes.Interface
@@ -61,7 +61,7 @@ func outage(t *testing.T, server *lwtest.Server, change func()) {
 	require.NoError(t, server.Restart())
 }
 
-// unavailable is a fault that answers with 503.
+// unavailable is a fault that responds with 503.
 func unavailable(w http.ResponseWriter, _ *http.Request, _ http.Handler) {
 	http.Error(w, "the server is starting", http.StatusServiceUnavailable)
 }

@@ -32,7 +32,7 @@ func (r response) Open(context.Context, *lw.Request) (io.ReadCloser, error) {
 	return io.NopCloser(r.body), nil
 }
 
-// rejection is a Transport that rejects every request with the code 410 and this body.
+// rejection is a Transport that rejects every request with code 410 and these bytes as the body.
 type rejection []byte
 
 func (r rejection) Open(context.Context, *lw.Request) (io.ReadCloser, error) {
@@ -102,12 +102,12 @@ func TestProtobufGoldenObjects(t *testing.T) {
 		require.NoError(t, err)
 		object, _, err := protobufSerializer.Decode(data, nil, nil)
 		if runtime.IsNotRegisteredError(err) || runtime.IsMissingKind(err) {
-			continue // a webhook's request or an event, for example, which has no collection
+			continue // has no collection, for example a webhook's request or a watch event
 		}
 		require.NoError(t, err, file)
 		meta, ok := object.(metav1.Object)
 		if !ok {
-			continue // an options type, for example, which has no metadata and cannot be watched
+			continue // has no metadata and cannot be watched, for example an options type
 		}
 		require.NotEmpty(t, meta.GetManagedFields(), file)
 		meta.SetManagedFields(nil)
@@ -160,7 +160,7 @@ func TestProtobufList(t *testing.T) {
 	}
 }
 
-// TestProtobufListOfAnotherKindIsRejected protects a store from the objects of another resource.
+// A store must not mix objects of different resources.
 func TestProtobufListOfAnotherKindIsRejected(t *testing.T) {
 	err := listError(t, encode(t, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "a"}}))
 	require.ErrorIs(t, err, lw.ErrInvalidResponse)
@@ -178,7 +178,7 @@ func listError(t testing.TB, body []byte) (err error) {
 	return err
 }
 
-// TestProtobufListCutShort cuts a list at every byte. The end of the last field of the list is the only place where it may end.
+// TestProtobufListCutShort cuts a list at every byte. A list may end only after its last field.
 func TestProtobufListCutShort(t *testing.T) {
 	list := &corev1.PodList{ListMeta: metav1.ListMeta{ResourceVersion: "12"}, Items: []corev1.Pod{{ObjectMeta: metav1.ObjectMeta{Name: "a"}}}}
 	body := encode(t, list)
@@ -189,7 +189,6 @@ func TestProtobufListCutShort(t *testing.T) {
 	}
 }
 
-// TestProtobufEvents reads bookmarks and errors.
 func TestProtobufEvents(t *testing.T) {
 	bookmark := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{ResourceVersion: "9"}}
 	event, err := watch(t, watchFrame(t, "BOOKMARK", encode(t, bookmark)))
@@ -277,7 +276,7 @@ func FuzzProtobufEvent(f *testing.F) {
 		var unknown runtime.Unknown
 		var want, got corev1.Pod
 		if unknown.Unmarshal(object[4:]) != nil || want.Unmarshal(unknown.Raw) != nil {
-			return // the client reads the metadata only
+			return // the client reads only the metadata
 		}
 		require.NoError(t, got.Unmarshal(event.Object.message))
 		require.Equal(t, []string{want.Namespace, want.Name, string(want.UID), want.ResourceVersion},

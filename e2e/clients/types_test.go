@@ -102,7 +102,7 @@ func TestRejectsObjectsOfAnotherType(t *testing.T) {
 		"field kind: expected apps/v1 Deployment (the collection of codec.ResourceOf[*v1.Deployment]), found v1 Pod")
 }
 
-// TestInformerOfAnInterfaceType follows pods with an informer that knows only an interface.
+// TestInformerOfAnInterfaceType checks that an informer of an interface type follows pods.
 func TestInformerOfAnInterfaceType(t *testing.T) {
 	server, err := lwtest.Start(nil)
 	require.NoError(t, err)

@@ -32,14 +32,14 @@ func (c *course) write(n int) {
 	}
 }
 
-// texts are difficult strings for JSON and for arbitrary chunk boundaries.
-var texts = []string{
+// tricky contains strings that are difficult to encode as JSON or to split into chunks.
+var tricky = []string{
 	"", "plain", "line\nbreak\r\n", `"quotes" \ and / slashes`, "</script>&\u2028\u2029", "\x00\x1f\x7f",
 	"grüße, 世界, 🚢", strings.Repeat("long and growing, ", 500),
 }
 
 func (c *course) object(resource, namespace, name string) map[string]any {
-	text := texts[c.random.IntN(len(texts))]
+	text := tricky[c.random.IntN(len(tricky))]
 	object := map[string]any{"metadata": map[string]any{
 		"namespace": namespace, "name": name, "annotations": map[string]any{"text": text},
 	}}

@@ -18,14 +18,14 @@ const (
 type link struct {
 	*Proxy
 	client, server *net.TCPConn
-	ctx            context.Context // ends with the link
+	ctx            context.Context // done when the link ends
 	end            context.CancelFunc
 
-	gate atomic.Pointer[context.Context] // data waits until this context ends; nil while no stall is active
+	gate atomic.Pointer[context.Context] // data waits until this context is done; nil if no stall is active
 	rate atomic.Int64                    // bytes per second from the server; zero means unlimited
 	left atomic.Int64                    // bytes from the server until the truncation, or unlimited
 
-	clientEnded, serverEnded atomic.Bool // closed by a fault: later data to this end is dropped
+	clientEnded, serverEnded atomic.Bool // closed by a fault, so later data to this end is dropped
 }
 
 func newLink(p *Proxy, client, server *net.TCPConn) *link {
@@ -116,7 +116,7 @@ func (l *link) truncate() {
 
 // spoil applies one fault after another until the link or the faults end.
 func (l *link) spoil() {
-	// Faults end with the link and with Calm.
+	// The context is done when the link ends or Calm is called.
 	ctx, stop := context.WithCancel(l.ctx)
 	defer stop()
 	defer context.AfterFunc(l.fair, stop)()
@@ -134,7 +134,7 @@ func (l *link) spoil() {
 
 func (l *link) inflict(ctx context.Context, fault Fault) {
 	if fault.Kind == Truncate {
-		l.left.Store(int64(fault.Bytes)) // counted when the truncation happens
+		l.left.Store(int64(fault.Bytes)) // truncation happens when this count reaches zero
 		context.AfterFunc(ctx, func() { l.left.Store(unlimited) })
 		<-ctx.Done()
 		return
@@ -162,13 +162,13 @@ func (l *link) inflict(ctx context.Context, fault Fault) {
 	}
 }
 
-// pause waits for d. It returns false if ctx ends first.
+// pause waits for d. It returns false if ctx is done first.
 func (l *link) pause(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
 	case <-timer.C:
-		return ctx.Err() == nil // select chooses at random if both are ready
+		return ctx.Err() == nil // if both are ready, select chooses at random
 	case <-ctx.Done():
 		return false
 	}

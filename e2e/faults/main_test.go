@@ -7,10 +7,10 @@ import (
 	"github.com/seed-6d2a410a/listwatch/internal/testkit/leak"
 )
 
-// TestMain fails the package if its tests leave goroutines behind.
+// TestMain fails the package if goroutines remain after its tests.
 func TestMain(m *testing.M) { leak.Main(m) }
 
-// eventually polls until the condition holds. It gives up after 20 seconds.
+// eventually polls until the condition holds. It returns false after 20 seconds.
 func eventually(condition func() bool) bool {
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()

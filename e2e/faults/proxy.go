@@ -18,9 +18,9 @@ type Proxy struct {
 	running  sync.WaitGroup
 	happened [kinds]atomic.Int64
 
-	ctx   context.Context // ends with Close
+	ctx   context.Context // done after Close
 	close context.CancelFunc
-	fair  context.Context // ends with Calm, which stops the faults
+	fair  context.Context // done after Calm, which stops the faults
 	calm  context.CancelFunc
 }
 
@@ -42,10 +42,10 @@ func Start(target string, next func() Fault) (*Proxy, error) {
 // Addr returns the address of the proxy.
 func (p *Proxy) Addr() string { return p.listener.Addr().String() }
 
-// Calm stops the faults: active ones end and no new ones start. Half-closed connections stay half closed.
+// Calm stops the faults: active faults end and no new faults start. Half-closed connections stay half closed.
 func (p *Proxy) Calm() { p.calm() }
 
-// Happened returns the number of faults of a kind. A fault does not count if its connection ended before it.
+// Happened returns the number of faults of a kind. It does not count faults whose connection ended before they started.
 func (p *Proxy) Happened(kind Kind) int { return int(p.happened[kind].Load()) }
 
 // Close resets all connections and waits for all goroutines.
@@ -80,7 +80,7 @@ func (p *Proxy) serve(client *net.TCPConn) {
 	carrying.Go(l.up)
 	carrying.Go(l.down)
 	carrying.Wait()
-	if l.ctx.Err() == nil { // closed cleanly: data in flight still arrives
+	if l.ctx.Err() == nil { // after a clean close, data in flight still arrives
 		_ = client.Close()
 		_ = conn.Close()
 	}

@@ -14,14 +14,14 @@ import (
 	"github.com/seed-6d2a410a/listwatch/e2e/faults"
 )
 
-// ends are the two ends of one connection through a proxy.
+// ends contains the two ends of one connection through a proxy.
 type ends struct {
 	*testing.T
 	proxy          *faults.Proxy
 	client, server *net.TCPConn
 }
 
-// connect opens a connection with exactly these faults.
+// connect opens a connection with exactly these faults and returns its ends.
 func connect(t *testing.T, script ...faults.Fault) *ends {
 	listener, err := net.ListenTCP("tcp", &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)})
 	require.NoError(t, err)
@@ -184,7 +184,7 @@ func TestEndToServer(t *testing.T) {
 	e.happened(faults.EndToServer)
 }
 
-// TestFaultFollowsTemporaryFault checks that another fault follows a temporary one.
+// TestFaultFollowsTemporaryFault checks that another fault can follow a temporary fault.
 func TestFaultFollowsTemporaryFault(t *testing.T) {
 	e := connect(t, faults.Fault{Kind: faults.Stall}, faults.Fault{Kind: faults.Throttle, Bytes: 10}, faults.Fault{Kind: faults.Reset})
 	e.seesReset(e.client)

@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// Names of the files that only the API server reads.
+// These files are read only by the API server.
 const (
 	serverCertFile     = "server.crt"
 	serverKeyFile      = "server.key"
@@ -51,7 +51,7 @@ func must[T any](value T, err error) T {
 	return value
 }
 
-// issue creates a key and a certificate that parent signs. If parent is nil, the certificate is self-signed.
+// issue returns a new key and a certificate that parent signs. If parent is nil, the certificate is self-signed.
 func issue(template *x509.Certificate, parent *keyPair) *keyPair {
 	key := newKey()
 	// The clock may be set back by up to an hour during the test.
@@ -64,7 +64,7 @@ func issue(template *x509.Certificate, parent *keyPair) *keyPair {
 	return &keyPair{must(x509.ParseCertificate(der)), key}
 }
 
-// issueWithCA creates a certificate authority and a certificate signed by it.
+// issueWithCA returns a new certificate authority and a certificate that it signed.
 func issueWithCA(caName string, template *x509.Certificate) (ca, leaf *keyPair) {
 	ca = issue(&x509.Certificate{
 		Subject:               pkix.Name{CommonName: caName},
@@ -75,8 +75,8 @@ func issueWithCA(caName string, template *x509.Certificate) (ca, leaf *keyPair) 
 	return ca, issue(template, ca)
 }
 
-// writeCredentials creates all certificates, keys and tokens, and the client that Do uses. Servers and clients have
-// separate CAs, so that a mix-up fails.
+// writeCredentials writes all certificates, keys and tokens, and creates the client that Do uses. Servers and clients
+// have separate CAs, so a test that confuses them fails.
 func (c *Cluster) writeCredentials() error {
 	serverCA, server := issueWithCA("listwatch test server CA", &x509.Certificate{
 		Subject:     pkix.Name{CommonName: "kube-apiserver"},
@@ -107,13 +107,13 @@ func (c *Cluster) writeCredentials() error {
 	})
 }
 
-// tokens returns the file of bearer tokens: token, user, uid, groups.
+// tokens returns a token file for kube-apiserver. Each line contains a token, a user, a UID and groups.
 func (c *Cluster) tokens() []byte {
 	return fmt.Appendf(nil, "%s,admin,admin-uid,\"system:masters\"\n%s,nobody,nobody-uid\n",
 		c.AdminToken, c.NobodyToken)
 }
 
-// writeFiles writes files that hold secrets.
+// writeFiles writes files that contain secrets.
 func writeFiles(files map[string][]byte) error {
 	for path, data := range files {
 		if err := os.WriteFile(path, data, 0o600); err != nil {
@@ -140,7 +140,7 @@ func (c *Cluster) HTTPClient() *http.Client {
 	roots := x509.NewCertPool()
 	roots.AppendCertsFromPEM(c.CAPEM)
 	transport := http.DefaultTransport.(*http.Transport).Clone()
-	transport.Proxy = nil // everything is on loopback
+	transport.Proxy = nil // all servers are on loopback
 	transport.TLSClientConfig = &tls.Config{RootCAs: roots}
 	return &http.Client{Transport: transport}
 }

@@ -20,7 +20,7 @@ type Etcd struct {
 	URL string
 
 	binaries string // folder of the binary kube
-	folder   string // all files of this etcd
+	folder   string // folder for all files of this etcd
 	peerURL  string
 	process  *process
 }
@@ -74,8 +74,8 @@ func (r *readySignal) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Start starts etcd, also again after Kill, and blocks until it serves its data. It does not probe the port, because
-// another process may have taken it.
+// Start starts etcd, or restarts it after Kill, and blocks until it serves its data. It does not probe the port,
+// because another process may have taken it.
 func (e *Etcd) Start(ctx context.Context) error {
 	signal := &readySignal{ready: make(chan struct{})}
 	p, err := startProcess(e.binaries, filepath.Join(e.folder, etcdLog), signal, "etcd",

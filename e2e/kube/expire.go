@@ -8,7 +8,7 @@ import (
 	"net/http"
 )
 
-// configMapsPath is a collection that exists in every cluster. Its watch cache represents all others.
+// configMapsPath is a collection that exists in every cluster. The tests assume that other collections behave the same.
 const configMapsPath = "/api/v1/configmaps"
 
 // ExpireVersions makes every earlier resourceVersion too old for a watch: the API server responds with 410 Expired. It
@@ -52,7 +52,7 @@ func (c *Cluster) version(ctx context.Context) (string, error) {
 	return list.Metadata.ResourceVersion, err
 }
 
-// expired fails unless a watch from the resourceVersion gets an ERROR event with code 410.
+// expired returns nil if a watch from the resourceVersion gets an ERROR event with code 410, and an error otherwise.
 func (c *Cluster) expired(ctx context.Context, version string) error {
 	body, err := c.get(ctx, configMapsPath+"?watch=true&timeoutSeconds=1&resourceVersion="+version)
 	if err != nil {

@@ -19,7 +19,7 @@ import (
 )
 
 const (
-	// startTimeout bounds the start of one server. A start takes seconds, but the machine may be busy.
+	// startTimeout limits the start of one server. A start takes seconds, but the machine may be busy.
 	startTimeout = 2 * time.Minute
 	// portAttempts is how often New tries to start a cluster if another process takes a chosen port.
 	portAttempts = 3
@@ -50,7 +50,7 @@ type Cluster struct {
 
 	flags     []string // additional flags of kube-apiserver
 	binaries  string   // folder of the binaries kube and kubectl
-	folder    string   // all files of this cluster
+	folder    string   // folder for all files of this cluster
 	port      int
 	client    *http.Client
 	etcd      *Etcd
@@ -59,8 +59,8 @@ type Cluster struct {
 }
 
 // New starts a cluster and returns when it is ready, after three to six seconds. The flags are added to those of
-// kube-apiserver. A flag with a single value replaces the default of this package. A flag with a list adds to it. The
-// context bounds only the start. Without binaries the error matches [ErrNotBuilt].
+// kube-apiserver. A flag with a single value replaces the default of this package. A flag with a list extends the
+// default. The context limits only the start. Without binaries, the error matches [ErrNotBuilt].
 func New(ctx context.Context, apiServerFlags ...string) (*Cluster, error) {
 	binaries, err := locate()
 	if err != nil {

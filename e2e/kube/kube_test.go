@@ -17,7 +17,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/e2e/kube"
 )
 
-// shared is never stopped or restarted. Tests that need that start their own cluster.
+// shared is never stopped or restarted. Tests that stop or restart a server use their own cluster.
 var shared kube.Shared
 
 func TestMain(m *testing.M) {
@@ -156,7 +156,7 @@ func TestCreateCRD(t *testing.T) {
 }
 
 func TestCompactExpiresContinueTokens(t *testing.T) {
-	t.Parallel() // the API server notices after up to 15 seconds
+	t.Parallel() // the API server notices the compaction after up to 15 seconds
 	c := shared.Get(t)
 	path := "/api/v1/namespaces/" + newNamespace(t, c) + "/configmaps"
 	createConfigMap(t, c, path, "page-1")

@@ -12,15 +12,14 @@ import (
 	"sync"
 )
 
-// ErrNotBuilt is the error of [New] when the binaries do not exist. Building them takes minutes, so it is left to the
-// caller.
+// ErrNotBuilt is the error of [New] if the binaries do not exist. New does not build them, because that takes minutes.
 var ErrNotBuilt = errors.New("the kube-apiserver for tests is not built; run: make e2e-server")
 
 // locate returns the folder of the binaries kube and kubectl. Without binaries the error matches [ErrNotBuilt]. The
 // result cannot change during a run, and each lookup starts processes.
 var locate = sync.OnceValues(func() (string, error) {
 	_, file, _, _ := runtime.Caller(0)
-	// The folder's name is computed only in the script.
+	// Only the script computes the name of the folder.
 	cmd := exec.Command(filepath.Join(filepath.Dir(file), "..", "build.sh"), "--where")
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr

@@ -78,7 +78,7 @@ func (p *process) wait(ctx context.Context) error {
 	}
 }
 
-// whileRunning returns a context that also ends when the process exits. Its cause then describes the exit.
+// whileRunning returns a context that is also canceled when the process exits. Its cause then describes the exit.
 func (p *process) whileRunning(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	go func() {

@@ -11,12 +11,12 @@ import (
 
 const (
 	jsonType = "application/json"
-	// maxShown bounds the length of a response body in an error.
+	// maxShown limits the length of a response body in an error.
 	maxShown = 300
 )
 
-// Do sends one request as admin and reads the whole response. The path starts with a slash and may contain a query. The
-// contentType describes the body. Both may be empty.
+// Do sends one request as admin and reads the whole response. The path starts with a slash and may contain a query.
+// contentType is the media type of body. Both may be empty.
 func (c *Cluster) Do(ctx context.Context, method, path, contentType, body string) (code int, respBody []byte, err error) {
 	req, err := http.NewRequestWithContext(ctx, method, c.URL+path, strings.NewReader(body))
 	if err != nil {
@@ -47,7 +47,7 @@ func (c *Cluster) get(ctx context.Context, path string) ([]byte, error) {
 	return body, err
 }
 
-// statusError describes a response with an unexpected status.
+// statusError returns an error for a response with an unexpected status.
 func statusError(method, path string, code int, body []byte) error {
 	if len(body) > maxShown {
 		body = append(body[:maxShown:maxShown], "…"...)

@@ -50,10 +50,9 @@ func TestRestarts(t *testing.T) {
 	assert.Equal(t, url, c.URL)
 	c.Close()
 	assert.NoDirExists(t, filepath.Dir(c.CAFile))
-	c.Close() // repeated calls do nothing; Start's cleanup is the third
+	c.Close() // repeated calls do nothing; the cleanup of Start calls Close again
 }
 
-// TestExpireVersionsWithoutWatchCache covers etcd's history.
 func TestExpireVersionsWithoutWatchCache(t *testing.T) {
 	t.Parallel()
 	c := kube.Start(t, "--watch-cache=false")

@@ -8,8 +8,8 @@ import (
 
 const apiserverLog = "apiserver.log"
 
-// StartAPIServer starts the API server, also again after Kill or Terminate, and blocks until it is ready. The URL and
-// the data stay the same. If a previous server still runs, it waits for its exit first.
+// StartAPIServer starts the API server, or restarts it after Kill or Terminate, and blocks until it is ready. The URL
+// and the data stay the same. If a previous server still runs, StartAPIServer first waits for its exit.
 func (c *Cluster) StartAPIServer(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
@@ -33,8 +33,8 @@ func (c *Cluster) StartAPIServer(ctx context.Context) error {
 func (c *Cluster) apiServerFlags() []string {
 	return append([]string{
 		"--etcd-servers=" + c.etcd.URL,
-		// Tests compact etcd themselves. The interval must not be 0: the server would then ignore compactions by others
-		// and serve its own snapshots forever.
+		// Tests compact etcd themselves. If the interval were 0, the server would ignore these compactions and serve
+		// its own snapshots forever.
 		"--etcd-compaction-interval=24h",
 		"--bind-address=127.0.0.1",
 		"--advertise-address=127.0.0.1",
@@ -51,8 +51,7 @@ func (c *Cluster) apiServerFlags() []string {
 		// No controller creates the service accounts that this plugin requires.
 		"--disable-admission-plugins=ServiceAccount",
 		"--endpoint-reconciler-type=none",
-		// Allow pages on any port of this machine. Without the anchors, the pattern would match any origin that
-		// contains it.
+		// By default, the server waits up to a minute for open watches after SIGTERM.
 		`--cors-allowed-origins=^https?://(127\.0\.0\.1|localhost)(:|$)`,
 		// The default waits for open watches for a minute after SIGTERM.
 		"--shutdown-watch-termination-grace-period=1s",

@@ -9,7 +9,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/e2e/kube"
 )
 
-// accidents are failures of the server. They repeat in random order.
+// accidents lists the failures of the server. They repeat in random order.
 var accidents = []struct {
 	name   string
 	happen func(context.Context, *kube.Cluster) error
@@ -28,7 +28,8 @@ var accidents = []struct {
 	{"compacted", func(ctx context.Context, c *kube.Cluster) error { return c.Compact(ctx) }},
 }
 
-// breakServer lets accidents happen until s.calm ends. When it returns nil, the server has recovered from the last one.
+// breakServer lets accidents happen until s.calm is done. When it returns nil, the server has recovered from the last
+// accident.
 func (s *soak) breakServer(ctx context.Context) error {
 	random := rand.New(rand.NewPCG(s.seed, 1))
 	for {

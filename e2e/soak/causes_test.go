@@ -20,7 +20,7 @@ const (
 	ended    = "connection ended"
 )
 
-// causes maps errors to names. The first match applies.
+// causes maps errors to names. The first matching entry applies.
 var causes = []struct {
 	target error
 	name   string

@@ -31,7 +31,7 @@ func (s *soak) converge(ctx context.Context) error {
 	return nil
 }
 
-// verify compares the stores of the stopped followers with the changes that they received.
+// verify compares the stores of the stopped followers with the changes that the followers received.
 func (s *soak) verify() (err error) {
 	for _, f := range s.followers {
 		if wrong := f.verify(); wrong != nil {
@@ -94,11 +94,11 @@ func (f *follower) equals(want map[string]string) error {
 func (f *follower) verify() error {
 	for object := range f.reflector.Store().All() {
 		if f.replay.held[object.Key()] != object {
-			return fmt.Errorf("the store has another state of %v than the changes", object.Key())
+			return fmt.Errorf("the state of %v in the store differs from its changes", object.Key())
 		}
 	}
 	if told, stored := len(f.replay.held), f.reflector.Store().Len(); told != stored {
-		return fmt.Errorf("the changes lead to %d objects, the store has %d", told, stored)
+		return fmt.Errorf("the changes result in %d objects, the store has %d", told, stored)
 	}
 	return nil
 }

@@ -19,8 +19,8 @@ import (
 // longestDelay is the longest retry delay for a follower that is not steadfast.
 const longestDelay = 4 * time.Second
 
-// follower runs a reflector while connections and the server fail. Its counters may be read at any time, the other
-// fields after run has returned.
+// follower runs a reflector while connections and the server fail. Its counters may be read at any time, and its other
+// fields only after run has returned.
 type follower struct {
 	kind
 	reflector *cache.Reflector[*lw.Object]
@@ -28,9 +28,9 @@ type follower struct {
 	replay    *replay
 	story     story
 	causes    *tally
-	calm      context.Context // after it ends, delays of any length are accepted
+	calm      context.Context // after it is done, delays of any length are accepted
 	logf      func(format string, args ...any)
-	last      error // cause of the last interruption
+	last      error // cause of the latest interruption
 	wrong     error // an interruption that this test cannot produce
 
 	events, changes, breaks, lists, streams, pages, runs atomic.Int64
@@ -79,7 +79,7 @@ func (s *soak) httpClient(http2 bool) *http.Client {
 	}}
 }
 
-// untilCalm stops cutting responses when ctx ends.
+// untilCalm returns a function that calls length until ctx is done. After that, responses are not cut.
 func untilCalm(ctx context.Context, length func() int) func() int {
 	return func() int {
 		if ctx.Err() != nil {
@@ -89,7 +89,7 @@ func untilCalm(ctx context.Context, length func() int) func() int {
 	}
 }
 
-// run repeats runs of the reflector until ctx ends. The error describes an event or change that was wrong.
+// run repeats runs of the reflector until ctx is done. It returns an error for an invalid event or change.
 func (f *follower) run(ctx context.Context) error {
 	defer f.release()
 	ctx = lw.WithTrace(ctx, &lw.Trace{
@@ -127,8 +127,7 @@ func (f *follower) once(ctx context.Context) error {
 	return nil
 }
 
-// asked counts list requests. After the first paged list, a follower sends no streaming list: it does not retry a
-// server that rejected one.
+// asked counts streaming lists and paged lists. It logs when a follower switches to paged lists.
 func (f *follower) asked(req *lw.Request) {
 	switch {
 	case strings.Contains(req.Query, "sendInitialEvents=true"):
@@ -151,7 +150,7 @@ func (f *follower) interrupted(b *lw.Interruption) {
 	f.causes.add(cause)
 }
 
-// explain adds the follower's name and its last events to an error.
+// explain returns an error that also contains the follower's name and its last events.
 func (f *follower) explain(err error) error {
 	return fmt.Errorf("%s: %w\nlast events\n%v", f.name, err, &f.story)
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// kind is one way to watch the collection.
+// kind describes one way to watch the collection.
 type kind struct {
 	name        string
 	http2       bool

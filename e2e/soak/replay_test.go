@@ -12,16 +12,15 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// replay applies a follower's changes to an empty state and rejects any that does not fit. It does not use the store.
-// It checks changes as they arrive because a log of several minutes would fill the memory.
+// replay applies a follower's changes to an empty state and rejects changes that do not fit. It does not use the store.
+// It checks changes as they arrive, because a log of several minutes would fill the memory.
 //
-// Every write increments its object's serial number, also across deletions. Outside of lists, a missing number is
-// therefore a lost event. Outside of lists, each event must also have exactly its own effect: a change to an unknown
-// object means that an earlier event was lost.
+// Every write increments its object's serial number, even across deletions. Outside of lists, a missing number is
+// therefore a lost event. Outside of lists, a change to an unknown object also means that an earlier event was lost.
 type replay struct {
 	selective bool // a selector hides some writes, so serial numbers may have gaps
 	held      map[lw.Key]*lw.Object
-	serials   map[lw.Key]int // of the last known state; a list removes absent objects
+	serials   map[lw.Key]int // serial numbers of the last known states; a list removes absent objects
 	listing   bool           // a list has started and is not complete
 }
 
@@ -48,7 +47,7 @@ func (r *replay) step(event lw.Event[*lw.Object], changes []cache.Change[*lw.Obj
 		r.listing = false
 		for key := range r.serials {
 			if r.held[key] == nil {
-				delete(r.serials, key) // it may have been recreated and deleted unseen
+				delete(r.serials, key) // the object may have been recreated and deleted unseen
 			}
 		}
 	}
@@ -66,7 +65,7 @@ func (r *replay) apply(d cache.Change[*lw.Object]) error {
 	case (held != nil) == (d.Type == cache.Added):
 		return fmt.Errorf("%v of %v, already known: %v", d.Type, key, held != nil)
 	case (d.Type == cache.Modified || d.FinalStateUnknown) && d.Old != held:
-		return fmt.Errorf("%v of %v: the old object differs from the known one", d.Type, key)
+		return fmt.Errorf("%v of %v: the old object differs from the known object", d.Type, key)
 	case d.FinalStateUnknown && !r.listing:
 		return fmt.Errorf("%v of %v: tombstone outside of a list", d.Type, key)
 	case d.Type != cache.Added && !d.FinalStateUnknown && !r.listing && !older(held, object):
@@ -121,7 +120,7 @@ func object(t *testing.T, name string, serial int) *lw.Object {
 	return o
 }
 
-// listed returns a replay after a list of one object, a with serial number 4.
+// listed returns a replay after a list of one object. The object is named a and has serial number 4.
 func listed(t *testing.T, selective bool) (r *replay, held *lw.Object) {
 	r, held = newReplay(selective), object(t, "a", 4)
 	require.NoError(t, r.step(event{Type: lw.ListStarted}, nil))
@@ -140,7 +139,7 @@ func TestReplayAcceptsHistory(t *testing.T) {
 	require.NoError(t, r.step(event{Type: lw.Added}, changes{{Type: cache.Added, New: six}}))
 	require.NoError(t, r.step(event{Type: lw.ListStarted}, nil))
 	require.NoError(t, r.step(event{Type: lw.Synced}, changes{{Type: cache.Deleted, Old: six, FinalStateUnknown: true}}))
-	nine := object(t, "a", 9) // other numbers were used while no watch was open
+	nine := object(t, "a", 9) // lower numbers were used while no watch was open
 	require.NoError(t, r.step(event{Type: lw.Added}, changes{{Type: cache.Added, New: nine}}))
 	require.Equal(t, map[lw.Key]*lw.Object{{Name: "a"}: nine}, r.held)
 }
@@ -156,7 +155,7 @@ func TestReplayRejectsWrongChanges(t *testing.T) {
 		"deletion of an unknown object": func(t *testing.T, _ *lw.Object) cache.Change[*lw.Object] {
 			return cache.Change[*lw.Object]{Type: cache.Deleted, Old: object(t, "b", 1)}
 		},
-		"update of another state than the known one": func(t *testing.T, _ *lw.Object) cache.Change[*lw.Object] {
+		"update from a state other than the known state": func(t *testing.T, _ *lw.Object) cache.Change[*lw.Object] {
 			return cache.Change[*lw.Object]{Type: cache.Modified, Old: object(t, "a", 4), New: object(t, "a", 5)}
 		},
 		"update to an older state": func(t *testing.T, held *lw.Object) cache.Change[*lw.Object] {

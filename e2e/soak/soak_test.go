@@ -4,7 +4,7 @@
 // - The followers connect through a proxy that breaks connections; see package faults.
 // - The server is killed, is terminated, and loses its history; see accidents_test.go.
 // - Writers make hundreds of writes per second on separate connections; see writers_test.go.
-// - Each change is compared with the earlier ones as it arrives; see replay_test.go.
+// - Each change is compared with the earlier changes as it arrives; see replay_test.go.
 package soak
 
 import (
@@ -32,16 +32,16 @@ const (
 	convergenceTime = 3 * time.Minute // the longest delay is one minute
 )
 
-// soak is one run.
+// soak is one run of the test.
 type soak struct {
 	cluster  *kube.Cluster
 	seed     uint64        // determines writes, faults and accidents, and their order and delays
-	duration time.Duration // how long failures happen
+	duration time.Duration // how long the failures last
 	logf     func(format string, args ...any)
 
 	began     time.Time
 	proxy     *faults.Proxy
-	calm      context.Context // ends when failures stop
+	calm      context.Context // done when the failures stop
 	calmDown  context.CancelFunc
 	followers []*follower
 
@@ -102,8 +102,8 @@ func (s *soak) connect() error {
 	return nil
 }
 
-// badTime lets failures happen for s.duration, or a little longer if a required one is missing. When it returns, the
-// server runs and all writers have stopped.
+// badTime lets failures happen for s.duration, or a little longer if a required failure is missing. When it returns,
+// the server runs and all writers have stopped.
 func (s *soak) badTime(ctx context.Context) error {
 	var group sync.WaitGroup
 	for number := range writers {
@@ -143,7 +143,7 @@ func (s *soak) wait(ctx context.Context) {
 	}
 }
 
-// missing reports the required failures that have not happened.
+// missing returns an error that lists the required failures that have not happened.
 func (s *soak) missing() error {
 	var missing []string
 	need := func(what string, n int) {
@@ -170,7 +170,7 @@ func (s *soak) missing() error {
 	if missing == nil {
 		return nil
 	}
-	return fmt.Errorf("these never happened: %s", strings.Join(missing, "; "))
+	return fmt.Errorf("these failures did not happen: %s", strings.Join(missing, "; "))
 }
 
 // durationByDefault is the duration of the test. make soak runs longer.

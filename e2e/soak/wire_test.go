@@ -17,9 +17,9 @@ import (
 // wire is a layer between a follower's client and its transport.
 type wire struct {
 	lw.Transport
-	edit        func(url.Values) // changes the query of a request; optional
-	idleTimeout time.Duration    // idle timeout of a response, shorter than the engine's; zero means the engine's
-	cut         func() int       // returns the byte count after which a response ends cleanly, as behind a gateway that lost its server
+	edit        func(url.Values) // changes the query of a request; may be nil
+	idleTimeout time.Duration    // idle timeout of a response; zero means the engine's idle timeout, which is longer
+	cut         func() int       // returns the byte count after which a response ends cleanly, like behind a gateway that lost its server
 }
 
 // Open implements lw.Transport.
@@ -124,7 +124,7 @@ func TestWireEdits(t *testing.T) {
 	require.NoError(t, body.Close())
 }
 
-// TestCauses checks that expected failures have a name and that others are errors.
+// TestCauses checks that expected failures have a name and that other failures are errors.
 func TestCauses(t *testing.T) {
 	_, truncated := lw.ParseValue([]byte("["))
 	for want, err := range map[string]error{

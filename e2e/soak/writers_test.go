@@ -17,16 +17,16 @@ const (
 
 	writers   = 8
 	names     = 240
-	perSecond = 400 // writes by all writers, if the server can keep up
+	perSecond = 400 // number of writes by all writers, if the server can keep up
 
 	writeTimeout = 30 * time.Second
 )
 
-// state is a writer's knowledge of one of its objects.
+// state contains a writer's knowledge of one of its objects.
 type state struct {
-	serial  int    // of the last write that may have succeeded
+	serial  int    // serial number of the latest write that may have succeeded
 	version string // empty if the object does not exist
-	unsure  bool   // the result of the last write is unknown
+	unsure  bool   // the result of the latest write is unknown
 }
 
 // writer changes objects that no other writer changes.
@@ -44,7 +44,7 @@ func (s *soak) newWriter(number int) *writer {
 	return w
 }
 
-// run writes until the context ends. It completes the current write.
+// run writes until the context is done. It completes the current write.
 func (w *writer) run(ctx context.Context, number int) {
 	tick := time.NewTicker(writers * time.Second / perSecond)
 	defer tick.Stop()
@@ -79,8 +79,8 @@ func (w *writer) write(ctx context.Context, name string, s *state) {
 	}
 }
 
-// put writes the object's next state. The resourceVersion makes the server reject the write if the object has changed
-// since.
+// put writes the object's next state. It sends the resourceVersion, so the server rejects the write if the object has
+// changed.
 func (w *writer) put(ctx context.Context, method, done, path, name string, s *state) {
 	metadata := map[string]any{"name": name, "labels": map[string]string{"app": []string{"blue", "green"}[w.random.IntN(2)]}}
 	if s.version != "" {

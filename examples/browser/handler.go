@@ -9,7 +9,7 @@ import "net/http"
 const policy = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; img-src 'self'; worker-src 'self'; " +
 	"connect-src *; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-// Handler serves the page from folder with a content security policy.
+// Handler returns a handler that serves the page from folder with a content security policy.
 func Handler(folder string) http.Handler {
 	files := http.FileServer(http.Dir(folder))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -55,7 +55,7 @@ Then open http://127.0.0.1:8001/ui/
 Press ^C to stop.
 `
 
-// realCluster serves the dashboard for an external cluster until ctx ends.
+// realCluster serves the dashboard for an external cluster until ctx is done.
 func realCluster(ctx context.Context, server string) error {
 	if parsed, err := url.Parse(server); err != nil || parsed.Host == "" || parsed.User != nil {
 		return errors.New("the server must be a URL such as https://host:6443 without a user")

@@ -27,7 +27,7 @@ import (
 
 func main() {
 	duration := flag.Duration("duration", 0, "duration of the demo; 0 means until ^C")
-	server := flag.String("server", "", "URL of an external cluster for the dashboard; disables the embedded one")
+	server := flag.String("server", "", "URL of an external cluster for the dashboard; disables the embedded cluster")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -67,7 +67,7 @@ func demo(ctx context.Context, duration time.Duration) error {
 	fmt.Printf("Dashboard: %s\n\nIt shows a simulated cluster in an API server at %s. Run this command in another terminal:\n\n    %s -s %s -A deploy.apps\n\n",
 		address, server.URL, lwcat, server.URL)
 
-	// These run until the end: the cluster, the faults and lwcat.
+	// The cluster, the faults and lwcat run until end is called.
 	alive, end := context.WithCancel(ctx)
 	defer end()
 	var living sync.WaitGroup

@@ -137,14 +137,14 @@ func (m *message) events(after int64) ([]lw.Event[*Entry], error) {
 		return nil, errors.New("etcd: " + m.Error.Message + r.CancelReason)
 	case r.Canceled:
 		return nil, fmt.Errorf("%w: etcd was compacted at revision %s", lw.ErrExpired, r.CompactRevision)
-	case r.Created && r.Header.Revision < after: // after a restore from a backup, etcd would wait silently
+	case r.Created && r.Header.Revision < after: // if the revision is in the future after a restore, etcd would block silently
 		return nil, fmt.Errorf("%w: etcd is at revision %d", lw.ErrResourceVersionTooLarge, r.Header.Revision)
 	case r.Created:
 		return []lw.Event[*Entry]{{Type: lw.WatchStarted, ResourceVersion: strconv.FormatInt(after, 10)}}, nil
 	case len(r.Events) == 0: // progress notification: all events up to this revision have been sent
 		return []lw.Event[*Entry]{{Type: lw.Bookmark, ResourceVersion: strconv.FormatInt(r.Header.Revision, 10)}}, nil
 	}
-	events := make([]lw.Event[*Entry], len(r.Events)) // complete transactions. The revision in the header may be newer.
+	events := make([]lw.Event[*Entry], len(r.Events)) // The message contains complete transactions. The revision in the header may be newer.
 	for i, c := range r.Events {
 		events[i] = lw.Event[*Entry]{Type: c.eventType(), Object: c.Kv}
 		if i+1 == len(events) || r.Events[i+1].Kv.Revision != c.Kv.Revision {

@@ -62,7 +62,7 @@ func (g *gateway) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// silence ends a response body without data. Like net/http, it may return the context's error without the cause.
+// silence ends a response body without data. Like net/http, it may return the error of the context without its cause.
 type silence struct {
 	ctx    context.Context
 	silent bool
@@ -157,7 +157,7 @@ func TestResumesWithinTransaction(t *testing.T) {
 	require.Equal(t, 2, store.Len())
 }
 
-// After a restore from a backup, etcd would wait silently for a future revision.
+// After a restore from a backup, etcd would block silently for a future revision.
 func TestRejectsFutureRevision(t *testing.T) {
 	events, _, _ := follow(t, []string{list, `{"result":{"header":{"revision":"8"},"created":true}}…`, list}, "")
 	require.Equal(t, []string{"INTERRUPTED " + lw.ErrResourceVersionTooLarge.Error() + ": etcd is at revision 8 @9", "LIST_STARTED @", "ADDED /a/x=one @", "SYNCED @9"}, events[3:7])

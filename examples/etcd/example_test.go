@@ -10,7 +10,8 @@ import (
 	"github.com/seed-6d2a410a/listwatch/examples/etcd"
 )
 
-// Print the changes of all keys with a prefix in a local etcd. The store always holds the current entries.
+// This example prints the changes of all keys with a prefix in a local etcd. The store always holds the current
+// entries.
 func Example() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()

@@ -19,7 +19,7 @@ type rejection struct {
 
 func (r *rejection) Error() string { return fmt.Sprintf("binding: %d: %s", r.code, r.message) }
 
-// settled reports whether a retry is unnecessary: the Pod already has a node, was replaced, or does not exist.
+// settled reports whether a retry is unnecessary because the Pod already has a node, was replaced, or does not exist.
 func (r *rejection) settled() bool {
 	return r.code == http.StatusConflict || r.code == http.StatusNotFound
 }
@@ -32,7 +32,7 @@ func (s *Scheduler) bind(ctx context.Context, p pod, node string) error {
 	type fields = map[string]string
 	body, err := json.Marshal(map[string]any{
 		"apiVersion": "v1", "kind": "Binding",
-		"metadata": fields{"namespace": p.Namespace, "name": p.Name, "uid": p.uid}, // the UID protects a new Pod with the same name
+		"metadata": fields{"namespace": p.Namespace, "name": p.Name, "uid": p.uid}, // the UID prevents binding a new Pod with the same name
 		"target":   fields{"apiVersion": "v1", "kind": "Node", "name": node},
 	})
 	if err != nil {

@@ -21,7 +21,7 @@ var (
 	}
 )
 
-// Node is the input of Choose. CPU is the allocatable and Used the requested CPU, both in millicores.
+// Node is the input of Choose. CPU is the allocatable CPU and Used is the requested CPU, both in millicores.
 type Node struct {
 	Name      string
 	CPU, Used int64
@@ -59,7 +59,7 @@ func wantsNode(pod *lw.Object) bool {
 	return pod.Get("spec.nodeName").String() == "" && !gated && !isDeleted(pod) && !isFinished(pod)
 }
 
-// occupiesNode reports whether the Pod uses CPU of a node.
+// occupiesNode reports whether the Pod uses CPU on a node.
 func occupiesNode(pod *lw.Object) bool {
 	return pod.Get("spec.nodeName").String() != "" && !isFinished(pod)
 }

@@ -3,8 +3,8 @@ package scheduler
 // ledger counts the Pods and the requested CPU of each node. It includes bindings that no watch has confirmed yet. It
 // is not safe for concurrent use.
 type ledger struct {
-	placed map[string]placement // by Pod UID
-	loads  map[string]load      // by node name
+	placed map[string]placement // placements by Pod UID
+	loads  map[string]load      // loads by node name
 }
 
 type placement struct {

@@ -18,9 +18,9 @@ import (
 
 // Config configures a Scheduler.
 type Config struct {
-	Transport lw.Transport // for reads
-	URL       string       // for writes
-	Client    *http.Client // for writes, must add the credentials
+	Transport lw.Transport // sends all reads
+	URL       string       // server URL for writes
+	Client    *http.Client // sends all writes and must add the credentials
 	Workers   int          // number of concurrent bindings
 	Log       func(error)  // called for each error before the retry
 }
@@ -32,7 +32,7 @@ type Scheduler struct {
 	nodes  *cache.Informer[*lw.Object]
 	queue  *workqueue.Queue[pod]
 
-	mu      sync.Mutex // serializes decisions, because each one depends on the previous ones
+	mu      sync.Mutex // serializes decisions, because each decision depends on the previous ones
 	ledger  ledger
 	waiting map[pod]struct{} // Pods that fit on no node
 }

@@ -35,7 +35,7 @@ func (s *Scheduler) schedule(ctx context.Context, p pod) error {
 	return err // After a lost response, the Pod may be bound, so the ledger keeps it.
 }
 
-// decide returns the node for a Pod and records the decision in the ledger, before a watch confirms it.
+// decide returns the node for a Pod. It records the decision in the ledger before a watch confirms it.
 func (s *Scheduler) decide(p pod) (node string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

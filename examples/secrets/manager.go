@@ -58,7 +58,7 @@ func (m *Manager) Use(key lw.Key) error {
 	ctx, stop := context.WithCancel(m.ctx)
 	reflector := cache.NewReflector(client, nil)
 	m.used[key] = &secret{users: 1, store: reflector.Store(), stop: stop}
-	m.watches.Go(func() { _ = reflector.Run(ctx) }) // returns only when ctx ends
+	m.watches.Go(func() { _ = reflector.Run(ctx) }) // returns only when ctx is done
 	return nil
 }
 
@@ -76,7 +76,7 @@ func (m *Manager) Leave(key lw.Key) {
 	}
 }
 
-// Get returns the latest known state of a Secret in use. It blocks until the first list is complete or ctx ends.
+// Get returns the latest known state of a Secret in use. It blocks until the first list is complete or ctx is done.
 func (m *Manager) Get(ctx context.Context, key lw.Key) (*lw.Object, error) {
 	m.mu.Lock()
 	s := m.used[key]
@@ -95,7 +95,8 @@ func (m *Manager) Get(ctx context.Context, key lw.Key) (*lw.Object, error) {
 	return nil, ErrNotFound
 }
 
-// WaitFor blocks until a Secret in use has reached a resourceVersion. If ctx ends first, it returns context.Cause(ctx).
+// WaitFor blocks until a Secret in use has reached a resourceVersion. If ctx is done first, it returns
+// context.Cause(ctx).
 func (m *Manager) WaitFor(ctx context.Context, key lw.Key, resourceVersion string) error {
 	m.mu.Lock()
 	s := m.used[key]

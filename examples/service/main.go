@@ -20,7 +20,7 @@ import (
 )
 
 func main() {
-	server := flag.String("server", "", "the API server's URL; by default the one that kubectl uses")
+	server := flag.String("server", "", "the API server's URL; by default the URL that kubectl uses")
 	flag.Parse()
 	client, err := connect(*server)
 	if err != nil {

@@ -48,7 +48,7 @@ func WithReplay(ctx context.Context, now func() time.Time) context.Context {
 	return With(ctx, &c)
 }
 
-// From returns the clock of ctx, or else the system clock. It never returns nil.
+// From returns the clock of ctx, or the system clock if ctx has none. It never returns nil.
 func From(ctx context.Context) *Clock {
 	if c, ok := ctx.Value(key{}).(*Clock); ok && c != nil {
 		return c
@@ -79,7 +79,7 @@ func (m *Moment) Get() Reading {
 // Now reads both clocks.
 func (c *Clock) Now() Reading { return Reading{monotonic: c.Monotonic(), wall: c.Wall()} }
 
-// Since returns the time since a reading, on the clock that has advanced further.
+// Since returns the time since a reading. It uses the clock that has advanced further.
 func (c *Clock) Since(r Reading) time.Duration {
 	now := c.Now()
 	return max(now.monotonic-r.monotonic, now.wall.Sub(r.wall))

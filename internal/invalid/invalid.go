@@ -10,13 +10,12 @@ var (
 	// ErrVersionRegressed reports that the resourceVersion of the collection decreased, for example after a backup was
 	// restored.
 	ErrVersionRegressed error = &cause{"the collection's resourceVersion decreased: was a backup restored?"}
-	// ErrNoInitialEnd reports a streaming list without an initial-events-end bookmark, or with a misplaced one.
+	// ErrNoInitialEnd reports a streaming list whose initial-events-end bookmark is missing or misplaced.
 	ErrNoInitialEnd error = &cause{"the streaming list has no initial-events-end bookmark at its end"}
 	// ErrNotList reports a well-formed response that is not a list, such as an HTML page or another object. A
 	// *lw.MalformedError wraps it.
 	ErrNotList error = &cause{"the response is not a list"}
-	// ErrNoProgress reports a repeated first object, a continue token that leads to itself, or too many empty pages in
-	// a row.
+	// ErrNoProgress reports a repeated first object, a repeated continue token, or too many empty pages in a row.
 	ErrNoProgress error = &cause{"the pages of the list make no progress"}
 	// ErrInconsistentPages reports that the pages of a list have different resourceVersions.
 	ErrInconsistentPages error = &cause{"the pages of the list have different resourceVersions"}

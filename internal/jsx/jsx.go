@@ -73,7 +73,7 @@ var (
 	streams = map[int32]*Stream{}
 )
 
-// wake notifies the goroutine that waits for a stream.
+// wake wakes the goroutine that is blocked on a stream.
 //
 //go:wasmexport listwatch_wake
 func wake(id int32) {
@@ -153,7 +153,7 @@ func (s *Stream) Close() {
 	mu.Unlock()
 	closeStream(s.id)
 	select {
-	case s.ready <- struct{}{}: // wakes a waiting Read
+	case s.ready <- struct{}{}: // wakes a blocked Read
 	default:
 	}
 }

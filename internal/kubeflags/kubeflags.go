@@ -18,7 +18,7 @@ type Options struct {
 	User      string // name of a user; by default the user of the context
 	Namespace string // by default the namespace of the context
 
-	Server     string // URL; does not affect the certificate authority, the proxy and the credentials
+	Server     string // URL; the certificate authority, the proxy and the credentials still come from the kubeconfig
 	ServerName string // host name to verify; Server overrides the name in the kubeconfig
 	CAFile     string // PEM file; overrides the certificate authority and insecure-skip-tls-verify of the cluster
 	Insecure   bool   // do not verify the server's certificate

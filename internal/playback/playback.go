@@ -11,8 +11,8 @@ type Server interface {
 	// PlayDelete deletes an object. obj is its last state with the resourceVersion of the deletion.
 	PlayDelete(resource string, obj any) error
 
-	// PlayTo increases the server's revision to a resourceVersion without a write. It ignores a lower resourceVersion
-	// and one that is not a number.
+	// PlayTo increases the server's revision to a resourceVersion without a write. It ignores a resourceVersion that is
+	// lower or not a number.
 	PlayTo(resourceVersion string)
 
 	// CompressStreamingLists compresses streaming lists for clients that accept gzip. Like Kubernetes 1.37, the server

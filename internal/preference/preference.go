@@ -7,14 +7,15 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// Preference is the transport in use: 0 or 1. The zero value uses the first one. All methods may be called concurrently.
+// Preference selects one of two transports: 0 or 1. The zero value selects transport 0. All methods may be called
+// concurrently.
 type Preference struct {
 	mu        sync.Mutex
 	current   int
 	confirmed bool // a watch over the current transport delivered data
 }
 
-// Shared is the first transport of package fallback with a Preference that several transports to a server share.
+// Shared contains the first transport of package fallback and a Preference. Several transports to one server share it.
 type Shared struct {
 	lw.Transport
 	Preference *Preference
@@ -27,8 +28,8 @@ func (p *Preference) Current() (using int, confirmed bool) {
 	return p.current, p.confirmed
 }
 
-// Switch switches from a transport to the other one and reports whether it did. It does nothing if another stream has already
-// switched, or if the transport is confirmed and the reason is a timeout.
+// Switch switches from a transport to the other transport and reports whether it did. It does nothing if another stream
+// has already switched. It also does nothing after a timeout if the transport is confirmed.
 func (p *Preference) Switch(from int, timeout bool) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()

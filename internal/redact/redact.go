@@ -29,7 +29,7 @@ func (s Secrets) Text(text string) string {
 }
 
 // Error returns err if its text contains no secret. Otherwise it returns an error with redacted text that matches the
-// same targets with errors.Is. It does not unwrap to the original errors, because their texts contain the secret.
+// same targets with errors.Is. It does not unwrap to the original errors, because their messages contain the secret.
 func (s Secrets) Error(err error) error {
 	if err == nil || len(s) == 0 {
 		return err

@@ -32,7 +32,7 @@ type Entry[V any] struct {
 // Type is the type of an event.
 type Type int
 
-// Types of events.
+// The types of events.
 const (
 	Created Type = iota
 	Updated
@@ -111,7 +111,7 @@ func (l *Log[V]) Delete(name, key string, expect int64, last V) (Entry[V], error
 }
 
 // At returns the entries at a revision whose keys start with prefix, sorted by key. It returns [ErrCompacted] for a
-// compacted revision and [ErrFuture] for a future one.
+// compacted revision and [ErrFuture] for a future revision.
 func (l *Log[V]) At(name, prefix string, revision int64) ([]Entry[V], error) {
 	switch {
 	case revision < l.compacted:
@@ -143,11 +143,11 @@ func (l *Log[V]) At(name, prefix string, revision int64) ([]Entry[V], error) {
 	return entries, nil
 }
 
-// Advance increases the revision without a write. It never decreases it.
+// Advance increases the revision without a write. It ignores a lower revision.
 func (l *Log[V]) Advance(revision int64) { l.revision = max(l.revision, revision) }
 
 // Compact removes the history before a revision. The state at the revision itself stays readable. A future revision
-// means the current one. Compact does nothing if the revision is already compacted.
+// means the current revision. Compact does nothing if the revision is already compacted.
 func (l *Log[V]) Compact(revision int64) {
 	revision = min(revision, l.revision)
 	if revision <= l.compacted {

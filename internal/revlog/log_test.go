@@ -149,7 +149,7 @@ func TestReturnedEventsSurviveCompaction(t *testing.T) {
 }
 
 // The state at each revision must equal the recorded state, even after compactions. Replaying the events after a
-// revision must lead to the latest state.
+// revision must result in the latest state.
 func FuzzStateEqualsReplayedEvents(f *testing.F) {
 	for seed := range uint64(20) {
 		rng := rand.New(rand.NewPCG(seed, 1))

@@ -24,12 +24,13 @@ type Support struct {
 	at       time.Time // time of the latest rejection
 }
 
-// NewSupport returns a Support for an unknown server.
+// NewSupport returns a Support for a server whose support is unknown.
 func NewSupport() *Support { return &Support{turn: make(chan struct{}, 1)} }
 
 // Sockets is a [lw.Transport] over WebSocket that limits attempts on servers without WebSockets. Until a server accepts
 // a WebSocket, Sockets makes one attempt at a time. After a rejection it waits two minutes before the next attempt.
-// Each failed attempt uses a connection, logs an error in the browser's console, and makes Firefox delay the next one.
+// Each failed attempt uses a connection, logs an error in the browser's console, and makes Firefox delay the next
+// attempt.
 type Sockets struct {
 	WebSocket lw.Transport
 	*Support

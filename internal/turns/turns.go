@@ -1,6 +1,6 @@
 // Package turns limits the number of watches that pages keep open over HTTP/1.1. A browser opens at most six HTTP/1.1
-// connections to an origin across all tabs, and each watch occupies one. So each watch needs a slot. If no slot is
-// free, watches take turns.
+// connections to an origin across all tabs, and each watch occupies a connection. So each watch needs a slot. If no
+// slot is free, watches take turns.
 package turns
 
 import (
@@ -33,7 +33,7 @@ func (e *unsupported) Unwrap() error { return errors.ErrUnsupported }
 
 // Slot is the permission to keep one watch open.
 type Slot struct {
-	Over    func(context.Context) bool // blocks until the slot must be returned; returns false if the context ends first; may be nil
+	Over    func(context.Context) bool // blocks until the slot must be returned; returns false if the context is done first; may be nil
 	Release func()
 }
 

@@ -16,7 +16,7 @@ import (
 
 var errGone = errors.New("the server is gone")
 
-// reply is a response: text after a delay, and then an open response for some time.
+// reply describes a response: its text comes after a delay, and then the response stays open for some time.
 type reply struct {
 	delay time.Duration
 	text  string
@@ -201,7 +201,7 @@ func TestStartsAnotherTurnWithoutResponse(t *testing.T) {
 	})
 }
 
-// crowded opens a watch that takes turns with another watch. The turns of the other watch last one second.
+// crowded returns a watch that takes turns with another watch. The turns of the other watch last one second.
 func crowded(t *testing.T, far *server) (body io.ReadCloser, waits *int) {
 	s := newSlots(1, 0)
 	<-s.free
@@ -213,7 +213,7 @@ func crowded(t *testing.T, far *server) (body io.ReadCloser, waits *int) {
 				return
 			}
 			s.free <- struct{}{}
-			synctest.Wait() // The watch has taken the slot if it was waiting.
+			synctest.Wait() // If the watch was waiting, it has taken the slot now.
 			select {
 			case <-s.free:
 			case <-t.Context().Done():

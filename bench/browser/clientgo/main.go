@@ -1,6 +1,6 @@
 //go:build js
 
-// Command clientgo runs an informer of client-go in a page. To be small, it contains only those parts of an informer
+// Command clientgo runs an informer of client-go in a page. To be small, it contains only the parts of an informer
 // factory that one informer needs. The page calls followPods.
 package main
 
@@ -27,8 +27,8 @@ func main() {
 	select {}
 }
 
-// follow calls synced with two functions: one returns the number of Pods and one reads each Pod. It then calls seen
-// with the resourceVersion of every change. The page receives no objects.
+// follow calls synced with two functions: one returns the number of Pods, and the other reads each Pod. It then calls
+// seen with the resourceVersion of every change. The page receives no objects.
 func follow(server string, synced, seen js.Value) {
 	client, err := dynamic.NewForConfig(&rest.Config{Host: server, QPS: -1})
 	if err != nil {

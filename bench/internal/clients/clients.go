@@ -22,7 +22,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/transport/ws"
 )
 
-// Names of the clients in print order.
+// These are the names of the clients in print order.
 const (
 	Listwatch = "listwatch"
 	ClientGo  = "client-go"
@@ -31,9 +31,9 @@ const (
 // Options configure how a client reaches its server.
 type Options struct {
 	URL       string
-	CA        string                                    // PEM, for https
-	WebSocket bool                                      // for listwatch only
-	Wrap      func(http.RoundTripper) http.RoundTripper // for client-go only; may be nil
+	CA        string                                    // certificate authority in PEM, for https
+	WebSocket bool                                      // used only by listwatch
+	Wrap      func(http.RoundTripper) http.RoundTripper // used only by client-go; may be nil
 }
 
 // Pod is a *lw.Object or a *unstructured.Unstructured.
@@ -80,7 +80,7 @@ func (i listwatchInformer) Handle(handle func(Pod)) {
 }
 
 func (i listwatchInformer) Run(ctx context.Context) {
-	_ = i.informer.Run(ctx) // ends when the context is done
+	_ = i.informer.Run(ctx) // returns when the context is done
 }
 
 func (i listwatchInformer) WaitForSync(ctx context.Context) error {

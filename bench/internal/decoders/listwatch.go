@@ -19,7 +19,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw/codec"
 )
 
-// tenFields are the fields that a table of Pods shows.
+// tenFields lists the fields that a table of Pods shows.
 var tenFields = []string{"metadata.creationTimestamp", "metadata.labels.app", "metadata.ownerReferences[*].name",
 	"spec.nodeName", "spec.containers[*].image", "spec.priority", "status.phase", "status.podIP",
 	"status.containerStatuses[*].ready", "status.containerStatuses[*].restartCount"}
@@ -37,7 +37,8 @@ func listwatch() []Decoder {
 	}
 }
 
-// watched decodes with a client, which splits the stream, validates the JSON, reads the metadata and calls the codec.
+// watched returns a function that decodes with a client. The client splits the stream, validates the JSON, reads the
+// metadata and calls the codec.
 func watched[T lw.Keyed](codec lw.Codec[T]) func(io.Reader, int, func(T)) {
 	return func(events io.Reader, n int, keep func(T)) {
 		client := harness.MustGet(lw.NewClient(transport{events}, lw.Pods(""), codec, nil))
@@ -54,7 +55,7 @@ func watched[T lw.Keyed](codec lw.Codec[T]) func(io.Reader, int, func(T)) {
 	}
 }
 
-// transport answers every request with the same body.
+// transport returns the same body for every request.
 type transport struct{ body io.Reader }
 
 // Open implements lw.Transport.
@@ -62,7 +63,7 @@ func (t transport) Open(context.Context, *lw.Request) (io.ReadCloser, error) {
 	return io.NopCloser(t.body), nil
 }
 
-// floor copies each line and does nothing else.
+// floor splits the stream and copies each line. It decodes nothing.
 func floor(events io.Reader, n int, keep func([]byte)) {
 	lines(events, n, func(line []byte) { keep(append([]byte(nil), line...)) })
 }
@@ -98,7 +99,7 @@ func clientGo() []Decoder {
 	}
 }
 
-// negotiated decodes with the decoder that a client-go client with the serializer uses for a watch. It omits the
+// negotiated returns a function that uses the watch decoder of a client-go client with the serializer. It omits the
 // goroutine and the channel of such a client.
 func negotiated(serializer runtime.NegotiatedSerializer, mediaType string) func(io.Reader, int, func(runtime.Object)) {
 	return func(events io.Reader, n int, keep func(runtime.Object)) {

@@ -35,7 +35,7 @@ func Server[T, A any](name string, start func(T) A) Role {
 	}}
 }
 
-// Work runs the role that this process was started for. It reports whether there was one.
+// Work runs the role for which this process was started. It returns false if the process has no role.
 func Work(roles ...Role) bool {
 	if len(os.Args) != 3 {
 		return false
@@ -97,7 +97,7 @@ func command(ctx context.Context, path, role string, argument any) *exec.Cmd {
 	return cmd
 }
 
-// Programs are compiled programs in a temporary folder.
+// Programs contains compiled programs in a temporary folder.
 type Programs struct{ folder string }
 
 // Build runs go build with the arguments, in the current folder. The caller must call Remove.

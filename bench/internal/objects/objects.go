@@ -3,7 +3,7 @@ package objects
 
 import "strconv"
 
-// Object is an object with a key and a node, which benchmarks index.
+// Object is an object with a key and the name of a node. Benchmarks index the node.
 type Object struct{ Namespace, Name, Node, Version string }
 
 // GetNamespace implements lw.Keyed.

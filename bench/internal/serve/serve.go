@@ -50,7 +50,7 @@ func NewTemplate(json, version string) Template {
 	return Template{before + `"resourceVersion":"`, `"` + after}
 }
 
-// Append appends the JSON with another resourceVersion.
+// Append appends the JSON with the given resourceVersion.
 func (t Template) Append(to []byte, version int64) []byte {
 	return append(strconv.AppendInt(append(to, t.before...), version, 10), t.after...)
 }
@@ -58,7 +58,7 @@ func (t Template) Append(to []byte, version int64) []byte {
 // Size returns the size of the JSON without the resourceVersion.
 func (t Template) Size() int { return len(t.before) + len(t.after) }
 
-// Orders is a queue of orders to all watches of a server.
+// Orders is a queue of orders. Each order tells all watches of a server to send events.
 type Orders[T any] struct {
 	mu   sync.Mutex
 	next *Order[T]
@@ -76,14 +76,14 @@ func NewOrders[T any]() *Orders[T] {
 	return &Orders[T]{next: &Order[T]{Given: make(chan struct{})}}
 }
 
-// Next returns the order that will be given next.
+// Next returns the next order, which may not have been given yet.
 func (o *Orders[T]) Next() *Order[T] {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.next
 }
 
-// Give gives an order to all watches.
+// Give passes an order to all watches.
 func (o *Orders[T]) Give(value T) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -93,8 +93,8 @@ func (o *Orders[T]) Give(value T) {
 	close(now.Given)
 }
 
-// Isolated makes pages cross-origin isolated, which gives them exact clocks and memory measurements. It disables
-// caching.
+// Isolated returns a handler that makes pages cross-origin isolated, which gives them exact clocks and memory
+// measurements. It disables caching.
 func Isolated(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Cross-Origin-Opener-Policy", "same-origin")

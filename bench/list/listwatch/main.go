@@ -19,7 +19,7 @@ func read(ctx context.Context, url string) task.Held {
 	transport := harness.MustGet(lwhttp.New(url, nil))
 	client := harness.MustGet(lw.NewClient(transport, lw.Pods(""), lw.RawCodec{}, nil))
 	informer := cache.NewInformer(client, nil)
-	go func() { _ = informer.Run(ctx) }() // ends when the context is done
+	go func() { _ = informer.Run(ctx) }() // returns when the context is done
 	select {
 	case <-informer.Synced():
 	case <-ctx.Done():

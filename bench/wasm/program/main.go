@@ -12,11 +12,11 @@ import (
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 )
 
-// courses has the order of COURSES in page/world.mjs.
+// courses lists the workloads in the order of COURSES in page/world.mjs.
 var courses = []func(client *lw.Client[*lw.Object]){decode, store, list, operate}
 
 func main() {
-	transport, err := lwhttp.New("http://server", nil) // page/world.mjs answers its requests
+	transport, err := lwhttp.New("http://server", nil) // page/world.mjs responds to the requests
 	must(err)
 	client, err := lw.NewClient(transport, lw.Pods(""), lw.RawCodec{}, nil)
 	must(err)
@@ -94,7 +94,7 @@ func operate(*lw.Client[*lw.Object]) {
 	}
 }
 
-// course returns the index of the course in COURSES of page/world.mjs.
+// course returns the index of the workload in COURSES of page/world.mjs.
 //
 //go:wasmimport bench course
 func course() int32
@@ -109,7 +109,7 @@ func passes() int32
 //go:wasmimport bench began
 func began()
 
-// ended stops the stopwatch and reports the time as one pass of a figure.
+// ended stops the stopwatch and reports the time as one pass of a measured value.
 //
 //go:wasmimport bench ended
 func ended(figure string)

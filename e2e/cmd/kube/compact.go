@@ -12,8 +12,9 @@ import (
 )
 
 const (
-	// compactRevKey is the key of the API server's last compaction. Every API server watches it and drops its snapshots
-	// of older revisions. A compaction that does not write it leaves those snapshots in place.
+	// compactRevKey is the key that contains the revision of an API server's latest compaction. Every API server
+	// watches this key and drops its snapshots of older revisions. If a compaction does not write it, the snapshots
+	// remain.
 	compactRevKey = "compact_rev_key"
 	// markKey is outside the prefix of the API server. Writing it increments the revision without changing an object.
 	markKey        = "listwatch/mark"
@@ -45,7 +46,7 @@ func runCompact(ctx context.Context, args []string) error {
 	return nil
 }
 
-// compact makes every earlier revision unusable for reads and watches, and returns the compacted revision.
+// compact makes every earlier revision unusable for reads and watches. It returns the compacted revision.
 //
 // A watch from revision N reads the history from N+1 on. Compacting at the current revision would keep watches from the
 // previous revision alive. So compact increments the revision by two first.

@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	// progressInterval is how often etcd reports its revision to an idle watch. It bounds the lag of the API server's
+	// progressInterval is how often etcd reports its revision to an idle watch. It limits the lag of the API server's
 	// bookmarks. Kubernetes clusters use the same value.
 	progressInterval = 5 * time.Second
 	startTimeout     = 60 * time.Second
@@ -56,7 +56,7 @@ func etcdConfig(args []string) (*embed.Config, error) {
 	return config, nil
 }
 
-// runEtcd serves until SIGTERM or SIGINT.
+// runEtcd runs etcd until SIGTERM or SIGINT.
 func runEtcd(args []string) error {
 	config, err := etcdConfig(args)
 	if err != nil {

@@ -18,8 +18,8 @@ import (
 // interval is the real time of one step. It results in about ten writes per second.
 const interval = 250 * time.Millisecond
 
-// Run simulates the cluster until ctx ends. The same seed results in the same writes unless other clients write to the
-// server. Run reacts to such writes, for example by replacing deleted Pods.
+// Run simulates the cluster until ctx is done. The same seed results in the same writes unless other clients write to
+// the server. Run reacts to such writes, for example by replacing deleted Pods.
 func Run(ctx context.Context, server *lwtest.Server, seed uint64) {
 	c := start(server, seed, time.Now())
 	ticker := time.NewTicker(interval)

@@ -37,7 +37,7 @@ func contents(server *lwtest.Server) (all []string) {
 	return all
 }
 
-// revision returns the number of writes.
+// revision returns the server's current revision.
 func revision(t *testing.T, server *lwtest.Server) int64 {
 	t.Helper()
 	version, _ := server.State("pods")

@@ -28,7 +28,7 @@ func (c *cluster) get(resource, namespace, name string) (object fields, ok bool)
 	return object, true
 }
 
-// merge applies a JSON merge patch without nulls (RFC 7386).
+// merge applies to object a JSON merge patch without nulls (RFC 7386).
 func merge(object, patch fields) {
 	for key, value := range patch {
 		inner, isObject := value.(fields)

@@ -16,8 +16,8 @@ type pod struct {
 	restarts                     int
 }
 
-// newAppPod and job create Pods. Each later stage of a Pod is a method. If the Pod no longer exists, the stage
-// schedules no other stage.
+// newAppPod and job create Pods. Each later stage in a Pod's life is a method. If the Pod no longer exists, the method
+// schedules no more stages.
 
 // then schedules the next stage. The stage is skipped if the Pod is terminating by then.
 func (c *cluster) then(p *pod, steps, spread int, stage func(*pod)) {

@@ -23,7 +23,7 @@ func Trace(meter metric.Meter, resource string) (*lw.Trace, error) {
 	if err != nil {
 		return nil, err
 	}
-	// A trace has no context with a span.
+	// The methods of a trace receive no context, so measurements cannot refer to a span.
 	ctx, attrs := context.Background(), m.with()
 	var began time.Time
 	return &lw.Trace{

@@ -60,7 +60,7 @@ func run(ctx context.Context, url string) error {
 		return err
 	}
 	go show(ctx, s.Pods())
-	_ = s.Run(ctx) // returns only when ctx ends
+	_ = s.Run(ctx) // returns only when ctx is done
 	return nil
 }
 

@@ -19,10 +19,10 @@ import (
 // Cluster is an API server that has the namespace "default" but no nodes or Pods.
 type Cluster struct {
 	URL     string
-	Options *lwhttp.Options // for reads
-	Client  *http.Client    // for writes, closed by the caller
+	Options *lwhttp.Options // options of the transport for reads
+	Client  *http.Client    // client for writes; the caller closes it
 	Token   string
-	Break   func(context.Context) error // drops all connections and waits until the server is ready again
+	Break   func(context.Context) error // drops all connections and blocks until the server is ready again
 }
 
 // deadline limits each wait. A working scheduler needs much less time.
@@ -81,7 +81,7 @@ func (r *run) write(method, path, body string) {
 	})
 }
 
-// eventually polls until the condition holds. It reports why on timeout.
+// eventually polls until the condition holds. On timeout, it reports the string that condition returned.
 func (r *run) eventually(what string, condition func() (ok bool, why string)) {
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
@@ -136,7 +136,7 @@ func (r *run) bound() map[string]string {
 			Spec     struct{ NodeName string }
 		}
 	}
-	r.eventually("the Pods are listed", func() (bool, string) {
+	r.eventually("the informer lists the Pods", func() (bool, string) {
 		code, text := r.try(http.MethodGet, podsPath, "")
 		return code == http.StatusOK && json.Unmarshal([]byte(text), &list) == nil, text
 	})

@@ -47,7 +47,7 @@ func Run(t *testing.T, c Cluster) {
 	r.verify(h)
 }
 
-// addNodes creates the initial nodes: three usable ones, a small one, and three unusable ones.
+// addNodes creates the initial nodes: three usable nodes, a small node, and three unusable nodes.
 func (r *run) addNodes() {
 	for _, n := range []node{
 		{name: "node-a", cpu: "4"}, {name: "node-b", cpu: "4"}, {name: "node-c", cpu: "4"}, {name: "small", cpu: "300m"},

@@ -21,7 +21,7 @@ func TestBrokenBlocksFail(t *testing.T) {
 		{"console lik", "$ true\n", "unknown block info lik"},
 		{"json", "{]\n", "invalid character"},
 		{"yaml", "a: b: c\n", "not allowed"},
-		{"console", "true\n", "no command starts with $"},
+		{"console", "true\n", `no line starts with "$ "`},
 		{"console", "$ lwcat --once nodes -o name\nnode/n2\n", "node/n1"},
 		{"console", "$ lwcat --once nodes -o name\nnode/n1\nnode/n2\n", "node/n1"},
 		{"console", "$ lwcat --nonce nodes\n", "unknown flag: --nonce"},

@@ -34,7 +34,7 @@ func commands(b Block) (found []command, err error) {
 		case begins:
 			found = append(found, command{at: fmt.Sprintf("%s:%d", b.File, b.Line+i), text: text, like: b.Info == "like"})
 		case len(found) == 0:
-			return nil, wrong(b, "no command starts with $; use the language text")
+			return nil, wrong(b, "no line starts with \"$ \"; mark output as a \"text\" block")
 		case line == "^C":
 			found[len(found)-1].interrupted = true
 		case found[len(found)-1].interrupted:
@@ -53,7 +53,7 @@ func commands(b Block) (found []command, err error) {
 // ends matches lwcat commands that exit without an interrupt or run in the background.
 var ends = regexp.MustCompile(`--(once|count|until|timeout|replay|help)\b|lwcat (completion|help|man|version)\b|\| head|&$`)
 
-// goesOn reports whether the command is an lwcat that the test must interrupt.
+// goesOn reports whether the command is an lwcat process that the test must interrupt.
 func (c command) goesOn() bool {
 	return c.interrupted || strings.HasPrefix(c.text, "lwcat ") && !ends.MatchString(c.text)
 }
@@ -76,8 +76,8 @@ var parts = regexp.MustCompile(`…|\d\d:\d\d:\d\d(?:\.\d+)?Z?|[0-9a-f]{8}(?:-[0
 
 // pattern returns a regular expression for the shown output. Times, durations, UIDs and the width of spaces may differ.
 // "…" matches any text, or any number of lines if it is alone on a line. If a command shows no output, any output
-// matches. A command that goes on may print more than it shows. In a block marked "like", numbers may differ and there
-// may be additional lines.
+// matches. A command that must be interrupted may print more than it shows. In a block marked "like", numbers may
+// differ and there may be additional lines.
 func (c command) pattern(shown string) *regexp.Regexp {
 	var b strings.Builder
 	for line := range strings.Lines(shown) {

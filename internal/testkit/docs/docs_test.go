@@ -24,7 +24,7 @@ func read(t *testing.T) []Block {
 	return blocks
 }
 
-// languages maps each allowed language to the test for its blocks. Output without a command has the language text.
+// languages maps each allowed language to the test for its blocks. Output without a command uses the language "text".
 var languages = map[string]string{
 	"go":      "TestGoBlocksCompile and the tests of other modules",
 	"console": "TestCommands",
@@ -50,7 +50,7 @@ func TestEveryBlockHasATest(t *testing.T) {
 func checkFence(b Block) error {
 	switch {
 	case languages[b.Language] == "":
-		return wrong(b, "unknown language "+b.Language+"; use text for output")
+		return wrong(b, "unknown language "+b.Language+"; mark output as a \"text\" block")
 	case b.Language == "go" && modules[b.Info] == "":
 		return wrong(b, "no test compiles Go blocks for the module "+b.Info)
 	case b.Language == "console" && b.Info != "" && b.Info != "like", b.Language != "go" && b.Language != "console" && b.Info != "":

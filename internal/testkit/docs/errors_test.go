@@ -28,8 +28,8 @@ import (
 
 const troubleshooting = root + "/docs/troubleshooting.md"
 
-// texts returns all string literals of the Go code, all lines of the JavaScript, and the messages of sample errors.
-func texts(t *testing.T) (all []string) {
+// messages returns all string literals of the Go code, all lines of the JavaScript, and the messages of sample errors.
+func messages(t *testing.T) (all []string) {
 	t.Helper()
 	for _, err := range produced(t) {
 		all = append(all, err.Error())
@@ -105,7 +105,7 @@ func produced(t *testing.T) []error {
 type transport struct{ lw.Transport }
 
 func TestQuotedErrorTextsExist(t *testing.T) {
-	all := texts(t)
+	all := messages(t)
 	quoted := 0
 	for _, row := range Tables(prose(t, troubleshooting)) {
 		for column, cell := range row.Cells {
@@ -113,7 +113,7 @@ func TestQuotedErrorTextsExist(t *testing.T) {
 				continue
 			}
 			for _, span := range Span.FindAllStringSubmatch(cell, -1) {
-				require.True(t, contains(all, span[1]), "no error has the text %s", span[1])
+				require.True(t, contains(all, span[1]), "no error message contains %s", span[1])
 				quoted++
 			}
 		}

@@ -17,16 +17,16 @@ import (
 // beneath lists exported types that need no example, with the reason.
 var beneath = map[string]string{
 	"lw.FrameTooLargeError": "an error like MalformedError",
-	"lw.Keyed":              "the methods of every object",
-	"lw.ClientOptions":      "three fields",
-	"lw.StatusCause":        "a part of a StatusError",
+	"lw.Keyed":              "has only the methods of every object",
+	"lw.ClientOptions":      "has only three fields",
+	"lw.StatusCause":        "is part of StatusError",
 
-	"lw.DecodeError":     "codec's ExampleJSON shows one",
+	"lw.DecodeError":     "is shown in ExampleJSON of package codec",
 	"cache.ChangeType":   "constants",
-	"cache.Change":       "what Informer.Changes yields",
-	"lwtest.Request":     "what Requests returns",
-	"kubeconfig.Config":  "what Load returns",
-	"fallback.Transport": "what New returns",
+	"cache.Change":       "is yielded by Informer.Changes",
+	"lwtest.Request":     "is returned by Requests",
+	"kubeconfig.Config":  "is returned by Load",
+	"fallback.Transport": "is returned by New",
 	"ws.Transport":       "what New returns",
 }
 

@@ -43,7 +43,7 @@ func NewCompiler(root string, module Module, blocks []Block) (*Compiler, error) 
 	for _, b := range blocks {
 		source, _, err := c.source(b)
 		if err != nil {
-			continue // Check returns the error.
+			continue // Check reports the error.
 		}
 		if file, err := parser.ParseFile(token.NewFileSet(), "", source, parser.ImportsOnly); err == nil {
 			for _, spec := range file.Imports {

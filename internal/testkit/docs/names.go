@@ -97,7 +97,7 @@ func (c *Compiler) Find(span string) (is bool, err error) {
 
 // Row is a row of a table.
 type Row struct {
-	Header, Cells []string // of equal length
+	Header, Cells []string // have the same length
 	Text          string
 }
 

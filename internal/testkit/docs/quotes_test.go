@@ -9,14 +9,14 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// quotes are the pages that explain a program, with its module and its file.
+// quotes maps pages that explain a program to its module and its file.
 var quotes = map[string]struct{ module, file string }{
 	"docs/tutorials/go-service.md": {"", "examples/service/main.go"},
 	"docs/tutorials/controller.md": {"e2e/clients", "examples/clientgo/environment/controller.go"},
 	"docs/lwtest.md":               {"e2e/clients", "examples/clientgo/environment/controller_test.go"},
 }
 
-// TestPagesQuoteTheirPrograms checks that the code of a page is a part of the program, which has tests of its own.
+// The programs have their own tests, so the copied code is tested, too.
 func TestPagesQuoteTheirPrograms(t *testing.T) {
 	quoting := map[string]bool{}
 	for _, b := range read(t) {
@@ -36,7 +36,8 @@ func TestWrongQuotesAreFound(t *testing.T) {
 	require.NoError(t, isQuote(Block{Text: "func main() {\n\t…\n\tflag.Parse()\n"}, file))
 }
 
-// isQuote returns an error if a part of a block between "…" is not a part of the file. Indentation does not count.
+// isQuote returns an error if the file lacks a part of the block. The parts are separated by "…". Indentation does not
+// count.
 func isQuote(b Block, file string) error {
 	text, err := os.ReadFile(filepath.Join(root, file))
 	if err != nil {

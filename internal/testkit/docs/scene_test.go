@@ -29,7 +29,7 @@ import (
 type scene struct {
 	*shell
 	server   *lwtest.Server
-	other    *strings.Replacer // replaces the server addresses in the document with the real ones
+	other    *strings.Replacer // replaces the server addresses in the document with the real addresses
 	programs string
 }
 

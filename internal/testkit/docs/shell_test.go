@@ -118,8 +118,9 @@ func (s *shell) interrupt() bool {
 	return err == nil && malformed == nil && syscall.Kill(pid, syscall.SIGINT) == nil
 }
 
-// run runs a command until it has exited and printed the shown output. It interrupts a command that goes on once the
-// output above "^C" has appeared. Without such output, it waits until the command watches.
+// run runs a command until it has exited and printed the shown output. If the command does not exit by itself, run
+// interrupts it after the output above "^C" has appeared. Without such output, run first waits until watches returns
+// true.
 func (s *shell) run(c command, watches func() bool) error {
 	s.Log(c.at, c.text)
 	s.background = s.background || strings.HasSuffix(c.text, "&")

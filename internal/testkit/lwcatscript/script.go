@@ -88,7 +88,7 @@ func Run(t *testing.T, folder string, embedded bool, newServer func(*testscript.
 	})
 }
 
-type key struct{} // of the script in testscript.Env.Values
+type key struct{} // key of the script in testscript.Env.Values
 
 type script struct {
 	server  Server
@@ -112,7 +112,7 @@ func write(method, contentType string) func(*testscript.TestScript, bool, []stri
 		body, err := io.ReadAll(response.Body)
 		ts.Check(err)
 		ts.Check(response.Body.Close())
-		if refused := response.StatusCode >= 300; refused != neg {
+		if rejected := response.StatusCode >= 300; rejected != neg {
 			ts.Fatalf("%s %s: %s: %s", method, args[0], response.Status, body)
 		}
 	}

@@ -24,7 +24,7 @@ var public = []string{
 	"transport/http", "transport/ws", "transport/fallback", "transport/kubeconfig",
 }
 
-// Each change of the public API must show up as a change in api/.
+// Every change of the public API must be visible in api/.
 func TestPublicAPIMatchesAPIFolder(t *testing.T) {
 	for _, pkg := range public {
 		found := strings.Join(apiOf(t, pkg), "\n") + "\n"

@@ -8,8 +8,8 @@ import (
 
 // details holds the fields that differ between Pod templates and between the Pods of a template in a real cluster.
 type details struct {
-	checksum, note, owner, digest, args, env, resources, probe string // per template
-	created, started, ready, host, container                   string // per Pod
+	checksum, note, owner, digest, args, env, resources, probe string // different for each template
+	created, started, ready, host, container                   string // different for each Pod
 }
 
 // plain returns the details of a Pod from [Pods]. These Pods differ only in their names and in values derived from the

@@ -10,9 +10,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// refused follows a resource for which the server returns an error response. By default, the reflector retries and
+// rejected follows a resource for which the server returns an error response. By default, the reflector retries and
 // reports each error. With StopOn it stops.
-func refused(r *run, resource lw.Resource, token string, code int, target error) {
+func rejected(r *run, resource lw.Resource, token string, code int, target error) {
 	patient := r.follow(resource, token, nil, nil)
 	r.eventually("each error response is reported", func() bool { return patient.broke(is(target)) >= 2 })
 	require.Empty(r, patient.changes)
@@ -29,15 +29,15 @@ func refused(r *run, resource lw.Resource, token string, code int, target error)
 }
 
 func wrongToken(r *run) {
-	refused(r, ConfigMaps(r.ns), "no-such-token", http.StatusUnauthorized, lw.ErrUnauthorized)
+	rejected(r, ConfigMaps(r.ns), "no-such-token", http.StatusUnauthorized, lw.ErrUnauthorized)
 }
 
 func noRights(r *run) {
-	refused(r, ConfigMaps(r.ns), r.NobodyToken, http.StatusForbidden, lw.ErrForbidden)
+	rejected(r, ConfigMaps(r.ns), r.NobodyToken, http.StatusForbidden, lw.ErrForbidden)
 }
 
 func unknownResource(r *run) {
-	refused(r, lw.Resource{Group: "no.example.com", Version: "v1", Plural: "nothings"}, r.AdminToken, http.StatusNotFound, lw.ErrNotFound)
+	rejected(r, lw.Resource{Group: "no.example.com", Version: "v1", Plural: "nothings"}, r.AdminToken, http.StatusNotFound, lw.ErrNotFound)
 }
 
 // allNamespaces checks that a follower of all namespaces stores the objects of each namespace.

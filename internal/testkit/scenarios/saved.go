@@ -23,7 +23,7 @@ func resumesFromSavedState(r *run) {
 
 	resumed := r.restored(state)
 	resumed.equal(r.configMaps())
-	require.Equal(r, 1, resumed.syncs, "only the restored state")
+	require.Equal(r, 1, resumed.syncs, "the reflector reports only the restored state")
 	require.Zero(r, resumed.lists())
 	require.Len(r, resumed.changes, 20+1+1+2)
 	resumed.stop()
@@ -33,7 +33,7 @@ func resumesFromSavedState(r *run) {
 	late.equal(r.configMaps())
 	require.Equal(r, 1, late.broke(is(lw.ErrExpired)))
 	require.Equal(r, 2, late.syncs)
-	require.Len(r, late.changes, 20+1+1+2, "only the differences")
+	require.Len(r, late.changes, 20+1+1+2, "the reflector reports only the differences")
 	require.Equal(r, 1, late.missed())
 }
 

@@ -161,7 +161,7 @@ func connectionBreaks(r *run) {
 func (f *follower) cut() {
 	known := f.broke(is(errCut))
 	f.link.cut()
-	f.eventually("the cut is noticed", func() bool { return f.broke(is(errCut)) > known })
+	f.eventually("the disconnect is reported", func() bool { return f.broke(is(errCut)) > known })
 }
 
 // missed counts the deletions whose final state is unknown.
@@ -197,7 +197,7 @@ func resourceVersionExpiresWhileDisconnected(r *run) {
 	require.GreaterOrEqual(r, f.broke(is(lw.ErrExpired)), 1)
 	require.GreaterOrEqual(r, f.syncs, 2)
 	require.Equal(r, 10, f.missed())
-	require.Len(r, f.changes[before:], 10+1+5, "only the differences")
+	require.Len(r, f.changes[before:], 10+1+5, "the reflector reports only the differences")
 	for _, d := range f.changes[before:] {
 		require.Equal(r, d.Type == cache.Deleted, d.FinalStateUnknown)
 	}

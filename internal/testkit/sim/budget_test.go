@@ -3,16 +3,16 @@ package sim
 import "time"
 
 const (
-	burst        = 10 // number of requests at once
-	inAnyWindow  = 12 // number of requests in a window, plus one per second of it
+	burst        = 10 // number of requests that may be sent at once
+	inAnyWindow  = 12 // maximum number of requests in a window, plus one per second of its length
 	listWindow   = 60 * time.Second
 	listsAtMost  = 4
-	longestAsked = 5 * time.Minute // the engine shortens a longer Retry-After
+	longestAsked = 5 * time.Minute // the engine caps a longer Retry-After at this value
 )
 
 // budget counts the requests of a run. Each request costs one second.
 type budget struct {
-	excess time.Duration // maximum over all windows that end now: cost of the paid requests minus the window
+	excess time.Duration // cost of the paid requests in a window minus its length, for the window with the largest difference
 	tokens time.Duration // content of a token bucket that pays for the same requests
 	at     time.Time
 	lists  []time.Time // start times of the lists that returned 200

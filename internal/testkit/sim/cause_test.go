@@ -33,7 +33,7 @@ func (r *rejection) final() bool {
 	return r != nil && (r.code == 401 || r.code == 403 || r.code == 404)
 }
 
-// cause is the reason for the end of a request. The simulation determines it without looking at the engine's errors.
+// cause is the reason why a request ended. The simulation determines it without looking at the engine's errors.
 type cause int
 
 const (
@@ -49,7 +49,7 @@ var causeNames = [...]string{"closed by the engine", "rejected", "connection fau
 
 func (c cause) String() string { return causeNames[c] }
 
-// ends records the cause of the response's end. Only the first cause counts.
+// ends records why the response ended. Only the first call has an effect.
 func (c *conn) ends(why cause) {
 	if c.cause == byEngine {
 		c.cause = why

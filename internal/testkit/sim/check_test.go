@@ -19,7 +19,7 @@ type checker struct {
 
 	fold    map[lw.Key]*lw.Object // the result of applying all changes
 	claim   claim                 // the state that the store should equal
-	pledge  claim                 // the claim after the list in progress
+	pledge  claim                 // the claim once the current list completes
 	unread  claim                 // a revision that the engine may have read before a restore but not reported
 	fresh   bool                  // the run has not completed its first list
 	first   bool                  // the run has not sent a request
@@ -33,7 +33,7 @@ type checker struct {
 	oracle  *oracle
 	budget  *budget
 	woken   atomic.Int64 // when Options.Wake last ended a delay, in nanoseconds since the start
-	deaf    atomic.Bool  // Options.Wake was not received during a delay
+	deaf    atomic.Bool  // the engine ignored Options.Wake during a delay
 
 	previous  *conn  // the request before the current one
 	loose     bool   // the server's habit makes the next event unpredictable
@@ -41,7 +41,7 @@ type checker struct {
 	delays    delays
 	counted   bool          // the list in progress has been counted
 	kindKnown bool          // this run has completed an ordinary list
-	jumped    time.Duration // how far the wall clock has jumped since word
+	jumped    time.Duration // how far the wall clock has jumped since the time in word
 	jumpedAt  time.Time
 	setBack   bool // the wall clock was set back during this request, so its idle time is unknown
 
@@ -50,8 +50,8 @@ type checker struct {
 	limit     time.Duration
 	restores  int       // number of restores that reset the revision counter
 	fair      time.Time // when the faults stopped
-	settled   time.Time // when the store first equaled the server after that
-	probes    int       // number of later writes, which must arrive within probeBound
+	settled   time.Time // when the store first equaled the server after the faults stopped
+	probes    int       // number of writes after convergence; each must arrive within probeBound
 	probed    time.Time
 }
 
@@ -68,7 +68,7 @@ func (c *checker) event(e lw.Event[*lw.Object], changes []cache.Change[*lw.Objec
 		c.fail("honors StopOn", "%v came after the final event", e.Type)
 	}
 	if c.ctx.Err() != nil {
-		c.fail("stops immediately", "%v came after the context ended", e.Type)
+		c.fail("stops immediately", "%v came after the context was done", e.Type)
 	}
 	switch e.Type {
 	case lw.ListStarted:
@@ -129,7 +129,7 @@ func (c *checker) synced(e lw.Event[*lw.Object]) {
 	c.fresh = false
 }
 
-// replayed checks the end of a restored state, which needs no request.
+// replayed checks the event that completes a restored state.
 func (c *checker) replayed(e lw.Event[*lw.Object]) {
 	if c.saved = false; !c.first || number(e.ResourceVersion) != c.claim.revision {
 		c.fail("restores the saved state", "restored resourceVersion %s; saved was %d", e.ResourceVersion, c.claim.revision)
@@ -157,7 +157,7 @@ func (c *checker) interrupted(e lw.Event[*lw.Object]) {
 		c.fail("closes responses", "interrupted before the response was closed")
 	}
 	if stops := c.stopsOn && conn.rejection.final(); stops != e.Interruption.Final {
-		c.fail("honors StopOn", "at %v: final is %v", conn.rejection, e.Interruption.Final)
+		c.fail("honors StopOn", "after %v: Final is %v", conn.rejection, e.Interruption.Final)
 	}
 	if conn.token != "" && !c.oracle.complete {
 		c.budget.tokens -= time.Second // The engine may have paid for the page that failed.
@@ -231,7 +231,7 @@ func (c *checker) bookmarked(e lw.Event[*lw.Object]) {
 	case version < c.claim.revision:
 		c.fail("never decreases", "bookmark @%d after resourceVersion %d", version, c.claim.revision)
 	case missed != 0 && missed <= version:
-		c.fail("bookmarkable", "bookmark @%d without the earlier event @%d", version, missed)
+		c.fail("bookmarkable", "bookmark @%d came before the event @%d", version, missed)
 	case version > max(c.claim.revision, c.conn.of.last()):
 		c.fail("bookmarkable", "bookmark @%d, which the server has not reached", version)
 	}

@@ -45,7 +45,7 @@ func (c *checker) compare() {
 	}
 	for _, object := range held {
 		if c.fold[object.Key()] != object {
-			c.fail("changes equal the store", "%v differs from the object of its changes", object.Key())
+			c.fail("changes equal the store", "%v differs from the result of its changes", object.Key())
 		}
 	}
 	if c.listing || c.claim.of == nil || c.loose {

@@ -16,11 +16,11 @@ const (
 
 // delays counts the delays of a seed to check that they vary.
 type delays struct {
-	backoffs, bare int // number of backoff delays; number without jitter
-	spreads, still int // number of delays after healthy watches; number that are zero
+	backoffs, bare int // numbers of all backoff delays and of those without jitter
+	spreads, still int // numbers of delays after healthy watches and of those that are zero
 }
 
-// broke compares an interruption with the verdict. allowed is the delay that the request budget may add.
+// broke compares an interruption with the oracle's prediction. allowed is the delay that the request budget may add.
 func (o *oracle) broke(b *lw.Interruption, now time.Time, allowed time.Duration) {
 	v := o.judge(now)
 	life, longer := o.life(now)

@@ -19,12 +19,11 @@
 // resourceVersion is the one that its latest event reached.
 //
 //   - ordered, unique, reliable: each event of a watch is the server's next change after the claimed resourceVersion,
-//     with
-//     the same type and content. Events are neither repeated nor lost.
+//     with the same type and content. Events are neither repeated nor lost.
 //   - atomic: the store and the stream have the same resourceVersion.
 //   - resumable: a watch starts at the claimed resourceVersion. A new run also starts with such a watch, unless the
-//     previous
-//     run ended during a list or after resourceVersions decreased. This includes runs of a restarted process with saved state.
+//     previous run ended during a list or after resourceVersions decreased. This includes runs of a restarted process
+//     with saved state.
 //   - restores the saved state: a run with saved state reports it as a list at its resourceVersion before any request.
 //   - bookmarkable: all events up to a bookmark's resourceVersion have been delivered.
 //   - equals the server's state: outside of an unfinished list, the store equals the server's state at the claimed
@@ -35,8 +34,7 @@
 //   - changes alternate: the changes of a key are Added, any number of Modified, Deleted, and so on.
 //   - changes equal the store: applying all changes results in the content of the store.
 //   - final state unknown only after relists: all deletions at the end of a list have FinalStateUnknown. Otherwise,
-//     only the
-//     deletion directly before the Added of an object with another UID has it.
+//     only the deletion directly before the Added of an object with another UID has it.
 //   - is watching while live: at WatchStarted a watch from the claimed resourceVersion is open. Watch events come only
 //     between WatchStarted and Interrupted.
 //   - reports staleness: the engine sends no request and starts no list between WatchStarted and Interrupted.
@@ -44,39 +42,31 @@
 //     delay. It is a list if Interruption.Relist is true, and otherwise a watch or a version check.
 //   - relists, resumes: see the oracle below.
 //   - detects silence: the engine ends a watch without data after 150 s, a request without a response and a list after
-//     100 s,
-//     and the list part of a streaming list after 20 s. These limits include the 10 s between two checks of the watchdog.
-//     The longer of monotonic time and wall time counts. After a suspension the watchdog may need one more check.
+//     100 s, and the list part of a streaming list after 20 s. These limits include the 10 s between two checks of the
+//     watchdog. The longer of monotonic time and wall time counts. After a suspension the watchdog may need one more
+//     check.
 //   - limits requests: in any window of W seconds, a run sends at most 12 + W paid requests. A page is free if it
-//     contains
-//     an object that is new in the list, or if it fails. Each wake allows one more request.
+//     contains an object that is new in the list, or if it fails. Each wake allows one more request.
 //   - limits relists: at most four lists start in any 60 s of a run. A list counts if it delivers an object or
-//     completes. An
-//     empty streaming list that an ordinary list confirms does not count.
+//     completes. An empty streaming list that an ordinary list confirms does not count.
 //   - resumes quickly: after a healthy watch closed cleanly, the delay is at most 0.5 % of its duration and at most 1
-//     s. It
-//     is zero if the watch reached its timeout. Only the request budget may increase the delay.
+//     s. It is zero if the watch reached its timeout. Only the request budget may increase the delay.
 //   - backs off: the delay after the n-th consecutive failure is at least min(0.8 s * 2^(n-1), 30 s) and at most twice
-//     that.
-//     The request budgets may increase it. Remedies that need no delay are exempt, and so are the first ten consecutive
-//     responses with Retry-After.
+//     that. The request budgets may increase it. Remedies that need no delay are exempt, and so are the first ten
+//     consecutive responses with Retry-After.
 //   - uses jitter: within a seed, at least one backoff delay has jitter, and at least one delay after a healthy watch
-//     is
-//     not zero.
+//     is not zero.
 //   - honors Retry-After: a delay is at least as long as the server requested, up to 5 minutes.
 //   - wakes: Options.Wake ends every delay.
 //   - rejects early end bookmarks: an ordinary list follows a streaming list whose initial-events-end bookmark came
-//     before
-//     its objects.
-//   - stops immediately: after the context ends, no time passes and no event comes. A remaining goroutine deadlocks the
-//     synctest bubble.
+//     before its objects.
+//   - stops immediately: after the context is done, no time passes and no event comes. A remaining goroutine deadlocks
+//     the synctest bubble.
 //   - honors StopOn: the simulation's StopOn stops at 401, 403 and 404. Then Interrupted is the last event, and no
-//     request
-//     follows.
+//     request follows.
 //   - closes responses: each response is closed before its interruption is reported and before the stream ends.
 //   - converges: within 12 simulated minutes after the faults stop, the store equals the server and a watch is open.
-//     See
-//     below.
+//     See below.
 //   - keeps watching: a write after that arrives within 5 s.
 //
 // # The oracle

@@ -11,19 +11,19 @@ var (
 	errNoRoute = errors.New("connection refused")
 )
 
-// badLuck returns the error of a request that does not reach its server, or nil.
+// badLuck returns an error if the request does not reach its server.
 func (s *sim) badLuck(c *conn) error {
 	switch now := time.Now(); {
 	case now.Before(s.weather.storm):
-		return s.refuse(s.code, s.after)
+		return s.reject(s.code, s.after)
 	case now.Before(s.weather.gateway) && c.watch:
-		return s.refuse([]int{502, 503, 504}[s.IntN(3)], "")
+		return s.reject([]int{502, 503, 504}[s.IntN(3)], "")
 	case s.strikes(noRoute, 3*s.trouble):
 		return errNoRoute
 	case s.strikes(denied, 5*s.trouble):
 		return &rejection{code: []int{401, 403, 404}[s.IntN(3)], body: "404 page not found\n"}
 	case s.strikes(gone, 5*s.trouble):
-		return refusal(410, "Gone", "gone", "")
+		return errorResponse(410, "Gone", "gone", "")
 	}
 	return nil
 }

@@ -80,8 +80,8 @@ var foreign = [...]string{
 	`{"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"1"},"items":[]}` + "\n",
 }
 
-// mislead replaces a list's body with a foreign one. The last one is a valid list, which the engine can reject only
-// after it has read a list of the right kind.
+// mislead replaces a list's body with an entry of foreign. The last entry is a valid list, which the engine can reject
+// only after it has read a list of the right kind.
 func (s *sim) mislead(c *conn) {
 	n := len(foreign)
 	if !s.check.kindKnown {

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// refusal returns an error response.
-func refusal(code int, reason, message, more string) error {
+// errorResponse returns an error response.
+func errorResponse(code int, reason, message, more string) error {
 	body := status(code, reason, message, more)
 	return &rejection{code: code, body: body, wait: time.Duration(max(0, numberAfter(body, `"retryAfterSeconds":`))) * time.Second}
 }
@@ -32,10 +32,10 @@ func (s *server) list(q query, r *replica) (body string, revision int64, late bo
 	default:
 		asked, err := strconv.ParseInt(q.version, 10, 64)
 		if err != nil {
-			return "", 0, false, refusal(400, "BadRequest", "invalid resource version", "")
+			return "", 0, false, errorResponse(400, "BadRequest", "invalid resource version", "")
 		}
 		if asked > s.log.Revision() {
-			return "", 0, true, refusal(504, "Timeout", "Timeout: Too large resource version", tooLarge)
+			return "", 0, true, errorResponse(504, "Timeout", "Timeout: Too large resource version", tooLarge)
 		}
 		if asked > r.cached {
 			s.catchUp(r)
@@ -51,13 +51,13 @@ func (s *server) nextPage(q query) (string, int64, error) {
 	turn, _ := strconv.Atoi(turns)
 	revision, err := strconv.ParseInt(version, 10, 64)
 	if err != nil || q.version != "" {
-		return "", 0, refusal(400, "BadRequest", "specifying resource version is not allowed when using continue", "")
+		return "", 0, errorResponse(400, "BadRequest", "specifying resource version is not allowed when using continue", "")
 	}
 	switch _, err = s.log.At(watched, "", revision); {
 	case errors.Is(err, revlog.ErrCompacted):
-		return "", 0, refusal(410, "Expired", "The provided continue parameter is too old", "")
+		return "", 0, errorResponse(410, "Expired", "The provided continue parameter is too old", "")
 	case err != nil:
-		return "", 0, refusal(500, "InternalError", err.Error(), "")
+		return "", 0, errorResponse(500, "InternalError", err.Error(), "")
 	}
 	body, revision := s.circle(revision, start, turn, q.limit)
 	return body, revision, nil

@@ -56,7 +56,7 @@ func (b *hastyBody) Read(p []byte) (n int, err error) {
 	return n, nil
 }
 
-// naiveFold applies events to a map. Its flags enable the steps that a faulty implementation forgets.
+// naiveFold applies events to a map. Each flag enables a step that a faulty implementation omits.
 type naiveFold struct {
 	sweeps bool // removes objects that a list lacks
 	begins bool // forgets the objects of an unfinished list when a list starts

@@ -17,7 +17,7 @@ import (
 //	| ------------------------------------------------------------------------ | ------------------------------ |
 //	| retries a streaming list forever if its end is not marked (client-go)    | converges                      |
 //	| retries a streaming list that ended early without a delay (client-go)    | limits requests or relists     |
-//	| a delay continues after the context ended (client-go)                    | stops immediately              |
+//	| a delay continues after the context is done (client-go)                  | stops immediately              |
 //	| no client-side timeout (client-go with HTTP/1.1)                         | detects silence                |
 //	| handles immediate clean ends like other ends (kube-rs, OpenShift)        | reports staleness              |
 //	| resumes from the same resourceVersion after 410 (RetryWatcher, kube-rs)  | relists; converges             |
@@ -35,20 +35,20 @@ func TestMutations(t *testing.T) {
 		engine  Engine
 		promise string
 	}{
-		"streaming list forever":              {mutant{watch: streamsForEver}.engine, "converges"},
-		"streaming list without a delay":      {mutant{watch: streamsWithoutDelay}.engine, "limits requests; limits relists"},
-		"delay after the context ended":       {mutant{watch: waitsRegardless}.engine, "stops immediately"},
-		"no timeout":                          {func(t lw.Transport, o *lw.Options) Subject { return Real(patient{t}, o) }, "detects silence"},
-		"hidden immediate ends":               {mutant{watch: endsGoOn}.engine, "reports staleness"},
-		"resume after 410":                    {mutant{watch: expiredGoesOn}.engine, "relists; converges"},
-		"ignored annotation value":            {func(t lw.Transport, o *lw.Options) Subject { return Real(hasty{t}, o) }, "equals the server's state"},
-		"objects of an unfinished list":       {naiveFold{sweeps: true}.engine, "equals the server's state"},
-		"streaming list at zero":              {mutant{watch: streamsFromZero}.engine, "never decreases"},
-		"no deletions in relists":             {naiveFold{begins: true}.engine, "equals the server's state"},
-		"objects compared by resourceVersion": {versionsSuffice, "equals the server's state"},
-		"pinned resourceVersion":              {mutant{watch: pinnedVersion()}.engine, "resumable"},
-		"resume during a list":                {naiveFold{sweeps: true, begins: true, hasty: true}.engine, "resumable"},
-		"dropped events":                      {mutant{watch: dropsEvents}.engine, "ordered, unique, reliable; bookmarkable"}, // depends on the seed
+		"endless retries of a streaming list":         {mutant{watch: streamsForEver}.engine, "converges"},
+		"retries of a streaming list without a delay": {mutant{watch: streamsWithoutDelay}.engine, "limits requests; limits relists"},
+		"delay after the context is done":             {mutant{watch: waitsRegardless}.engine, "stops immediately"},
+		"no client-side timeout":                      {func(t lw.Transport, o *lw.Options) Subject { return Real(patient{t}, o) }, "detects silence"},
+		"hidden immediate ends":                       {mutant{watch: endsGoOn}.engine, "reports staleness"},
+		"resume after 410":                            {mutant{watch: expiredGoesOn}.engine, "relists; converges"},
+		"ignored annotation value":                    {func(t lw.Transport, o *lw.Options) Subject { return Real(hasty{t}, o) }, "equals the server's state"},
+		"keeps objects of an unfinished list":         {naiveFold{sweeps: true}.engine, "equals the server's state"},
+		"streaming list at resourceVersion 0":         {mutant{watch: streamsFromZero}.engine, "never decreases"},
+		"no deletions in relists":                     {naiveFold{begins: true}.engine, "equals the server's state"},
+		"objects compared by resourceVersion":         {versionsSuffice, "equals the server's state"},
+		"pinned resourceVersion":                      {mutant{watch: pinnedVersion()}.engine, "resumable"},
+		"resume during a list":                        {naiveFold{sweeps: true, begins: true, hasty: true}.engine, "resumable"},
+		"dropped events":                              {mutant{watch: dropsEvents}.engine, "ordered, unique, reliable; bookmarkable"}, // depends on the seed
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -88,8 +88,8 @@ func (m mutant) Watch(ctx context.Context, opts lw.WatchOptions) iter.Seq2[event
 	return m.watch(m.ListerWatcher.Watch)(ctx, opts)
 }
 
-// replaceEnd changes the end of a watch. replace receives the watch's error, or nil for a clean end, and returns the
-// replacement.
+// replaceEnd returns watch with a different result. replace receives the error of watch, or nil for a clean end, and
+// returns the new error.
 func replaceEnd(watch watches, replace func(ctx context.Context, opts lw.WatchOptions, synced bool, err error) error) watches {
 	return func(ctx context.Context, opts lw.WatchOptions) iter.Seq2[event, error] {
 		return func(yield func(event, error) bool) {
@@ -142,7 +142,7 @@ func waitsRegardless(watch watches) watches {
 	})
 }
 
-// endsGoOn restarts a watch that ended immediately without events, and hides the end.
+// endsGoOn returns a watch function that restarts a watch that ended immediately without events.
 func endsGoOn(watch watches) watches {
 	return func(ctx context.Context, opts lw.WatchOptions) iter.Seq2[event, error] {
 		return func(yield func(event, error) bool) {

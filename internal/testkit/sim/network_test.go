@@ -57,9 +57,9 @@ type conn struct {
 	broken    error
 	silent    bool      // half-open
 	until     time.Time // no bytes arrive before this time
-	throttled int       // number of reads that return only a few bytes
+	throttled int       // number of reads that still return only a few bytes
 
-	cause     cause // the reason for the end
+	cause     cause // why the response ended
 	rejection *rejection
 	line      string // the delivered part of the last line
 	highest   int64  // the highest resourceVersion of a watch event
@@ -93,17 +93,17 @@ func (s *sim) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, error) 
 	return body, nil
 }
 
-// failed records the cause of a request without a response and returns the error for the engine.
+// failed records why a request got no response and returns the error for the engine.
 func (c *conn) failed(err error) error {
-	refused, ok := err.(*rejection)
+	response, ok := err.(*rejection)
 	switch {
 	case c.ctx.Err() != nil:
 		c.ends(silent)
 		err = context.Cause(c.ctx)
 	case ok:
 		c.ends(rejected)
-		c.rejection = refused
-		err = refused.statusError()
+		c.rejection = response
+		err = response.statusError()
 	default:
 		c.ends(connected)
 	}
@@ -111,7 +111,7 @@ func (c *conn) failed(err error) error {
 	return err
 }
 
-// answer waits for the response's header.
+// answer waits for the response's header and returns the response.
 func (c *conn) answer() (*conn, error) {
 	s := c.sim
 	s.conn = c
@@ -140,7 +140,7 @@ func (c *conn) answer() (*conn, error) {
 	return c, nil
 }
 
-// serve passes the request to the server.
+// serve passes the request to the server and stores the response.
 func (c *conn) serve() (err error) {
 	if c.watch {
 		c.stream, err = c.server.watch(c.query, c.replica, time.Now())
@@ -196,7 +196,7 @@ func (c *conn) Read(p []byte) (int, error) {
 	}
 }
 
-// deliver copies some or all of the pending bytes. It stops where the next fault happens.
+// deliver copies some or all of the pending bytes to p and returns their number. It stops where the next fault happens.
 func (c *conn) deliver(p []byte) int {
 	n := min(len(p), len(c.pending))
 	if c.at > c.sent {

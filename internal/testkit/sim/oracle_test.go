@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// maybe is yes, no, or either if only the engine can know.
+// maybe is yes, no, or either. The oracle uses either for facts that only the engine can know.
 type maybe int
 
 const (
@@ -27,11 +27,11 @@ type oracle struct {
 
 	atLeast, atMost int  // minimum and maximum number of consecutive failures that the backoff counts
 	askedToWait     int  // number of consecutive responses with Retry-After
-	askedAtMost     int  // the same if the backoff was not reset in between
+	askedAtMost     int  // upper bound of askedToWait, in case the backoff was not reset
 	faults          int  // number of consecutive 500, 400 and malformed responses
-	faultsAtMost    int  // the same, including interrupted sequences
+	faultsAtMost    int  // upper bound of faults; counts interrupted sequences, too
 	short           int  // number of consecutive immediate clean ends
-	shortAtMost     int  // the same, including interrupted sequences
+	shortAtMost     int  // upper bound of short; counts interrupted sequences, too
 	expired         bool // a relist followed a 410 without a delay, and no watch has been healthy since
 	nameless        bool // the latest list had no resourceVersion
 }
@@ -101,7 +101,7 @@ func (o *oracle) judgeList() verdict {
 
 func (o *oracle) judgeCheck() verdict {
 	switch c := o.conn; {
-	case c.cause == byEngine, c.cause == cleanEnd: // The check shows that the revision counter was reset.
+	case c.cause == byEngine, c.cause == cleanEnd: // The version check shows that the revision counter was reset.
 		return verdict{relist: yes, spread: no}
 	case c.cause == garbled:
 		return verdict{spread: no}

@@ -122,7 +122,7 @@ func (c *checker) listed(q query, of *incarnation, revision int64) {
 	}
 }
 
-// reads checks the engine's state when it waits for a response's bytes.
+// reads checks the engine's state while the engine waits for response bytes.
 func (c *checker) reads(conn *conn) {
 	c.unread = claim{}
 	if conn.watch && !conn.streams && !c.live {

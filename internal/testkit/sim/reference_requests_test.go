@@ -15,7 +15,7 @@ import (
 
 func older(a, b string) bool { return number(a) >= 0 && number(a) < number(b) }
 
-// check requests the collection's resourceVersion.
+// check requests the collection's resourceVersion and returns how the request ended.
 func (r *reference) check() ending {
 	r.checking = true
 	r.pay()
@@ -31,7 +31,7 @@ func (r *reference) check() ending {
 	return ending{}
 }
 
-// page reads one page.
+// page requests a page of a list and returns its content.
 func (r *reference) page(query url.Values) (page wire, end ending) {
 	began := time.Now()
 	b, done, end := r.ask(query, 90*time.Second)
@@ -57,7 +57,7 @@ func (r *reference) page(query url.Values) (page wire, end ending) {
 	return page, ending{}
 }
 
-// list reads a list in pages.
+// list reads a list in pages and returns how the last request ended.
 func (r *reference) list() ending {
 	query := url.Values{}
 	if r.listVersion != "" {
@@ -96,7 +96,7 @@ func (r *reference) list() ending {
 	}
 }
 
-// items sends a page's objects. It fails if an earlier page started with the same object.
+// items sends a page's objects to the caller. It returns endUseless if an earlier page started with the same object.
 func (r *reference) items(items []json.RawMessage, starts, seen map[string]bool) ending {
 	for i, item := range items {
 		o := parsed(item)
@@ -151,7 +151,7 @@ func (r *reference) asking(streaming bool) (url.Values, time.Duration) {
 	return query, timeout
 }
 
-// watch reads a watch, or a streaming list and its watch.
+// watch reads a watch, or a streaming list and its watch. It returns how the request ended.
 func (r *reference) watch(streaming bool) ending {
 	r.pay()
 	query, timeout := r.asking(streaming)

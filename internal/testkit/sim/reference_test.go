@@ -85,7 +85,7 @@ func (r *reference) send(e event) bool {
 	return !r.over
 }
 
-// begin sends ListStarted before a list's first object.
+// begin sends ListStarted before a list's first object. It reports whether the caller continues the iteration.
 func (r *reference) begin() bool {
 	if r.reset {
 		return true
@@ -94,7 +94,7 @@ func (r *reference) begin() bool {
 	return r.send(event{Type: lw.ListStarted})
 }
 
-// why is the reason for the end of a request.
+// why is the reason why a request ended.
 type why int
 
 const (
@@ -109,10 +109,10 @@ const (
 	endIdle
 	endClosed
 	endWentBack
-	endUseless // not a list, or a list without progress
+	endUseless // the response is not a list, or the list makes no progress
 )
 
-// ending describes the end of a request.
+// ending describes how a request ended.
 type ending struct {
 	why       why
 	err       error
@@ -126,7 +126,7 @@ type ending struct {
 	timeout   time.Duration
 }
 
-// pay takes a token.
+// pay takes a token from the request budget.
 func (r *reference) pay() {
 	r.refill()
 	r.tokens--
@@ -173,7 +173,7 @@ func (r *reference) interrupt(end ending) {
 	}
 }
 
-// remedy returns whether a list follows and whether it needs no delay.
+// remedy reports whether the next request is a list and whether it needs no delay.
 func (r *reference) remedy(end ending) (relist, atOnce bool) {
 	switch {
 	case end.why == endWentBack:

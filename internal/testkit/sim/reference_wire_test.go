@@ -92,7 +92,7 @@ func (g *guard) watch(wake <-chan struct{}) {
 	}
 }
 
-// ask sends a request. The caller must call done.
+// ask sends a request and returns the response body. The caller must call done.
 func (r *reference) ask(query url.Values, limit time.Duration) (b *body, done func(), end ending) {
 	ctx, cancel := context.WithCancelCause(r.ctx)
 	g := &guard{clock: clock.From(r.ctx), cancel: cancel, done: make(chan struct{})}
@@ -117,7 +117,7 @@ func (r *reference) ask(query url.Values, limit time.Duration) (b *body, done fu
 	return &body{ReadCloser: response, guard: g}, done, end
 }
 
-// answered returns the ending for an error.
+// answered maps the error of a request to the reason why the request ended.
 func (r *reference) answered(err error) ending {
 	status, ok := err.(*lw.StatusError)
 	switch {
@@ -154,7 +154,7 @@ func ofCode(code int, tooLarge bool) why {
 	return endFaulty
 }
 
-// line reads an event. At a clean end it returns nil and endClosed.
+// line returns the next line of a watch. At a clean end it returns nil and endClosed.
 func (r *reference) line(b *body) ([]byte, ending) {
 	chunk := make([]byte, 4096)
 	for {

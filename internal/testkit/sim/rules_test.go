@@ -80,7 +80,7 @@ func TestBrokenClocksAndDice(t *testing.T) {
 	})
 }
 
-// in runs a subject with a modified context. The subject cannot be restarted.
+// in returns a subject that runs with a modified context. It cannot be restarted.
 func in(s Subject, with func(context.Context) context.Context) Subject {
 	s.Reborn = nil
 	changes := s.Deltas

@@ -13,12 +13,12 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// Broken is the error for a broken guarantee.
+// Broken is the error that reports a broken guarantee.
 type Broken struct{ Promise, How string }
 
 func (b *Broken) Error() string { return b.Promise + ": " + b.How }
 
-// Subject is the follower of a collection under test.
+// Subject is an engine under test that follows one collection.
 type Subject struct {
 	Deltas  func(context.Context) iter.Seq2[lw.Event[*lw.Object], []cache.Change[*lw.Object]]
 	Held    func() []*lw.Object
@@ -35,7 +35,7 @@ type Engine func(lw.Transport, *lw.Options) Subject
 // Real creates a subject with the real engine.
 func Real(transport lw.Transport, opts *lw.Options) Subject { return Reflect(Client(transport), opts) }
 
-// Client returns a real client for the simulated collection.
+// Engine returns a subject that uses a transport.
 func Client(transport lw.Transport) lw.ListerWatcher[*lw.Object] {
 	return clientOf(transport, lw.RawCodec{})
 }
@@ -48,7 +48,7 @@ func clientOf(transport lw.Transport, codec lw.Codec[*lw.Object]) lw.ListerWatch
 	return client
 }
 
-// Reflect creates a subject with the real reflector for a source.
+// Real returns a subject with the real engine.
 func Reflect(source lw.ListerWatcher[*lw.Object], opts *lw.Options) Subject {
 	return subjectOf(cache.NewReflector(source, opts), source, opts)
 }
@@ -75,7 +75,7 @@ func subjectOf(r *cache.Reflector[*lw.Object], source lw.ListerWatcher[*lw.Objec
 type Report struct {
 	Failure  error // a *Broken, or nil
 	Trace    string
-	Hash     uint64        // hash of the trace
+	Hash     uint64        // Reflect returns a subject that runs a cache.Reflector with the given source.
 	Requests int           // number of requests
 	Resumed  int           // number of runs that started with a watch
 	Settled  time.Duration // time between the end of the faults and convergence
@@ -110,7 +110,7 @@ func Play(seed uint64, engine Engine) Report {
 	return Report{Failure: s.failure, Trace: s.log.String(), Hash: hash.Sum64(), Requests: s.asked, Resumed: s.check.resumed, Settled: s.check.settled.Sub(s.check.fair)}
 }
 
-// reborn restarts the subject's process with its saved state.
+// reborn returns the subject after a restart of its process with the saved state.
 func (s *sim) reborn(subject Subject) Subject {
 	again, saved := subject.Reborn()
 	s.trace("the process restarts, with saved state: %v", saved)
@@ -149,7 +149,7 @@ func (s *sim) run(subject Subject) {
 		}
 		if s.strikes(slowCaller, 20*s.trouble) {
 			d := s.upTo(4 * time.Minute)
-			s.trace("! the caller takes %v", d)
+			s.trace("! the caller delays the iteration by %v", d)
 			time.Sleep(d)
 			s.catchUp()
 		}

@@ -13,7 +13,7 @@ type traits struct {
 	bookmarks    bookmarkTrait
 	expiredAs    expiredTrait
 	zeroPages    bool // lists at resourceVersion "0" are paged, like those of servers without a watch cache
-	metadataLast bool // lists have their metadata last, like those of custom resources
+	metadataLast bool // lists end with their metadata, like those of custom resources
 	pages        pagesTrait
 	habit        habit
 	marks        bool // all bookmarks have the initial-events-end annotation
@@ -23,9 +23,9 @@ type streamingTrait int
 
 const (
 	streamsWell     streamingTrait = iota
-	streamsRefused                 // rejected with 422
-	streamsUnmarked                // without an initial-events-end bookmark
-	streamsCutShort                // closed cleanly instead of the initial-events-end bookmark
+	streamsRejected                // streaming lists are rejected with 422
+	streamsUnmarked                // streaming lists have no initial-events-end bookmark
+	streamsCutShort                // streaming lists are closed cleanly before the initial-events-end bookmark
 	streamsKinds
 )
 
@@ -34,7 +34,7 @@ type bookmarkTrait int
 const (
 	bookmarksByTheMinute bookmarkTrait = iota
 	bookmarksNever
-	bookmarksInWalls // frequent groups of 30 bookmarks
+	bookmarksInWalls // bookmarks often come in groups of 30
 	bookmarkKinds
 )
 
@@ -66,7 +66,7 @@ type server struct {
 	keys     []string // keys on the latest rendered page
 }
 
-// becomesWell ends the habits that prevent clients from completing a list.
+// becomesWell ends the quirks that prevent clients from completing a list.
 func (s *server) becomesWell() {
 	if s.pages == pagesNameless {
 		s.pages = pagesWell
@@ -93,7 +93,7 @@ func newServer(d *dice) *server {
 	}
 	if d.oneIn(8) {
 		s.habit = habit(d.IntN(int(habits)))
-		s.streaming, s.bookmarks, s.pages = streamsRefused, bookmarksNever, pagesWell
+		s.streaming, s.bookmarks, s.pages = streamsRejected, bookmarksNever, pagesWell
 		if s.habit == earlyMark {
 			s.streaming = streamsWell
 		}

@@ -25,7 +25,7 @@ func env(t *testing.T, name string, otherwise uint64) uint64 {
 	return n
 }
 
-// play plays a seed in a synctest bubble, where a remaining goroutine fails the test as a deadlock.
+// play runs a seed in a synctest bubble. A remaining goroutine fails the test as a deadlock.
 func play(t *testing.T, seed uint64, engine Engine) (r Report) {
 	synctest.Test(t, func(*testing.T) { r = Play(seed, engine) })
 	return r

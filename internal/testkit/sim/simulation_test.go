@@ -58,7 +58,7 @@ func (s *sim) fail(promise, format string, args ...any) {
 
 func (s *sim) over() bool { return s.done || s.failure != nil }
 
-// pass lets time pass until the given time, the next change of the world, or the end of ctx.
+// pass lets time pass until the given time, the next change of the world, or until ctx is done.
 func (s *sim) pass(ctx context.Context, until time.Time) {
 	s.catchUp()
 	if d := time.Until(earliest(until, s.next)); d > 0 {
@@ -83,7 +83,7 @@ func (s *sim) rouse() {
 		s.trace("! roused")
 		s.check.budget.woke(time.Now())
 		synctest.Wait()
-	default: // The engine only receives wakes during a request.
+	default: // The engine can be woken only during a request.
 	}
 }
 

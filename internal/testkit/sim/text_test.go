@@ -12,7 +12,7 @@ const kindAndVersion = `"kind":"ConfigMap","apiVersion":"v1",`
 // value is a stored object.
 type value struct {
 	uid  string
-	data string // with JSON escapes
+	data string // contains JSON escapes
 }
 
 // text returns the object as clients should store it.
@@ -47,7 +47,8 @@ func bookmark(revision int64, mark string) string {
 	return eventText("BOOKMARK", fmt.Sprintf(`{%s"metadata":{"resourceVersion":"%d"%s}}`, kindAndVersion, revision, mark))
 }
 
-// listText returns a list. Lists of built-in types have their metadata first, lists of custom resources have it last.
+// listText returns a list. Lists of built-in types start with their metadata, and lists of custom resources end with
+// it.
 func listText(items []revlog.Entry[value], revision int64, token string, metadataLast bool) string {
 	metadata := fmt.Sprintf(`"metadata":{"resourceVersion":"%d","continue":%q}`, revision, token)
 	texts := make([]string, len(items))

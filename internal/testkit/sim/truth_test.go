@@ -15,7 +15,7 @@ type write struct {
 	value      value
 }
 
-// state is the followed collection at a revision: object texts by key. It is shared and immutable.
+// state is the followed collection at a revision. It maps keys to the JSON text of objects. It is shared and immutable.
 type state map[string]string
 
 // incarnation is the history of the server's data between two restores. Up to the revision fork, it equals the parent's

@@ -45,7 +45,7 @@ func (s *server) watch(q query, r *replica, now time.Time) (*stream, error) {
 	}
 	from, err := strconv.ParseInt(q.version, 10, 64)
 	if err != nil {
-		return nil, refusal(500, "", "invalid resource version", "")
+		return nil, errorResponse(500, "", "invalid resource version", "")
 	}
 	w.sent, w.listed = from, true
 	if from < r.oldest {
@@ -59,7 +59,7 @@ func (w *stream) expire() error {
 	w.final = true
 	switch w.expiredAs {
 	case expiredByHTTP:
-		return refusal(410, "Gone", "too old resource version", "")
+		return errorResponse(410, "Gone", "too old resource version", "")
 	case expiredByEvent:
 		w.first += eventText("ERROR", status(410, "Expired", "too old resource version", ""))
 	}
@@ -73,8 +73,8 @@ func (w *stream) follow(from int64) (err error) {
 
 // begin prepares a streaming list.
 func (w *stream) begin(q query, now time.Time) error {
-	if w.streaming == streamsRefused {
-		return refusal(422, "Invalid", "sendInitialEvents is forbidden for watch", "")
+	if w.streaming == streamsRejected {
+		return errorResponse(422, "Invalid", "sendInitialEvents is forbidden for watch", "")
 	}
 	asked := w.log.Revision()
 	if q.version != "" && q.version != "0" {

@@ -7,9 +7,9 @@ type fault int
 
 const (
 	reset       fault = iota // the connection breaks
-	halfOpen                 // nothing arrives any more, without an error
+	halfOpen                 // no more bytes arrive, and no error is reported
 	stall                    // nothing arrives for a while
-	throttle                 // only a few bytes arrive at a time
+	throttle                 // only a few bytes arrive per read
 	garbage                  // a byte that is invalid in JSON
 	cutShort                 // a clean end in the middle of the response
 	instantEnd               // a clean end before any bytes
@@ -67,7 +67,7 @@ func newWeather(d *dice) *weather {
 	return w
 }
 
-// strikes decides at random whether a fault happens now, with a probability of 1/n if the seed enables it.
+// strikes reports whether a fault happens now. If the seed enables the fault, the probability is 1/n.
 func (w *weather) strikes(f fault, n int) bool { return !w.calm && w.kinds[f] && w.oneIn(n) }
 
 // among picks a random fault from a range and reports whether the seed enables it.
@@ -83,8 +83,8 @@ func (w *weather) gather(now time.Time) {
 	w.after = []string{"", "", "1", "7", "120", "86400", "details"}[w.IntN(7)]
 }
 
-// refuse returns the error response of a storm or a gateway.
-func (w *weather) refuse(code int, after string) *rejection {
+// reject returns the error response of a storm or a gateway.
+func (w *weather) reject(code int, after string) *rejection {
 	r := &rejection{code: code, body: "Too many requests, please try again later.\n"}
 	switch after {
 	case "":

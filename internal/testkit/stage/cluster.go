@@ -21,7 +21,8 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
 )
 
-// command is a test's request to the stage. Do selects the command. The comments name the commands that use each field.
+// command is a request of a test to this server. Do selects the command. The comments of the fields name the commands
+// that use them.
 type command struct {
 	Do     string `json:"do"`
 	Server string `json:"server"`
@@ -34,7 +35,7 @@ type command struct {
 	Of        string          `json:"of"`        // put, delete: the plural of a resource
 	Object    json.RawMessage `json:"object"`    // put
 	Space     string          `json:"space"`     // delete: the namespace
-	Name      string          `json:"name"`      // delete; define, undefine: a plural
+	Name      string          `json:"name"`      // delete: the name; define, undefine: the plural of a resource
 	N         int             `json:"n"`         // write, fill, touch: number of objects; expire: number of events before the error
 	Seed      uint64          `json:"seed"`      // write, touch
 }

@@ -62,7 +62,7 @@ func untyped(h http.Handler) http.Handler {
 	})
 }
 
-// control executes the tests' commands. Each is a JSON object, see command.
+// control executes the tests' requests. Each request is a JSON object of type command.
 type control struct {
 	origin   string
 	mu       sync.Mutex

@@ -219,7 +219,7 @@ func say(conn *websocket.Conn, form int, message string) {
 	_ = conn.WriteMessage(form, []byte(message))
 }
 
-// end sends a close message and waits until the client closes the WebSocket, too.
+// end sends a close message and blocks until the client also closes the WebSocket.
 func end(conn *websocket.Conn, code int, reason string) {
 	_ = conn.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(code, reason), time.Now().Add(time.Minute))
 	_, _, _ = conn.ReadMessage()

@@ -95,7 +95,7 @@ func (p *Proxy) greet(client net.Conn) (net.Conn, error) {
 	return server, err
 }
 
-// field skips some bytes, reads a length byte, and returns that number of bytes.
+// field skips the given number of bytes, reads a length byte, and returns that many bytes.
 func field(r io.Reader, skip int) ([]byte, error) {
 	head := make([]byte, skip+1)
 	if _, err := io.ReadFull(r, head); err != nil {

@@ -123,7 +123,8 @@ var (
 	jsComment = regexp.MustCompile(`(?m)/\*(?s:.*?)\*/|(^[ \t]*//.*\n)+|[ \t]//.*`)
 )
 
-// place puts a text on its lines, without the marks of a comment. It adds a full stop, because Vale joins adjacent lines.
+// place writes text into lines, starting at line at, without comment markers. It adds a full stop, because Vale joins
+// adjacent lines.
 func place(lines []string, at int, text string) {
 	last := -1
 	for line := range strings.Lines(text) {

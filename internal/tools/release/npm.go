@@ -12,7 +12,8 @@ import (
 	"time"
 )
 
-// pack writes the tarball of an npm package into a folder. It contains the same files as that of npm pack.
+// pack writes the tarball of an npm package into a folder. The tarball contains the same files as the one from npm
+// pack.
 func pack(from, folder string) error {
 	text, err := os.ReadFile(filepath.Join(from, "package.json"))
 	if err != nil {
@@ -47,7 +48,8 @@ func pack(from, folder string) error {
 	return os.WriteFile(filepath.Join(folder, file), tarball.Bytes(), 0o644)
 }
 
-// packed returns the names of the files in a package: those that match the patterns, and those that npm always adds.
+// packed returns the names of the files in a package: the files that match the patterns and the files that npm always
+// adds.
 func packed(from string, patterns []string) (names []string, err error) {
 	for _, pattern := range append(patterns, "package.json", "README.md", "LICENSE") {
 		found, err := filepath.Glob(filepath.Join(from, pattern))

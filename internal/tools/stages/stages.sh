@@ -9,7 +9,7 @@ set -euo pipefail
 
 logs=$(mktemp -d)
 lanes=()
-# Kills the running lanes. Ignores those that have exited.
+# Kills the running lanes and ignores lanes that have exited.
 stop() {
 	for lane in "${lanes[@]}"; do kill -- "-$lane" 2>/dev/null || true; done
 	rm -rf "$logs"

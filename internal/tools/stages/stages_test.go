@@ -16,7 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The targets left and right only finish if they run at the same time. The target hang keeps the pipe open while it
+// The targets left and right finish only if they run at the same time. The target hang keeps the pipe open while it
 // runs.
 const makefile = `
 left:; @echo left runs; echo met > pipe

@@ -8,7 +8,7 @@ import (
 	"errors"
 )
 
-// Constants of the wasm binary format: https://webassembly.github.io/spec/core/binary/modules.html
+// These constants are part of the wasm binary format: https://webassembly.github.io/spec/core/binary/modules.html
 const (
 	header      = "\x00asm\x01\x00\x00\x00"
 	dataSection = 11
@@ -84,8 +84,8 @@ func readSegments(content []byte) ([]segment, error) {
 	return segments, nil
 }
 
-// join joins segments that are close together and in ascending order. It does not join overlapping segments, because
-// the later one wins.
+// join returns the segments with close neighbors joined. It does not join overlapping segments, because the later
+// segment wins.
 func join(segments []segment) []segment {
 	var joined []segment
 	for _, s := range segments {

@@ -19,7 +19,7 @@ var (
 	OpenSeconds = []float64{.005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 90}
 	// DelaySeconds covers the engine's delays of 0 s and of 0.8 s to 60 s. Only a Retry-After can be longer.
 	DelaySeconds = []float64{0, 1, 2, 4, 8, 16, 32, 64}
-	// FrameBytes exceeds the object size limit of etcd, which is 1.5 MiB.
+	// FrameBytes extends beyond 1.5 MiB, etcd's limit for the size of an object.
 	FrameBytes = []float64{256, 1 << 10, 4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20}
 )
 
@@ -31,7 +31,7 @@ func Verb(req *lw.Request) string {
 	return "list"
 }
 
-// causes lists the kinds of errors. An error may match several kinds, so specific ones come first.
+// causes lists the kinds of errors. An error may match several kinds, so specific kinds come first.
 var causes = []struct {
 	name string
 	is   func(error) bool
@@ -62,7 +62,7 @@ var causes = []struct {
 		return as[net.Error](err) || as[syscall.Errno](err) || errors.Is(err, net.ErrClosed) ||
 			errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
 	}},
-	{"unsupported", is(errors.ErrUnsupported)}, // for example, a proxy without WebSocket support. It is last, because some system errors match, too.
+	{"unsupported", is(errors.ErrUnsupported)}, // for example, a proxy does not support WebSockets; last, because some system errors match, too
 }
 
 // Cause returns the kind of an error, one of 18 fixed words. It does not depend on the error's message. Errors without

@@ -52,7 +52,7 @@ func TestCause(t *testing.T) {
 		{"connection", []error{io.EOF, get(io.EOF), io.ErrUnexpectedEOF, cut, read(syscall.ECONNRESET), syscall.ECONNREFUSED,
 			read(os.ErrDeadlineExceeded), net.ErrClosed, &net.DNSError{Name: "k8s.example"}}},
 		{"unsupported", []error{errors.ErrUnsupported, lwhttp.ErrNotUpgraded}},
-		{"other", []error{errors.New("the token's command failed"), nil}},
+		{"other", []error{errors.New("the token command failed"), nil}},
 	} {
 		for _, err := range c.errs {
 			require.Equal(t, c.want, Cause(err), "%v", err)

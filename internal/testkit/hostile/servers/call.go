@@ -26,7 +26,8 @@ type memory struct {
 	watches, lists atomic.Int64
 }
 
-// A call is a request to a memory, used in the server's goroutine. If a method fails, it exits the goroutine.
+// call is one request to a memory. Only the server's goroutine may use it. A method that sends an error or ends the
+// response also exits the goroutine.
 type call struct {
 	*memory
 	q      url.Values
@@ -92,22 +93,22 @@ func (m *memory) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, erro
 // begin sends status 200.
 func (c *call) begin() { c.once.Do(func() { c.answer <- nil }) }
 
-// refuse sends an error response and exits.
-func (c *call) refuse(code int, retryAfter, text string) {
-	c.fail(&refusal{lw.ReadStatusError(code, retryAfter, strings.NewReader(text)), code, retryAfter, text})
+// reject sends an error response and exits the goroutine.
+func (c *call) reject(code int, retryAfter, text string) {
+	c.fail(&rejection{lw.ReadStatusError(code, retryAfter, strings.NewReader(text)), code, retryAfter, text})
 }
 
-// A refusal is the error of an error response.
-type refusal struct {
+// rejection is the error that Open returns for an error response.
+type rejection struct {
 	error
 	code             int
 	retryAfter, text string
 }
 
 // Unwrap returns the *lw.StatusError.
-func (r *refusal) Unwrap() error { return r.error }
+func (r *rejection) Unwrap() error { return r.error }
 
-// fail breaks the connection with err and exits.
+// fail breaks the connection with err and exits the goroutine.
 func (c *call) fail(err error) {
 	c.once.Do(func() { c.answer <- err })
 	_ = c.pipe.CloseWithError(err)
@@ -131,10 +132,10 @@ func (c *call) sleep(d time.Duration) {
 	}
 }
 
-// stop ends the response cleanly.
+// stop ends the response cleanly and exits the goroutine.
 func (c *call) stop() { runtime.Goexit() }
 
-// never sends nothing and returns after the client has canceled the request.
+// never sends nothing and returns when the client cancels the request.
 func (c *call) never() {
 	<-c.ctx.Done()
 	runtime.Goexit()

@@ -13,11 +13,11 @@ func hostileErrorResponses() []server {
 		{name: "410-events", does: "sends an ERROR event 410 in each watch", causes: []error{lw.ErrExpired},
 			serve: onWatch(func(c *call) { c.write(failed(410, "Expired", "too old resource version")) })},
 		{name: "410-http", does: "rejects each watch with HTTP 410 and a fresh continue token", causes: []error{lw.ErrExpired},
-			serve: onWatch(func(c *call) { c.refuse(410, "", fresh) })},
+			serve: onWatch(func(c *call) { c.reject(410, "", fresh) })},
 		{name: "410-alternating", does: "rejects every other watch with 410 and sends one event in the others", causes: []error{lw.ErrExpired},
 			serve: onWatch(func(c *call) {
 				if c.nth%2 == 0 {
-					c.refuse(410, "", fresh)
+					c.reject(410, "", fresh)
 				}
 				c.news()
 			})},
@@ -35,11 +35,11 @@ func hostileErrorResponses() []server {
 				c.write(strange[c.nth%len(strange)] + "\n")
 			})},
 		{name: "404-watches", does: "rejects each watch with 404", causes: []error{lw.ErrNotFound},
-			serve: onWatch(func(c *call) { c.refuse(404, "", "404 page not found\n") })},
+			serve: onWatch(func(c *call) { c.reject(404, "", "404 page not found\n") })},
 		{name: "401-flapping", does: "rejects every other request with 401 or 403", causes: []error{lw.ErrUnauthorized, lw.ErrForbidden},
 			serve: func(c *call) {
 				if c.nth%2 == 1 {
-					c.refuse([]int{401, 403}[c.nth/2%2], "", failure(401, "Unauthorized", "Unauthorized"))
+					c.reject([]int{401, 403}[c.nth/2%2], "", failure(401, "Unauthorized", "Unauthorized"))
 				}
 				if c.watch && !c.streaming() {
 					c.news()
@@ -50,7 +50,7 @@ func hostileErrorResponses() []server {
 		{name: "503-storm", does: "rejects five watches with 503 and sends one event in the sixth",
 			serve: onWatch(func(c *call) {
 				if c.nth%6 != 0 {
-					c.refuse(503, "", "<html>upstream connect error</html>")
+					c.reject(503, "", "<html>upstream connect error</html>")
 				}
 				c.news()
 			})},
@@ -59,7 +59,7 @@ func hostileErrorResponses() []server {
 				after := []string{"0", "-1", "1000000000", "soon", "Thu, 01 Jan 1970 00:00:00 GMT", "Fri, 31 Dec 9999 23:59:59 GMT", "1e3",
 					"99999999999999999999", "", "0.5", " 3", "9223372036854775807", "18446744073709551615"}
 				if c.nth%3 != 0 {
-					c.refuse(429, after[c.nth%len(after)], "Too many requests, please try again later.\n")
+					c.reject(429, after[c.nth%len(after)], "Too many requests, please try again later.\n")
 				}
 				if c.watch && !c.streaming() {
 					c.news()
@@ -68,7 +68,7 @@ func hostileErrorResponses() []server {
 				c.honestly()
 			}},
 		{name: "429-quick", does: "rejects every request with 429 and a Retry-After of 0 seconds", causes: []error{lw.ErrTooManyRequests},
-			serve: func(c *call) { c.refuse(429, "0", "") }},
+			serve: func(c *call) { c.reject(429, "0", "") }},
 		{name: "every-third", does: "resets all connections except every third", causes: []error{errReset},
 			serve: func(c *call) {
 				if (c.watches.Load()+c.lists.Load())%3 != 0 {

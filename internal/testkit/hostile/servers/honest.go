@@ -78,10 +78,10 @@ func (c *call) page() (at int, items []string, next string) {
 	at, offset := c.now(), 0
 	if token := c.q.Get("continue"); token != "" {
 		if _, err := fmt.Sscanf(token, "%d/%d", &at, &offset); err != nil {
-			c.refuse(400, "", failure(400, "BadRequest", "continue key is not valid"))
+			c.reject(400, "", failure(400, "BadRequest", "continue key is not valid"))
 		}
 	} else if v := c.q.Get("resourceVersion"); v != "" && v != "0" && c.from() > at {
-		c.refuse(504, "1", `{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"Timeout: Too large resource version","reason":"Timeout","details":{"causes":[{"reason":"ResourceVersionTooLarge","message":"Too large resource version"}],"retryAfterSeconds":1},"code":504}`)
+		c.reject(504, "1", `{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"Timeout: Too large resource version","reason":"Timeout","details":{"causes":[{"reason":"ResourceVersionTooLarge","message":"Too large resource version"}],"retryAfterSeconds":1},"code":504}`)
 	}
 	items = c.items(at)
 	items = items[min(offset, len(items)):]

@@ -12,7 +12,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// A request is a request that the judge observed.
+// A request records a request that the judge observed.
 type request struct {
 	at   time.Time
 	kind string // list, page, stream, watch or check
@@ -40,7 +40,7 @@ type judge struct {
 	causes   []error
 	faults   []string
 	counts   map[string]int // number of faults, by format
-	texts    func(string)   // searches a text for secrets
+	texts    func(string)   // searches a string for secrets
 }
 
 // fault records a broken guarantee with the time. It records at most three faults per format.

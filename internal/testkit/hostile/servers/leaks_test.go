@@ -31,7 +31,7 @@ var encoded = []form{
 	}},
 }
 
-// leaks returns a function that fails the test if a text contains 12 consecutive characters of the token, plain or
+// leaks returns a function that fails the test if a string contains 12 consecutive characters of the token, plain or
 // encoded.
 func leaks(t *testing.T) func(string) {
 	found := map[string]bool{}
@@ -157,7 +157,7 @@ func socketEchoes(forms []form) []server {
 			name := []string{"Upgrade", "Sec-WebSocket-Accept", "Sec-WebSocket-Protocol", "Sec-WebSocket-Extensions"}[x.kind%4]
 			x.say("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\n" + name + ": " + s + "\r\n\r\n")
 		}),
-		ws("handshake-refused", "rejects handshakes with the token as the body", func(x *exchange, s string) { x.reply(403, "", s) }),
+		ws("handshake-rejected", "rejects handshakes with the token as the body", func(x *exchange, s string) { x.reply(403, "", s) }),
 		ws("message", "writes the token as a message", func(x *exchange, s string) {
 			x.upgrade()
 			x.frame(1, []byte(s))

@@ -36,7 +36,7 @@ func edited(edit func(c *call, text string) string) func(c *call) {
 
 func wrongLists() []server {
 	return []server{
-		{name: "future-list", does: "lists at a resourceVersion far in the future", lies: true, restart: true, opts: ordinary,
+		{name: "future-list", does: "sends lists at a resourceVersion far in the future", lies: true, restart: true, opts: ordinary,
 			serve: func(c *call) {
 				if c.watch {
 					c.follow(c.from())
@@ -47,16 +47,16 @@ func wrongLists() []server {
 			}},
 		{name: "410-lists", does: "rejects each list with 410 and a fresh continue token", causes: []error{lw.ErrExpired}, opts: ordinary,
 			serve: func(c *call) {
-				c.refuse(410, "", strings.Replace(failure(410, "Expired", "expired"), `"metadata":{}`, `"metadata":{"continue":"1005/3"}`, 1))
+				c.reject(410, "", strings.Replace(failure(410, "Expired", "expired"), `"metadata":{}`, `"metadata":{"continue":"1005/3"}`, 1))
 			}},
 		{name: "410-lists-alternating", does: "rejects every other list and every watch with 410", causes: []error{lw.ErrExpired}, opts: ordinary,
 			serve: func(c *call) {
 				if c.watch || c.nth%2 == 0 {
-					c.refuse(410, "", failure(410, "Expired", "expired"))
+					c.reject(410, "", failure(410, "Expired", "expired"))
 				}
 				c.list()
 			}},
-		{name: "pages-ahead", does: "gives each page of a list the present version", causes: []error{invalid.ErrInconsistentPages}, opts: ordinary,
+		{name: "pages-ahead", does: "sends each page of a list at the current resourceVersion", causes: []error{invalid.ErrInconsistentPages}, opts: ordinary,
 			serve: onList(func(c *call) {
 				_, items, next := c.page()
 				c.step()
@@ -84,7 +84,7 @@ func wrongLists() []server {
 			}
 			c.write(document(c.version(at), next, items))
 		})},
-		{name: "empty-pages", does: "gives endless empty pages with new tokens", causes: []error{invalid.ErrNoProgress}, opts: ordinary,
+		{name: "empty-pages", does: "sends empty pages with new tokens forever", causes: []error{invalid.ErrNoProgress}, opts: ordinary,
 			serve: onList(func(c *call) {
 				if c.q.Get("limit") == "" {
 					c.list()
@@ -92,7 +92,7 @@ func wrongLists() []server {
 				}
 				c.write(document(c.version(1005), fmt.Sprintf("1005/0/%d", c.nth), nil))
 			})},
-		{name: "repeated-page", does: "gives the second page of a list twice", causes: []error{invalid.ErrNoProgress}, opts: ordinary,
+		{name: "repeated-page", does: "sends the second page of a list twice", causes: []error{invalid.ErrNoProgress}, opts: ordinary,
 			serve: onList(func(c *call) {
 				at, items, next := c.page()
 				if token := c.q.Get("continue"); strings.HasSuffix(token, "/7") {
@@ -144,8 +144,8 @@ func malformedLists() []server {
 		}
 	}
 	return []server{
-		{name: "empty-200", does: "answers all with 200 and an empty body", serve: func(c *call) {}},
-		{name: "not-lists", does: "answers lists with other JSON", opts: ordinary, causes: []error{invalid.ErrNotList},
+		{name: "empty-200", does: "sends 200 and an empty body to every request", serve: func(c *call) {}},
+		{name: "not-lists", does: "responds to lists with other JSON documents", opts: ordinary, causes: []error{invalid.ErrNotList},
 			serve: strange(`{}`, `null`, `[]`, `""`, `7`, `{"kind":"Status","apiVersion":"v1","status":"Success","code":200}`,
 				`{"kind":"ConfigMap","apiVersion":"v1","metadata":{"resourceVersion":"9"}}`,
 				`{"kind":"SecretList","apiVersion":"evil/v9","metadata":{"resourceVersion":"9"},"items":[]}`)},
@@ -165,7 +165,7 @@ func malformedLists() []server {
 				odd := []string{`"0"`, `"00"`, `"-1"`, `7`, `" 7"`, `null`, `{}`, `"007"`}[c.nth%8]
 				return strings.Replace(text, fmt.Sprintf("%q", c.version(c.now())), odd, 1)
 			})},
-		{name: "two-list-versions", does: "sends lists with two resourceVersions, the correct one last", opts: ordinary,
+		{name: "two-list-versions", does: "sends lists with two resourceVersions, of which the last is correct", opts: ordinary,
 			serve: edited(func(c *call, text string) string {
 				return strings.Replace(text, `"resourceVersion":`, `"resourceVersion":"99999999","resourceVersion":`, 1)
 			})},

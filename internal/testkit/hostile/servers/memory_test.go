@@ -14,7 +14,8 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// endless writes 24 MiB in each of the first three responses, measures the heap, and resets later connections.
+// endless returns a server that writes 24 MiB in each of the first three responses, measures the heap, and resets later
+// connections.
 func endless(heap *hostile.Heap, first, then string) func(c *call) {
 	block := strings.Repeat(then, 1<<16/len(then)+1)
 	return func(c *call) {

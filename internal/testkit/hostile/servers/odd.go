@@ -53,7 +53,7 @@ func unusualServers() []server {
 			})},
 		{name: "410-pages", does: "rejects the later pages of each list with 410 and a fresh continue token", opts: ordinary, causes: []error{lw.ErrExpired}, serve: onList(func(c *call) {
 			if c.q.Get("continue") != "" {
-				c.refuse(410, "", strings.Replace(failure(410, "Expired", "expired"), `"metadata":{}`, `"metadata":{"continue":"1030/3"}`, 1))
+				c.reject(410, "", strings.Replace(failure(410, "Expired", "expired"), `"metadata":{}`, `"metadata":{"continue":"1030/3"}`, 1))
 			}
 			c.list()
 		})},
@@ -61,13 +61,13 @@ func unusualServers() []server {
 			serve: func(c *call) {
 				switch v := c.q.Get("resourceVersion"); {
 				case c.watch:
-					c.refuse(410, "", failure(410, "Expired", "expired"))
+					c.reject(410, "", failure(410, "Expired", "expired"))
 				case v != "" && v != "0":
-					c.refuse(504, "1", `{"kind":"Status","apiVersion":"v1","status":"Failure","message":"Timeout: Too large resource version","reason":"Timeout","details":{"causes":[{"reason":"ResourceVersionTooLarge","message":"Too large resource version"}],"retryAfterSeconds":1},"code":504}`)
+					c.reject(504, "1", `{"kind":"Status","apiVersion":"v1","status":"Failure","message":"Timeout: Too large resource version","reason":"Timeout","details":{"causes":[{"reason":"ResourceVersionTooLarge","message":"Too large resource version"}],"retryAfterSeconds":1},"code":504}`)
 				}
 				c.list()
 			}},
-		{name: "same-token", does: "gives a continue token that leads to itself", opts: ordinary, causes: []error{invalid.ErrNoProgress}, serve: onList(func(c *call) {
+		{name: "same-token", does: "sends a page whose continue token returns the same page", opts: ordinary, causes: []error{invalid.ErrNoProgress}, serve: onList(func(c *call) {
 			at, items, next := c.page()
 			if next != "" {
 				next = "1024/7"

@@ -18,7 +18,7 @@ type Server struct {
 	Name, Does string
 	Lies       bool    // sends wrong data, which clients believe until the next list
 	Restart    bool    // resourceVersions restart, so recovery may take 27 minutes instead of 15
-	Lists      bool    // needs a client that requests ordinary lists in small pages
+	Lists      bool    // the client must request ordinary lists in small pages
 	Causes     []error // errors that a client must report
 
 	server server
@@ -54,8 +54,8 @@ func (r *Running) RoundTrip(request *http.Request) (*http.Response, error) {
 		query.Set("limit", strconv.Itoa(min(limit, ordinary.PageSize)))
 	}
 	body, err := r.memory.Open(request.Context(), &lw.Request{Path: request.URL.Path, Query: query.Encode()})
-	if refused, ok := errors.AsType[*refusal](err); ok {
-		return respond(request, refused.code, refused.retryAfter, io.NopCloser(strings.NewReader(refused.text))), nil
+	if rejected, ok := errors.AsType[*rejection](err); ok {
+		return respond(request, rejected.code, rejected.retryAfter, io.NopCloser(strings.NewReader(rejected.text))), nil
 	}
 	if err != nil {
 		return nil, err

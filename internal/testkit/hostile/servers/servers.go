@@ -1,4 +1,4 @@
-// Package servers has hostile servers for tests. Each server is in memory and works in simulated time.
+// Package servers provides hostile servers for tests. Each server is in memory and works in simulated time.
 package servers
 
 import (

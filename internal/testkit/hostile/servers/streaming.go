@@ -60,7 +60,7 @@ func wrongStreamingLists() []server {
 		})},
 		{name: "closed-at-mark", does: "closes each streaming list after its initial-events-end bookmark and expires all watches", serve: func(c *call) {
 			if c.watch && !c.streaming() {
-				c.refuse(410, "", failure(410, "Gone", "gone"))
+				c.reject(410, "", failure(410, "Gone", "gone"))
 			}
 			at := c.now()
 			if c.watch {

@@ -105,7 +105,7 @@ func wrongWatches() []server {
 			serve: onWatch(func(c *call) {
 				c.write(strings.Replace(frame("MODIFIED", c.object("cm-0001", 1, c.now())), fmt.Sprintf("%q", c.version(c.now())), c.version(c.now()), 1))
 			})},
-		{name: "two-versions", does: "sends objects with two resourceVersions, the correct one last", serve: rewritten(func(_ *call, _ change, event string) string {
+		{name: "two-versions", does: "sends objects with two resourceVersions, of which the last is correct", serve: rewritten(func(_ *call, _ change, event string) string {
 			return strings.Replace(event, `"resourceVersion"`, `"resourceVersion":"7","resourceVersion"`, 1)
 		})},
 		{name: "two-replicas", does: "lists from a replica that lags by ten changes and watches from a current replica",

@@ -94,8 +94,8 @@ func (x *exchange) honestly() {
 		return
 	}
 	body, err := x.m.Open(x.ctx, &lw.Request{Path: x.request.URL.Path, Query: x.request.URL.RawQuery, Watch: x.watch})
-	if refusal, ok := errors.AsType[*lw.StatusError](err); ok {
-		x.reply(refusal.Code, "", failure(refusal.Code, refusal.Reason, refusal.Message))
+	if status, ok := errors.AsType[*lw.StatusError](err); ok {
+		x.reply(status.Code, "", failure(status.Code, status.Reason, status.Message))
 		return
 	} else if err != nil {
 		return
@@ -128,7 +128,7 @@ func (x *exchange) say(text string) bool {
 	return err == nil
 }
 
-// sleep returns false if the client closed the connection.
+// sleep waits for d. It returns false if the client closes the connection first.
 func (x *exchange) sleep(d time.Duration) bool {
 	select {
 	case <-time.After(d):
