@@ -68,7 +68,8 @@ func mergePatch(target, patch fields) fields {
 	return target
 }
 
-// requestManager returns the fieldManager parameter, or else the program name in User-Agent.
+// requestManager returns the fieldManager parameter. If the parameter is missing, it returns the program name from the
+// User-Agent header.
 func requestManager(r *http.Request) string {
 	program, _, _ := strings.Cut(r.UserAgent(), "/")
 	return cmp.Or(r.URL.Query().Get("fieldManager"), program, "unknown")

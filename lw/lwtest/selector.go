@@ -70,7 +70,7 @@ func parseFields(res *Resource, text string) (selector, error) {
 	return s, nil
 }
 
-// fieldTerms splits a selector at its unescaped commas and drops empty terms.
+// fieldTerms returns the terms of a selector, which unescaped commas separate. It omits empty terms.
 func fieldTerms(text string) (terms []string) {
 	start, escaped := 0, false
 	for i, c := range text + "," {
@@ -85,8 +85,8 @@ func fieldTerms(text string) (terms []string) {
 	return terms
 }
 
-// unescapedField removes the backslashes before commas, equals signs and backslashes. ok is false if one of these is
-// unescaped.
+// unescapedField returns text without the backslashes before commas, equals signs and backslashes. ok is false if one
+// of these characters is unescaped.
 func unescapedField(text string) (value string, ok bool) {
 	var out []byte
 	for i := 0; i < len(text); i++ {

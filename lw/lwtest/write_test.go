@@ -86,7 +86,7 @@ func TestStaleWritesConflict(t *testing.T) {
 	require.Equal(t, http.StatusConflict, a.Code)
 	require.Equal(t, "Conflict", a.status(t).Reason)
 	a = request(t, "PATCH", url, body(first.GetResourceVersion()), "Content-Type", "application/merge-patch+json")
-	require.Equal(t, http.StatusConflict, a.Code, "the patch contains a resourceVersion")
+	require.Equal(t, http.StatusConflict, a.Code, "the patch contains an old resourceVersion")
 	a = request(t, "DELETE", url, `{"preconditions":{"resourceVersion":"`+first.GetResourceVersion()+`"}}`)
 	require.Equal(t, http.StatusConflict, a.Code)
 	_, err := s.Put("configmaps", strings.Replace(body(first.GetResourceVersion()), `"name"`, `"namespace":"t","name"`, 1))
@@ -235,7 +235,7 @@ func TestRejectedRequests(t *testing.T) {
 	}
 }
 
-// The server must answer any request, and all stored objects must be readable.
+// The server must answer every request, and all stored objects must stay readable.
 func FuzzWrites(f *testing.F) {
 	s := start(f, nil)
 	f.Add([]byte(`{"metadata":{"name":"a","labels":{"x":"y"},"managedFields":[1]},"data":{"k":"v"}}`))
