@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"strings"
 	"time"
-
-	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
 // eventRow returns the line of an Event of the core group or of events.k8s.io. Its columns are those of kubectl events.
@@ -32,14 +30,4 @@ func eventRow(e *Event, opts *Options) (r row) {
 	r.add("OBJECT", strings.ToLower(first(of, "involvedObject.kind", "regarding.kind"))+"/"+first(of, "involvedObject.name", "regarding.name"), noColor)
 	r.add("MESSAGE", strings.TrimSpace(first(of, "message", "note")), noColor)
 	return r
-}
-
-// first returns the first value that is not empty or null.
-func first(object *lw.Object, paths ...string) string {
-	for _, path := range paths {
-		if value := object.Get(path); value.Exists() && value != "null" && value.String() != "" {
-			return value.String()
-		}
-	}
-	return ""
 }

@@ -3,8 +3,6 @@ package output
 import (
 	"strconv"
 	"time"
-
-	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
 // clock is the format of times for people. It omits the date.
@@ -49,31 +47,4 @@ func since(now time.Time, timestamp string) string {
 		}
 	}
 	return strconv.Itoa(max(0, int(d/time.Second))) + "s"
-}
-
-// summarize returns the state of an object in one or two words.
-func summarize(object *lw.Object) string {
-	if object.Get("metadata.deletionTimestamp").Exists() {
-		return "Terminating"
-	}
-	if reason := object.Get("status.containerStatuses[0].state.waiting.reason"); reason.Exists() {
-		return reason.String()
-	}
-	if phase := object.Get("status.phase"); phase.Exists() {
-		return phase.String()
-	}
-	if wanted := object.Get("spec.replicas"); wanted.Exists() {
-		ready := object.Get("status.readyReplicas").Int()
-		return strconv.FormatInt(ready, 10) + "/" + wanted.String() + " ready"
-	}
-	for condition := range object.Get("status.conditions").Elements() {
-		switch {
-		case condition.Get("type").String() != "Ready":
-		case condition.Get("status").String() == "True":
-			return "Ready"
-		default:
-			return "NotReady"
-		}
-	}
-	return ""
 }
