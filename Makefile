@@ -257,7 +257,12 @@ bench: ## run the benchmarks of docs/performance.md; to run one: cd bench && go 
 bench-smoke: ## run every benchmark briefly; fails if one is broken, not if the machine is slow
 	$(GO) test ./lw -run '^$$' -bench . -benchtime 1x
 	cd bench && $(GO) test ./...
+	cd bench/operator && $(GO) vet . && $(GO) mod tidy -diff
 	@set -e; for program in $(BENCHES); do echo "bench/$$program"; (cd bench && $(GO) run ./$$program -short); done
+
+.PHONY: bench-operator
+bench-operator: e2e-server ## cert-manager's cainjector on a real kube-apiserver, with controller-runtime's cache and with the adapter
+	cd bench/operator && $(GO) run .
 
 .PHONY: bench-browser
 bench-browser: wasm e2e/browser/node_modules/.package-lock.json $(if $(CHECK),,e2e/clients/node/node_modules/.package-lock.json) ## compare the npm package with other clients in Chromium, Firefox and Node; CHECK=1 checks only its limits

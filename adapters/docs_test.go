@@ -16,6 +16,10 @@ func TestDocumentation(t *testing.T) {
 	module.Names["rest"] = "k8s.io/client-go/rest"
 	module.Names["runtime"] = "k8s.io/apimachinery/pkg/runtime"
 	module.Names["corev1"] = "k8s.io/api/core/v1"
+	module.Names["ctrl"] = "sigs.k8s.io/controller-runtime"
+	module.Names["appsv1"] = "k8s.io/api/apps/v1"
 	module.Given["config"] = "*rest.Config"
+	module.Given["scheme"] = "*runtime.Scheme"
+	module.Given["mgr"] = "ctrl.Manager"
 	require.NoError(t, docs.CompileAll("..", module))
 }

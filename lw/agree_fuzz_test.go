@@ -18,7 +18,8 @@ import (
 // encoding/json.
 func tooDeep(err error) bool { return err != nil && strings.Contains(err.Error(), "levels of nesting") }
 
-// replaced replaces invalid UTF-8 with U+FFFD, like encoding/json. The scanner keeps it in names and resourceVersions.
+// replaced returns t with invalid UTF-8 replaced by U+FFFD, like encoding/json. The scanner keeps invalid UTF-8 in
+// names and resourceVersions.
 func replaced[text string | []byte](t text) string { return string([]rune(string(t))) }
 
 func described(o *Scanned) refObject {
@@ -28,7 +29,7 @@ func described(o *Scanned) refObject {
 	}
 }
 
-// FuzzEnvelope compares how the scanner and encoding/json read an event.
+// FuzzEnvelope checks that the scanner and encoding/json read the same event.
 func FuzzEnvelope(f *testing.F) {
 	first, second, _ := strings.Cut(twoEvents, "\n")
 	f.Add([]byte(first))
@@ -44,7 +45,7 @@ func FuzzEnvelope(f *testing.F) {
 		var got refObject
 		if ok {
 			got = described(&scanned)
-			if s.Begin() { // FuzzEvents covers several events
+			if s.Begin() { // FuzzEvents covers streams of several events
 				return
 			}
 		}
@@ -60,7 +61,7 @@ func FuzzEnvelope(f *testing.F) {
 	})
 }
 
-// FuzzListBody compares how the scanner and encoding/json read a list. It also checks that errors are short.
+// FuzzListBody checks that the scanner and encoding/json read the same list. It also checks that errors are short.
 func FuzzListBody(f *testing.F) {
 	f.Add([]byte(podList("12", "next", "a", "b")))
 	f.Add([]byte(`{"apiVersion":"x/v1","items":[{"metadata":{"name":"w"}}],"kind":"WidgetList","metadata":{"remainingItemCount":7,"shardInfo":{"selector":"x"}}}`))
@@ -127,8 +128,8 @@ func FuzzObject(f *testing.F) {
 	})
 }
 
-// FuzzStatus checks that each error response becomes a short error with a delay that is not negative. It compares the
-// Status with encoding/json.
+// FuzzStatus checks that each error response becomes a short error whose delay is not negative. It compares the Status
+// with encoding/json.
 func FuzzStatus(f *testing.F) {
 	f.Add([]byte(`{"kind":"Status","status":"Failure","message":"no","reason":"Expired","code":410,"details":{"name":"a","causes":[{"reason":"r","message":"m","field":"f"}],"retryAfterSeconds":3},"metadata":{"continue":"x"}}`), 410, "7")
 	f.Add([]byte(`{"kind":"Status","message":null,"code":99999999999999999999,"details":[],"kind":"Statu\u0073"}`), 500, "-1")
@@ -137,7 +138,7 @@ func FuzzStatus(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text []byte, code int, retryAfter string) {
 		statusErr := ReadStatusError(code, retryAfter, bytes.NewReader(text))
 		require.Equal(t, code, statusErr.Code)
-		require.Less(t, len(statusErr.Error()), 3*maxErrorBody+100, "U+FFFD has three bytes and may replace one")
+		require.Less(t, len(statusErr.Error()), 3*maxErrorBody+100, "each invalid byte may become U+FFFD, which has three bytes")
 		var b backoff
 		require.GreaterOrEqual(t, b.next(0, statusErr.RetryAfter), max(statusErr.RetryAfter, firstDelay))
 		if _, err := ParseValue(text); tooDeep(err) {
@@ -185,12 +186,12 @@ func requireSameStatus(t *testing.T, want map[string]any, status *StatusError) {
 	number, _ := want["code"].(json.Number)
 	code, err := strconv.ParseInt(string(number), 10, 64)
 	if err != nil {
-		code = 0 // not an integer, or beyond 64 bits
+		code = 0 // not an integer, or out of the 64-bit range
 	}
 	require.EqualValues(t, min(max(code, math.MinInt32), math.MaxInt32), status.Code) // the API defines it as an int32
 }
 
-// decodeMaybe decodes with encoding/json. It returns nil for invalid JSON.
+// decodeMaybe returns the value that encoding/json decodes, or nil for invalid JSON.
 func decodeMaybe(text []byte) (value any) {
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.UseNumber()

@@ -74,7 +74,7 @@ func BenchmarkEvent(b *testing.B) {
 	}
 }
 
-// BenchmarkSame measures how a relist finds that an object is unchanged.
+// BenchmarkSame measures how long a relist takes to detect that an object is unchanged.
 func BenchmarkSame(b *testing.B) {
 	text := sample.Events(7, 500)
 	objects := make([]*Object, 500)
@@ -110,7 +110,7 @@ func BenchmarkGet(b *testing.B) {
 	i := 0
 	for b.Loop() {
 		if objects[i%500].Get("spec.nodeName").String() == "" {
-			b.Fatal("no node")
+			b.Fatal("the Pod has no node name")
 		}
 		i++
 	}

@@ -142,8 +142,8 @@ func (c *Client[T]) Watch(ctx context.Context, opts WatchOptions) iter.Seq2[Even
 		scanned := Scanned{managed: c.opts.KeepManagedFields}
 		stored := recall.From[T](ctx, c)
 		for {
-			scanned.body = nil // other streams may use the buffer while this stream waits
-			s.begin()          // waits here, because nextEvent would use more stack while it waits
+			scanned.body = nil // other streams may use the buffer while this stream blocks
+			s.begin()          // blocks here, because nextEvent would need more stack while it blocks
 			event, err := c.nextEvent(s, &scanned, trace, stored)
 			if err == io.EOF {
 				return

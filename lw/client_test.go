@@ -38,7 +38,7 @@ func TestList(t *testing.T) {
 	require.Equal(t, ListMeta{ResourceVersion: "12", Continue: "next", kind: "PodList", apiVersion: "v1"}, meta)
 }
 
-// Lists of custom resources have their metadata after the items. Old servers send null instead of an empty array.
+// Lists of custom resources send their metadata after the items. Old servers send null instead of an empty array.
 func TestListVariants(t *testing.T) {
 	widgets := Resource{Group: "x", Version: "v1", Plural: "widgets"}
 	names, meta, err := listOf(t, widgets, `{"apiVersion":"x/v1","items":[{"apiVersion":"x/v1","kind":"Widget","metadata":{"name":"w"}}],"kind":"WidgetList","metadata":{"continue":"","remainingItemCount":7,"resourceVersion":"3"}}`, nil)
@@ -101,10 +101,10 @@ func TestListYieldsItemsBeforeError(t *testing.T) {
 	require.Equal(t, reset, err)
 	require.Equal(t, []string{"Pod a"}, names)
 	_, _, err = list(t, body, reset)
-	require.Equal(t, reset, err, "a body with an error may be incomplete")
+	require.Equal(t, reset, err, "a body that ends with an error may be incomplete")
 }
 
-// The rest of the list may arrive much later.
+// The test must not wait for the rest of the list, which may arrive much later.
 func TestAbandonedListIsNotReadFurther(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		body := podList("5", "", "a")
@@ -160,7 +160,7 @@ func (b *countedBody) Close() error {
 	return b.ReadCloser.Close()
 }
 
-// The bodies are read to the end, abandoned, or malformed.
+// Bodies are read to the end, abandoned or malformed.
 func TestClosesEveryBody(t *testing.T) {
 	lists := []answer{{body: podList("5", "", "a", "b")}, {body: podList("5", "", "a", "b")}, {body: "<html>"}}
 	watches := []answer{{body: podEvent("ADDED", "a", "2")}, {body: podEvent("ADDED", "a", "2")}, {body: "<html>"}}
@@ -329,7 +329,7 @@ func TestDecodeErrorNamesObject(t *testing.T) {
 			objects = append(objects, event.Object.GetName())
 		}
 	}
-	require.Equal(t, []string{"good", "good2", "c"}, objects, "the other objects are delivered")
+	require.Equal(t, []string{"good", "good2", "c"}, objects, "the stream delivers the other objects")
 	require.EqualError(t, errs[0], "object bad at resourceVersion 1: spec.replicas: expected a number")
 	require.Equal(t, &DecodeError{Type: Deleted, Key: Key{Name: "bad"}, ResourceVersion: "7", Err: errs[0].(*DecodeError).Err}, errs[1])
 }
@@ -385,12 +385,12 @@ func TestStatusErrors(t *testing.T) {
 	require.Len(t, e.Message, 200)
 	e = read(410, "", `{"kind":"Status","reason":"Expired","code":410,"details":{"name":"n","group":"g","kind":"k","retryAfterSeconds":2}}`)
 	require.Equal(t, &StatusError{Code: 410, Reason: "Expired", Name: "n", Group: "g", Kind: "k", RetryAfter: 2 * time.Second}, e)
-	require.Equal(t, 2*time.Second, read(503, "0", `{"kind":"Status","details":{"retryAfterSeconds":2}}`).RetryAfter, "a header of zero is ignored")
+	require.Equal(t, 2*time.Second, read(503, "0", `{"kind":"Status","details":{"retryAfterSeconds":2}}`).RetryAfter, "a Retry-After header of zero is ignored")
 	require.True(t, IsPermanent(read(401, "", "")) && IsPermanent(read(403, "", "")) && IsPermanent(e) == false)
-	status, ok := parseStatus([]byte(`{"kind":"Status","code":4294967706}`)) // equals 410 if truncated to 32 bits
+	status, ok := parseStatus([]byte(`{"kind":"Status","code":4294967706}`)) // would equal 410 in 32 bits
 	require.True(t, ok)
 	require.Equal(t, math.MaxInt32, status.Code)
-	for seconds, want := range map[string]time.Duration{ // also on platforms with a 32-bit int
+	for seconds, want := range map[string]time.Duration{ // results are the same where int has 32 bits
 		"-5": 0, "2147483648": math.MaxInt32 * time.Second, "9223372037": math.MaxInt32 * time.Second, "9223372036854775807": math.MaxInt32 * time.Second,
 	} {
 		text := `{"kind":"Status","details":{"retryAfterSeconds":` + seconds + `}}`

@@ -23,7 +23,7 @@
 //
 // # Errors
 //
-// A stream ends only if its context ends, its consumer stops, or [Options.StopOn] returns true. Every failure is an
+// A stream ends only if its context is done, its consumer stops, or [Options.StopOn] returns true. Every failure is an
 // [Interrupted] event with a typed cause:
 //
 //   - *[StatusError]: the server returned an error.

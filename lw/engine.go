@@ -16,8 +16,8 @@ type engine[T Keyed] struct {
 	yield   func(Event[T]) bool
 	replay  func() time.Time // the clock of a replay, or nil
 	epoch   time.Time        // the zero of all moments
-	reset   bool             // ListStarted was sent since the last interruption
-	done    bool             // the caller stopped iterating, or ctx ended
+	reset   bool             // ListStarted has been sent since the last interruption
+	done    bool             // the caller stopped iterating, or ctx is done
 
 	now      moment // when the last signal occurred
 	reporter reporter
@@ -109,8 +109,7 @@ func keyOf[T Keyed](event *Event[T]) Key {
 // item yields an object of a list.
 func (e *engine[T]) item(event *Event[T]) bool { return e.begin() && e.send(*event) }
 
-// begin sends ListStarted before the first object of a list. An attempt that fails before its first object sends
-// nothing.
+// complete yields Synced at the end of a list. An empty list first yields ListStarted.
 func (e *engine[T]) begin() bool {
 	if e.reset {
 		return true
@@ -152,7 +151,7 @@ func (e *engine[T]) events(ctx context.Context) iter.Seq2[Event[T], error] {
 	return e.source.Watch(ctx, opts)
 }
 
-// causeOf returns the cause of ctx if it has ended, and otherwise err. A source may return context.Canceled instead of
+// causeOf returns the cause of ctx if ctx is done, and otherwise err. A source may return context.Canceled instead of
 // the cause. It may also end without an error, and then an incomplete list must not count as complete.
 func causeOf(ctx context.Context, err error) error {
 	if cause := context.Cause(ctx); cause != nil {
@@ -220,7 +219,8 @@ func (e *engine[T]) idle() time.Duration {
 	return e.machine.idle()
 }
 
-// wait blocks for the delay of an interruption. It returns false if ctx ends first. Wake skips the rest of the delay.
+// wait blocks for the delay of an interruption. It returns false if ctx is done first. Wake skips the rest of the
+// delay.
 func (e *engine[T]) wait(b *Interruption) bool {
 	if b.Delay <= 0 || e.replay != nil {
 		return true

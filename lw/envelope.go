@@ -32,7 +32,7 @@ func frameLimit(maxFrame int) int {
 // textScanner returns a scanner for a copy of text. The copy never moves or changes.
 func textScanner(text []byte) scanner { return scanner{jsonscan.NewText(text, maxFrameLimit)} }
 
-// failure returns the scanner's error as a documented type of this package.
+// failure returns the scanner's error as an error type of this package.
 func (s scanner) failure() error {
 	switch e := s.Err().(type) {
 	case *jsonscan.SyntaxError:

@@ -68,7 +68,7 @@ func ExampleListerWatcher() {
 		case lw.Synced:
 			fmt.Println("synced at version", event.ResourceVersion)
 		case lw.WatchStarted:
-			return // a real program would continue and receive new notes as Modified
+			return // a real program would continue and receive new notes as Modified events
 		}
 	}
 	// Output:

@@ -32,8 +32,8 @@ func (f *foreign) next(ctx context.Context, request string, emit func(Event[*Obj
 	}
 }
 
-// A source may release resources when its context ends.
-func TestRequestContextsEnd(t *testing.T) {
+// A source may release its resources when its context is done.
+func TestRequestContextsAreCanceled(t *testing.T) {
 	var requests []context.Context
 	step := func(ctx context.Context, emit func(Event[*Object], error) bool) error {
 		requests = append(requests, ctx)
@@ -69,7 +69,7 @@ func (f *foreign) Watch(ctx context.Context, opts WatchOptions) iter.Seq2[Event[
 	}
 }
 
-// play returns the events of a stream until the script ends.
+// play runs a stream until the script ends. It returns the events, rendered as strings, and the source.
 func play(t *testing.T, opts *Options, steps ...foreignStep) (events []string, f *foreign) {
 	synctest.Test(t, func(t *testing.T) {
 		f = &foreign{t: t, steps: steps}
@@ -86,7 +86,8 @@ func play(t *testing.T, opts *Options, steps ...foreignStep) (events []string, f
 	return events, f
 }
 
-// at returns an event for an object with resourceVersion 7. The stream's resourceVersion after the event is reached.
+// at returns an event for an object with resourceVersion 7. reached is the resourceVersion of the stream after the
+// event.
 func at(t *testing.T, eventType EventType, reached string) Event[*Object] {
 	object, err := ParseObject([]byte(`{"metadata":{"name":"a","resourceVersion":"7"}}`))
 	require.NoError(t, err)
@@ -118,8 +119,8 @@ func TestStreamingListsNeedSupport(t *testing.T) {
 	})
 }
 
-// The changes of a transaction share one resourceVersion, and only the last event reports it. After an earlier break,
-// the stream resumes before the transaction.
+// The changes of a transaction share one resourceVersion, and only the last event reports it. If the connection breaks
+// before that event, the stream resumes before the transaction.
 func TestResumesBeforeTransaction(t *testing.T) {
 	undecoded := &DecodeError{Type: Modified, Key: Key{Name: "b"}, ResourceVersion: "7", Err: errors.New("invalid object")}
 	events, f := play(t, nil, succeed,
@@ -141,7 +142,7 @@ func TestResumesBeforeTransaction(t *testing.T) {
 	require.Equal(t, []string{"list", "watch 5", "watch 5", "watch 7"}, f.requests)
 }
 
-// A source may return any error, or none, after its context ends. A partial list is never complete.
+// A source may return any error, or none, after its context is done. A partial list never counts as complete.
 func TestIdleTimeoutIgnoresSourceError(t *testing.T) {
 	for _, result := range []error{context.Canceled, io.ErrUnexpectedEOF, nil} {
 		silent := func(ctx context.Context, emit func(Event[*Object], error) bool) error {

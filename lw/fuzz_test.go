@@ -27,7 +27,8 @@ func FuzzEvents(f *testing.F) {
 	})
 }
 
-// FuzzList checks the same for a list.
+// FuzzList checks that the sizes of reads affect neither the objects of a list nor the error. Each error must be a
+// MalformedError.
 func FuzzList(f *testing.F) {
 	f.Add(podList("12", "next", "a", "b"))
 	f.Add(`{"apiVersion":"x/v1","items":[{"metadata":{"name":"w"}}],"kind":"WidgetList","metadata":{"remainingItemCount":7}}`)

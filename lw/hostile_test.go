@@ -44,7 +44,7 @@ func (h *hostileServer) Open(ctx context.Context, req *Request) (io.ReadCloser, 
 	return &scriptBodyOf{ctx, body(*count)}, nil
 }
 
-// scriptBodyOf is a body that ends with its context, like that of a transport.
+// scriptBodyOf is a response body whose reads fail when its context is done.
 type scriptBodyOf struct {
 	ctx context.Context
 	io.ReadCloser
@@ -65,7 +65,7 @@ const (
 	hostileItem  = `{"metadata":{"name":"a","resourceVersion":"1"}}`
 )
 
-// No body may make the stream hold more memory than three frames.
+// No body may make the stream hold more than three frames in memory.
 func TestHostileBodies(t *testing.T) {
 	for name, c := range map[string]struct {
 		list        bool

@@ -11,14 +11,14 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The garbage collector can free the buffer, because nothing refers to it. The WebAssembly pool keeps one buffer
+// The garbage collector can free the buffer because nothing refers to it. In WebAssembly, the pool keeps one buffer
 // instead.
 func TestIdleWatchReleasesBuffer(t *testing.T) {
 	pod := sample.Pods(1, 1)[0].Event("ADDED")
 	var buffer weak.Pointer[byte]
 	waited := 0
 	stream := &bursts{
-		texts: []string{pod, pod},
+		strings: []string{pod, pod},
 		reads: func(p []byte) {
 			if len(p) > 512 { // excludes the small buffer of an idle stream
 				buffer = weak.Make(&p[0])

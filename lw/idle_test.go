@@ -10,16 +10,16 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// bursts is a stream that waits before each of its texts.
+// bursts is a stream that blocks before each of its strings.
 type bursts struct {
-	texts []string
-	waits func(p []byte) // is called with the buffer of Read instead of waiting
-	reads func(p []byte)
-	at    int
+	strings []string
+	waits   func(p []byte) // replaces blocking, and receives the buffer passed to Read
+	reads   func(p []byte)
+	at      int
 }
 
 func (b *bursts) Read(p []byte) (int, error) {
-	if len(b.texts) == 0 {
+	if len(b.strings) == 0 {
 		return 0, io.EOF
 	}
 	if b.at == 0 && b.waits != nil {
@@ -28,9 +28,9 @@ func (b *bursts) Read(p []byte) (int, error) {
 	if b.at > 0 && b.reads != nil {
 		b.reads(p)
 	}
-	n := copy(p, b.texts[0][b.at:])
-	if b.at += n; b.at == len(b.texts[0]) {
-		b.texts, b.at = b.texts[1:], 0
+	n := copy(p, b.strings[0][b.at:])
+	if b.at += n; b.at == len(b.strings[0]) {
+		b.strings, b.at = b.strings[1:], 0
 	}
 	return n, nil
 }
@@ -44,8 +44,8 @@ func TestIdleStreamHasSmallBuffer(t *testing.T) {
 	large := `{"type":"ADDED","object":{"metadata":{"name":"large"},"data":"` + strings.Repeat("x", 2<<20) + `"}}` + "\n"
 	var waited []int
 	stream := &bursts{
-		texts: []string{bookmark, pod, pod + pod + pod, bookmark, pod[:len(pod)-1], "\n", large, pod, bookmark},
-		waits: func(p []byte) { waited = append(waited, len(p)) },
+		strings: []string{bookmark, pod, pod + pod + pod, bookmark, pod[:len(pod)-1], "\n", large, pod, bookmark},
+		waits:   func(p []byte) { waited = append(waited, len(p)) },
 	}
 	s := newScanner(stream, 0)
 	events := 0
@@ -59,6 +59,6 @@ func TestIdleStreamHasSmallBuffer(t *testing.T) {
 	require.Equal(t, 10, events)
 	require.Len(t, waited, 9)
 	for i, n := range waited {
-		require.LessOrEqual(t, n, 512, "before text %d", i)
+		require.LessOrEqual(t, n, 512, "before string %d", i)
 	}
 }

@@ -59,8 +59,8 @@ type Options struct {
 }
 
 // ListAndWatch returns an endless sequence of events that describes one collection. It lists the collection, watches
-// it, resumes broken watches, and relists if a watch cannot resume. The sequence ends when ctx ends, the caller stops
-// iterating, or opts.StopOn returns true. opts may be nil.
+// it, resumes broken watches, and relists if a watch cannot resume. The sequence ends when ctx is done, the caller
+// stops iterating, or opts.StopOn returns true. opts may be nil.
 //
 // The state of the collection is the fold of the events. [EventType] describes each type.
 //

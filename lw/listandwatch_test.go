@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// plainLists disables streaming lists, which most scripts do not answer.
+// plainLists disables streaming lists, because most scripts contain only ordinary lists.
 var plainLists = &Options{NoStreamingList: true}
 
 // follow runs ListAndWatch until the script ends, and renders the events.
@@ -130,15 +130,15 @@ func TestWaitsForReportedDelay(t *testing.T) {
 	})
 }
 
-func TestContextEndsEveryWait(t *testing.T) {
+func TestCancellationEndsEveryRequestAndDelay(t *testing.T) {
 	list := answer{body: podList("5", "")}
 	waits := map[string][]answer{
-		"opening a list":   {{err: errHang}},
-		"reading a list":   {{body: podList("5", "")[:40], end: errHang}},
-		"opening a watch":  {list, {err: errHang}},
-		"reading a watch":  {list, {body: podEvent("ADDED", "a", "6"), end: errHang}},
-		"delay of a list":  {{err: &StatusError{Code: 429, RetryAfter: time.Hour}}},
-		"delay of a watch": {list, {err: &StatusError{Code: 429, RetryAfter: time.Hour}}},
+		"opening a list":       {{err: errHang}},
+		"reading a list":       {{body: podList("5", "")[:40], end: errHang}},
+		"opening a watch":      {list, {err: errHang}},
+		"reading a watch":      {list, {body: podEvent("ADDED", "a", "6"), end: errHang}},
+		"delay before a list":  {{err: &StatusError{Code: 429, RetryAfter: time.Hour}}},
+		"delay before a watch": {list, {err: &StatusError{Code: 429, RetryAfter: time.Hour}}},
 	}
 	for name, answers := range waits {
 		t.Run(name, func(t *testing.T) {
@@ -148,7 +148,7 @@ func TestContextEndsEveryWait(t *testing.T) {
 				time.AfterFunc(time.Minute, func() { cancel(errors.New("enough")) })
 				s := &scriptedTransport{answers: answers}
 				for event := range ListAndWatch(ctx, s.client(t, Pods("")), plainLists) {
-					require.NoError(t, ctx.Err(), "%v after the context ended", event.Type)
+					require.NoError(t, ctx.Err(), "%v after the context was canceled", event.Type)
 				}
 				require.Equal(t, time.Minute, time.Since(began))
 				require.Len(t, s.requests, len(answers))
@@ -209,7 +209,7 @@ func TestReplayUsesRecordedTimes(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			began := time.Now()
 			now, ctx := began, t.Context()
-			// Three empty watches in a row that end at once mean that the resourceVersion expired.
+			// Three empty watches in a row that end at once mean that the resourceVersion has expired.
 			s := &scriptedTransport{answers: []answer{{body: podList("5", "")}, {}, {}, {}, {err: status(503)}, {body: podList("6", "")}, {err: errHang}}}
 			ctx, cancel := context.WithCancel(ctx)
 			time.AfterFunc(time.Hour, cancel)
@@ -226,7 +226,7 @@ func TestReplayUsesRecordedTimes(t *testing.T) {
 	}
 	events, took := replay(t, 0)
 	require.Equal(t, []string{ErrWatchClosed.Error(), ErrWatchClosed.Error(), ErrExpired.Error(), "the server answered 503"}, events)
-	require.Equal(t, time.Hour, took, "the last request hangs")
+	require.Equal(t, time.Hour, took, "the last request blocks until its timeout")
 	events, _ = replay(t, time.Minute)
 	require.NotContains(t, events, ErrExpired.Error())
 }

@@ -15,7 +15,7 @@ import (
 //
 // An error that matches [ErrExpired] or [ErrResourceVersionTooLarge] causes a relist. The engine handles a
 // *[StatusError] by its code. It treats errors that this package does not define as connection errors, and retries
-// after a delay. When ctx ends, the engine uses context.Cause(ctx) instead of the returned error.
+// after a delay. When ctx is done, the engine uses context.Cause(ctx) instead of the returned error.
 type ListerWatcher[T Keyed] interface {
 	// List makes one request and yields the objects as they arrive. An error ends the sequence, unless it is a
 	// *[DecodeError]. meta is complete when the sequence has ended without another error. A source without pagination

@@ -49,7 +49,7 @@ const (
 const (
 	maxShortWatches = 3                // consecutive short watches that indicate an expired resourceVersion
 	maxSuspect      = 2                // consecutive failures, possibly caused by the resourceVersion, that cause a relist
-	stalledStream   = 60 * time.Second // maximum time between two events of a streaming list that are certainly initial objects
+	stalledStream   = 60 * time.Second // a streaming list fails if no event is certainly an initial object for this long
 )
 
 // machine chooses the requests of a stream. It does no I/O, reads no clock and starts no goroutine. docs/reconnect.md

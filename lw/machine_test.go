@@ -14,7 +14,7 @@ func TestFirstListThenWatch(t *testing.T) {
 	r := newMachineHarness(t, Options{})
 	require.Equal(t, ListOptions{ResourceVersion: "0", Limit: 500}, r.listOptions())
 	require.Nil(t, r.page("7", "next", "a", 2))
-	require.Equal(t, ListOptions{Continue: "next", Limit: 500}, r.listOptions(), "a continue token must have no resourceVersion next to it")
+	require.Equal(t, ListOptions{Continue: "next", Limit: 500}, r.listOptions(), "a continue token must not be sent with a resourceVersion")
 	require.Nil(t, r.page("7", "", "c", 1))
 	r.ask()
 	require.Equal(t, WatchOptions{ResourceVersion: "7", Timeout: shortTimeout}, r.watchOptions())
@@ -65,7 +65,7 @@ func TestResumeFrom(t *testing.T) {
 
 	r = resumed()
 	require.Equal(t, &Interruption{Err: tooLarge, Relist: true, Delay: firstDelay}, r.watchFails(tooLarge))
-	require.Equal(t, ListOptions{Limit: 500}, r.listOptions(), "the latest state, because the server may be another one")
+	require.Equal(t, ListOptions{Limit: 500}, r.listOptions(), "requests the latest state, because ResumeFrom may come from another server")
 
 	r = resumed().opens()
 	require.Equal(t, &Interruption{Err: invalid.ErrVersionRegressed, Relist: true, Delay: firstDelay}, r.receives("3"))
@@ -113,7 +113,7 @@ func TestListsStayPaged(t *testing.T) {
 	require.Equal(t, ListOptions{ResourceVersion: "7", Limit: 10}, r.listOptions())
 }
 
-// Another storage may use resourceVersions that this server rejects.
+// If a cluster's storage was replaced, the server may reject the saved resourceVersion.
 func TestUnknownVersionRelistsLatest(t *testing.T) {
 	r := newMachineHarness(t, Options{ResumeFrom: "abc"})
 	for range maxSuspect {
@@ -121,7 +121,7 @@ func TestUnknownVersionRelistsLatest(t *testing.T) {
 	}
 	require.Equal(t, "abc", r.listOptions().ResourceVersion)
 	r.listFails(status(503))
-	require.Equal(t, "abc", r.listOptions().ResourceVersion, "503 does not depend on the resourceVersion")
+	require.Equal(t, "abc", r.listOptions().ResourceVersion, "a different resourceVersion would not prevent a 503")
 	require.Equal(t, &Interruption{Err: status(400), Relist: true}, r.listFails(status(400)))
 	require.Equal(t, ListOptions{Limit: 500}, r.listOptions())
 	require.NotZero(t, r.listFails(status(400)).Delay)
@@ -207,7 +207,7 @@ func TestPagesWithProgressNeedNoBudget(t *testing.T) {
 		require.Nil(t, r.page("7", "t"+strconv.Itoa(n), "o"+strconv.Itoa(n), 500))
 	}
 	r.synced("7")
-	require.Zero(t, r.watchFails(status(410)).Delay, "only two requests count")
+	require.Zero(t, r.watchFails(status(410)).Delay, "only two requests count toward the budget")
 }
 
 // Some servers filter objects after they form a page, so a few empty pages are normal.

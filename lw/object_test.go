@@ -138,7 +138,7 @@ func TestItemsGetKindAndAPIVersion(t *testing.T) {
 	}
 	require.Equal(t, `"kind":"Old Pod","apiVersion":"v 1",`, newMissing(&ListMeta{kind: "Old PodList", apiVersion: "v 1"}).both)
 	for _, m := range []ListMeta{{kind: "List"}, {kind: "Pod"}, {kind: `"List`}, {apiVersion: "a\nb"}} {
-		require.Empty(t, newMissing(&m).both, "%v has nothing to add", m)
+		require.Empty(t, newMissing(&m).both, "no members for %v", m)
 	}
 }
 

@@ -28,7 +28,7 @@ func (m *machine) page(in *input) (output, *Interruption) {
 	}
 	stuck := s.repeatsToken(in) || in.objects == 0 && in.meta.Continue != "" && m.retryPolicy.budget.wait(in.now) > 0
 	if s.free && (stuck || in.objects == 0) {
-		m.retryPolicy.budget.spend(in.now) // a page without new objects is not free
+		m.retryPolicy.budget.spend(in.now) // a page without new objects is charged to the budget
 	}
 	if stuck {
 		return hidden, m.end(invalid.ErrNoProgress, in)

@@ -46,7 +46,7 @@ func TestCancelByCallerEndsStream(t *testing.T) {
 	}
 }
 
-// The delays grow up to a maximum, and the list succeeds in the end.
+// The delays grow up to a maximum, and the list finally succeeds.
 func TestConnectionRefused(t *testing.T) {
 	for failures, took := range map[int]time.Duration{5: 24800e6, 40: 50400e6 + 34*30e9} {
 		synctest.Test(t, func(t *testing.T) {
@@ -77,8 +77,8 @@ func TestThreePages(t *testing.T) {
 	}, s.requests[:3])
 }
 
-// A server sends an ERROR event for each object that it cannot read from storage. The object is missing from lists
-// after someone deletes it with the unsafe option.
+// A server sends an ERROR event for each object that it cannot read from storage. After the object is deleted with the
+// unsafe option, lists omit it.
 func TestUnreadableObject(t *testing.T) {
 	const unreadable = `{"type":"ERROR","object":{"kind":"Status","status":"Failure","message":"data from the storage is not transformable",` +
 		`"reason":"StoreReadError","code":500}}` + "\n"
@@ -127,7 +127,7 @@ func TestCodecDecodesEveryObject(t *testing.T) {
 	}
 }
 
-// A browser page cannot read the header.
+// Browser pages cannot read the Retry-After header, so the delay must be read from the body.
 func TestRetryAfterInBody(t *testing.T) {
 	const slowDown = `{"type":"ERROR","object":{"kind":"Status","reason":"TooManyRequests","code":429,"details":{"retryAfterSeconds":40}}}`
 	synctest.Test(t, func(t *testing.T) {

@@ -42,7 +42,7 @@ func (p *projection) Decode(s *Scanned) (*Object, error) {
 	return newObject(s, s.cutsFor(p.keep)), nil
 }
 
-// AppendText appends the text of the object that Decode returns to b.
+// AppendText appends to b the text of the object that Decode would return.
 func (p *projection) AppendText(b []byte, s *Scanned) []byte {
 	return s.appendText(b, s.prefix(), s.cutsFor(p.keep))
 }
@@ -72,7 +72,7 @@ func projectionSteps(path string) (steps []pathStep, err error) {
 	return steps, nil
 }
 
-// add returns a selection of f and the field at the end of steps.
+// add returns f extended by the field at the end of steps.
 func (f *fields) add(steps []pathStep) *fields {
 	if f == nil || len(steps) == 0 {
 		return nil

@@ -26,8 +26,8 @@ func (a *answers) Open(ctx context.Context, _ *lw.Request) (io.ReadCloser, error
 	return io.NopCloser(strings.NewReader(body)), nil
 }
 
-// A relist copies no unchanged objects and ignores changes of dropped fields. It reports changes of kept fields even at
-// the same resourceVersion, for example after a restored backup.
+// A relist does not copy unchanged objects and ignores changes of dropped fields. It reports changes of kept fields
+// even at the same resourceVersion, for example after a backup is restored.
 func TestReflectorOfProjections(t *testing.T) {
 	const n = 1000
 	const tooOld = `{"type":"ERROR","object":{"kind":"Status","status":"Failure","reason":"Expired","code":410}}`
@@ -64,7 +64,7 @@ func TestReflectorOfProjections(t *testing.T) {
 	})
 }
 
-// foldLists reads the given number of lists. It returns the allocated bytes and the number of changes of each.
+// foldLists reads the given number of lists. It returns the allocated bytes and the number of changes for each list.
 func foldLists(t *testing.T, reflector *cache.Reflector[*lw.Object], lists int) (allocated []uint64, counts []int) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()

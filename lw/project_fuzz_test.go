@@ -77,7 +77,7 @@ func pathOf(names []string) (path string) {
 	return strings.TrimPrefix(path, ".")
 }
 
-// selectAny returns the selected paths and the required metadata of an object.
+// selectAny returns a copy of an object with only the selected paths and the required metadata.
 func selectAny(object any, selected [][]string) any {
 	paths := [][]string{{"kind"}, {"apiVersion"}, {"metadata", "name"}, {"metadata", "namespace"}, {"metadata", "uid"}, {"metadata", "resourceVersion"}}
 	for _, path := range selected {

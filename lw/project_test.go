@@ -115,7 +115,7 @@ func TestProjectedItems(t *testing.T) {
 	require.Equal(t, watched, listed)
 	require.Equal(t, pod.Phase, listed.Get("status.phase").String())
 	clear(scanned.body)
-	require.Equal(t, watched, listed, "the object is a copy")
+	require.Equal(t, watched, listed, "the listed object is a copy of the watched one")
 }
 
 func TestSameComparesKeptFields(t *testing.T) {
@@ -198,7 +198,7 @@ func TestProjectionInsideCodec(t *testing.T) {
 		require.NoError(t, err)
 		fresh, err := codec.Decode(scanObject(t, string(scanned.body)))
 		require.NoError(t, err)
-		require.Equal(t, fresh, object, "codecs may alternate")
+		require.Equal(t, fresh, object, "the result does not depend on the previous codec")
 	}
 }
 

@@ -22,18 +22,18 @@ func TestHealthyWatchResumesAtOnce(t *testing.T) {
 			r := newMachineHarness(t, Options{}).synced("7").opens()
 			r.receives("8")
 			result := end(r)
-			require.Zero(t, result.Delay, "the watch had an event")
+			require.Zero(t, result.Delay, "the watch received an event")
 			require.False(t, result.Relist)
 			r.opens().pass(healthyAfter)
-			require.Zero(t, end(r).Delay, "the watch lived for a second")
+			require.Zero(t, end(r).Delay, "the watch lasted a second")
 			r.opens().pass(healthyAfter - 1)
 			require.Equal(t, firstDelay, end(r).Delay)
 		})
 	}
 }
 
-// The jitter is 0.5 % of the watch's lifetime, at most a second. It spreads clients that lost their connections
-// together.
+// The jitter is 0.5 % of the watch's lifetime, at most one second. It spreads out clients that lost their connections
+// at the same time.
 func TestResumeHasJitter(t *testing.T) {
 	for life, most := range map[time.Duration]time.Duration{
 		time.Second: 5 * time.Millisecond, 20 * time.Second: 100 * time.Millisecond, 4 * time.Minute: time.Second,
@@ -54,7 +54,7 @@ func TestTimedOutWatchResumesWithoutJitter(t *testing.T) {
 	r.random = func() float64 { return 0.5 }
 	require.Equal(t, &Interruption{Err: ErrWatchClosed}, r.closes())
 	r.opens().pass(4 * shortTimeout)
-	require.Equal(t, 500*time.Millisecond, r.closes().Delay, "the server ignores timeouts")
+	require.Equal(t, 500*time.Millisecond, r.closes().Delay, "the server ignores the requested timeout")
 }
 
 // The table states whether the stream relists after the first and the second failure of a watch.
@@ -109,7 +109,7 @@ func TestGatewayErrorsNeverRelist(t *testing.T) {
 	}
 }
 
-// The watch was healthy, but the server had a reason to end it.
+// The watch was healthy, but the server may have ended it because it is overloaded.
 func TestErrorResponseAfterEventIsDelayed(t *testing.T) {
 	for _, err := range []error{status(500), status(503), status(429), &MalformedError{expected: "x"}, &MalformedError{html: true}} {
 		r := newMachineHarness(t, Options{}).synced("7").opens()
@@ -118,7 +118,7 @@ func TestErrorResponseAfterEventIsDelayed(t *testing.T) {
 	}
 }
 
-// An event shows that the resourceVersion is valid.
+// An event proves that the resourceVersion is valid.
 func TestEventsResetFailures(t *testing.T) {
 	r := newMachineHarness(t, Options{}).synced("7")
 	for _, version := range []string{"8", "9", "10", "11", "12"} {
@@ -150,7 +150,7 @@ func TestThreeInstantClosesMeanExpired(t *testing.T) {
 	require.Equal(t, &Interruption{Err: ErrWatchClosed, Delay: 2 * firstDelay}, r.opens().closes())
 	require.Equal(t, &Interruption{Err: ErrExpired, Relist: true}, r.opens().closes())
 	r.synced("7")
-	require.Equal(t, &Interruption{Err: ErrWatchClosed, Delay: 4 * firstDelay}, r.opens().closes(), "the count starts again")
+	require.Equal(t, &Interruption{Err: ErrWatchClosed, Delay: 4 * firstDelay}, r.opens().closes(), "the count restarts at one")
 }
 
 func TestInstantClosesMustBeConsecutive(t *testing.T) {
@@ -179,7 +179,7 @@ func TestRepeatedBookmarkIsNotProgress(t *testing.T) {
 	}
 }
 
-// A watch without a WatchStarted event is healthy only if it has an event.
+// A watch without a WatchStarted event is healthy only if it receives another event.
 func TestSourceWithoutWatchStarted(t *testing.T) {
 	r := newMachineHarness(t, Options{}).synced("7").rest()
 	r.ask()
@@ -189,7 +189,7 @@ func TestSourceWithoutWatchStarted(t *testing.T) {
 	require.Equal(t, &Interruption{Err: ErrWatchClosed, Delay: firstDelay}, r.closes())
 }
 
-// The first relist follows at once. Later ones wait, although each watch has an event.
+// The first relist follows at once. Later relists are delayed even if each watch receives an event.
 func TestRepeatedExpiryIsDelayed(t *testing.T) {
 	r := newMachineHarness(t, Options{}).synced("7")
 	for i, version := range []string{"8", "9", "10"} {
@@ -201,7 +201,7 @@ func TestRepeatedExpiryIsDelayed(t *testing.T) {
 	r.opens().receives("11")
 	r.fails(errReset)
 	r.opens().receives("12")
-	require.Zero(t, r.rest().fails(status(410)).Delay, "a watch in between ended without 410")
+	require.Zero(t, r.rest().fails(status(410)).Delay, "the previous watch did not end with 410")
 }
 
 func TestAtMostFourListsPerMinute(t *testing.T) {
@@ -255,10 +255,10 @@ func TestBackoffDoublesUpToMaximum(t *testing.T) {
 	}
 	require.Equal(t, []time.Duration{800e6, 1600e6, 3200e6, 6400e6, 12800e6, 25600e6, 30e9, 30e9}, delays)
 	r.random = func() float64 { return 0.5 }
-	require.Equal(t, 45*time.Second, r.watchFails(errReset).Delay, "jitter can double the delay")
+	require.Equal(t, 45*time.Second, r.watchFails(errReset).Delay, "jitter at most doubles the delay")
 }
 
-// A healthy watch closes cleanly, loses its connection after an event, or lives for two minutes.
+// A healthy watch closes cleanly, loses its connection after an event, or lasts two minutes.
 func TestHealthyWatchResetsBackoff(t *testing.T) {
 	failing := func() *machineHarness {
 		r := newMachineHarness(t, Options{}).synced("7")
@@ -280,7 +280,7 @@ func TestHealthyWatchResetsBackoff(t *testing.T) {
 	require.Equal(t, firstDelay, r.fails(status(500)).Delay)
 }
 
-// All clients receive the same delay, so a random part is added.
+// All clients receive the same delay, so a random delay is added.
 func TestRetryAfterHasJitter(t *testing.T) {
 	overloaded := &StatusError{Code: 429, RetryAfter: 5 * time.Second}
 	r := newMachineHarness(t, Options{}).synced("7")
@@ -320,7 +320,7 @@ func TestRetryAfterIsCapped(t *testing.T) {
 	}
 }
 
-// A slow dial error must not count as the lifetime of a watch.
+// The time of a slow dial must not count as the lifetime of a watch.
 func TestSlowDialIsNotHealthyWatch(t *testing.T) {
 	r := newMachineHarness(t, Options{}).synced("7")
 	r.watchFails(errReset)

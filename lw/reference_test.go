@@ -34,7 +34,7 @@ func refMembers(text []byte) (all []refMember, ok bool) {
 	return all, true
 }
 
-// refText decodes a string.
+// refText returns the content of a JSON string. ok is false for other values.
 func refText(text []byte) (s string, ok bool) {
 	return s, text[0] == '"' && json.Unmarshal(text, &s) == nil
 }
@@ -47,7 +47,7 @@ type refObject struct {
 	initialEnd                                      bool
 }
 
-// set decodes a string into a field. A null does not change it.
+// set decodes a string into a field. null leaves the field unchanged. set returns false for other values.
 func set(field *string, text []byte) bool {
 	if isNull(text) {
 		return true
@@ -102,7 +102,7 @@ func (o *refObject) readAnnotations(text []byte) bool {
 	return ok
 }
 
-// refEvent decodes a watch event.
+// refEvent returns the type and the object of a watch event.
 func refEvent(text []byte) (kind string, object refObject, ok bool) {
 	members, ok := refMembers(text)
 	found := false
@@ -122,7 +122,7 @@ func refEvent(text []byte) (kind string, object refObject, ok bool) {
 	return kind, object, ok && found && known && (!needsName || object.name != "")
 }
 
-// refList decodes a list.
+// refList returns the metadata and the items of a list.
 func refList(text []byte) (meta ListMeta, items []refObject, ok bool) {
 	members, ok := refMembers(text)
 	found := false

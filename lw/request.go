@@ -13,7 +13,7 @@ func (c *Client[T]) listRequest(opts ListOptions) *Request {
 		add("resourceVersion", opts.ResourceVersion)
 	if opts.Limit > 0 {
 		q = q.add("limit", strconv.Itoa(opts.Limit))
-		if opts.ResourceVersion != "" && opts.ResourceVersion != "0" { // a limit without it would request exactly this resourceVersion
+		if opts.ResourceVersion != "" && opts.ResourceVersion != "0" { // without resourceVersionMatch, a limit would request exactly this resourceVersion
 			q = q.add("resourceVersionMatch", "NotOlderThan")
 		}
 	}

@@ -12,7 +12,7 @@ var errReset = errors.New("connection reset")
 
 func status(code int) *StatusError { return &StatusError{Code: code} }
 
-// tooLarge is the error response to a resourceVersion from the future.
+// tooLarge is the error response to a resourceVersion that the server has not reached.
 var tooLarge = &StatusError{Code: 504, Message: "Too large resource version"}
 
 // machineHarness drives a machine. Its random numbers are zero, and only the test advances its clock.
@@ -40,12 +40,12 @@ func (r *machineHarness) do(in input) *Interruption {
 	return result
 }
 
-// ask sends the next request.
+// ask starts the next request.
 func (r *machineHarness) ask() { r.do(input{signal: asking}) }
 
 func (r *machineHarness) pass(d time.Duration) { r.now += d }
 
-// rest refills the request budget and the list budget.
+// rest waits until the request budget and the list budget are full.
 func (r *machineHarness) rest() *machineHarness {
 	r.pass(time.Hour)
 	return r
@@ -64,7 +64,7 @@ func (r *machineHarness) synced(version string) *machineHarness {
 	return r
 }
 
-// opens sends a watch request and starts the watch.
+// opens starts a watch and delivers its response.
 func (r *machineHarness) opens() *machineHarness {
 	r.ask()
 	r.do(input{signal: opened})
@@ -79,7 +79,7 @@ func (r *machineHarness) bookmarks(version string) *Interruption {
 	return r.do(input{signal: happened, event: Bookmark, version: version})
 }
 
-// marks ends a streaming list.
+// marks ends a streaming list with the initial-events-end bookmark.
 func (r *machineHarness) marks(version string) *Interruption {
 	return r.do(input{signal: endMarked, version: version})
 }

@@ -46,7 +46,7 @@ func indented(t *testing.T, text string) string {
 	return out.String()
 }
 
-// TestStreamsSplitAtEveryByte splits streams with different separators at every byte, and also reads them byte by byte.
+// TestStreamsSplitAtEveryByte splits streams with different separators at every byte. It also reads them byte by byte.
 func TestStreamsSplitAtEveryByte(t *testing.T) {
 	streams := map[string]string{
 		"newlines":         twoEvents,
@@ -66,8 +66,8 @@ func TestStreamsSplitAtEveryByte(t *testing.T) {
 			}
 			for cut := range len(stream) {
 				halves, err := readEvents(io.MultiReader(strings.NewReader(stream[:cut]), strings.NewReader(stream[cut:])))
-				require.NoError(t, err, "split at %d", cut)
-				require.Equal(t, whole, halves, "split at %d", cut)
+				require.NoError(t, err, "split at byte %d", cut)
+				require.Equal(t, whole, halves, "split at byte %d", cut)
 			}
 			single, err := readEvents(iotest.OneByteReader(strings.NewReader(stream)))
 			require.NoError(t, err)
@@ -84,7 +84,7 @@ func TestTruncatedAtEveryByte(t *testing.T) {
 			require.NoError(t, err)
 			continue
 		}
-		require.ErrorIs(t, err, io.ErrUnexpectedEOF, "truncated at %d", cut)
+		require.ErrorIs(t, err, io.ErrUnexpectedEOF, "truncated at byte %d", cut)
 		malformed, ok := errors.AsType[*MalformedError](err)
 		require.True(t, ok)
 		require.EqualValues(t, cut, malformed.Offset)
@@ -112,7 +112,7 @@ func TestEscapeSequencesInEnvelope(t *testing.T) {
 	require.True(t, scanned.initialEventsEnd)
 }
 
-// The test covers valid and invalid JSON that no server sends.
+// The test covers valid and invalid JSON that API servers do not send.
 func TestUnusualJSON(t *testing.T) {
 	huge := strings.Repeat("9", 100_000)
 	object, err := ParseObject([]byte("{\"metadata\":{\"name\":\"a\xffb\",\"uid\":\"\\ud800x\",\"name\":null,\"Name\":\"c\"},\"metadata\":{\"namespace\":\"n\"}," +
@@ -215,7 +215,7 @@ func TestFrameLimit(t *testing.T) {
 		_, ok := s.event(&Scanned{})
 		require.True(t, ok, "%v", s.failure())
 	}
-	require.Equal(t, maxFrameLimit, frameLimit(math.MaxInt), "an Object has 32-bit positions")
+	require.Equal(t, maxFrameLimit, frameLimit(math.MaxInt), "an Object stores 32-bit positions")
 	require.Equal(t, 64<<20, frameLimit(0))
 }
 
@@ -240,7 +240,7 @@ func FuzzValue(f *testing.F) {
 	})
 }
 
-// tree converts a Value into the types of encoding/json.
+// tree returns a Value as the types of encoding/json.
 func tree(t *testing.T, v Value) any {
 	switch v[0] {
 	case '{':
@@ -261,7 +261,7 @@ func tree(t *testing.T, v Value) any {
 	return decodeAny(t, string(v))
 }
 
-// decodeAny decodes with encoding/json and keeps numbers as strings.
+// decodeAny returns the value that encoding/json decodes. It keeps numbers as strings.
 func decodeAny(t *testing.T, text string) (value any) {
 	decoder := json.NewDecoder(strings.NewReader(text))
 	decoder.UseNumber()

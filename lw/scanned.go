@@ -79,10 +79,10 @@ func (o *Scanned) text(prefix string, cuts []span) string {
 	return view(o.appendText(make([]byte, 0, size), prefix, cuts))
 }
 
-// AppendText appends the text of the object that RawCodec would return to b, including kind and apiVersion.
+// AppendText appends to b the text of the object that RawCodec would return, including kind and apiVersion.
 func (o *Scanned) AppendText(b []byte) []byte { return o.appendText(b, o.prefix(), o.cutsFor(nil)) }
 
-// appendText appends the result of text to b.
+// appendText appends to b the text that the method text would return.
 func (o *Scanned) appendText(b []byte, prefix string, cuts []span) []byte {
 	b = append(append(b, '{'), prefix...)
 	from := 1
@@ -93,7 +93,7 @@ func (o *Scanned) appendText(b []byte, prefix string, cuts []span) []byte {
 	return append(b, o.body[from:]...)
 }
 
-// isText reports whether text equals the result of the method text.
+// isText reports whether text equals the string that the method text would return.
 func (o *Scanned) isText(text, prefix string, cuts []span) bool {
 	matches := true
 	match := func(part string) {

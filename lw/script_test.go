@@ -18,7 +18,7 @@ type scriptedTransport struct {
 type answer struct {
 	err  error
 	body string
-	end  error // nil for a clean end, or errHang to hang until ctx ends
+	end  error // nil for a clean end, or errHang to block until ctx is done
 }
 
 type hang struct{}
@@ -39,7 +39,7 @@ func (s *scriptedTransport) Open(ctx context.Context, req *Request) (io.ReadClos
 		return nil, context.Cause(ctx)
 	}
 	if len(s.requests) > len(s.answers) {
-		return nil, errHang // the script has ended, and the test can check the requests
+		return nil, errHang // the script has ended, so the test can check the requests
 	}
 	a := s.answers[len(s.requests)-1]
 	if a.err == errHang {

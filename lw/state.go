@@ -75,8 +75,8 @@ func (s *watching) openFor(now moment) time.Duration {
 }
 
 // spread returns the maximum delay before this watch resumes: 0.5 % of the time that it was open, at most one second.
-// The delay spreads out clients that lose their watches together. A watch that ended at its own random timeout resumes
-// without a delay.
+// The delay spreads out clients that lose their watches at the same time. A watch that ended at its own random timeout
+// resumes without a delay.
 func (s *watching) spread(now moment) time.Duration {
 	const tolerance = 2 * time.Second
 	if late := now - s.opened - s.timeout; -tolerance <= late && late <= tolerance {
@@ -125,7 +125,7 @@ func (s *watching) after(m *machine, f fault, err error, now moment) transition 
 	switch {
 	case m.version == "":
 		return transition{m.list(""), false}
-	case err == invalid.ErrNoInitialEnd: // the initial-events-end bookmark came before some objects
+	case err == invalid.ErrNoInitialEnd: // the initial-events-end bookmark arrived before some objects
 		m.server.stopStreams()
 		return transition{&listing{from: m.version}, true}
 	case f == expired:
@@ -151,7 +151,7 @@ func (s *watching) after(m *machine, f fault, err error, now moment) transition 
 	return transition{&watching{lastReceived: s.lastReceived}, false}
 }
 
-// after resumes the watch if the check failed, because a failed check proves nothing.
+// after resumes the watch if the check failed, because a failed check says nothing about the resourceVersion.
 func (checking) after(m *machine, f fault, _ error, now moment) transition {
 	if f == badVersion {
 		return transition{m.list(""), false}

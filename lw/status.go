@@ -24,7 +24,7 @@ type StatusError struct {
 	Causes     []StatusCause // all causes, if there are several
 	RetryAfter time.Duration // delay that the server requests, or zero
 
-	encoded []byte    // undecoded protobuf Status
+	encoded []byte    // Status in protobuf, not decoded yet
 	source  io.Reader // response body, for its Redact method
 }
 
@@ -101,7 +101,7 @@ const magic = "k8s\x00"
 // If body has a method Redact(text string) string, ReadStatusError passes each string through it before it truncates
 // the string. ReadStatusError does not close body.
 func ReadStatusError(code int, retryAfter string, body io.Reader) *StatusError {
-	text, _ := io.ReadAll(io.LimitReader(body, maxErrorBody)) // the status code is known even if the body breaks off
+	text, _ := io.ReadAll(io.LimitReader(body, maxErrorBody)) // if reading fails, the status code is still known
 	e := &StatusError{}
 	if strings.HasPrefix(string(text), magic) {
 		e.encoded, e.source = text, body
@@ -143,7 +143,7 @@ func (e *StatusError) parse(v Value, body io.Reader) bool {
 // seconds converts retryAfterSeconds. A negative value counts as zero.
 func seconds(n int) time.Duration { return time.Duration(max(n, 0)) * time.Second }
 
-// firstLine returns the first line of text, truncated for an error message.
+// firstLine returns the first line of text, truncated to fit into an error message.
 func firstLine(text []byte) string {
 	const most = 200
 	for i, c := range text {

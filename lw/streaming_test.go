@@ -16,8 +16,8 @@ const (
 	missingEnd   = "INTERRUPTED the streaming list has no initial-events-end bookmark at its end @"
 )
 
-// The objects are not ordered by resourceVersion, and some change before the end of the list. The bookmark with the
-// value "false" does not end it.
+// The objects are not ordered by resourceVersion, and some change before the end of the list. A bookmark whose
+// initial-events-end annotation is "false" does not end it.
 func TestStreamingList(t *testing.T) {
 	events, s := follow(t, &Options{}, answer{body: podEvent("ADDED", "a", "7") + podEvent("ADDED", "b", "3") +
 		podEvent("MODIFIED", "b", "8") + falseEnd + podEvent("DELETED", "a", "9") + endOfInitial + podEvent("ADDED", "c", "10")})
@@ -31,7 +31,8 @@ func TestStreamingList(t *testing.T) {
 	}, s.requests)
 }
 
-// A paged list follows, because a server may send the bookmark before the objects.
+// The client confirms an empty streaming list with a paged list, because a server may send the bookmark before the
+// objects.
 func TestEmptyStreamingListIsConfirmed(t *testing.T) {
 	events, s := follow(t, &Options{}, answer{body: endOfInitial}, answer{body: podList("9", "")}, answer{end: errReset})
 	require.Equal(t, []string{"LIST_STARTED @", "SYNCED @9", "WATCH_STARTED @9", "INTERRUPTED connection reset @9"}, events)
@@ -63,7 +64,7 @@ func TestEmptyStreamingListOfTrustedServerIsComplete(t *testing.T) {
 	require.Equal(t, "8", r.watchOptions().ResourceVersion)
 }
 
-// A streaming list counts from its first object or its end.
+// A streaming list counts as a list when its first object or its end arrives.
 func TestUnansweredListsAreNotCounted(t *testing.T) {
 	counted := func(r *machineHarness) (n int) {
 		for _, begun := range r.retryPolicy.lists.times {
@@ -91,7 +92,7 @@ func TestUnansweredListsAreNotCounted(t *testing.T) {
 	require.Equal(t, 1, counted(r))
 }
 
-// The client remembers a rejection at once, and other failures when they happen twice.
+// The client remembers a rejection at once. It remembers other failures when they happen twice in a row.
 func TestStreamingListFallsBack(t *testing.T) {
 	invalid := &StatusError{Code: 422, Reason: "Invalid"}
 	cases := map[string]struct {
@@ -174,7 +175,7 @@ func TestInitialEventsEndInWatchIsBookmark(t *testing.T) {
 	require.Equal(t, invalid.ErrVersionRegressed, r.marks("8").Err)
 }
 
-// The client requests for a state that is at least as new.
+// The streaming relist requests a state that is at least as new as the stream's.
 func TestRejectsOlderStreamingList(t *testing.T) {
 	r := newStreamingHarness(t, Options{}).opens()
 	r.receives("3")
@@ -185,8 +186,8 @@ func TestRejectsOlderStreamingList(t *testing.T) {
 	require.Empty(t, r.watchOptions().ResourceVersion)
 }
 
-// A server without streaming lists starts an ordinary watch, and a busy collection prevents the idle timeout. The stream fails
-// after a minute in which all events could be changes.
+// A server without streaming lists starts an ordinary watch, and a busy collection prevents the idle timeout. The
+// stream fails after a minute in which every event could be a change.
 func TestStreamingListWithoutEndOnBusyCollection(t *testing.T) {
 	r := newStreamingHarness(t, Options{}).opens()
 	moves := func(version string) *Interruption {
@@ -204,7 +205,7 @@ func TestStreamingListWithoutEndOnBusyCollection(t *testing.T) {
 	require.IsType(t, &listing{}, r.state)
 }
 
-// All streams of a client remember it, even through a wrapper.
+// All streams of a client share this knowledge, even through a wrapper.
 func TestRemembersMissingStreamingLists(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &scriptedTransport{answers: []answer{{err: status(422)}, {body: podList("9", "")}, {err: errReset}, {body: podList("9", "")}}}
@@ -246,7 +247,7 @@ func TestStreamingRelistAtLastVersionThenLatest(t *testing.T) {
 	require.True(t, r.watchOptions().SendInitialEvents)
 }
 
-// silenceOf returns the idle time before ErrSilent and the next request.
+// silenceOf returns how long a stream is idle before ErrSilent, and its next request.
 func silenceOf(t *testing.T, opts *Options, answers ...answer) (silent time.Duration, next string) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &scriptedTransport{answers: answers}
@@ -372,7 +373,7 @@ func TestCompareResourceVersions(t *testing.T) {
 		regressed bool
 	}{
 		{"9", "10", false}, {"10", "9", true}, {"10", "10", false}, {"11", "10", true},
-		{"18446744073709551616", "18446744073709551615", true}, // beyond 64 bits
+		{"18446744073709551616", "18446744073709551615", true}, // larger than 64 bits
 		{"", "1", false}, {"1", "", false}, {"010", "9", false}, {"b", "a", false}, {"1e3", "2", false}, {"0", "1", false},
 	} {
 		require.Equal(t, c.regressed, versionRegressed(c.from, c.to), "%s to %s", c.from, c.to)

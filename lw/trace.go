@@ -8,15 +8,14 @@ import (
 	"github.com/seed-6d2a410a/listwatch/internal/tracing"
 )
 
-// Trace contains functions that are called during a stream, for metrics and logs. Any function may be nil. The
-// functions block the stream while they run. A Trace may serve several streams if its functions are safe for concurrent
-// use.
+// Trace contains functions that are called during a stream, for metrics and logs. Any function may be nil. The stream
+// blocks until a function returns. A Trace may serve several streams if its functions are safe for concurrent use.
 type Trace struct {
 	// Open is called before a request.
 	Open func(req *Request)
-	// Opened is called when the response arrives, or with an error if the request failed.
+	// Opened is called when the response arrives. err is nil unless the request failed.
 	Opened func(req *Request, err error)
-	// Read is called with the number of response bytes that arrived, after decompression.
+	// Read is called with the number of response bytes that were read, after decompression.
 	Read func(bytes int)
 	// Frame is called for each watch event and each list item. The type of a list item is Added. bytes is the size of
 	// the encoded object.

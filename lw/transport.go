@@ -9,8 +9,9 @@ import (
 // concurrent use.
 //
 // Open returns a *[StatusError] for an error response, for example from [ReadStatusError]. It returns
-// context.Cause(ctx) if ctx ends. The Read method of the body returns io.EOF after a clean close, context.Cause(ctx) if
-// ctx ends, and otherwise the connection error. A WebSocket transport joins the messages of a watch with newlines.
+// context.Cause(ctx) if ctx is done. The Read method of the body returns io.EOF after a clean close, context.Cause(ctx)
+// if ctx is done, and otherwise the connection error. A WebSocket transport joins the messages of a watch with
+// newlines.
 //
 // Errors must not contain the credential. If the body has a method Redact(text string) string, it must return the text
 // without the credential. The client calls it for all server text that becomes part of an error. A Transport that wraps

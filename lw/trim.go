@@ -34,13 +34,13 @@ func (f *fields) member(name []byte) *fields {
 	return f.others
 }
 
-// trimmer records which members of an object to cut, so that the rest is valid JSON. It cuts the comma before a member
-// with the member. If it has kept no member before it, it cuts the comma after it instead.
+// trimmer records which members of an object to cut so that the rest is valid JSON. It cuts each member together with
+// the comma before it. If no earlier member is kept, it cuts the comma after the member instead.
 type trimmer struct {
 	start  int  // position of the outermost object, to which spans are relative
 	before int  // end of the text before the current member
-	begun  bool // a member was read
-	kept   bool // a member was kept
+	begun  bool // a member has been read
+	kept   bool // a member has been kept
 }
 
 // key reads the name of the next member.
@@ -52,7 +52,7 @@ func (t *trimmer) key(s scanner) []byte {
 	return s.Key()
 }
 
-// done ends a member. The scanner must have read its value, and keep is its selection.
+// done completes a member. The scanner must have read its value. keep is the selection for the value.
 func (t *trimmer) done(s scanner, o *Scanned, keep *fields) {
 	end := s.Pos() - t.start
 	if keep != nothing {
@@ -75,9 +75,9 @@ func (o *Scanned) cut(start, end int) {
 	}
 }
 
-// value reads a value and records the parts to cut. If a selection expects an object but finds a string or an array,
-// value empties it instead of cutting it. Cutting would change the indexes of an array, or restore an earlier member of
-// the same name.
+// value reads a value and records the parts to cut. If a selection expects an object but the value is a string or an
+// array, value empties it instead of cutting it. Cutting would change the indexes of an array, or restore an earlier
+// member of the same name.
 func (s scanner) value(o *Scanned, start int, keep *fields) {
 	if keep == nil || keep == nothing {
 		s.SkipValue()

@@ -58,7 +58,7 @@ func (d *watchdog) pause() { d.paused.Store(true) }
 func (d *watchdog) resume(limit time.Duration) {
 	d.last.Set(d.clock.Now())
 	d.limit.Store(int64(limit))
-	d.paused.Store(false) // last, because check reads it first
+	d.paused.Store(false) // last, because check reads paused first
 }
 
 func (d *watchdog) interval() time.Duration {

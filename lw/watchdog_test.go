@@ -30,7 +30,7 @@ func (c *twoClocks) context(ctx context.Context) context.Context {
 func (c *twoClocks) addWall(d time.Duration)      { c.wall.Add(int64(d)) }
 func (c *twoClocks) addMonotonic(d time.Duration) { c.monotonic.Add(int64(d)) }
 
-// timeToCancel returns how long the watchdog takes to cancel a request after a change of the clocks.
+// timeToCancel returns how long the watchdog takes to cancel a request after change modifies the clocks.
 func timeToCancel(t *testing.T, change func(*twoClocks)) (took time.Duration) {
 	synctest.Test(t, func(t *testing.T) {
 		var clocks twoClocks
@@ -101,7 +101,7 @@ func TestWakeChecksAtOnce(t *testing.T) {
 		defer dog.stop()
 		wake <- struct{}{}
 		synctest.Wait()
-		require.NoError(t, ctx.Err(), "the request is not idle yet")
+		require.NoError(t, ctx.Err(), "the idle timeout has not passed yet")
 		clocks.addWall(time.Hour)
 		wake <- struct{}{}
 		synctest.Wait()

@@ -51,7 +51,7 @@ type trial struct {
 	server servers.Server
 
 	mu       sync.Mutex
-	values   map[string]string // what the handler's events add up to
+	values   map[string]string // the state after all events of the handler
 	versions map[string]int    // of each name, the highest value so far
 	requests []time.Time
 	causes   []error

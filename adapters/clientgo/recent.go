@@ -1,23 +1,21 @@
 package clientgo
 
 import (
-	"runtime"
 	"sync"
 	"time"
 	"weak"
 )
 
-// keepFor is how long a struct stays decoded after a read, however often the garbage collector runs.
+// keepFor is how long a struct stays decoded after a read, even if the garbage collector runs.
 const keepFor = 10 * time.Second
 
-// recent keeps the structs alive that were read a short time ago. So a program that reads the same objects again does not
-// decode them again. It looks for old ones only when the garbage collector has run.
+// recent keeps structs alive for some time after a read. A program that reads the same objects again does not decode them again.
 type recent struct {
 	now func() time.Time
 
-	mu     sync.Mutex
-	kept   []kept
-	waited bool // the next collection will be noticed
+	mu      sync.Mutex
+	kept    []kept
+	waiting bool // a timer will call drop
 }
 
 // kept is a struct that is kept alive.
@@ -28,7 +26,7 @@ type kept struct {
 
 func newRecent() *recent { return &recent{now: time.Now} }
 
-// keep keeps a struct that was just read. It costs next to nothing for a struct that is kept already.
+// keep keeps a struct that was just read. It takes no lock if the struct is kept already.
 func (r *recent) keep(of *decoded, value any) {
 	of.read.Store(r.now().UnixNano())
 	if of.kept.Swap(true) {
@@ -40,24 +38,22 @@ func (r *recent) keep(of *decoded, value any) {
 	r.wait()
 }
 
-// wait arranges a call of collected.
+// wait starts a timer, unless it runs already. The timer does not keep the recent alive. It does not depend on the garbage
+// collector, which runs only every two minutes in an idle program.
 func (r *recent) wait() {
-	if !r.waited {
-		r.waited = true
-		runtime.AddCleanup(new(sentinel), collected, weak.Make(r))
+	if r.waiting {
+		return
 	}
+	r.waiting = true
+	weakly := weak.Make(r)
+	time.AfterFunc(keepFor, func() {
+		if r := weakly.Value(); r != nil {
+			r.drop()
+		}
+	})
 }
 
-// sentinel is freed by the next collection, because nothing refers to it. The pointer gives it an allocation of its own.
-type sentinel struct{ _ *byte }
-
-// collected drops structs that were not read for a while. It does not keep the recent alive.
-func collected(of weak.Pointer[recent]) {
-	if r := of.Value(); r != nil {
-		r.drop()
-	}
-}
-
+// drop drops the structs that were not read for keepFor.
 func (r *recent) drop() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -70,7 +66,7 @@ func (r *recent) drop() {
 			k.of.kept.Store(false)
 		}
 	}
-	r.kept, r.waited = left, false
+	r.kept, r.waiting = left, false
 	if len(left) > 0 {
 		r.wait()
 	}

@@ -125,7 +125,7 @@ func TestReadersDuringTransforms(t *testing.T) {
 	for n := range 100 {
 		putPod(t, server, fmt.Sprint("pod-", n%5), fmt.Sprint("n", n))
 	}
-	eventually(t, func() bool { return informer.LastSyncResourceVersion() == revision(server) })
+	eventually(t, func() bool { return informer.LastSyncResourceVersion() == versionOf(server) })
 	stop()
 	group.Wait()
 }
@@ -143,7 +143,7 @@ func TestTransformToAnyType(t *testing.T) {
 	handler.wait(t, "add n1 true")
 	putPod(t, server, "a", "n2")
 	handler.wait(t, "add n1 true", "update n1 n2")
-	require.Equal(t, revision(server), informer.GetStore().LastStoreSyncResourceVersion())
+	require.Equal(t, versionOf(server), informer.GetStore().LastStoreSyncResourceVersion())
 	require.Equal(t, []any{"n2"}, informer.GetStore().List())
 }
 
@@ -179,7 +179,7 @@ func TestStoreResourceVersionNeverDecreases(t *testing.T) {
 			server.DropConnections()
 		}
 	}
-	eventually(t, func() bool { return informer.LastSyncResourceVersion() == revision(server) })
+	eventually(t, func() bool { return informer.LastSyncResourceVersion() == versionOf(server) })
 }
 
 // TestRemovedHandlerMayPanic removes a handler during a call. The call then panics, which the handler recovers.

@@ -25,12 +25,6 @@ func startServer(t *testing.T) *lwtest.Server {
 	return server
 }
 
-// revision returns the server's resourceVersion.
-func revision(server *lwtest.Server) string {
-	version, _ := server.State("pods")
-	return version
-}
-
 // wrappedClient returns a clientset that an informer can take requests from.
 func wrappedClient(t *testing.T, config *rest.Config) kubernetes.Interface {
 	httpClient, err := rest.HTTPClientFor(config)
@@ -86,7 +80,13 @@ func putPod(t *testing.T, server *lwtest.Server, name, node string) {
 	require.NoError(t, err)
 }
 
-// record is a handler that writes down each event as a line.
+// versionOf returns the current resourceVersion of the Pods.
+func versionOf(server *lwtest.Server) string {
+	version, _ := server.State("pods")
+	return version
+}
+
+// recorder is a handler that writes down each event as a line.
 type recorder struct {
 	mu     sync.Mutex
 	events []string

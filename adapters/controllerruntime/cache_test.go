@@ -125,3 +125,11 @@ func TestDropManagedFields(t *testing.T) {
 		require.Len(t, pod.ManagedFields, want)
 	}
 }
+
+// TestInformerType requires the type name by which the kubebuilder tutorial recognizes informers of listwatch.
+func TestInformerType(t *testing.T) {
+	c := startCache(t, startServer(t), cache.Options{})
+	informer, err := c.GetInformer(t.Context(), &corev1.Pod{})
+	require.NoError(t, err)
+	require.Equal(t, "*clientgo.informer", fmt.Sprintf("%T", informer))
+}

@@ -11,13 +11,13 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/client-go/rest"
 	toolscache "k8s.io/client-go/tools/cache"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	listwatch "github.com/seed-6d2a410a/listwatch/adapters/controllerruntime"
 	"github.com/seed-6d2a410a/listwatch/bench/internal/harness"
+	"github.com/seed-6d2a410a/listwatch/internal/testkit/sample"
 )
 
 // task is one measurement.
@@ -25,6 +25,7 @@ type task struct {
 	URL                              string
 	Pods                             int
 	Listwatch, Unstructured, Handler bool
+	Kubeconfig                       string // of a kube-apiserver that takes the place of URL
 }
 
 // objects returns an empty object and an empty list of the type that is measured.
@@ -74,6 +75,20 @@ func measure(t task) (r result) {
 	}
 	runtime.GC()
 	r.ColdList = harness.CPUPer(t.Pods, list)
+	lists, gets := 10, 10*t.Pods // so many that each process collects garbage several times
+	r.List = harness.CPUPer(lists*t.Pods, func() {
+		for range lists {
+			list()
+		}
+	})
+	first := sample.Pods(seed, 1)[0]
+	key := client.ObjectKey{Namespace: first.Namespace, Name: first.Name}
+	r.Get = harness.CPUPer(gets, func() {
+		for range gets {
+			into, _ := t.objects()
+			harness.Must(c.Get(ctx, key, into))
+		}
+	})
 	list()
 	var stats runtime.MemStats
 	runtime.GC()
@@ -93,7 +108,7 @@ func (t task) start(ctx context.Context) cache.Cache {
 	} else {
 		opts.DefaultTransform = cache.TransformStripManagedFields()
 	}
-	c := harness.MustGet(newCache(&rest.Config{Host: t.URL}, opts))
+	c := harness.MustGet(newCache(t.config(), opts))
 	go func() { harness.Must(c.Start(ctx)) }()
 	if !c.WaitForCacheSync(ctx) {
 		panic("the cache does not start")

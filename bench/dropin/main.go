@@ -9,22 +9,28 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"strings"
 
 	"github.com/seed-6d2a410a/listwatch/bench/internal/harness"
 )
 
 var (
-	count  = flag.Int("pods", 10_000, "number of Pods")
+	count  = flag.Int("objects", 10_000, "number of Pods")
 	rounds = flag.Int("rounds", 3, "number of rounds, whose medians are printed")
+	real   = flag.Bool("apiserver", false, "measure the CPU time per event on the kube-apiserver of make e2e-server instead")
+	kinds  = flag.String("kinds", "typed,unstructured", "the tables to print")
 )
 
 func main() {
-	harness.Main("dropin", compare, harness.Worker("cache", measure), harness.Server("server", startServer))
+	harness.Main("dropin", compare, harness.Worker("cache", measure), harness.Worker("real", measureReal), harness.Server("server", startServer))
 }
 
 func compare(ctx context.Context) error {
 	if *harness.Short {
 		*count, *rounds = 100, 1
+	}
+	if *real {
+		return compareOnServer(ctx)
 	}
 	var url string
 	stop, err := harness.Serve(ctx, "server", *count, &url)
@@ -32,7 +38,8 @@ func compare(ctx context.Context) error {
 		return err
 	}
 	defer stop()
-	for _, unstructured := range []bool{false, true} {
+	for kind := range strings.SplitSeq(*kinds, ",") {
+		unstructured := kind == "unstructured"
 		for _, handler := range []bool{false, true} {
 			if err := table(ctx, task{URL: url, Pods: *count, Unstructured: unstructured, Handler: handler}); err != nil {
 				return err
@@ -66,15 +73,24 @@ func table(ctx context.Context, t task) error {
 		return err
 	}
 	fmt.Printf("\n%d Pods, %s, %s\n", t.Pods, pick(t.Unstructured, "unstructured", "typed"), pick(t.Handler, "with a handler", "without handlers"))
-	rows := harness.NewTable(os.Stdout, "\tlistwatch\tclient-go\tratio")
+	rows := harness.NewTable(os.Stdout, "\tlistwatch\tclient-go\tratio\tgoal")
 	for _, row := range figures {
 		a, b := harness.MedianOf(ours.results, row.of), harness.MedianOf(theirs.results, row.of)
-		rows.Row("%s\t%.1f\t%.1f\t%.2f", row.name, a, b, a/b)
+		goal := pick(t.Unstructured, row.unstructured, row.typed)
+		rows.Row("%s\t%.1f\t%.1f\t%.2f\t%s", row.name, a, b, a/b, target(a/b, goal))
 	}
 	return rows.Flush()
 }
 
-func pick(condition bool, yes, no string) string {
+// target returns the goal of a ratio, and whether the ratio meets the goal. It returns "" for a goal of zero.
+func target(ratio, goal float64) string {
+	if goal == 0 {
+		return ""
+	}
+	return fmt.Sprintf("at most %.2f%s", goal, pick(ratio <= goal, "", ", missed"))
+}
+
+func pick[T any](condition bool, yes, no T) T {
 	if condition {
 		return yes
 	}
@@ -83,17 +99,21 @@ func pick(condition bool, yes, no string) string {
 
 // result has the figures of one process.
 type result struct {
-	SyncCPU, PeakRSS, Heap, HeapAfterList, PerEvent, ColdList float64
+	SyncCPU, PeakRSS, Heap, HeapAfterList, PerEvent, Get, ColdList, List, Events float64
 }
 
+// figures are the rows of a table. typed and unstructured are the goals of their ratios, or zero.
 var figures = []struct {
-	name string
-	of   func(result) float64
+	name                string
+	of                  func(result) float64
+	typed, unstructured float64
 }{
-	{"CPU to sync, ms", func(r result) float64 { return r.SyncCPU / 1e6 }},
-	{"peak RSS while syncing, MB", func(r result) float64 { return r.PeakRSS / 1e6 }},
-	{"heap after sync, MB", func(r result) float64 { return r.Heap / 1e6 }},
-	{"heap after a full List, MB", func(r result) float64 { return r.HeapAfterList / 1e6 }},
-	{"CPU per event, µs", func(r result) float64 { return r.PerEvent / 1e3 }},
-	{"CPU per object of the first List, µs", func(r result) float64 { return r.ColdList / 1e3 }},
+	{"CPU to sync, ms", func(r result) float64 { return r.SyncCPU / 1e6 }, 0.5, 0.5},
+	{"peak RSS while syncing, MB", func(r result) float64 { return r.PeakRSS / 1e6 }, 0.45, 0.45},
+	{"heap after sync, MB", func(r result) float64 { return r.Heap / 1e6 }, 0.27, 0.27},
+	{"heap after a full List, MB", func(r result) float64 { return r.HeapAfterList / 1e6 }, 0, 0},
+	{"CPU per event, µs", func(r result) float64 { return r.PerEvent / 1e3 }, 0.75, 0.25},
+	{"CPU per Get of a decoded object, µs", func(r result) float64 { return r.Get / 1e3 }, 1.2, 1.2},
+	{"CPU per object of the first List, µs", func(r result) float64 { return r.ColdList / 1e3 }, 2.5, 2.5},
+	{"CPU per object of the next List, µs", func(r result) float64 { return r.List / 1e3 }, 1.2, 1.2},
 }

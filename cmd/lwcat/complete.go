@@ -83,6 +83,8 @@ func (c *config) flagValues(ctx context.Context, name string) []cobra.Completion
 		return names
 	case "transport":
 		return transports
+	case "types":
+		return eventTypes[1:]
 	case "color":
 		return colors
 	case "namespace":

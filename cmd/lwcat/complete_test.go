@@ -83,7 +83,7 @@ func TestComplete(t *testing.T) {
 	_, out, _ := lwcat(t, "__complete", "deploy")
 	require.Equal(t, "deployments\tDeployment, apps/v1, deploy\n:4\n", out)
 	_, out, _ = lwcat(t, "__complete", "--watch")
-	require.Equal(t, "--watch-only\tprint only changes, not the existing objects\n:4\n", out)
+	require.Equal(t, "--watch\tfollow changes, as lwcat does without this flag; for 'lwcat get'\n--watch-only\tprint only changes, not the existing objects\n:4\n", out)
 }
 
 func TestFileFlagsCompleteFiles(t *testing.T) {
@@ -167,13 +167,13 @@ func shellCompletions(shell string) map[string]string {
 		return map[string]string{
 			"confi": "lwcat configmaps", "-n shi": "lwcat -n shipping", "-n shop pod/": "lwcat -n shop pod/web-",
 			"--output=wir": "lwcat --output=wire", "--context arn:aws:t": "lwcat --context arn:aws:two", "--kubeconfig ku": "lwcat --kubeconfig kube.config",
-			"--resume=ku": "lwcat --resume=kube.config", "--watch": "lwcat --watch-only",
+			"--resume=ku": "lwcat --resume=kube.config", "--watch-": "lwcat --watch-only",
 		}
 	}
 	all := map[string]string{
 		"confi": "configmaps", "-n sh": "shipping shop", "-n shop pod/": "pod/web-0 pod/web-1", "pods,se": "pods,secrets pods,services",
 		"--output=wi": "--output=wire --output=wide", "--context arn:aws:t": "arn:aws:two", "--kubeconfig ku": "kube.config", "--resume=ku": "kube.config",
-		"--watch": "--watch-only", "nosuch": "",
+		"--watch-": "--watch-only", "nosuch": "",
 	}
 	if shell == "fish" { // fish completes whole words
 		all["--resume=ku"] = "--resume=kube.config"

@@ -19,6 +19,7 @@ import (
 // rangeOptions select the start and the end of the output.
 type rangeOptions struct {
 	once      bool
+	watch     bool
 	watchOnly bool
 	from      string
 	resume    string
@@ -33,6 +34,7 @@ type rangeOptions struct {
 func (o *rangeOptions) flags(set *pflag.FlagSet) {
 	o.set = set
 	set.BoolVar(&o.once, "once", false, "list, print, exit")
+	set.BoolVarP(&o.watch, "watch", "w", false, "follow changes, as lwcat does without this flag; for 'lwcat get'")
 	set.BoolVar(&o.watchOnly, "watch-only", false, "print only changes, not the existing objects")
 	set.StringVar(&o.from, "from", "", "start after resourceVersion `RV`, without a list")
 	set.StringVar(&o.resume, "resume", "", "continue after the previous run with the same `FILE`, and update the file")

@@ -141,7 +141,7 @@ func TestWrongUsage(t *testing.T) {
 		"-s http://127.0.0.1:1":                  "no resource given: name one, for example pods",
 		"-s http://127.0.0.1:1 -o x po":          `unknown output format "x"; the formats are jsonl, wire, line, wide, diff, name, yaml, custom-columns=HEADER:PATH,..., jsonpath=TEMPLATE`,
 		"-s http://127.0.0.1:1 --transport x po": `unknown transport "x": expected http, ws or auto`,
-		"-s http://127.0.0.1:1 --wat po":         "unknown flag: --wat: did you mean --output-watch-events or --watch-only?",
+		"-s http://127.0.0.1:1 --wat po":         "unknown flag: --wat: did you mean --output-watch-events or --watch or --watch-only?",
 		"-s http://127.0.0.1:1 --namespaces a":   "unknown flag: --namespaces: did you mean --all-namespaces or --namespace?",
 		"-s http://127.0.0.1:1 --xyzzy po":       "unknown flag: --xyzzy",
 		"help nonsense":                          `unknown help topic "nonsense": expected all, until or a command`,

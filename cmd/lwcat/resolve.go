@@ -86,7 +86,7 @@ func resolve(ctx context.Context, transport lw.Transport, o *resourceOptions, na
 			}
 		}
 	}
-	return resources, nil
+	return resources, o.selectEvents(ctx, transport, all, resources)
 }
 
 // maxWarnings limits the number of logged API groups without discovery information.

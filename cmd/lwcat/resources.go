@@ -20,6 +20,8 @@ type resourceOptions struct {
 	labels        string
 	fields        string
 	metadataOnly  bool
+	about         string // with events: the object in --for
+	eventType     string
 	replaying     bool // with --replay, resource names are optional
 }
 
@@ -28,6 +30,8 @@ func (o *resourceOptions) flags(set *pflag.FlagSet) {
 	set.BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "follow objects in all namespaces")
 	set.StringVarP(&o.labels, "selector", "l", "", "`LABELS`, for example app=web,tier!=db")
 	set.StringVar(&o.fields, "field-selector", "", "`FIELDS`, for example spec.nodeName=n1")
+	set.StringVar(&o.about, "for", "", "with events: select the events about one `OBJECT`, for example pod/web-0")
+	set.StringVar(&o.eventType, "types", "", "with events: select `TYPE` Normal or Warning")
 	set.BoolVar(&o.metadataOnly, "metadata-only", false, "request only the metadata of objects")
 }
 
@@ -40,6 +44,12 @@ func (o *resourceOptions) validate() error {
 		if err := o.validateName(name); err != nil {
 			return err
 		}
+	}
+	if kind, object, _ := strings.Cut(o.about, "/"); o.about != "" && (kind == "" || object == "" || strings.Contains(object, "/")) {
+		return fmt.Errorf("--for %q does not name an object: expected a name such as pod/web-0", o.about)
+	}
+	if !slices.Contains(eventTypes, o.eventType) {
+		return fmt.Errorf("--types must be Normal or Warning, not %q; without the flag, lwcat prints both", o.eventType)
 	}
 	o.namespaces = compact(o.namespaces)
 	if len(o.namespaces) > 0 && len(names) > 0 && !slices.ContainsFunc(names, o.usesNamespace) {

@@ -8,6 +8,7 @@ import (
 	"os"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/seed-6d2a410a/listwatch/cmd/lwcat/internal/condition"
@@ -47,8 +48,12 @@ func newRoot(c *config, status *status, terminal bool) *cobra.Command {
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			args, hint := c.fromKubectl(cmd.Flags(), args)
 			if err := c.validate(args, terminal); err != nil {
 				return usageError{err}
+			}
+			if hint != "" {
+				status.logf("%s", hint)
 			}
 			err := cat(cmd.Context(), c, cmd.OutOrStdout(), status)
 			if err == nil && c.limits.hasGoal() {
@@ -137,8 +142,13 @@ func printTopic(root *cobra.Command, topic string) error {
 	return err
 }
 
-// suggestFlag adds similar flags to the error for an unknown flag.
+// suggestFlag adds similar flags to the error for an unknown flag, and a unit to a time without one.
 func suggestFlag(cmd *cobra.Command, err error) error {
+	if invalid, ok := errors.AsType[*pflag.InvalidValueError](err); ok && invalid.GetFlag().Value.Type() == "duration" {
+		if _, err := strconv.ParseFloat(invalid.GetValue(), 64); err == nil {
+			return fmt.Errorf("--%[1]s %[2]s has no unit: write --%[1]s %[2]ss", invalid.GetFlag().Name, invalid.GetValue())
+		}
+	}
 	unknown, ok := errors.AsType[*pflag.NotExistError](err)
 	if !ok {
 		return err

@@ -1,6 +1,6 @@
 // Command demo demonstrates listwatch on one machine. It runs an embedded API server with a simulated cluster, the
-// dashboard of examples/browser, and lwcat, which prints the events of the cluster's Pods. The demo drops connections,
-// and in some cases also compacts the history to force a relist. At the end it compares a store with the server.
+// dashboard of examples/browser, and lwcat, which prints the events of the cluster's Pods. The demo drops connections
+// and restarts the server without its history, so clients must relist. At the end it compares a store with the server.
 //
 //	go build -o bin/lwcat ./cmd/lwcat && go run ./examples/demo -duration 10s
 //
@@ -15,11 +15,13 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"strconv"
 	"sync"
 	"syscall"
 	"time"
 
 	"github.com/seed-6d2a410a/listwatch/examples/internal/cluster"
+	"github.com/seed-6d2a410a/listwatch/internal/playback"
 	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
 )
 
@@ -56,6 +58,7 @@ func demo(ctx context.Context, duration time.Duration) error {
 		return err
 	}
 	defer server.Close()
+	expireEarlierRuns(server)
 	address, endDashboard, err := dashboard(server)
 	if err != nil {
 		return err
@@ -69,7 +72,8 @@ func demo(ctx context.Context, duration time.Duration) error {
 	defer end()
 	var living sync.WaitGroup
 	living.Go(func() { cluster.Run(alive, server, 1) })
-	living.Go(func() { disturb(alive, server, duration) })
+	disturbing := make(chan error, 1)
+	go func() { disturbing <- disturb(alive, server, duration) }()
 	printing := make(chan error, 1)
 	go func() { printing <- printPods(alive, server.URL) }()
 
@@ -86,16 +90,23 @@ func demo(ctx context.Context, duration time.Duration) error {
 		err = errors.Join(err, errors.New("lwcat exited early"))
 	}
 	living.Wait()
-	return errors.Join(err, f.finish(server))
+	return errors.Join(err, <-disturbing, f.finish(server))
 }
 
-// disturb drops connections and compacts the history until ctx is done, about four times within duration.
-func disturb(ctx context.Context, server *lwtest.Server, duration time.Duration) {
+// expireEarlierRuns makes the server reject resourceVersions of an earlier demo at the same address. A page that is still
+// open then relists. Otherwise it would resume, and keep the objects of the earlier demo.
+func expireEarlierRuns(server *lwtest.Server) {
+	playback.Of(server).PlayTo(strconv.FormatInt(time.Now().Unix(), 10))
+	server.Compact()
+}
+
+// disturb drops connections and stops the server for a short time until ctx is done, about four times within duration.
+func disturb(ctx context.Context, server *lwtest.Server, duration time.Duration) error {
 	first, every := duration/4, duration/4
 	if duration == 0 {
 		first, every = 15*time.Second, 150*time.Second // A client resets its backoff after 150 s without a failure.
 	}
-	cluster.Disturb(ctx, server, first, every)
+	return cluster.Disturb(ctx, server, first, every)
 }
 
 // printPods runs lwcat until ctx is done.

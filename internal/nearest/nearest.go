@@ -15,9 +15,9 @@ func To(name string, names []string) []string {
 	return names[:min(3, len(names))]
 }
 
-// Likely is like To, but omits names that differ by more than one edit per three letters.
+// Likely is like To, but omits names that differ by more than one edit per four letters, rounded up.
 func Likely(name string, names []string) []string {
-	return slices.DeleteFunc(To(name, names), func(other string) bool { return distance(name, other) > (len(name)+2)/3 })
+	return slices.DeleteFunc(To(name, names), func(other string) bool { return distance(name, other) > (len(name)+3)/4 })
 }
 
 func distance(name, other string) int {
@@ -30,23 +30,25 @@ func distance(name, other string) int {
 // cut returns the first 64 bytes of a name as runes.
 func cut(name string) []rune { return []rune(name[:min(len(name), 64)]) }
 
-// edits returns the Levenshtein distance of a and b.
+// edits returns the edit distance of a and b. Two swapped letters count as one edit.
 func edits(a, b []rune) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i, x := range a {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j, y := range b {
-			change := diagonal
-			if x != y {
+	rows := make([][]int, len(a)+1)
+	for i := range rows {
+		rows[i] = make([]int, len(b)+1)
+		for j := range rows[i] {
+			if i == 0 || j == 0 {
+				rows[i][j] = i + j
+				continue
+			}
+			change := rows[i-1][j-1]
+			if a[i-1] != b[j-1] {
 				change++
 			}
-			diagonal = row[j+1]
-			row[j+1] = min(change, row[j]+1, diagonal+1)
+			rows[i][j] = min(change, rows[i-1][j]+1, rows[i][j-1]+1)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				rows[i][j] = min(rows[i][j], rows[i-2][j-2]+1)
+			}
 		}
 	}
-	return row[len(b)]
+	return rows[len(a)][len(b)]
 }

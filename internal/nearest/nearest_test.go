@@ -12,6 +12,7 @@ func TestSuggestsSimilarNames(t *testing.T) {
 	names := []string{"nodes", "pods", "podtemplates", "secrets", "services"}
 	for name, want := range map[string][2]string{ // maps a name to the results of To and Likely
 		"pdos":     {"pods nodes secrets", "pods"},
+		"crds":     {"pods nodes secrets", ""},
 		"pod":      {"pods podtemplates nodes", "pods podtemplates"},
 		"servises": {"services secrets nodes", "services"},
 		"zzz":      {"pods nodes secrets", ""},

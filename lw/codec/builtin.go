@@ -60,8 +60,8 @@ func newWireType(b *builtin.Resource) *wireType {
 	return &wireType{prefix: `{"kind":"` + b.Kind + `","apiVersion":"` + apiVersion + `",`, apiVersion: apiVersion, kind: b.Kind}
 }
 
-// checkKind returns a *FieldError if t is a built-in type and the object has another kind or apiVersion. It accepts an
-// object without these members.
+// checkKind returns a *FieldError if t is a built-in type and the object's kind or apiVersion does not match it. It
+// accepts an object without these members.
 func checkKind(t reflect.Type, text string) error {
 	want := wireTypeOf(t)
 	if want == nil || strings.HasPrefix(text, want.prefix) {
@@ -82,7 +82,7 @@ func checkKind(t reflect.Type, text string) error {
 	return e
 }
 
-// member returns a member of an object if it is a string, or "".
+// member returns the named member of an object if it is a string, and otherwise "".
 func member(text, name string) string {
 	value := lw.Value(text).Member(name)
 	if !value.Exists() || value[0] != '"' {
@@ -91,7 +91,7 @@ func member(text, name string) string {
 	return value.String()
 }
 
-// printable returns text if it is short and printable. Other text is not safe to log.
+// printable returns text if it is short and printable. It replaces other text, which is not safe to log.
 func printable(text string) string {
 	if _, safe := pathStep(strings.ReplaceAll(text, " ", "/")); !safe {
 		return "another kind"

@@ -64,7 +64,7 @@ func TestKindErrors(t *testing.T) {
 	}
 }
 
-// Items without a kind get the kind of their list.
+// Items without a kind inherit the kind from their list.
 func TestKindErrorOfListItem(t *testing.T) {
 	registerDeployment()
 	objects, err := list(t, JSON[*deployment]{}, `{"metadata":{"name":"a"}}`)
@@ -77,7 +77,7 @@ func TestKindIsCheckedWithoutAllocations(t *testing.T) {
 	for _, text := range []string{`{"kind":"Deployment","apiVersion":"apps/v1","spec":{}}`, `{"apiVersion":"apps/v1","kind":"Deployment","spec":{}}`} {
 		require.Zero(t, testing.AllocsPerRun(100, func() {
 			if checkKind(reflect.TypeFor[*deployment](), text) != nil {
-				t.Error("the kind differs")
+				t.Error("the kind was not accepted")
 			}
 		}))
 	}

@@ -111,7 +111,7 @@ func fromObject[T any](o *lw.Object, create func() T) (object T, err error) {
 	return none, err
 }
 
-// errNew reports that JSON.New did not return a pointer, or that it is missing for an interface type.
+// errNew reports that JSON.New did not return a pointer, or that New is not set although T is an interface type.
 var errNew = &FieldError{expected: "JSON.New to return a pointer", found: "none"}
 
 // decode decodes valid JSON into a pointer. It reports whether the JSON fits the type.

@@ -21,7 +21,7 @@ func (b body) Open(context.Context, *lw.Request) (io.ReadCloser, error) {
 	return io.NopCloser(strings.NewReader(string(b))), nil
 }
 
-// list decodes the items of a list. items is the JSON between the brackets.
+// list returns the decoded items of a list. items is the JSON between the brackets.
 func list[T lw.Keyed](t *testing.T, codec lw.Codec[T], items string) (objects []T, err error) {
 	return listWith(t, nil, codec, items)
 }
@@ -38,7 +38,7 @@ func listWith[T lw.Keyed](t *testing.T, opts *lw.ClientOptions, codec lw.Codec[T
 	return objects, err
 }
 
-// watch decodes the object of one event.
+// watch returns the decoded object of one event.
 func watch[T lw.Keyed](t *testing.T, codec lw.Codec[T], object string) (got T, err error) {
 	client, err := lw.NewClient(body(`{"type":"ADDED","object":`+object+"}\n"), lw.Pods(""), codec, nil)
 	require.NoError(t, err)
@@ -104,7 +104,7 @@ func TestConcurrentUse(t *testing.T) {
 	all.Wait()
 }
 
-// concurrently is not decoded in any other test, so its decoder is created during the concurrent calls.
+// concurrently is not decoded by any other test, so its decoder is created during the concurrent calls.
 type concurrently struct {
 	meta `json:"metadata"`
 	Spec struct {

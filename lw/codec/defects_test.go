@@ -12,13 +12,13 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// Each test in this file shows a defect of json-iterator 1.1.12, and then that this package does not have it. If the
-// first half of a test fails, a newer json-iterator has fixed the defect.
+// Each test in this file first shows a defect of json-iterator 1.1.12, and then that this package does not have it. If
+// the first half of a test fails, a newer json-iterator has fixed the defect.
 
 // plain is json-iterator without the extension of this package.
 var plain = jsoniter.ConfigCompatibleWithStandardLibrary
 
-// through decodes a thing from a watch event.
+// through returns a thing that this package decodes from a watch event.
 func through(t *testing.T, members string) (*thing, error) {
 	return watch(t, JSON[*thing]{}, `{"metadata":{"name":"a"},`+members+"}")
 }
@@ -34,7 +34,7 @@ func requireMalformed(t *testing.T, members string) *lw.MalformedError {
 
 func TestDefectEmptyKeyEndsObject(t *testing.T) {
 	iter := jsoniter.ParseString(plain, `{"":1,"int":2}`)
-	require.Empty(t, iter.ReadObject(), "an empty name also means the end of the object")
+	require.Empty(t, iter.ReadObject(), "ReadObject also returns an empty name at the end of an object")
 
 	object, err := through(t, `"":{"":1},"int":2,"map":{"":"x","y":"z"},"any":{"":1,"b":2}`)
 	require.NoError(t, err)
@@ -64,7 +64,8 @@ func TestDefectHugeNumbers(t *testing.T) {
 	require.Error(t, plain.Unmarshal([]byte(`{"A":"x","unknown":0.1e99,"B":"\n"}`), &into), "the JSON is valid")
 	require.Error(t, plain.Unmarshal([]byte(`{"A":"x","unknown":1e999,"B":"\n"}`), &into), "the JSON is valid")
 
-	// json-iterator skips members without a field, so the defect remains there. The error names the member.
+	// json-iterator skips JSON members that have no struct field, so the defect remains for them. The error names the
+	// member.
 	_, err := through(t, `"int":1,"unknown":0.1e99`)
 	require.ErrorContains(t, err, "field unknown: expected another value, found a number")
 	for _, number := range []string{"1e300", "-1.7976931348623157e308", "5e-324", "123456789012345678901234567890"} {
@@ -150,7 +151,7 @@ func TestDefectInvalidUnicode(t *testing.T) {
 	}
 }
 
-// The two names have the same hash. A search for the pair took two minutes and seven billion steps.
+// The two names have the same hash. A search found this pair in two minutes, after seven billion attempts.
 func TestDefectHashCollision(t *testing.T) {
 	type hashed struct {
 		Field int `json:"vcASljBJAqn"`

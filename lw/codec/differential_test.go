@@ -17,7 +17,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// decodeLikeKubernetes decodes with encoding/json. It decodes numbers in an any like Kubernetes.
+// decodeLikeKubernetes decodes with encoding/json. It decodes numbers in fields of type any like Kubernetes.
 func decodeLikeKubernetes(text []byte, into any) error {
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.UseNumber()
@@ -27,7 +27,7 @@ func decodeLikeKubernetes(text []byte, into any) error {
 	return convertNumbers(reflect.ValueOf(into).Elem())
 }
 
-// convertNumbers replaces each json.Number in an any with an int64 or a float64.
+// convertNumbers replaces each json.Number in fields of type any with an int64 or a float64.
 func convertNumbers(v reflect.Value) error {
 	switch v.Kind() {
 	case reflect.Pointer:
@@ -133,8 +133,8 @@ func isOddEnvelope(err error) bool {
 	return malformed && regexp.MustCompile(`expected (.* to be a|at most 1000 levels|an object, found)`).MatchString(err.Error())
 }
 
-// hasNumberBeyondFloats reports whether value contains a number that overflows. json-iterator rejects one even in a
-// member without a field.
+// hasNumberBeyondFloats reports whether value contains a number that overflows float64. json-iterator rejects such a
+// number even in a member that has no struct field.
 func hasNumberBeyondFloats(value lw.Value) bool {
 	for _, member := range value.Members() {
 		if hasNumberBeyondFloats(member) {
@@ -148,7 +148,7 @@ func hasNumberBeyondFloats(value lw.Value) bool {
 	}
 	bits := 64
 	if value[0] == '0' {
-		bits = 32 // json-iterator skips a number with a leading 0 as a float32
+		bits = 32 // json-iterator reads a skipped number with a leading 0 as a float32
 	}
 	n, err := strconv.ParseFloat(string(value), bits)
 	return err != nil && math.IsInf(n, 0)
@@ -179,10 +179,10 @@ func hasASCIICase(name string) bool {
 	return strings.IndexFunc(name, func(r rune) bool { return r == '\u212a' || r == '\u017f' }) < 0
 }
 
-// fields holds the names of all fields in sorted order.
+// fields contains the names of all fields in sorted order.
 var fields = slices.Sorted(maps.Values(known))
 
-// known maps the lower-case form of each field name to the name.
+// known maps each field name in lower case to the name itself.
 var known = knownNames(reflect.TypeFor[thing](), map[string]string{"next": "next", "a": "a", "b": "b"})
 
 func knownNames(t reflect.Type, names map[string]string) map[string]string {
@@ -199,7 +199,7 @@ func knownNames(t reflect.Type, names map[string]string) map[string]string {
 	return names
 }
 
-// normalize makes raw JSON comparable. Only this package replaces invalid UTF-8 in it.
+// normalize makes raw JSON in object comparable: only this package replaces invalid UTF-8 in raw JSON.
 func normalize(object *thing) {
 	raw := func(message json.RawMessage) json.RawMessage {
 		return json.RawMessage(wellFormed(string(message)))

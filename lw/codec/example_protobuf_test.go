@@ -62,7 +62,8 @@ func (r response) Open(context.Context, *lw.Request) (io.ReadCloser, error) {
 	return io.NopCloser(strings.NewReader(string(r))), nil
 }
 
-// Protobuf decodes into a type with an Unmarshal method. For the types of k8s.io/api, write codec.Protobuf[*corev1.Pod]{}.
+// The protobuf codec decodes into any type with an Unmarshal method. For the types of k8s.io/api, write
+// codec.Protobuf[*corev1.Pod]{}.
 func ExampleProtobuf() {
 	pod := field(1, field(1, "web-0")+field(3, "shop")+field(6, "7"))
 	list := field(1, field(2, "9")) + field(2, pod)

@@ -20,15 +20,15 @@ type exact struct{ jsoniter.DummyExtension }
 // errMismatch stops json-iterator. Errors of json-iterator are never returned, because they quote the object.
 var errMismatch = errors.New("the value does not fit the field")
 
-// mismatch records errMismatch if there is no error yet.
+// mismatch records errMismatch unless there already is an error.
 func mismatch(iter *jsoniter.Iterator) {
 	if !failed(iter) {
 		iter.Error = errMismatch
 	}
 }
 
-// failed reports whether there is an error. io.EOF is not one: json-iterator records it when it looks past the last
-// byte.
+// failed reports whether an error was recorded. io.EOF does not count: json-iterator records it when it looks past the
+// last byte.
 func failed(iter *jsoniter.Iterator) bool { return iter.Error != nil && iter.Error != io.EOF }
 
 var (
@@ -67,9 +67,9 @@ func (*exact) CreateMapKeyDecoder(typ reflect2.Type) jsoniter.ValDecoder {
 // UpdateStructDescriptor implements jsoniter.Extension. It installs decoders for fields with the option ",string". It
 // also prevents lookups by hash.
 //
-// json-iterator finds the fields of a struct with up to ten names by a 64-bit hash of the name. An attacker could find
-// a colliding name that a server ignores as unknown. So this method adds ten names that are not valid UTF-8 and cannot
-// occur in an object.
+// json-iterator finds the fields of a struct with up to ten names by a 64-bit hash of the name. An attacker could
+// choose an unknown member name with the same hash, because servers ignore unknown members. So this method adds ten
+// names that are not valid UTF-8 and cannot occur in an object.
 func (*exact) UpdateStructDescriptor(descriptor *jsoniter.StructDescriptor) {
 	for _, binding := range descriptor.Fields {
 		if name, found := embeddedName(binding.Field); found {
@@ -91,8 +91,8 @@ func (*exact) UpdateStructDescriptor(descriptor *jsoniter.StructDescriptor) {
 	}
 }
 
-// embeddedName returns the tag's name of an embedded struct, and whether there is one. json-iterator skips such a field
-// if the struct's type is unexported, although the fields of the struct may be exported.
+// embeddedName returns the tag's name of an embedded struct and reports whether the tag has one. json-iterator skips
+// such a field if the struct's type is unexported, although the fields of the struct may be exported.
 func embeddedName(field reflect2.StructField) (string, bool) {
 	name, _, _ := strings.Cut(field.Tag().Get("json"), ",")
 	return name, name != "" && field.Anonymous() && field.Type().Kind() == reflect.Struct

@@ -96,8 +96,8 @@ func (l *locator) elements(before string, value lw.Value, after string, t reflec
 	}
 }
 
-// pathStep returns a member's name as a step of a path. It is not safe to log if it is unprintable or longer than any
-// label key.
+// pathStep returns a member's name as a step of a path. It returns safe == false if the name is not safe to log,
+// because it is unprintable or longer than any label key.
 func pathStep(name string) (step string, safe bool) {
 	const longest = 253 + 1 + 63
 	if name == "" || len(name) > longest {
@@ -111,7 +111,7 @@ func pathStep(name string) (step string, safe bool) {
 	return strings.NewReplacer(`\`, `\\`, `.`, `\.`, `[`, `\[`).Replace(name), true
 }
 
-// memberType returns the type of the struct field or map element for a member. It returns nil if there is none.
+// memberType returns the type of the struct field or map element for a member, or nil if the type has no such member.
 func memberType(t reflect.Type, name string) reflect.Type {
 	if t == nil {
 		return nil

@@ -57,8 +57,8 @@ type retagged struct {
 
 func (f retagged) Tag() reflect.StructTag { return f.tag }
 
-// cutQuoted removes the option ",string" from a field's tag, so that json-iterator ignores it. It reports whether the
-// tag had the option.
+// cutQuoted returns a field's tag without the option ",string", so that json-iterator ignores the option. It reports
+// whether the tag had the option.
 func cutQuoted(tag reflect.StructTag) (reflect.StructTag, bool) {
 	name, options, _ := strings.Cut(tag.Get("json"), ",")
 	var kept []string
@@ -76,8 +76,8 @@ func cutQuoted(tag reflect.StructTag) (reflect.StructTag, bool) {
 // replacement replaces invalid UTF-8 and lone surrogates.
 const replacement = "\uFFFD"
 
-// wellFormed replaces invalid UTF-8 and lone surrogates in valid JSON with U+FFFD, like encoding/json and [lw.Object].
-// json-iterator keeps invalid UTF-8, and it misreads a surrogate pair after a lone surrogate.
+// wellFormed returns valid JSON with invalid UTF-8 and lone surrogates replaced by U+FFFD, like encoding/json and
+// [lw.Object]. json-iterator keeps invalid UTF-8, and it misreads a surrogate pair after a lone surrogate.
 func wellFormed(text string) string {
 	if utf8.ValidString(text) && !strings.Contains(text, `\ud`) && !strings.Contains(text, `\uD`) {
 		return text
@@ -103,8 +103,8 @@ func wellFormed(text string) string {
 	return string(out)
 }
 
-// escape reads the escape sequence \u… at the beginning of text, or two that form a surrogate pair. It returns their
-// length and the text to write instead.
+// escape reads one escape sequence \u… at the beginning of text, or two that form a surrogate pair. It returns the
+// number of bytes read and the text that replaces them.
 func escape(text string) (read int, written string) {
 	first := codeUnit(text)
 	if !utf16.IsSurrogate(first) {

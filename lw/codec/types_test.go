@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// meta imitates metav1.ObjectMeta: it is embedded under a name, and its methods become those of the outer type.
+// meta imitates metav1.ObjectMeta: it is embedded with a JSON name, and its methods are promoted to the outer type.
 type meta struct {
 	Name              string            `json:"name,omitempty"`
 	Namespace         string            `json:"namespace,omitempty"`
@@ -142,7 +142,7 @@ func (v intOrString) MarshalJSON() ([]byte, error) {
 	return json.Marshal(v.number)
 }
 
-// shout is an encoding.TextUnmarshaler. Its error quotes the input.
+// shout implements encoding.TextUnmarshaler. Its error quotes the input.
 type shout struct{ text string }
 
 func (s *shout) UnmarshalText(text []byte) error {

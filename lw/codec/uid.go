@@ -8,7 +8,7 @@ import (
 
 func init() { uid.Reader = uidReader }
 
-// uidReader implements [uid.Reader] for each type whose GetUID method returns a string type.
+// uidReader returns a [uid.Reader] for each type whose GetUID method returns a string type.
 func uidReader(none any) func(object any) string {
 	if none == nil {
 		return nil

@@ -52,9 +52,9 @@ func (s *Server) Delete(resource, namespace, name string) error {
 	return clientError(err)
 }
 
-// State returns the latest resourceVersion and all objects of a resource. It is the state that an up-to-date client
-// holds. The key of an object is "namespace/name", or "name" for a cluster-scoped resource. State panics if the server
-// does not serve the resource.
+// State returns the latest resourceVersion and all objects of a resource, as an up-to-date client would hold them. The
+// key of an object is "namespace/name", or "name" for a cluster-scoped resource. State panics if the server does not
+// serve the resource.
 func (s *Server) State(resource string) (resourceVersion string, objects map[string]*lw.Object) {
 	res, ok := s.resource(resource)
 	if !ok {
@@ -121,7 +121,7 @@ func (s *Server) shown(res *Resource, o *object, err error) (*lw.Object, error) 
 	return o.client(res), nil
 }
 
-// client returns the object that a client gets.
+// client returns the object as a client receives it.
 func (o *object) client(res *Resource) *lw.Object {
 	decoded, err := lw.ParseObject(o.whole(res))
 	if err != nil {

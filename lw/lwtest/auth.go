@@ -15,7 +15,7 @@ var public = []string{"/version", "/readyz", "/livez", "/healthz"}
 // Users. Error messages contain their names.
 const (
 	admin     = "admin"  // all requests are allowed
-	nobody    = "nobody" // has a forbidden token
+	nobody    = "nobody" // the user of ForbiddenTokens
 	anonymous = "system:anonymous"
 )
 
@@ -32,8 +32,8 @@ func (s *Server) authorize(r *http.Request, rt route) (*http.Request, error) {
 	return rest, forbidden(r, rt, user)
 }
 
-// authenticate returns the user of a request. A valid token in the Authorization header takes precedence over one in the
-// subprotocols, which then stays there.
+// authenticate returns the user of a request. A valid token in the Authorization header takes precedence over a token
+// in the subprotocols, which is then not removed.
 func (s *Server) authenticate(r *http.Request) (user string, rest *http.Request, err error) {
 	unauthorized := &apiStatus{Code: http.StatusUnauthorized, Reason: "Unauthorized", Message: "Unauthorized"}
 	token, sent := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
@@ -64,7 +64,7 @@ func (s *Server) authenticate(r *http.Request) (user string, rest *http.Request,
 	return anonymous, r, nil
 }
 
-// user returns the user of a token.
+// user returns the user of a token and reports whether the token is known.
 func (s *Server) user(token string) (user string, known bool) {
 	switch {
 	case s.needsNoToken(), slices.Contains(s.opts.Tokens, token):
@@ -81,8 +81,8 @@ func (s *Server) needsNoToken() bool { return s.opts.Tokens == nil && s.opts.For
 // on a WebSocket.
 const bearerProtocol = "base64url.bearer.authorization.k8s.io."
 
-// cutToken separates the token from the other subprotocols. It requires at least one other, because the server must
-// select one.
+// cutToken separates the token from the other subprotocols. It requires at least one other subprotocol, because the
+// server must select one.
 func cutToken(headers []string) (token string, others []string, err error) {
 	found := false
 	for _, header := range headers {

@@ -24,7 +24,7 @@ func (s *Server) serveBinding(w http.ResponseWriter, r *http.Request, rt route) 
 		fail(w, r, err)
 		return
 	}
-	// Unlike other Success statuses, this one has a code.
+	// Unlike other responses with status Success, this one has a code.
 	send(w, r, http.StatusCreated, []byte(`{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Success","code":201}`))
 }
 
@@ -93,7 +93,7 @@ func validateBinding(rt route, f, meta fields) error {
 	return &apiStatus{Code: http.StatusInternalServerError, Message: "[" + strings.Join(bad, ", ") + "]"}
 }
 
-// unmet describes the failed precondition of a Binding, or returns "".
+// unmet describes the failed precondition of a Binding. It returns "" if all preconditions hold.
 func unmet(meta fields, pod *object) string {
 	if uid := text(meta, "uid"); uid != "" && uid != pod.uid {
 		return fmt.Sprintf("Precondition failed: UID in precondition: %s, UID in object meta: %s", uid, pod.uid)
@@ -137,7 +137,7 @@ func assign(pod, f fields) {
 	status["conditions"] = append(given, scheduled)
 }
 
-// child returns the nested object at key. It adds an empty one if necessary.
+// child returns the nested object at key. If the object is missing, child adds an empty one.
 func child(f fields, key string) fields {
 	c, ok := f[key].(fields)
 	if !ok {

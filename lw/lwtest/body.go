@@ -38,10 +38,15 @@ func checkMedia(r *http.Request, accepted string) error {
 	if given == "" && accepted == "application/json" {
 		return nil
 	}
-	if media, _, err := mime.ParseMediaType(given); err != nil || media != accepted {
-		return unsupportedMediaType(accepted)
+	media, _, err := mime.ParseMediaType(given)
+	if err == nil && media == accepted {
+		return nil
 	}
-	return nil
+	status := unsupportedMediaType(accepted)
+	if media == "application/vnd.kubernetes.protobuf" {
+		status.Message += `. lwtest does not read protobuf: in client-go, set ContentType to "application/json" in the rest.Config`
+	}
+	return status
 }
 
 // mergePatch applies a JSON merge patch (RFC 7386) to decoded fields.
@@ -63,7 +68,8 @@ func mergePatch(target, patch fields) fields {
 	return target
 }
 
-// requestManager returns the fieldManager parameter, or else the program name in User-Agent.
+// requestManager returns the fieldManager parameter. If the parameter is missing, it returns the program name from the
+// User-Agent header.
 func requestManager(r *http.Request) string {
 	program, _, _ := strings.Cut(r.UserAgent(), "/")
 	return cmp.Or(r.URL.Query().Get("fieldManager"), program, "unknown")

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// allowOrigin adds the CORS headers to a response for an allowed origin. It also answers preflight requests of allowed
-// origins, without a token, and then returns true.
+// allowOrigin adds CORS headers to the response if the request's origin is allowed. It also answers preflight requests
+// from allowed origins, without requiring a token. It reports whether it answered the request.
 func (s *Server) allowOrigin(w http.ResponseWriter, r *http.Request) (answered bool) {
 	origin := r.Header.Get("Origin")
 	if !slices.Contains(s.opts.AllowedOrigins, origin) {

@@ -43,7 +43,7 @@ func TestCORSHeaders(t *testing.T) {
 			}
 		})
 	}
-	require.Len(t, s.Requests(func(r Request) bool { return r.Method == http.MethodOptions }), 2, "requests that are not preflights")
+	require.Len(t, s.Requests(func(r Request) bool { return r.Method == http.MethodOptions }), 2, "these requests are not preflights")
 }
 
 func TestOpenListsActiveWatches(t *testing.T) {

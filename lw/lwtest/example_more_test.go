@@ -39,7 +39,7 @@ func get(url, token string) {
 	fmt.Println(res.StatusCode, body.Kind)
 }
 
-// A token has full access or none. Unknown tokens are rejected.
+// A token allows either all requests or none. Unknown tokens are rejected.
 func ExampleOptions() {
 	server, err := lwtest.Start(&lwtest.Options{Tokens: []string{"admin"}, ForbiddenTokens: []string{"nobody"}})
 	if err != nil {
@@ -55,7 +55,7 @@ func ExampleOptions() {
 	// 401 Status Unauthorized
 }
 
-// Add a custom resource, use it, and remove it.
+// This example adds a custom resource, uses it and removes it.
 func ExampleResource() {
 	server, err := lwtest.Start(nil)
 	if err != nil {
@@ -81,7 +81,7 @@ func ExampleResource() {
 	// the server answered 404 NotFound: the server does not have a resource "orders.shop.example.com"
 }
 
-// A custom fault can fail every second list.
+// This custom fault fails every second list.
 func ExampleFault() {
 	server, err := lwtest.Start(nil)
 	if err != nil {
@@ -108,7 +108,7 @@ func ExampleFault() {
 	// 3 lists
 }
 
-// Server methods return the same errors as an HTTP client gets.
+// Server methods return the same errors that an HTTP client receives.
 func ExampleServer_Delete() {
 	server, err := lwtest.Start(nil)
 	if err != nil {

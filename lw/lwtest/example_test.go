@@ -10,7 +10,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
 )
 
-// Start a server, create two Pods, and list one of them.
+// This example starts a server, creates two Pods and lists one of them.
 func ExampleStart() {
 	s, err := lwtest.Start(nil)
 	if err != nil {
@@ -39,7 +39,7 @@ func ExampleStart() {
 	// Output: 200 PodList at 3 and 1 more
 }
 
-// Two lists fail and the third succeeds. A watch from an expired resourceVersion gets an ERROR event.
+// Two lists fail and the third succeeds. A watch from an expired resourceVersion receives an ERROR event.
 func ExampleServer_Fail() {
 	s, err := lwtest.Start(nil)
 	if err != nil {

@@ -18,12 +18,13 @@ type Fault func(w http.ResponseWriter, r *http.Request, next http.Handler)
 
 type fault struct {
 	match func(Request) bool
-	left  int // negative: no limit
+	left  int // negative means no limit
 	serve Fault
 }
 
 // Fail applies f to the next n requests that match, or to all of them if n is negative. A nil match selects all
-// requests. If several faults match a request, only the one added first is applied. Calling stop removes the fault.
+// requests. If several faults match a request, only the fault that was added first is applied. Calling stop removes the
+// fault.
 func (s *Server) Fail(match func(Request) bool, n int, f Fault) (stop func()) {
 	if f == nil {
 		panic("lwtest: Fail needs a Fault")
@@ -53,32 +54,32 @@ func (s *Server) takeFault(r Request) Fault {
 	return nil
 }
 
-// Refuse responds with a Status from which a client decodes e. The Code of e is required. RetryAfter is sent in whole
-// seconds.
+// Refuse returns a Fault that responds with a Status from which a client decodes e. The Code of e is required.
+// RetryAfter is sent in whole seconds.
 func Refuse(e *lw.StatusError) Fault {
 	status := newStatus(e)
 	return func(w http.ResponseWriter, r *http.Request, _ http.Handler) { fail(w, r, status) }
 }
 
-// Stall never responds. The connection stays open.
+// Stall returns a Fault that never responds. The connection stays open.
 func Stall() Fault {
 	return func(_ http.ResponseWriter, r *http.Request, _ http.Handler) { <-r.Context().Done() }
 }
 
-// HangUp closes the connection without a response.
+// HangUp returns a Fault that closes the connection without a response.
 func HangUp() Fault {
 	return func(http.ResponseWriter, *http.Request, http.Handler) { panic(http.ErrAbortHandler) }
 }
 
-// Truncate passes n watch events, cuts the next one in half, and ends the response as if it were complete. A list
-// counts as one event. Over WebSocket, Truncate sends the first half of the frame and cuts the connection.
+// Truncate returns a Fault that passes n watch events, cuts the next event in half, and ends the response as if it were
+// complete. A list counts as one event. Over WebSocket, it sends the first half of the frame and cuts the connection.
 func Truncate(n int) Fault {
 	half := func(frame []byte) []byte { return frame[:len(frame)/2] }
 	return spoil(n, half, func(event []byte) []byte { return half(wsframe.New(websocket.TextMessage, true, event)) })
 }
 
-// Garbage passes n watch events, sends invalid JSON instead of the next one, and ends the response. A list counts as
-// one event. Over WebSocket, Garbage sends a TEXT message and CLOSE 1000.
+// Garbage returns a Fault that passes n watch events, sends invalid JSON instead of the next event, and ends the
+// response. A list counts as one event. Over WebSocket, it sends a TEXT message and CLOSE 1000.
 func Garbage(n int) Fault {
 	garbage := []byte("\x1f\x8b this is not JSON }\n")
 	return spoil(n, func([]byte) []byte { return garbage }, func([]byte) []byte {
@@ -87,8 +88,8 @@ func Garbage(n int) Fault {
 	})
 }
 
-// spoil changes the event after the first n, with change over HTTP and with changeSocket over WebSocket. A list counts
-// as one event.
+// spoil returns a Fault that passes n events and changes the next one: with change over HTTP, and with changeSocket
+// over WebSocket. A list counts as one event.
 func spoil(n int, change, changeSocket func(frame []byte) []byte) Fault {
 	socket := ReplaceFrame(n, func(event []byte) ([]byte, bool) { return changeSocket(event), false })
 	return func(w http.ResponseWriter, r *http.Request, next http.Handler) {
@@ -99,7 +100,7 @@ func spoil(n int, change, changeSocket func(frame []byte) []byte) Fault {
 // spoiler changes one Write call. It relies on handlers that write each event or list with a single call.
 type spoiler struct {
 	http.ResponseWriter
-	left   int // writes to pass
+	left   int // number of writes to pass
 	change func([]byte) []byte
 }
 

@@ -56,7 +56,7 @@ func TestStalledRequestsGetNoResponse(t *testing.T) {
 
 func TestHangUpClosesBeforeTheResponse(t *testing.T) {
 	s := start(t, nil)
-	s.Fail(nil, -1, HangUp()) // the client retries once
+	s.Fail(nil, -1, HangUp()) // net/http retries a GET request once
 	_, err := rawRequest(t.Context(), http.MethodGet, s.URL+configMaps, "")
 	require.ErrorIs(t, err, io.EOF)
 }
@@ -104,7 +104,7 @@ func TestFaultsApplyToMatchingRequests(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			stop := s.Fail(test.match, -1, refuse)
-			for i, url := range []string{list, page, watch, object} { // without a fault, the watch is invalid and gets 500
+			for i, url := range []string{list, page, watch, object} { // without a fault, the watch is invalid and receives a 500
 				require.Equal(t, test.want[i], get(t, url).Code, url)
 			}
 			stop()
@@ -134,7 +134,7 @@ func TestRequestsAreRecorded(t *testing.T) {
 	get(t, s.URL+"/version")
 	s.Fail(nil, 1, Refuse(&lw.StatusError{Code: 503}))
 	request(t, "POST", s.URL+configMaps, "{}")
-	require.Len(t, s.Requests(nil), 5, "includes the failed request")
+	require.Len(t, s.Requests(nil), 5, "the failed request is recorded, too")
 	require.Len(t, s.Requests(pages), 1)
 	require.Len(t, s.Requests(Watches), 1)
 	lists := s.Requests(Lists)

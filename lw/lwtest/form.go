@@ -17,7 +17,8 @@ const (
 	tableForm        // Table
 )
 
-// negotiate returns the form of the first supported media type in Accept. ok is false if there is none.
+// negotiate returns the form of the first supported media type in the Accept header. ok is false if the header contains
+// no supported media type.
 func negotiate(r *http.Request) (f form, ok bool) {
 	accept := strings.Join(r.Header.Values("Accept"), ",")
 	if accept == "" {
@@ -57,10 +58,10 @@ func (f form) kind(res *Resource) (kind, apiVersion string) {
 	return res.Kind, res.apiVersion()
 }
 
-// sorted reports whether all keys are sorted, as in custom resources.
+// sorted reports whether all keys of an object are sorted, as in custom resources.
 func (f form) sorted(res *Resource) bool { return f != partialForm && !res.builtin }
 
-// item encodes an object as an item of a list.
+// item returns an object encoded as an item of a list.
 func (f form) item(o *object) []byte {
 	if f == partialForm {
 		return o.partial()
@@ -68,7 +69,7 @@ func (f form) item(o *object) []byte {
 	return o.item
 }
 
-// object encodes an object for a watch event or a GET response.
+// object returns an object encoded for a watch event or a GET response.
 func (f form) object(res *Resource, o *object) []byte {
 	if f == partialForm {
 		return o.partial()
@@ -84,7 +85,8 @@ func partialObject(meta []byte) []byte {
 	return slices.Concat([]byte(`{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":`), meta, []byte("}"))
 }
 
-// bookmark encodes the object of a BOOKMARK event. If end is set, it has the initial-events-end annotation.
+// bookmark returns the encoded object of a BOOKMARK event. If end is set, the object has the initial-events-end
+// annotation.
 func (f form) bookmark(res *Resource, revision int64, end bool) []byte {
 	kind, apiVersion := f.kind(res)
 	const mark = `"annotations":{"k8s.io/initial-events-end":"true"}`

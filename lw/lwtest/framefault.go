@@ -9,11 +9,11 @@ import (
 	"github.com/gorilla/websocket"
 )
 
-// ReplaceFrame replaces an event of a watch over WebSocket. It passes n events and calls with for the next one. If n is
-// negative, it calls with immediately after the handshake with a nil event. It writes the returned bytes to the
-// connection unchanged. They are raw WebSocket data: complete frames, partial frames or nothing. If goOn is true, the
-// watch continues. Otherwise, the connection is cut without a CLOSE frame. Responses other than WebSocket watches do
-// not change.
+// ReplaceFrame returns a Fault that replaces an event of a watch over WebSocket. It passes n events and calls with for
+// the next one. If n is negative, it calls with immediately after the handshake with a nil event. It writes the
+// returned bytes to the connection unchanged. They are raw WebSocket data: complete frames, partial frames or nothing.
+// If goOn is true, the watch continues. Otherwise, the connection is cut without a CLOSE frame. Responses other than
+// WebSocket watches do not change.
 func ReplaceFrame(n int, with func(event []byte) (sent []byte, goOn bool)) Fault {
 	return func(w http.ResponseWriter, r *http.Request, next http.Handler) {
 		fault := &frameFault{n, with}
@@ -22,14 +22,14 @@ func ReplaceFrame(n int, with func(event []byte) (sent []byte, goOn bool)) Fault
 }
 
 type frameFault struct {
-	pass int // number of events
+	pass int // number of events to pass
 	with func(event []byte) (sent []byte, goOn bool)
 }
 
-type frameFaultKey struct{} // context key of a *frameFault
+type frameFaultKey struct{} // context key for a *frameFault
 
-// send writes the replacement of an event and reports whether the watch continues. A single Write prevents a pong in
-// between.
+// send writes the replacement of an event and reports whether the watch continues. It calls Write only once, so that a
+// pong cannot separate the frames.
 func (f *frameFault) send(conn *websocket.Conn, event []byte) (goOn bool) {
 	sent, goOn := f.with(event)
 	_, err := conn.NetConn().Write(sent)

@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// testTimeout limits each wait of the tests.
+// testTimeout is the maximum time that a test waits for one event.
 const testTimeout = 10 * time.Second
 
 func start(t testing.TB, opts *Options) *Server {
@@ -33,7 +33,7 @@ type answer struct {
 	Body   string
 }
 
-// status decodes the body as a Status.
+// status returns the body decoded as a Status.
 func (a answer) status(t testing.TB) (s wireObject) {
 	t.Helper()
 	require.NoError(t, json.Unmarshal([]byte(a.Body), &s), a.Body)
@@ -87,7 +87,7 @@ func (l wireList) names() (names []string) {
 	return names
 }
 
-// request sends a request. header contains pairs of names and values.
+// request sends a request and returns the answer. header contains pairs of names and values.
 func request(t testing.TB, method, url, body string, header ...string) answer {
 	t.Helper()
 	res, err := rawRequest(context.Background(), method, url, body, header...)
@@ -133,7 +133,7 @@ type stream struct {
 	err   error // set before lines is closed
 }
 
-// openWatch opens a watch and closes it when the test ends.
+// openWatch returns an open watch and closes it when the test ends.
 func openWatch(t testing.TB, url string, header ...string) *stream {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -172,7 +172,7 @@ func openWatch(t testing.TB, url string, header ...string) *stream {
 	return w
 }
 
-// line waits for the next line. ok is false at the end of the watch.
+// line blocks until the next line arrives and returns it. ok is false at the end of the watch.
 func (w *stream) line() (line string, ok bool) {
 	w.t.Helper()
 	select {
@@ -195,7 +195,7 @@ func (w *stream) next() event {
 	return e
 }
 
-// expect waits for events in the form "TYPE name".
+// expect blocks until the wanted events arrive. Each event has the form "TYPE name".
 func (w *stream) expect(want ...string) {
 	w.t.Helper()
 	for _, want := range want {
@@ -203,7 +203,7 @@ func (w *stream) expect(want ...string) {
 	}
 }
 
-// end waits for the end of the watch and returns its error, or nil for a clean end.
+// end blocks until the watch ends and returns its error, or nil after a clean end.
 func (w *stream) end() error {
 	w.t.Helper()
 	line, ok := w.line()
@@ -211,7 +211,7 @@ func (w *stream) end() error {
 	return w.err
 }
 
-// eventually polls until the condition holds.
+// eventually polls until condition returns true. what describes the condition.
 func eventually(t testing.TB, what string, condition func() bool) {
 	t.Helper()
 	require.Eventually(t, condition, testTimeout, time.Millisecond, what)

@@ -9,7 +9,8 @@ import (
 
 func timestamp() string { return time.Now().UTC().Format(time.RFC3339) }
 
-// suffix returns n random characters for generateName. The alphabet has no vowels, so the characters form no words.
+// suffix returns n random characters for generateName. The alphabet contains no vowels, so the characters do not form
+// words.
 func suffix(n int) string {
 	const alphabet = "bcdfghjklmnpqrstvwxz2456789"
 	b := make([]byte, n)

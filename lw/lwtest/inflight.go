@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// These errors are the causes of canceled request contexts.
+// Causes of canceled request contexts.
 var (
 	errDropped       = errors.New("lwtest: the connection was dropped")
 	errWatchesClosed = errors.New("lwtest: the watches were closed")
@@ -30,7 +30,7 @@ func (s *Server) begin(r *http.Request, request Request) (ctx context.Context, e
 	if s.down {
 		cancel(errDropped)
 	}
-	tracked := !s.down && isWebSocket(r) // net/http does not track hijacked connections, so Close waits here
+	tracked := !s.down && isWebSocket(r) // net/http does not track hijacked connections, so s.serving does
 	if tracked {
 		s.serving.Add(1)
 	}
@@ -53,19 +53,20 @@ func (s *Server) underWay() []*inflight {
 	return slices.Collect(maps.Keys(s.inflight))
 }
 
-// wrote compacts the history after a write and wakes the watches. The caller holds s.mu.
+// wrote compacts the history after a write and wakes the watches. The caller must hold s.mu.
 func (s *Server) wrote() {
 	s.log.Compact(s.log.Revision() - s.opts.History)
 	s.wake()
 }
 
-// wake wakes all goroutines that wait for a change. The caller holds s.mu.
+// wake wakes all goroutines that are blocked until a change. The caller must hold s.mu.
 func (s *Server) wake() {
 	close(s.changed)
 	s.changed = make(chan struct{})
 }
 
-// waitFor waits up to Options.freshnessWait for a revision. Then it returns a ResourceVersionTooLarge error.
+// waitFor blocks until the server reaches a revision. After Options.freshnessWait it returns a ResourceVersionTooLarge
+// error.
 func (s *Server) waitFor(ctx context.Context, revision int64) error {
 	timer := time.NewTimer(s.opts.freshnessWait)
 	defer timer.Stop()

@@ -168,7 +168,7 @@ func decodeContinue(token string) (revision int64, start string, err error) {
 	return t.Revision, start[1:], nil
 }
 
-// object converts an encoded object to a Table if the query asks for one.
+// object returns an encoded object, converted to a Table if the query asks for one.
 func (q *query) object(encoded []byte) []byte {
 	if q.tables == nil {
 		return encoded
@@ -176,7 +176,7 @@ func (q *query) object(encoded []byte) []byte {
 	return q.tables.object(encoded)
 }
 
-// encode encodes the page like kube-apiserver, with the same key order.
+// encode returns the page as kube-apiserver would encode it, with the same key order.
 func (p *page) encode(q *query) []byte {
 	meta := fields{"resourceVersion": strconv.FormatInt(p.revision, 10)}
 	if p.proceed != "" || q.form.sorted(q.res) && q.tables == nil {

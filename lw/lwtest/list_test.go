@@ -271,5 +271,6 @@ func TestSelectors(t *testing.T) {
 	}
 	a := get(t, s.URL+configMaps+"?fieldSelector=data.k%3Dv")
 	require.Equal(t, `"data.k" is not a known field selector: only "metadata.name", "metadata.namespace"`, a.status(t).Message)
+	require.Equal(t, http.StatusOK, get(t, s.URL+"/api/v1/events?fieldSelector=involvedObject.kind%3DPod,involvedObject.name%3Da,type%3DNormal").Code)
 	require.Equal(t, http.StatusBadRequest, get(t, s.URL+"/api/v1/nodes?fieldSelector=metadata.namespace%3Dt").Code)
 }

@@ -46,7 +46,7 @@ func TestForbiddenImports(t *testing.T) {
 	}
 }
 
-// The server must not share code with the client, because tests could then miss a common mistake.
+// The server must not share code with the client. Otherwise tests could not detect a mistake that both make.
 func TestImportsOnlyStatusAndObjectFromClient(t *testing.T) {
 	files, err := filepath.Glob("*.go")
 	require.NoError(t, err)

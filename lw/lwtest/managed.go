@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// manage updates metadata.managedFields. Each manager owns the fields that it changed last. Fields are compared two
+// manage updates metadata.managedFields. Each manager owns the fields that it changed last. manage compares fields two
 // levels deep.
 func manage(res *Resource, old, f fields, manager string, now string) {
 	meta := f["metadata"].(fields)
@@ -114,7 +114,7 @@ func intersect(a, b fields) fields {
 	return out
 }
 
-// subtract returns a without the fields of b and without parents that become empty.
+// subtract returns a without the fields that are also in b, and without parents that become empty.
 func subtract(a, b fields) fields {
 	out := fields{}
 	for key, value := range a {

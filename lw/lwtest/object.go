@@ -49,7 +49,7 @@ func decodeFields(data []byte) (fields, error) {
 	return f, nil
 }
 
-// metadata returns the metadata of an object. If there is none, it adds an empty one.
+// metadata returns the metadata of an object. If the object has none, metadata adds an empty object.
 func metadata(f fields) (fields, error) {
 	switch m := f["metadata"].(type) {
 	case fields:
@@ -83,7 +83,7 @@ func labelsOf(meta fields) (map[string]string, error) {
 	return labels, nil
 }
 
-// encodeObject encodes fields with complete metadata.
+// encodeObject returns the encoded object for fields with complete metadata.
 func encodeObject(res *Resource, f fields) (*object, error) {
 	meta, err := metadata(f)
 	if err != nil {
@@ -169,10 +169,11 @@ func marshal(v any) []byte {
 	return data
 }
 
-// decode returns a copy of the fields, which the caller may change.
+// decode returns a copy of the fields that the caller may change.
 func (o *object) decode() fields { return mustDecode(o.item) }
 
-// withVersion returns the object with a different resourceVersion. A DELETED event shows the old state this way.
+// withVersion returns the object with a different resourceVersion. A DELETED event contains such an object: the old
+// state with the new resourceVersion.
 func (o *object) withVersion(res *Resource, revision int64) *object {
 	f := o.decode()
 	f["metadata"].(fields)["resourceVersion"] = strconv.FormatInt(revision, 10)

@@ -62,7 +62,7 @@ func TestSlowReadersAreDisconnected(t *testing.T) {
 	require.NoError(t, err, "a clean close")
 	require.Less(t, strings.Count(string(body), "\n"), events)
 	require.NotContains(t, string(body), `"ERROR"`)
-	require.True(t, strings.HasSuffix(string(body), "}\n"), "events are complete")
+	require.True(t, strings.HasSuffix(string(body), "}\n"), "the last event is complete")
 }
 
 func TestCloseWatchesEndsThemCleanly(t *testing.T) {
@@ -150,7 +150,7 @@ func TestStalledWatchesAreSilent(t *testing.T) {
 		select {
 		case line, open := <-w.lines:
 			require.True(t, open, "the watch ended")
-			require.Contains(t, line, `"resourceVersion":"1"`, "a bookmark in flight")
+			require.Contains(t, line, `"resourceVersion":"1"`, "only a bookmark may already have been sent")
 		case line := <-late.lines:
 			require.Fail(t, "received an event", line)
 		case <-silence:
@@ -159,7 +159,7 @@ func TestStalledWatchesAreSilent(t *testing.T) {
 	}
 	s.StallWatches(false)
 	late.expect("ADDED cm-1")
-	require.NoError(t, w.end(), "the deadline has passed")
+	require.NoError(t, w.end(), "the deadline ends the watch cleanly")
 }
 
 func TestDropsStalledWatch(t *testing.T) {
@@ -220,7 +220,7 @@ func TestCloseEndsRequests(t *testing.T) {
 	s.Close()
 	require.Error(t, <-got)
 	require.Error(t, w.end())
-	s.Close() // may be called again
+	s.Close() // Close may be called again
 }
 
 func TestStateAndRevisionAgree(t *testing.T) {

@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// client-go reconnects within microseconds. At one time, one attempt in fifty reached a server that had not finished
-// stopping, so the tests make many attempts.
+// client-go reconnects within microseconds. Without the fix, one attempt in fifty reached a server that had not
+// finished stopping, so the tests make many attempts.
 const attempts = 300
 
 func TestStopRefusesImmediateReconnects(t *testing.T) {
@@ -21,14 +21,14 @@ func TestStopRefusesImmediateReconnects(t *testing.T) {
 		require.NoError(t, err)
 		_, err = io.WriteString(conn, "GET "+watchConfigMaps+" HTTP/1.1\r\nHost: a\r\n\r\n")
 		require.NoError(t, err)
-		_, err = conn.Read(make([]byte, 1)) // waits for the watch to open
+		_, err = conn.Read(make([]byte, 1)) // blocks until the watch opens
 		require.NoError(t, err)
 		stopped := make(chan struct{})
 		go func() {
 			defer close(stopped)
 			s.Close()
 		}()
-		_, _ = io.Copy(io.Discard, conn) // reads until the connection ends
+		_, _ = io.Copy(io.Discard, conn) // reads until the connection is closed
 		conn.Close()
 		conn, err = net.Dial("tcp", s.addr)
 		if err == nil {

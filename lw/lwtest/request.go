@@ -20,13 +20,14 @@ type Request struct {
 // [Server.Fail].
 func Lists(r Request) bool { return r.Verb == "list" }
 
-// Watches matches WATCH requests. It is used like [Lists].
+// Watches matches WATCH requests. Use it like [Lists].
 func Watches(r Request) bool { return r.Verb == "watch" }
 
 // maxRequests is the maximum number of recorded requests.
 const maxRequests = 10_000
 
-// Requests returns the matching requests among the latest 10,000, in order of arrival. A nil match selects all.
+// Requests returns the matching requests among the latest 10,000, in order of arrival. A nil match selects all
+// requests.
 func (s *Server) Requests(match func(Request) bool) []Request {
 	s.mu.Lock()
 	all := slices.Clone(s.requests)
@@ -34,8 +35,8 @@ func (s *Server) Requests(match func(Request) bool) []Request {
 	return slices.DeleteFunc(all, func(r Request) bool { return !matches(match, r) })
 }
 
-// Open returns the matching requests that are still in progress, in no particular order. A nil match selects all. If a
-// client disconnects, its requests stay open until the server notices.
+// Open returns the matching requests that are still in progress, in no particular order. A nil match selects all
+// requests. If a client disconnects, its requests stay open until the server notices.
 func (s *Server) Open(match func(Request) bool) []Request {
 	var open []Request
 	for _, in := range s.underWay() {

@@ -17,7 +17,7 @@ type Resource struct {
 	Columns    []Column // Table columns after the name (default: the age)
 
 	builtin    bool // metadata comes first, and list items have no kind and apiVersion
-	generation bool // count changes outside metadata and status in metadata.generation
+	generation bool // metadata.generation counts the changes outside metadata and status
 }
 
 // builtins returns the default resources. The custom resource comes last.
@@ -115,7 +115,7 @@ func (s *Server) resource(id string) (*Resource, bool) {
 	return nil, false
 }
 
-// registered returns all resources. The slice is replaced, never modified.
+// registered returns all resources. Do not modify the returned slice.
 func (s *Server) registered() []*Resource {
 	s.mu.Lock()
 	defer s.mu.Unlock()

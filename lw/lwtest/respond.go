@@ -13,7 +13,8 @@ import (
 // gzipFrom is the size in bytes above which lists are compressed.
 const gzipFrom = 131_072
 
-// fail sends an error as a Status. For other errors it sends nothing, because the request has already ended.
+// fail sends err as a Status if it is an *apiStatus. It sends nothing for other errors, because the request has already
+// ended.
 func fail(w http.ResponseWriter, r *http.Request, err error) {
 	var status *apiStatus
 	if !errors.As(err, &status) {

@@ -32,7 +32,7 @@ func TestPretty(t *testing.T) {
 				body := get(t, s.URL+path+test.query, "User-Agent", test.agent).Body
 				require.True(t, json.Valid([]byte(body)))
 				require.Equal(t, test.pretty, strings.HasPrefix(body, "{\n  \"kind\": "), body)
-				require.Equal(t, !test.pretty, strings.HasSuffix(body, "}\n"), "only compact documents end with a newline")
+				require.Equal(t, !test.pretty, strings.HasSuffix(body, "}\n"), "a body ends with a newline if and only if it is compact")
 			})
 		}
 	}

@@ -13,19 +13,17 @@ type route struct {
 	group     string // "" for the core group, and for paths outside the API
 	version   string
 	resource  *Resource // nil if the resource is unknown
-	plural    string    // from the path
+	plural    string    // plural name in the path
 	namespace string
 	name      string
 
 	subresource string // "binding" or ""
 }
 
-// find returns the route for the path and method of a request. These paths below /api/v1 and /apis/GROUP/VERSION are
-// supported:
+// find returns the route for the path and method of a request. It supports these paths below /api/v1 and
+// /apis/GROUP/VERSION:
 //
-//	/PLURAL[/NAME]
-//	/namespaces/NAMESPACE/PLURAL[/NAME]
-//	/namespaces/NAMESPACE/pods/NAME/binding
+//	/PLURAL[/NAME]\n	/namespaces/NAMESPACE/PLURAL[/NAME]\n	/namespaces/NAMESPACE/pods/NAME/binding
 func (s *Server) find(r *http.Request) route {
 	rt, rest, ok := splitGroup(r.URL.Path)
 	if !ok {
@@ -77,7 +75,7 @@ func verb(r *http.Request, name string) string {
 	case http.MethodGet:
 		switch {
 		case name != "":
-			return "get" // ignores the watch parameter
+			return "get" // the watch parameter has no effect
 		case isOn(r.URL.Query(), "watch"):
 			return "watch"
 		}

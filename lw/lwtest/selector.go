@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/seed-6d2a410a/listwatch/internal/labels"
+	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
 // selector holds conditions on labels and fields. An object matches if it meets all of them.
@@ -32,8 +33,11 @@ func parseLabels(text string) (selector, error) {
 	}}, nil
 }
 
-// parseFields parses a fieldSelector. It supports the fields that all resources have: metadata.name and, if namespaced,
-// metadata.namespace.
+// eventFields are the fields of Events that selectors support.
+var eventFields = []string{"involvedObject.kind", "involvedObject.name", "type"}
+
+// parseFields parses a fieldSelector. It supports metadata.name and, if namespaced, metadata.namespace. For core Events, it
+// also supports eventFields.
 func parseFields(res *Resource, text string) (selector, error) {
 	known := map[string]func(*object) string{
 		"metadata.name": func(o *object) string { return o.name },
@@ -42,6 +46,12 @@ func parseFields(res *Resource, text string) (selector, error) {
 	if res.Namespaced {
 		known["metadata.namespace"] = func(o *object) string { return o.namespace }
 		list += `, "metadata.namespace"`
+	}
+	if res.id() == "events" {
+		for _, path := range eventFields {
+			known[path] = func(o *object) string { return o.text(path) }
+			list += fmt.Sprintf(", %q", path)
+		}
 	}
 	var s selector
 	for _, term := range fieldTerms(text) {
@@ -70,7 +80,16 @@ func parseFields(res *Resource, text string) (selector, error) {
 	return s, nil
 }
 
-// fieldTerms splits a selector at its unescaped commas and drops empty terms.
+// text returns the value at a path of the object, for example "type".
+func (o *object) text(path string) string {
+	parsed, err := lw.ParseObject(o.item)
+	if err != nil {
+		panic(err) // the server encoded the object
+	}
+	return parsed.Get(path).String()
+}
+
+// fieldTerms returns the terms of a selector, which unescaped commas separate. It omits empty terms.
 func fieldTerms(text string) (terms []string) {
 	start, escaped := 0, false
 	for i, c := range text + "," {
@@ -85,8 +104,8 @@ func fieldTerms(text string) (terms []string) {
 	return terms
 }
 
-// unescapedField removes the backslashes before commas, equals signs and backslashes. ok is false if one of these is
-// unescaped.
+// unescapedField returns text without the backslashes before commas, equals signs and backslashes. ok is false if one
+// of these characters is unescaped.
 func unescapedField(text string) (value string, ok bool) {
 	var out []byte
 	for i := 0; i < len(text); i++ {

@@ -61,7 +61,7 @@ type Server struct {
 
 	compresses atomic.Bool // whether to gzip streaming lists
 
-	conns   sync.Map // keys: net.Conn of the own listener and of all WebSockets
+	conns   sync.Map // keys are the net.Conns of the server's own listener and of all WebSockets
 	serving sync.WaitGroup
 }
 
@@ -130,7 +130,7 @@ func (s *Server) serve(ln net.Listener) {
 	s.serving.Go(func() { srv.Serve(ln) }) // ends when Close closes srv
 }
 
-// track keeps the set of open connections, except hijacked ones.
+// track keeps the set of open connections. It omits hijacked connections.
 func (s *Server) track(conn net.Conn, state http.ConnState) {
 	switch state {
 	case http.StateNew:

@@ -22,7 +22,7 @@ type apiStatus struct {
 type apiDetails struct {
 	Name              string     `json:"name,omitempty"`
 	Group             string     `json:"group,omitempty"`
-	Kind              string     `json:"kind,omitempty"` // plural resource name or kind
+	Kind              string     `json:"kind,omitempty"` // plural resource name or kind of the object
 	UID               string     `json:"uid,omitempty"`
 	Causes            []apiCause `json:"causes,omitempty"`
 	RetryAfterSeconds int        `json:"retryAfterSeconds,omitempty"`
@@ -124,7 +124,7 @@ func conflict(res *Resource, name, why string) *apiStatus {
 	}
 }
 
-// invalid returns a 422 status for an invalid field.
+// invalid returns a 422 status for a field with an invalid value.
 func invalid(res *Resource, name string, cause apiCause) *apiStatus {
 	kind := res.Kind
 	if res.Group != "" {

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Column is a Table column next to the name, like an additional printer column of a CustomResourceDefinition.
+// Column is a Table column after the name, like an additional printer column of a CustomResourceDefinition.
 type Column struct {
 	Name     string // for example "Replicas"
 	Type     string // "string" (default), "integer", "date" (shown as an age), …
@@ -18,7 +18,7 @@ type Column struct {
 	Priority int    // above 0: kubectl shows the column only with -o wide
 }
 
-// ageColumn is the default for resources without columns.
+// ageColumn is the default column of a resource.
 var ageColumn = []Column{{Name: "Age", Type: "date", Path: ".metadata.creationTimestamp"}}
 
 // tables encodes the Tables of one response. In a watch, only the first Table has column definitions.
@@ -51,7 +51,7 @@ func (t *tables) columns() []Column {
 	return t.res.Columns
 }
 
-// encode encodes a Table with a row per object.
+// encode returns an encoded Table with one row per object.
 func (t *tables) encode(meta []byte, objects ...[]byte) []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, `{"kind":"Table","apiVersion":"meta.k8s.io/v1","metadata":%s,"columnDefinitions":%s,"rows":[`, meta, t.definitions())
@@ -72,14 +72,14 @@ func (t *tables) encode(meta []byte, objects ...[]byte) []byte {
 	return b.Bytes()
 }
 
-// object encodes a Table with one object.
+// object returns an encoded Table with one object.
 func (t *tables) object(o []byte) []byte {
 	meta, _ := metadata(mustDecode(o)) // always present
 	return t.encode(marshal(fields{"resourceVersion": text(meta, "resourceVersion")}), o)
 }
 
-// bookmark encodes the Table of a BOOKMARK event. It includes the metadata even for includeObject=None, because the
-// client needs the resourceVersion.
+// bookmark returns the encoded Table of a BOOKMARK event. It includes the metadata even for includeObject=None, because
+// the client needs the resourceVersion.
 func (t *tables) bookmark(o []byte) []byte {
 	if t.include != "None" {
 		return t.object(o)
@@ -89,7 +89,7 @@ func (t *tables) bookmark(o []byte) []byte {
 	return t.object(o)
 }
 
-// definitions returns the column definitions on the first call, then null.
+// definitions returns the column definitions on the first call, and null on later calls.
 func (t *tables) definitions() []byte {
 	if t.headed {
 		return []byte("null")

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// parseVersion parses a resourceVersion. An empty one is 0.
+// parseVersion returns a resourceVersion as a number. It returns 0 for an empty resourceVersion.
 func parseVersion(version string) (int64, error) {
 	if version == "" {
 		return 0, nil

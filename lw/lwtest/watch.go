@@ -20,7 +20,7 @@ type watch struct {
 	server    *Server
 	from      int64 // resourceVersion to start from
 	initial   bool  // start with the current state
-	streaming bool  // streaming list: wait for from and send the initial-events-end bookmark
+	streaming bool  // for a streaming list: wait for revision from, and send the initial-events-end bookmark
 	bookmarks bool
 	deadline  time.Time
 
@@ -86,7 +86,7 @@ func (w *watch) open(ctx context.Context) error {
 }
 
 // frames yields the watch events, each encoded as a line of JSON. more reports that another event follows immediately,
-// so the caller need not flush. The sequence ends when ctx is canceled, on timeout, after an ERROR event, or if the
+// so the caller need not flush. The sequence ends when ctx is canceled, at the timeout, after an ERROR event, or if the
 // reader is too slow. It can be used only once.
 func (w *watch) frames(ctx context.Context) iter.Seq2[[]byte, bool] {
 	return func(yield func(frame []byte, more bool) bool) {
@@ -102,7 +102,7 @@ func (w *watch) frames(ctx context.Context) iter.Seq2[[]byte, bool] {
 
 func (w *watch) sendState(send func([]byte, bool) bool) bool {
 	state, mark := w.state, w.streaming && w.bookmarks
-	w.state = nil // free the memory during a long watch
+	w.state = nil // frees the memory during a long watch
 	for i, e := range state {
 		if !send(eventFrame("ADDED", w.object(w.form.object(w.res, e.Value))), mark || i < len(state)-1) {
 			return false
@@ -117,11 +117,11 @@ func (w *watch) follow(ctx context.Context, send func([]byte, bool) bool) {
 	for began := false; w.server.unstalled(ctx) && (!began || time.Now().Before(w.deadline)); began = true {
 		frames, changed, err := w.read()
 		if err != nil {
-			return // kube-apiserver sends no ERROR event either
+			return // kube-apiserver does not send an ERROR event either
 		}
 		if now := time.Now(); len(frames) == 0 && !now.Before(nextBookmark) {
 			nextBookmark = w.afterBookmark(now)
-			if w.bookmarks && w.cursor.Revision() <= w.server.revision() { // send no bookmark before a future resourceVersion is reached
+			if w.bookmarks && w.cursor.Revision() <= w.server.revision() { // a bookmark before the requested resourceVersion would be wrong
 				frames = append(frames, w.bookmark(false))
 			}
 		}
@@ -139,8 +139,8 @@ func (w *watch) follow(ctx context.Context, send func([]byte, bool) bool) {
 // errRemoved ends the watches of a removed resource.
 var errRemoved = errors.New("lwtest: the resource was removed")
 
-// read returns the next events. If there are none, it returns a channel that is closed on the next change. It fails if
-// the resource was removed or the watch has fallen behind the compacted history.
+// read returns the next events. If no event is available, it returns a channel that is closed on the next change. It
+// fails if the resource was removed or the watch has fallen behind the compacted history.
 func (w *watch) read() (frames [][]byte, changed <-chan struct{}, err error) {
 	s := w.server
 	for {
@@ -171,7 +171,7 @@ func (w *watch) read() (frames [][]byte, changed <-chan struct{}, err error) {
 // beforeDeadline is the time between the last bookmark and the deadline of a watch.
 const beforeDeadline = 1400 * time.Millisecond
 
-// afterBookmark returns the time of the bookmark that follows one at now.
+// afterBookmark returns the time of the next bookmark if a bookmark is sent at now.
 func (w *watch) afterBookmark(now time.Time) time.Time {
 	next := now.Add(w.server.opts.BookmarkInterval)
 	if last := w.deadline.Add(-beforeDeadline); last.After(now) && last.Before(next) {
@@ -180,7 +180,7 @@ func (w *watch) afterBookmark(now time.Time) time.Time {
 	return next
 }
 
-// sleep waits until changed is closed, ctx is canceled or d has passed.
+// sleep blocks until changed is closed, ctx is canceled or d has passed.
 func sleep(ctx context.Context, changed <-chan struct{}, d time.Duration) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -191,7 +191,7 @@ func sleep(ctx context.Context, changed <-chan struct{}, d time.Duration) {
 	}
 }
 
-// unstalled waits while watches are stalled. It returns false if ctx is canceled.
+// unstalled blocks while watches are stalled. It returns false if ctx is canceled.
 func (s *Server) unstalled(ctx context.Context) bool {
 	for {
 		s.mu.Lock()

@@ -35,7 +35,7 @@ func TestWatchesReportChanges(t *testing.T) {
 	}
 }
 
-// On a busy machine, a watch may time out before it starts.
+// On a busy machine, a watch may time out before it starts. It must still report earlier changes.
 func TestLateWatchesReportEarlierChanges(t *testing.T) {
 	s := start(t, nil)
 	fill(t, s, 2) // revisions 2 and 3
@@ -53,11 +53,11 @@ func TestLateWatchesReportEarlierChanges(t *testing.T) {
 
 func TestWatchHeadersAreSentImmediately(t *testing.T) {
 	s := start(t, nil)
-	openWatch(t, s.URL+watchConfigMaps) // returns when the response header arrives
+	openWatch(t, s.URL+watchConfigMaps) // returns after the response header arrives
 }
 
 func TestWatchStartsAtItsResourceVersion(t *testing.T) {
-	tests := map[string][]string{ // after fill(3), a change of cm-1 and a deletion of cm-2
+	tests := map[string][]string{ // after fill(3), an update of cm-1 and a deletion of cm-2
 		"":                                    {"ADDED cm-1", "ADDED cm-3"},
 		"resourceVersion=0":                   {"ADDED cm-1", "ADDED cm-3"},
 		"resourceVersion=2":                   {"ADDED cm-2", "ADDED cm-3", "MODIFIED cm-1", "DELETED cm-2"},
@@ -160,7 +160,7 @@ func TestSendsBookmarksAtInterval(t *testing.T) {
 	require.Equal(t, `{"type":"BOOKMARK","object":{"kind":"ConfigMap","apiVersion":"v1","metadata":{"resourceVersion":"1"}}}`+"\n", w.next().line)
 	_, err := s.Create("nodes", `{"metadata":{"name":"n"}}`)
 	require.NoError(t, err)
-	eventually(t, "a bookmark with the revision of the other write", func() bool {
+	eventually(t, "a bookmark at the revision of the other write", func() bool {
 		e := w.next()
 		return e.Type == "BOOKMARK" && e.Object.Metadata.ResourceVersion == "2"
 	})

@@ -32,7 +32,7 @@ func (s *Server) serveWebSocket(w http.ResponseWriter, r *http.Request, watch *w
 	}
 	below := conn.NetConn()
 	if encrypted, ok := below.(*tls.Conn); ok {
-		below = encrypted.NetConn() // a killed server does not send close_notify
+		below = encrypted.NetConn() // a server that is killed does not send close_notify
 	}
 	s.conns.Store(below, nil) // net/http does not close hijacked connections
 	defer s.conns.Delete(below)
@@ -69,7 +69,7 @@ func sendMessages(ctx context.Context, conn *websocket.Conn, watch *watch) bool 
 				return false
 			}
 		case conn.WriteMessage(websocket.TextMessage, frame) != nil:
-			return true // CLOSE would fail, too
+			return true // sending CLOSE would fail, too
 		}
 		sent++
 	}

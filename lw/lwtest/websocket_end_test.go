@@ -71,7 +71,7 @@ func TestWebSocketEndsWith1000(t *testing.T) {
 		s.StallWatches(false)
 		requireClosed(t, websocket.CloseNormalClosure, conn)
 	})
-	t.Run("after the client's own code", func(t *testing.T) {
+	t.Run("after the client's close code", func(t *testing.T) {
 		conn := openSocket(t, start(t, nil).URL+watchConfigMaps)
 		goodbye := websocket.FormatCloseMessage(websocket.CloseGoingAway, "bye")
 		require.NoError(t, conn.WriteControl(websocket.CloseMessage, goodbye, time.Time{}))
@@ -104,7 +104,7 @@ func TestPingsAreAnsweredUnlessStalled(t *testing.T) {
 	ping("lost")
 	goodbye := websocket.FormatCloseMessage(websocket.CloseNormalClosure, "")
 	require.NoError(t, conn.WriteControl(websocket.CloseMessage, goodbye, time.Time{}))
-	require.True(t, cut(<-end), "the server sends nothing, even at the end")
+	require.True(t, cut(<-end), "the server does not send a CLOSE frame")
 	require.Empty(t, pongs)
 }
 
@@ -180,7 +180,7 @@ func TestWebSocketsBehindAnotherListener(t *testing.T) {
 	require.True(t, cut(endOf(t, conn)))
 }
 
-// Close must wait for such a connection, too.
+// Close must also wait for a connection that opens while it runs.
 func TestWebSocketsOpenedDuringStopAreClosed(t *testing.T) {
 	s := start(t, nil)
 	front := httptest.NewServer(s)
@@ -193,7 +193,7 @@ func TestWebSocketsOpenedDuringStopAreClosed(t *testing.T) {
 			close(stopped)
 		}()
 		<-r.Context().Done()
-		next.ServeHTTP(w, r.WithContext(context.WithoutCancel(r.Context()))) // hides the cancellation from the handler
+		next.ServeHTTP(w, r.WithContext(context.WithoutCancel(r.Context()))) // the handler cannot see the cancellation
 	})
 	require.True(t, cut(endOf(t, openSocket(t, front.URL+watchConfigMaps))))
 	<-stopped

@@ -15,7 +15,7 @@ import (
 
 const someOrigin = "https://app.example"
 
-// dial opens a WebSocket without an origin or token. header contains pairs of names and values.
+// dial opens a WebSocket without adding an origin or a token. header contains pairs of names and values.
 func dial(t testing.TB, url string, header ...string) (*websocket.Conn, *http.Response, error) {
 	t.Helper()
 	h := http.Header{}
@@ -26,7 +26,7 @@ func dial(t testing.TB, url string, header ...string) (*websocket.Conn, *http.Re
 	return dialer.DialContext(t.Context(), "ws"+strings.TrimPrefix(url, "http"), h)
 }
 
-// openSocket opens a watch over WebSocket and closes it when the test ends.
+// openSocket returns an open watch over WebSocket and closes it when the test ends.
 func openSocket(t testing.TB, url string, header ...string) *websocket.Conn {
 	t.Helper()
 	conn, res, err := dial(t, url, append([]string{"Origin", someOrigin}, header...)...)

@@ -13,7 +13,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/internal/revlog"
 )
 
-// create stores a new object. If the object has no namespace, it gets the one of the path.
+// create stores a new object. If the object has no namespace, create sets the namespace of the path.
 func (s *Server) create(res *Resource, namespace string, f fields, manager string) (*object, error) {
 	meta, err := s.accept(res, f, namespace, "")
 	if err != nil {
@@ -47,7 +47,8 @@ func (s *Server) create(res *Resource, namespace string, f fields, manager strin
 	return o, nil
 }
 
-// update replaces an object by the result of change. If nothing changes, it writes nothing, like kube-apiserver.
+// update replaces an object with the result of change. If change modifies nothing, update does not write, like
+// kube-apiserver.
 func (s *Server) update(res *Resource, namespace, name string, manager string, change func(old *object) fields) (*object, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -84,7 +85,7 @@ func (s *Server) update(res *Resource, namespace, name string, manager string, c
 	return o, nil
 }
 
-// remove deletes an object immediately. A nonzero uid or revision is a precondition.
+// remove deletes an object immediately. A uid or revision that is not zero is a precondition.
 func (s *Server) remove(res *Resource, namespace, name, uid string, revision int64) (*object, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -105,8 +106,8 @@ func (s *Server) remove(res *Resource, namespace, name, uid string, revision int
 	return last, nil
 }
 
-// accept validates an object from a client and sets its kind, apiVersion, name and namespace. The name is empty for a
-// new object.
+// accept returns an object from a client after validating it and setting its kind, apiVersion, name and namespace. The
+// name is empty for a new object.
 func (s *Server) accept(res *Resource, f fields, namespace, name string) (fields, error) {
 	if kind := text(f, "kind"); kind != "" && kind != res.Kind {
 		return nil, badRequest("the kind in the data (%s) does not match the expected kind (%s)", kind, res.Kind)
@@ -186,7 +187,7 @@ func keepServerFields(res *Resource, old, f fields) error {
 	return nil
 }
 
-// sameSpec compares all fields except metadata and status.
+// sameSpec reports whether all fields except metadata and status are equal.
 func sameSpec(a, b fields) bool {
 	for _, pair := range [][2]fields{{a, b}, {b, a}} {
 		for key, value := range pair[0] {
@@ -198,7 +199,7 @@ func sameSpec(a, b fields) bool {
 	return true
 }
 
-// encodeNext encodes an object at the revision of the next write. The caller holds s.mu.
+// encodeNext returns an object encoded at the revision of the next write. The caller must hold s.mu.
 func (s *Server) encodeNext(res *Resource, f fields) (*object, error) {
 	f["metadata"].(fields)["resourceVersion"] = strconv.FormatInt(s.log.Revision()+1, 10)
 	o, err := encodeObject(res, f)

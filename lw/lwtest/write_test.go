@@ -86,7 +86,7 @@ func TestStaleWritesConflict(t *testing.T) {
 	require.Equal(t, http.StatusConflict, a.Code)
 	require.Equal(t, "Conflict", a.status(t).Reason)
 	a = request(t, "PATCH", url, body(first.GetResourceVersion()), "Content-Type", "application/merge-patch+json")
-	require.Equal(t, http.StatusConflict, a.Code, "the patch contains a resourceVersion")
+	require.Equal(t, http.StatusConflict, a.Code, "the patch contains an old resourceVersion")
 	a = request(t, "DELETE", url, `{"preconditions":{"resourceVersion":"`+first.GetResourceVersion()+`"}}`)
 	require.Equal(t, http.StatusConflict, a.Code)
 	_, err := s.Put("configmaps", strings.Replace(body(first.GetResourceVersion()), `"name"`, `"namespace":"t","name"`, 1))
@@ -202,7 +202,7 @@ func TestRejectedRequests(t *testing.T) {
 		"labels as list":                   {"POST", cms, `{"metadata":{"name":"x","labels":[]}}`, "", 400, "metadata.labels is not an object"},
 		"label as number":                  {"POST", cms, `{"metadata":{"name":"x","labels":{"a":1}}}`, "", 400, "is not a string"},
 		"too large":                        {"POST", cms, `{"a":"` + strings.Repeat("x", maxBody) + `"}`, "", 413, "limit is"},
-		"protobuf":                         {"POST", cms, "k8s\x00", proto, 415, "application/json"},
+		"protobuf":                         {"POST", cms, "k8s\x00", proto, 415, `in client-go, set ContentType`},
 		"protobuf replacement":             {"PUT", a, "k8s\x00", proto, 415, "application/json"},
 		"protobuf deletion":                {"DELETE", a, "k8s\x00", proto, 415, "application/json"},
 		"deletion with invalid JSON":       {"DELETE", a, "{", "", 400, "unexpected end"},
@@ -235,7 +235,7 @@ func TestRejectedRequests(t *testing.T) {
 	}
 }
 
-// The server must answer any request, and all stored objects must be readable.
+// The server must answer every request, and all stored objects must stay readable.
 func FuzzWrites(f *testing.F) {
 	s := start(f, nil)
 	f.Add([]byte(`{"metadata":{"name":"a","labels":{"x":"y"},"managedFields":[1]},"data":{"k":"v"}}`))

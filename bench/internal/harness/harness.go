@@ -149,13 +149,19 @@ func Allocations() float64 {
 
 // PeakRSS returns the peak resident set size of this process in bytes on Linux, and zero elsewhere. It does not use getrusage,
 // which may report the peak of the parent process.
-func PeakRSS() float64 {
+func PeakRSS() float64 { return memory("VmHWM:") }
+
+// RSS returns the resident set size of this process in bytes on Linux, and zero elsewhere.
+func RSS() float64 { return memory("VmRSS:") }
+
+// memory returns a size that Linux reports for this process.
+func memory(name string) float64 {
 	status, err := os.ReadFile("/proc/self/status")
 	if err != nil {
 		return 0
 	}
 	for line := range bytes.Lines(status) {
-		if fields := bytes.Fields(line); len(fields) == 3 && string(fields[0]) == "VmHWM:" {
+		if fields := bytes.Fields(line); len(fields) == 3 && string(fields[0]) == name {
 			kB, err := strconv.ParseFloat(string(fields[1]), 64)
 			Must(err)
 			return kB * 1024

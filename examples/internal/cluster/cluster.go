@@ -33,31 +33,33 @@ func Run(ctx context.Context, server *lwtest.Server, seed uint64) {
 	}
 }
 
-// forgetting is the time between dropped connections and the compaction. During this time the cluster writes while all
-// clients are disconnected.
-const forgetting = 700 * time.Millisecond
+// outage is the duration of an outage. The cluster writes to the stopped server.
+const outage = 700 * time.Millisecond
 
-// Disturb drops all connections after the duration first, and then repeatedly at the interval every, until ctx is done.
-// Every second time it also compacts the history, so clients must relist.
-func Disturb(ctx context.Context, server *lwtest.Server, first, every time.Duration) {
+// Disturb breaks the connections after the duration first, and then repeatedly at the interval every, until ctx is done.
+// It alternates between dropping all connections and an outage. After an outage the server has no history, so clients
+// must relist. Disturb returns an error if the server does not restart.
+func Disturb(ctx context.Context, server *lwtest.Server, first, every time.Duration) error {
 	next := time.NewTimer(first)
 	defer next.Stop()
 	for n := 0; ; n++ {
 		select {
 		case <-ctx.Done():
-			return
+			return nil
 		case <-next.C:
 		}
 		next.Reset(every)
-		server.DropConnections()
 		if n%2 == 0 {
+			server.DropConnections()
 			continue
 		}
+		server.Close()
 		select {
 		case <-ctx.Done():
-			return
-		case <-time.After(forgetting):
-			server.Compact()
+		case <-time.After(outage):
+		}
+		if err := server.Restart(); err != nil {
+			return err
 		}
 	}
 }

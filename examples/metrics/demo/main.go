@@ -9,6 +9,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"log"
 	"net"
 	"net/http"
 	"os"
@@ -70,7 +71,11 @@ func demo(ctx context.Context, listen string) error {
 	ctx, end := context.WithCancel(ctx)
 	defer end()
 	running.Go(func() { cluster.Run(ctx, server, 1) })
-	running.Go(func() { cluster.Disturb(ctx, server, 10*time.Second, 10*time.Second) })
+	running.Go(func() {
+		if err := cluster.Disturb(ctx, server, 10*time.Second, 10*time.Second); err != nil {
+			log.Print(err)
+		}
+	})
 	running.Go(func() { _ = cache.NewReflector(pods, nil).Run(lw.WithTrace(ctx, trace)) }) // returns only when ctx is done
 	return serve(ctx, listener, registry)
 }

@@ -66,7 +66,7 @@ var mayImport = map[string][]string{
 	"examples/browser":      nil,
 	"examples/server":       {"lw/lwtest"},
 	"examples/service":      {"lw", "cache", "transport/http", "transport/kubeconfig"},
-	"examples/demo":         {"lw", "cache", "lw/lwtest", "transport/http", "examples/browser", "examples/internal/cluster"},
+	"examples/demo":         {"lw", "cache", "lw/lwtest", "transport/http", "examples/browser", "examples/internal/cluster", "internal/playback"},
 
 	"examples/internal/cluster": {"lw", "lw/lwtest"},
 
@@ -76,6 +76,7 @@ var mayImport = map[string][]string{
 	"internal/testkit/canary":          {"internal/testkit/certs", "lw/lwtest"},
 	"internal/testkit/hostile":         nil,
 	"internal/testkit/hostile/servers": {"internal/invalid", "lw"},
+	"internal/testkit/kubeassets":      nil,
 	"internal/testkit/leak":            nil,
 	"internal/testkit/lwcatscript":     nil,
 	"internal/nearest":                 nil,

@@ -56,7 +56,7 @@ func pair(b []byte, i int) uint16 {
 // quoteColon is the pair of bytes after a member name.
 const quoteColon = '"' | ':'<<8
 
-// plainEnd returns the first position at or after i of a quote, a backslash or a control character. Most strings are
+// plainEnd returns the position of the first quote, backslash or control character at or after i. Most strings are
 // shorter than the sixteen bytes of one iteration, so the branch is well predicted.
 func plainEnd(b []byte, i int) int {
 	for {
@@ -67,8 +67,9 @@ func plainEnd(b []byte, i int) int {
 	}
 }
 
-// plainEndAt is plainEnd for a caller that already has the mask of the first eight bytes. Half of all strings end there. The
-// compiler inlines small functions only, so this one is separate from the functions that compute the mask.
+// plainEndAt is plainEnd for a caller that already has the mask of the first eight bytes. Half of all strings end
+// within these bytes. The compiler inlines only small functions, so this function is separate from the functions that
+// compute the mask.
 func plainEndAt(b []byte, i int, mask uint64) int {
 	if mask != 0 {
 		return i + indexOf(mask)

@@ -7,25 +7,25 @@ const (
 	// position without checking the length. The end of the data looks like a byte that cannot occur in JSON.
 	pad = 32
 
-	idleBuffer   = 512      // for a waiting stream, enough for a bookmark event
+	idleBuffer   = 512      // for an idle stream; large enough for a bookmark event
 	streamBuffer = 64 << 10 // for a stream that is receiving data
 	largeBuffer  = 1 << 20  // a larger buffer is replaced after its large frame
 )
 
 // buffer holds the part of a stream that is being scanned. The owner advances pos, and fill appends data. fill may move
-// the data, so positions relative to data[0] are invalid after it. Positions relative to mark stay valid.
+// the data, so it invalidates positions relative to data[0]. Positions relative to mark stay valid.
 type buffer struct {
 	src  io.Reader
 	data []byte // data[:end] contains data, followed by pad zero bytes
-	idle []byte // is used as data while there is nothing to scan
+	idle []byte // used as data while there is nothing to scan
 	end  int
-	pos  int   // of the next byte
-	mark int   // of the first byte to keep, or negative to keep nothing before pos
-	base int64 // the offset of data[0] in the stream
-	max  int   // the maximum number of bytes to keep
+	pos  int   // position of the next byte
+	mark int   // position of the first byte to keep, or negative to keep no bytes before pos
+	base int64 // offset of data[0] in the stream
+	max  int   // maximum number of bytes to keep
 
-	err      error // the first error of the reader
-	srcErr   error // the error of src
+	err      error // first error of the reader
+	srcErr   error // error returned by src
 	tooLarge bool
 }
 

@@ -8,9 +8,9 @@ import (
 // SyntaxError reports invalid JSON, truncated JSON, or a value of an unexpected kind. It contains at most one byte of
 // the text.
 type SyntaxError struct {
-	Offset   int64  // in the stream, in bytes
-	Expected string // at Offset
-	Found    string // at Offset
+	Offset   int64  // byte offset in the stream
+	Expected string // expected syntax at Offset
+	Found    string // syntax found at Offset
 	Err      error  // io.ErrUnexpectedEOF if the text was truncated
 }
 
@@ -22,7 +22,7 @@ func (e *SyntaxError) Unwrap() error { return e.Err }
 
 // LimitError reports a frame that is larger than the limit.
 type LimitError struct {
-	Offset int64 // of the frame's first byte in the stream
+	Offset int64 // byte offset of the frame in the stream
 	Limit  int   // in bytes
 }
 
@@ -34,7 +34,7 @@ func (e *LimitError) Error() string {
 // the source.
 func (r *Reader) Err() error { return r.err }
 
-// Fail records an error if there is none yet. It returns false.
+// Fail records err unless an error was recorded before. It returns false.
 func (r *Reader) Fail(err error) bool {
 	if r.err == nil {
 		r.err = err

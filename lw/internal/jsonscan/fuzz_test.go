@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// chunks is a source that returns text in chunks. It takes their sizes from cuts, in a cycle.
+// chunks is a source that returns text in chunks. It cycles through cuts for their sizes.
 type chunks struct {
 	text, cuts string
 	reads      int
@@ -82,10 +82,10 @@ func (w *walker) text(start int) {
 	}
 }
 
-// valid replaces invalid UTF-8 with U+FFFD, like encoding/json.
+// valid returns text with invalid UTF-8 replaced by U+FFFD, like encoding/json.
 func valid(text []byte) string { return string([]rune(string(text))) }
 
-// walk reads a stream like readReference, but with a Reader.
+// walk returns the frames, tokens and error that a Reader reads from a stream. readReference is its reference.
 func walk(src io.Reader, skipFrom int) (frames, tokens []string, err error) {
 	r := New(src, testLimit)
 	defer r.Release()
@@ -98,8 +98,8 @@ func walk(src io.Reader, skipFrom int) (frames, tokens []string, err error) {
 	return frames, w.tokens, r.Err()
 }
 
-// FuzzReference compares the Reader with the reference implementation: frames, tokens and the offset of the first
-// error. It splits the text at arbitrary positions.
+// FuzzReference checks that the Reader and the reference implementation agree on frames, tokens and the offset of the
+// first error. It splits the text at arbitrary positions.
 func FuzzReference(f *testing.F) {
 	for _, text := range []string{
 		`{"a":[1,-2.5e+3,true,false,null,{}],"b\u00e9\n":"\ud83d\ude42"} [] "x"1 2`, `{"a" : [ 1 , "b" ] , "c" : { } }`,
@@ -133,7 +133,7 @@ func FuzzReference(f *testing.F) {
 	})
 }
 
-// The pods are too long for a seed of a fuzz test, and the buffer must move while it reads them.
+// The Pods are too long for a fuzz seed. They make the buffer move.
 func TestPodsAgreeWithReference(t *testing.T) {
 	text := ""
 	for _, pod := range sample.Pods(3, 20) {

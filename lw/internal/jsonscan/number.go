@@ -48,7 +48,7 @@ func (r *Reader) number() {
 	}
 }
 
-// digits steps over a sequence of digits. It returns false if there are none.
+// digits steps over a sequence of digits. It returns false if the sequence is empty.
 func (r *Reader) digits() (found bool) {
 	for isDigit(r.at()) {
 		r.pos++

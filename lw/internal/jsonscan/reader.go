@@ -9,19 +9,19 @@ const maxDepth = 1000
 type Reader struct {
 	buffer
 	depth int
-	kinds [maxDepth/64 + 1]uint64 // one bit for each level, set for an object
+	kinds [maxDepth/64 + 1]uint64 // one bit for each level: 1 for an object, 0 for an array
 }
 
 // Span is a part of the current frame.
 type Span struct {
 	Start, End int
-	Escaped    bool // the part contains escape sequences
+	Escaped    bool // the span contains escape sequences
 }
 
 // New returns a reader of src. No frame may be larger than limit, in bytes. The caller must call [Reader.Release].
 //
-// The compiler must not inline New. Otherwise it could place the reader on the stack of the caller, and a goroutine that waits
-// for events should have a small stack.
+// The compiler must not inline New. Otherwise it could place the reader on the stack of the caller, and a goroutine
+// that blocks until the next event should have a small stack.
 //
 //go:noinline
 func New(src io.Reader, limit int) *Reader {
@@ -34,12 +34,13 @@ func NewText(text []byte, limit int) *Reader {
 	return &Reader{buffer: buffer{data: data, end: copy(data, text), max: limit, srcErr: io.EOF}}
 }
 
-// Within returns a reader of a frame without copying it. Another reader must have validated the frame and must keep it.
+// Within returns a reader of a frame without copying it. Another reader must have validated the frame and must keep it
+// in memory.
 func Within(frame []byte) Reader {
 	return Reader{buffer: buffer{data: frame[:len(frame)+pad], end: len(frame), srcErr: io.EOF}}
 }
 
-// Source returns the source of the stream. It is nil for texts.
+// Source returns the source of the stream, or nil for a reader from [NewText].
 func (r *Reader) Source() io.Reader { return r.src }
 
 // Begin moves to the next frame and marks its first byte. It blocks until that byte arrives. At the end of the stream it

@@ -12,7 +12,7 @@ import (
 
 const testLimit = 64 << 20
 
-// skipText validates a text that must contain one value.
+// skipText validates text, which must contain one value.
 func skipText(text string) error {
 	r := NewText([]byte(text), testLimit)
 	r.Mark()
@@ -47,7 +47,7 @@ func TestLimitsNesting(t *testing.T) {
 	require.NoError(t, skipText("["+strings.Repeat(nested(100)+",", 20)+"1]"), "siblings do not add to the depth")
 }
 
-// The depths include the limit of one call of skip.
+// The depths include the maximum depth of one call of skip.
 func TestBracketsMustMatch(t *testing.T) {
 	for _, levels := range []int{1, 2, mostOpen - 1, mostOpen, mostOpen + 1, 63, 64, 65, 126, 127, 190, maxDepth} {
 		for _, inner := range []string{`{}`, `[]`, `1`, ` { } `} {
@@ -88,7 +88,7 @@ func TestStopsReadingAfterError(t *testing.T) {
 	}
 }
 
-// counter returns a text and then endless white space. It counts the reads.
+// counter is a reader of a string followed by endless white space. It counts the reads.
 type counter struct {
 	text  string
 	reads int
@@ -126,7 +126,7 @@ func TestBufferShrinksAfterLargeFrame(t *testing.T) {
 	for range 1500 {
 		require.True(t, frame(r))
 	}
-	require.Len(t, r.data, streamBuffer, "the stream still has data")
+	require.Len(t, r.data, streamBuffer, "the buffer keeps its size while data arrives")
 	for frame(r) {
 	}
 	require.Equal(t, io.EOF, r.Err())
@@ -142,7 +142,7 @@ func TestStreamsDoNotShareBuffers(t *testing.T) {
 		}
 	}
 	one, other := stream("one"), stream("other")
-	for range 2000 { // enough to need many buffers
+	for range 2000 { // needs many buffers
 		one()
 	}
 	for range 2000 {

@@ -10,7 +10,7 @@ type reference struct {
 	text     string
 	pos      int
 	depth    int
-	skipFrom int      // a value at this depth or deeper is one token
+	skipFrom int      // a value at this depth or deeper counts as one token
 	tokens   []string // in the order of the text
 }
 

@@ -102,7 +102,7 @@ func (r *Reader) toNext(i int) ([]byte, int) {
 	return r.resume()
 }
 
-// skipSpace is toNext, optimized for text without white space.
+// skipSpace does the same as toNext, but is faster for text without white space.
 func (r *Reader) skipSpace(b []byte, i int) ([]byte, int) {
 	if b[i] > ' ' {
 		return b, i

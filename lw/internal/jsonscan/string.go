@@ -57,8 +57,8 @@ func (r *Reader) Content(at Span) []byte {
 	return text
 }
 
-// finishString steps over the rest of a string and its closing quote. It begins at the position that plainEnd returned.
-// It reports whether the string has escape sequences.
+// finishString steps over the rest of a string and its closing quote, from the position that plainEnd returned. It
+// reports whether the string has escape sequences.
 func (r *Reader) finishString() (escaped bool) {
 	for {
 		switch c := r.data[r.pos]; {

@@ -34,7 +34,7 @@ func (r *Reader) More() bool {
 	return r.expectedNext(closing == '}')
 }
 
-// take steps over c. If the next byte is another one, it records an error and returns false.
+// take steps over c. If the next byte is not c, it records an error and returns false.
 func (r *Reader) take(c byte, expected string) bool {
 	if r.err != nil {
 		return false
@@ -46,7 +46,7 @@ func (r *Reader) take(c byte, expected string) bool {
 	return true
 }
 
-// expectedNext records that a comma or a closing bracket was expected.
+// expectedNext records that a comma or a closing bracket was expected. It returns false.
 func (r *Reader) expectedNext(object bool) bool {
 	if object {
 		return r.Expected("',' or '}'")

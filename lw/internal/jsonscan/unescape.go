@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// Unescape appends the content of a JSON string to dst. text is the part between the quotes and must be valid. Lone
+// Unescape appends to dst the content of a JSON string. text is the part between the quotes and must be valid. Lone
 // surrogates and invalid UTF-8 become U+FFFD, like in encoding/json.
 func Unescape(dst, text []byte) []byte {
 	for i := 0; i < len(text); {
@@ -26,7 +26,8 @@ func Unescape(dst, text []byte) []byte {
 	return dst
 }
 
-// unescapeOne decodes one escape sequence, or two that form a surrogate pair.
+// unescapeOne decodes one escape sequence, or two that form a surrogate pair. It returns the character and the number
+// of bytes read.
 func unescapeOne(text []byte) (r rune, size int) {
 	switch text[1] {
 	case 'b':

@@ -37,8 +37,8 @@ func isDelimiter(c byte) bool { return c <= ' ' || c == ',' || c == '}' || c == 
 // bracketEnd returns the position after the bracket that matches the one before i. The text must be valid. Indexes call
 // it for each object that arrives, so it processes eight bytes at once, except near backslashes.
 func bracketEnd(text string, i int) int {
-	b := unsafe.Slice(unsafe.StringData(text), len(text)) // never written, because it aliases text
-	open, inside := 1, uint64(0)                          // all bits of inside are set within a string
+	b := unsafe.Slice(unsafe.StringData(text), len(text)) // never written, because b and text share memory
+	open, inside := 1, uint64(0)                          // inside is all ones within a string, and otherwise zero
 	for {
 		for ; i+8 <= len(b); i += 8 {
 			x := load(b, i)
@@ -46,7 +46,7 @@ func bracketEnd(text string, i int) int {
 			if equal(low, ascii, '\\') != 0 {
 				break
 			}
-			quotes := equal(low, ascii, '"') >> 7 * ones // the lowest bit of each byte is set if the number of quotes up to it is odd
+			quotes := equal(low, ascii, '"') >> 7 * ones // the lowest bit of each byte is set if the number of quotes up to that byte is odd
 			outside := ascii &^ (quotes<<7 ^ inside)
 			inside ^= -(quotes >> 56 & 1)
 			low &^= ones * ('{' - '[') // turns braces into brackets
@@ -76,8 +76,8 @@ func bracketEnd(text string, i int) int {
 	}
 }
 
-// closedAt counts the brackets of two masks, in the order of the text. It stops at the bracket that closes the last
-// open one. It returns the number of open brackets and the index of that bracket, or 8.
+// closedAt counts the brackets of two masks, in the order of the text, and stops at the bracket that closes the last
+// open one. It returns the number of open brackets and the index of that bracket, or 8 if a bracket stays open.
 func closedAt(opening, closing uint64, open int) (left, index int) {
 	for at := opening | closing; at != 0; at &= at - 1 {
 		if lowest := at & -at; opening&lowest != 0 {

@@ -14,9 +14,9 @@ const (
 type Field struct {
 	Number int
 	Type   int    // Bytes or another wire type
-	Start  int    // of the tag
-	Value  int    // of the content, after the length
-	End    int    // after the value
+	Start  int    // position of the tag
+	Value  int    // position of the content, after the length
+	End    int    // position after the value
 	Int    uint64 // the value of a varint
 }
 

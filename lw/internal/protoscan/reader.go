@@ -8,7 +8,7 @@ import (
 )
 
 const (
-	readAhead   = 1 << 10  // bytes, for lengths and tags between frames
+	readAhead   = 1 << 10  // buffer size for lengths and tags between frames, in bytes
 	pooledFrame = 64 << 10 // larger buffers are not pooled
 )
 
@@ -16,7 +16,7 @@ var frames = sync.Pool{New: func() any { return new([pooledFrame]byte) }}
 
 // LimitError reports a frame that is larger than the limit.
 type LimitError struct {
-	Offset int64 // of the frame in the stream
+	Offset int64 // byte offset of the frame in the stream
 	Limit  int   // in bytes
 }
 
@@ -47,11 +47,11 @@ func New(src io.Reader, limit int) *Reader {
 	return &Reader{src: src, limit: limit}
 }
 
-// Err returns the first error. It is [io.EOF] if the stream ended between frames, and [ErrTruncated] if it ended cleanly
-// within one. Otherwise it is the error of the source.
+// Err returns the first error. It is [io.EOF] if the stream ended between frames, and [ErrTruncated] if it ended
+// cleanly within a frame. Otherwise it is the error of the source.
 func (r *Reader) Err() error { return r.err }
 
-// Fail records an error if there is none yet. It returns false.
+// Fail records err unless an error was recorded before. It returns false.
 func (r *Reader) Fail(err error) bool {
 	if r.err == nil {
 		r.err = err
@@ -186,7 +186,7 @@ func (r *Reader) Release() {
 	r.frame = nil
 }
 
-// readFull fills p from the source. Unlike io.ReadFull, it returns the error of the source as it is.
+// readFull fills p from the source. Unlike io.ReadFull, it returns the error of the source unchanged.
 func (r *Reader) readFull(p []byte) (n int, err error) {
 	for n < len(p) && err == nil {
 		var more int

@@ -107,7 +107,7 @@ func TestFindErrors(t *testing.T) {
 		"componentstatuses": "componentstatuses cannot be watched: the server only supports get, list",
 		"cs":                "componentstatuses cannot be watched: the server only supports get, list",
 		"bindings":          "bindings cannot be watched: the server only supports create",
-		"pdos":              `the server has no resource "pdos"; did you mean pods, odds?`,
+		"pdos":              `the server has no resource "pdos"; did you mean pods?`,
 		"podd":              `the server has no resource "podd"; did you mean pods, odds?`,
 		"deploys":           `the server has no resource "deploys"; did you mean deployments?`,
 		"nosuch":            `the server has no resource "nosuch"`,

@@ -50,8 +50,14 @@ func TestLine(t *testing.T) {
 	require.Equal(t, ""+
 		"12:00:00.123   ADDED      Pod         shop/web-0        Pending\n"+
 		"12:00:00.123   MODIFIED   Node        n            2m   NotReady\n"+
-		"12:00:00.123   DELETED    ConfigMap   shop/x       0s\n", printed(t, "line", &Options{}, events...))
-	require.Equal(t, "\x1b[2m12:00:00.123\x1b[0m   \x1b[31mDELETED\x1b[0m    ConfigMap   shop/x   \x1b[2m0s\x1b[0m\n", printed(t, "line", &Options{Color: true}, events[2]))
+		"12:00:00.123   DELETED    ConfigMap   shop/x       0s   0 keys\n", printed(t, "line", &Options{}, events...))
+	require.Equal(t, "\x1b[2m12:00:00.123\x1b[0m   \x1b[31mDELETED\x1b[0m    ConfigMap   shop/x   \x1b[2m0s\x1b[0m   0 keys\n", printed(t, "line", &Options{Color: true}, events[2]))
+}
+
+func TestEventLine(t *testing.T) {
+	const text = `{"kind":"Event","apiVersion":"events.k8s.io/v1","metadata":{"name":"web-0.1","namespace":"shop"},"type":"Warning","reason":"BackOff","note":"restarting","eventTime":"2026-11-21T11:50:00.000000Z","series":{"count":4,"lastObservedTime":"2026-11-21T11:59:55.123456Z"},"regarding":{"kind":"Pod","name":"web-0"}}`
+	require.Equal(t, "12:00:00.123   ADDED      5s (x4 over 10m)   Warning   BackOff   shop   pod/web-0   restarting\n",
+		printed(t, "line", &Options{Namespaces: true}, added(t, "events.events.k8s.io", text)))
 }
 
 func TestStates(t *testing.T) {
@@ -63,6 +69,17 @@ func TestStates(t *testing.T) {
 		`{"status":{"conditions":[{"type":"Ready","status":"True"}]}}`:    "Ready",
 		`{"status":{"conditions":[{"type":"Ready","status":"Unknown"}]}}`: "NotReady",
 		`{}`: "",
+		`{"kind":"Node","spec":{"unschedulable":true},"status":{"nodeInfo":{"kubeletVersion":"v1.36.0"},"conditions":[{"type":"DiskPressure","status":"False"},{"type":"Ready","status":"True"},{"type":"Odd","status":"True"}]}}`: "Ready,SchedulingDisabled v1.36.0",
+		`{"kind":"DaemonSet","status":{"numberReady":2,"desiredNumberScheduled":5}}`:                                             "2/5 ready",
+		`{"kind":"StatefulSet","spec":{"replicas":3},"status":{}}`:                                                               "0/3 ready",
+		`{"kind":"Job","spec":{"completions":2},"status":{"succeeded":1}}`:                                                       "1/2",
+		`{"kind":"Job","spec":{"completions":2},"status":{"succeeded":2,"conditions":[{"type":"Complete","status":"True"}]}}`:    "Complete 2/2",
+		`{"kind":"Service","spec":{"type":"ClusterIP","clusterIP":"10.0.0.1"}}`:                                                  "ClusterIP 10.0.0.1",
+		`{"kind":"Service","spec":{"type":"ExternalName","externalName":"db.test"}}`:                                             "ExternalName db.test",
+		`{"kind":"ConfigMap","data":{"a":"1"},"binaryData":{"b":"","c":""}}`:                                                     "3 keys",
+		`{"kind":"Secret","data":{"a":""}}`:                                                                                      "1 key",
+		`{"kind":"Secret"}`:                                                                                                      "0 keys",
+		`{"kind":"X","status":{"conditions":[{"type":"NamesAccepted","status":"True"},{"type":"Established","status":"True"}]}}`: "Established",
 	} {
 		o, err := lw.ParseObject([]byte(object))
 		require.NoError(t, err)

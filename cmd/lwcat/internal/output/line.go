@@ -3,18 +3,19 @@ package output
 import (
 	"strconv"
 	"time"
-
-	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
 // clock is the format of times for people. It omits the date.
 const clock = "15:04:05.000"
 
-// newLine returns the human-readable format: time, event type, kind, object, age and state.
+// newLine returns the human-readable format: time, event type, kind, object, age and state. Events have other columns.
 func newLine(_ string, opts *Options) (Format, error) {
 	bare := *opts
 	bare.NoHeaders = true // all kinds share one table
 	return newTable(&bare, func(e *Event) row {
+		if e.Object.Kind() == "Event" {
+			return eventRow(e, opts)
+		}
 		var r row
 		r.add("TIME", e.Time.Format(clock), faint)
 		r.add("EVENT", e.Type.String(), typeColor(e.Type))
@@ -26,18 +27,17 @@ func newLine(_ string, opts *Options) (Format, error) {
 	}), nil
 }
 
-// age returns the object's age at the time of the event, for example "5s", "3m" or "12d". It returns "" without a
-// creation timestamp.
-func age(e *Event) string {
-	created, err := time.Parse(time.RFC3339, e.Object.Get("metadata.creationTimestamp").String())
+// age returns the object's age at the time of the event, for example "5s", "3m" or "12d".
+func age(e *Event) string { return since(e.Time, e.Object.Get("metadata.creationTimestamp").String()) }
+
+// since formats the time since a timestamp in the largest unit that has a value of 2 or more. It returns "" without a
+// valid timestamp.
+func since(now time.Time, timestamp string) string {
+	then, err := time.Parse(time.RFC3339, timestamp)
 	if err != nil {
 		return ""
 	}
-	return formatDuration(e.Time.Sub(created))
-}
-
-// formatDuration formats a duration in its largest unit that has a value of 2 or more.
-func formatDuration(d time.Duration) string {
+	d := now.Sub(then)
 	for _, unit := range []struct {
 		name string
 		of   time.Duration
@@ -47,31 +47,4 @@ func formatDuration(d time.Duration) string {
 		}
 	}
 	return strconv.Itoa(max(0, int(d/time.Second))) + "s"
-}
-
-// summarize returns the state of an object in one or two words.
-func summarize(object *lw.Object) string {
-	if object.Get("metadata.deletionTimestamp").Exists() {
-		return "Terminating"
-	}
-	if reason := object.Get("status.containerStatuses[0].state.waiting.reason"); reason.Exists() {
-		return reason.String()
-	}
-	if phase := object.Get("status.phase"); phase.Exists() {
-		return phase.String()
-	}
-	if wanted := object.Get("spec.replicas"); wanted.Exists() {
-		ready := object.Get("status.readyReplicas").Int()
-		return strconv.FormatInt(ready, 10) + "/" + wanted.String() + " ready"
-	}
-	for condition := range object.Get("status.conditions").Elements() {
-		switch {
-		case condition.Get("type").String() != "Ready":
-		case condition.Get("status").String() == "True":
-			return "Ready"
-		default:
-			return "NotReady"
-		}
-	}
-	return ""
 }

@@ -2,6 +2,7 @@ package output
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -11,6 +12,10 @@ import (
 // newJSONPath returns the format that prints one line per event: the result of a JSONPath template.
 // It prints nothing if the result is empty.
 func newJSONPath(text string, opts *Options) (Format, error) {
+	first := strings.TrimPrefix(strings.TrimLeft(text, "{ "), "range ")
+	if path := strings.TrimLeft(first, " $@."); strings.HasPrefix(path, "items[") || strings.HasPrefix(path, "items}") {
+		return nil, errors.New("lwcat formats one object at a time: write {.metadata.name} instead of {.items[*].metadata.name}")
+	}
 	parsed, err := jsonpath.Parse(text)
 	if err != nil {
 		return nil, err

@@ -94,6 +94,9 @@ func Names() (names []string) {
 // A format with an argument can also read the argument from a file: "jsonpath-file=PATH".
 func New(spec string, opts *Options) (Format, error) {
 	name, argument, given := strings.Cut(spec, "=")
+	if name == "json" {
+		name = "jsonl" // kubectl's name
+	}
 	for _, format := range formats {
 		fromFile := name == format.name+"-file" && format.argument != ""
 		if format.name != name && !fromFile {

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"slices"
 	"strings"
+	"time"
 	"unicode"
 	"unicode/utf8"
 )
@@ -13,6 +14,7 @@ type row struct {
 	headers, cells []string
 	colors         []color
 	columns        *columns
+	when           time.Time // Flush sorts by this time
 }
 
 func (r *row) add(header, cell string, c color) {
@@ -86,6 +88,7 @@ func (t *table) Print(_ *bufio.Writer, e *Event) {
 
 // Flush implements [Flusher].
 func (t *table) Flush(out *bufio.Writer) {
+	slices.SortStableFunc(t.pending, func(a, b row) int { return a.when.Compare(b.when) })
 	for _, r := range t.pending {
 		if !r.columns.printed {
 			r.columns.printed = true

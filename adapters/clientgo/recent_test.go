@@ -1,0 +1,28 @@
+package clientgo
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestStructsAreReleasedWithoutCollections requires that an idle program, whose garbage collector does not run, releases the structs
+// that it has read.
+func TestStructsAreReleasedWithoutCollections(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r, first, second := newRecent(), &decoded{}, &decoded{}
+		r.keep(first, "struct")
+		r.keep(second, "struct")
+		time.Sleep(keepFor - time.Second)
+		r.keep(second, "struct")
+		time.Sleep(2 * time.Second)
+		require.False(t, first.kept.Load())
+		require.True(t, second.kept.Load(), "the struct was read two seconds ago")
+		time.Sleep(keepFor)
+		synctest.Wait()
+		require.False(t, second.kept.Load())
+		require.Empty(t, r.kept)
+	})
+}

@@ -1,0 +1,176 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	certificates "github.com/cert-manager/cert-manager/pkg/apis/certmanager/v1"
+	cmmeta "github.com/cert-manager/cert-manager/pkg/apis/meta/v1"
+	admission "k8s.io/api/admissionregistration/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+const (
+	namespaces = 40
+	injectable = 20 // webhook configurations that ask for the CA of a Certificate
+	writers    = 8  // concurrent requests
+)
+
+// cluster writes the objects that the operator reads.
+type cluster struct{ client.Client }
+
+func newCluster(config *rest.Config) (*cluster, error) {
+	config = rest.CopyConfig(config)
+	config.QPS = -1
+	c, err := client.New(config, client.Options{Scheme: scheme()})
+	return &cluster{c}, err
+}
+
+// fill creates namespaces, n Certificates with their Secrets, and the webhook configurations.
+func (c *cluster) fill(ctx context.Context, n int) error {
+	var objects []client.Object
+	for i := range n {
+		objects = append(objects, secret(i), certificate(i))
+	}
+	for i := range injectable {
+		objects = append(objects, webhooks(i))
+	}
+	for i := range namespaces {
+		if err := c.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace(i)}}); err != nil {
+			return err
+		}
+	}
+	return inParallel(objects, func(object client.Object) error { return c.Create(ctx, object) })
+}
+
+// clearCABundles undoes the work of the operator.
+func (c *cluster) clearCABundles(ctx context.Context) error {
+	for i := range injectable {
+		if err := c.Delete(ctx, webhooks(i)); err != nil && !apierrors.IsNotFound(err) {
+			return err
+		}
+		if err := c.Create(ctx, webhooks(i)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// injected reports whether the operator has done all of its work.
+func (c *cluster) injected(ctx context.Context) (bool, error) {
+	var list admission.ValidatingWebhookConfigurationList
+	if err := c.List(ctx, &list); err != nil {
+		return false, err
+	}
+	for _, item := range list.Items {
+		if len(item.Webhooks[0].ClientConfig.CABundle) == 0 {
+			return false, nil
+		}
+	}
+	return len(list.Items) == injectable, nil
+}
+
+// inParallel calls do for all objects and returns one of the errors.
+func inParallel(objects []client.Object, do func(client.Object) error) error {
+	next, failed := make(chan client.Object), make(chan error, writers)
+	var running sync.WaitGroup
+	for range writers {
+		running.Go(func() {
+			for object := range next {
+				if err := do(object); err != nil {
+					failed <- err
+					return
+				}
+			}
+		})
+	}
+	defer running.Wait()
+	defer close(next)
+	for _, object := range objects {
+		select {
+		case next <- object:
+		case err := <-failed:
+			return err
+		}
+	}
+	return nil
+}
+
+func namespace(i int) string { return fmt.Sprintf("team-%d", i%namespaces) }
+func named(i int) string     { return fmt.Sprintf("certificate-%d", i) }
+
+func certificate(i int) *certificates.Certificate {
+	name := named(i)
+	made := &certificates.Certificate{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: namespace(i), Name: name,
+			Labels: map[string]string{
+				"app.kubernetes.io/name": name, "app.kubernetes.io/instance": name + "-production",
+				"app.kubernetes.io/managed-by": "Helm", "helm.sh/chart": "service-1.14.2", "team": namespace(i),
+			},
+		},
+		Spec: certificates.CertificateSpec{
+			SecretName: name + "-tls",
+			CommonName: name + ".example.com",
+			Duration:   &metav1.Duration{Duration: 90 * 24 * time.Hour},
+			IssuerRef:  cmmeta.IssuerReference{Name: "internal-ca", Kind: "ClusterIssuer", Group: "cert-manager.io"},
+			Usages:     []certificates.KeyUsage{certificates.UsageDigitalSignature, certificates.UsageServerAuth},
+			PrivateKey: &certificates.CertificatePrivateKey{Algorithm: certificates.ECDSAKeyAlgorithm, Size: 256},
+		},
+	}
+	for _, place := range []string{"", ".svc", ".svc.cluster.local", ".eu.example.com", ".us.example.com"} {
+		made.Spec.DNSNames = append(made.Spec.DNSNames, name+"."+namespace(i)+place, "*."+name+"."+namespace(i)+place)
+	}
+	return made
+}
+
+func secret(i int) *corev1.Secret {
+	name := named(i)
+	return &corev1.Secret{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: namespace(i), Name: name + "-tls",
+			Annotations: map[string]string{
+				certificates.CertificateNameKey: name, certificates.CommonNameAnnotationKey: name + ".example.com",
+				certificates.IssuerNameAnnotationKey: "internal-ca", certificates.IssuerKindAnnotationKey: "ClusterIssuer",
+				certificates.AltNamesAnnotationKey: strings.Join(certificate(i).Spec.DNSNames, ","),
+			},
+		},
+		Type: corev1.SecretTypeTLS,
+		Data: map[string][]byte{"ca.crt": text(1200), "tls.crt": text(1800), "tls.key": text(230)},
+	}
+}
+
+// text returns n random bytes of text.
+func text(n int) []byte {
+	var all []byte
+	for len(all) < n {
+		all = append(all, rand.Text()...)
+	}
+	return all[:n]
+}
+
+// webhooks returns a configuration that asks for the CA of one Certificate.
+func webhooks(i int) *admission.ValidatingWebhookConfiguration {
+	none, path := admission.SideEffectClassNone, "/validate"
+	name := fmt.Sprintf("webhook-%d.example.com", i)
+	return &admission.ValidatingWebhookConfiguration{
+		ObjectMeta: metav1.ObjectMeta{
+			Name:        name,
+			Annotations: map[string]string{certificates.WantInjectAnnotation: namespace(i) + "/" + named(i)},
+		},
+		Webhooks: []admission.ValidatingWebhook{{
+			Name: name, SideEffects: &none, AdmissionReviewVersions: []string{"v1"},
+			ClientConfig: admission.WebhookClientConfig{
+				Service: &admission.ServiceReference{Namespace: namespace(i), Name: "webhook", Path: &path},
+			},
+		}},
+	}
+}

@@ -1,0 +1,90 @@
+package main
+
+import (
+	"context"
+	"time"
+
+	certificates "github.com/cert-manager/cert-manager/pkg/apis/certmanager/v1"
+	"github.com/cert-manager/cert-manager/pkg/controller/cainjector"
+	corev1 "k8s.io/api/core/v1"
+	apiextensions "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	clientgo "k8s.io/client-go/kubernetes/scheme"
+	apiservices "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
+
+	listwatch "github.com/seed-6d2a410a/listwatch/adapters/controllerruntime"
+	"github.com/seed-6d2a410a/listwatch/bench/internal/harness"
+)
+
+// limit bounds the time until the work is done.
+const limit = 2 * time.Minute
+
+// task is one run of the operator.
+type task struct {
+	Kubeconfig string
+	Listwatch  bool
+	After      time.Duration // how long the operator runs after its work is done
+}
+
+// scheme has all types that the operator and the benchmark use.
+func scheme() *runtime.Scheme {
+	s := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{
+		clientgo.AddToScheme, certificates.AddToScheme, apiextensions.AddToScheme, apiservices.AddToScheme,
+	} {
+		harness.Must(add(s))
+	}
+	return s
+}
+
+// run starts the operator and measures this process.
+func run(t task) (r result) {
+	ctx := context.Background()
+
+	config := connect(t.Kubeconfig)
+	config.UserAgent = "cert-manager-cainjector/v1.21.2" // its first part is the operator's field manager
+	c := harness.MustGet(newCluster(config))
+	stop := sampling(&r.Samples)
+	began, cpu := time.Now(), harness.CPUTime()
+	mgr := harness.MustGet(ctrl.NewManager(config, t.options()))
+	harness.Must(cainjector.RegisterAllInjectors(ctx, mgr, cainjector.SetupOptions{
+		EnableCertificatesDataSource: true,
+		EnabledReconcilersFor: map[string]bool{
+			cainjector.MutatingWebhookConfigurationName: true, cainjector.ValidatingWebhookConfigurationName: true,
+			cainjector.APIServiceName: true, cainjector.CustomResourceDefinitionName: true,
+		},
+	}))
+	go func() { harness.Must(mgr.Start(ctx)) }()
+	for !harness.MustGet(c.injected(ctx)) {
+		if time.Since(began) > limit {
+			panic("the operator does not work")
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	r.Done = time.Since(began).Seconds()
+	time.Sleep(t.After)
+	r.CPU = (harness.CPUTime() - cpu).Seconds()
+	r.PeakRSS = harness.PeakRSS()
+	stop()
+	r.RSS = r.Samples[len(r.Samples)-1].RSS
+	r.Heap = harness.Heap()
+	return r
+}
+
+// options are those of cert-manager's own main function.
+func (t task) options() ctrl.Options {
+	options := ctrl.Options{
+		Scheme:  scheme(),
+		Metrics: server.Options{BindAddress: "0"},
+		Cache:   cache.Options{ReaderFailOnMissingInformer: true},
+		Client:  client.Options{Cache: &client.CacheOptions{DisableFor: []client.Object{&corev1.Secret{}}}},
+	}
+	if t.Listwatch {
+		options.NewCache = listwatch.NewCache
+	}
+	return options
+}

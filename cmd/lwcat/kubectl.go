@@ -1,0 +1,34 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+)
+
+// fromKubectl converts arguments in kubectl's form, for example "get pods web-0" to "pods/web-0". It also returns a hint
+// with the short form. Like in kubectl, get lists once unless -w is set.
+func (c *config) fromKubectl(flags *pflag.FlagSet, args []string) (names []string, hint string) {
+	if len(args) == 0 || !slices.Contains([]string{"get", "list", "describe", "watch"}, args[0]) {
+		return args, ""
+	}
+	verb, names := args[0], slices.Clone(args[1:])
+	if len(names) > 1 && !strings.Contains(names[0], "/") {
+		for i, name := range names[1:] {
+			names[i+1] = names[0] + "/" + name
+		}
+		names = names[1:]
+	}
+	short := append([]string{"lwcat"}, names...)
+	if verb != "watch" && !c.limits.watch && !c.limits.hasGoal() {
+		c.limits.once = true
+		short = append(short, "--once")
+	}
+	if verb == "describe" && !flags.Changed("output") {
+		c.output.name = "yaml"
+		short = append(short, "-o yaml")
+	}
+	return names, fmt.Sprintf("hint: lwcat needs no %q: write %q", verb, strings.Join(short, " "))
+}

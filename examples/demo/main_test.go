@@ -1,0 +1,35 @@
+package main
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/seed-6d2a410a/listwatch/lw"
+	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
+	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
+)
+
+func TestResourceVersionsOfEarlierRunsHaveExpired(t *testing.T) {
+	server, err := lwtest.Start(nil)
+	require.NoError(t, err)
+	defer server.Close()
+	expireEarlierRuns(server)
+	for range 10 {
+		_, err := server.Put("pods", `{"metadata":{"name":"a"}}`)
+		require.NoError(t, err)
+	}
+	transport, err := lwhttp.New(server.URL, nil)
+	require.NoError(t, err)
+	defer transport.Close()
+	pods, err := lw.NewClient(transport, lw.Pods(""), lw.RawCodec{}, nil)
+	require.NoError(t, err)
+	for event := range lw.ListAndWatch(context.Background(), pods, &lw.Options{ResumeFrom: "5"}) {
+		if event.Interruption != nil {
+			require.ErrorIs(t, event.Interruption.Err, lw.ErrExpired)
+			break
+		}
+		require.Equal(t, lw.WatchStarted, event.Type)
+	}
+}
