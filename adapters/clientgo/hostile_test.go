@@ -45,14 +45,14 @@ func TestFlappingProxy(t *testing.T) {
 	})
 }
 
-// trial is one run of an informer with a handler against a server.
+// trial runs an informer with a handler against a server.
 type trial struct {
 	*testing.T
 	server servers.Server
 
 	mu       sync.Mutex
 	values   map[string]string // the state after all events of the handler
-	versions map[string]int    // of each name, the highest value so far
+	versions map[string]int    // highest value of each name so far
 	requests []time.Time
 	causes   []error
 }
@@ -102,7 +102,7 @@ func (r *trial) run(server *servers.Running, proxy *flapping) {
 	r.check()
 }
 
-// follow starts an informer whose handler is the trial. The returned func stops the informer.
+// follow starts an informer whose handler is the trial and returns it. The returned func stops the informer.
 func (r *trial) follow(server http.RoundTripper) (informer cache.SharedIndexInformer, stop func()) {
 	r.values, r.versions = map[string]string{}, map[string]int{}
 	clientset := simulatedClient(r.T, &recorded{r, server}, protobufConfig("http://simulated"))
@@ -123,14 +123,15 @@ func (r *trial) follow(server http.RoundTripper) (informer cache.SharedIndexInfo
 	}
 }
 
-// converges waits until the store and the events equal the server's state, for as long as the engine's promises say.
+// converges waits until the store and the events equal the server's state. It waits as long as the engine's guarantees
+// allow.
 func (r *trial) converges(server *servers.Running, informer cache.SharedIndexInformer) {
 	bound := 15 * time.Minute
 	if r.server.Restart {
 		bound = 27 * time.Minute
 	}
 	time.Sleep(bound)
-	for range 60 { // the last change may be on its way
+	for range 60 { // the last change may not have arrived yet
 		synctest.Wait()
 		if r.equals(server, informer) {
 			return
@@ -155,7 +156,7 @@ func (r *trial) check() {
 	for i := range r.requests {
 		for k := i; k < len(r.requests); k++ {
 			w := r.requests[k].Sub(r.requests[i])
-			if float64(k-i+1) > 13+w.Seconds() { // the engine's limit, and a request that was rejected with 406
+			if float64(k-i+1) > 13+w.Seconds() { // the engine's limit, plus a request that was rejected with 406
 				require.Failf(r, "request storm", "%d requests in %v", k-i+1, w)
 			}
 		}
@@ -164,7 +165,7 @@ func (r *trial) check() {
 		require.NotErrorIs(r, cause, context.Canceled)
 	}
 	for _, cause := range r.server.Causes {
-		if !errors.Is(cause, lw.ErrWatchClosed) { // client-go does not report it either
+		if !errors.Is(cause, lw.ErrWatchClosed) { // client-go does not report this error either
 			require.ErrorIs(r, errors.Join(r.causes...), cause)
 		}
 	}
@@ -196,8 +197,8 @@ func (r *trial) OnDelete(obj any) {
 	})
 }
 
-// event checks that an event continues the events before it. The state of an object goes back only if the server sends an
-// older state.
+// event checks that an event continues the previous events. The state of an object goes back only if the server sends
+// an older state.
 func (r *trial) event(before string, obj any) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -17,7 +17,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// counted is a type of objects that counts how often it is decoded.
+// counted is an object type that counts how often its objects are decoded.
 type counted struct {
 	metav1.TypeMeta
 	metav1.ObjectMeta
@@ -67,7 +67,8 @@ func TestReadersShareStructs(t *testing.T) {
 	runtime.KeepAlive(first)
 }
 
-// TestReadStructsSurviveCollections requires that a struct lives on for some time after it was read, and is freed then.
+// TestReadStructsSurviveCollections checks that a struct stays in memory for some time after it was read, and is then
+// freed.
 func TestReadStructsSurviveCollections(t *testing.T) {
 	informer := countedInformer(t)
 	var late atomic.Bool
@@ -95,7 +96,7 @@ func TestReadStructsSurviveCollections(t *testing.T) {
 	})
 }
 
-// TestMemoryReturns requires that nothing keeps a stopped informer alive, even if structs were read.
+// TestMemoryReturns checks that a stopped informer is freed, even if structs were read.
 func TestMemoryReturns(t *testing.T) {
 	for name, extras := range map[string]Extras{
 		"no options": {},

@@ -9,7 +9,7 @@ import (
 // keepFor is how long a struct stays decoded after a read, even if the garbage collector runs.
 const keepFor = 10 * time.Second
 
-// recent keeps structs alive for some time after a read. A program that reads the same objects again does not decode them again.
+// recent keeps structs in memory for some time after a read, so that repeated reads need not decode them again.
 type recent struct {
 	now func() time.Time
 
@@ -18,7 +18,7 @@ type recent struct {
 	waiting bool // a timer will call drop
 }
 
-// kept is a struct that is kept alive.
+// kept is a struct that recent keeps in memory.
 type kept struct {
 	of    *decoded
 	value any
@@ -26,7 +26,7 @@ type kept struct {
 
 func newRecent() *recent { return &recent{now: time.Now} }
 
-// keep keeps a struct that was just read. It takes no lock if the struct is kept already.
+// keep keeps a struct that was just read. It takes no locks if the struct is already kept.
 func (r *recent) keep(of *decoded, value any) {
 	of.read.Store(r.now().UnixNano())
 	if of.kept.Swap(true) {
@@ -38,7 +38,7 @@ func (r *recent) keep(of *decoded, value any) {
 	r.wait()
 }
 
-// wait starts a timer, unless it runs already. The timer does not keep the recent alive. It does not depend on the garbage
+// wait starts a timer unless a timer is running. The timer does not keep r in memory. It does not depend on the garbage
 // collector, which runs only every two minutes in an idle program.
 func (r *recent) wait() {
 	if r.waiting {
@@ -53,7 +53,7 @@ func (r *recent) wait() {
 	})
 }
 
-// drop drops the structs that were not read for keepFor.
+// drop releases the structs that were not read within keepFor.
 func (r *recent) drop() {
 	r.mu.Lock()
 	defer r.mu.Unlock()

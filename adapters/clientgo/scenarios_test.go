@@ -14,9 +14,9 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// The tests in this file repeat scenarios of client-go's tests. docs/drop-in.md has the list.
+// The tests in this file repeat scenarios of client-go's tests. docs/drop-in.md lists them.
 
-// TestAddedHandlerResyncs starts an informer and adds handlers with resync periods at the same time.
+// TestAddedHandlerResyncs starts an informer and concurrently adds handlers with resync periods.
 func TestAddedHandlerResyncs(t *testing.T) {
 	t.Parallel()
 	server := startServer(t)
@@ -39,8 +39,8 @@ func TestAddedHandlerResyncs(t *testing.T) {
 	}
 }
 
-// TestWatchDisruption loses the watch and all its events. The relist reports the differences to each handler, deletions last.
-// The store has the final state when a handler is called for the last difference.
+// TestWatchDisruption drops the watch and all of its events. The relist must report the differences to each handler,
+// with deletions last. When a handler receives the last difference, the store must have the final state.
 func TestWatchDisruption(t *testing.T) {
 	t.Parallel()
 	server := startServer(t)
@@ -74,7 +74,8 @@ func TestWatchDisruption(t *testing.T) {
 	require.ElementsMatch(t, []string{"shop/added", "shop/kept", "shop/updated"}, <-keys)
 }
 
-// TestTransformIsSetDuringStart sets a transform while the informer starts. It either applies to all objects or is rejected.
+// TestTransformIsSetDuringStart sets a transform while the informer starts. The transform must either apply to all
+// objects or be rejected.
 func TestTransformIsSetDuringStart(t *testing.T) {
 	server := startServer(t)
 	putPod(t, server, "a", "n1")
@@ -101,7 +102,7 @@ func TestTransformIsSetDuringStart(t *testing.T) {
 	}
 }
 
-// TestReadersDuringTransforms reads objects while a transform changes new ones.
+// TestReadersDuringTransforms reads objects while a transform changes new objects.
 func TestReadersDuringTransforms(t *testing.T) {
 	server := startServer(t)
 	informer := podInformer(t, server, nil)
@@ -130,7 +131,8 @@ func TestReadersDuringTransforms(t *testing.T) {
 	group.Wait()
 }
 
-// TestTransformToAnyType lets a transform return strings. The resourceVersion of the store advances with each event.
+// TestTransformToAnyType uses a transform that returns strings. The resourceVersion of the store must advance with each
+// event.
 func TestTransformToAnyType(t *testing.T) {
 	server := startServer(t)
 	putPod(t, server, "a", "n1")
@@ -147,8 +149,8 @@ func TestTransformToAnyType(t *testing.T) {
 	require.Equal(t, []any{"n2"}, informer.GetStore().List())
 }
 
-// TestStoreResourceVersionNeverDecreases drops watches and expires versions. Each handler call finds a store that is at
-// least as new as the object.
+// TestStoreResourceVersionNeverDecreases drops watches and expires resourceVersions. When a handler is called, the
+// store must be at least as new as the object.
 func TestStoreResourceVersionNeverDecreases(t *testing.T) {
 	t.Parallel()
 	server := startServer(t)
@@ -182,7 +184,7 @@ func TestStoreResourceVersionNeverDecreases(t *testing.T) {
 	eventually(t, func() bool { return informer.LastSyncResourceVersion() == versionOf(server) })
 }
 
-// TestRemovedHandlerMayPanic removes a handler during a call. The call then panics, which the handler recovers.
+// TestRemovedHandlerMayPanic removes a handler during a call. The call then panics, and the handler recovers.
 func TestRemovedHandlerMayPanic(t *testing.T) {
 	server := startServer(t)
 	informer := podInformer(t, server, nil)
@@ -204,7 +206,7 @@ func TestRemovedHandlerMayPanic(t *testing.T) {
 	require.Error(t, (<-recovered).(error))
 }
 
-// TestShutDownEventHandlerWaits requires that no call of a handler is in progress when ShutDownEventHandler returns.
+// TestShutDownEventHandlerWaits checks that no handler call is in progress when ShutDownEventHandler returns.
 func TestShutDownEventHandlerWaits(t *testing.T) {
 	server := startServer(t)
 	informer := podInformer(t, server, nil)
@@ -236,7 +238,7 @@ func TestShutDownEventHandlerWaits(t *testing.T) {
 	require.True(t, ended)
 }
 
-// TestStartAndStopOrders leaves no goroutine behind, which TestMain checks.
+// No goroutine may remain, which TestMain checks.
 func TestStartAndStopOrders(t *testing.T) {
 	server := startServer(t)
 	putPod(t, server, "a", "n1")

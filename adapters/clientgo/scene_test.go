@@ -25,7 +25,7 @@ func startServer(t *testing.T) *lwtest.Server {
 	return server
 }
 
-// wrappedClient returns a clientset that an informer can take requests from.
+// wrappedClient returns a clientset with a client from WrapHTTPClient.
 func wrappedClient(t *testing.T, config *rest.Config) kubernetes.Interface {
 	httpClient, err := rest.HTTPClientFor(config)
 	require.NoError(t, err)
@@ -34,7 +34,7 @@ func wrappedClient(t *testing.T, config *rest.Config) kubernetes.Interface {
 	return clientset
 }
 
-// protobufConfig returns a config with which clientsets request protobuf.
+// protobufConfig returns a config that makes clientsets request protobuf.
 func protobufConfig(host string) *rest.Config {
 	return &rest.Config{Host: host, ContentConfig: rest.ContentConfig{ContentType: runtime.ContentTypeProtobuf}}
 }
@@ -49,7 +49,7 @@ func podInformer(t *testing.T, server *lwtest.Server, indexers cache.Indexers) c
 	return NewSharedIndexInformer(listerOf(t, server, "pods"), &corev1.Pod{}, 0, indexers)
 }
 
-// start runs an informer until the test ends, or until the returned func is called. The func returns when the run has ended.
+// start runs an informer until the test ends or the returned func is called. The func blocks until the run has ended.
 func start(t *testing.T, informer cache.SharedIndexInformer) (stop func()) {
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan struct{})
@@ -86,7 +86,7 @@ func versionOf(server *lwtest.Server) string {
 	return version
 }
 
-// recorder is a handler that writes down each event as a line.
+// recorder is a handler that records each event as a line.
 type recorder struct {
 	mu     sync.Mutex
 	events []string

@@ -126,7 +126,7 @@ func TestDropManagedFields(t *testing.T) {
 	}
 }
 
-// TestInformerType requires the type name by which the kubebuilder tutorial recognizes informers of listwatch.
+// TestInformerType checks the type name by which the kubebuilder tutorial recognizes informers of listwatch.
 func TestInformerType(t *testing.T) {
 	c := startCache(t, startServer(t), cache.Options{})
 	informer, err := c.GetInformer(t.Context(), &corev1.Pod{})

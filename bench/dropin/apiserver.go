@@ -26,8 +26,8 @@ import (
 
 const (
 	realPods  = 1000
-	perSecond = 200 // changes
-	writers   = 4   // concurrent requests
+	perSecond = 200 // number of changes per second
+	writers   = 4   // number of concurrent requests
 	measured  = 30 * time.Second
 	settling  = 3 * time.Second
 	realGoal  = 0.65
@@ -64,7 +64,7 @@ func startKube() (*envtest.Environment, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = os.RemoveAll(folder) }() // its scripts have started the servers
+	defer func() { _ = os.RemoveAll(folder) }() // the servers have already read its scripts
 	if err := kubeassets.Write("..", folder); err != nil {
 		return nil, err
 	}
@@ -128,7 +128,7 @@ func createPods(ctx context.Context, clientset kubernetes.Interface) (keys []typ
 	return keys, nil
 }
 
-// change changes one Pod after the other until ctx ends. It returns the first error.
+// change changes one Pod after another until ctx is done. It returns the first error.
 func change(ctx context.Context, clientset kubernetes.Interface, pods []types.NamespacedName) error {
 	ticks := time.NewTicker(time.Second / perSecond)
 	defer ticks.Stop()
@@ -157,7 +157,7 @@ func change(ctx context.Context, clientset kubernetes.Interface, pods []types.Na
 	}
 }
 
-// measureReal measures the CPU time per event of one contender for a while.
+// measureReal returns the CPU time per event of one contender.
 func measureReal(t task) (r result) {
 	ctx := context.Background()
 	c := t.start(ctx)

@@ -25,10 +25,10 @@ type task struct {
 	URL                              string
 	Pods                             int
 	Listwatch, Unstructured, Handler bool
-	Kubeconfig                       string // of a kube-apiserver that takes the place of URL
+	Kubeconfig                       string // kubeconfig of a kube-apiserver that replaces URL
 }
 
-// objects returns an empty object and an empty list of the type that is measured.
+// objects returns an empty object and an empty list of the measured type.
 func (t task) objects() (client.Object, client.ObjectList) {
 	if !t.Unstructured {
 		return &corev1.Pod{}, &corev1.PodList{}
@@ -75,7 +75,7 @@ func measure(t task) (r result) {
 	}
 	runtime.GC()
 	r.ColdList = harness.CPUPer(t.Pods, list)
-	lists, gets := 10, 10*t.Pods // so many that each process collects garbage several times
+	lists, gets := 10, 10*t.Pods // high enough that each process collects garbage several times
 	r.List = harness.CPUPer(lists*t.Pods, func() {
 		for range lists {
 			list()
@@ -98,7 +98,7 @@ func measure(t task) (r result) {
 	return r
 }
 
-// start returns a running cache that makes no other requests than those of its informers.
+// start returns a running cache that sends only the requests of its informers.
 func (t task) start(ctx context.Context) cache.Cache {
 	mapper := meta.NewDefaultRESTMapper(nil)
 	mapper.Add(corev1.SchemeGroupVersion.WithKind("Pod"), meta.RESTScopeNamespace)

@@ -1,7 +1,7 @@
-// Dropin compares controller-runtime's cache over client-go's informers with the same cache over the adapter. Both receive typed
-// Pods as protobuf, and unstructured Pods as JSON, like custom resources.
+// Command dropin compares controller-runtime's cache over client-go's informers with the same cache over the adapter.
+// Both receive typed Pods as protobuf, and unstructured Pods as JSON, like custom resources.
 //
-// Each measurement has a process of its own. Lists come in one body.
+// Each measurement runs in a separate process. Each list has a single page.
 package main
 
 import (
@@ -16,9 +16,9 @@ import (
 
 var (
 	count  = flag.Int("objects", 10_000, "number of Pods")
-	rounds = flag.Int("rounds", 3, "number of rounds, whose medians are printed")
+	rounds = flag.Int("rounds", 3, "number of rounds; the median is printed")
 	real   = flag.Bool("apiserver", false, "measure the CPU time per event on the kube-apiserver of make e2e-server instead")
-	kinds  = flag.String("kinds", "typed,unstructured", "the tables to print")
+	kinds  = flag.String("kinds", "typed,unstructured", "names of the tables to print")
 )
 
 func main() {
@@ -55,7 +55,7 @@ type contender struct {
 	results   []result
 }
 
-// table measures both contenders in turns and prints their medians.
+// table measures both contenders alternately and prints their medians.
 func table(ctx context.Context, t task) error {
 	theirs, ours := &contender{}, &contender{listwatch: true}
 	name := func(c *contender) string { return fmt.Sprintf("listwatch %t", c.listwatch) }
@@ -82,7 +82,7 @@ func table(ctx context.Context, t task) error {
 	return rows.Flush()
 }
 
-// target returns the goal of a ratio, and whether the ratio meets the goal. It returns "" for a goal of zero.
+// target returns a string with the goal of a ratio and whether the ratio meets it. It returns "" for a goal of zero.
 func target(ratio, goal float64) string {
 	if goal == 0 {
 		return ""
@@ -97,12 +97,12 @@ func pick[T any](condition bool, yes, no T) T {
 	return no
 }
 
-// result has the figures of one process.
+// result contains the measurements of one process.
 type result struct {
 	SyncCPU, PeakRSS, Heap, HeapAfterList, PerEvent, Get, ColdList, List, Events float64
 }
 
-// figures are the rows of a table. typed and unstructured are the goals of their ratios, or zero.
+// figures lists the rows of a table. typed and unstructured are the goals of their ratios, or zero.
 var figures = []struct {
 	name                string
 	of                  func(result) float64

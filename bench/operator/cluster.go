@@ -20,8 +20,8 @@ import (
 
 const (
 	namespaces = 40
-	injectable = 20 // webhook configurations that ask for the CA of a Certificate
-	writers    = 8  // concurrent requests
+	injectable = 20 // number of webhook configurations that need the CA of a Certificate
+	writers    = 8  // number of concurrent requests
 )
 
 // cluster writes the objects that the operator reads.
@@ -51,7 +51,7 @@ func (c *cluster) fill(ctx context.Context, n int) error {
 	return inParallel(objects, func(object client.Object) error { return c.Create(ctx, object) })
 }
 
-// clearCABundles undoes the work of the operator.
+// clearCABundles reverts the work of the operator.
 func (c *cluster) clearCABundles(ctx context.Context) error {
 	for i := range injectable {
 		if err := c.Delete(ctx, webhooks(i)); err != nil && !apierrors.IsNotFound(err) {
@@ -157,7 +157,7 @@ func text(n int) []byte {
 	return all[:n]
 }
 
-// webhooks returns a configuration that asks for the CA of one Certificate.
+// webhooks returns a configuration that needs the CA of one Certificate.
 func webhooks(i int) *admission.ValidatingWebhookConfiguration {
 	none, path := admission.SideEffectClassNone, "/validate"
 	name := fmt.Sprintf("webhook-%d.example.com", i)

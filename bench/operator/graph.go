@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// The size of the graph, and of the margins for its labels.
+// These constants define the size of the graph and the margins for its labels.
 const (
 	width, height            = 720, 320
 	left, right, top, bottom = 60, 20, 50, 50

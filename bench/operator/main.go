@@ -1,5 +1,5 @@
-// Operator runs the cainjector of cert-manager, once with controller-runtime's own cache and once with the adapter. Both run
-// against a real kube-apiserver with the same Certificates and Secrets.
+// Command operator runs the cainjector of cert-manager, once with controller-runtime's own cache and once with the
+// adapter. Both run against a real kube-apiserver with the same Certificates and Secrets.
 //
 // It needs the servers of make e2e-server.
 package main
@@ -25,9 +25,9 @@ import (
 
 var (
 	count  = flag.Int("objects", 5_000, "number of Certificates, each with a Secret")
-	rounds = flag.Int("rounds", 3, "number of rounds, whose medians are printed")
+	rounds = flag.Int("rounds", 3, "number of rounds; the median is printed")
 	after  = flag.Duration("for", 20*time.Second, "how long each operator runs after its work is done")
-	graph  = flag.String("graph", "", "draw RSS over time in the last round into this SVG file")
+	graph  = flag.String("graph", "", "path of an SVG file that shows RSS over time in the last round")
 )
 
 func main() {
@@ -81,7 +81,7 @@ func startServer(ctx context.Context) (*envtest.Environment, string, error) {
 	if err != nil {
 		return nil, "", err
 	}
-	defer func() { _ = os.RemoveAll(folder) }() // the servers have been started from it
+	defer func() { _ = os.RemoveAll(folder) }() // the servers have already started
 	if err := kubeassets.Write("../..", folder); err != nil {
 		return nil, "", err
 	}

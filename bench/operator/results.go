@@ -13,7 +13,7 @@ type contender struct {
 	results   []result
 }
 
-// result has the figures of one run: seconds and bytes.
+// result contains the measurements of one run, in seconds and bytes.
 type result struct {
 	Done, CPU, PeakRSS, RSS, Heap float64
 	Samples                       []sample

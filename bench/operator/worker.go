@@ -20,7 +20,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/bench/internal/harness"
 )
 
-// limit bounds the time until the work is done.
+// limit is the maximum time until the work is done.
 const limit = 2 * time.Minute
 
 // task is one run of the operator.
@@ -30,7 +30,7 @@ type task struct {
 	After      time.Duration // how long the operator runs after its work is done
 }
 
-// scheme has all types that the operator and the benchmark use.
+// scheme returns a scheme with all types that the operator and the benchmark use.
 func scheme() *runtime.Scheme {
 	s := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{
@@ -41,7 +41,7 @@ func scheme() *runtime.Scheme {
 	return s
 }
 
-// run starts the operator and measures this process.
+// run runs the operator and returns the measurements of this process.
 func run(t task) (r result) {
 	ctx := context.Background()
 
@@ -75,7 +75,7 @@ func run(t task) (r result) {
 	return r
 }
 
-// options are those of cert-manager's own main function.
+// options returns the options of cert-manager's own main function.
 func (t task) options() ctrl.Options {
 	options := ctrl.Options{
 		Scheme:  scheme(),

@@ -130,7 +130,7 @@ func HeapAndStacks() float64 {
 	return float64(stats.HeapInuse + stats.StackInuse)
 }
 
-// collected reads the statistics after several collections. A second collection frees objects that had a finalizer.
+// collected returns the statistics after several collections. A second collection frees objects that had a finalizer.
 // Each collection halves stacks that are too large.
 func collected() (stats runtime.MemStats) {
 	for range 5 {

@@ -10,10 +10,10 @@ import (
 	"strings"
 )
 
-// ErrNotBuilt is the error of [Write] when the servers do not exist.
+// ErrNotBuilt is the error of [Write] if the servers do not exist.
 var ErrNotBuilt = errors.New("the kube-apiserver for tests is not built: run make e2e-server")
 
-// etcd translates the flags that envtest passes.
+// etcd is a script that translates the flags that envtest passes.
 const etcd = `#!/bin/sh
 if [ "$1" = --help ]; then exec '%[1]s/kube' help; fi
 for flag in "$@"; do
