@@ -66,7 +66,7 @@ func followAll(ctx context.Context, c *config, source *source, resources []lw.Re
 	for i, resource := range resources {
 		s := &stream{
 			config: c, number: i, resource: resource, kind: shortName(resource), out: out, limiter: limiter, progress: newProgress(file, resource, &c.resources),
-			reporter: reporter{name: resource.String(), status: status, meter: &meter{stats: stats}, verbose: c.log.verbose},
+			reporter: reporter{name: resource.String(), status: status, meter: &meter{stats: stats, resource: shortName(resource)}, verbose: c.log.verbose},
 		}
 		transport, now, end := source.newCollection()
 		s.now = now
