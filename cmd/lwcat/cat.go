@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"sync"
+	"sync/atomic"
 	"syscall"
 
 	"github.com/seed-6d2a410a/listwatch/cmd/lwcat/internal/recording"
@@ -61,19 +62,21 @@ func followAll(ctx context.Context, c *config, source *source, resources []lw.Re
 	stats := newStats()
 	out, limiter := newPrinter(c.output.format, stdout, status), newLimiter(&c.limits, len(resources))
 	var streams, progress sync.WaitGroup
-	missing := make([]error, len(resources)) // objects that do not exist
+	var failed atomic.Bool // a stream failed, and the others go on
 	for i, resource := range resources {
 		s := &stream{
 			config: c, number: i, resource: resource, kind: shortName(resource), out: out, limiter: limiter, progress: newProgress(file, resource, &c.resources),
-			reporter: reporter{name: resource.String(), status: status, meter: &meter{stats: stats}, verbose: c.log.verbose},
+			reporter: reporter{name: resource.String(), status: status, meter: &meter{stats: stats, resource: shortName(resource)}, verbose: c.log.verbose},
 		}
 		transport, now, end := source.newCollection()
 		s.now = now
 		streams.Go(func() {
 			defer end()
 			err := s.run(ctx, transport)
-			if _, ok := errors.AsType[*notFoundError](err); ok {
-				missing[i] = err
+			_, missing := errors.AsType[*notFoundError](err)
+			if _, rejected := errors.AsType[*streamError](err); missing || rejected && c.resources.keepGoing {
+				status.logError(source.withHint(ctx, err))
+				failed.Store(true)
 			} else if err != nil && !errors.Is(err, recording.ErrEnd) {
 				cancel(err) // the first error ends all streams
 			}
@@ -90,7 +93,10 @@ func followAll(ctx context.Context, c *config, source *source, resources []lw.Re
 	if c.log.stats {
 		fmt.Fprintln(status.out, stats.snapshot().json())
 	}
-	err = cmp.Or(err, file.commit(out), status.reportMissing(missing))
+	err = cmp.Or(err, file.commit(out))
+	if err == nil && failed.Load() {
+		return errFailed
+	}
 	if err == nil && source.player != nil {
 		return source.reportEnd(status)
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/seed-6d2a410a/listwatch/cache"
+	"github.com/seed-6d2a410a/listwatch/cmd/lwcat/internal/discovery"
 	"github.com/seed-6d2a410a/listwatch/cmd/lwcat/internal/output"
 	"github.com/seed-6d2a410a/listwatch/cmd/lwcat/internal/table"
 	"github.com/seed-6d2a410a/listwatch/internal/invalid"
@@ -76,11 +77,18 @@ func (s *stream) appendEvent(t lw.EventType, now time.Time, o, old *lw.Object) {
 	s.events = append(s.events, output.Event{Type: t, Time: now, Resource: s.kind, Object: o, Old: old, Row: s.row(o)})
 }
 
+// isAbsent reports whether an error means that a resource or a server does not exist. --wait retries after such errors.
+func isAbsent(err error) bool {
+	dial, isDial := errors.AsType[*net.OpError](err)
+	_, isUnknown := errors.AsType[*discovery.UnknownError](err)
+	return isDial && dial.Op == "dial" || isUnknown || errors.Is(err, lw.ErrNotFound)
+}
+
 // isFatal reports whether retrying cannot help with a startup error: a rejection, a malformed request, a missing credential or an
 // unreachable server.
 func (s *stream) isFatal(cause error) bool {
-	if dial, ok := errors.AsType[*net.OpError](cause); ok && dial.Op == "dial" {
-		return true
+	if isAbsent(cause) {
+		return !s.config.resources.wait
 	}
 	if _, ok := errors.AsType[*tls.CertificateVerificationError](cause); ok || isPlainHTTP(cause) {
 		return true

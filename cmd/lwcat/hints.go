@@ -33,6 +33,14 @@ func withHint(err error, hint string) error {
 	return &hintedError{err, hint}
 }
 
+// logError writes an error and its hint.
+func (s *status) logError(err error) {
+	s.logf("%v", err)
+	if hinted, ok := errors.AsType[*hintedError](err); ok {
+		s.logf("hint: %s", hinted.hint)
+	}
+}
+
 // connection is the loaded kubeconfig and the flags that selected it.
 type connection struct {
 	*kubeflags.Config

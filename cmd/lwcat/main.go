@@ -68,7 +68,7 @@ func exitCode(err error, config *config, status *status) int {
 		return exitDone
 	case errors.Is(err, errInterrupted):
 		return exitInterrupted
-	case errors.Is(err, errMissing):
+	case errors.Is(err, errFailed):
 		return exitError
 	case errors.Is(err, syscall.EPIPE): // the reader of the pipe has stopped, for example head
 		return exitDone
@@ -77,10 +77,7 @@ func exitCode(err error, config *config, status *status) int {
 		fmt.Fprintf(status.out, "lwcat: %v\nRun 'lwcat --help' for usage.\n", usage)
 		return exitUsage
 	}
-	status.logf("%v", err)
-	if hinted, ok := errors.AsType[*hintedError](err); ok {
-		status.logf("hint: %s", hinted.hint)
-	}
+	status.logError(err)
 	return exitError
 }
 

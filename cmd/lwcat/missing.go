@@ -22,19 +22,8 @@ func (e *notFoundError) Error() string {
 	return text
 }
 
-// errMissing reports that objects do not exist. Messages have named them.
-var errMissing = errors.New("objects are missing")
-
-// reportMissing logs the errors that are not nil. It returns errMissing if there are any.
-func (s *status) reportMissing(missing []error) (err error) {
-	for _, found := range missing {
-		if found != nil {
-			s.logf("%v", found)
-			err = errMissing
-		}
-	}
-	return err
-}
+// errFailed reports that a stream failed while the others went on. A message has named its error.
+var errFailed = errors.New("a resource failed")
 
 // count updates the number of existing objects.
 func (s *stream) count(changes []cache.Change[*lw.Object]) {

@@ -19,7 +19,8 @@ const discoveryTimeout = 90 * time.Second
 // maxRetryDelay is the longest delay between two attempts.
 const maxRetryDelay = 30 * time.Second
 
-// resolve returns the resources that the command line names. It retries server errors and status 429.
+// resolve returns the resources that the command line names. It retries server errors and status 429, and with
+// --wait also if a resource or the server does not exist.
 func (s *source) resolve(ctx context.Context, o *resourceOptions, status *status) ([]lw.Resource, error) {
 	for pause := time.Second; ; pause = min(2*pause, maxRetryDelay) {
 		asking, stop := context.WithTimeoutCause(ctx, discoveryTimeout, lw.ErrSilent)
@@ -33,10 +34,14 @@ func (s *source) resolve(ctx context.Context, o *resourceOptions, status *status
 			return nil, context.Cause(ctx)
 		}
 		refusal, ok := errors.AsType[*lw.StatusError](err)
-		if !ok || refusal.Code < http.StatusInternalServerError && refusal.Code != http.StatusTooManyRequests {
+		busy := ok && (refusal.Code >= http.StatusInternalServerError || refusal.Code == http.StatusTooManyRequests)
+		if !busy && !(o.wait && isAbsent(err)) {
 			return resources, err
 		}
-		wait := max(pause, refusal.RetryAfter)
+		wait := pause
+		if busy {
+			wait = max(pause, refusal.RetryAfter)
+		}
 		status.logf("%v; retrying in %v", err, wait)
 		select {
 		case <-time.After(wait):

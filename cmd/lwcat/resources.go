@@ -22,6 +22,8 @@ type resourceOptions struct {
 	metadataOnly  bool
 	about         string // with events: the object in --for
 	eventType     string
+	wait          bool
+	keepGoing     bool
 	replaying     bool // with --replay, resource names are optional
 }
 
@@ -32,6 +34,8 @@ func (o *resourceOptions) flags(set *pflag.FlagSet) {
 	set.StringVar(&o.fields, "field-selector", "", "`FIELDS`, for example spec.nodeName=n1")
 	set.StringVar(&o.about, "for", "", "with events: select the events about one `OBJECT`, for example pod/web-0")
 	set.StringVar(&o.eventType, "types", "", "with events: select `TYPE` Normal or Warning")
+	set.BoolVar(&o.wait, "wait", false, "wait for a resource or a server that does not exist yet")
+	set.BoolVar(&o.keepGoing, "keep-going", false, "if the server rejects one resource, follow the others; the exit code is then 1")
 	set.BoolVar(&o.metadataOnly, "metadata-only", false, "request only the metadata of objects")
 }
 

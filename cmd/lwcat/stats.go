@@ -3,6 +3,8 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -22,6 +24,8 @@ type metrics struct {
 	DecodeSeconds   float64 `json:"decodeSeconds"`  // from received bytes to decoded changes
 	MeanLagSeconds  float64 `json:"meanLagSeconds"` // from an event's bytes to its printed line
 	MaxLagSeconds   float64 `json:"maxLagSeconds"`
+
+	ChangesPerMinute map[string]float64 `json:"changesPerMinute"` // keyed by resource; the first list does not count
 }
 
 // stats collects the metrics of all streams.
@@ -32,13 +36,15 @@ type stats struct {
 	totalLag   time.Duration // of all printed events
 	decodeTime time.Duration
 
+	changes map[string]int64 // printed, keyed by resource
+
 	lists        int       // number of lists in progress
 	listsStarted time.Time // start of the first list in progress
 	received     int64     // objects received in these lists
 	remaining    int64     // objects not yet received, as reported by the server
 }
 
-func newStats() *stats { return &stats{started: time.Now()} }
+func newStats() *stats { return &stats{started: time.Now(), changes: map[string]int64{}} }
 
 func (s *stats) update(f func()) {
 	s.mu.Lock()
@@ -53,6 +59,10 @@ func (s *stats) snapshot() metrics {
 	f := s.metrics
 	f.Seconds = time.Since(s.started).Seconds()
 	f.EventsPerSecond, f.BytesPerSecond = float64(f.Events)/f.Seconds, float64(f.Bytes)/f.Seconds
+	f.ChangesPerMinute = map[string]float64{}
+	for resource, changes := range s.changes {
+		f.ChangesPerMinute[resource] = 60 * float64(changes) / f.Seconds
+	}
 	f.DecodeSeconds = s.decodeTime.Seconds()
 	if f.Events > 0 {
 		f.MeanLagSeconds = s.totalLag.Seconds() / float64(f.Events)
@@ -72,9 +82,13 @@ func (f metrics) json() string {
 // rates describes the metrics and the rates since an earlier snapshot.
 func (f metrics) rates(before metrics) string {
 	seconds := f.Seconds - before.Seconds
-	return fmt.Sprintf("%d events, %.0f/s, %s/s, max lag %.1f ms, %d relists, %d interruptions",
+	text := fmt.Sprintf("%d events, %.0f/s, %s/s, max lag %.1f ms, %d relists, %d interruptions",
 		f.Events, float64(f.Events-before.Events)/seconds, formatBytes(float64(f.Bytes-before.Bytes)/seconds),
 		1000*f.MaxLagSeconds, f.Relists, f.Interruptions)
+	for _, resource := range slices.Sorted(maps.Keys(f.ChangesPerMinute)) {
+		text += fmt.Sprintf(", %s %.1f/min", resource, f.ChangesPerMinute[resource])
+	}
+	return text
 }
 
 func formatBytes(n float64) string {
@@ -104,6 +118,7 @@ func (s *stats) progress() string {
 // meter measures one stream.
 type meter struct {
 	*stats
+	resource      string
 	listing       bool
 	lastRead      time.Time // when the last bytes arrived
 	decodeStarted time.Time // when decoding started
@@ -140,11 +155,17 @@ func (m *meter) decoded(t lw.EventType) {
 	m.decodeStarted = now
 }
 
-func (m *meter) printed(events int) {
+// printed counts printed events. They are changes unless they belong to the first list.
+func (m *meter) printed(events int, changes bool) {
 	m.decodeStarted = time.Now()
 	lag := m.decodeStarted.Sub(m.lastRead)
+	changed := events
+	if !changes {
+		changed = 0 // snapshots also show resources without changes
+	}
 	m.update(func() {
 		m.metrics.Events += int64(events)
+		m.changes[m.resource] += int64(changed)
 		m.totalLag += lag * time.Duration(events)
 		if events > 0 {
 			m.metrics.MaxLagSeconds = max(m.metrics.MaxLagSeconds, lag.Seconds())

@@ -51,7 +51,7 @@ func TestProgress(t *testing.T) {
 func TestMetrics(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		stats := newStats()
-		m := &meter{stats: stats}
+		m := &meter{stats: stats, resource: "pods"}
 		trace := new(lw.Trace)
 		m.addTo(trace)
 		for range 2 {
@@ -61,16 +61,20 @@ func TestMetrics(t *testing.T) {
 			time.Sleep(time.Second)
 			m.decoded(lw.Modified)
 			time.Sleep(2 * time.Second)
-			m.printed(1)
+			m.printed(1, true)
 		}
+		m.resource = "nodes"
+		m.printed(0, true)
 		var f metrics
 		require.NoError(t, json.Unmarshal([]byte(stats.snapshot().json()), &f))
 		require.Equal(t, metrics{
 			Seconds: 6, Events: 2, EventsPerSecond: 2. / 6, Objects: 2, Bytes: 6000, BytesPerSecond: 1000,
 			DecodeSeconds: 2, MeanLagSeconds: 3, MaxLagSeconds: 3,
+			ChangesPerMinute: map[string]float64{"pods": 20, "nodes": 0},
 		}, f)
 		line := f.rates(metrics{Seconds: 5, Events: 1, Bytes: 2000})
 		require.True(t, strings.HasPrefix(line, "2 events, 1/s, 4 kB/s, max lag 3000.0 ms"), line)
+		require.True(t, strings.HasSuffix(line, ", nodes 0.0/min, pods 20.0/min"), line)
 	})
 }
 
@@ -87,7 +91,7 @@ func TestDecodeTimeExcludesWaiting(t *testing.T) {
 		time.Sleep(time.Second)
 		m.decoded(lw.Added)
 		time.Sleep(time.Second) // printing
-		m.printed(1)
+		m.printed(1, false)
 		time.Sleep(time.Second)
 		m.decoded(lw.Modified)
 		time.Sleep(time.Hour)

@@ -141,7 +141,7 @@ func (s *stream) print(events []output.Event, flush bool) error {
 	if err := s.out.print(events, flush); err != nil {
 		return err
 	}
-	s.meter.printed(len(events))
+	s.meter.printed(len(events), s.synced)
 	return nil
 }
 

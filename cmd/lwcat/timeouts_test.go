@@ -3,9 +3,11 @@ package main
 import (
 	"context"
 	"io"
+	"net"
 	"net/http"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -56,6 +58,33 @@ func TestDiscoveryRetriesBusyServer(t *testing.T) {
 		require.Equal(t, []lw.Resource{lw.Pods("default")}, found)
 		require.Equal(t, 14*time.Second, time.Since(began), errs.String())
 		require.Equal(t, 2, strings.Count(errs.String(), "the server answered 503; retrying in 7s"), errs.String())
+	})
+}
+
+// absentTransport cannot connect for the first requests.
+type absentTransport struct{ busyTransport }
+
+func (a *absentTransport) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, error) {
+	body, err := a.busyTransport.Open(ctx, req)
+	if lw.IsPermanent(err) || err == nil {
+		return body, err
+	}
+	return nil, &net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}
+}
+
+// TestWaitsForServer checks that --wait retries until the server exists.
+func TestWaitsForServer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		began, server := time.Now(), &absentTransport{}
+		server.rejections.Store(4) // two per discovery attempt
+		var errs lockedBuffer
+		c := &config{resources: resourceOptions{names: []string{"pods"}, wait: true}}
+		found, err := (&source{transport: server, namespace: "default"}).resources(t.Context(), c, &status{out: &errs})
+		require.NoError(t, err)
+		require.Equal(t, []lw.Resource{lw.Pods("default")}, found)
+		require.Equal(t, 3*time.Second, time.Since(began), errs.String())
+		require.False(t, (&stream{config: c}).isFatal(lw.ErrNotFound))
+		require.True(t, (&stream{config: c}).isFatal(lw.ErrForbidden))
 	})
 }
 
