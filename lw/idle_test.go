@@ -13,9 +13,9 @@ import (
 // bursts is a stream that blocks before each of its strings.
 type bursts struct {
 	strings []string
-	waits func(p []byte) // replaces blocking, and receives the buffer passed to Read
-	reads func(p []byte)
-	at    int
+	waits   func(p []byte) // replaces blocking, and receives the buffer passed to Read
+	reads   func(p []byte)
+	at      int
 }
 
 func (b *bursts) Read(p []byte) (int, error) {
@@ -45,7 +45,7 @@ func TestIdleStreamHasSmallBuffer(t *testing.T) {
 	var waited []int
 	stream := &bursts{
 		strings: []string{bookmark, pod, pod + pod + pod, bookmark, pod[:len(pod)-1], "\n", large, pod, bookmark},
-		waits: func(p []byte) { waited = append(waited, len(p)) },
+		waits:   func(p []byte) { waited = append(waited, len(p)) },
 	}
 	s := newScanner(stream, 0)
 	events := 0
