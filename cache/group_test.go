@@ -171,7 +171,7 @@ func TestGroupStopsAfterSync(t *testing.T) {
 	})
 }
 
-func TestGroupContextEndsBeforeSync(t *testing.T) {
+func TestGroupIsCanceledBeforeSync(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var g Group
 		a := newRunner()
