@@ -26,7 +26,7 @@ type Informer[T lw.Keyed] struct {
 	notified  []*Registration[T]     // handlers that received the last event; only Run uses it
 }
 
-// NewInformer returns an informer with an empty store and no handlers. It makes no request before Run. opts may be nil.
+// NewInformer returns an informer with an empty store and no handlers. It sends no requests before Run. opts may be nil.
 func NewInformer[T lw.Keyed](source lw.ListerWatcher[T], opts *lw.Options) *Informer[T] {
 	return &Informer[T]{reflector: NewReflector(source, opts), synced: make(chan struct{})}
 }

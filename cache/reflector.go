@@ -21,7 +21,7 @@ type Reflector[T lw.Keyed] struct {
 	restored *savedState[T] // initial state of the next run; nil for none
 }
 
-// NewReflector returns a reflector with an empty store. It makes no request before Run or Changes. opts may be nil. The
+// NewReflector returns a reflector with an empty store. It sends no requests before Run or Changes. opts may be nil. The
 // reflector ignores opts.ResumeFrom and resumes from its store.
 func NewReflector[T lw.Keyed](source lw.ListerWatcher[T], opts *lw.Options) *Reflector[T] {
 	store, writer := NewStore[T](nil)

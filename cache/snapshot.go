@@ -49,7 +49,7 @@ func (s *Store[T]) freeze() *Snapshot[T] {
 	return taken
 }
 
-// invalidate discards the current snapshot, or marks it as changed by the list.
+// invalidate discards the current snapshot. During a list, it only records that the list has changed the store.
 func (s *Store[T]) invalidate() {
 	switch {
 	case s.beforeList != nil:
