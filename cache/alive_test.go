@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The name of an object shares the memory of its text. The store must not keep the whole text alive through the name of
-// an earlier state.
+// The name of an object shares the memory of its text. The store must not keep the text of an earlier state in memory
+// through this name.
 func TestModifiedObjectIsFreed(t *testing.T) {
 	store, writer := NewStore[*lw.Object](nil)
 	first := putAll(t, writer, lw.Added, "1")

@@ -34,7 +34,7 @@ type Change[T any] struct {
 	Old  T // Modified: the previous object; Deleted: the last known state
 	New  T // Added and Modified: the current object
 
-	// Initial marks an Added from the first list, or an Added for an object that existed before the handler was
+	// Initial marks an Added for an object of the first list, or for an object that existed before the handler was
 	// registered.
 	Initial bool
 

@@ -24,7 +24,8 @@ type (
 	thingQueued = queuedChange[*testObject]
 )
 
-// plainModel is the reference model of a queue. It keeps every change and merges them only when the handler takes one.
+// plainModel is the reference model of a queue. It keeps every change and merges changes only when the handler takes
+// one.
 type plainModel struct {
 	policy  Policy
 	filter  bool
@@ -34,8 +35,8 @@ type plainModel struct {
 
 func (m *plainModel) matches(o *testObject) bool { return o != nil && (!m.filter || o.matches) }
 
-// next returns the next change before the filter, and the number of queued changes that it consumes. n is zero if there
-// is nothing to take.
+// next returns the next change before the filter, and the number of queued changes that it consumes. n is zero if the
+// queue is empty.
 func (m *plainModel) next() (c thingQueued, n int) {
 	if m.policy != Coalesce && len(m.waiting) > 0 {
 		return m.waiting[0], 1
@@ -89,11 +90,11 @@ type sequence struct {
 	r        *Registration[*testObject]
 	model    plainModel
 	object   *testObject // the state in the store
-	reported *testObject // the last state that the handler received
-	last     int         // the last version, which is also the UID of a new object
+	reported *testObject // last state that the handler received
+	last     int         // last version, which is also the UID of a new object
 }
 
-// write queues a change like the informer.
+// write queues a change as the informer would.
 func (l *sequence) write(kind ChangeType, object *testObject) {
 	c := thingQueued{thingChange{Type: kind, Old: l.object, New: object}, l.object}
 	l.object = object
@@ -142,7 +143,8 @@ func (l *sequence) step(op byte) bool {
 	return true
 }
 
-// take takes the next change for the handler. It must equal the change of the model and be legal.
+// take passes the next change to the handler. The change must equal the model's change and must be legal. take returns
+// false if the queue is empty.
 func (l *sequence) take() bool {
 	var c thingChange
 	ok := false
@@ -186,7 +188,7 @@ func TestCoalesceSequences(t *testing.T) {
 	}
 }
 
-// runSequences runs all sequences that start with steps and have up to more further operations.
+// runSequences runs all sequences that start with steps and continue with up to more operations.
 func runSequences(t *testing.T, policy Policy, filter bool, ops, steps string, more int) {
 	opts := &HandlerOptions[*testObject]{Policy: policy}
 	if filter {
@@ -204,7 +206,7 @@ func runSequences(t *testing.T, policy Policy, filter bool, ops, steps string, m
 	if filter && l.object != nil && !l.object.matches {
 		l.object = nil
 	}
-	require.True(t, l.reported == l.object, "%s: the state of the handler differs from the store", steps)
+	require.True(t, l.reported == l.object, "%s: the handler's state differs from the store", steps)
 	for i := 0; more > 0 && i < len(ops); i++ {
 		runSequences(t, policy, filter, ops, steps+string(ops[i]), more-1)
 	}

@@ -9,7 +9,7 @@ import (
 type comparison[T any] struct {
 	version func(T) string    // nil if T has no resourceVersion
 	uid     func(T) string    // nil if T has no UID
-	equal   func(a, b T) bool // the method Equal of T; nil if it has none
+	equal   func(a, b T) bool // method Equal of T, or nil
 	byValue bool              // T supports ==
 }
 
@@ -72,8 +72,8 @@ func (c *comparison[T]) recreated(old, object T) bool {
 	return before != "" && now != "" && before != now
 }
 
-// unchanged reports whether object equals old, the stored object of the same key. Equal resourceVersions suffice only
-// for types without Equal. A restored backup can reuse resourceVersions, so doubtful disables that shortcut.
+// unchanged reports whether object equals old, the stored object with the same key. Equal resourceVersions suffice only
+// for types without Equal. After a backup is restored, resourceVersions can repeat, so doubtful disables that shortcut.
 func (c *comparison[T]) unchanged(old, object T, doubtful bool) bool {
 	if c.version != nil {
 		if version := c.version(object); version == "" || version != c.version(old) {
@@ -102,7 +102,7 @@ func (c *comparison[T]) identical(a, b T) bool {
 	return false
 }
 
-// equalValues compares with ==. It returns false if the values contain a type that does not support ==.
+// equalValues reports whether a == b. It returns false if the values contain a type that does not support ==.
 func equalValues(a, b any) (equal bool) {
 	defer func() { recover() }()
 	return a == b

@@ -15,8 +15,8 @@ func listed[T lw.Keyed](w *Writer[T], object T) []Change[T] {
 	return append(changes, w.fold(lw.Event[T]{Type: lw.Synced, ResourceVersion: "7"})...)
 }
 
-// After a restored backup, an object can have other content at the same resourceVersion. The store must compare the
-// content.
+// After a backup is restored, an object can have different content at the same resourceVersion. The store must compare
+// the content.
 func TestRestoredBackup(t *testing.T) {
 	parse := func(value string) *lw.Object {
 		object, err := lw.ParseObject([]byte(`{"metadata":{"name":"a","resourceVersion":"7"},"data":` + value + `}`))
@@ -30,7 +30,7 @@ func TestRestoredBackup(t *testing.T) {
 	require.Empty(t, listed(w, parse("2")))
 }
 
-// incomparable is an object without == and Equal.
+// incomparable is an object type without == and Equal.
 type incomparable struct {
 	value string
 	_     []int
@@ -59,7 +59,7 @@ func TestRestoredBackupOfOtherTypes(t *testing.T) {
 	}
 }
 
-// A later run must not resume from a resourceVersion before the list.
+// A later run must not resume from a resourceVersion that is older than the list.
 func TestListWithoutVersionClearsVersion(t *testing.T) {
 	s, w := NewStore[*lw.Object](nil)
 	w.Replace("7", object("a/x@1"))
@@ -69,7 +69,7 @@ func TestListWithoutVersionClearsVersion(t *testing.T) {
 	require.Empty(t, s.ResourceVersion())
 }
 
-// Objects may be missing if the bookmark came too early.
+// If the initial-events-end bookmark came too early, objects may be missing.
 func TestMisplacedEndBookmarkForcesList(t *testing.T) {
 	s, w := NewStore[*lw.Object](nil)
 	w.Replace("7")

@@ -22,7 +22,7 @@ func ExampleNewStore() {
 	before := books.Snapshot()
 	writer.Put(&Book{"0-13-419044-0", []string{"Donovan", "Kernighan"}})
 
-	fmt.Println("by Kernighan:", byAuthor.Len("Kernighan"), "and before:", byAuthor.In(before).Len("Kernighan"))
+	fmt.Println("by Kernighan:", byAuthor.Len("Kernighan"), "and in the snapshot:", byAuthor.In(before).Len("Kernighan"))
 	changes, err := cache.Diff(before, books.Snapshot())
 	if err != nil {
 		panic(err)
@@ -31,6 +31,6 @@ func ExampleNewStore() {
 		fmt.Println(d.Type, d.New.ISBN)
 	}
 	// Output:
-	// by Kernighan: 2 and before: 1
+	// by Kernighan: 2 and in the snapshot: 1
 	// Added 0-13-419044-0
 }

@@ -52,7 +52,7 @@ func ExampleSave() {
 	if err := cache.Save(&saved, first.Store().Snapshot(), origin, (*lw.Object).Raw); err != nil {
 		panic(err)
 	}
-	put(server, "shop", "web-1", "n1") // while no process runs
+	put(server, "shop", "web-1", "n1") // while no process is running
 
 	second := cache.NewReflector(client, nil)
 	if err := second.Restore(&saved, origin, lw.ParseObject); err != nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// A controller with two informers and two workers. With leader election, pass Run a context that ends when the lease is
-// lost.
+// This controller has two informers and two workers. With leader election, pass Run a context that is canceled when the
+// lease is lost.
 func ExampleGroup() {
 	server, client, end := serve("shop")
 	defer end()
@@ -28,14 +28,14 @@ func ExampleGroup() {
 	ctx, loseLease := context.WithCancel(context.Background())
 	work := func(ctx context.Context) error {
 		for key := range queue.Keys(ctx) {
-			fmt.Println("work on", key, "in a cache of", all.Store().Len())
+			fmt.Println("reconciling", key, "in a cache of", all.Store().Len())
 			loseLease()
 		}
 		return nil
 	}
-	fmt.Println(group.Run(ctx, work, work)) // no handler and no worker runs after this
+	fmt.Println(group.Run(ctx, work, work)) // after this, no handler or worker is running
 	// Output:
-	// work on shop/web-0 in a cache of 1
+	// reconciling shop/web-0 in a cache of 1
 	// context canceled
 }
 
@@ -58,12 +58,12 @@ func ExampleGroup_WaitSynced() {
 	// context canceled
 }
 
-// namespaces adds the method Synced to a MergedStore. Its store is synced when all sources are.
+// namespaces adds the method Synced to a MergedStore. Its store is synced when all sources are synced.
 type namespaces struct{ *cache.MergedStore[*lw.Object] }
 
 func (n namespaces) Synced() <-chan struct{} { return n.Store().Synced() }
 
-// A group runs a MergedStore or a Reflector that has a method Synced.
+// A group can run a MergedStore or a Reflector if it has a method Synced.
 func ExampleGroup_Add() {
 	server, client, end := serve("shop")
 	defer end()

@@ -10,7 +10,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// A filter reports an object that starts to match as Added, and one that stops matching as Deleted.
+// A filter reports an object that starts to match as Added, and an object that stops matching as Deleted.
 func ExampleHandlerOptions() {
 	server, client, end := serve("shop")
 	defer end()
@@ -27,7 +27,7 @@ func ExampleHandlerOptions() {
 	done := make(chan error)
 	go func() { done <- informer.Run(ctx) }()
 
-	put(server, "shop", "web-0", "") // not reported
+	put(server, "shop", "web-0", "") // does not match the filter
 	<-informer.Synced()
 	put(server, "shop", "web-0", "n1")
 	fmt.Println(<-told)
@@ -53,7 +53,7 @@ func ExampleInformer_Changes() {
 	for change := range informer.Changes(ctx, nil) {
 		switch change.Type {
 		case cache.Added:
-			fmt.Println("added", change.New.GetName(), "was there before:", change.Initial)
+			fmt.Println("added", change.New.GetName(), "existed before:", change.Initial)
 			put(server, "shop", "web-0", "n2")
 		case cache.Modified:
 			fmt.Println("moved from", change.Old.Get("spec.nodeName"), "to", change.New.Get("spec.nodeName"))
@@ -62,7 +62,7 @@ func ExampleInformer_Changes() {
 	}
 	<-done
 	// Output:
-	// added web-0 was there before: true
+	// added web-0 existed before: true
 	// moved from n1 to n2
 }
 

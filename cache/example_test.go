@@ -95,7 +95,7 @@ func ExampleInformer() {
 	informer := cache.NewInformer(client, nil)
 	informer.Handle(cache.Handler[*lw.Object]{
 		Added: func(pod *lw.Object, initial bool) {
-			fmt.Println("added", pod.GetName(), "was there before:", initial)
+			fmt.Println("added", pod.GetName(), "existed before:", initial)
 			if !initial {
 				cancel()
 			}
@@ -113,7 +113,7 @@ func ExampleInformer() {
 	}
 	fmt.Println(<-done)
 	// Output:
-	// added web-0 was there before: true
-	// added web-2 was there before: false
+	// added web-0 existed before: true
+	// added web-2 existed before: false
 	// context canceled
 }

@@ -31,10 +31,10 @@ func (r *Registration[T]) filter(change queuedChange[T]) (Change[T], bool) {
 	return change.Change, is
 }
 
-// matches reports whether the filter selects an object. If the filter panics, the panic is reported only if first is set,
-// so that it is reported once for each object.
+// matches reports whether the filter selects an object. If the filter panics, matches reports the panic only if first
+// is set, so that each object causes only one report.
 func (r *Registration[T]) matches(object T, first bool) (ok bool) {
-	ok = true // the result if the filter panics
+	ok = true // result if the filter panics
 	r.recoverPanic(first, func() { ok = r.opts.Filter(object) })
 	return ok
 }

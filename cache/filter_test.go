@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The panic is reported once for each state of an object. All changes of all handlers are still delivered.
+// The panic is reported once for each state of an object. All handlers still receive all other changes.
 func TestPanicInFilterKeepsOtherChanges(t *testing.T) {
 	withHarness(t, "x@1 y@2", func(t *testing.T, th *harness) {
 		var n, other log

@@ -66,7 +66,7 @@ func (w *Writer[T]) Replace(resourceVersion string, objects ...T) []Change[T] {
 
 // beginWrite locks the store for writing.
 func (s *Store[T]) beginWrite() {
-	clear(s.changes) // release the objects
+	clear(s.changes) // releases the objects
 	var none T
 	s.changes, s.removed = s.changes[:0], none
 	s.mu.Lock()
@@ -89,7 +89,8 @@ func (s *Store[T]) apply(event *lw.Event[T]) {
 	case lw.Synced:
 		s.endList()
 	}
-	// A list without a resourceVersion clears the previous one, because a watch cannot resume from before the list.
+	// A list without a resourceVersion clears the previous resourceVersion, because a watch must not resume from a
+	// state before the list.
 	if (event.ResourceVersion != "" || event.Type == lw.Synced) && event.ResourceVersion != s.state.version {
 		s.invalidate()
 		s.state.version = event.ResourceVersion
@@ -152,7 +153,7 @@ func (s *Store[T]) setListed(slot uint32) {
 }
 
 // distrust marks the state as unreliable after certain errors, so that the next run starts with a list. If
-// resourceVersions ran backwards, for example after a restored backup, a stored object may have changed at its
+// resourceVersions ran backwards, for example after a backup was restored, a stored object may have changed at its
 // resourceVersion. If the initial-events-end bookmark came too early, objects may be missing.
 func (s *Store[T]) distrust(cause error) {
 	if errors.Is(cause, invalid.ErrVersionRegressed) || errors.Is(cause, lw.ErrResourceVersionTooLarge) || errors.Is(cause, invalid.ErrNoInitialEnd) {
@@ -189,7 +190,7 @@ func (s *Store[T]) upsert(object T) {
 	s.setListed(slot)
 }
 
-// remove deletes an object. If the stored object has another UID, its own Deleted event was missed.
+// remove deletes an object. If the stored object has another UID, the Deleted event of the stored object was missed.
 func (s *Store[T]) remove(object T) {
 	key := s.key(object)
 	hash := s.hash(key)

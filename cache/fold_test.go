@@ -51,13 +51,13 @@ func TestReflectorChanges(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			withFixture(t, func(t *testing.T, s *fixture) {
 				require.Equal(t, c.want, s.run(c.lines...))
-				require.Empty(t, s.script.lines, "every response was requested")
+				require.Empty(t, s.script.lines, "the run must request every response")
 			})
 		})
 	}
 }
 
-// A relist decodes unchanged objects again, but the store keeps the previous pointers.
+// A relist decodes unchanged objects again, but the store must keep the previous pointers.
 func TestUnchangedObjectsAreKept(t *testing.T) {
 	withFixture(t, func(t *testing.T, s *fixture) {
 		first := map[lw.Key]*lw.Object{}

@@ -42,19 +42,19 @@ func TestIdleHandlerHasNoGoroutine(t *testing.T) {
 
 		th.informer.Handle(slow.handler(), nil)
 		synctest.Wait()
-		require.Equal(t, 1, countHandlerGoroutines(t), "a call is in progress")
+		require.Equal(t, 1, countHandlerGoroutines(t), "a handler call is in progress")
 		close(slow.block)
 
 		th.stop()
 		require.Error(t, <-th.err)
 		th.run()
 		th.expect("~x@4")
-		require.Equal(t, "~x@3>4", n.take(), "the change is delivered once")
+		require.Equal(t, "~x@3>4", n.take(), "the handler must receive the change once")
 		require.Equal(t, "+x@3! ~x@3>4", slow.take())
 	})
 }
 
-// The goroutine waits for the resync timer.
+// The goroutine blocks until the resync timer fires.
 func TestResyncingHandlerKeepsGoroutine(t *testing.T) {
 	withHarness(t, "x@1", func(t *testing.T, th *harness) {
 		var n log

@@ -34,7 +34,7 @@ type groupRun struct {
 	cause error         // the reason for the stop
 }
 
-// Add adds an [Informer] or a type with the same two methods. Run must block until ctx ends or the informer fails
+// Add adds an [Informer] or a type with the same two methods. Run must block until ctx is done or the informer fails
 // permanently, and return the cause. Synced returns a channel that is closed when the first list is complete. If the
 // informer fails, the error of Group.Run contains name. Add panics while the group runs.
 func (g *Group) Add(name string, informer interface {
@@ -51,23 +51,23 @@ func (g *Group) Add(name string, informer interface {
 
 // Run runs all informers. When all are synced, it starts each worker in a goroutine.
 //
-// Run stops when ctx ends, an informer fails permanently, or a worker returns an error. An informer fails permanently
-// if its Options.StopOn returns true. Run first cancels the context of the workers and waits for them. Then it ends all
-// streams and waits for the handler calls in progress. A worker can therefore still read current stores while it
-// finishes.
+// Run stops when ctx is done, an informer fails permanently, or a worker returns an error. An informer fails
+// permanently if its Options.StopOn returns true. Run first cancels the context of the workers and waits for them. Then
+// it ends all streams and waits until the handler calls in progress return. A worker can therefore still read current
+// stores while it finishes.
 //
 // When Run returns, all its goroutines have ended and no handler is being called. A program that has lost a leader
 // election can then release its lease. Handlers do not receive the changes that are still queued. A later Run resumes
 // from the stores and delivers them.
 //
-// Run returns context.Cause(ctx), the worker's error, or the informer's error with its name. Run panics if
-// the previous Run has not returned.
+// Run returns context.Cause(ctx), the worker's error, or the informer's error with its name. Run panics if the previous
+// Run has not returned.
 func (g *Group) Run(ctx context.Context, workers ...func(context.Context) error) error {
 	members, run := g.start()
 	defer g.stop()
 	working, fail := context.WithCancelCause(ctx)
 	defer fail(nil)
-	streaming, stop := context.WithCancel(context.WithoutCancel(ctx)) // outlives the workers
+	streaming, stop := context.WithCancel(context.WithoutCancel(ctx)) // stays active until the workers have returned
 	defer stop()
 	var streams, jobs sync.WaitGroup
 	if working.Err() == nil {
@@ -94,7 +94,7 @@ func (g *Group) Run(ctx context.Context, workers ...func(context.Context) error)
 }
 
 // WaitSynced blocks until all informers that were added are synced, and then returns nil. If Run stops first,
-// WaitSynced returns Run's error. If ctx ends first, it returns context.Cause(ctx). It may be called before Run.
+// WaitSynced returns Run's error. If ctx is done first, it returns context.Cause(ctx). It may be called before Run.
 func (g *Group) WaitSynced(ctx context.Context) error {
 	g.mu.Lock()
 	members, run := g.members, g.run()
@@ -102,7 +102,7 @@ func (g *Group) WaitSynced(ctx context.Context) error {
 	return waitSynced(ctx, members, run)
 }
 
-// waitSynced blocks until all members are synced, ctx ends or the run stops. run may be nil.
+// waitSynced blocks until all members are synced, ctx is done or the run stops. run may be nil.
 func waitSynced(ctx context.Context, members []member, run *groupRun) error {
 	var stopped chan struct{}
 	if run != nil {
@@ -110,7 +110,7 @@ func waitSynced(ctx context.Context, members []member, run *groupRun) error {
 	}
 	for _, m := range members {
 		if isClosed(m.Synced()) {
-			continue // even if ctx or the run has ended
+			continue // even if ctx is done or the run has ended
 		}
 		select {
 		case <-m.Synced():

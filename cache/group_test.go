@@ -18,8 +18,8 @@ type fakeRunner struct {
 	fail     chan error
 	runs     int
 	running  bool
-	notified bool          // ctx has ended
-	ending   chan struct{} // if not nil, Run returns only after it is closed
+	notified bool          // Run has noticed that ctx is done
+	ending   chan struct{} // if not nil, Run blocks until it is closed
 }
 
 func newRunner() *fakeRunner { return &fakeRunner{synced: make(chan struct{}), fail: make(chan error)} }
@@ -42,7 +42,7 @@ func (r *fakeRunner) Run(ctx context.Context) error {
 	}
 }
 
-// start runs a group and returns the channel that receives its error.
+// start runs a group in a goroutine and returns the channel that receives its error.
 func start(ctx context.Context, g *Group, workers ...func(context.Context) error) <-chan error {
 	ended := make(chan error, 1)
 	go func() { ended <- g.Run(ctx, workers...) }()
@@ -74,7 +74,7 @@ func TestGroupStartsWorkersWhenAllAreSynced(t *testing.T) {
 		ended := start(ctx, &g, work)
 		close(a.synced)
 		synctest.Wait()
-		require.Zero(t, working, "b is not synced")
+		require.Zero(t, working, "b is not synced yet")
 		require.Empty(t, waited)
 		close(b.synced)
 		synctest.Wait()
@@ -82,8 +82,8 @@ func TestGroupStartsWorkersWhenAllAreSynced(t *testing.T) {
 		require.NoError(t, <-waited)
 		stop(errWork)
 		require.Equal(t, errWork, <-ended)
-		for range 20 { // repeated, because a select chooses at random
-			require.NoError(t, g.WaitSynced(ctx), "all are synced, even though ctx and Run have ended")
+		for range 20 { // repeated, because select chooses a ready case at random
+			require.NoError(t, g.WaitSynced(ctx), "all are synced, even though ctx is done and Run has returned")
 		}
 	})
 }
@@ -107,10 +107,10 @@ func TestGroupStopsInOrder(t *testing.T) {
 		})
 		time.Sleep(2 * time.Minute)
 		synctest.Wait()
-		require.False(t, a.notified, "the worker has not returned")
+		require.False(t, a.notified, "a worker has not returned yet")
 		close(finish)
 		synctest.Wait()
-		require.Empty(t, ended, "a has not returned")
+		require.Empty(t, ended, "informer a has not returned yet")
 		close(a.ending)
 		require.Equal(t, context.DeadlineExceeded, <-ended)
 		require.False(t, a.running)
@@ -154,7 +154,7 @@ func TestGroupStopsWhenInformerFails(t *testing.T) {
 	})
 }
 
-// One informer fails after all are synced.
+// One informer fails after all informers are synced.
 func TestGroupStopsAfterSync(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var g Group
@@ -171,7 +171,7 @@ func TestGroupStopsAfterSync(t *testing.T) {
 	})
 }
 
-func TestGroupContextEndsBeforeSync(t *testing.T) {
+func TestGroupIsCanceledBeforeSync(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var g Group
 		a := newRunner()
@@ -191,7 +191,7 @@ func TestGroupContextEndsBeforeSync(t *testing.T) {
 		require.Equal(t, errWork, <-waited)
 		require.False(t, worked)
 
-		require.Equal(t, errWork, g.Run(ctx), "ctx ended before Run")
+		require.Equal(t, errWork, g.Run(ctx), "ctx was canceled before Run")
 		require.Equal(t, 1, a.runs, "nothing was started")
 		close(a.synced)
 		require.Equal(t, errWork, g.Run(ctx, func(context.Context) error { worked = true; return nil }))
@@ -224,7 +224,7 @@ func TestGroupRunsAgain(t *testing.T) {
 	})
 }
 
-// Run returns after the call in progress, and no further call follows.
+// Run returns after the call in progress returns, and no further call follows.
 func TestGroupWaitsForCallInProgress(t *testing.T) {
 	withHarness(t, "x@1 y@2", func(t *testing.T, th *harness) {
 		var g Group
@@ -276,7 +276,7 @@ func TestGroupMisuse(t *testing.T) {
 		ended := start(ctx, &g)
 		require.PanicsWithValue(t, "cache: Group.Add called during Run; add all informers before Run", func() { g.Add("b", newRunner()) })
 		require.PanicsWithValue(t, "cache: Group.Run called before the previous Run returned", func() { _ = g.Run(ctx) })
-		require.True(t, a.running, "a misuse must not stop the group")
+		require.True(t, a.running, "misuse must not stop the group")
 		stop()
 		<-ended
 		g.Add("b", newRunner()) // between two runs

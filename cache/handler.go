@@ -15,7 +15,8 @@ import (
 // The informer calls the funcs of a handler one at a time. Each handler has a goroutine, which exists only while
 // changes are queued. A func that ends its goroutine, for example with testing.T.FailNow, removes the handler.
 //
-// A func must not wait for a later call of the same handler. It must therefore not wait for Drain or Done of its own
+// A func must not wait for a later call of the same handler. It must therefore not wait for Drain or Done of the same
+// handler's
 // [Registration], or for [Informer.Synced]. Under [Block] it must not wait for a change of the store.
 type Handler[T any] struct {
 	Added    func(object T, initial bool)
@@ -36,9 +37,9 @@ func (h *Handler[T]) call(c Change[T]) {
 
 // HandlerOptions configures one handler. The zero value is valid.
 type HandlerOptions[T any] struct {
-	// Filter selects the objects that the handler receives. Nil selects all. An object that starts to match is reported
-	// as Added, and one that stops matching as Deleted. Filter runs in the goroutine of the handler, after Policy was
-	// applied. It may use the informer. It must always return the same result for the same object.
+	// Filter selects the objects that the handler receives. Nil selects all objects. An object that starts to match is
+	// reported as Added, and an object that stops matching as Deleted. Filter runs in the goroutine of the handler,
+	// after Policy was applied. It may use the informer. It must always return the same result for the same object.
 	Filter func(T) bool
 
 	Policy   Policy
@@ -49,8 +50,8 @@ type HandlerOptions[T any] struct {
 	Resync time.Duration
 
 	// OnPanic receives the value and the stack of a panic in Filter or in a func of the handler. The handler skips a
-	// change whose func panicked. It treats an object whose Filter panicked as matching, so that its change is not
-	// lost. Then the handler continues. If OnPanic is nil, a panic ends the program.
+	// change whose func panicked. If Filter panicked for an object, the handler treats the object as matching, so that
+	// its change is not lost. Then the handler continues. If OnPanic is nil, a panic ends the program.
 	OnPanic func(value any, stack []byte)
 }
 
@@ -96,16 +97,16 @@ func (r *Registration[T]) closeDone() { r.doneOnce.Do(func() { close(r.done) }) 
 // removed first.
 func (r *Registration[T]) Synced() <-chan struct{} { return r.synced }
 
-// Remove removes the handler from the informer. It discards queued changes and starts no further calls. Remove does not
-// wait for a call in progress. Wait for [Registration.Done] if that is needed. A handler may remove itself. Repeated
-// calls have no effect.
+// Remove removes the handler from the informer. It discards queued changes and prevents further calls. It does not wait
+// for a call in progress. To wait for that call, use [Registration.Done]. A handler may remove itself. Repeated calls
+// have no effect.
 func (r *Registration[T]) Remove() {
-	r.queue.close(true) // first, because a handler that the informer no longer lists could still be started
+	r.queue.close(true) // first, because the informer could still start the handler after removing it from its list
 	r.unregister(r, true)
 }
 
-// Drain removes the handler from the informer and blocks until it has processed its queued changes. If ctx ends first,
-// Drain returns context.Cause(ctx). The informer must be running.
+// Drain removes the handler from the informer and blocks until it has processed its queued changes. If ctx is done
+// first, Drain returns context.Cause(ctx). The informer must be running.
 func (r *Registration[T]) Drain(ctx context.Context) error {
 	r.queue.close(false)
 	r.unregister(r, false)
@@ -120,15 +121,15 @@ func (r *Registration[T]) Drain(ctx context.Context) error {
 // Done returns a channel that is closed after the handler was removed and its last call has returned.
 func (r *Registration[T]) Done() <-chan struct{} { return r.done }
 
-// Len returns the number of queued changes. It includes changes that Filter may drop.
+// Len returns the number of queued changes, including changes that Filter may drop.
 func (r *Registration[T]) Len() int {
 	r.queue.mu.Lock()
 	defer r.queue.mu.Unlock()
 	return r.queue.length
 }
 
-// changes yields the queued changes until ctx ends or the queue is closed and empty. If isParked is not nil, it also
-// ends when the queue is empty, and then sets *isParked.
+// changes yields the queued changes until ctx is done or the queue is closed and empty. If isParked is not nil, it also
+// ends when the queue becomes empty, and then sets *isParked.
 func (r *Registration[T]) changes(ctx context.Context, isParked *bool) iter.Seq[Change[T]] {
 	return func(yield func(Change[T]) bool) {
 		timer := newResyncTimer(r.opts.Resync)
@@ -160,7 +161,8 @@ func (r *Registration[T]) changes(ctx context.Context, isParked *bool) iter.Seq[
 	}
 }
 
-// run calls the funcs of the handler until ctx ends, the handler is removed or the queue is empty.
+// run calls the funcs of the handler until ctx is done, the handler is removed or the queue is empty. It reports
+// whether the goroutine must end because the queue is empty.
 func (r *Registration[T]) run(ctx context.Context) (parked bool) {
 	for change := range r.changes(ctx, &parked) {
 		r.recoverPanic(true, func() { r.handler.call(change) })

@@ -40,7 +40,7 @@ func (th *harness) run() {
 	synctest.Wait()
 }
 
-// expect sends events through the watch, in the syntax of [script], and waits until they are processed.
+// expect sends events through the watch, in the syntax of [script], and blocks until they are processed.
 func (th *harness) expect(words string) {
 	for word := range strings.FieldsSeq(words) {
 		th.send(word)
@@ -48,7 +48,7 @@ func (th *harness) expect(words string) {
 	}
 }
 
-// send sends events like expect, but does not wait.
+// send sends events like expect, but does not wait until they are processed.
 func (th *harness) send(words string) {
 	types := map[byte]lw.EventType{'+': lw.Added, '~': lw.Modified, '-': lw.Deleted}
 	for word := range strings.FieldsSeq(words) {

@@ -11,11 +11,11 @@ import (
 // it. All methods may be called concurrently.
 type Index[T any, K comparable] struct {
 	store    *Store[T]
-	position int // in the indexes of the store
+	position int // position among the indexes of the store
 	keys     func(T, []K) []K
 	seed     maphash.Seed
 	frozen   bool             // the index belongs to a snapshot
-	objects  *slots.Vector[T] // of the store or the snapshot
+	objects  *slots.Vector[T] // objects of the store or the snapshot
 	postings postings[K]
 
 	// The remaining fields belong to the writer of the store.
@@ -23,7 +23,7 @@ type Index[T any, K comparable] struct {
 	next      uint32
 	singleKey []uint32 // for each slot, one plus the cell of the object's only key, or zero if unknown
 	old, new  []K      // keys of the object before and after the current write
-	scratch   []K      // buffer for the keys func
+	scratch   []K      // buffer for the result of the keys func
 }
 
 // indexer is the interface between a store and its indexes.
@@ -34,9 +34,10 @@ type indexer[T any] interface {
 	freeze(objects *slots.Vector[T]) any // returns a frozen *Index for the objects of a snapshot
 }
 
-// NewIndex adds an index to a store, which keeps it up to date from then on. It may be called at any time. keys appends the keys of an object to a slice and
-// returns it. It may append none or several, and must always return the same keys for the same object. The store is
-// locked during the call, so keys must not use it. See [ByNamespace], [ByLabel], [ByOwner] and [ByField].
+// NewIndex adds an index to a store. From then on, the store keeps the index up to date. NewIndex may be called at any
+// time. keys appends the keys of an object to a slice and returns the slice. It may append none or several, and must
+// always return the same keys for the same object. The store is locked during the call, so keys must not use it. See
+// [ByNamespace], [ByLabel], [ByOwner] and [ByField].
 func NewIndex[T any, K comparable](store *Store[T], keys func(object T, to []K) []K) *Index[T, K] {
 	x := &Index[T, K]{store: store, keys: keys, seed: maphash.MakeSeed(), objects: &store.state.objects}
 	store.mu.Lock()

@@ -45,7 +45,7 @@ func TestStoreOfAnyType(t *testing.T) {
 	gopl := &book{"1", []string{"Donovan", "Kernighan"}, 2015}
 	k_r := &book{"2", []string{"Kernighan", "Ritchie"}, 1978}
 	require.Equal(t, []Change[*book]{{Type: Added, New: gopl}, {Type: Added, New: k_r}}, writer.Put(gopl, k_r))
-	require.Empty(t, writer.Put(gopl), "no change")
+	require.Empty(t, writer.Put(gopl), "the book is unchanged")
 	require.Equal(t, []string{"1", "2"}, isbns(byAuthor.List("Kernighan")))
 	require.Equal(t, []string{"2"}, isbns(byYear.List(1978)))
 	require.Empty(t, byYear.List(1979))
@@ -76,7 +76,7 @@ func TestReplaceOfBooks(t *testing.T) {
 	require.Zero(t, books.Len())
 }
 
-// Readers must see all objects of a batch or none.
+// Readers must see either all objects of a batch or none of them.
 func TestBatchIsAtomic(t *testing.T) {
 	books, writer := newLibrary()
 	done := make(chan bool)
@@ -94,7 +94,7 @@ func TestBatchIsAtomic(t *testing.T) {
 			batch[j] = &book{isbn: strconv.Itoa((i%100)*10 + j)}
 		}
 		writer.Put(batch...)
-		runtime.Gosched() // WASM has only one thread
+		runtime.Gosched() // WASM has only one thread, so the other goroutine could not run
 		select {
 		case <-done:
 			return
@@ -215,7 +215,7 @@ func TestIndexKeysDoNotKeepObjects(t *testing.T) {
 	runtime.KeepAlive(byLabel)
 }
 
-// The slots of unused keys and deleted objects must be reused.
+// The store must reuse the slots of unused keys and deleted objects.
 func TestUnusedSlotsAreReused(t *testing.T) {
 	books, writer := newLibrary()
 	byYear := NewIndex(books, func(b *book, to []int) []int { return append(to, b.year) })
@@ -244,7 +244,7 @@ func TestLookupCost(t *testing.T) {
 	}))
 }
 
-// If many keys share one hash, each lookup compares all of them.
+// If many keys had the same hash, each lookup would compare all of them.
 func TestHashesSpread(t *testing.T) {
 	books, _ := newLibrary()
 	byYear := NewIndex(books, func(b *book, to []int) []int { return append(to, b.year) })
@@ -314,7 +314,7 @@ func TestIncomparableObjects(t *testing.T) {
 	require.Zero(t, first.Len())
 }
 
-// The keys func is called once for an object with a single key. The cached key must not replace other keys.
+// For an object with a single key, the keys func is called only once. The cached key must not replace other keys.
 func TestSingleKeyIsReadOnce(t *testing.T) {
 	store, writer := NewStore[*lw.Object](nil)
 	read := map[*lw.Object]int{}

@@ -11,8 +11,8 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// Informer is a [Reflector] that many handlers share. They share one stream and one store. Each handler has its own
-// queue, so a slow handler does not delay the others, except under [Block]. All methods may be called concurrently.
+// Informer is a [Reflector] with many handlers. They share one stream and one store. Each handler has its own queue, so
+// a slow handler does not delay the others, except under [Block]. All methods may be called concurrently.
 type Informer[T lw.Keyed] struct {
 	reflector *Reflector[T]
 	running   atomic.Bool
@@ -21,12 +21,12 @@ type Informer[T lw.Keyed] struct {
 	handlers  []*Registration[T]
 	unsynced  []*Registration[T] // handlers that have not processed the first list
 	synced    chan struct{}
-	start     func(*Registration[T]) // starts a handler; nil while the informer does not run
-	suspended []*Registration[T]     // handlers that wait for the next run
-	notified  []*Registration[T]     // the handlers of the last event; only Run uses it
+	start     func(*Registration[T]) // starts a handler; nil while the informer is not running
+	suspended []*Registration[T]     // handlers that the next run continues
+	notified  []*Registration[T]     // handlers that received the last event; only Run uses it
 }
 
-// NewInformer returns an informer with an empty store and no handlers. It makes no request before Run. opts may be nil.
+// NewInformer returns an informer with an empty store and no handlers. It sends no requests before Run. opts may be nil.
 func NewInformer[T lw.Keyed](source lw.ListerWatcher[T], opts *lw.Options) *Informer[T] {
 	return &Informer[T]{reflector: NewReflector(source, opts), synced: make(chan struct{})}
 }
@@ -34,11 +34,11 @@ func NewInformer[T lw.Keyed](source lw.ListerWatcher[T], opts *lw.Options) *Info
 // Store returns the store of the informer, for reading. It may be ahead of slow handlers.
 func (i *Informer[T]) Store() *Store[T] { return i.reflector.Store() }
 
-// Synced returns a channel that is closed when the first list is complete and has been delivered to all handlers. It
-// ignores removed handlers. See also [Registration.Synced] and [Store.Synced].
+// Synced returns a channel that is closed when the first list is complete and all handlers have received it. It ignores
+// removed handlers. See also [Registration.Synced] and [Store.Synced].
 func (i *Informer[T]) Synced() <-chan struct{} { return i.synced }
 
-// Run follows the collection and calls the handlers until ctx ends, and then returns context.Cause(ctx). If
+// Run follows the collection and calls the handlers until ctx is done, and then returns context.Cause(ctx). If
 // Options.StopOn returns true for an error, Run returns that error. When Run returns, no handler is being called. Run
 // may be called again. The next Run resumes from the store and delivers the changes that are still queued.
 func (i *Informer[T]) Run(ctx context.Context) error {
@@ -79,7 +79,7 @@ func (i *Informer[T]) Handle(h Handler[T], opts *HandlerOptions[T]) *Registratio
 	return r
 }
 
-// Changes yields the stored objects and then every change, until ctx ends or the loop exits. It works like a handler
+// Changes yields the stored objects and then every change, until ctx is done or the loop exits. It works like a handler
 // that runs in the caller's goroutine. A resync yields Modified with Resync set. Another goroutine must run the
 // informer. opts may be nil.
 func (i *Informer[T]) Changes(ctx context.Context, opts *HandlerOptions[T]) iter.Seq[Change[T]] {

@@ -39,7 +39,7 @@ func TestNilFuncsAreNotCalled(t *testing.T) {
 	})
 }
 
-// Synced waits until the handlers have received the first list, not only until it is stored.
+// Synced must block until the handlers have received the first list, not only until the store contains it.
 func TestSyncedWaitsForHandlers(t *testing.T) {
 	withHarness(t, "x@1", func(t *testing.T, th *harness) {
 		slow := &log{block: make(chan struct{})}
@@ -60,7 +60,7 @@ func TestSyncedWaitsForHandlers(t *testing.T) {
 	})
 }
 
-// The list is empty, and there is either no handler or a handler that is removed.
+// The list is empty. Either the informer has no handler, or its handler is removed.
 func TestSyncedWithoutHandlers(t *testing.T) {
 	withHarness(t, "", func(t *testing.T, th *harness) {
 		slow := &log{block: make(chan struct{})}
@@ -94,7 +94,7 @@ func TestFilterTransitions(t *testing.T) {
 		th.run()
 		require.Equal(t, "+x@1!", n.take())
 		th.expect("~y@3 ~x@4 ~x@5 ~x@6 -x@7 -y@8 +z@9")
-		require.Equal(t, "+y@3 ~x@1>4 -x@4 -y@8", n.take(), "the final state of a deleted object need not match")
+		require.Equal(t, "+y@3 ~x@1>4 -x@4 -y@8", n.take(), "a deletion is reported even if the final state does not match")
 	})
 }
 

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A handler may be removed twice, or by its own call. Other handlers remain.
+// A handler may be removed twice, or during its own call. Other handlers remain.
 func TestRemove(t *testing.T) {
 	withHarness(t, "x@1", func(t *testing.T, th *harness) {
 		var gone, stays, once log
@@ -33,7 +33,7 @@ func TestRemove(t *testing.T) {
 		require.Equal(t, "x", once.take())
 		for _, r := range []*Registration[*lw.Object]{first, self} {
 			require.True(t, isClosed(r.Done()))
-			require.NoError(t, r.Drain(t.Context()), "nothing is queued")
+			require.NoError(t, r.Drain(t.Context()), "the queue is empty")
 		}
 	})
 }
@@ -72,7 +72,7 @@ func TestStopOnEndsRun(t *testing.T) {
 	})
 }
 
-// Drain returns after the last queued change has been processed.
+// Drain must return after the last queued change has been processed.
 func TestDrain(t *testing.T) {
 	withHarness(t, "x@1", func(t *testing.T, th *harness) {
 		slow := &log{block: make(chan struct{})}
@@ -88,7 +88,7 @@ func TestDrain(t *testing.T) {
 		slow.block <- struct{}{}
 		synctest.Wait()
 		require.Equal(t, "+x@1! +y@3", slow.take(), "changes after the first call of Drain are not delivered")
-		require.False(t, isClosed(r.Done()), "a call is in progress")
+		require.False(t, isClosed(r.Done()), "a handler call is in progress")
 		slow.block <- struct{}{}
 		require.NoError(t, <-drained)
 	})
@@ -152,7 +152,7 @@ func TestRunAgain(t *testing.T) {
 		require.Empty(t, th.informer.suspended)
 		th.stop()
 		<-th.err
-		require.Len(t, th.informer.suspended, 2, "each handler once")
+		require.Len(t, th.informer.suspended, 2, "the list must contain each handler once")
 		th.run()
 	})
 }
@@ -164,7 +164,7 @@ func TestTwoInformerRunsPanic(t *testing.T) {
 	})
 }
 
-// The change is skipped and the handler continues.
+// The handler skips the change and continues.
 func TestPanicIsReported(t *testing.T) {
 	withHarness(t, "x@1", func(t *testing.T, th *harness) {
 		var n log
@@ -174,7 +174,7 @@ func TestPanicIsReported(t *testing.T) {
 		r := th.informer.Handle(h, &HandlerOptions[*lw.Object]{OnPanic: func(value any, stack []byte) {
 			values = append(values, value)
 			require.Contains(t, string(stack), "TestPanicIsReported")
-			require.NotContains(t, string(stack), "\n\ngoroutine ", "stacks of other goroutines")
+			require.NotContains(t, string(stack), "\n\ngoroutine ", "the stack must not include other goroutines")
 		}})
 		th.run()
 		th.expect("~x@3 +y@4")
@@ -218,7 +218,8 @@ func TestConcurrentAddAndRemove(t *testing.T) {
 	require.Empty(t, informer.suspended)
 }
 
-// Run panics even while the previous Run waits for a last handler call, because its handlers would be lost.
+// Run must panic even while the previous Run waits for the last handler call. Otherwise the handlers of that run would
+// be lost.
 func TestRunBeforePreviousReturned(t *testing.T) {
 	withHarness(t, "x@1 y@2", func(t *testing.T, th *harness) {
 		slow := &log{block: make(chan struct{})}
@@ -234,7 +235,7 @@ func TestRunBeforePreviousReturned(t *testing.T) {
 	})
 }
 
-// A handler that ends its goroutine, like FailNow of a test, is removed.
+// A handler that ends its goroutine, for example with FailNow of a test, is removed.
 func TestHandlerEndsGoroutine(t *testing.T) {
 	withHarness(t, "x@1", func(t *testing.T, th *harness) {
 		var other log

@@ -13,7 +13,7 @@ import (
 // liveObjects is a source with fixed lists. A test sends the events of its watches.
 type liveObjects struct {
 	first   []string
-	version string // of the lists; "2" if empty
+	version string // resourceVersion of the lists, or "" for "2"
 	events  chan lw.Event[*lw.Object]
 }
 
@@ -49,7 +49,7 @@ func (l *liveObjects) Watch(ctx context.Context, opts lw.WatchOptions) iter.Seq2
 // expire ends the watch with an expired resourceVersion.
 func (l *liveObjects) expire() { l.events <- lw.Event[*lw.Object]{} }
 
-// addAndDelete adds and deletes objects until ctx ends.
+// addAndDelete adds and deletes objects until ctx is done.
 func (l *liveObjects) addAndDelete(ctx context.Context) error {
 	for version := 3; ; version++ {
 		event := lw.Event[*lw.Object]{Type: lw.Added, Object: object("x-" + strconv.Itoa(version/2%9) + "@" + strconv.Itoa(version))}
@@ -62,6 +62,6 @@ func (l *liveObjects) addAndDelete(ctx context.Context) error {
 		case <-ctx.Done():
 			return ctx.Err()
 		}
-		runtime.Gosched() // WASM has only one thread
+		runtime.Gosched() // WASM has only one thread, so other goroutines could not run
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A collection above the limit ends the run, both in a list and in a watch. A collection at the limit does not.
+// A collection above the limit ends the run, both in a list and in a watch. A collection at the limit does not end it.
 func TestMaxObjects(t *testing.T) {
 	tooMany := tooManyObjects(3)
 	for name, c := range map[string]struct {
@@ -49,7 +49,7 @@ func TestMaxObjects(t *testing.T) {
 	}
 }
 
-// An interrupted list does not count.
+// Objects of an interrupted list must not count.
 func TestMaxObjectsCountsEachList(t *testing.T) {
 	opts := plainLists()
 	opts.MaxObjects = 2

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// podList is the body of a list. It generates its Pods while it is read, so it never holds the whole list.
+// podList is the body of a list. It generates its Pods when they are read, so it never holds the whole list.
 type podList struct {
 	pods []sample.Pod // Pods that are not yet generated
 	next string       // bytes to return before the next Pod
@@ -24,7 +24,7 @@ func (l *podList) Read(p []byte) (int, error) {
 	if l.next == "" {
 		return 0, io.EOF
 	}
-	runtime.Gosched() // like a network reader; WASM has only one thread, and the garbage collector needs it, too
+	runtime.Gosched() // a network reader would block here; in WASM, other goroutines and the garbage collector need the only thread
 	n := copy(p, l.next)
 	l.read += n
 	l.next = l.next[n:]
@@ -39,7 +39,7 @@ func (l *podList) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// Reading a list of 100 MB must take less heap memory than its size, including the store.
+// Reading a list of 100 MB must use less heap memory than its size, even with the store.
 func TestLargeListStreams(t *testing.T) {
 	if testing.Short() {
 		t.Skip("reads 100 MB; run without -short")

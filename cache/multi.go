@@ -18,7 +18,7 @@ type Sourced[T any] struct {
 
 // MergedStore follows several sources and merges them into one store. Sources are, for example, namespaces, selectors,
 // shards or clusters. Each source has its own stream and resourceVersion. A relist of one source does not affect the
-// objects of the others. All methods may be called concurrently, but only one Run may be active at a time.
+// objects of other sources. All methods may be called concurrently, but only one Run may be active at a time.
 type MergedStore[T lw.Keyed] struct {
 	key     func(Sourced[T]) lw.Key
 	names   []string
@@ -31,12 +31,12 @@ type MergedStore[T lw.Keyed] struct {
 	writer *Writer[Sourced[T]]
 }
 
-// NewMergedStore returns a MergedStore of named sources, which all use the same options. opts may be nil. opts.Wake
-// must be nil.
+// NewMergedStore returns a MergedStore of named sources. They all use the same options. opts may be nil. opts.Wake must
+// be nil.
 //
-// key returns the key of an object in the merged store. If key is nil, objects keep their own keys. This suits sources
-// whose objects are equal if their keys are, for example overlapping selectors. For clusters, add the source to the
-// key, for example Key{Namespace: m.Source + "/" + namespace, Name: name}.
+// key returns the key of an object in the merged store. If key is nil, objects keep their own keys. Use nil if objects
+// with equal keys are the same object, for example with overlapping selectors. For clusters, add the source to the key,
+// for example Key{Namespace: m.Source + "/" + namespace, Name: name}.
 func NewMergedStore[T lw.Keyed](sources map[string]lw.ListerWatcher[T], key func(Sourced[T]) lw.Key, opts *lw.Options) *MergedStore[T] {
 	if key == nil {
 		key = func(m Sourced[T]) lw.Key { return lw.KeyOf(m.Object) }
@@ -51,8 +51,8 @@ func NewMergedStore[T lw.Keyed](sources map[string]lw.ListerWatcher[T], key func
 	return m
 }
 
-// Store returns the merged store, for reading. It is synced when all sources are. It has no resourceVersion, because
-// each source has its own. It can therefore not be saved, and [Store.WaitFor] returns nil only for "" and "0".
+// Store returns the merged store, for reading. It is synced when all sources are synced. It has no resourceVersion,
+// because each source has its own. Therefore it cannot be saved, and [Store.WaitFor] returns nil only for "" and "0".
 func (m *MergedStore[T]) Store() *Store[Sourced[T]] { return m.store }
 
 // Source returns the store of one source, with its own resourceVersion and Synced. It returns nil for an unknown name.
@@ -63,7 +63,7 @@ func (m *MergedStore[T]) Source(name string) *Store[T] {
 	return nil
 }
 
-// Run follows all sources until ctx ends, and then returns context.Cause(ctx). If Options.StopOn returns true for an
+// Run follows all sources until ctx is done, and then returns context.Cause(ctx). If Options.StopOn returns true for an
 // error of one source, Run stops all sources and returns that error. When Run returns, all its goroutines have ended.
 func (m *MergedStore[T]) Run(ctx context.Context) error {
 	if !m.running.CompareAndSwap(false, true) {
@@ -100,7 +100,7 @@ func (m *MergedStore[T]) runSource(ctx context.Context, name string, reflector *
 	return context.Cause(ctx)
 }
 
-// markSynced marks the merged store as synced when all sources are.
+// markSynced marks the merged store as synced if all sources are synced.
 func (m *MergedStore[T]) markSynced() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -135,7 +135,8 @@ func (m *MergedStore[T]) put(object Sourced[T]) {
 	m.writer.Put(object)
 }
 
-// remove deletes an object of a source. If another source has the object, too, its state is stored instead.
+// remove deletes an object of a source. If another source also has the object, remove stores that source's state
+// instead.
 func (m *MergedStore[T]) remove(gone Sourced[T]) {
 	key := m.key(gone)
 	if stored, ok := m.store.Get(key); !ok || stored.Source != gone.Source {

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// multiFixture runs a MergedStore of two sources. Each plays a script and then sends nothing more.
+// multiFixture runs a MergedStore of two sources. Each source plays a script and then sends no more events.
 type multiFixture struct {
 	*MergedStore[*lw.Object]
 	west, east *liveObjects
@@ -35,7 +35,7 @@ func withMultiFixture(t *testing.T, west, east []string, key func(Sourced[*lw.Ob
 	})
 }
 
-// requireState checks the merged store, with objects written as "source:key@version".
+// requireState checks the content of the merged store. Objects are written as "source:key@version".
 func (s *multiFixture) requireState(t *testing.T, want ...string) {
 	t.Helper()
 	synctest.Wait()
@@ -76,7 +76,7 @@ func TestRelistOfOneSourceKeepsOthers(t *testing.T) {
 	})
 }
 
-// An object exists while any source has it, and has its newest state.
+// The merged store has an object as long as any source has it. It stores the newest state.
 func TestMergedStoreOfOverlappingSelectors(t *testing.T) {
 	withMultiFixture(t, []string{"x@1"}, []string{"x@1", "y@1"}, nil, func(t *testing.T, s *multiFixture) {
 		send(s.west, lw.Modified, "x@5")
@@ -128,7 +128,7 @@ func TestMergedStoreSyncsAfterLastSource(t *testing.T) {
 	})
 }
 
-// The same source must always provide the replacement of a deleted object.
+// If several sources can replace a deleted object, the same source must always replace it.
 func TestMergedStoreReplacementIsDeterministic(t *testing.T) {
 	sources := map[string]lw.ListerWatcher[*lw.Object]{}
 	names := strings.Split("abcdefgh", "")
@@ -178,7 +178,7 @@ func TestMergedStoreWithoutSources(t *testing.T) {
 	})
 }
 
-// A reader must always find the key while its object is replaced.
+// While an object is replaced, a reader must always find its key.
 func TestMergedStoreReplacesRecreatedObject(t *testing.T) {
 	withMultiFixture(t, []string{"w/x@1#1"}, nil, nil, func(t *testing.T, s *multiFixture) {
 		synctest.Wait()

@@ -15,8 +15,8 @@ type postings[K comparable] struct {
 
 type posting[K comparable] struct {
 	key   K
-	slots slots.Set // never empty
-	epoch uint64    // the epoch that may modify it
+	slots slots.Set // slots of the objects; never empty
+	epoch uint64    // epoch that may modify the slots
 }
 
 // find returns the posting of a key, or nil if the key is unknown.
@@ -31,7 +31,7 @@ func (x *Index[T, K]) find(key K) (cell uint32, found *posting[K]) {
 	return cell, found
 }
 
-// prepare computes the keys of the old and the new object. It uses the cached key of the old object if there is one.
+// prepare computes the keys of the old and the new object. It uses the cached key of the old object if possible.
 func (x *Index[T, K]) prepare(slot uint32, old, object *T) {
 	x.old, x.new = x.old[:0], x.new[:0]
 	if old != nil {
@@ -93,8 +93,8 @@ func (x *Index[T, K]) change(epoch uint64, slot uint32) {
 	}
 }
 
-// setSingleKey caches the cell of an object's only key. It is called only for types with Equal, because computing their
-// keys is slow.
+// setSingleKey caches the cell of an object's only key. It is called only for types with a method Equal, because their
+// keys are slow to compute.
 func (x *Index[T, K]) setSingleKey(slot, only uint32) {
 	for int(slot) >= len(x.singleKey) {
 		x.singleKey = append(x.singleKey, 0)
@@ -146,7 +146,7 @@ func (x *Index[T, K]) ownPosting(epoch uint64, cell uint32, p *posting[K]) *post
 	return p
 }
 
-// rebuild updates the slots after objects moved.
+// rebuild updates the slots after objects have moved to new slots.
 func (x *Index[T, K]) rebuild(epoch uint64, to map[uint32]uint32) {
 	old := x.postings
 	x.postings, x.free, x.next, x.singleKey = postings[K]{}, nil, 0, nil

@@ -14,10 +14,10 @@ const (
 	// and then Added. An object that was added and deleted while the handler was busy is not reported. The number of
 	// keys bounds the memory.
 	Coalesce Policy = iota
-	// Block queues up to HandlerOptions.Capacity changes. While the queue is full, the informer reads no events. All
-	// other handlers wait, too, and the server may end the watch.
+	// Block queues up to HandlerOptions.Capacity changes. While the queue is full, the informer does not read events.
+	// The other handlers then receive no changes, and the server may end the watch.
 	Block
-	// Unbounded queues every change. Its memory use has no limit if a handler is persistently too slow.
+	// Unbounded queues every change. If a handler is always too slow, its memory use grows without limit.
 	Unbounded
 )
 
@@ -32,12 +32,12 @@ type item[T any] struct {
 	change     queuedChange[T]
 	key        lw.Key
 	isMark     bool     // marks the end of the initial changes; it is not a change
-	deletion   *item[T] // under Coalesce, the queued Deleted before this Added of the same key
+	deletion   *item[T] // under Coalesce, the queued Deleted before this Added with the same key
 	prev, next *item[T]
 }
 
-// queue holds the changes for one handler. One goroutine adds under the informer's lock, and at most one goroutine
-// takes.
+// queue holds the changes for one handler. Only one goroutine at a time adds items, under the informer's lock. At most
+// one goroutine takes items.
 type queue[T any] struct {
 	policy   Policy
 	capacity int
@@ -47,10 +47,10 @@ type queue[T any] struct {
 	byKey         map[lw.Key]*item[T] // under Coalesce, the last item of each key
 	length        int
 	closed        bool          // rejects further items
-	startConsumer func()        // starts the consumer goroutine; nil while none may start
+	startConsumer func()        // starts the consumer goroutine, or nil while it must not start
 	consuming     bool          // the consumer goroutine is running
-	ready         chan struct{} // has one element after an item was added or the queue was closed
-	freed         chan struct{} // has one element after an item was removed or the queue was closed
+	ready         chan struct{} // receives an element when an item is added or the queue is closed
+	freed         chan struct{} // receives an element when an item is removed or the queue is closed
 }
 
 func newQueue[T any](policy Policy, capacity int) *queue[T] {
@@ -97,7 +97,7 @@ func (q *queue[T]) append(i *item[T]) {
 	q.signal()
 }
 
-// signal wakes the consumer goroutine, or starts one.
+// signal wakes the consumer goroutine. If no consumer is running, signal starts one.
 func (q *queue[T]) signal() {
 	if q.startConsumer != nil && !q.consuming {
 		q.consuming = true
@@ -125,8 +125,8 @@ func (q *queue[T]) clearConsumer() (taking bool) {
 	return q.consuming
 }
 
-// merge merges a change into the last item of its key. It keeps a Deleted and the Added that follows it separate,
-// because otherwise the handler would skip its cleanup.
+// merge merges a change into the last item of its key. It keeps a Deleted separate from the Added that follows it.
+// Otherwise the handler would skip its cleanup.
 func (q *queue[T]) merge(waiting *item[T], later queuedChange[T]) {
 	first := waiting.change
 	switch {
@@ -196,7 +196,7 @@ func (q *queue[T]) take(mayPark bool) (i *item[T], found takeResult) {
 	return i, tookItem
 }
 
-// full reports whether the informer must wait for capacity.
+// full reports whether the informer must block until the queue has capacity.
 func (q *queue[T]) full() bool {
 	if q.policy != Block {
 		return false

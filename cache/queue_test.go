@@ -48,7 +48,7 @@ func TestCoalesce(t *testing.T) {
 	}
 }
 
-// The stream and all other handlers wait for a slow handler. No change is lost.
+// The stream and all other handlers wait for a slow handler. No changes are lost.
 func TestBlock(t *testing.T) {
 	withHarness(t, "", func(t *testing.T, th *harness) {
 		slow, other := &log{block: make(chan struct{})}, &log{}
@@ -57,7 +57,7 @@ func TestBlock(t *testing.T) {
 		th.run()
 		go th.send("+a@3 ~a@4 ~a@5 ~a@6 ~a@7 ~a@8")
 		synctest.Wait()
-		require.Equal(t, "+a@3 ~a@3>4 ~a@4>5", other.take(), "one call in progress, two changes queued")
+		require.Equal(t, "+a@3 ~a@3>4 ~a@4>5", other.take(), "one call is in progress and two changes are queued")
 		require.Equal(t, 2, r.Len())
 		slow.block <- struct{}{}
 		synctest.Wait()
@@ -80,7 +80,7 @@ func TestBlockDefaultCapacity(t *testing.T) {
 	}
 }
 
-// A blocked informer continues when the handler is removed, and stops when ctx ends.
+// A blocked informer continues when the handler is removed. It stops when ctx is canceled.
 func TestBlockedInformerStops(t *testing.T) {
 	withHarness(t, "", func(t *testing.T, th *harness) {
 		slow, other := &log{block: make(chan struct{})}, &log{}
@@ -103,13 +103,14 @@ func TestBlockedInformerStops(t *testing.T) {
 		th.stop()
 		synctest.Wait()
 		th.informer.mu.Lock()
-		require.Nil(t, th.informer.start, "it waits for the call, not for capacity")
+		require.Nil(t, th.informer.start, "the informer waits for the call to return, not for queue capacity")
 		th.informer.mu.Unlock()
 		close(slow.block)
 	})
 }
 
-// A consumer starts when a change is queued and none is running. It parks only if another one can be started.
+// A consumer starts when a change is queued and no consumer is running. It parks only if another consumer can be
+// started.
 func TestQueueConsumer(t *testing.T) {
 	q := newQueue[*lw.Object](Coalesce, 0)
 	started := 0
@@ -160,8 +161,8 @@ func TestUnbounded(t *testing.T) {
 	})
 }
 
-// Under every policy, a slow handler receives a legal sequence for every key, which ends with the state of the store. A
-// Deleted has the UID of the object that was deleted.
+// Under every policy, a slow handler must receive a legal sequence for every key. The sequence must end with the state
+// of the store. A Deleted must have the UID of the deleted object.
 func TestHandlersFollowRandomChanges(t *testing.T) {
 	for seed := range uint64(40) {
 		synctest.Test(t, func(t *testing.T) {
@@ -170,10 +171,10 @@ func TestHandlersFollowRandomChanges(t *testing.T) {
 			w := &simulation{Rand: rand.New(rand.NewPCG(seed, 0)), requests: 20}
 			silent := make(chan struct{})
 			last := sync.OnceFunc(func() { close(silent) })
-			w.end = func() { // the last watch sends nothing until all handlers have caught up
+			w.end = func() { // the last watch sends no events until all handlers have caught up
 				last()
 				<-ctx.Done()
-				synctest.Wait() // the informer's context must have ended, or the store would receive another event
+				synctest.Wait() // the informer must notice that its context is canceled, or the store would receive another event
 			}
 			informer := NewInformer(w, &lw.Options{PageSize: 2, NoStreamingList: true})
 			var sums []fold
@@ -200,7 +201,8 @@ func TestHandlersFollowRandomChanges(t *testing.T) {
 	}
 }
 
-// strict returns a handler that applies its changes to sum and fails on an illegal one. It calls pause for each change.
+// strict returns a handler that applies its changes to sum and fails the test on an illegal change. It calls pause for
+// each change.
 func strict(t *testing.T, sum fold, pause func()) Handler[*lw.Object] {
 	return Handler[*lw.Object]{
 		Added: func(o *lw.Object, _ bool) {
@@ -210,14 +212,14 @@ func strict(t *testing.T, sum fold, pause func()) Handler[*lw.Object] {
 		},
 		Modified: func(old, o *lw.Object) {
 			pause()
-			require.NotNil(t, sum[o.Key()], "updated, but unknown: %v", o.Key())
+			require.NotNil(t, sum[o.Key()], "updated before it was added: %v", o.Key())
 			require.True(t, sum[o.Key()] == old, "%v: Old differs from the last delivered state", o.Key())
 			require.Equal(t, old.GetUID(), o.GetUID())
 			sum[o.Key()] = o
 		},
 		Deleted: func(o *lw.Object, _ bool) {
 			pause()
-			require.NotNil(t, sum[o.Key()], "deleted, but unknown: %v", o.Key())
+			require.NotNil(t, sum[o.Key()], "deleted before it was added: %v", o.Key())
 			require.Equal(t, sum[o.Key()].GetUID(), o.GetUID())
 			delete(sum, o.Key())
 		},

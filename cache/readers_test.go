@@ -26,7 +26,7 @@ func TestConcurrentReaders(t *testing.T) {
 			r := reader{T: t, store: reflector.Store(), lists: NewLister(reflector.Store()), seen: map[lw.Key]int{}}
 			for ctx.Err() == nil {
 				r.look()
-				runtime.Gosched() // WASM has one thread without preemption
+				runtime.Gosched() // WASM has one thread and no preemption
 			}
 			<-reflector.Store().Synced()
 		})
@@ -80,7 +80,7 @@ func (r *reader) look() {
 		break
 	}
 	if n := r.store.Len(); n < 0 || n > 9 {
-		r.Errorf("%d objects for 9 keys", n)
+		r.Errorf("found %d objects for 9 keys", n)
 	}
 }
 
@@ -103,7 +103,7 @@ func (r *reader) snapshot() {
 		}
 	}
 	if n != snapshot.Len() {
-		r.Errorf("%d objects in the index, %d in the snapshot", n, snapshot.Len())
+		r.Errorf("found %d objects in the index and %d in the snapshot", n, snapshot.Len())
 	}
 }
 

@@ -21,7 +21,7 @@ type Reflector[T lw.Keyed] struct {
 	restored *savedState[T] // initial state of the next run; nil for none
 }
 
-// NewReflector returns a reflector with an empty store. It makes no request before Run or Changes. opts may be nil. The
+// NewReflector returns a reflector with an empty store. It sends no requests before Run or Changes. opts may be nil. The
 // reflector ignores opts.ResumeFrom and resumes from its store.
 func NewReflector[T lw.Keyed](source lw.ListerWatcher[T], opts *lw.Options) *Reflector[T] {
 	store, writer := NewStore[T](nil)
@@ -36,8 +36,8 @@ func NewReflector[T lw.Keyed](source lw.ListerWatcher[T], opts *lw.Options) *Ref
 // Store returns the store of the reflector, for reading.
 func (r *Reflector[T]) Store() *Store[T] { return r.store }
 
-// Run follows the collection until ctx ends, and then returns context.Cause(ctx). If Options.StopOn returns true for an
-// error, Run returns that error. When Run returns, all its goroutines have ended.
+// Run follows the collection until ctx is done, and then returns context.Cause(ctx). If Options.StopOn returns true for
+// an error, Run returns that error. When Run returns, all its goroutines have ended.
 func (r *Reflector[T]) Run(ctx context.Context) error {
 	for event := range r.Changes(ctx) {
 		if event.Interruption != nil && event.Interruption.Final {
@@ -48,11 +48,11 @@ func (r *Reflector[T]) Run(ctx context.Context) error {
 }
 
 // Changes works like Run in the caller's goroutine. It yields every event of the stream with the changes that the event
-// made in the store. Most events that carry no object make no changes, but Synced can make any number. The slice is
-// valid until the next iteration.
+// made in the store. Most events without an object do not change the store, but Synced can make any number of changes.
+// The slice is valid until the next iteration.
 //
 // Applying all changes in order always produces the content of the store. A relist yields only the differences. A
-// second run keeps the store and resumes where the first one stopped. It starts with a list if the first run stopped
+// second run keeps the store and resumes where the first run stopped. It starts with a list if the first run stopped
 // during a list or detected that resourceVersions ran backwards. Two concurrent runs panic.
 func (r *Reflector[T]) Changes(ctx context.Context) iter.Seq2[lw.Event[T], []Change[T]] {
 	return r.follow(ctx, func(event lw.Event[T]) []Change[T] { return r.writer.fold(event) })
@@ -80,8 +80,9 @@ func (r *Reflector[T]) follow(ctx context.Context, fold func(lw.Event[T]) []Chan
 	}
 }
 
-// checkMaxObjects returns the event that ends the run if the objects exceed Options.MaxObjects, or nil. During a list
-// it counts only the listed objects, because the store still holds objects that the list may lack.
+// checkMaxObjects returns the event that ends the run if the number of objects exceeds Options.MaxObjects, and
+// otherwise nil. During a list it counts only the listed objects, because the store still holds objects that the list
+// may lack.
 func (r *Reflector[T]) checkMaxObjects() *lw.Event[T] {
 	s := r.store
 	objects := max(s.state.length, len(s.decodeErrors))
@@ -95,7 +96,7 @@ func (r *Reflector[T]) checkMaxObjects() *lw.Event[T] {
 	return &lw.Event[T]{Type: lw.Interrupted, ResourceVersion: s.state.version, Interruption: cause}
 }
 
-// tooManyObjects is an lw.ErrTooManyObjects that contains the limit.
+// tooManyObjects is an lw.ErrTooManyObjects with the limit as its value.
 type tooManyObjects int
 
 func (limit tooManyObjects) Error() string {
@@ -104,7 +105,7 @@ func (limit tooManyObjects) Error() string {
 
 func (tooManyObjects) Unwrap() error { return lw.ErrTooManyObjects }
 
-// events yields the restored state, if any, and then the stream that resumes from the store.
+// events yields the restored state, if there is one, and then the stream that resumes from the store.
 func (r *Reflector[T]) events(ctx context.Context) iter.Seq[lw.Event[T]] {
 	return func(yield func(lw.Event[T]) bool) {
 		if r.restored != nil && !r.replay(ctx, yield) {

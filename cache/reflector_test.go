@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Run returns the cause of the context's end from every state.
+// Run must return the cause of the cancellation in every state.
 func TestRunReturnsContextCause(t *testing.T) {
 	enough := errors.New("canceled by the caller")
 	for name, lines := range map[string][]string{
@@ -39,7 +39,7 @@ func TestRunReturnsStopOnCause(t *testing.T) {
 		s.script.lines = []string{"list !reset", "list@1 x@1", "watch !reset", "watch !forbidden"}
 		err := s.reflector.Run(t.Context())
 		require.Equal(t, errs["forbidden"], err)
-		require.Equal(t, 1, s.store.Len(), "the known object remains")
+		require.Equal(t, 1, s.store.Len(), "the store keeps the object")
 	})
 }
 
@@ -56,7 +56,7 @@ func TestConcurrentRunsPanic(t *testing.T) {
 	})
 }
 
-// A second run continues with the store of the first one, even if that ended during a list.
+// A second run continues with the store of the first run, even if the first run ended during a list.
 func TestSecondRunContinues(t *testing.T) {
 	withFixture(t, func(t *testing.T, s *fixture) {
 		require.Equal(t, "+x@1 +y@2 ok +z@4", s.run("list@3 x@1 y@2", "watch +z@4"))
@@ -74,12 +74,12 @@ func TestSecondRunContinues(t *testing.T) {
 	})
 }
 
-// A second run of a complete store needs no list, unless resourceVersions ran backwards.
+// If the store is complete, a second run does not need a list, unless resourceVersions ran backwards.
 func TestSecondRunResumes(t *testing.T) {
 	withFixture(t, func(t *testing.T, s *fixture) {
 		require.Equal(t, "+x@1 ok +y@4", s.run("list@3 x@1", "watch +y@4"))
 		require.Equal(t, "~x@1>6 -y@7", s.run("watch ~x@6 -y@7 =9"))
-		require.Equal(t, "~x@6>10", s.run("watch ~x@10"), "resumes from the bookmark, not from 7")
+		require.Equal(t, "~x@6>10", s.run("watch ~x@10"), "the run resumes from the bookmark, not from resourceVersion 7")
 		s.onEvent = func(event lw.Event[*lw.Object], _ []Change[*lw.Object]) bool { return event.Type != lw.Interrupted }
 		require.Equal(t, "", s.run("watch =2"))
 		require.Empty(t, s.store.resumable())
@@ -89,7 +89,7 @@ func TestSecondRunResumes(t *testing.T) {
 	})
 }
 
-// Events without changes are yielded, too, so that a caller can observe how current the store is.
+// Changes also yields events without changes, so that a caller can observe how current the store is.
 func TestEveryEventIsYielded(t *testing.T) {
 	withFixture(t, func(t *testing.T, s *fixture) {
 		var types []lw.EventType

@@ -10,15 +10,17 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// savedState is a restored state that is not yet applied.
+// savedState is a restored state that has not been applied yet.
 type savedState[T any] struct {
 	version string
 	objects []T
 }
 
 // Restore reads a state that [Save] wrote. The next run first yields this state as a list, without any request. It then
-// watches from the saved resourceVersion. If that has expired, it relists and yields only the differences. Until
-// [lw.WatchStarted] or the next [lw.Synced], the store shows the saved state. origin must be the one passed to Save.
+// watches from the saved resourceVersion. If that resourceVersion has expired, it relists and yields only the
+// differences. Until
+// [lw.WatchStarted] or the next [lw.Synced], the store shows the saved state. origin must equal the origin passed to
+// Save.
 //
 // parse decodes one saved object. text is valid only during the call. For *lw.Object, use [lw.ParseObject].
 //
@@ -94,13 +96,14 @@ func (r *Reflector[T]) replay(ctx context.Context, yield func(lw.Event[T]) bool)
 // decoder reads the output of an encoder.
 type decoder struct {
 	reader   io.Reader
-	buf      []byte // grows with the data, not with a declared length
+	buf      []byte // grows with the data, not with the declared length
 	pos, end int    // the unread bytes are buf[pos:end]
 	sum      uint32 // checksum of the bytes before pos
 	table    *crc32.Table
 }
 
-// header reads the header and compares the origin.
+// header returns the resourceVersion and the number of objects in the header. It returns an error if the origin
+// differs.
 func (r *decoder) header(origin [originFields]originField) (version string, count uint64, err error) {
 	magic, err := r.next(len(saveMagic))
 	if err != nil {
@@ -175,7 +178,7 @@ func (r *decoder) checksum() error {
 	return err
 }
 
-// expectEnd returns an error if more data follows.
+// expectEnd returns an error unless the input ends here.
 func (r *decoder) expectEnd() error {
 	if r.pos == r.end {
 		switch err := r.fill(); err {

@@ -19,12 +19,12 @@ func TestRestoredRunResumes(t *testing.T) {
 		var types []lw.EventType
 		s.onEvent = func(event lw.Event[*lw.Object], _ []Change[*lw.Object]) bool {
 			types = append(types, event.Type)
-			require.True(t, len(types) != 5 || event.ResourceVersion == "7", "watch from %s", event.ResourceVersion)
+			require.True(t, len(types) != 5 || event.ResourceVersion == "7", "the watch started from %s", event.ResourceVersion)
 			return true
 		}
 		require.Equal(t, "+x@1 +y@2 ok ~x@1>8 -y@9", s.run("watch ~x@8 -y@9"))
 		require.Equal(t, []lw.EventType{lw.ListStarted, lw.Added, lw.Added, lw.Synced, lw.WatchStarted, lw.Modified, lw.Deleted, lw.Interrupted}, types[:8])
-		require.Equal(t, "+z@11", s.run("watch +z@11"), "the state is restored only once")
+		require.Equal(t, "+z@11", s.run("watch +z@11"), "the run restores the state only once")
 	})
 }
 
@@ -68,7 +68,7 @@ func TestRestoredVersionExpired(t *testing.T) {
 	})
 }
 
-// If a run ends during the replay, the next run repeats it.
+// If a run ends during the replay, the next run must repeat the replay.
 func TestRestoredRunStopsDuringReplay(t *testing.T) {
 	for stop := range 4 {
 		withFixture(t, func(t *testing.T, s *fixture) {
@@ -91,11 +91,11 @@ func TestRestoredRunStopsDuringReplay(t *testing.T) {
 			cancel()
 		}
 		cancel()
-		require.Equal(t, 1, n, "no event follows the end of the context")
+		require.Equal(t, 1, n, "no event may follow the cancellation")
 	})
 }
 
-// After a break during the replay, no request is made.
+// After a break during the replay, the run must not send a request.
 func TestBreakDuringReplay(t *testing.T) {
 	for stop := 1; stop <= 4; stop++ {
 		r := NewReflector[*lw.Object](&script{t: t, end: func() { t.Error("unexpected request") }}, plainLists())
@@ -117,7 +117,7 @@ func TestBreakDuringReplay(t *testing.T) {
 		if event.Type == lw.Added {
 			cancel()
 		}
-		require.NotEqual(t, lw.Synced, event.Type, "no event follows the end of the context")
+		require.NotEqual(t, lw.Synced, event.Type, "no event may follow the cancellation")
 	}
 	require.NotNil(t, r.restored, "the next run restores the state")
 }
@@ -130,7 +130,7 @@ func TestRunDuringRestorePanics(t *testing.T) {
 	}))
 }
 
-// Restore after a run returns the store to the saved state.
+// After a run, Restore must return the store to the saved state.
 func TestRestoreAfterRun(t *testing.T) {
 	withFixture(t, func(t *testing.T, s *fixture) {
 		require.Equal(t, "+x@3 +z@4 ok", s.run("list@4 x@3 z@4"))
@@ -160,7 +160,7 @@ func TestFailedRestoreLists(t *testing.T) {
 	})
 }
 
-// A save during a relist contains the last complete state.
+// During a relist, Save must save the last complete state.
 func TestSaveDuringList(t *testing.T) {
 	withFixture(t, func(t *testing.T, s *fixture) {
 		s.run("list@3 x@1 y@2")
@@ -199,7 +199,7 @@ func TestSaveOtherTypes(t *testing.T) {
 	require.Equal(t, []pair{{"x", "1"}, {"y", "2"}}, r.restored.objects)
 }
 
-// Restore must return an error or as many objects as the header declares, even if the checksums are valid.
+// Even if the checksums are valid, Restore must return an error or as many objects as the header declares.
 func FuzzRestore(f *testing.F) {
 	for _, words := range [][]string{nil, {"x@1"}, {"a/x@1#u", "b/y@2", "z@3"}} {
 		text := saved(f, words...)
@@ -235,7 +235,7 @@ func summed(text []byte) []byte {
 	return append(text, byte(sum), byte(sum>>8), byte(sum>>16), byte(sum>>24))
 }
 
-// Later changes to the caller's options and slice have no effect.
+// Restored data must not change when the caller later modifies its options or its slice.
 func TestRestoreObjectsCopiesSlice(t *testing.T) {
 	opts := &lw.Options{MaxObjects: 7}
 	r := NewReflector[*lw.Object](nil, opts)

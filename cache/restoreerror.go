@@ -2,7 +2,7 @@ package cache
 
 import "errors"
 
-// Errors that Restore returns, for errors.Is. Read errors match neither.
+// Errors that Restore returns, for errors.Is. Read errors match neither of them.
 var (
 	// ErrForeign reports that a state was saved with another origin or other selectors. See [Save].
 	ErrForeign = errors.New("it belongs to another collection")
@@ -22,7 +22,7 @@ func (*corruption) Unwrap() error { return ErrCorrupt }
 
 // restoreError reports why a saved state cannot be used.
 type restoreError struct {
-	reason error  // errTruncated, ErrCorrupt, ErrForeign, errNewerFormat, or the error of the reader
+	reason error  // errTruncated, ErrCorrupt, ErrForeign, errNewerFormat, or an error of the reader
 	detail string // may be empty; never contains data of an object
 	err    error  // error of parse, or nil
 }

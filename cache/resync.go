@@ -19,7 +19,7 @@ func newResyncTimer(period time.Duration) *resyncTimer {
 	return t
 }
 
-// wait blocks until an item arrives, ctx ends or a resync is due. It reports whether a resync is due.
+// wait blocks until an item arrives, ctx is done or a resync is due. It reports whether a resync is due.
 func (t *resyncTimer) wait(ctx context.Context, arrived <-chan struct{}) (due bool) {
 	var fired <-chan time.Time
 	if t.timer != nil {
@@ -35,7 +35,7 @@ func (t *resyncTimer) wait(ctx context.Context, arrived <-chan struct{}) (due bo
 	return false
 }
 
-// takeDue reports whether a resync is due, without waiting.
+// takeDue reports whether a resync is due. It does not block.
 func (t *resyncTimer) takeDue() bool {
 	if t.timer == nil {
 		return false

@@ -60,7 +60,7 @@ func TestResyncOfSlowHandler(t *testing.T) {
 	})
 }
 
-// The interval does not depend on other changes.
+// Other changes must not affect the interval.
 func TestResyncPeriod(t *testing.T) {
 	withHarness(t, "x@1", func(t *testing.T, th *harness) {
 		resyncs := 0

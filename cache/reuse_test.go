@@ -102,7 +102,7 @@ func snapshot(store *Store[*lw.Object]) map[lw.Key]*lw.Object {
 	return objects
 }
 
-// known is called for every item of every list.
+// The reflector calls known for every item of every list.
 func TestKnownAllocatesNothing(t *testing.T) {
 	withFixture(t, func(t *testing.T, s *fixture) {
 		s.run("list@1 some-namespace/a-name-longer-than-thirty-two-bytes-in-all@1")
@@ -111,7 +111,7 @@ func TestKnownAllocatesNothing(t *testing.T) {
 			version := []byte(version)
 			require.Zero(t, testing.AllocsPerRun(100, func() {
 				if _, ok := s.store.known(namespace, name, version); ok != known {
-					t.Fatalf("version %s is known: %v", version, ok)
+					t.Fatalf("version %s: known returned %v", version, ok)
 				}
 			}))
 		}
@@ -119,6 +119,6 @@ func TestKnownAllocatesNothing(t *testing.T) {
 		require.False(t, ok)
 		s.run("list@2 x@")
 		_, ok = s.store.known(nil, []byte("x"), nil)
-		require.False(t, ok, "an object without a resourceVersion is never known")
+		require.False(t, ok, "known must not find an object without a resourceVersion")
 	})
 }

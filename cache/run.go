@@ -2,8 +2,8 @@ package cache
 
 import "context"
 
-// runHandler calls a handler until its queue is empty, ctx ends or the handler is removed. If a func ends the
-// goroutine, runHandler removes the handler.
+// runHandler calls a handler until its queue is empty, ctx is done or the handler is removed. If a func of the handler
+// ends the goroutine, runHandler removes the handler.
 func (i *Informer[T]) runHandler(ctx context.Context, r *Registration[T]) {
 	returned := false
 	defer func() {
@@ -39,13 +39,13 @@ func (i *Informer[T]) stopHandlers() {
 	defer i.mu.Unlock()
 	i.start = nil
 	for _, r := range i.handlers {
-		if r.handler != nil && !r.queue.clearConsumer() { // a running consumer suspends the handler itself
+		if r.handler != nil && !r.queue.clearConsumer() { // a running consumer suspends the handler
 			i.suspended = append(i.suspended, r)
 		}
 	}
 }
 
-// suspend keeps a handler for the next run unless it was removed.
+// suspend keeps a handler for the next run, unless the handler was removed.
 func (i *Informer[T]) suspend(r *Registration[T]) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -57,7 +57,7 @@ func (i *Informer[T]) suspend(r *Registration[T]) {
 	}
 }
 
-// waitForCapacity blocks while the queue of a Block handler is full. It returns false if ctx ends first.
+// waitForCapacity blocks while the queue of a Block handler is full. It returns false if ctx is done first.
 func (i *Informer[T]) waitForCapacity(ctx context.Context) bool {
 	for _, r := range i.notified {
 		for r.queue.full() {

@@ -27,8 +27,8 @@ const (
 var (
 	// errNotSynced reports that a snapshot has no resourceVersion because the first list was not complete.
 	errNotSynced = errors.New("cache: the snapshot has no resourceVersion because the first list is not complete; save a later one")
-	// errUndecoded reports that the store lacks objects, see [Store.DecodeErrors]. A run that resumes from it would
-	// never receive them.
+	// errUndecoded reports that the store lacks objects that could not be decoded, see [Store.DecodeErrors]. A run that
+	// resumes from the snapshot would never receive them.
 	errUndecoded = errors.New("cache: the snapshot lacks objects that could not be decoded; see Store.DecodeErrors")
 	// errTextTooLong reports that an object or an origin is 1 GiB or longer.
 	errTextTooLong = errors.New("cache: cannot save a string of 1 GiB or more")
@@ -77,7 +77,7 @@ func Save[T any](w io.Writer, snapshot *Snapshot[T], origin string, text func(T)
 type encoder struct {
 	writer io.Writer
 	buf    []byte // unwritten bytes
-	sum    uint32 // checksum of the written bytes
+	sum    uint32 // checksum of the bytes written so far
 	table  *crc32.Table
 	err    error
 }

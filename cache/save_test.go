@@ -15,7 +15,7 @@ import (
 
 const origin = "https://a.example.com shop/pods"
 
-// saved returns the saved state of a store with these objects, at resourceVersion 7.
+// saved returns the saved state of a store with the given objects, at resourceVersion 7.
 func saved(t testing.TB, words ...string) []byte {
 	store, writer := NewStore[*lw.Object](nil)
 	var objects []*lw.Object
@@ -28,7 +28,7 @@ func saved(t testing.TB, words ...string) []byte {
 	return out.Bytes()
 }
 
-// restore restores a state into a new reflector.
+// restore returns a new reflector with the restored state.
 func restore(t testing.TB, from io.Reader, origin string) (*Reflector[*lw.Object], error) {
 	t.Helper()
 	r := NewReflector[*lw.Object](&script{}, nil)
@@ -48,7 +48,7 @@ func texts(objects []*lw.Object) (texts []string) {
 	return texts
 }
 
-// pieces is a writer that checks the maximum size of each write.
+// pieces is a writer that checks that no write exceeds the maximum size.
 type pieces struct {
 	t    *testing.T
 	most int
@@ -66,7 +66,7 @@ func TestSaveWritesChunks(t *testing.T) {
 	require.NoError(t, Save(pieces{t, chunk}, store.Snapshot(), origin, (*lw.Object).Raw))
 }
 
-// The restored objects have the same bytes and order, regardless of the sizes of reads.
+// The restored objects must have the same bytes and order, whatever the sizes of the reads are.
 func TestSaveAndRestore(t *testing.T) {
 	for name, words := range map[string][]string{
 		"nothing":         nil,
@@ -127,7 +127,7 @@ func TestFlipEveryByte(t *testing.T) {
 	}
 }
 
-// The message names the difference. No object is read before.
+// The message must name the difference. Restore must not read any object first.
 func TestRestoreRejectsOtherOrigins(t *testing.T) {
 	text := saved(t, "x@1")
 	for want, c := range map[string]struct {
@@ -146,7 +146,7 @@ func TestRestoreRejectsOtherOrigins(t *testing.T) {
 	}
 }
 
-// Save writes the selectors of the source.
+// Save must write the selectors of the source.
 func TestRestoreAcceptsSameSelectors(t *testing.T) {
 	opts := &lw.Options{LabelSelector: "app=web", FieldSelector: "spec.nodeName=n1"}
 	r := NewReflector[*lw.Object](nil, opts)
@@ -164,7 +164,7 @@ func TestNewerFormat(t *testing.T) {
 	require.EqualError(t, err, "cache: cannot use the saved state: it has format 2; the latest supported format is 1")
 }
 
-// A declared length must not allocate memory before the data arrives.
+// A declared length must not cause an allocation before the data arrives.
 func TestHugeLengthsAllocateNothing(t *testing.T) {
 	text := saved(t)
 	for name, tail := range map[string][]byte{
@@ -187,7 +187,7 @@ func TestHugeLengthsAllocateNothing(t *testing.T) {
 	}
 }
 
-// A reader error does not match ErrCorrupt.
+// An error of the reader must not match ErrCorrupt.
 func TestRestoreReturnsReaderErrors(t *testing.T) {
 	text := saved(t, "x@1", "y@2")
 	for n := range len(text) + 1 {
@@ -199,7 +199,7 @@ func TestRestoreReturnsReaderErrors(t *testing.T) {
 	require.ErrorIs(t, err, io.ErrNoProgress)
 }
 
-// The error contains the number of the object.
+// The error must contain the position of the object.
 func TestRestoreReturnsParseErrors(t *testing.T) {
 	r := NewReflector[*lw.Object](&script{}, nil)
 	picky := errors.New("unsupported object")
@@ -209,10 +209,10 @@ func TestRestoreReturnsParseErrors(t *testing.T) {
 	require.ErrorContains(t, err, "object 0: unsupported object")
 }
 
-// brokenWriter fails after a number of bytes.
+// brokenWriter fails after a given number of bytes.
 type brokenWriter struct {
 	left  int
-	short bool // returns a short count without an error
+	short bool // Write returns a short count without an error
 }
 
 func (w *brokenWriter) Write(p []byte) (int, error) {

@@ -33,7 +33,7 @@ var errs = map[string]error{
 	"forbidden": &lw.StatusError{Code: 403},
 }
 
-// next returns the words of the next line, which must be of this kind.
+// next returns the words of the next line, which must be of the given kind.
 func (s *script) next(kind string) []string {
 	if len(s.lines) == 0 {
 		s.end()
@@ -114,7 +114,7 @@ func object(word string) *lw.Object {
 	return object
 }
 
-// fixture runs a reflector on a script.
+// fixture runs a reflector with a script.
 type fixture struct {
 	t         *testing.T
 	script    *script
@@ -137,7 +137,7 @@ func withFixture(t *testing.T, test func(*testing.T, *fixture)) {
 	})
 }
 
-// run runs the reflector until all lines are used, and returns the changes and the ends of lists:
+// run runs the reflector until all lines are used, and returns the changes and the end of each list:
 //
 //	+a/x@1 added    ~a/x@1>2 updated    -a/x@2 deleted    -a/x@2? deleted, final state unknown    ok synced
 //
@@ -194,10 +194,10 @@ func (f fold) apply(t *testing.T, d Change[*lw.Object]) {
 		require.Nil(t, d.New)
 	}
 	stored := f[object.Key()]
-	require.Equal(t, d.Type == Added, stored == nil, "%v of %v", d.Type, object.Key())
+	require.Equal(t, d.Type == Added, stored == nil, "%v event for %v", d.Type, object.Key())
 	switch {
 	case d.Type == Deleted:
-		require.True(t, !d.FinalStateUnknown || d.Old == stored, "a deletion with unknown final state must carry the stored object")
+		require.True(t, !d.FinalStateUnknown || d.Old == stored, "a deletion with an unknown final state must contain the stored object")
 		delete(f, object.Key())
 		return
 	case d.Type == Modified:
@@ -209,7 +209,7 @@ func (f fold) apply(t *testing.T, d Change[*lw.Object]) {
 	f[object.Key()] = object
 }
 
-// equal checks that the fold equals the store.
+// equal requires that the fold equals the store.
 func (f fold) equal(t *testing.T, store *Store[*lw.Object]) {
 	t.Helper()
 	require.Equal(t, len(f), store.Len())

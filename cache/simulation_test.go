@@ -21,9 +21,9 @@ type simulation struct {
 	*rand.Rand
 	log      []lw.Event[*lw.Object] // all events; the resourceVersion of an event is its position, starting at 1
 	page     []*lw.Object           // the remaining items of the current list
-	requests int                    // number of requests before end is called
+	requests int                    // number of requests until end is called
 	end      func()
-	calm     bool // requests only close cleanly, so the next one follows without a delay
+	calm     bool // requests only end with a clean close, so the next request follows without a delay
 }
 
 // state returns the objects at a resourceVersion.
@@ -67,7 +67,7 @@ func (w *simulation) fault() error {
 
 func (w *simulation) List(ctx context.Context, opts lw.ListOptions, meta *lw.ListMeta) iter.Seq2[*lw.Object, error] {
 	return func(yield func(*lw.Object, error) bool) {
-		if opts.Continue == "" { // all pages show the resourceVersion of the first page
+		if opts.Continue == "" { // all pages have the resourceVersion of the first page
 			w.page = slices.SortedFunc(maps.Values(w.state(len(w.log))), func(a, b *lw.Object) int {
 				return cmp.Compare(a.Key().String(), b.Key().String())
 			})
@@ -108,7 +108,7 @@ func (w *simulation) Watch(ctx context.Context, opts lw.WatchOptions) iter.Seq2[
 			}
 			event := w.log[i]
 			if event.Type == lw.Modified && w.IntN(8) == 0 {
-				event.Type = lw.Added // like the synthetic Added events of a new watch
+				event.Type = lw.Added // like the synthetic Added events at the start of a watch
 			}
 			again := w.IntN(8) == 0
 			if !yield(event, nil) || again && !yield(event, nil) {
@@ -128,8 +128,8 @@ func (w *simulation) Watch(ctx context.Context, opts lw.WatchOptions) iter.Seq2[
 	}
 }
 
-// The changes must be legal and add up to the store. Except during a list, the store must equal the server's state at
-// the store's resourceVersion.
+// The changes must be legal, and applying all of them must produce the content of the store. Except during a list, the
+// store must equal the server's state at the store's resourceVersion.
 func TestRandomSequences(t *testing.T) {
 	for seed := range uint64(60) {
 		synctest.Test(t, func(t *testing.T) {

@@ -7,8 +7,8 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// The methods that write a slot first call prepare of all indexes. It calls user code, which may panic, so they change
-// nothing before.
+// The methods that write a slot first call prepare of all indexes. prepare calls user code, which may panic, so these
+// methods do not change anything before.
 
 // insertSlot stores a new object in a free slot. hash is the hash of its key.
 func (s *Store[T]) insertSlot(hash uint32, object T) (slot uint32) {
@@ -29,7 +29,7 @@ func (s *Store[T]) insertSlot(hash uint32, object T) (slot uint32) {
 	return slot
 }
 
-// replaceSlot replaces an object with another one of the same key.
+// replaceSlot replaces an object with another object that has the same key.
 func (s *Store[T]) replaceSlot(slot uint32, old, object T) {
 	for _, index := range s.indexes {
 		index.prepare(slot, &old, &object)
@@ -61,7 +61,7 @@ func (s *Store[T]) commitIndexes(slot uint32) {
 	}
 }
 
-const minSlots = 4096 // fewer slots are never released
+const minSlots = 4096 // a store with fewer slots does not shrink
 
 // shrink moves the objects to new slots if most slots are empty, because slots are not freed individually.
 func (s *Store[T]) shrink() {

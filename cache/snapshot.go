@@ -12,8 +12,8 @@ import (
 // All methods may be called concurrently, even while the store changes. If nothing changed between two calls,
 // [Store.Snapshot] returns the same pointer.
 //
-// Taking a snapshot is cheap. Each later write to the store copies the small part of shared data that it changes. Take
-// a snapshot when you read it, for example 10 times per second, not for every event.
+// A snapshot is cheap. Each later write to the store copies the small part of shared data that it changes. Take a
+// snapshot when you read it, for example 10 times per second, not for every event.
 type Snapshot[T any] struct {
 	store      *Store[T]
 	state      state[T]
@@ -35,7 +35,7 @@ func (s *Store[T]) Snapshot() *Snapshot[T] {
 	return s.freeze()
 }
 
-// freeze returns a snapshot of the current state. Later writes copy the data that it shares.
+// freeze returns a snapshot of the current state. Later writes copy the data that the snapshot shares with the store.
 func (s *Store[T]) freeze() *Snapshot[T] {
 	if taken := s.snapshot.Load(); taken != nil {
 		return taken
@@ -49,7 +49,7 @@ func (s *Store[T]) freeze() *Snapshot[T] {
 	return taken
 }
 
-// invalidate discards the current snapshot, or marks it as changed by the list.
+// invalidate discards the current snapshot. During a list, it only records that the list has changed the store.
 func (s *Store[T]) invalidate() {
 	switch {
 	case s.beforeList != nil:
@@ -81,7 +81,7 @@ func (sn *Snapshot[T]) All() iter.Seq[T] {
 // ResourceVersion returns the resourceVersion of the collection, or "" before the first list is complete.
 func (sn *Snapshot[T]) ResourceVersion() string { return sn.state.version }
 
-// errForeignSnapshot reports that a snapshot is of another store.
+// errForeignSnapshot reports that a snapshot belongs to another store.
 var errForeignSnapshot = errors.New("cache: the snapshot is of another store")
 
 // Diff returns the changes between two snapshots of one store. from may be the newer snapshot. A nil snapshot stands
@@ -106,8 +106,8 @@ func Diff[T any](from, to *Snapshot[T]) ([]Change[T], error) {
 	return changes, nil
 }
 
-// appendChange appends the change of one slot. before and after are valid if was and is are set. An object that moved
-// between slots is compared once, at its old slot.
+// appendChange appends the change of one slot. was reports whether before is valid, and is reports whether after is
+// valid. An object that moved between slots is compared once, at its old slot.
 func appendChange[T any](changes []Change[T], from, to *Snapshot[T], before, after T, was, is bool) []Change[T] {
 	s := from.store
 	if was && is && s.key(before) == s.key(after) {

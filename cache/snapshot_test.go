@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The same pointer lets callers detect an unchanged store.
+// If Snapshot returns the same pointer, a caller knows that the store is unchanged.
 func TestUnchangedSnapshotIsReused(t *testing.T) {
 	withFixture(t, func(t *testing.T, s *fixture) {
 		empty := s.store.Snapshot()
@@ -23,7 +23,7 @@ func TestUnchangedSnapshotIsReused(t *testing.T) {
 		require.Zero(t, empty.Len())
 
 		s.run("list@3 a/y@2 a/x@1", "watch ~a/x@1 -b/z@3")
-		require.Same(t, first, s.store.Snapshot(), "an identical relist and events without changes")
+		require.Same(t, first, s.store.Snapshot(), "an identical relist and other events without changes")
 		s.run("list@3 a/x@1 a/y@2", "watch =5")
 		bookmarked := s.store.Snapshot()
 		require.Equal(t, []string{"3", "5"}, []string{first.ResourceVersion(), bookmarked.ResourceVersion()})
@@ -34,7 +34,7 @@ func TestUnchangedSnapshotIsReused(t *testing.T) {
 	})
 }
 
-// During a list, a snapshot shows the previous state, even after an interruption.
+// During a list, a snapshot must show the previous state, even after an interruption.
 func TestSnapshotsHidePartialLists(t *testing.T) {
 	withFixture(t, func(t *testing.T, s *fixture) {
 		var shown []string
@@ -52,7 +52,7 @@ func TestSnapshotsHidePartialLists(t *testing.T) {
 	})
 }
 
-// A relist can change objects at the same resourceVersion, for example after a restored backup.
+// A relist can change objects at the same resourceVersion, for example after a backup is restored.
 func TestSnapshotsOfSameVersion(t *testing.T) {
 	store, writer := NewStore[*lw.Object](nil)
 	writer.Replace("1", object("x@1"))
@@ -73,7 +73,7 @@ func TestDiffOfTwoStores(t *testing.T) {
 	require.Equal(t, []Change[*book]{{Type: Added, New: b}}, changes)
 }
 
-// A snapshot includes indexes that were added later. Otherwise each caller of In would rebuild them.
+// A snapshot must include indexes that were added later. Otherwise each call of In would rebuild them.
 func TestSnapshotsIncludeIndexes(t *testing.T) {
 	books, writer := newLibrary()
 	writer.Put(&book{isbn: "1", year: 7})
@@ -115,7 +115,7 @@ func TestShrink(t *testing.T) {
 	require.Len(t, changes, n-100, "a moved object is not a change")
 }
 
-// A list marks objects by slot, so slots must not move before it ends.
+// A list marks objects by slot, so objects must not move to other slots before it ends.
 func TestShrinkAfterList(t *testing.T) {
 	books, writer := newLibrary()
 	for i := range 10_000 {
@@ -133,9 +133,9 @@ type snapshotModel struct {
 	books   *Store[*book]
 	writer  *Writer[*book]
 	byYear  *Index[*book, int]
-	byFirst *Index[*book, string] // recreated from time to time
+	byFirst *Index[*book, string] // recreated occasionally
 	model   map[string]*book
-	listing map[string]*book // objects of the current list; nil if there is none
+	listing map[string]*book // objects of the current list, or nil if no list is in progress
 	kept    []snapshotCopy
 }
 
@@ -226,7 +226,7 @@ func (s *snapshotModel) compare(from, to snapshotCopy) {
 		if d.Type == Added {
 			key = d.New
 		}
-		require.True(s.t, state[key.isbn] == d.Old, "%v of %s", d.Type, key.isbn)
+		require.True(s.t, state[key.isbn] == d.Old, "%v event for %s", d.Type, key.isbn)
 		require.True(s.t, d.Old != d.New)
 		state[key.isbn] = d.New
 		if d.Type == Deleted {

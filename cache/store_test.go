@@ -57,7 +57,7 @@ func TestHashCollisions(t *testing.T) {
 	require.Nil(t, found)
 }
 
-// A loop may exit early and may use the store. It does not see later writes.
+// A loop may exit early and may use the store. It must not see later writes.
 func TestAllIsConsistent(t *testing.T) {
 	for _, loop := range []func(*Store[*lw.Object]) iter.Seq[*lw.Object]{
 		(*Store[*lw.Object]).All,
@@ -95,7 +95,7 @@ func TestSyncedWaitsForFirstList(t *testing.T) {
 				closed = true
 			default:
 			}
-			require.Equal(t, synced, closed, "at %v", event.Type)
+			require.Equal(t, synced, closed, "after %v", event.Type)
 			return true
 		}
 		s.run("list !reset", "list+ a/x@1", "list a/y@2 !reset", "list@3 a/x@1", "watch !expired", "list a/x@1 !reset", "list@4")
@@ -103,7 +103,7 @@ func TestSyncedWaitsForFirstList(t *testing.T) {
 	})
 }
 
-// The resourceVersion must always be one from which a watch misses nothing.
+// The resourceVersion must always be one from which a watch does not miss a change.
 func TestResourceVersion(t *testing.T) {
 	withFixture(t, func(t *testing.T, s *fixture) {
 		var versions []string
@@ -113,7 +113,7 @@ func TestResourceVersion(t *testing.T) {
 			}
 			return true
 		}
-		s.run("list x@1 !reset", "list+@5 x@1", "list@5 y@2") // the resourceVersion of a list counts when it is complete
+		s.run("list x@1 !reset", "list+@5 x@1", "list@5 y@2") // the store reaches the resourceVersion of a list only when the list is complete
 		require.Equal(t, []string{"", "5"}, versions)
 		versions = nil
 		s.run("list x@9 !reset", "list@10 x@9", "watch +y@11 =12 -y@13 !reset", "watch !expired", "list+@21 x@20", "list@21 y@19", "watch")

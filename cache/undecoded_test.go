@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The store keeps the previous state until a later state is decoded or the object is deleted.
+// The store must keep the previous state until a later state is decoded or the object is deleted.
 func TestUndecodedObjectsAreKept(t *testing.T) {
 	type event = lw.Event[*lw.Object]
 	store, writer := NewStore[*lw.Object](nil)
@@ -36,7 +36,7 @@ func TestUndecodedObjectsAreKept(t *testing.T) {
 	require.ElementsMatch(t, []string{"x", "z"}, stale())
 
 	changes := writer.fold(event{Type: lw.ListStarted}, undecoded(lw.Added, "x"), event{Type: lw.Synced, ResourceVersion: "3"})
-	require.Len(t, changes, 1, "a list with the object keeps it and deletes all others")
+	require.Len(t, changes, 1, "a list that contains the object keeps it and deletes all others")
 	holds("x")
 	require.Equal(t, []string{"x"}, stale())
 
@@ -53,7 +53,7 @@ func TestUndecodedObjectsAreKept(t *testing.T) {
 	require.Len(t, writer.fold(event{Type: lw.Deleted, Object: object("x@9")}), 1)
 	require.Empty(t, stale())
 	writer.fold(event{Type: lw.ListStarted}, undecoded(lw.Added, "v"), event{Type: lw.ListStarted}, event{Type: lw.Synced, ResourceVersion: "9"})
-	require.Empty(t, stale(), "only the complete list counts")
+	require.Empty(t, stale(), "only a complete list determines the result")
 	writer.fold(event{Type: lw.ListStarted}, undecoded(lw.Added, "v"), added("v@10"), event{Type: lw.Synced, ResourceVersion: "11"})
 	require.Empty(t, stale(), "a later event for the key in the same list was decoded")
 }

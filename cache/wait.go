@@ -6,7 +6,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// waiter is a caller that waits for a resourceVersion.
+// waiter represents a caller that is blocked until the store reaches a resourceVersion.
 type waiter struct {
 	version string
 	reached chan struct{}
@@ -14,8 +14,8 @@ type waiter struct {
 
 // WaitFor blocks until the store has reached a resourceVersion through an event, a bookmark or a list. Later reads then
 // show every write up to it. ResourceVersions are compared as KEP-5504 defines. If they cannot be compared, WaitFor
-// waits until they are equal. "" and "0" wait for the first complete list. If ctx ends first, WaitFor returns
-// context.Cause(ctx).
+// blocks until they are equal. For "" and "0", it blocks until the first list is complete. If ctx is done first,
+// WaitFor returns context.Cause(ctx).
 func (s *Store[T]) WaitFor(ctx context.Context, resourceVersion string) error {
 	w := waiter{version: resourceVersion, reached: make(chan struct{})}
 	s.mu.Lock()
@@ -46,7 +46,7 @@ func (s *Store[T]) hasReached(wanted string) bool {
 	return s.state.version == wanted
 }
 
-// notifyWaiters wakes the callers whose resourceVersion is reached.
+// notifyWaiters wakes the callers whose resourceVersion has been reached.
 func (s *Store[T]) notifyWaiters() {
 	if len(s.waiters) == 0 {
 		return

@@ -61,7 +61,7 @@ func events[T lw.Keyed](b *testing.B, codec lw.Codec[T]) func(n int) time.Durati
 	}
 }
 
-// BenchmarkEventOverRaw alternates between RawCodec and this codec. It reports the ratio of their times per watch
+// BenchmarkEventOverRaw alternates between RawCodec and this codec. It reports the ratio of their times for each watch
 // event.
 func BenchmarkEventOverRaw(b *testing.B) {
 	const turn = 2000
@@ -75,7 +75,7 @@ func BenchmarkEventOverRaw(b *testing.B) {
 	b.ReportMetric(float64(all)/float64(least), "x-raw")
 	b.ReportMetric(float64(least.Nanoseconds())/float64(b.N*turn), "raw-ns/event")
 	b.ReportMetric(float64(all.Nanoseconds())/float64(b.N*turn), "ns/event")
-	b.ReportMetric(0, "ns/op") // the time of a pair of runs has no meaning
+	b.ReportMetric(0, "ns/op") // the time of a pair of runs is meaningless
 }
 
 // BenchmarkRead reads a field near the end of a Pod: uncompressed, hot and cold.
@@ -86,7 +86,7 @@ func BenchmarkRead(b *testing.B) {
 		b.ReportAllocs()
 		for i := 0; b.Loop(); i++ {
 			if !object(i%200 + len(pods) - 200).Get("status.phase").Exists() {
-				b.Fatal("no phase")
+				b.Fatal("the Pod has no phase")
 			}
 		}
 	}

@@ -27,7 +27,7 @@ var _ interface {
 // objects uncompressed. Each collection needs its own codec, because the codec learns from the objects that it decodes.
 func NewCodec(inner lw.Codec[*lw.Object]) lw.Codec[*Object] { return newCodec(inner, hotBytes) }
 
-// newCodec returns a codec that keeps up to hotBytes uncompressed, or none if hotBytes is negative.
+// newCodec returns a codec that keeps up to hotBytes of objects uncompressed, or no objects if hotBytes is negative.
 func newCodec(inner lw.Codec[*lw.Object], hotBytes int) *codec {
 	hot := newObjectCache(hotBytes)
 	return &codec{inner: inner, hot: hot, plain: &dictionary{cache: hot}, trainer: trainer{alive: new(atomic.Int32)}}
@@ -40,7 +40,7 @@ func (c *codec) Decode(s *lw.Scanned) (*Object, error) {
 		return nil, err
 	}
 	object := c.compress(text)
-	c.hot.put(object, text) // a program often reads an object when its event arrives
+	c.hot.put(object, text) // programs often read an object when its event arrives
 	return object, nil
 }
 

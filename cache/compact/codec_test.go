@@ -28,7 +28,7 @@ func (a *answers) Open(ctx context.Context, _ *lw.Request) (io.ReadCloser, error
 	return io.NopCloser(body), nil
 }
 
-// watched decodes the events of a watch.
+// watched returns the objects that a codec decodes from the events of a watch.
 func watched[T lw.Keyed](t testing.TB, codec lw.Codec[T], events string) (objects []T, err error) {
 	client, err := lw.NewClient(&answers{strings.NewReader(events)}, lw.Pods(""), codec, nil)
 	require.NoError(t, err)
@@ -54,11 +54,11 @@ func decode[T lw.Keyed](t testing.TB, codec lw.Codec[T], pods []sample.Pod) []T 
 	return objects
 }
 
-// requireSame compares a compressed object with its original.
+// requireSame requires that a compressed object equals the original.
 func requireSame(t testing.TB, text *lw.Object, object *Object) {
 	t.Helper()
 	require.Equal(t, text.Raw(), object.Object().Raw())
-	require.Equal(t, text, object.Object(), "decompressed object")
+	require.Equal(t, text, object.Object(), "the decompressed object")
 	require.Equal(t, text.Key(), object.Key())
 	require.Equal(t, text.GetUID(), object.GetUID())
 	require.Equal(t, text.GetResourceVersion(), object.GetResourceVersion())
@@ -81,13 +81,13 @@ func TestRoundTrip(t *testing.T) {
 				requireSame(t, texts[i], object)
 				dictionaries[object.dictionary]++
 			}
-			require.Len(t, dictionaries, 3, "no dictionary, one after 16 objects, and one after 256 more")
+			require.Len(t, dictionaries, 3, "no dictionary, then one after 16 objects, then one after 256 more objects")
 			require.Less(t, len(objects[599].held), len(texts[599].Raw())/2)
 		})
 	}
 }
 
-// Several goroutines decode with one codec and read each other's objects.
+// Several goroutines decode with one codec and read objects that other goroutines decoded.
 func TestConcurrentUse(t *testing.T) {
 	codec := newCodec(lw.RawCodec{}, 50_000)
 	pods := sample.Templated(1, 200, 50)
@@ -107,8 +107,8 @@ func TestConcurrentUse(t *testing.T) {
 	all.Wait()
 }
 
-// An object that does not decompress correctly is stored uncompressed. Here the compressor and the decompressor have
-// different dictionaries.
+// An object that does not decompress correctly must be stored uncompressed. Here the compressor and the decompressor
+// have different dictionaries.
 func TestCompressorFault(t *testing.T) {
 	codec := newCodec(lw.RawCodec{}, neverHot)
 	content := []byte(sample.Pods(1, 1)[0].JSON())
@@ -171,13 +171,13 @@ func TestEqual(t *testing.T) {
 	before, again, other := decode(t, codec, pods), decode(t, codec, pods), decode(t, codec, changed)
 	foreign := decode(t, newCodec(lw.RawCodec{}, hotBytes), pods)
 	for i := range before {
-		require.True(t, before[i].Equal(again[i]), "equal with another dictionary")
-		require.True(t, before[i].Equal(foreign[i]), "equal with another codec")
+		require.True(t, before[i].Equal(again[i]), "the result does not depend on the dictionary")
+		require.True(t, before[i].Equal(foreign[i]), "the result does not depend on the codec")
 		require.False(t, before[i].Equal(other[i]))
 	}
 }
 
-// Every object that a server can send must equal the object of RawCodec.
+// Every object that a server can send must equal the object that RawCodec decodes.
 func FuzzRoundTrip(f *testing.F) {
 	codec := newCodec(lw.RawCodec{}, neverHot)
 	decode(f, codec, sample.Templated(1, 300, 100))

@@ -12,7 +12,7 @@ import (
 // collector frees a dictionary with its last object.
 type dictionary struct {
 	cache   *objectCache  // shared by all dictionaries of the codec
-	decoder *zstd.Decoder // nil if the objects are uncompressed
+	decoder *zstd.Decoder // nil if objects are stored uncompressed
 }
 
 // compressor compresses with a dictionary. It is large, so only the codec refers to the current one.
@@ -38,7 +38,7 @@ func newCompressor(content []byte, hot *objectCache) *compressor {
 	return &compressor{&dictionary{cache: hot, decoder: decoder}, encoder}
 }
 
-// buffers is scratch memory for one compression.
+// buffers contains the scratch memory for one compression.
 type buffers struct{ raw, packed, decompressed []byte }
 
 var bufferPool = sync.Pool{New: func() any { return new(buffers) }}
@@ -56,7 +56,7 @@ func (w *buffers) compress(by *compressor, text string) bool {
 	return err == nil && string(w.decompressed) == text
 }
 
-// read decompresses and parses an object.
+// read returns the decompressed and parsed object.
 func (d *dictionary) read(packed string) *lw.Object {
 	w := bufferPool.Get().(*buffers)
 	defer bufferPool.Put(w)

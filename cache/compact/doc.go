@@ -1,4 +1,5 @@
-// Package compact stores objects compressed. It suits large collections if a program reads only a few objects at a time.
+// Package compact stores objects compressed. It suits large collections if a program reads only a few objects at a
+// time.
 //
 //	codec := compact.NewCodec(lw.RawCodec{})
 //	client, err := lw.NewClient(transport, lw.Pods(""), codec, nil)
@@ -33,18 +34,19 @@
 // # Compression
 //
 // The codec compresses text with zstd at its fastest level. The dictionary of 64 kB consists of 16 objects of the
-// collection. The codec creates a dictionary after 16 objects, after 256 more and after 4,096 more. Later it creates
-// one only if the compressed size of the last 4,096 objects grew by a quarter. A dictionary takes about 0.1 MB and is
-// freed with its last object. The codec creates no more while 8 are in use. The first 16 objects, and objects that do
-// not shrink, are stored uncompressed. BenchmarkChoice compares other compressors and levels.
+// collection. The codec creates a dictionary after 16 objects, after 256 more objects and after 4,096 more objects.
+// Later it creates a dictionary only if the compressed size of the last 4,096 objects grew by a quarter. A dictionary
+// takes about 0.1 MB and is freed with its last object. While 8 dictionaries are in use, the codec does not create
+// another. The first 16 objects, and objects that do not shrink, are stored uncompressed. BenchmarkChoice compares
+// other compressors and levels.
 //
 // The codec decompresses each text once to verify it. If the result differs, the text is stored uncompressed. A fault
 // in the compressor can therefore cost memory, but no data.
 //
 // # Comparison
 //
-// Two objects are equal if their texts have the same length and the same 128-bit hash. Two different texts of the same
-// length have the same hash with a probability of 2^-128. Such a change would be missed if the key and the
+// Two objects are equal if their JSON strings have the same length and the same 128-bit hash. Two different strings of
+// the same length have the same hash with a probability of 2^-128. Such a change would be missed if the key and the
 // resourceVersion were also the same. The hash is [hash/maphash] with two random seeds, so an attacker cannot construct
-// such texts.
+// such strings.
 package compact

@@ -15,7 +15,7 @@ import (
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 )
 
-// A store of compressed Pods with an index by a field.
+// This example stores compressed Pods and indexes them by one field.
 func ExampleCodec() {
 	server, err := lwtest.Start(nil)
 	if err != nil {
@@ -47,7 +47,7 @@ func ExampleCodec() {
 	})
 	for event := range pods.Changes(context.Background()) {
 		if event.Type == lw.WatchStarted { // the list is complete and the watch is open, so change something
-			fmt.Println("on node-3:", byNode.Len("node-3"))
+			fmt.Println("Pods on node-3:", byNode.Len("node-3"))
 			put("web-3", "node-4")
 		}
 		if event.Type == lw.Modified {
@@ -56,9 +56,9 @@ func ExampleCodec() {
 	}
 	pod, _ := pods.Store().Get(lw.Key{Namespace: "shop", Name: "web-3"})
 	fmt.Println(pod.Key(), "is on", pod.Object().Get("spec.nodeName"))
-	fmt.Println("on node-3:", byNode.Len("node-3"))
+	fmt.Println("Pods on node-3:", byNode.Len("node-3"))
 	// Output:
-	// on node-3: 10
+	// Pods on node-3: 10
 	// shop/web-3 is on node-4
-	// on node-3: 9
+	// Pods on node-3: 9
 }

@@ -10,10 +10,10 @@ import (
 // objectCache keeps the most recently used objects uncompressed.
 type objectCache struct {
 	mu      sync.Mutex
-	limit   int // bytes
+	limit   int // limit of size, in bytes
 	size    int
 	entries map[*Object]*list.Element
-	order   list.List // of cachedObject, most recently used first
+	order   list.List // values are cachedObjects, most recently used first
 }
 
 type cachedObject struct {
@@ -49,7 +49,7 @@ func (h *objectCache) put(held *Object, text *lw.Object) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if _, ok := h.entries[held]; ok {
-		return // another goroutine added it first
+		return // another goroutine has added the object
 	}
 	h.entries[held] = h.order.PushFront(entry)
 	for h.size += entry.size(); h.size > h.limit; {

@@ -10,7 +10,7 @@ import (
 
 const (
 	samples       = 16       // number of objects in a dictionary
-	maxSample     = 16 << 10 // bytes of one object
+	maxSample     = 16 << 10 // maximum number of bytes from one object
 	maxDictionary = 64 << 10 // bytes; larger dictionaries slow compression down and gain little
 	maxAlive      = 8        // maximum number of dictionaries in use
 )

@@ -13,8 +13,8 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// trainedAt observes n objects of 1,000 bytes with a compressed size of held. It returns the counts after which a
-// dictionary was trained.
+// trainedAt passes n objects of 1,000 bytes with a compressed size of held bytes to a trainer. It returns the counts
+// after which a dictionary was trained.
 func trainedAt(l *trainer, n, held int) (at []int) {
 	raw := strings.Repeat("0123456789", 100)
 	for i := range n {
@@ -27,24 +27,24 @@ func trainedAt(l *trainer, n, held int) (at []int) {
 	return at
 }
 
-// There are three trainings at the start, and another one only if the collection changes permanently.
+// Three dictionaries are trained at the start. Another one is trained only if the collection changes permanently.
 func TestTrainingSchedule(t *testing.T) {
 	const last = 4096
 	l := &newCodec(lw.RawCodec{}, hotBytes).trainer
 	require.Equal(t, []int{16, 16 + 256, 16 + 256 + last}, trainedAt(l, 16+256+last, 500))
-	require.Empty(t, trainedAt(l, 5*last, 200), "the first interval sets the expected size")
+	require.Empty(t, trainedAt(l, 5*last, 200), "the first interval determines the expected size")
 	require.Empty(t, trainedAt(l, 5*last, 240))
 	require.Equal(t, []int{last}, trainedAt(l, last, 260))
-	require.Empty(t, trainedAt(l, 5*last, 900), "another dictionary would not help")
+	require.Empty(t, trainedAt(l, 5*last, 900), "a new dictionary would not help")
 }
 
-// No dictionary is trained while objects use the maximum number. Unused dictionaries are freed.
+// While the maximum number of dictionaries is in use, no dictionary is trained. Unused dictionaries are freed.
 func TestDictionariesAreBounded(t *testing.T) {
 	codec := newCodec(lw.RawCodec{}, neverHot)
 	codec.trainer.trained = len(trainAfter)
 	pod := decode(t, lw.RawCodec{}, sample.Pods(1, 1))[0]
 	var kept []*Object
-	train := func() { // simulates 4,096 objects that compressed worse than expected
+	train := func() { // passes 4,096 objects that compressed worse than expected
 		codec.trainer.seen, codec.trainer.expected = trainAfter[len(trainAfter)-1]-1, 0.001
 		kept = append(kept, codec.compress(pod), codec.compress(pod))
 	}
@@ -60,12 +60,12 @@ func TestDictionariesAreBounded(t *testing.T) {
 		runtime.GC()
 		return codec.trainer.alive.Load() == 1
 	}
-	require.Eventually(t, collected, 20*time.Second, 5*time.Millisecond, "all but the current dictionary are freed")
+	require.Eventually(t, collected, 20*time.Second, 5*time.Millisecond, "all dictionaries except the current one are freed")
 	train()
 	require.EqualValues(t, 2, codec.trainer.alive.Load())
 }
 
-// Large objects must not make a dictionary larger, and samples must not keep them alive.
+// Large objects must not enlarge a dictionary, and samples must not keep them in memory.
 func TestSamplesAreBounded(t *testing.T) {
 	l := &newCodec(lw.RawCodec{}, hotBytes).trainer
 	large := strings.Repeat("0123456789", maxDictionary)

@@ -16,7 +16,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// listed returns the body of a list. Its items are sorted and generated while they are read.
+// listed returns the body of a list. Its items are sorted and are generated when they are read.
 func listed(pods []sample.Pod) io.Reader {
 	slices.SortFunc(pods, func(a, b sample.Pod) int {
 		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
@@ -53,7 +53,8 @@ func heap() int {
 	return int(stats.HeapAlloc)
 }
 
-// retained returns the bytes of heap per object of a store. They include dictionaries, the compressor and hot objects.
+// retained returns the bytes of heap memory that a store uses per object. They include dictionaries, the compressor and
+// hot objects.
 func retained[T lw.Keyed](t testing.TB, codec lw.Codec[T], pods []sample.Pod) int {
 	client, err := lw.NewClient(&answers{listed(pods)}, lw.Pods(""), codec, nil)
 	require.NoError(t, err)
@@ -81,7 +82,7 @@ func TestRetained(t *testing.T) {
 	require.Less(t, each, 1150)
 }
 
-// BenchmarkRetained reports bytes of heap per Pod.
+// BenchmarkRetained reports the bytes of heap memory per Pod.
 func BenchmarkRetained(b *testing.B) {
 	for _, n := range []int{10_000, 50_000} {
 		for _, templates := range []int{1, 100, 1000, 10_000} {

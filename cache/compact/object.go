@@ -11,7 +11,7 @@ import (
 type Object struct {
 	dictionary *dictionary
 	held       string // the metadata strings, followed by the compressed text
-	digest     digest // of the uncompressed text
+	digest     digest // digest of the uncompressed text
 
 	// The end offset of each metadata string in held. Offsets take less memory than four string headers.
 	namespace, name, uid, resourceVersion uint32
@@ -45,8 +45,8 @@ func (o *Object) GetResourceVersion() string { return o.held[o.uid:o.resourceVer
 // Key returns the namespace and name.
 func (o *Object) Key() lw.Key { return lw.KeyOf(o) }
 
-// Object returns the complete object, decompressed unless it is still hot. It cannot fail, because the codec verified
-// the compressed text.
+// Object returns the complete object. It decompresses the object unless the object is hot. It cannot fail, because the
+// codec verified the compressed text.
 func (o *Object) Object() *lw.Object {
 	hot := o.dictionary.cache
 	if text := hot.get(o); text != nil {
@@ -57,10 +57,10 @@ func (o *Object) Object() *lw.Object {
 	return text
 }
 
-// Equal reports whether the texts of two objects have the same length and the same 128-bit hash.
+// Equal reports whether the JSON strings of two objects have the same length and the same 128-bit hash.
 func (o *Object) Equal(other *Object) bool { return o == other || o.digest == other.digest }
 
-// digest identifies a text by its length and a seeded 128-bit hash.
+// digest identifies a string by its length and a seeded 128-bit hash.
 type digest struct {
 	hash   [2]uint64
 	length int

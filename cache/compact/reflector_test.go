@@ -16,8 +16,8 @@ import (
 
 const tooOld = `{"type":"ERROR","object":{"kind":"Status","status":"Failure","reason":"Expired","code":410}}`
 
-// A relist of the same objects causes no changes. Different text at the same resourceVersion, for example after a
-// restored backup, is a change.
+// A relist of the same objects causes no changes. A different text at the same resourceVersion, for example after a
+// backup is restored, is a change.
 func TestRelist(t *testing.T) {
 	pods := sample.Templated(1, 1000, 100)
 	first, again := listed(pods), listed(pods)
@@ -30,27 +30,27 @@ func TestRelist(t *testing.T) {
 		reflector := cache.NewReflector(client, &lw.Options{NoStreamingList: true})
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
-		var told []int
+		var counts []int
 		var objects [][]*Object
 		count := 0
 		for event, changes := range reflector.Changes(ctx) {
 			if count += len(changes); event.Type != lw.Synced {
 				continue
 			}
-			told, count = append(told, count), 0
+			counts, count = append(counts, count), 0
 			objects = append(objects, reflector.Store().List())
-			if len(told) == 3 {
+			if len(counts) == 3 {
 				break
 			}
 		}
-		require.Equal(t, []int{1000, 0, 1}, told)
+		require.Equal(t, []int{1000, 0, 1}, counts)
 		for i, object := range objects[0] {
 			require.Same(t, object, objects[1][i])
 		}
 	})
 }
 
-// Same compares the text that would be stored, so a list recognizes an object from a watch.
+// Same compares the text that the codec would store. So an object in a list equals the same object from a watch.
 func TestSame(t *testing.T) {
 	pod := sample.Pods(1, 1)[0]
 	codec := newCodec(lw.RawCodec{}, neverHot)
@@ -65,17 +65,17 @@ func TestSame(t *testing.T) {
 	for _, err := range client.List(t.Context(), lw.ListOptions{}, &meta) {
 		require.NoError(t, err)
 	}
-	require.Equal(t, []bool{true, true, false, true}, *same.told, "managedFields are not stored")
+	require.Equal(t, []bool{true, true, false, true}, *same.results, "managedFields are not stored")
 }
 
 // sameAs calls Same for every object that it decodes.
 type sameAs struct {
 	*codec
-	held *Object
-	told *[]bool
+	held    *Object
+	results *[]bool
 }
 
 func (s sameAs) Decode(scanned *lw.Scanned) (*Object, error) {
-	*s.told = append(*s.told, s.Same(s.held, scanned))
+	*s.results = append(*s.results, s.Same(s.held, scanned))
 	return s.codec.Decode(scanned)
 }

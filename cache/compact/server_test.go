@@ -18,8 +18,8 @@ import (
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 )
 
-// The store is filled by a list and by watch events. Then a relist must report only the objects that changed in
-// between.
+// A list and watch events fill the store. After the restart, the relist must report only the objects that changed
+// during the outage.
 func TestRelistAfterServerRestart(t *testing.T) {
 	server, err := lwtest.Start(nil)
 	require.NoError(t, err)
@@ -60,7 +60,7 @@ func TestRelistAfterServerRestart(t *testing.T) {
 			put(300, 310, "Failed")
 			server.Compact()
 			require.NoError(t, server.Restart())
-			changed = 0 // count only changes of the relist
+			changed = 0 // count only the changes of the relist
 		}
 	}
 	require.Equal(t, 2, lists)

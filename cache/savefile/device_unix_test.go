@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A rename by root would replace a pipe or a device with a file.
+// If root ran the program, a rename would replace a pipe or a device with a file.
 func TestDevicesAreNotReplaced(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "pods")
 	require.NoError(t, syscall.Mkfifo(path, 0o600))

@@ -18,7 +18,7 @@ import (
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 )
 
-// The second process resumes from the file of the first one. It receives the missed changes without a list.
+// The second process resumes from the file of the first process. It receives the missed changes without a list.
 func Example() {
 	server, err := lwtest.Start(nil)
 	if err != nil {
@@ -46,7 +46,7 @@ func Example() {
 		origin := server.URL + " shop/pods"
 		switch err := savefile.Restore(path, pods, origin, lw.ParseObject); {
 		case errors.Is(err, os.ErrNotExist):
-			fmt.Println("no file yet")
+			fmt.Println("the file does not exist yet")
 		case err != nil:
 			fmt.Println(err)
 		}
@@ -74,7 +74,7 @@ func Example() {
 	process(3)
 	fmt.Println(len(server.Requests(lwtest.Lists)), "list")
 	// Output:
-	// no file yet
+	// the file does not exist yet
 	// ADDED Added shop/web-0
 	// ADDED Added shop/web-1
 	// ADDED Added shop/web-0

@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-const savesFor = "LISTWATCH_SAVES_TO" // makes the test binary save until it is killed
+const savesFor = "LISTWATCH_SAVES_TO" // makes the test binary save to this path until it is killed
 
 // The file must be complete whenever the process is killed.
 func TestSaveSurvivesKill(t *testing.T) {
@@ -46,7 +46,7 @@ func both(t testing.TB) [2]*cache.Snapshot[*lw.Object] {
 	return [2]*cache.Snapshot[*lw.Object]{pods(t, "7", 3_000_000), pods(t, "8", 2_000_000)}
 }
 
-// saveLoop prints a line before each save, so that the reader can kill it during the save.
+// saveLoop prints a line before each save, so that the test can kill the process during the save.
 func saveLoop(path string) {
 	snapshots := both(nil)
 	for i := 0; ; i++ {

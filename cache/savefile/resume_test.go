@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// process simulates a process. It restores the file if there is one, follows the Pods up to the server's
+// process simulates a process. It restores the file if the file exists, follows the Pods up to the server's
 // resourceVersion, saves the file and returns the events.
 func process(t *testing.T, server *lwtest.Server, path string) (events []string) {
 	transport, err := lwhttp.New(server.URL, nil)
@@ -25,7 +25,7 @@ func process(t *testing.T, server *lwtest.Server, path string) (events []string)
 	require.NoError(t, err)
 	informer := cache.NewInformer(client, nil)
 	origin := server.URL + " shop/pods"
-	_ = savefile.Restore(path, informer, origin, lw.ParseObject) // an error only causes a list
+	_ = savefile.Restore(path, informer, origin, lw.ParseObject) // after an error, the run starts with a list
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error)
 	go func() { done <- informer.Run(ctx) }()
@@ -48,7 +48,7 @@ func listed(server *lwtest.Server) int {
 	return len(server.Requests(lwtest.Lists)) + len(server.Requests(func(r lwtest.Request) bool { return r.URL.Query().Get("sendInitialEvents") == "true" }))
 }
 
-// A list is necessary only if the resourceVersion has expired or the file belongs to another collection.
+// The process must list only if the resourceVersion has expired or the file belongs to another collection.
 func TestResumeWithoutList(t *testing.T) {
 	server, err := lwtest.Start(nil)
 	require.NoError(t, err)

@@ -20,11 +20,11 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// Save writes a snapshot to a file and replaces its previous content, see [cache.Save]. Only the owner of the file can
-// read it, because objects may be Secrets. Save first writes a temporary file in the same folder, and renames it when
+// Save writes a snapshot to a file and replaces its previous content. See [cache.Save]. Only the owner of the file can
+// read it, because objects may be Secrets. Save first writes a temporary file in the same folder, and renames it after
 // its data is on disk. After an error the file is unchanged, unless only the sync of the folder failed.
 //
-// Several processes may save to the same path at the same time. The last one to finish wins.
+// Several processes may save to the same path at the same time. The last process to finish wins.
 func Save[T any](path string, snapshot *cache.Snapshot[T], origin string, text func(T) string) error {
 	if err := replace(path, func(w io.Writer) error { return cache.Save(w, snapshot, origin, text) }); err != nil {
 		return fmt.Errorf("savefile: save to %q: %w", path, err)
@@ -52,13 +52,13 @@ func Restore[T lw.Keyed](path string, to restorer[T], origin string, parse func(
 	return nil
 }
 
-// Tests replace these to observe their order and to inject failures.
+// Tests replace these functions to observe their order and to inject failures.
 var (
 	syncFile = (*os.File).Sync
 	rename   = os.Rename
 )
 
-// replace atomically replaces the content of a file with the output of write.
+// replace replaces the content of a file atomically with the data that write writes.
 func replace(path string, write func(io.Writer) error) (err error) {
 	folder, name := filepath.Split(path)
 	if name == "" {
@@ -108,7 +108,7 @@ func syncFolder(path string) error {
 		return err
 	}
 	defer folder.Close()
-	if err := syncFile(folder); err != nil && !errors.Is(err, errors.ErrUnsupported) && !errors.Is(err, syscall.EINVAL) { // some network file systems return these
+	if err := syncFile(folder); err != nil && !errors.Is(err, errors.ErrUnsupported) && !errors.Is(err, syscall.EINVAL) { // some network file systems return these errors
 		return err
 	}
 	return nil

@@ -30,21 +30,21 @@ func pods(t testing.TB, version string, size int) *cache.Snapshot[*lw.Object] {
 }
 
 // target is a restorer that records the text of each object.
-type target struct{ texts []string }
+type target struct{ strings []string }
 
 func (to *target) Restore(from io.Reader, origin string, parse func([]byte) (*lw.Object, error)) error {
 	return cache.NewReflector[*lw.Object](nil, nil).Restore(from, origin, func(text []byte) (*lw.Object, error) {
-		to.texts = append(to.texts, string(text))
+		to.strings = append(to.strings, string(text))
 		return parse(text)
 	})
 }
 
-// held returns the text of the single object in a file.
+// held returns the text of the only object in a file.
 func held(t testing.TB, path string) string {
 	to := &target{}
 	require.NoError(t, Restore(path, to, origin, lw.ParseObject))
-	require.Len(t, to.texts, 1)
-	return to.texts[0]
+	require.Len(t, to.strings, 1)
+	return to.strings[0]
 }
 
 func text(snapshot *cache.Snapshot[*lw.Object]) string { return snapshot.List()[0].Raw() }
@@ -73,7 +73,7 @@ func TestSaveAndRestore(t *testing.T) {
 		require.Equal(t, os.FileMode(0o600), info.Mode(), "objects may be Secrets")
 	}
 	t.Chdir(folder)
-	require.NoError(t, Save("here", pods(t, "9", 1), origin, (*lw.Object).Raw), "a path without a folder")
+	require.NoError(t, Save("here", pods(t, "9", 1), origin, (*lw.Object).Raw), "the path has no folder")
 	held(t, "here")
 }
 
@@ -84,7 +84,7 @@ func TestNoSuchFile(t *testing.T) {
 	require.ErrorIs(t, err, os.ErrNotExist)
 }
 
-// A file is truncated at every byte, or belongs to another collection.
+// The file is truncated at every byte, or belongs to another collection.
 func TestDamagedFiles(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "pods")
 	require.NoError(t, Save(path, pods(t, "7", 10), origin, (*lw.Object).Raw))
@@ -99,7 +99,7 @@ func TestDamagedFiles(t *testing.T) {
 	}
 }
 
-// A failed save must leave no temporary file.
+// A failed save must not leave a temporary file behind.
 func TestFailedSaveKeepsOldFile(t *testing.T) {
 	folder := t.TempDir()
 	path := filepath.Join(folder, "pods")
@@ -135,17 +135,17 @@ func TestFailedRename(t *testing.T) {
 	require.ErrorIs(t, err, os.ErrClosed)
 	require.Empty(t, names(t, folder))
 	err = replace(path, func(io.Writer) error { return os.MkdirAll(filepath.Join(path, "within"), 0o700) })
-	require.Error(t, err, "a folder has replaced the file")
+	require.Error(t, err, "a folder was created at the path of the file")
 	require.Equal(t, []string{"pods"}, names(t, folder))
 	require.ErrorContains(t, Save(path, pods(t, "7", 1), origin, (*lw.Object).Raw), "not a regular file")
 }
 
-// Temporary files of dead processes are removed by a later save, when they are old enough.
+// A later save removes the temporary files of dead processes if the files are old enough.
 func TestLeftovers(t *testing.T) {
 	folder := t.TempDir()
 	path := filepath.Join(folder, "pods")
 	long := time.Now().Add(-leftover - time.Minute)
-	files := map[string]bool{ // value: the file remains
+	files := map[string]bool{ // true if the file must remain
 		"pods.123.tmp": false, "pods.456.tmp": true, "pods.x.123.tmp": true, "pods..tmp": true, "pods.123": true, "other.123.tmp": true, "pods.12x.tmp": true,
 	}
 	for name := range files {

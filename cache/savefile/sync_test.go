@@ -16,10 +16,10 @@ import (
 type disk struct {
 	done   []string
 	synced string           // the content of the file when it was synced
-	fails  map[string]error // errors by operation
+	fails  map[string]error // errors for each operation
 }
 
-// record replaces the file operations of the package for one test.
+// record replaces the file operations of the package for one test. It returns the disk that records them.
 func record(t *testing.T) *disk {
 	d := &disk{fails: map[string]error{}}
 	oldSync, oldRename := syncFile, rename

@@ -15,8 +15,8 @@ func (q *Queue[K]) Add(key K) {
 	}
 }
 
-// AddAfter queues a key after a delay, even if Add queues it earlier, too. A key has only one pending delay. If there are
-// several, the earliest counts.
+// AddAfter queues a key after a delay, even if Add also queues it earlier. A key has only one pending delay. If
+// AddAfter is called several times, the earliest time counts.
 func (q *Queue[K]) AddAfter(key K, delay time.Duration) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -57,7 +57,7 @@ func (q *Queue[K]) Failures(key K) int {
 	return 0
 }
 
-// entry returns the entry of a key, and creates it if necessary.
+// entry returns the entry of a key. It creates a missing entry.
 func (q *Queue[K]) entry(key K) *entry[K] {
 	e := q.entries[key]
 	if e == nil {
@@ -74,7 +74,7 @@ func (q *Queue[K]) dropIdle(e *entry[K]) {
 	}
 }
 
-// makeReady makes a key ready, after the keys whose delay has ended.
+// makeReady adds a key to the ready keys, after the keys whose delay has ended.
 func (q *Queue[K]) makeReady(e *entry[K]) {
 	if e.ready {
 		return
@@ -137,7 +137,7 @@ func (q *Queue[K]) setTimer(due offset) {
 	}
 }
 
-// onTimer promotes the keys that are due and schedules the next ones.
+// onTimer promotes the keys that are due and sets the timer for the next key.
 func (q *Queue[K]) onTimer() {
 	q.mu.Lock()
 	defer q.mu.Unlock()

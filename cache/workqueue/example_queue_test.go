@@ -9,7 +9,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/cache/workqueue"
 )
 
-// A failed key is retried after increasing delays. A worker may give up.
+// The queue retries a failed key after increasing delays. A worker may give up.
 func ExampleQueue_Retry() {
 	queue := workqueue.New[string](&workqueue.Options{BaseDelay: time.Millisecond})
 	queue.Add("web-0")
@@ -19,7 +19,7 @@ func ExampleQueue_Retry() {
 		if queue.Failures(key) < 2 {
 			queue.Retry(key)
 		} else {
-			queue.Close() // ready keys are still processed, and then the loop ends
+			queue.Close() // the loop ends after the ready keys are processed
 		}
 	}
 	// Output:
@@ -28,7 +28,8 @@ func ExampleQueue_Retry() {
 	// web-0 conflict after 2 failures
 }
 
-// A key that is added twice while it waits is queued once. A key that is added during its work is processed again.
+// A key that is added twice before a worker takes it is queued once. A key that is added while a worker processes it is
+// processed again.
 func ExampleQueue_Add() {
 	queue := workqueue.New[string](nil)
 	queue.Add("web-0")

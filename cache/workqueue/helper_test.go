@@ -13,7 +13,7 @@ import (
 // TestMain fails the package if its tests leave goroutines behind.
 func TestMain(m *testing.M) { leak.Main(m) }
 
-// unlimited returns a limiter that never delays.
+// unlimited returns a limiter that never delays a retry.
 func unlimited() *rate.Limiter { return rate.NewLimiter(rate.Inf, 0) }
 
 // body is a running loop body that a test can end.
@@ -22,7 +22,7 @@ type body struct {
 	end func()
 }
 
-// begin starts a loop body with the next key, which must be ready.
+// begin takes the next key, which must be ready, and returns its running loop body.
 func begin(t *testing.T, q *Queue[string]) body {
 	t.Helper()
 	require.NotZero(t, q.Len(), "expected a ready key")
@@ -32,7 +32,7 @@ func begin(t *testing.T, q *Queue[string]) body {
 	return body{key, stop}
 }
 
-// takes processes all ready keys and returns them.
+// takes returns all ready keys after processing them.
 func takes(t *testing.T, q *Queue[string]) (keys []string) {
 	t.Helper()
 	for q.Len() > 0 {
@@ -43,7 +43,7 @@ func takes(t *testing.T, q *Queue[string]) (keys []string) {
 	return keys
 }
 
-// requireForgotten checks that a queue is empty.
+// requireForgotten requires that a queue has no entries.
 func requireForgotten(t *testing.T, q *Queue[string]) {
 	t.Helper()
 	require.Zero(t, q.Len())

@@ -19,7 +19,7 @@ type model struct {
 	dirty    map[string]bool
 	failed   map[string]bool
 	failures map[string]int
-	delays   []delayed // sorted by due time, then by order of the calls
+	delays   []delayed // sorted by due time, then in the order of the calls
 }
 
 type delayed struct {
@@ -95,7 +95,7 @@ func (m *model) done(key string) {
 	}
 }
 
-// checker applies operations to a queue and its model, and compares them after each.
+// checker applies operations to a queue and its model, and compares them after each operation.
 type checker struct {
 	*testing.T
 	q      *Queue[string]

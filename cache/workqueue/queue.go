@@ -10,7 +10,7 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// Options configures a queue of [New]. A zero field selects its default.
+// Options configures [New]. A field that is zero selects its default.
 type Options struct {
 	// BaseDelay is the delay after the first failure of a key. Each consecutive failure doubles it. The default is 5
 	// ms.
@@ -27,18 +27,18 @@ type Queue[K comparable] struct {
 	opts Options
 
 	mu       sync.Mutex
-	changed  sync.Cond // signals that a key became ready, the queue was closed, or a context ended
+	changed  sync.Cond // signals that a key became ready, the queue was closed, or a context was canceled
 	entries  map[K]*entry[K]
 	ready    fifo[K]
 	delayed  delays[K]
 	timer    *time.Timer
-	timerDue offset // when timer fires; zero if it is not set
+	timerDue offset // time when timer fires; zero if the timer is not set
 	created  time.Time
 	active   int // number of keys that workers are processing
 	closed   bool
 }
 
-// offset is the time since the creation of the queue. It takes a third of the memory of a time.Time.
+// offset is the time since the queue was created. It uses a third of the memory of a time.Time.
 type offset = time.Duration
 
 // entry is the state of a key. A key may be delayed and also ready or active. If a key is added while it is active, it
@@ -52,7 +52,7 @@ type entry[K comparable] struct {
 
 	active bool
 	dirty  bool // added while active
-	failed bool // passed to Retry while active
+	failed bool // Retry was called while the key was active
 
 	delayed  bool
 	due      offset
@@ -76,9 +76,9 @@ func New[K comparable](opts *Options) *Queue[K] {
 	return q
 }
 
-// Keys yields keys in the order in which they became ready, and waits for more. It ends when ctx ends, or when the
-// queue is closed and all work is finished. Each goroutine that ranges over Keys is a worker. Keys that remain when ctx
-// ends stay in the queue.
+// Keys yields keys in the order in which they became ready, and blocks until more keys are ready. It ends when ctx is
+// done, or when the queue is closed and all work is finished. Each goroutine that ranges over Keys is a worker. If ctx
+// is done, the remaining keys stay in the queue.
 //
 // A loop body that panics counts as failed, as if it had called [Queue.Retry].
 func (q *Queue[K]) Keys(ctx context.Context) iter.Seq[K] {
@@ -103,7 +103,7 @@ func (q *Queue[K]) runBody(e *entry[K], yield func(K) bool) (more bool) {
 	return more
 }
 
-// take blocks until a key is ready. It returns nil if ctx ends or the queue is drained.
+// take blocks until a key is ready. It returns nil if ctx is done or the queue is drained.
 func (q *Queue[K]) take(ctx context.Context) *entry[K] {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -119,7 +119,7 @@ func (q *Queue[K]) take(ctx context.Context) *entry[K] {
 		q.changed.Wait()
 	}
 	if q.ready.length > 0 {
-		q.changed.Signal() // pass on a signal that this worker may have received
+		q.changed.Signal() // passes on a signal that this worker may have received
 	}
 	return nil
 }
@@ -149,8 +149,8 @@ func (q *Queue[K]) done(e *entry[K], failed bool) {
 	}
 }
 
-// Close rejects further keys and drops delayed keys, including retries. Ready keys are still yielded. Then all Keys
-// loops end.
+// Close rejects further keys and drops delayed keys, including retries. Keys still yields the ready keys. Then all
+// loops over Keys end.
 func (q *Queue[K]) Close() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -165,7 +165,7 @@ func (q *Queue[K]) Close() {
 	q.changed.Broadcast()
 }
 
-// Len returns the number of ready keys that wait for a worker.
+// Len returns the number of ready keys that no worker has taken.
 func (q *Queue[K]) Len() int {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -43,7 +43,7 @@ func TestDelayedKeysAreOrderedByTime(t *testing.T) {
 		q.AddAfter("late", 3*time.Second)
 		q.AddAfter("early", time.Second)
 		q.AddAfter("same", time.Second)
-		q.AddAfter("late", 2*time.Second)  // the earlier delay counts
+		q.AddAfter("late", 2*time.Second)  // the earlier of two delays counts
 		q.AddAfter("early", 4*time.Second) // ignored
 		q.AddAfter("now", 0)
 		require.Equal(t, []string{"now"}, takes(t, q))
@@ -126,8 +126,8 @@ func TestLimiterDelaysRetries(t *testing.T) {
 	})
 }
 
-// The longest delays must not overflow: those of AddAfter, of a limiter that allows no retry, and of a key with many
-// failures.
+// The longest delays must not overflow: a long delay of AddAfter, a limiter that does not allow any retry, and a key
+// with many failures.
 func TestLongDelaysDoNotOverflow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := New[string](&Options{BaseDelay: time.Second, MaxDelay: math.MaxInt64, limiter: unlimited()})
@@ -136,7 +136,7 @@ func TestLongDelaysDoNotOverflow(t *testing.T) {
 		q.AddAfter("a", math.MaxInt64)
 		never.Retry("b")
 		for range 100 {
-			q.Retry("c") // its first delay, one second, ends earliest
+			q.Retry("c") // the first delay of c is one second and ends first
 		}
 		time.Sleep(time.Second - time.Nanosecond)
 		synctest.Wait()
@@ -186,7 +186,7 @@ func TestKeysStopsWithContext(t *testing.T) {
 			}
 			worked = append(worked, "end")
 		}()
-		synctest.Wait() // the worker waits for a key
+		synctest.Wait() // the worker is blocked until a key is ready
 		q.Add("a")
 		q.Add("b")
 		synctest.Wait()
@@ -195,7 +195,7 @@ func TestKeysStopsWithContext(t *testing.T) {
 	})
 }
 
-// endedUnheard is a context that has ended but has not yet called its AfterFuncs.
+// endedUnheard is a context that is canceled but has not called its AfterFuncs yet.
 type endedUnheard struct {
 	context.Context
 	ended atomic.Bool
@@ -208,7 +208,7 @@ func (c *endedUnheard) Err() error {
 	return c.Context.Err()
 }
 
-// A worker that is woken for a key may end instead. Another waiting worker must receive the key.
+// A worker that is woken for a key may end instead. Another blocked worker must then receive the key.
 func TestStoppedWorkerLosesNoKey(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := New[string](nil)
@@ -221,7 +221,7 @@ func TestStoppedWorkerLosesNoKey(t *testing.T) {
 					worked <- key
 				}
 			})
-			synctest.Wait() // both wait, in this order
+			synctest.Wait() // both workers are blocked, in this order
 		}
 		leaving.ended.Store(true)
 		q.Add("a")
@@ -231,7 +231,7 @@ func TestStoppedWorkerLosesNoKey(t *testing.T) {
 	})
 }
 
-// A key that was due must come before a key that is added later.
+// A key that is due must come before a key that is added later, even if the timer is late.
 func TestLateTimerKeepsOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := New[string](nil)
@@ -253,7 +253,7 @@ func TestCloseDrainsReadyKeys(t *testing.T) {
 		q.AddAfter("late", time.Hour)
 		begins := time.Now()
 		b := begin(t, q)
-		q.Add("a") // makes it dirty
+		q.Add("a") // the key becomes dirty
 		q.Close()
 		q.Close()
 		q.Add("d")
@@ -264,7 +264,7 @@ func TestCloseDrainsReadyKeys(t *testing.T) {
 		worker.Go(func() {
 			for key := range q.Keys(t.Context()) {
 				worked = append(worked, key)
-				q.Retry(key) // ignored after Close
+				q.Retry(key) // has no effect after Close
 			}
 		})
 		synctest.Wait()

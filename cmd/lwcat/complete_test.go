@@ -112,13 +112,13 @@ func TestCompletionTimesOut(t *testing.T) {
 	case said := <-done:
 		require.Equal(t, ":4\n", said)
 	case <-time.After(time.Minute):
-		require.Fail(t, "lwcat did not exit")
+		require.Fail(t, "lwcat did not exit in time")
 	}
 }
 
-// shells contains one script per shell that prints the completions of a command line.
+// shells contains one script for each shell that prints the completions of a command line.
 var shells = map[string]string{
-	// The first two functions replace those of the package bash-completion, which kubectl's completion needs, too.
+	// The first two functions replace those of the package bash-completion, which kubectl's completion also needs.
 	"bash": `_get_comp_words_by_ref() {
 	read -ra words <<<"$COMP_LINE"; [[ $COMP_LINE == *[[:blank:]] ]] && words+=("")
 	cword=$((${#words[@]} - 1)); cur=${words[cword]}; prev=${words[cword - 1]}
@@ -180,7 +180,7 @@ func shellCompletions(shell string) map[string]string {
 	}
 	if shell == "bash" { // bash replaces only the text after the last = or :
 		all["--output=wi"], all["--context arn:aws:t"], all["--output="] = "wire wide", "two", "custom-columns= diff jsonl jsonpath= line name wide wire yaml"
-		all["--kubeconfig ku"], all["--resume=ku"] = "", "" // bash itself completes files
+		all["--kubeconfig ku"], all["--resume=ku"] = "", "" // bash completes files itself
 		all["pods,se"] = ""                                 // cobra's script compares the word with an escaped comma
 	}
 	return all

@@ -22,9 +22,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// refused runs lwcat for a resource name and for a path, over HTTP and WebSocket. lwcat must exit immediately with 1
-// and print the wanted texts in order.
-func refused(t *testing.T, args string, want ...string) {
+// requireHint runs lwcat for a resource name and for a path, over HTTP and WebSocket. lwcat must exit immediately with
+// 1 and print the wanted strings in order.
+func requireHint(t *testing.T, args string, want ...string) {
 	t.Helper()
 	for _, name := range []string{"po", "/api/v1/pods", "/api/v1/pods --transport ws"} {
 		code, out, errs := lwcat(t, strings.Fields(args+" "+name+" --timeout 30s")...)
@@ -33,22 +33,22 @@ func refused(t *testing.T, args string, want ...string) {
 		rest := errs
 		for _, part := range want {
 			at := strings.Index(rest, part)
-			require.GreaterOrEqual(t, at, 0, "%s %s: %q is missing, or not in its place, in: %s", args, name, part, errs)
+			require.GreaterOrEqual(t, at, 0, "%s %s: %q is missing or in the wrong order in: %s", args, name, part, errs)
 			rest = rest[at+len(part):]
 		}
 		require.Equal(t, 1, strings.Count(errs, "hint: "), errs)
 	}
 }
 
-// secure serves handler over TLS with a certificate for 127.0.0.1. The arguments from and until set its validity
-// relative to now, and ahead shifts the server's clock.
+// secure serves handler over TLS with a certificate for 127.0.0.1. It returns the URL and the path of the CA file. from
+// and until set the validity of the certificate relative to now, and ahead shifts the server's clock.
 func secure(t *testing.T, handler http.Handler, from, until, ahead time.Duration) (url, ca string) {
 	authority, now := certs.NewAuthority(t), time.Now()
 	certificate, err := tls.X509KeyPair(authority.IssueBetween(t, now.Add(from), now.Add(until), "api.test", "127.0.0.1"))
 	require.NoError(t, err)
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodHead && r.Header.Get("Authorization") != "" {
-			t.Error("a server that is not verified was shown a credential")
+			t.Error("lwcat sent a credential to an unverified server")
 		}
 		w.Header().Set("Date", time.Now().Add(ahead).UTC().Format(http.TimeFormat))
 		handler.ServeHTTP(w, r)
@@ -72,27 +72,27 @@ func TestCertificateHints(t *testing.T) {
 	url, ca := secure(t, handler, -time.Hour, time.Hour, 0)
 	_, other := secure(t, handler, -time.Hour, time.Hour, 0)
 	const unknown = "certificate signed by unknown authority"
-	refused(t, "-s "+url+" --token s3cret", unknown, "hint: pass the CA that signed the certificate with --certificate-authority FILE, or set it in the kubeconfig's cluster")
-	refused(t, "-s "+url+" --certificate-authority "+other, unknown, "hint: "+other+" did not sign")
+	requireHint(t, "-s "+url+" --token s3cret", unknown, "hint: pass the CA that signed the certificate with --certificate-authority FILE, or set it in the kubeconfig's cluster")
+	requireHint(t, "-s "+url+" --certificate-authority "+other, unknown, "hint: "+other+" did not sign")
 	config := file(t, "config", `{current-context: x, contexts: [{name: x, context: {cluster: c}}], clusters: [{name: c, cluster: {server: "`+url+`", certificate-authority: `+other+`}}]}`)
-	refused(t, "--kubeconfig "+config, unknown, `hint: the certificate-authority of cluster "c" in the kubeconfig did not sign`, "--certificate-authority")
-	refused(t, "-s "+url+" --certificate-authority "+ca+" --tls-server-name b.test", "valid for api.test, not b.test", "hint: connect to a name that the certificate is valid for", "--tls-server-name api.test")
+	requireHint(t, "--kubeconfig "+config, unknown, `hint: the certificate-authority of cluster "c" in the kubeconfig did not sign`, "--certificate-authority")
+	requireHint(t, "-s "+url+" --certificate-authority "+ca+" --tls-server-name b.test", "valid for api.test, not b.test", "hint: connect to a name that the certificate is valid for", "--tls-server-name api.test")
 
 	const invalid = "certificate has expired or is not yet valid"
 	url, ca = secure(t, handler, 48*time.Hour, 72*time.Hour, 49*time.Hour)
-	refused(t, "-s "+url+" --token s3cret --certificate-authority "+ca, invalid, "hint: the certificate is valid from", "the server's unverified clock is 4", "ahead of this machine's: check this machine's clock")
+	requireHint(t, "-s "+url+" --token s3cret --certificate-authority "+ca, invalid, "hint: the certificate is valid from", "the server's unverified clock is 4", "ahead of this machine's: check this machine's clock")
 	url, ca = secure(t, handler, -72*time.Hour, -48*time.Hour, -49*time.Hour)
-	refused(t, "-s "+url+" --certificate-authority "+ca, invalid, "hint: ", "behind this machine's: check this machine's clock")
+	requireHint(t, "-s "+url+" --certificate-authority "+ca, invalid, "hint: ", "behind this machine's: check this machine's clock")
 	url, ca = secure(t, handler, -72*time.Hour, -48*time.Hour, 0)
-	refused(t, "-s "+url+" --certificate-authority "+ca, invalid, "hint: ", "agrees with this machine's: the server needs a new certificate")
+	requireHint(t, "-s "+url+" --certificate-authority "+ca, invalid, "hint: ", "agrees with this machine's: the server needs a new certificate")
 }
 
 func TestSchemeHints(t *testing.T) {
 	t.Setenv("KUBECONFIG", filepath.Join(t.TempDir(), "config"))
 	handler := start(t, nil)
 	url, _ := secure(t, handler, -time.Hour, time.Hour, 0)
-	refused(t, "-s "+strings.Replace(handler.URL, "http:", "https:", 1), "HTTP response to HTTPS client", "hint: the server uses HTTP without TLS: did you mean "+handler.URL+"?")
-	refused(t, "-s "+strings.Replace(url, "https:", "http:", 1), "400", "hint: the server uses TLS: did you mean "+url+"?")
+	requireHint(t, "-s "+strings.Replace(handler.URL, "http:", "https:", 1), "HTTP response to HTTPS client", "hint: the server uses HTTP without TLS: did you mean "+handler.URL+"?")
+	requireHint(t, "-s "+strings.Replace(url, "https:", "http:", 1), "400", "hint: the server uses TLS: did you mean "+url+"?")
 }
 
 // TestNetworkHints uses a name below .invalid, which never exists (RFC 6761).
@@ -100,7 +100,7 @@ func TestNetworkHints(t *testing.T) {
 	t.Setenv("KUBECONFIG", filepath.Join(t.TempDir(), "config"))
 	gone := start(t, nil)
 	gone.Close()
-	refused(t, "-s "+gone.URL, "connection refused", "hint: no server listens at that address: check that "+gone.URL+" is running")
+	requireHint(t, "-s "+gone.URL, "connection refused", "hint: no server listens at that address: check that "+gone.URL+" is running")
 	s := &connection{Config: &kubeflags.Config{Server: "https://a.invalid"}, flags: &serverOptions{}}
 	err := s.withHint(t.Context(), fmt.Errorf("dial: %w", &net.DNSError{Err: "no such host", Name: "a.invalid", IsNotFound: true}))
 	require.ErrorContains(t, err, "no such host")
@@ -111,16 +111,16 @@ func TestRejectionHints(t *testing.T) {
 	t.Setenv("KUBECONFIG", filepath.Join(t.TempDir(), "config"))
 	server := start(t, &lwtest.Options{ForbiddenTokens: []string{"no"}})
 	at := "-s " + server.URL
-	refused(t, at, "system:anonymous", "hint: no credential was sent: pass --token")
-	refused(t, at+" --token wrong", "401 Unauthorized", "hint: the token from --token was sent: it may have expired")
+	requireHint(t, at, "system:anonymous", "hint: no credential was sent: pass --token")
+	requireHint(t, at+" --token wrong", "401 Unauthorized", "hint: the token from --token was sent: it may have expired")
 	url, ca := secure(t, server, -time.Hour, time.Hour, 0)
 	config := func(user string) string {
 		return "--kubeconfig " + file(t, "config", `{current-context: x, contexts: [{name: x, context: {cluster: c, user: dev}}], clusters: [{name: c, cluster: {server: "`+url+`", certificate-authority: `+ca+`}}], users: [{name: dev, user: `+user+`}]}`)
 	}
-	refused(t, config("{token: wrong}"), "401 Unauthorized", `hint: the token of user "dev" was sent`)
-	refused(t, config("{token: wrong}")+" "+at, "system:anonymous", `hint: the credential of user "dev" is sent only over https: no credential was sent`)
+	requireHint(t, config("{token: wrong}"), "401 Unauthorized", `hint: the token of user "dev" was sent`)
+	requireHint(t, config("{token: wrong}")+" "+at, "system:anonymous", `hint: the credential of user "dev" is sent only over https: no credential was sent`)
 	path := file(t, "token", "wrong")
-	refused(t, config("{tokenFile: "+path+"}"), "401 Unauthorized", "hint: the token in "+path+" was sent")
+	requireHint(t, config("{tokenFile: "+path+"}"), "401 Unauthorized", "hint: the token in "+path+" was sent")
 	code, _, errs := lwcat(t, "-s", server.URL, "--token", "no", "/apis/apps/v1/deployments")
 	require.Equal(t, exitError, code)
 	require.Regexp(t, `403 Forbidden: deployments.apps is forbidden.*\nlwcat: hint: the token from --token was sent: its user needs a role with the verbs list and watch for deployments.apps; check with kubectl auth can-i watch deployments.apps --all-namespaces --server http://[0-9.:]+ --token TOKEN\n$`, errs)
@@ -131,9 +131,9 @@ func TestRejectionHints(t *testing.T) {
 	gives := func(status string) string {
 		return plugin(`echo '{"apiVersion":"client.authentication.k8s.io/v1","kind":"ExecCredential","status":` + status + `}'`)
 	}
-	refused(t, gives(`{"token":"wrong"}`), "401 Unauthorized", `hint: the credential from the plugin of user "dev" was sent`)
-	refused(t, gives(`{"token":"wrong","expirationTimestamp":"2001-01-01T00:00:00Z"}`), `user "dev": exec: the credential plugin`, "the server did not accept the credential, and the new credential expired at 2001-01-01T00:00:00Z", "hint: log in again")
-	refused(t, plugin("echo session is over >&2; exit 1"), "exit status 1: session is over", "hint: log in again", "login manually")
+	requireHint(t, gives(`{"token":"wrong"}`), "401 Unauthorized", `hint: the credential from the plugin of user "dev" was sent`)
+	requireHint(t, gives(`{"token":"wrong","expirationTimestamp":"2001-01-01T00:00:00Z"}`), `user "dev": exec: the credential plugin`, "the server did not accept the credential, and the new credential expired at 2001-01-01T00:00:00Z", "hint: log in again")
+	requireHint(t, plugin("echo session is over >&2; exit 1"), "exit status 1: session is over", "hint: log in again", "login manually")
 }
 
 // TestRejectionHintsOfImpersonatedUsers checks that the hint asks for the user, the context and the namespace of the request.

@@ -32,14 +32,14 @@ func blocked(t *testing.T) *exec.Cmd {
 	return cmd
 }
 
-// TestSecondInterruptKills checks the second interrupt while the first one waits for a blocked reader.
+// TestSecondInterruptKills checks that a second interrupt kills lwcat while it is blocked in a write.
 func TestSecondInterruptKills(t *testing.T) {
 	cmd := blocked(t)
 	ended := make(chan error)
 	go func() { ended <- cmd.Wait() }()
 	var err error
-	eventually(t, "the end", func() bool {
-		_ = cmd.Process.Signal(os.Interrupt) // fails after the process has ended
+	eventually(t, "the process to exit", func() bool {
+		_ = cmd.Process.Signal(os.Interrupt) // fails if the process has exited
 		select {
 		case err = <-ended:
 			return true
@@ -49,7 +49,7 @@ func TestSecondInterruptKills(t *testing.T) {
 	})
 	status := err.(*exec.ExitError).Sys().(syscall.WaitStatus)
 	require.True(t, status.Signaled(), "%v", err)
-	require.Equal(t, syscall.SIGINT, status.Signal(), "a shell says 130")
+	require.Equal(t, syscall.SIGINT, status.Signal(), "a shell reports exit status 130")
 }
 
 // TestInterruptWhileKubeconfigBlocks uses a named pipe without a writer.

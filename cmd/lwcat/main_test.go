@@ -60,7 +60,7 @@ func eventually(t *testing.T, what string, condition func() bool) {
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
 	for end := time.Now().Add(time.Minute); !condition(); <-tick.C {
-		require.True(t, time.Now().Before(end), "not within a minute: %s", what)
+		require.True(t, time.Now().Before(end), "timed out after a minute: %s", what)
 	}
 }
 
@@ -280,7 +280,7 @@ func TestLaterRejectionsAreRetried(t *testing.T) {
 	server.DropConnections()
 	eventually(t, "the rejection message", func() bool { return strings.Contains(errs.String(), "403 Forbidden") })
 	create(t, server, "nodes", named("n2"))
-	eventually(t, "it goes on", func() bool { return strings.Contains(out.String(), "n2") })
+	eventually(t, "the stream to continue", func() bool { return strings.Contains(out.String(), "n2") })
 	cancel(errInterrupted)
 	require.Equal(t, exitInterrupted, <-done)
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestFailedRecordingExits checks that lwcat reports the reason and prints complete lines.
+// TestFailedRecordingExits checks that lwcat reports the write error and prints only complete lines.
 func TestFailedRecordingExits(t *testing.T) {
 	t.Parallel()
 	server := start(t, nil)

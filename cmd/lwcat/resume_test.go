@@ -75,7 +75,7 @@ func TestResumeFileSizeIsLimited(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "state")
 	file, err := os.Create(path)
 	require.NoError(t, err)
-	require.NoError(t, file.Truncate(maxResumeSize+1)) // without content
+	require.NoError(t, file.Truncate(maxResumeSize+1)) // the added bytes are zero
 	require.NoError(t, file.Close())
 	code, _, errs := lwcat(t, "-s", server.URL, "cm", "--resume", path, "--once")
 	require.Equal(t, exitError, code)

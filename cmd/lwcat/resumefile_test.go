@@ -129,7 +129,7 @@ func TestLongResumeFileIsCompacted(t *testing.T) {
 	require.Len(t, left, 1)
 }
 
-// TestResumeFileIsSavedWithoutFurtherEvents checks that the last events are saved within a second, even if none follow.
+// TestResumeFileIsSavedWithoutFurtherEvents checks that the last events are saved within a second, even if no more events follow.
 func TestResumeFileIsSavedWithoutFurtherEvents(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "state")
 	synctest.Test(t, func(t *testing.T) {

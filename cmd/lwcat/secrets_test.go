@@ -73,7 +73,7 @@ func TestSecretsOfConnections(t *testing.T) {
 		"one of the environment, no URL":     {env: []string{"HTTPS_PROXY=http://jane:" + password + "@[::1"}, args: []string{"-s", "https://api.test", "--certificate-authority", v.ca}},
 		"a kubeconfig that is not YAML":      {args: []string{"--kubeconfig", v.input("broken1", "users:\n- token: "+password+"\n\t- x: [")}},
 		"a kubeconfig of something else":     {args: []string{"--kubeconfig", v.input("broken2", "users: "+password+"\ncurrent-context: x\ncontexts: ["+password+"]")}},
-		"a token that no header may have":    {args: []string{"-s", v.url, "--certificate-authority", v.ca, "--token", v.token + "\n"}},
+		"token that is invalid in a header":  {args: []string{"-s", v.url, "--certificate-authority", v.ca, "--token", v.token + "\n"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			v.t = t

@@ -90,12 +90,12 @@ func TestWaitsForServer(t *testing.T) {
 
 // TestFromDoesNotFallBackToList checks that a rejected --from exits instead of listing.
 func TestFromDoesNotFallBackToList(t *testing.T) {
-	refusal := &lw.StatusError{Code: http.StatusBadRequest}
+	rejection := &lw.StatusError{Code: http.StatusBadRequest}
 	from := &stream{config: &config{limits: rangeOptions{from: "abc"}}}
-	require.True(t, from.isFatal(refusal))
+	require.True(t, from.isFatal(rejection))
 	list := &stream{config: &config{}}
-	require.False(t, list.isFatal(refusal), "it may be of a streaming list, which not every server knows")
-	require.True(t, list.isFatal(refusal))
+	require.False(t, list.isFatal(rejection), "the rejection may concern a streaming list, which some servers do not support")
+	require.True(t, list.isFatal(rejection))
 }
 
 // halfSilentTransport answers only a part of discovery.

@@ -57,8 +57,8 @@ func (t *Transport) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, e
 	return &watchBody{attempt: won, ctx: ctx, transport: t, firstErr: err}, nil
 }
 
-// switchFrom switches to the other transport unless another stream has done so. A timeout does not cause a switch from
-// a confirmed transport.
+// switchFrom switches to the other transport unless another stream has already done so. A timeout does not cause a
+// switch from a confirmed transport.
 func (t *Transport) switchFrom(ctx context.Context, from int, cause error) {
 	if !t.preference.Switch(from, cause == lw.ErrSilent) {
 		return
@@ -91,7 +91,7 @@ type watchBody struct {
 	*attempt
 	ctx       context.Context
 	transport *Transport
-	firstErr  error // error of the current transport; nil if it opened this watch
+	firstErr  error // error of the current transport, or nil if the current transport opened this watch
 	received  bool
 }
 

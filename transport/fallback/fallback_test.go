@@ -39,7 +39,7 @@ func (f failing) Read([]byte) (int, error) {
 	return 0, f.error
 }
 
-// watch reads a watch to its end. It also returns the reason for a switch, if any.
+// watch reads a watch to its end and returns its text and error. switched is the cause of a switch, or nil.
 func watch(t *testing.T, over lw.Transport) (text string, err error, switched error) {
 	t.Helper()
 	ctx := lw.WithTrace(t.Context(), &lw.Trace{Switched: func(cause error) { switched = cause }})
@@ -99,8 +99,8 @@ func TestServerErrorsDoNotSwitch(t *testing.T) {
 	require.NoError(t, switched)
 }
 
-// A proxy that buffers responses makes watches silent. If the other transport is silent too, the first one is tried
-// again.
+// A proxy that buffers responses makes watches silent. If the other transport is silent, too, the first transport is
+// tried again.
 func TestSilentWatchSwitches(t *testing.T) {
 	first, second := &stub{end: lw.ErrSilent}, &stub{end: lw.ErrSilent}
 	over := New(first, second)
@@ -119,7 +119,7 @@ func TestSilentWatchSwitches(t *testing.T) {
 	require.NoError(t, switched, "the transport is confirmed")
 }
 
-// For example, a server that is starting up may reject watches.
+// A server that is starting up may reject watches, for example. The client must not switch back then.
 func TestKeepsSwitchedTransport(t *testing.T) {
 	first, second := &stub{text: "events"}, &stub{}
 	over := New(first, second)
@@ -149,8 +149,8 @@ func (s *slow) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, error)
 	}
 }
 
-// Before a transport is confirmed, an unanswered watch switches all later watches. After that, it uses the other
-// transport only for itself.
+// Before a transport is confirmed, an unanswered watch switches all later watches. After that, only the unanswered
+// watch uses the other transport.
 func TestUnansweredWatchUsesOtherTransport(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		first, second := &slow{after: time.Hour}, &slow{stub: stub{text: "events"}}

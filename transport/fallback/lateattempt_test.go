@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// late responds after a delay even if its context has ended.
+// late responds after a delay even if its context is done.
 type late struct {
 	after time.Duration
 	text  string
@@ -39,7 +39,7 @@ func (b *lateBody) Close() error {
 	return nil
 }
 
-// The slower attempt is canceled and its body is closed. It does not change the transport in use, and does not end the
+// The slower attempt must be canceled and its body closed. It must neither change the transport in use nor end the
 // winning watch.
 func TestLateAttemptIsClosed(t *testing.T) {
 	for name, c := range map[string]struct {

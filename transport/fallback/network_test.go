@@ -78,7 +78,7 @@ type fixture struct {
 	over   *Transport
 
 	mu      sync.Mutex
-	changes []error // arguments of the calls of Switched
+	changes []error // causes that were passed to Switched
 }
 
 // play runs a test in simulated time. If wsFirst is set, WebSocket is the preferred transport.
@@ -143,7 +143,7 @@ func (s *fixture) switched(cause error) {
 	s.changes = append(s.changes, cause)
 }
 
-// requireChanges checks the causes of the switches: "silent", "unsupported", or an HTTP status code.
+// requireChanges requires switches with these causes: "silent", "unsupported", or an HTTP status code.
 func (s *fixture) requireChanges(causes ...string) {
 	s.t.Helper()
 	s.mu.Lock()
@@ -163,7 +163,7 @@ func (s *fixture) requireChanges(causes ...string) {
 	require.Equal(s.t, causes, words)
 }
 
-// requireState compares a store with the state of the server.
+// requireState requires that a store equals the state of the server.
 func (s *fixture) requireState(store *cache.Store[*lw.Object]) {
 	s.t.Helper()
 	synctest.Wait()

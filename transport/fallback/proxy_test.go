@@ -26,7 +26,8 @@ func upgrades(r *http.Request) bool { return r.Header.Get("Upgrade") != "" }
 // open forwards all requests.
 func open(w http.ResponseWriter, r *http.Request, to *httputil.ReverseProxy) { to.ServeHTTP(w, r) }
 
-// buffering delays the body of a response until its end, or the whole response if header is set. WebSockets pass.
+// buffering returns a proxy that delays the body of a response until its end, or the whole response if header is set.
+// It forwards WebSockets.
 func buffering(header bool) proxy {
 	return func(w http.ResponseWriter, r *http.Request, to *httputil.ReverseProxy) {
 		if upgrades(r) {
@@ -55,7 +56,7 @@ func buffering(header bool) proxy {
 	}
 }
 
-// refusing rejects WebSockets with a status code.
+// refusing returns a proxy that rejects WebSockets with a status code.
 func refusing(code int) proxy {
 	return func(w http.ResponseWriter, r *http.Request, to *httputil.ReverseProxy) {
 		if upgrades(r) {
@@ -66,14 +67,14 @@ func refusing(code int) proxy {
 	}
 }
 
-// stripping removes the upgrade headers, which apply only to one hop.
+// stripping is a proxy that removes the upgrade headers, which apply only to one hop.
 func stripping(w http.ResponseWriter, r *http.Request, to *httputil.ReverseProxy) {
 	r.Header.Del("Upgrade")
 	r.Header.Del("Connection")
 	to.ServeHTTP(w, r)
 }
 
-// swallowing never responds to WebSocket handshakes.
+// swallowing is a proxy that never responds to WebSocket handshakes.
 func swallowing(w http.ResponseWriter, r *http.Request, to *httputil.ReverseProxy) {
 	if upgrades(r) {
 		<-r.Context().Done()
@@ -88,7 +89,7 @@ func TestFollowsServerBehindProxies(t *testing.T) {
 	for name, c := range map[string]struct {
 		proxy   proxy
 		wsFirst bool
-		change  string        // cause of the switch; "" without a switch
+		change  string        // cause of the switch, or "" if no switch is expected
 		within  time.Duration // time until both clients receive a change
 	}{
 		"open, HTTP first":                      {open, false, "", 0},
@@ -155,10 +156,10 @@ func (s *fixture) runScenario(stores ...*cache.Store[*lw.Object]) {
 	same("much-later")
 }
 
-// Without data from any transport, there is no reason to switch.
+// As long as neither transport delivers data, the client must not switch.
 func TestUnavailableServerDoesNotSwitch(t *testing.T) {
 	for name, away := range map[string]http.HandlerFunc{
-		"refuses":          func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusBadGateway) },
+		"rejects":          func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusBadGateway) },
 		"no response":      func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() },
 		"aborted response": func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) },
 	} {
@@ -185,8 +186,8 @@ func TestUnavailableServerDoesNotSwitch(t *testing.T) {
 	}
 }
 
-// If one transport is silent and the other is rejected, the client must not switch repeatedly. Its state comes from
-// lists.
+// If one transport is silent and the server rejects the other, the client must not switch repeatedly. It then gets its
+// state from lists.
 func TestDoesNotSwitchRepeatedly(t *testing.T) {
 	for _, wsFirst := range []bool{false, true} {
 		hopeless := func(w http.ResponseWriter, r *http.Request, to *httputil.ReverseProxy) {

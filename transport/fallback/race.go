@@ -34,8 +34,8 @@ func (a *attempt) Close() error {
 	return a.body.Close()
 }
 
-// run tries the current transport. After an error or after hedgeDelay it also tries the other one. It returns the
-// successful attempt, and the error of the current transport if that failed.
+// run tries the current transport. After an error or after hedgeDelay it also tries the other transport. It returns the
+// successful attempt, and the error of the current transport if that transport failed.
 func (r *race) run(using int) (won *attempt, err error) {
 	defer func() { r.cancelOthers(won) }()
 	hedge := time.NewTimer(hedgeDelay)

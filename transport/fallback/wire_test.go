@@ -32,5 +32,5 @@ func TestErrorResponsesAreNotRepeatedOverWebSocket(t *testing.T) {
 	require.Equal(t, before, handshakes())
 	_, err = New(over, ws.New(over)).Open(t.Context(), &lw.Request{Path: "/status/400", Watch: true})
 	require.Error(t, err)
-	require.NotEqual(t, before, handshakes(), "handshakes are counted")
+	require.NotEqual(t, before, handshakes(), "the handshake counter must work")
 }

@@ -19,7 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Reading a named pipe would block, and a device has no end.
+// Reading a named pipe would block, and a device has no end of file.
 func TestCredentialFilesAreRegular(t *testing.T) {
 	folder := t.TempDir()
 	pipe, large := filepath.Join(folder, "pipe"), filepath.Join(folder, "large")
@@ -51,8 +51,8 @@ func TestTokenFileReplacedByPipe(t *testing.T) {
 	})
 }
 
-// The file system hangs. The next request uses the old token.
-func TestContextEndsWaitForBlockedFile(t *testing.T) {
+// The file system does not respond. The next request uses the old token.
+func TestCancellationEndsWaitForBlockedFile(t *testing.T) {
 	folder := t.TempDir()
 	token, authority := write(t, folder, "token", []byte("first")), write(t, folder, "ca", certs.NewAuthority(t).PEM)
 	for name, opts := range map[string]*lwhttp.Options{
@@ -87,7 +87,7 @@ func TestContextEndsWaitForBlockedFile(t *testing.T) {
 	}
 }
 
-// The request waits for the file until its context ends.
+// The request blocks on the file until its context is done.
 func TestRejectedTokenRereadsFile(t *testing.T) {
 	path := write(t, t.TempDir(), "token", []byte("first"))
 	synctest.Test(t, func(t *testing.T) {
@@ -96,7 +96,7 @@ func TestRejectedTokenRereadsFile(t *testing.T) {
 		answer := make(chan struct{})
 		defer func() { close(answer); synctest.Wait() }()
 		lwhttp.ReadFiles(t, func(string, string) ([]byte, error) { <-answer; return nil, nil })
-		for range 2 { // the second request waits for the first read
+		for range 2 { // the second request waits until the first read ends
 			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 			_, err := transport.Open(ctx, pods)
 			cancel()

@@ -83,9 +83,9 @@ func TestConnectionResetInTheBody(t *testing.T) {
 
 var errOurs = errors.New("canceled by the caller")
 
-// The error is the cause of the context in every phase of a request. The server also sees the request end, because its
-// Close waits for that.
-func TestContextEnds(t *testing.T) {
+// In every phase of a request, the error must be the cause of the context. The server must also notice the end of the
+// request, because its Close waits for it.
+func TestCancellationReturnsContextCause(t *testing.T) {
 	started := make(chan struct{}, 1)
 	bothProtocols(t, func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/refusal" {
@@ -103,7 +103,7 @@ func TestContextEnds(t *testing.T) {
 		cancel(errOurs)
 		_, err := transport.Open(ctx, pods)
 		require.Equal(t, errOurs, err, "before the request")
-		require.Empty(t, started, "no request was sent")
+		require.Empty(t, started, "no request may be sent")
 
 		for _, path := range []string{"/silent", "/refusal"} {
 			ctx, cancel = context.WithCancelCause(t.Context())
@@ -133,9 +133,9 @@ func TestContextEnds(t *testing.T) {
 	})
 }
 
-// Packets to the host are dropped, but the request does not wait 30 seconds for the dialer. net/http continues the dial
-// for later requests.
-func TestContextEndsWhileDialing(t *testing.T) {
+// Packets to the host are dropped, but the request must not wait 30 seconds until the dial fails. net/http continues
+// the dial for later requests.
+func TestCancellationWhileDialing(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	client := &http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 		cancel(errOurs)

@@ -4,10 +4,10 @@ package http
 
 import "context"
 
-// contextLock is a lock. Waiting for it ends when the context ends.
+// contextLock is a lock. A goroutine that is blocked on the lock gives up when its context is done.
 type contextLock chan struct{}
 
-// do calls f with the lock held. If ctx ends first, do returns its cause, and the lock is released when f returns. f
+// do calls f with the lock held. If ctx is done first, do returns its cause, and the lock is released when f returns. f
 // may block for a long time in the file system.
 func (t contextLock) do(ctx context.Context, f func()) error {
 	select {

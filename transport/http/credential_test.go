@@ -18,23 +18,23 @@ import (
 func TestCredentialFuncGivesCertificates(t *testing.T) {
 	eachProtocol(t, 0, func(t *testing.T, s *scene, ours *certs.Authority) {
 		first, second := credential(t, ours, "first", "t1"), credential(t, ours, "second", "t1")
-		var asked, refusals atomic.Int32
+		var asked, rejections atomic.Int32
 		transport := connect(t, s.Server, &lwhttp.Options{CAFile: s.directory + "/ca",
-			CredentialFunc: func(_ context.Context, refused *lwhttp.Credential) (*lwhttp.Credential, error) {
+			CredentialFunc: func(_ context.Context, rejected *lwhttp.Credential) (*lwhttp.Credential, error) {
 				asked.Add(1)
-				if refused == nil && refusals.Load() == 0 {
+				if rejected == nil && rejections.Load() == 0 {
 					return first, nil
 				}
-				if refused != nil {
-					refusals.Add(1)
-					require.Same(t, first, refused)
+				if rejected != nil {
+					rejections.Add(1)
+					require.Same(t, first, rejected)
 				}
 				return second, nil
 			}})
 		watch, identity, address := s.watch(t, transport)
 		require.Equal(t, "first t1", identity)
 
-		s.refused.Store("first")
+		s.rejected.Store("first")
 		identity, next := s.identity(t, transport)
 		require.Equal(t, "second t1", identity)
 		require.NotEqual(t, address, next)
@@ -68,7 +68,7 @@ func TestCredentialFuncAfterRejection(t *testing.T) {
 		sent++
 		return &http.Response{StatusCode: 401, Body: http.NoBody}, nil
 	})
-	var answer func(refused *lwhttp.Credential) (*lwhttp.Credential, error)
+	var answer func(rejected *lwhttp.Credential) (*lwhttp.Credential, error)
 	transport, err := lwhttp.New("https://k8s.example", &lwhttp.Options{
 		Client:         &http.Client{Transport: network},
 		CredentialFunc: func(_ context.Context, r *lwhttp.Credential) (*lwhttp.Credential, error) { return answer(r) },
@@ -76,7 +76,7 @@ func TestCredentialFuncAfterRejection(t *testing.T) {
 	require.NoError(t, err)
 	failure := errors.New("log in first")
 	for name, c := range map[string]struct {
-		answer func(refused *lwhttp.Credential) (*lwhttp.Credential, error)
+		answer func(rejected *lwhttp.Credential) (*lwhttp.Credential, error)
 		sent   int
 		err    string
 	}{

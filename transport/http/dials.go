@@ -85,7 +85,7 @@ func withPermit(dial func(context.Context, string, string) (net.Conn, error)) fu
 	}
 }
 
-// permit allows one request to dial while it is held.
+// permit allows the request that holds it to dial.
 type permit struct {
 	from *permits
 	held atomic.Bool
@@ -114,7 +114,7 @@ type permits struct {
 
 	mu      sync.Mutex
 	total   int
-	failure *dialFailure // the next failed dial
+	failure *dialFailure // the next dial failure
 }
 
 // dialFailure is a failed dial. All requests that wait for a permit at that time fail with its error.

@@ -11,8 +11,8 @@
 // The transport dials one HTTP/2 connection at a time. Other requests wait for it and then use it if possible. So
 // 10,000 watches that start at the same time dial 100 connections. Over HTTP/1.1, and for upgrades to WebSocket, the
 // transport dials at most 100 connections at a time. If a dial fails, all requests that wait at that time fail. A
-// request stops waiting when its context ends. These limits do not apply to [Options.Client], or to other hosts after a
-// redirect.
+// request stops waiting when its context is done. These limits do not apply to [Options.Client], or to other hosts
+// after a redirect.
 //
 // When a connection breaks, all of its watches end. The watches of a connection share its bandwidth. A slow reader does
 // not delay the others until 4 MiB are buffered for it. After that, the server must wait.

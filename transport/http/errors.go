@@ -2,7 +2,7 @@ package http
 
 import "errors"
 
-// errPath rejects a path that would extend the host name and so send credentials to another host.
+// errPath reports a path that would extend the host name and send credentials to another host.
 var errPath = errors.New("http: the request path must start with a slash, for example /api/v1/pods")
 
 // ErrNotUpgraded reports that the server or a proxy ignored the request to switch protocols. It wraps

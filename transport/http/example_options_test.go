@@ -47,7 +47,7 @@ func ExampleOptions_tokenFunc() {
 	// <nil>
 }
 
-// After a 401, CredentialFunc receives the refused credential and can return a new one.
+// After a 401, CredentialFunc receives the rejected credential and can return a new one.
 func ExampleCredential() {
 	server, err := lwtest.Start(&lwtest.Options{Tokens: []string{"second"}})
 	if err != nil {
@@ -56,9 +56,9 @@ func ExampleCredential() {
 	defer server.Close()
 	kept := &lwhttp.Credential{Token: "first"}
 	transport, err := lwhttp.New(server.URL, &lwhttp.Options{
-		CredentialFunc: func(_ context.Context, refused *lwhttp.Credential) (*lwhttp.Credential, error) {
-			if refused != nil {
-				fmt.Println("refused:", refused.Token)
+		CredentialFunc: func(_ context.Context, rejected *lwhttp.Credential) (*lwhttp.Credential, error) {
+			if rejected != nil {
+				fmt.Println("rejected:", rejected.Token)
 				kept = &lwhttp.Credential{Token: "second"}
 			}
 			return kept, nil
@@ -75,7 +75,7 @@ func ExampleCredential() {
 	defer body.Close()
 	fmt.Println("then", kept.Token)
 	// Output:
-	// refused: first
+	// rejected: first
 	// then second
 }
 
@@ -99,7 +99,7 @@ func ExampleTransport() {
 	// true
 }
 
-// The transport sends no credentials to the target of a redirect, and names its origin in the error.
+// The transport does not send credentials to the target of a redirect. The error contains the origin of the target.
 func ExampleTransport_Open_redirect() {
 	other, err := lwtest.Start(&lwtest.Options{Tokens: []string{"s3cret"}})
 	if err != nil {

@@ -7,10 +7,10 @@ import (
 	"testing"
 )
 
-// RoundTrippers can be compared. Different values have different connections.
+// RoundTrippers can be compared. Different values use different connections.
 type RoundTrippers = roundTrippers
 
-// Current returns the round trippers for a request. failed are those of a failed first try, or nil.
+// Current returns the round trippers for a request. failed are the round trippers of a failed first try, or nil.
 func (t *Transport) Current(failed *RoundTrippers) *RoundTrippers {
 	now, err := t.authenticator.transports.current(context.Background(), nil, failed)
 	if err != nil {

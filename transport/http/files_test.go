@@ -31,7 +31,7 @@ func TestFilesAreReadOncePerMinute(t *testing.T) {
 		require.NotSame(t, first, second)
 
 		rotate()
-		require.Same(t, second, transport.Current(nil), "the interval starts again")
+		require.Same(t, second, transport.Current(nil), "the interval restarts")
 		require.Same(t, second, transport.Current(first), "a failure with old round trippers returns the current ones")
 		third := transport.Current(second)
 		require.NotSame(t, second, third)

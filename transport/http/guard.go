@@ -19,7 +19,7 @@ type authenticator struct {
 	server         *url.URL
 	transports     *transportSource
 	token          tokenSource
-	credentialFunc func(ctx context.Context, refused *Credential) (*Credential, error) // replaces token unless nil
+	credentialFunc func(ctx context.Context, rejected *Credential) (*Credential, error) // replaces token unless nil
 	header         http.Header
 	userAgent      string
 	secrets        redact.Secrets // secrets that every request contains
@@ -40,7 +40,7 @@ func (c credentials) equal(other credentials) bool {
 type attempt struct {
 	*authenticator
 	secrets redact.Secrets // secrets of the authenticator and all tokens sent
-	renewed bool           // limits an Open call to one retry and one more read of the files
+	renewed bool           // set after the one retry or repeated read of the files that an Open call may make
 }
 
 func (a *authenticator) attempt() *attempt {
@@ -97,8 +97,8 @@ func (a *authenticator) credentials(ctx context.Context, own bool) (c credential
 }
 
 // callCredentialFunc calls the CredentialFunc. The token and the client certificate come from the same Credential.
-func (a *authenticator) callCredentialFunc(ctx context.Context, refused *Credential) (c credentials, err error) {
-	if c.credential, err = a.credentialFunc(ctx, refused); err != nil {
+func (a *authenticator) callCredentialFunc(ctx context.Context, rejected *Credential) (c credentials, err error) {
+	if c.credential, err = a.credentialFunc(ctx, rejected); err != nil {
 		return c, &credentialError{err}
 	}
 	if c.credential == nil {

@@ -18,7 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// serve starts a server with TLS and HTTP/2, or with plain HTTP/1.1 if config is nil.
+// serve returns a running server with TLS and HTTP/2, or with plain HTTP/1.1 if config is nil.
 func serve(t *testing.T, config *tls.Config, handler http.HandlerFunc, setUp ...func(*http.Server)) *httptest.Server {
 	t.Helper()
 	server := httptest.NewUnstartedServer(handler)
@@ -79,7 +79,7 @@ var pods = &lw.Request{Path: "/api/v1/pods"}
 // requestFor returns a request with a path and a query.
 func requestFor(path, query string) *lw.Request { return &lw.Request{Path: path, Query: query} }
 
-// get reads a whole response.
+// get returns the text of a whole response.
 func get(t *testing.T, transport *lwhttp.Transport, request *lw.Request) (string, error) {
 	t.Helper()
 	body, err := transport.Open(t.Context(), request)

@@ -26,7 +26,8 @@ import (
 // net/http.
 const maxHeap = 8 << 20
 
-// raw starts a server that reads a request header, or the HTTP/2 preface, and then writes most bytes.
+// raw starts a server and returns its URL. The server reads a request header, or the HTTP/2 preface, and then writes
+// most bytes.
 func raw(t *testing.T, config *tls.Config, heap *hostile.Heap, most int64, first, then string) string {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
@@ -134,7 +135,7 @@ func TestDecompressionBomb(t *testing.T) {
 	})
 }
 
-// Empty members never produce data, so only the context ends the read.
+// Empty members never produce data, so the read ends only when the context is done.
 func TestEmptyGzipMembers(t *testing.T) {
 	var empty bytes.Buffer
 	require.NoError(t, gzip.NewWriter(&empty).Close())
@@ -144,7 +145,7 @@ func TestEmptyGzipMembers(t *testing.T) {
 	require.NoError(t, err)
 	defer transport.Close()
 	_, err = get(t, transport, pods)
-	require.Error(t, err, "the server ends after 2 MiB if the context does not end first")
+	require.Error(t, err, "the context must end the read before the server stops after 2 MiB")
 	require.Less(t, heap.Grown(), int64(maxHeap))
 }
 
@@ -165,7 +166,7 @@ func TestEndlessRedirects(t *testing.T) {
 	})
 }
 
-// The cases are queries in redirects and in requests, and invalid Location headers.
+// The cases cover queries in redirects and in requests, and invalid Location headers.
 func TestErrorsShowNoQueries(t *testing.T) {
 	server := serve(t, nil, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Location", r.URL.Query().Get("to"))

@@ -60,12 +60,12 @@ func TestEventsAreNotBuffered(t *testing.T) {
 		require.Equal(t, "second\n", line)
 		send <- ""
 		_, err = lines.ReadString('\n')
-		require.Equal(t, io.EOF, err, "a clean end is io.EOF itself")
+		require.Equal(t, io.EOF, err, "a clean end must return io.EOF itself")
 	})
 }
 
 // Kubernetes 1.37 compresses each event of a streaming list as a gzip member. compress/gzip returns the end of a member
-// only after the start of the next one. So watches do not accept gzip.
+// only after the start of the next member. So watches do not accept gzip.
 func TestCompressedEventsAreNotBuffered(t *testing.T) {
 	server, err := lwtest.Start(nil)
 	require.NoError(t, err)
@@ -92,7 +92,7 @@ func TestCompressedEventsAreNotBuffered(t *testing.T) {
 	require.Equal(t, []lw.EventType{lw.ListStarted, lw.Added, lw.Synced, lw.WatchStarted, lw.Deleted}, seen)
 }
 
-// All responses are open at the same time over HTTP/2.
+// Over HTTP/2, all responses are open at the same time.
 func TestManyOpensShareOneConnection(t *testing.T) {
 	const n = 50
 	var mu sync.Mutex
@@ -198,7 +198,7 @@ func TestCompression(t *testing.T) {
 			return
 		}
 		w.Header().Set("Content-Encoding", "gzip")
-		for _, text := range []string{"one ", "two"} { // a streaming list of Kubernetes 1.37 has one gzip member per flush
+		for _, text := range []string{"one ", "two"} { // a streaming list of Kubernetes 1.37 has one gzip member for each flush
 			member := gzip.NewWriter(w)
 			_, _ = io.WriteString(member, text)
 			_ = member.Close()

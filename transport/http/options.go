@@ -34,10 +34,10 @@ type Options struct {
 	TokenFunc func(context.Context) (string, error) // returns the bearer token; called for every request, and again after a 401
 
 	// CredentialFunc returns the token, the client certificate, or both, and replaces all other credentials. It is
-	// called for every request with refused == nil. After a 401 it is called again with the refused credential. If it
-	// returns a different one, the request is retried once. A different certificate requires new connections. If
+	// called for every request with rejected == nil. After a 401 it is called again with the rejected credential. If it
+	// returns a different credential, the request is retried once. A different certificate requires new connections. If
 	// CredentialFunc returns an error, the request fails with that error.
-	CredentialFunc func(ctx context.Context, refused *Credential) (*Credential, error)
+	CredentialFunc func(ctx context.Context, rejected *Credential) (*Credential, error)
 
 	// Proxy is the "http", "https" or "socks5" URL of a proxy for all requests. By default the environment variables
 	// apply.
@@ -117,7 +117,7 @@ func isPort(text string) bool {
 	return err == nil
 }
 
-// validateHeader rejects headers that would fail every request. The errors omit the values, because these may be
+// validateHeader rejects headers that would make every request fail. The errors omit the values, because they may be
 // secret.
 func (o *Options) validateHeader() error {
 	if hasControl(o.UserAgent) {

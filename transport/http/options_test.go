@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// No error contains a secret.
+// No error may contain a secret.
 func TestBadOptions(t *testing.T) {
 	directory := t.TempDir()
 	authority := certs.NewAuthority(t)
@@ -93,7 +93,7 @@ func TestBadOptions(t *testing.T) {
 	}
 }
 
-// This includes a token that is not a valid header value.
+// The cases include a token that is not a valid header value.
 func TestRequestErrorsShowNoToken(t *testing.T) {
 	token := func(context.Context) (string, error) { return "pa55word\nof two lines", nil }
 	transport, err := lwhttp.New("http://127.0.0.1:1", &lwhttp.Options{TokenFunc: token, Header: http.Header{"X-Key": {"pa55word"}}})

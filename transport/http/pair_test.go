@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// CredentialFunc returns different credentials to concurrent requests.
+// CredentialFunc returns different credentials for concurrent requests.
 func TestTokenAndCertificateStayTogether(t *testing.T) {
 	eachProtocol(t, 0, func(t *testing.T, s *scene, ours *certs.Authority) {
 		given := []*lwhttp.Credential{credential(t, ours, "jane", "token-of-jane"), credential(t, ours, "joe", "token-of-joe")}

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// In a browser as well, nothing is dialed, so no other host receives the token.
+// Even in a browser, the transport does not dial, so another host cannot receive the token.
 func TestPathIsNotParsedAsHost(t *testing.T) {
 	transport, err := lwhttp.New("http://127.0.0.1:1", &lwhttp.Options{Token: "t"})
 	require.NoError(t, err)

@@ -79,8 +79,8 @@ func TestHungDialFailsWaitingRequests(t *testing.T) {
 	})
 }
 
-// The request does not wait for another dial, and does not prevent other requests from dialing.
-func TestContextEndsTheWaitForADial(t *testing.T) {
+// The request does not wait for another dial and does not prevent other requests from dialing.
+func TestCancellationEndsWaitForDial(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		release := make(chan struct{})
 		hung := &network{dial: func(context.Context, int) (net.Conn, error) {
@@ -108,7 +108,7 @@ func TestContextEndsTheWaitForADial(t *testing.T) {
 		endFirst(stopped)
 		require.Equal(t, stopped, <-first)
 		synctest.Wait()
-		require.Equal(t, 2, hung.dialed, "the third request dials after the first is canceled")
+		require.Equal(t, 2, hung.dialed, "the third request dials after the first request is canceled")
 		close(release)
 		require.ErrorIs(t, <-third, io.EOF)
 	})
@@ -195,7 +195,7 @@ func TestLimitsConcurrentDials(t *testing.T) {
 			require.Equal(t, []int{watches, maxDials}, []int{n.dialed, n.atOnce})
 			end()
 			bodies.Wait()
-			time.Sleep(time.Second) // since Go 1.27 net/http drains closed bodies in the background
+			time.Sleep(time.Second) // since Go 1.27, net/http drains closed bodies in the background
 		})
 	}
 }
@@ -210,7 +210,7 @@ func answerHTTP1(conn net.Conn) {
 	_, _ = conn.Read(make([]byte, 1))
 }
 
-// Each upgrade needs its own connection, so it does not wait for the dial of an HTTP/2 connection.
+// Each upgrade needs its own connection, so it does not wait for an HTTP/2 connection.
 func TestUpgradesDialSeparately(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		release := make(chan struct{})

@@ -18,8 +18,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The proxy receives no client certificate, and is verified with its own name. The client is another process, because
-// net/http reads the environment only once.
+// The proxy does not receive the client certificate and is verified with its own name. The client is another process,
+// because net/http reads the environment only once.
 func TestProxyOverTLS(t *testing.T) {
 	if directory := os.Getenv("LISTWATCH_PROXY_TEST"); directory != "" {
 		askThroughProxy(t, directory)
@@ -64,7 +64,7 @@ func askThroughProxy(t *testing.T, directory string) {
 	require.Equal(t, "jane", user, "the server receives the certificate")
 }
 
-// The server is reachable only through the proxy, which receives no client certificate and no token.
+// The server is reachable only through the proxy. The proxy does not receive the client certificate or the token.
 func TestProxyOption(t *testing.T) {
 	ours := certs.NewAuthority(t)
 	cert, key := ours.Issue(t, "jane")

@@ -54,7 +54,7 @@ func (w *requestRecorder) take() []string {
 	return seen
 }
 
-// Redirects within the server's origin receive credentials.
+// Only redirects within the server's origin receive credentials.
 func TestRedirectsGetNoCredentials(t *testing.T) {
 	authority := certs.NewAuthority(t)
 	config := authority.Config(t, "localhost", loopback)
@@ -89,7 +89,7 @@ func TestRedirectsGetNoCredentials(t *testing.T) {
 			follow(plain.URL + "/")
 			require.Equal(t, []string{""}, plain.take(), "plain HTTP")
 			follow(neighbour.URL + "/to?" + plain.URL + "/")
-			require.Equal(t, []string{"", ""}, append(neighbour.take(), plain.take()...), "second redirect")
+			require.Equal(t, []string{"", ""}, append(neighbour.take(), plain.take()...), "a redirect after a redirect to another origin")
 			server.take()
 		})
 	}

@@ -27,23 +27,23 @@ func TestRotationDuringAWatch(t *testing.T) {
 		"client certificate": {func(t *testing.T, s *scene, ours *certs.Authority) { s.issue(t, ours, "second") }, true, "second t1", 1},
 		"client certificate, rejected": {func(t *testing.T, s *scene, ours *certs.Authority) {
 			s.issue(t, ours, "second")
-			s.refused.Store("first")
+			s.rejected.Store("first")
 		}, false, "second t1", 2},
 		"authority": {func(t *testing.T, s *scene, ours *certs.Authority) {
 			s.trusts(t, other, ours)
 			write(t, s.directory, "ca", other.PEM)
 		}, true, "first t1", 1},
-		"token, refused": {func(t *testing.T, s *scene, ours *certs.Authority) {
+		"token, rejected": {func(t *testing.T, s *scene, ours *certs.Authority) {
 			write(t, s.directory, "token", []byte("t2"))
-			s.refused.Store("Bearer t1")
+			s.rejected.Store("Bearer t1")
 		}, false, "first t2", 2},
 		"all credentials, rejected": {func(t *testing.T, s *scene, ours *certs.Authority) {
 			s.trusts(t, other, other)
 			s.issue(t, other, "second")
 			write(t, s.directory, "ca", other.PEM)
 			write(t, s.directory, "token", []byte("t2"))
-			s.refused.Store("Bearer t1")
-		}, false, "second t2", 2}, // one over HTTP/1.1, because the next connection fails earlier
+			s.rejected.Store("Bearer t1")
+		}, false, "second t2", 2}, // one request over HTTP/1.1, because the next connection fails earlier
 	} {
 		t.Run(name, func(t *testing.T) {
 			eachProtocol(t, 0, func(t *testing.T, s *scene, ours *certs.Authority) {
@@ -88,8 +88,8 @@ func TestIdleConnectionsClose(t *testing.T) {
 	})
 }
 
-// After either side rejects a connection, the transport reads the files at once. In TLS 1.3, the server rejects a
-// certificate after the handshake.
+// After the client or the server rejects a connection, the transport reads the files at once. In TLS 1.3, the server
+// rejects a certificate after the handshake.
 func TestRejectedInHandshake(t *testing.T) {
 	other := certs.NewAuthority(t)
 	for _, version := range []uint16{tls.VersionTLS12, tls.VersionTLS13} {
@@ -111,7 +111,7 @@ func TestRejectedInHandshake(t *testing.T) {
 					_, err := get(t, transport, pods)
 					require.Error(t, err, "the files have not changed")
 					require.Equal(t, requests, s.requests.Load())
-					require.Equal(t, handshakes+1, s.handshakes.Load(), "no retry without a change")
+					require.Equal(t, handshakes+1, s.handshakes.Load(), "without a change, the transport must not retry")
 					rotate()
 					identity, _ = s.identity(t, transport)
 					require.Equal(t, "second t1", identity)
@@ -133,7 +133,7 @@ func TestInvalidFilesKeepPrevious(t *testing.T) {
 		require.Equal(t, "first t1", identity)
 		require.Equal(t, address, same, "the connection is reused")
 
-		s.refused.Store("first")
+		s.rejected.Store("first")
 		before := s.requests.Load()
 		_, err := get(t, transport, pods)
 		require.Equal(t, &lw.StatusError{Code: 401}, err)
@@ -145,13 +145,13 @@ func TestInvalidFilesKeepPrevious(t *testing.T) {
 	})
 }
 
-// No request fails, because the first one reads the files for all.
+// No request may fail: the first request reads the files for all requests.
 func TestManyOpensWhileFilesRotate(t *testing.T) {
 	eachProtocol(t, 0, func(t *testing.T, s *scene, ours *certs.Authority) {
 		transport := s.connect(t)
-		for _, refused := range []string{"first", "second", "third"} {
-			s.issue(t, ours, map[string]string{"first": "second", "second": "third", "third": "fourth"}[refused])
-			s.refused.Store(refused)
+		for _, rejected := range []string{"first", "second", "third"} {
+			s.issue(t, ours, map[string]string{"first": "second", "second": "third", "third": "fourth"}[rejected])
+			s.rejected.Store(rejected)
 			var wg sync.WaitGroup
 			for range 20 {
 				wg.Go(func() {
@@ -166,7 +166,7 @@ func TestManyOpensWhileFilesRotate(t *testing.T) {
 	})
 }
 
-// The transport does not keep a reference to the options.
+// The transport must not keep a reference to the options.
 func TestOptionsAreCollectable(t *testing.T) {
 	eachProtocol(t, 0, func(t *testing.T, s *scene, ours *certs.Authority) {
 		cert, key := ours.Issue(t, "jane")

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// roundTrippers are immutable. They are built from one set of file contents.
+// roundTrippers contains the immutable round trippers for one set of file contents.
 type roundTrippers struct {
 	authenticated http.RoundTripper // sends the client certificate; for the server
 	anonymous     http.RoundTripper // sends no client certificate; for redirects to other origins

@@ -25,7 +25,7 @@ type scene struct {
 	*httptest.Server
 	directory  string
 	config     atomic.Pointer[tls.Config] // for new connections
-	refused    atomic.Value               // the name or token that gets a 401
+	rejected   atomic.Value               // the name or token that the server rejects with a 401
 	requests   atomic.Int32
 	handshakes atomic.Int32
 	open       atomic.Int32 // number of connections
@@ -33,10 +33,11 @@ type scene struct {
 	broken     atomic.Value // a func(name string) bool that selects the requests with a broken connection
 }
 
-// newScene starts a server with a protocol ("h2" or "http/1.1") and a maximum TLS version, or 0.
+// newScene returns a scene with a running server. protocol is "h2" or "http/1.1". version is the maximum TLS version,
+// or 0 for the default.
 func newScene(t *testing.T, protocol string, version uint16) *scene {
 	s := &scene{directory: t.TempDir(), lines: make(chan string)}
-	s.refused.Store("nobody")
+	s.rejected.Store("nobody")
 	config := func(*tls.ClientHelloInfo) (*tls.Config, error) {
 		s.handshakes.Add(1)
 		config := s.config.Load().Clone()
@@ -62,7 +63,7 @@ func (s *scene) serve(w http.ResponseWriter, r *http.Request) {
 	if broken, ok := s.broken.Load().(func(name string) bool); ok && broken(name) {
 		panic(http.ErrAbortHandler)
 	}
-	if refused := s.refused.Load(); refused == name || refused == token {
+	if rejected := s.rejected.Load(); rejected == name || rejected == token {
 		w.WriteHeader(http.StatusUnauthorized)
 		return
 	}
@@ -127,13 +128,13 @@ func (w *watch) next(t *testing.T) string {
 	return line
 }
 
-// eventuallyOpen waits until the server has n connections.
+// eventuallyOpen blocks until the server has n connections.
 func (s *scene) eventuallyOpen(t *testing.T, n int32) {
 	t.Helper()
 	require.Eventually(t, func() bool { return s.open.Load() == n }, 20*time.Second, 5*time.Millisecond)
 }
 
-// identity and connection of the client
+// identity returns the client's identity and connection, as the server sees them.
 func (s *scene) identity(t *testing.T, transport *lwhttp.Transport) (identity, address string) {
 	t.Helper()
 	text, err := get(t, transport, pods)

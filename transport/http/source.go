@@ -22,7 +22,7 @@ const recheckInterval = time.Minute
 
 // transportSource holds the round trippers. It replaces them when the files or the certificate of a CredentialFunc change.
 type transportSource struct {
-	opts        Options // a copy, because the caller may change the original
+	opts        Options // a copy, because the caller may change its options
 	server      *url.URL
 	callerOwned bool // the caller supplied the round trippers
 	active      atomic.Pointer[roundTrippers]
@@ -60,8 +60,8 @@ func newTransportSource(o *Options, server *url.URL) (*transportSource, error) {
 }
 
 // current returns the round trippers for a request, with the client certificate of given unless given is nil. failed
-// are the round trippers of the failed first try, or nil. After a failure current reads the files, unless they have
-// been read since.
+// are the round trippers of the failed first try, or nil. After a failure, current reads the files unless they have
+// been read since then.
 func (s *transportSource) current(ctx context.Context, given *Credential, failed *roundTrippers) (made *roundTrippers, err error) {
 	now := s.active.Load()
 	other := now.content != now.content.with(given)
@@ -151,7 +151,7 @@ func (s *transportSource) read(c content) (content, error) {
 	return c, err
 }
 
-// isCompletePEM returns false if the last PEM block is truncated, for example because the file is being written.
+// isCompletePEM reports whether the last PEM block is complete. It may be truncated while the file is being written.
 func isCompletePEM(text []byte) bool {
 	for block, rest := pem.Decode(text); block != nil; block, rest = pem.Decode(rest) {
 		text = rest

@@ -59,7 +59,8 @@ func TestServerIsVerified(t *testing.T) {
 	}
 }
 
-// serveByCertificate starts a server that requires a client certificate of the authority and responds with its name.
+// serveByCertificate returns the URL of a server that requires a client certificate of the authority. The server
+// responds with the name in the certificate.
 func serveByCertificate(t *testing.T, a *certs.Authority) string {
 	config := a.Config(t, "api.test", loopback)
 	config.ClientAuth, config.ClientCAs = tls.RequireAndVerifyClientCert, a.Pool()

@@ -14,9 +14,9 @@ import (
 	"github.com/seed-6d2a410a/listwatch/internal/secretfile"
 )
 
-// tokenSource returns the bearer token for a request, or "" for none. refused is the token that the server rejected
-// with 401, or "" for the first try.
-type tokenSource func(ctx context.Context, refused string) (string, error)
+// tokenSource returns the bearer token for a request, or "" to send no token. rejected is the token that the server
+// rejected with 401, or "" for the first try.
+type tokenSource func(ctx context.Context, rejected string) (string, error)
 
 func newTokenSource(o *Options) (tokenSource, error) {
 	switch {
@@ -43,14 +43,14 @@ type tokenFile struct {
 }
 
 // current returns the token, and reads the file again if necessary. If reading fails, it returns the previous token.
-func (f *tokenFile) current(ctx context.Context, refused string) (string, error) {
-	if token := f.cached(refused); token != "" {
+func (f *tokenFile) current(ctx context.Context, rejected string) (string, error) {
+	if token := f.cached(rejected); token != "" {
 		return token, nil
 	}
 	var token string
 	var err error
 	ended := f.lock.do(ctx, func() {
-		token = f.cached(refused)
+		token = f.cached(rejected)
 		if token == "" {
 			token, err = f.load()
 		}
@@ -62,10 +62,10 @@ func (f *tokenFile) current(ctx context.Context, refused string) (string, error)
 }
 
 // cached returns the current token, or "" if the file must be read.
-func (f *tokenFile) cached(refused string) string {
+func (f *tokenFile) cached(rejected string) string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.token == refused || time.Since(f.readAt) >= recheckInterval {
+	if f.token == rejected || time.Since(f.readAt) >= recheckInterval {
 		return ""
 	}
 	return f.token
@@ -98,7 +98,7 @@ func (f *tokenFile) read() (string, error) {
 	return token, nil
 }
 
-// readFile is replaced in tests.
+// Tests replace readFile.
 var readFile = secretfile.Read
 
 // fileError adds the purpose of the file to an error that already contains its path.

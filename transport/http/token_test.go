@@ -36,7 +36,7 @@ func TestStaticToken(t *testing.T) {
 	require.Equal(t, []string{"Bearer s3cret"}, *sent)
 }
 
-// TokenFunc receives the context of the request. If it fails, nothing is sent.
+// TokenFunc receives the context of the request. If it fails, the transport does not send the request.
 func TestTokenFuncIsCalledPerRequest(t *testing.T) {
 	type key struct{}
 	failure := errors.New("the token is unavailable")
@@ -60,7 +60,7 @@ func TestTokenFuncIsCalledPerRequest(t *testing.T) {
 	require.Equal(t, []string{"Bearer token-1", "Bearer token-2"}, *sent)
 }
 
-// Kubernetes replaces the token of a Pod long before it expires, so one minute is soon enough.
+// Kubernetes replaces the token of a Pod long before it expires, so reading the file once a minute suffices.
 func TestTokenFileRotates(t *testing.T) {
 	directory := t.TempDir()
 	path := write(t, directory, "token", []byte("first\n"))

@@ -69,7 +69,7 @@ func (t *Transport) Close() {
 	}
 }
 
-// Open implements [lw.Transport]. Reads of the body fail after ctx ends.
+// Open implements [lw.Transport]. Reads of the body fail after ctx is done.
 func (t *Transport) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, error) {
 	response, secrets, err := t.do(ctx, req, nil)
 	if err != nil {
@@ -121,7 +121,7 @@ func (t *Transport) request(ctx context.Context, req *lw.Request, header http.He
 	return request, nil
 }
 
-// body is a response body. Its errors contain no secrets. After ctx ends, reads return the cause of ctx.
+// body is a response body. Its errors contain no secrets. After ctx is done, reads return the cause of ctx.
 type body struct {
 	io.ReadCloser
 	ctx     context.Context
@@ -139,7 +139,7 @@ func (b *body) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// cause returns the cause of ctx if ctx has ended, and otherwise err. If a CredentialFunc failed because of ctx, cause
+// cause returns the cause of ctx if ctx is done, and otherwise err. If a CredentialFunc failed because of ctx, cause
 // returns its error.
 func cause(ctx context.Context, err error) error {
 	if ctx.Err() == nil {

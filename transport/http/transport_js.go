@@ -20,7 +20,7 @@ type Transport struct {
 var _ lw.Transport = (*Transport)(nil)
 
 // New returns a transport to the API server at a URL such as "https://127.0.0.1:6443". The URL may have a path, which
-// is added before the path of each request. opts may be nil. New sends nothing.
+// is added before the path of each request. opts may be nil. New does not send requests.
 func New(server string, opts *Options) (*Transport, error) {
 	t := &Transport{server: server}
 	if opts != nil {
@@ -38,7 +38,7 @@ func New(server string, opts *Options) (*Transport, error) {
 // Close does nothing, because the browser manages its connections.
 func (t *Transport) Close() {}
 
-// Open implements [lw.Transport]. Reads of the body fail after ctx ends.
+// Open implements [lw.Transport]. Reads of the body fail after ctx is done.
 func (t *Transport) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, error) {
 	url, token, err := t.Address(ctx, req)
 	if err != nil {
@@ -127,8 +127,8 @@ func (b *body) Close() error {
 	return nil
 }
 
-// explain returns the cause of the context if it has ended. Otherwise it prepends prefix to a failure of the host and removes
-// the secrets.
+// explain returns context.Cause if the context is done. Otherwise it prepends prefix to a JavaScript error and removes
+// secrets from it.
 func (b *body) explain(err error, prefix string) error {
 	if err != nil && b.ctx.Err() != nil {
 		return context.Cause(b.ctx)

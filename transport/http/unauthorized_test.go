@@ -17,8 +17,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// tokenServer is a fake network that records tokens and responds with 401 to all but one. It redirects /to?URL to URL
-// unless the token is "stale". before, if set, is called before each response.
+// tokenServer is a fake network that records tokens. It accepts one token and responds with 401 to all others. It
+// redirects /to?URL to URL unless the token is "stale". before, if set, is called before each response.
 type tokenServer struct {
 	good   string
 	before func()
@@ -118,7 +118,7 @@ func TestUnauthorized(t *testing.T) {
 			var status *lw.StatusError
 			require.ErrorAs(t, err, &status, text)
 			require.ErrorIs(t, err, lw.ErrUnauthorized)
-			require.Equal(t, "who are you?", status.Message, "the message is from the last response")
+			require.Equal(t, "who are you?", status.Message, "the message must come from the last response")
 		})
 	}
 }
@@ -140,7 +140,7 @@ func TestResponsesWithoutBody(t *testing.T) {
 	}
 }
 
-// Even if the file changes often, an Open call reads it at most once more and sends at most two requests.
+// Even if the file changes often, an Open call may read it only once more and may send at most two requests.
 func TestRetriesUnauthorizedOnce(t *testing.T) {
 	directory, writes := t.TempDir(), 0
 	rotate := func() {
@@ -157,7 +157,7 @@ func TestRetriesUnauthorizedOnce(t *testing.T) {
 	require.Equal(t, []string{"1", "2", "2", "4", "4", "6"}, network.sent)
 }
 
-func TestContextEndsBeforeTheRetry(t *testing.T) {
+func TestCancellationBeforeRetry(t *testing.T) {
 	for name, asked := range map[string]int{"during the response": 1, "in TokenFunc": 2} {
 		t.Run(name, func(t *testing.T) {
 			ctx, cancel := context.WithCancelCause(t.Context())

@@ -13,8 +13,8 @@ import (
 
 // Upgrade asks the server to switch to another protocol. header contains the headers that the protocol requires.
 // Upgrade uses the same credentials, TLS options and proxies as other requests, but always HTTP/1.1. It returns the
-// response headers and the connection. The caller owns the connection, which stays open when ctx ends. The connection
-// has a method Redact(text string) string, which removes the credentials from received text.
+// response headers and the connection. The caller owns the connection, which stays open when ctx is done. The
+// connection has a method Redact(text string) string, which removes the credentials from received text.
 func (t *Transport) Upgrade(ctx context.Context, req *lw.Request, header http.Header) (http.Header, io.ReadWriteCloser, error) {
 	response, secrets, err := t.do(ctx, req, header)
 	if err != nil {

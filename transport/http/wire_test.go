@@ -31,7 +31,7 @@ func dial(t *testing.T, opts *lwhttp.Options) *lwhttp.Transport {
 	return transport
 }
 
-// ask reads a whole response.
+// ask returns the text of a whole response.
 func ask(t *testing.T, transport *lwhttp.Transport, req *lw.Request) (string, error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -148,7 +148,7 @@ func TestBrokenBodies(t *testing.T) {
 	require.Error(t, err)
 }
 
-// An endless response must block while the caller does not read.
+// While the caller does not read, an endless response must block the server.
 func TestSlowReaderBlocksServer(t *testing.T) {
 	transport := dial(t, nil)
 	body, err := transport.Open(t.Context(), &lw.Request{Path: "/endless", Watch: true})
@@ -168,7 +168,7 @@ func TestSlowReaderBlocksServer(t *testing.T) {
 	require.NoError(t, err, "the response continues after a read")
 }
 
-func TestContextEndsARequest(t *testing.T) {
+func TestCancellationEndsRequest(t *testing.T) {
 	enough := errors.New("enough")
 	transport := dial(t, nil)
 	ctx, cancel := context.WithCancelCause(t.Context())

@@ -34,13 +34,13 @@ func TestMain(m *testing.M) {
 type server struct {
 	*httptest.Server
 	authority *certs.Authority
-	refused   atomic.Value // the token or name that gets a 401
+	rejected  atomic.Value // the token or name that the server rejects with a 401
 	requests  atomic.Int32
 }
 
 func newServer(t *testing.T, secure bool) *server {
 	s := &server{authority: certs.NewAuthority(t)}
-	s.refused.Store("none")
+	s.rejected.Store("none")
 	s.Server = httptest.NewUnstartedServer(http.HandlerFunc(s.serve))
 	s.Config.ErrorLog = log.New(io.Discard, "", 0) // failed handshakes are expected
 	if secure {
@@ -59,7 +59,7 @@ func (s *server) serve(w http.ResponseWriter, r *http.Request) {
 	if r.TLS != nil && len(r.TLS.PeerCertificates) > 0 {
 		name = r.TLS.PeerCertificates[0].Subject.CommonName
 	}
-	if refused := s.refused.Load(); refused == token || refused == name {
+	if rejected := s.rejected.Load(); rejected == token || rejected == name {
 		w.WriteHeader(http.StatusUnauthorized)
 		return
 	}
@@ -223,7 +223,7 @@ func TestServiceAccount(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, body.Close())
 		require.Equal(t, token, string(text))
-		s.refused.Store(token)
+		s.rejected.Store(token)
 	}
 
 	t.Setenv("POD_NAMESPACE", "other")

@@ -80,7 +80,7 @@ func (e *unknownError) Error() string {
 	return text
 }
 
-// suggest returns advice to use one of the names that are most similar to name, and the number of other names.
+// suggest returns a hint with the names that are most similar to name, and the number of other names.
 func suggest(name string, all []string) (text string) {
 	near := nearest.To(name, all)
 	for i, name := range near {

@@ -44,12 +44,12 @@ func playPlugin(folder string) int {
 			_, _ = os.Stderr.WriteString("hanging\n")
 			_ = os.WriteFile(filepath.Join(folder, "hangs"), nil, 0o600)
 			hang()
-		case "wait": // until the end of the test
+		case "wait": // blocks until the end of the test
 			for _, err := os.Stat(folder); err == nil; _, err = os.Stat(folder) {
 				time.Sleep(10 * time.Millisecond)
 			}
 		case "child":
-			child := exec.Command(os.Args[0]) // keeps our standard output open
+			child := exec.Command(os.Args[0]) // the child process keeps the plugin's standard output open
 			child.Env = append(os.Environ(), "LISTWATCH_PLUGIN="+folder+"/child")
 			child.Stdout, child.Stderr = os.Stdout, os.Stderr
 			_ = child.Start()
@@ -62,7 +62,7 @@ func playPlugin(folder string) int {
 	return 0
 }
 
-// hang waits for a signal. Without cgo, Go would report an empty select as a deadlock.
+// hang blocks until a signal arrives. Without cgo, Go would report an empty select as a deadlock.
 func hang() {
 	for {
 		time.Sleep(time.Hour)
@@ -104,7 +104,7 @@ func (p *plugin) runs() []string {
 	return strings.Split(strings.TrimSuffix(string(text), "\n"), "\n")
 }
 
-// ask calls the plugin like the transport.
+// ask calls the plugin as the transport does and returns the credential.
 func ask(ctx context.Context, config *kubeflags.Config) (*lwhttp.Credential, error) {
 	return config.HTTP.CredentialFunc(ctx, nil)
 }
@@ -121,7 +121,7 @@ func TestPluginTokens(t *testing.T) {
 	}
 	require.Len(t, p.runs(), 1)
 
-	s.refused.Store("t1")
+	s.rejected.Store("t1")
 	p.setStatus(`"token":"t2","expirationTimestamp":"` + time.Now().Add(time.Hour).UTC().Format(time.RFC3339) + `"`)
 	for range 2 {
 		text, err := identity(t.Context(), t, config)
@@ -130,7 +130,7 @@ func TestPluginTokens(t *testing.T) {
 	}
 	require.Len(t, p.runs(), 2)
 
-	s.refused.Store("t2")
+	s.rejected.Store("t2")
 	before := s.requests.Load()
 	_, err := identity(t.Context(), t, config)
 	require.ErrorContains(t, err, "401")
@@ -147,13 +147,13 @@ func TestPluginTokens(t *testing.T) {
 		require.Equal(t, "t3", text)
 	}
 	require.Len(t, p.runs(), runs+2, "an expired token is not reused")
-	s.refused.Store("t3")
+	s.rejected.Store("t3")
 	_, err = identity(t.Context(), t, config)
 	require.ErrorIs(t, err, lw.ErrUnauthorized)
 	require.ErrorContains(t, err, "the new credential expired at 2001-01-01T00:00:00Z")
 }
 
-// A certificate is used until it expires.
+// The client uses a certificate until it expires.
 func TestPluginCertificates(t *testing.T) {
 	onlyFile(t)
 	s, p := newServer(t, true), newPlugin(t)
@@ -166,7 +166,7 @@ func TestPluginCertificates(t *testing.T) {
 	text, err := identity(t.Context(), t, config)
 	require.NoError(t, err)
 	require.Equal(t, "jane", text)
-	s.refused.Store("jane")
+	s.rejected.Store("jane")
 	give("joe", time.Now().Add(-time.Minute))
 	_, err = identity(t.Context(), t, config)
 	require.Error(t, err, "the server rejects an expired certificate")
@@ -241,7 +241,7 @@ func TestPluginFailures(t *testing.T) {
 	require.Equal(t, "log in again, or run "+os.Args[0]+" manually", typed.Hint)
 }
 
-// Child processes of the plugin still hold its output open.
+// Child processes of the plugin keep its output open.
 func TestHangingPlugins(t *testing.T) {
 	onlyFile(t)
 	for _, how := range []string{"hang", "child"} {
@@ -251,7 +251,7 @@ func TestHangingPlugins(t *testing.T) {
 		config := load(t, file(t, "server: https://127.0.0.1:1", p.user("")))
 		ctx, cancel := context.WithCancelCause(t.Context())
 		failed := make(chan error, 2)
-		for range 2 { // the second call waits for the first
+		for range 2 { // the second call waits until the first call ends
 			go func() {
 				_, err := identity(ctx, t, config)
 				failed <- err
@@ -290,7 +290,7 @@ func TestManyRequestsRunAPluginOnce(t *testing.T) {
 	}
 	require.Len(t, p.runs(), 1)
 	p.setStatus(`"token":"t2"`)
-	for range 20 { // all calls refuse the same credential
+	for range 20 { // all calls report the same rejected credential
 		go func() {
 			credential, _ := config.HTTP.CredentialFunc(t.Context(), first)
 			given <- credential
@@ -338,7 +338,7 @@ func TestMissingPlugins(t *testing.T) {
 	require.Equal(t, "t1", config.HTTP.Token)
 }
 
-// Paths are relative to the kubeconfig. The plugin's stderr is forwarded.
+// Paths are relative to the kubeconfig. Load forwards the plugin's stderr.
 func TestPluginPathIsRelativeToKubeconfig(t *testing.T) {
 	onlyFile(t)
 	p := newPlugin(t)

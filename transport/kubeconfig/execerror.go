@@ -94,7 +94,7 @@ func (t *tailBuffer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// lines returns up to three last non-empty lines with secrets redacted.
+// lines returns up to three of the last non-empty lines, with secrets redacted.
 func (t *tailBuffer) lines(secrets []string) string {
 	var lines []string
 	for line := range strings.Lines(string(t.text)) {
@@ -137,7 +137,7 @@ func secrets(env, args []string) (values []string) {
 	return values
 }
 
-// redact removes the secrets and words that look like secrets.
+// redact returns line without the secrets and without words that look like secrets.
 func redact(line string, secrets []string) string {
 	for _, secret := range secrets {
 		if len(secret) >= 4 {
@@ -153,7 +153,8 @@ func redact(line string, secrets []string) string {
 	})
 }
 
-// printable replaces white space with spaces, removes other control characters, and truncates text to 500 characters.
+// printable returns text with white space replaced by spaces, without other control characters, and truncated to 500
+// characters.
 func printable(text string) string {
 	letters := 0
 	return strings.Map(func(r rune) rune {

@@ -15,7 +15,7 @@ import (
 // member, and ignores unknown members. It stores the first mistake in location. Errors never quote values.
 type fields struct {
 	members  map[string]*yaml.Node
-	prefix   string // for example "exec." inside of that field
+	prefix   string // for example "exec." for fields inside exec
 	location *Error // Err is nil until the first error
 }
 
@@ -94,7 +94,7 @@ func (f *fields) failField(name string, node *yaml.Node, err error) {
 
 func (f *fields) has(name string) bool { return f.members[name] != nil }
 
-// string returns a string, or "" if the field is missing.
+// string returns a string field, or "" if the field is missing.
 func (f *fields) string(name string) string {
 	node := f.members[name]
 	if node == nil {
@@ -118,13 +118,13 @@ func (f *fields) boolean(name string) bool {
 	}
 	var value bool
 	const text = yaml.SingleQuotedStyle | yaml.DoubleQuotedStyle | yaml.LiteralStyle | yaml.FoldedStyle
-	if node.Kind != yaml.ScalarNode || node.Style&text != 0 || node.Decode(&value) != nil { // Decode accepts yes and no, too
+	if node.Kind != yaml.ScalarNode || node.Style&text != 0 || node.Decode(&value) != nil { // Decode also accepts yes and no
 		f.fail(name, node, "it must be true or false")
 	}
 	return value
 }
 
-// data decodes a base64 string.
+// data returns the decoded value of a base64 field.
 func (f *fields) data(name string) []byte {
 	text := f.string(name)
 	data, err := base64.StdEncoding.DecodeString(text)
@@ -134,7 +134,7 @@ func (f *fields) data(name string) []byte {
 	return data
 }
 
-// list returns the elements of a sequence.
+// list returns the elements of a sequence field.
 func (f *fields) list(name string) []*yaml.Node {
 	node := f.members[name]
 	if node != nil && node.Kind != yaml.SequenceNode {
@@ -156,7 +156,7 @@ func (f *fields) strings(name string) (texts []string) {
 	return texts
 }
 
-// group returns the fields of a nested mapping, which are empty if it is missing.
+// group returns the fields of a nested mapping. They are empty if the mapping is missing.
 func (f *fields) group(name string) *fields {
 	return read(f.members[name], f.prefix+name+".", f.location)
 }

@@ -34,8 +34,8 @@ func write[T string | []byte](t *testing.T, path string, text T) string {
 	return path
 }
 
-// file writes a kubeconfig with one context. The fields of its cluster and user are given as "server: x; as: y". A
-// semicolon starts a new line with the same indentation.
+// file writes a kubeconfig with one context and returns its path. The fields of its cluster and user are given as
+// "server: x; as: y". A semicolon starts a new line with the same indentation.
 func file(t *testing.T, cluster, user string) string {
 	t.Helper()
 	lines := func(text string) string { return "\n    " + strings.ReplaceAll(text, "; ", "\n    ") }
@@ -53,7 +53,7 @@ users:
   user:`+lines(user)+"\n")
 }
 
-// load loads one file.
+// load returns the configuration in one file.
 func load(t *testing.T, path string) *kubeflags.Config {
 	t.Helper()
 	config, err := kubeflags.Load(&kubeflags.Options{Path: path})

@@ -41,7 +41,8 @@ func (l *loader) impersonate(fields *fields) {
 	l.config.HTTP.Header = header
 }
 
-// escape encodes characters that are not allowed in a header name as %XX. Servers convert the name to lower case.
+// escape returns key with the characters that are not allowed in a header name encoded as %XX. Servers convert the name
+// to lower case.
 func escape(key string) string {
 	var b strings.Builder
 	for i := range len(key) {

@@ -44,7 +44,7 @@ type mergedFiles struct {
 	entries map[string]map[string]*entry // by kind and name
 }
 
-// merge reads all files.
+// merge returns the combined entries of all files.
 func (o *options) merge() (*mergedFiles, error) {
 	m := &mergedFiles{entries: map[string]map[string]*entry{"context": {}, "cluster": {}, "user": {}}}
 	for _, path := range o.paths() {
@@ -96,7 +96,7 @@ func readFile(path string) ([]byte, error) {
 	return text, err
 }
 
-// stripPathError removes the path and the operation, because the caller adds the path.
+// stripPathError returns err without the path and the operation, because the caller adds the path.
 func stripPathError(err error) error {
 	if e, ok := errors.AsType[*fs.PathError](err); ok {
 		return e.Err

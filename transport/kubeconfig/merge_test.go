@@ -35,7 +35,8 @@ func read(t *testing.T, path string) string {
 	return string(text)
 }
 
-// The first entry of a name applies as a whole. Missing and empty files are ignored. Paths are relative to their file.
+// The first entry with a name applies as a whole. Missing and empty files are ignored. Paths are relative to their
+// file.
 func TestMerge(t *testing.T) {
 	home := onlyFile(t)
 	write(t, home+"/a/token", "ta")

@@ -51,23 +51,23 @@ type execCredential struct {
 	} `json:"status,omitempty"`
 }
 
-// credential is a CredentialFunc. It runs one plugin process at a time and reuses the credential until it expires or is
-// refused.
-func (p *plugin) credential(ctx context.Context, refused *lwhttp.Credential) (*lwhttp.Credential, error) {
+// credential is a CredentialFunc. It runs one plugin process at a time and reuses the credential until it expires or
+// the server rejects it.
+func (p *plugin) credential(ctx context.Context, rejected *lwhttp.Credential) (*lwhttp.Credential, error) {
 	select {
 	case p.lock <- struct{}{}:
 		defer func() { <-p.lock }()
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}
-	if p.lastCredential == refused {
+	if p.lastCredential == rejected {
 		p.lastCredential = nil
 	}
 	if p.lastCredential != nil && (p.expires.IsZero() || time.Now().Before(p.expires)) {
 		return p.lastCredential, nil
 	}
 	given, until, err := p.run(ctx)
-	if err == nil && refused != nil && !until.IsZero() && !time.Now().Before(until) {
+	if err == nil && rejected != nil && !until.IsZero() && !time.Now().Before(until) {
 		// Without a rejection, an expired credential is accepted because the local clock may be wrong.
 		err = p.failed(fmt.Errorf("%w, and the new credential expired at %s", lw.ErrUnauthorized, until.UTC().Format(time.RFC3339)), "")
 	}
@@ -80,7 +80,7 @@ func (p *plugin) credential(ctx context.Context, refused *lwhttp.Credential) (*l
 	return given, nil
 }
 
-// run runs the plugin, and kills it when ctx ends.
+// run runs the plugin and returns its credential. It kills the plugin when ctx is done.
 func (p *plugin) run(ctx context.Context) (*lwhttp.Credential, time.Time, error) {
 	ask := execCredential{Version: p.version, Kind: "ExecCredential"}
 	ask.Spec.Cluster, ask.Spec.Interactive = p.cluster, p.mode != "Never" && isTerminal(os.Stdin)
@@ -126,7 +126,7 @@ func isTerminal(file *os.File) bool {
 	return err != nil || !os.SameFile(info, null)
 }
 
-// parse parses the output of a plugin. Errors do not quote it.
+// parse returns the credential in a plugin's output. Errors do not quote the output.
 func (p *plugin) parse(text []byte) (*lwhttp.Credential, time.Time, error) {
 	var answer execCredential
 	var until time.Time

@@ -24,7 +24,7 @@ type body struct {
 	handshake *handshake // conn reads and writes through it
 	limit     int64
 	keepalive keepalive
-	stopWatch func() bool // stops waiting for the end of ctx
+	stopWatch func() bool // stops the callback that runs when ctx is done
 
 	message    io.Reader // the current message
 	newlineDue bool      // a newline precedes the next message
@@ -58,7 +58,7 @@ func newBody(ctx context.Context, conn *websocket.Conn, hand *handshake, limit i
 	return b
 }
 
-// resetIdle restarts the idle time. If waits is false, it stops the idle time until the next Read.
+// resetIdle restarts the idle time. If waits is false, it pauses the idle time until the next Read.
 func (b *body) resetIdle(waits bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -57,6 +57,6 @@ func firstError(t *testing.T, over lw.Transport, path string) error {
 			return err
 		}
 	}
-	require.Fail(t, "no error", path)
+	require.Fail(t, "the watch ended without an error", path)
 	return nil
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/transport/ws"
 )
 
-// A CloseError has the code of a WebSocket that the server closed for an unexpected reason.
+// A CloseError contains the code with which the server closed a WebSocket unexpectedly.
 func ExampleCloseError() {
 	server, err := lwtest.Start(nil)
 	if err != nil {

@@ -35,7 +35,7 @@ func (a answering) RoundTrip(req *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: 101, ProtoMajor: 1, ProtoMinor: 1, Header: header, Body: a.to, Request: req}, nil
 }
 
-// open opens a watch over a connection.
+// open returns the body of a watch over a connection.
 func open(ctx context.Context, t testing.TB, to io.ReadWriteCloser, header http.Header, limit int64) (io.ReadCloser, error) {
 	t.Helper()
 	over, err := lwhttp.New("http://server", &lwhttp.Options{Client: &http.Client{Transport: answering{to, header}}})
@@ -128,7 +128,7 @@ func reference(stream string, limit uint64) (text string, cause error) {
 	}
 }
 
-// closing returns the expected error for a close frame.
+// closing returns the error that is expected for a close frame.
 func closing(payload string) error {
 	if len(payload) < 2 {
 		return &CloseError{Code: 1005}
@@ -174,7 +174,7 @@ func FuzzFrames(f *testing.F) {
 			require.Equal(t, cause, err)
 		}
 		_, again := body.Read(make([]byte, 1))
-		require.True(t, again == err || err == nil && again == io.EOF, "the error changed to %v", again)
+		require.True(t, again == err || err == nil && again == io.EOF, "the final error must be repeated, but it changed to %v", again)
 		require.LessOrEqual(t, conn.written, 3*len(stream)+200, "a pong repeats at most the payload of its ping")
 	})
 }

@@ -116,7 +116,7 @@ func checkOffers(asked, answer http.Header) error {
 	return nil
 }
 
-// elementsOf returns the elements of a comma-separated header without their parameters.
+// elementsOf returns the elements of comma-separated header values, without their parameters.
 func elementsOf(values []string) (all []string) {
 	for element := range strings.SplitSeq(strings.Join(values, ","), ",") {
 		name, _, _ := strings.Cut(element, ";")

@@ -36,7 +36,7 @@ func TestInvalidHandshakes(t *testing.T) {
 	}
 }
 
-// raw starts a server that calls do for each connection after the request header.
+// raw returns a Transport for a server that reads the request header of each connection and then calls do.
 func raw(t *testing.T, do func(net.Conn)) *Transport {
 	t.Helper()
 	return newTransport(t, func(w http.ResponseWriter, r *http.Request) {
@@ -75,7 +75,7 @@ func TestEndlessResponses(t *testing.T) {
 	}
 }
 
-// The response arrives byte by byte until the context ends.
+// The response arrives byte by byte until the context is done.
 func TestSlowHandshakeResponse(t *testing.T) {
 	enough := errors.New("enough")
 	ctx, cancel := context.WithCancelCause(t.Context())
@@ -85,7 +85,7 @@ func TestSlowHandshakeResponse(t *testing.T) {
 			_, _ = conn.Write([]byte{b})
 		}
 		cancel(enough)
-		_, _ = conn.Read(make([]byte, 1)) // until the client disconnects
+		_, _ = conn.Read(make([]byte, 1)) // blocks until the client disconnects
 	})
 	_, err := transport.Open(ctx, watch)
 	require.Equal(t, enough, err)

@@ -60,8 +60,8 @@ func TestHostileFrames(t *testing.T) {
 	}
 }
 
-// TLS may return the end of the connection with the last bytes. Without code 1000 this is an error, between messages
-// and within one.
+// TLS may return the end of the connection with the last bytes. Without code 1000 this is an error, both between and
+// within messages.
 func TestEndWithLastBytesIsNotClean(t *testing.T) {
 	for _, sent := range []string{frame(0x81, strings.Repeat("x", 5000)), frame(0x01, strings.Repeat("x", 5000))} {
 		body, err := open(t.Context(), t, &scriptedConn{text: sent, step: 1 << 20, eager: true}, nil, 1<<20)
@@ -107,7 +107,7 @@ func (e *endless) Read(p []byte) (int, error) {
 func (e *endless) Write(p []byte) (int, error) { return len(p), nil }
 func (e *endless) Close() error                { return nil }
 
-// Empty frames must not use memory. They end only with the context, or with the idle timeout of the reader.
+// Empty frames must not use memory. Only the context or the reader's idle timeout ends them.
 func TestEndlessFrames(t *testing.T) {
 	const most = 1 << 20
 	for name, conn := range map[string]*endless{
@@ -134,7 +134,7 @@ func TestEndlessFrames(t *testing.T) {
 	}
 }
 
-// counted ends an endless connection and measures the heap at the middle and the end.
+// counted ends an endless connection after some bytes, and measures the heap in the middle and at the end.
 type counted struct {
 	*endless
 	most   int
@@ -159,8 +159,7 @@ func (c *counted) Read(p []byte) (int, error) {
 	return c.endless.Read(p)
 }
 
-// One peer sends pings but does not read the pongs. The other peer does not read pings, although its connection is
-// open.
+// One peer sends pings but does not read the pongs. The other peer keeps its connection open but does not read pings.
 func TestBlockedPeer(t *testing.T) {
 	for name, c := range map[string]struct {
 		sent string

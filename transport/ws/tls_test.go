@@ -36,7 +36,7 @@ func TestHandshakesUseTLSOptions(t *testing.T) {
 	require.Equal(t, "one", text)
 
 	_, err = follow(&lwhttp.Options{CAData: authority.PEM})
-	require.Error(t, err, "without a certificate")
+	require.Error(t, err, "a handshake without a certificate must fail")
 	_, err = follow(&lwhttp.Options{CertData: certificate, KeyData: key})
-	require.Error(t, err, "the certificate authority is unknown")
+	require.Error(t, err, "a server with an unknown certificate authority must be rejected")
 }

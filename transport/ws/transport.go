@@ -44,7 +44,7 @@ func New(over *lwhttp.Transport) *Transport {
 //   - [lw.ErrSilent], if the peer does not answer pings or does not receive data
 //   - a *[lw.FrameTooLargeError], if a message is larger than 64 MiB
 //   - [ErrProtocol], if the server violated the protocol
-//   - the cause of ctx, if ctx ended
+//   - the cause of ctx, if ctx is done
 //
 // Watches with protobuf use the other transport, because newlines must not separate their events. Open returns a
 // *[lw.StatusError] for an error response to the handshake. It returns [lwhttp.ErrNotUpgraded] if the server ignored

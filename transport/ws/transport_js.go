@@ -30,9 +30,9 @@ func New(over *lwhttp.Transport) *Transport { return &Transport{over: over, limi
 // io.ErrUnexpectedEOF if the connection broke. A page cannot slow the server down, so unread messages need a limit: if
 // they exceed 64 MiB, the body ends with a *[lw.FrameTooLargeError].
 //
-// A page does not learn the reason for a rejected handshake. So Open sends the same request over HTTP and returns its
-// error response. If that request succeeds, Open tries the WebSocket once more, because Chrome cancels the first one to
-// a server that requests client certificates. After the second failure, Open returns [lwhttp.ErrNotUpgraded].
+// A page cannot see why a handshake was rejected. So Open sends the same request over HTTP and returns its error
+// response. If that request succeeds, Open tries the WebSocket once more, because Chrome cancels the first handshake
+// with a server that requests client certificates. After the second failure, Open returns [lwhttp.ErrNotUpgraded].
 //
 // If the server ends a watch at once, for example because its resourceVersion has expired, Firefox discards the
 // message. Open then opens the watch over HTTP.
@@ -48,7 +48,7 @@ func (t *Transport) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, e
 		if errors.Is(err, jsx.ErrLost) {
 			return t.over.Open(ctx, req)
 		}
-		if _, refused := errors.AsType[*jsx.Failure](err); !refused {
+		if _, rejected := errors.AsType[*jsx.Failure](err); !rejected {
 			return nil, err
 		}
 		probe, err := t.over.Open(ctx, turns.Brief(req)) // Firefox shows a response without data only when it ends

@@ -34,7 +34,7 @@ func dial(t *testing.T, over *lwhttp.Options) *ws.Transport {
 	return ws.New(transport)
 }
 
-// follow reads a watch to its end.
+// follow reads a watch to its end and returns its text and error.
 func follow(t *testing.T, transport *ws.Transport, path string, query url.Values) (string, error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -82,7 +82,7 @@ func TestTooLargeMessages(t *testing.T) {
 	require.Equal(t, &lw.FrameTooLargeError{Limit: 100}, err)
 }
 
-// The errors have the same types as for other requests, even though a page does not learn the reason.
+// The errors have the same types as for other requests, although a page cannot see why a handshake was rejected.
 func TestRejectedHandshakes(t *testing.T) {
 	for code, want := range map[int]error{
 		401: lw.ErrUnauthorized, 403: lw.ErrForbidden, 404: lw.ErrNotFound, 410: lw.ErrExpired, 429: lw.ErrTooManyRequests,
@@ -102,7 +102,7 @@ func TestRejectedHandshakes(t *testing.T) {
 	require.NotErrorIs(t, err, errors.ErrUnsupported, "a server that does not respond may support WebSockets")
 }
 
-// Without headers, the token is a subprotocol next to exactly one other.
+// Without headers, the token is sent as a subprotocol, together with exactly one other subprotocol.
 func TestTokenHeaderOrSubprotocol(t *testing.T) {
 	text, err := follow(t, dial(t, &lwhttp.Options{Token: "a~b?"}), "/echo", nil)
 	require.NoError(t, err)
@@ -133,7 +133,7 @@ func TestListsGoOverHTTP(t *testing.T) {
 	require.Equal(t, "list", string(text))
 }
 
-func TestContextEndsWatch(t *testing.T) {
+func TestCancellationEndsWatch(t *testing.T) {
 	enough := errors.New("enough")
 	transport := dial(t, nil)
 	waiting := func(want string) {

@@ -50,7 +50,8 @@ func upgraded(do func(*websocket.Conn)) http.HandlerFunc {
 	}
 }
 
-// say sends messages and closes the WebSocket with a code. Code 0 closes the connection without a close frame.
+// say returns a function that sends messages and closes the WebSocket with a code. Code 0 closes the connection without
+// a close frame.
 func say(code int, messages ...string) func(*websocket.Conn) {
 	return func(conn *websocket.Conn) {
 		for _, message := range messages {
@@ -62,7 +63,7 @@ func say(code int, messages ...string) func(*websocket.Conn) {
 	}
 }
 
-// read reads a watch to its end.
+// read reads a watch to its end and returns its text and error.
 func read(t *testing.T, transport *Transport) (string, error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -116,7 +117,7 @@ func TestConnectionReset(t *testing.T) {
 	require.NotErrorIs(t, err, io.EOF)
 }
 
-// A ping between the fragments of a message gets a pong.
+// A ping between the fragments of a message must get a pong.
 func TestFragmentsAndPings(t *testing.T) {
 	answered := make(chan string, 1)
 	text, err := read(t, newTransport(t, upgraded(func(conn *websocket.Conn) {
@@ -159,7 +160,7 @@ func TestHandshake(t *testing.T) {
 	require.Equal(t, "Bearer secret", asked.Header.Get("Authorization"))
 	require.Equal(t, "application/json;as=X", asked.Header.Get("Accept"))
 	require.Equal(t, transport.over.Origin(), asked.Header.Get("Origin"))
-	require.Empty(t, asked.Header.Get("Sec-WebSocket-Extensions"), "compression is not offered")
+	require.Empty(t, asked.Header.Get("Sec-WebSocket-Extensions"), "the client must not offer compression")
 }
 
 func TestErrorResponses(t *testing.T) {
@@ -187,7 +188,7 @@ func TestLists(t *testing.T) {
 	require.Equal(t, "list", string(text))
 }
 
-func TestContextEnds(t *testing.T) {
+func TestCancellationEndsRequest(t *testing.T) {
 	enough := errors.New("enough")
 	asked := make(chan struct{})
 	transport := newTransport(t, func(w http.ResponseWriter, r *http.Request) {
@@ -201,7 +202,7 @@ func TestContextEnds(t *testing.T) {
 
 	transport = newTransport(t, upgraded(func(conn *websocket.Conn) {
 		say(0, "one")(conn)
-		_, _, _ = conn.ReadMessage() // until the client disconnects
+		_, _, _ = conn.ReadMessage() // blocks until the client disconnects
 	}))
 	ctx, cancel = context.WithCancelCause(t.Context())
 	body, err := transport.Open(ctx, watch)
@@ -220,7 +221,7 @@ func TestContextEnds(t *testing.T) {
 func TestDeadPeer(t *testing.T) {
 	deaf := newTransport(t, upgraded(func(conn *websocket.Conn) {
 		say(0, "one")(conn)
-		_, _ = conn.NetConn().Read(make([]byte, 1)) // the server no longer reads and so sends no pongs
+		_, _ = conn.NetConn().Read(make([]byte, 1)) // the server no longer reads and therefore sends no pongs
 		buffer := make([]byte, 1024)
 		for err := error(nil); err == nil; {
 			_, err = conn.NetConn().Read(buffer)

@@ -97,7 +97,7 @@ func TestWriteAfterSnapshotCopiesLittle(t *testing.T) {
 		const times = 1000
 		before := allocated()
 		for i := range uint64(times) {
-			write(i+1, random.Uint32N(n)) // a new epoch, like after a snapshot
+			write(i+1, random.Uint32N(n)) // a new epoch, as after a snapshot
 		}
 		each := (allocated() - before) / times
 		t.Logf("%s: %d bytes", name, each)

@@ -3,8 +3,8 @@ package slots
 // nodeSize is the maximum number of members or children of a node.
 const nodeSize = 64
 
-// Set is a sorted set of slots. The zero value is empty. Many sets of an index have only one member, which a Set stores
-// without further memory. A larger set is a tree, so that a write after a snapshot copies only a few nodes.
+// Set is a sorted set of slots. The zero value is empty. Many sets of an index have only one member, which Set stores
+// without allocating memory. A larger set is a tree, so that a write after a snapshot copies only a few nodes.
 type Set struct {
 	length uint32
 	one    uint32 // the only member, if length is 1
@@ -120,7 +120,7 @@ func (n *node) ownChild(epoch uint64, at int) *node {
 	return child
 }
 
-// insert adds a member to a node of this epoch. If the node was split, insert returns the right part.
+// insert adds a member to a node of this epoch. If the node is split, insert returns the right part.
 func (n *node) insert(epoch uint64, slot uint32) (right *node) {
 	at := n.find(slot)
 	if n.children == nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// model applies the same operations to the three structures and to maps, so that a test can compare them.
+// model applies the same operations to the three structures and to maps so that a test can compare them.
 type model struct {
 	t        *testing.T
 	hash     func(key uint32) uint32
@@ -18,7 +18,7 @@ type model struct {
 	table    Table
 	set      Set // slots of odd keys
 
-	slots map[uint32]uint32 // key to slot
+	slots map[uint32]uint32 // maps a key to its slot
 	free  []uint32
 	kept  []keptSnapshot
 }
@@ -89,9 +89,9 @@ func (h *keptSnapshot) find(m *model, key uint32) (uint32, bool) {
 	})
 }
 
-// compare compares Changed with the difference of the models.
+// compare requires that Changed reports the difference between the models.
 func (m *model) compare(older, newer keptSnapshot) {
-	type change struct{ before, after uint32 } // the key plus one, or zero for none
+	type change struct{ before, after uint32 } // key plus one, or zero for a missing key
 	want := map[uint32]change{}
 	for key, slot := range older.slots {
 		want[slot] = change{before: key + 1}
@@ -127,7 +127,7 @@ func runModel(t *testing.T, steps []byte, hash func(uint32) uint32) {
 		switch op, n := steps[i]%16, uint32(steps[i+1]); {
 		case op == 0:
 			m.keep()
-		case op < 3: // many writes, to split nodes and pages
+		case op < 3: // mostly writes, so that nodes and pages are split
 			for range n {
 				m.insert(next)
 				next++

@@ -70,7 +70,8 @@ func (t *Table) Remove(epoch uint64, hash, slot uint32) {
 	}
 }
 
-// page returns the page at a directory index for writing. A copy replaces the original at all its directory indexes.
+// page returns the page at a directory index for writing. If it copies the page, the copy replaces the original at all
+// its directory indexes.
 func (t *Table) page(epoch uint64, at uint32) *page {
 	p := t.directory.get(at)
 	if p.epoch != epoch {
@@ -80,7 +81,7 @@ func (t *Table) page(epoch uint64, at uint32) *page {
 	return p
 }
 
-// place stores a page at all directory indexes that share its leading bits with at.
+// place stores a page at all directory indexes that begin with the same bits as at.
 func (t *Table) place(epoch uint64, at uint32, p *page) {
 	n := uint32(1) << (t.depth - p.depth)
 	first := at &^ (n - 1)

@@ -17,7 +17,7 @@ type leaf[E any] struct {
 	slots [1 << leafBits]E
 }
 
-// Get returns the element in a slot, if any.
+// Get returns the element in a slot. ok is false if the slot is empty.
 func (v *Vector[E]) Get(slot uint32) (element E, ok bool) {
 	if l := v.leaves.get(slot >> leafBits); l != nil && l.used>>(slot&leafMask)&1 != 0 {
 		return l.slots[slot&leafMask], true

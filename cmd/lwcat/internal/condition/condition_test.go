@@ -56,7 +56,7 @@ func TestTerms(t *testing.T) {
 		"status.readyReplicas={.spec.missing}":        false,
 		"status.phase!=spec.missing":                  true,
 		"spec.replicas=spec.replicas":                 true,
-		`status.phase="status.phase"`:                 false, // a text
+		`status.phase="status.phase"`:                 false, // a string
 		`status.phase="Run && ning, or | not"`:        false,
 		".metadata":                                   true,
 		"exists":                                      true,
@@ -139,7 +139,7 @@ func TestConditionsOfCollections(t *testing.T) {
 	w.Delete(0, bad)
 	require.True(t, w.Holds())
 	w.Delete(1, good)
-	require.False(t, w.Holds(), "all of nothing is nothing")
+	require.False(t, w.Holds(), "\"all\" needs at least one object")
 
 	w = watch("deleted")
 	put(t, w, 0, good, true)
@@ -153,10 +153,10 @@ func TestConditionsOfCollections(t *testing.T) {
 	put(t, w, 0, bad, true)
 	require.False(t, w.Holds())
 	put(t, w, 0, good, false)
-	require.True(t, w.Holds(), "any needs no complete list")
+	require.True(t, w.Holds(), "\"any\" can hold before the lists are complete")
 }
 
-// TestAllConditionsMustHold checks that no condition replaces another one.
+// TestAllConditionsMustHold checks that a condition does not replace another one.
 func TestAllConditionsMustHold(t *testing.T) {
 	var conditions []*Condition
 	for _, text := range []string{"a=1", "all b=1"} {

@@ -62,7 +62,7 @@ func holds(t *testing.T, text string, o *lw.Object) (holds, ok bool) {
 		return false, false
 	}
 	w := Watch([]*Condition{c}, 1)
-	if w.Put(0, o, true) != nil { // a rollout of another kind
+	if w.Put(0, o, true) != nil { // an object of another kind has no rollout
 		return false, false
 	}
 	w.Complete()
@@ -94,7 +94,7 @@ func FuzzCompare(f *testing.F) {
 	})
 }
 
-// isText reports whether a value is valid and not a field.
+// isText reports whether a value is valid and is not a field.
 func isText(value string) bool {
 	_, err := Parse("f = " + value)
 	return err == nil && !isField.MatchString(strings.TrimSpace(value))

@@ -127,7 +127,8 @@ func isTrue(v lw.Value) bool {
 	return v.Exists() && v != "null" && v != "false" && v != `""`
 }
 
-// compare compares integers exactly, other numbers as floats, and all other values as strings.
+// compare returns the order of a and b. It compares integers exactly, other numbers as floats, and all other values
+// as strings.
 func compare(a, b string) int {
 	i, err := strconv.ParseInt(a, 10, 64)
 	j, err2 := strconv.ParseInt(b, 10, 64)

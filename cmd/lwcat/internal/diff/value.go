@@ -36,8 +36,7 @@ func elementsOf(v lw.Value) (elements []lw.Value) {
 	return elements
 }
 
-// namesOf returns the elements by the string in their member key. It returns false if the strings are missing or not
-// unique.
+// namesOf returns the elements by the string in their member key. ok is false if the strings are missing or not unique.
 func namesOf(elements []lw.Value, key string) (m members, ok bool) {
 	m.values = map[string]lw.Value{}
 	for _, element := range elements {

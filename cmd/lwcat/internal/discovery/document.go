@@ -33,7 +33,7 @@ func (d document) each(name string, visit func(document)) {
 	}
 }
 
-// aggregated returns all resources. For a stale version, the server returns the resources that it knew before.
+// aggregated returns all resources. If a version is stale, the server returns the last known resources of that version.
 func (d document) aggregated() (a response) {
 	d.each("items", func(of document) {
 		group := of.string("metadata.name")

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// staticServer answers /api, /apis and every group version with fixed texts.
+// staticServer answers /api, /apis and every group version with fixed strings.
 type staticServer struct{ core, groups, version string }
 
 func (s staticServer) Open(_ context.Context, req *lw.Request) (io.ReadCloser, error) {
@@ -52,7 +52,7 @@ func FuzzAsk(f *testing.F) {
 		}
 		for i, r := range all.All {
 			if !regular.MatchString(r.Plural) || r.Group != "" && !regularGroup.MatchString(r.Group) || !regularVersion.MatchString(r.Version) {
-				return // servers have no such names
+				return // servers do not use such names
 			}
 			if i > 0 && r.Group == "" && all.All[i-1].Group != "" {
 				return // the core group comes first

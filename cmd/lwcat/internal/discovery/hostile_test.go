@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// endlessServer repeats a text forever.
+// endlessServer repeats a string forever.
 type endlessServer struct {
 	first, then string
 	heap        *hostile.Heap
@@ -48,7 +48,7 @@ func TestDocumentSizeLimit(t *testing.T) {
 	require.ErrorContains(t, err, "the response is not JSON")
 }
 
-// TestLargeDocumentMemory checks that a document of the maximum size needs little more memory than its text.
+// TestLargeDocumentMemory checks that a document of the maximum size needs little more memory than its own size.
 func TestLargeDocumentMemory(t *testing.T) {
 	const first = `{"kind":"APIGroupDiscoveryList","items":[{"metadata":{"name":"g"},"versions":[{"version":"v1","resources":[{"resource":"a"}`
 	s := &server{answers: map[string]string{"/api": first + strings.Repeat(",{}", 800_000) + "]}]}]}"}}

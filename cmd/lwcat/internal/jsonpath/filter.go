@@ -12,7 +12,7 @@ import (
 // filter is an expression in [?(…)]: a comparison, or a path that must exist.
 type filter struct {
 	left, right operand
-	operator    string // "" without a comparison
+	operator    string // "" if the filter is not a comparison
 }
 
 // operand is a path or a literal.
@@ -84,7 +84,7 @@ func compareNumbers(a, b string) int {
 	if ok && too {
 		return x.Cmp(y)
 	}
-	f, _ := strconv.ParseFloat(a, 64) // ±Inf for large numbers
+	f, _ := strconv.ParseFloat(a, 64) // large numbers become ±Inf
 	g, _ := strconv.ParseFloat(b, 64)
 	return cmp.Compare(f, g)
 }

@@ -54,7 +54,7 @@ func appendNodes(out []byte, nodes []node, in scope) []byte {
 // scope contains the values at which a path can start.
 type scope struct {
 	root    lw.Value // selected by $
-	current lw.Value // selected by @, and the default
+	current lw.Value // value that @ selects; also the default start of a path
 }
 
 // Path is a parsed path.

@@ -9,7 +9,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// printJSONL prints one JSON object per line:
+// printJSONL prints each event as a JSON object on one line:
 //
 //	{"type":"MODIFIED","time":"2026-11-21T10:15:30.123456789Z","resource":"pods","key":"default/web-0","resourceVersion":"7","object":{…}}
 func printJSONL(out *bufio.Writer, e *Event, opts *Options) {

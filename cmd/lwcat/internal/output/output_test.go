@@ -105,7 +105,7 @@ func TestWide(t *testing.T) {
 	require.Equal(t, "EVENT      NAME    AGE\nADDED      web-0\n", printed(t, "wide", &Options{}, added(t, "pods", web0)), "of a server without Tables")
 }
 
-// TestHeadersPerResource checks that each resource has its own widths, which never shrink.
+// TestHeadersPerResource checks that each resource has its own column widths, which never shrink.
 func TestHeadersPerResource(t *testing.T) {
 	format, err := New("custom-columns=NAME:metadata.name,V:metadata.resourceVersion", &Options{})
 	require.NoError(t, err)

@@ -117,7 +117,7 @@ func (s *status) toError(retryAfter time.Duration) error {
 	}
 }
 
-// newFailure describes the error that ended a request or its response. After the context ends, the failure counts as
+// newFailure describes the error that ended a request or its response. After the context is done, the failure counts as
 // closed by the run, except after an idle timeout.
 func newFailure(ctx context.Context, err error) *failure {
 	if err == nil || err == io.EOF {

@@ -25,11 +25,11 @@ func (w *Writer) startRequest(req *lw.Request) *response {
 	return &response{number: w.streams, watch: req.Watch}
 }
 
-func (w *Writer) writeOpened(s *response, refused *failure) {
+func (w *Writer) writeOpened(s *response, rejected *failure) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.writeEntry(entry{At: w.now(), Kind: kindOpened, Stream: s.number, Failure: refused})
-	if refused == nil {
+	w.writeEntry(entry{At: w.now(), Kind: kindOpened, Stream: s.number, Failure: rejected})
+	if rejected == nil {
 		w.open[s] = struct{}{}
 	}
 }

@@ -19,20 +19,20 @@ import (
 
 const event = `{"type":"ADDED","object":{"metadata":{"name":"a"}}}` + "\n"
 
-// TestReplayIsByteExact checks any content and any split, in frames of at most 64 kB.
+// TestReplayIsByteExact checks that a replay returns the recorded bytes, whatever their content and their pieces are.
 func TestReplayIsByteExact(t *testing.T) {
 	large := `{"a":"` + strings.Repeat("ö☃", 50<<10) + `"}` + "\n"
 	for name, says := range map[string][]timedText{
 		"events":                    {{0, event}, {0, event + event[:20]}, {0, event[20:]}},
-		"of a WebSocket":            {{0, event}, {0, "\n"}, {0, event}},
+		"WebSocket messages":        {{0, event}, {0, "\n"}, {0, event}},
 		"without a newline":         {{0, event[:len(event)-1]}, {5 * time.Second, "\n" + event}},
 		"newlines":                  {{0, "\n\n\n"}, {0, event}, {0, "\n"}},
 		"a large event":             {{0, large}, {0, event}},
-		"no UTF-8":                  {{0, "\xff\x00\u2028<&>\n"}, {0, event}},
+		"invalid UTF-8":             {{0, "\xff\x00\u2028<&>\n"}, {0, event}},
 		"a character in two pieces": {{0, "\"\xe2"}, {3 * time.Second, "\x98\x83\"\n"}},
-		"half a character, no more": {{0, "\"\xe2"}},
-		"nothing":                   nil,
-		"other than list events":    {{0, "{\"items\":[\n\n"}, {0, "]}"}},
+		"truncated character":       {{0, "\"\xe2"}},
+		"empty body":                nil,
+		"list that is not an event": {{0, "{\"items\":[\n\n"}, {0, "]}"}},
 	} {
 		for _, req := range []*lw.Request{watchOf("/x"), listOf("/x")} {
 			t.Run(name, func(t *testing.T) {
@@ -43,7 +43,7 @@ func TestReplayIsByteExact(t *testing.T) {
 					for line := range strings.Lines(out.String()) {
 						require.Less(t, len(line), 4*maxFrame)
 					}
-					require.Equal(t, !utf8.ValidString(want), strings.Contains(out.String(), `"base64"`), "text stays text")
+					require.Equal(t, !utf8.ValidString(want), strings.Contains(out.String(), `"base64"`), "valid UTF-8 is recorded as text")
 					body, err := load(t, out.String()).Play(0).Discovery().Open(t.Context(), req)
 					require.NoError(t, err)
 					got, _, end := read(t, time.Now(), body)
@@ -106,7 +106,7 @@ func TestEventsAreFrames(t *testing.T) {
 	})
 }
 
-// TestFlushesEverySecond checks the flush of complete and partial events.
+// TestFlushesEverySecond checks that complete and partial events reach the file within a second.
 func TestFlushesEverySecond(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, out := begin(t)
@@ -139,7 +139,7 @@ func TestReplaySpeed(t *testing.T) {
 			_, times, end := read(t, began, body)
 			require.Equal(t, io.EOF, end)
 			require.Equal(t, []time.Duration{scaled(2 * time.Second), scaled(62 * time.Second)}, times)
-			require.Equal(t, 62*time.Second, view.Now().Sub(load(t, out.String()).Start), "the time is the recorded one")
+			require.Equal(t, 62*time.Second, view.Now().Sub(load(t, out.String()).Start), "Now returns the recorded time")
 		})
 	}
 }
@@ -173,11 +173,11 @@ func TestReplayReturnsRecordedErrors(t *testing.T) {
 			}
 			require.NoError(t, w.Close())
 			view := load(t, out.String()).Play(0).Discovery()
-			_, refused := view.Open(t.Context(), watchOf("/x"))
+			_, rejected := view.Open(t.Context(), watchOf("/x"))
 			body, err := view.Open(t.Context(), watchOf("/x"))
 			require.NoError(t, err)
 			_, _, ended := read(t, time.Now(), body)
-			for _, got := range []error{refused, ended} {
+			for _, got := range []error{rejected, ended} {
 				require.Equal(t, want.Error(), got.Error())
 				require.Equal(t, errors.Is(want, lw.ErrSilent), errors.Is(got, lw.ErrSilent))
 				require.Equal(t, errors.Is(want, io.ErrUnexpectedEOF), errors.Is(got, io.ErrUnexpectedEOF))
@@ -206,7 +206,7 @@ func TestReplaysStatusOfEarlierVersion(t *testing.T) {
 	require.JSONEq(t, strings.NewReplacer(`"Status":"Failure",`, "", `,"RetryAfterSeconds":3`, "", `,"Continue":"token"`, "").Replace(earlier), string(text))
 }
 
-// TestUnrecordedRequestsFail checks that their error differs from the end of the recording.
+// TestUnrecordedRequestsFail checks that the error of an unrecorded request differs from the end of the recording.
 func TestUnrecordedRequestsFail(t *testing.T) {
 	w, out := begin(t)
 	_, _ = record(t, w, listOf("/a"), &scriptedTransport{})
@@ -222,7 +222,7 @@ func TestUnrecordedRequestsFail(t *testing.T) {
 	require.EqualError(t, err, "line 2 of the recording is a list, but lwcat requested a watch of /a")
 	other := &lw.Request{Path: "/a", Query: "limit=1&resourceVersion=77&continue=abc"}
 	_, err = view.Open(t.Context(), other)
-	require.NoError(t, err, "versions and pages may differ")
+	require.NoError(t, err, "resourceVersions and continue tokens may differ")
 	_, err = view.Open(t.Context(), watchOf("/a"))
 	require.NoError(t, err)
 	_, err = view.Open(t.Context(), watchOf("/a"))
@@ -230,7 +230,7 @@ func TestUnrecordedRequestsFail(t *testing.T) {
 	require.True(t, Over(err))
 }
 
-// TestRecordedCloseEndsReplay checks the last request of a recording.
+// TestRecordedCloseEndsReplay checks that a recorded close ends the last request of a replay.
 func TestRecordedCloseEndsReplay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, out := begin(t)
@@ -302,7 +302,7 @@ func TestReplayKeepsOrderOfCollections(t *testing.T) {
 	})
 }
 
-// TestReportsFullDisk checks that the error is reported at once and that the written part can be replayed.
+// TestReportsFullDisk checks that the error is reported at once and that the part written before can be replayed.
 func TestReportsFullDisk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		out, failed := &memoryFile{capacity: 1000}, error(nil)

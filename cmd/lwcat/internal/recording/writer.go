@@ -90,7 +90,7 @@ func (w *Writer) writeEntry(value any) {
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)
 	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(value); err != nil { // impossible for these types
+	if err := encoder.Encode(value); err != nil { // these types can always be encoded
 		w.fail(err)
 		return
 	}

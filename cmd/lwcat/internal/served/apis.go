@@ -72,7 +72,7 @@ func completeAPI(ctx context.Context, recorded *recording.Recording, c recording
 	if i >= 0 {
 		return api(apis[i])
 	}
-	of.Kind = of.Plural // kept if no object was recorded
+	of.Kind = of.Plural // stays if no object was recorded
 	for event := range events(ctx, recorded.Play(0).Collection(), c) {
 		if o := event.Object; o != nil {
 			of.Namespaced = of.Namespaced || o.GetNamespace() != ""
@@ -83,7 +83,7 @@ func completeAPI(ctx context.Context, recorded *recording.Recording, c recording
 	return of
 }
 
-// events iterates over the recorded events of a collection and their changes.
+// events returns an iterator over the recorded events of a collection and their changes.
 func events(ctx context.Context, view *recording.Playback, c recording.Collection) func(func(lw.Event[*lw.Object], []cache.Change[*lw.Object]) bool) {
 	return func(yield func(lw.Event[*lw.Object], []cache.Change[*lw.Object]) bool) {
 		defer view.Close()

@@ -94,7 +94,8 @@ func (s *Server) Close() {
 	s.discovery.Close()
 }
 
-// ServeHTTP implements [http.Handler]. A request for a collection waits until its first list has been played.
+// ServeHTTP implements [http.Handler]. A request for a collection blocks until the first list of the collection has
+// been played.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if why := rejectReason(r); why != "" {
 		http.Error(w, why, http.StatusForbidden)

@@ -56,8 +56,8 @@ func (t *recordingBuilder) open(at time.Duration, path string, watch bool) (say 
 func (t *recordingBuilder) list(at time.Duration, path, version string, items ...string) {
 	t.streams++
 	t.add(at, "open", map[string]any{"stream": t.streams, "path": path, "query": "sendInitialEvents=true", "watch": true})
-	refusal := map[string]any{"kind": "status", "status": map[string]any{"Code": 422}}
-	t.add(at, "opened", map[string]any{"stream": t.streams, "failure": refusal})
+	rejection := map[string]any{"kind": "status", "status": map[string]any{"Code": 422}}
+	t.add(at, "opened", map[string]any{"stream": t.streams, "failure": rejection})
 	t.relist(at, path, version, items...)
 }
 
@@ -176,7 +176,7 @@ func TestInterruptedListIsNotServed(t *testing.T) {
 		tape.relist(4*time.Second, pods, "80", object("Pod", "a", "65"), object("Pod", "b", "60"))
 		s := tape.serve(t)
 		defer s.Close()
-		go s.Run(t.Context(), 1) // the result does not matter here
+		go s.Run(t.Context(), 1) // the result does not matter
 		require.Equal(t, "50:", state(t, s, pods))
 		time.Sleep(3500 * time.Millisecond)
 		synctest.Wait()
@@ -231,7 +231,8 @@ func TestServesDiscovery(t *testing.T) {
 	require.Contains(t, ask(told, "GET", "/apis/x.example.com/v2").Body.String(), `"shortNames":["gz"]`)
 }
 
-// TestRejectsForeignRequests checks other origins, other host names and writes.
+// TestRejectsForeignRequests checks that requests from other origins, for other host names, and for writes are
+// rejected.
 func TestRejectsForeignRequests(t *testing.T) {
 	s := busy().serve(t)
 	defer s.Close()

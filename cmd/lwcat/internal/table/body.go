@@ -203,7 +203,7 @@ func (r *row) appendObject(text []byte) []byte {
 	return append(text, '}')
 }
 
-// token returns the next token within a document, where EOF is unexpected.
+// token returns the next token within a document. In a document, the end of the input is an error.
 func (b *body) token() (json.Token, error) {
 	token, err := b.decoder.Token()
 	return token, unexpectedEOF(err)

@@ -43,7 +43,7 @@ func FuzzTables(f *testing.F) {
 	})
 }
 
-// requireList compares a converted response with encoding/json's result for the original.
+// requireList requires that a converted response equals encoding/json's result for the original.
 func requireList(t *testing.T, text, got string) {
 	if !strings.HasPrefix(got, `{"kind":"List","apiVersion":"v1"`) {
 		require.Equal(t, text, got)
