@@ -87,7 +87,7 @@ func startServer(ctx context.Context) (*envtest.Environment, string, error) {
 	}
 	module, err := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}}", "github.com/cert-manager/cert-manager").Output()
 	if err != nil {
-		return nil, "", fmt.Errorf("go list (run it in the folder bench/operator): %w", err)
+		return nil, "", fmt.Errorf("go list failed; run this program in the folder bench/operator: %w", err)
 	}
 	environment := &envtest.Environment{
 		BinaryAssetsDirectory: folder,

@@ -10,7 +10,7 @@ import { until } from './stage.mjs'
 
 const root = fileURLToPath(new URL('../..', import.meta.url)), modules = fileURLToPath(new URL('node_modules', import.meta.url))
 const picture = `${root}docs/images/lwcat.png`
-const COLUMNS = 124, ROWS = 25, MOST = 200_000 // the limit in bytes
+const COLUMNS = 124, ROWS = 25, MOST = 200_000 // size limit of the screenshot, in bytes
 const COURSE = 32, EVERY = COURSE / 4 // the demo's duration and the interval between its four failures, in seconds; the second failure causes a relist
 
 const folder = mkdtempSync(`${tmpdir()}/listwatch-`)

@@ -28,7 +28,7 @@ function result() {
   return request
 }
 
-test('a collection that is closed while its saved state is opened does not start and releases the lock', async () => {
+test('a collection that is closed while its saved state loads never starts, and releases the lock', async () => {
   const started = []
   const end = new Host({ start: (spec) => started.push(spec), stop() {} }).open(spec, { records() {}, failed() {} })
   await until(() => opening.onsuccess)

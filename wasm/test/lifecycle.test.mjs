@@ -26,7 +26,7 @@ async function opened(at, init = { wasm: trap }) {
 }
 
 for (const mode of ['shared', 'worker', 'main']) {
-  test(`${mode}: a trap stops every collection, and the next one restarts the module`, async (t) => {
+  test(`${mode}: a trap stops every collection, and the next collection restarts the module`, async (t) => {
     const at = browser(t)
     const { page, collection } = await opened(at, { wasm: trap, mode })
     const nodes = page.listWatch({ ...options, resource: 'nodes' })

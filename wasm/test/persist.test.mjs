@@ -276,7 +276,7 @@ test('a full disk ends saving and is reported', async (t) => {
   await until(() => locks.count === 0)
 })
 
-test('a failed lock manager ends saving and is reported', async () => {
+test('if a lock request fails, saving stops and the error is reported', async () => {
   locks.request = () => Promise.reject(new Error('no locks'))
   const { told } = await open()
   await until(() => told.length)

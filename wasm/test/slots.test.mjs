@@ -129,7 +129,7 @@ test('a watch that is closed while waiting leaves its slot to the next watch', a
   assert.deepEqual(await answers([c, next]), [undefined, 'slot'])
 })
 
-test('a watch that is closed before it gets a slot does not hold one', async () => {
+test('a watch that is closed before it gets a slot holds no slot', async () => {
   const page = browser()
   const gone = page.take()
   gone.close()

@@ -283,7 +283,7 @@ test('a search matches keys of unread rows and ignores case', () => {
   assert.equal(keys(rows), 'db', 'the text of a column matches')
 })
 
-test('a search of read rows ignores case', () => {
+test('a search ignores case after the cells of the rows were read', () => {
   const rows = new Rows(columns)
   rows.apply([change('added', item('Shop/Web', 1), { initial: true })], 0)
   rows.get('Shop/Web').read(columns)

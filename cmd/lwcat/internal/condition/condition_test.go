@@ -88,7 +88,7 @@ func TestParseErrors(t *testing.T) {
 		"a=1 && b":              `b is not a field path: write .b for a field at the top level`,
 		"status.phase>>x":       `expected a value after >, quoted if it starts with an operator, but found ">x"`,
 		"status.phase=~R.*":     `expected a value after =, quoted if it starts with an operator, but found "~R.*"`,
-		"status.phase=":         `expected a value after =; write "" for an empty text`,
+		"status.phase=":         `expected a value after =; write "" for an empty string`,
 		"status phase":          `expected a field path such as status.phase, but found "status phase"`,
 		"status.conditions[0=1": `expected a field path such as status.phase, but found "status.conditions[0"`,
 		"a=3 || b=1":            `alternatives are not supported: use && for terms that all match, or none with the opposite terms; quote a value that contains |`,

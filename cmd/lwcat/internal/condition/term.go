@@ -64,7 +64,7 @@ func parseValue(operator, text string) (value func(*lw.Object) (string, bool), p
 	literal := unquote(text)
 	switch {
 	case text == "":
-		return nil, `expected a value after ` + operator + `; write "" for an empty text`
+		return nil, `expected a value after ` + operator + `; write "" for an empty string`
 	case literal != text:
 	case strings.ContainsAny(text[:1], "=!<>~"):
 		return nil, "expected a value after " + operator + ", quoted if it starts with an operator, but found " + strconv.Quote(text)
