@@ -27,12 +27,12 @@ type moment = time.Duration
 type input struct {
 	signal  signal
 	now     moment
-	event   EventType // opened, happened, endMarked: the type of the event, which step replaces with the type for the caller
-	version string    // like event, for the resourceVersion
-	meta    ListMeta  // pageRead
-	objects int       // pageRead, failed: number of objects on the page
-	start   Key       // pageRead: key of the first object
-	err     error     // failed
+	event   EventType // for opened, happened and endMarked: the type of the event, which step replaces with the type for the caller
+	version string    // for the same signals: the resourceVersion of the event, which step replaces, too
+	meta    ListMeta  // for pageRead
+	objects int       // for pageRead and failed: number of objects on the page
+	start   Key       // for pageRead: key of the first object
+	err     error     // for failed
 }
 
 // output determines the event that the caller receives.
@@ -49,7 +49,7 @@ const (
 const (
 	maxShortWatches = 3                // consecutive short watches that indicate an expired resourceVersion
 	maxSuspect      = 2                // consecutive failures, possibly caused by the resourceVersion, that cause a relist
-	stalledStream   = 60 * time.Second // a streaming list fails if no event is certainly an initial object for this long
+	stalledStream   = 60 * time.Second // a streaming list fails after this long without an event that is certainly an initial object
 )
 
 // machine chooses the requests of a stream. It does no I/O, reads no clock and starts no goroutine. docs/reconnect.md
@@ -133,7 +133,7 @@ func (m *machine) apply(in *input) (output, *Interruption) {
 	return hidden, nil
 }
 
-// ask charges a request to the budget and chooses the timeout of a watch.
+// ask charges a request to the budget. If the request is a watch, ask also chooses its timeout.
 func (m *machine) ask(now moment) {
 	m.asked = now
 	switch s := m.state.(type) {

@@ -99,7 +99,8 @@ func TestWatchFailures(t *testing.T) {
 	}
 }
 
-// A relist would not help, and it is the most expensive request.
+// The test checks that a gateway error never causes a relist, because a relist would not help and is the most expensive
+// request.
 func TestGatewayErrorsNeverRelist(t *testing.T) {
 	r := newMachineHarness(t, Options{}).synced("7")
 	for range 20 {

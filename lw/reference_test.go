@@ -47,7 +47,8 @@ type refObject struct {
 	initialEnd                                      bool
 }
 
-// set decodes a string into a field. null leaves the field unchanged. set returns false for other values.
+// set decodes a JSON string into a field. It returns true for null but leaves the field unchanged. It returns false for
+// other values.
 func set(field *string, text []byte) bool {
 	if isNull(text) {
 		return true

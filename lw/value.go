@@ -127,7 +127,7 @@ func (v Value) Get(path string) Value {
 	return v
 }
 
-// first returns the value at path in the first element that has it.
+// first returns the value at path in the first array element that has the path.
 func (v Value) first(path string) Value {
 	for element := range v.Elements() {
 		if found := element.Get(path); found != "" {

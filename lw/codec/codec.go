@@ -57,7 +57,7 @@ type JSON[T lw.Keyed] struct {
 	Transform func(T) T
 }
 
-// api has no state except for its cache of decoders.
+// api is the json-iterator configuration of this package. It has no state except for its cache of decoders.
 var api = newAPI()
 
 func newAPI() jsoniter.API {
@@ -120,8 +120,8 @@ func decode(text string, into any) bool {
 	return api.Unmarshal(unsafe.Slice(unsafe.StringData(text), len(text)), into) == nil
 }
 
-// checkKey returns an error if the object's methods do not return the metadata of the event. The usual cause is a
-// missing tag or embedded struct. A store would keep all such objects under one key.
+// checkKey returns an error if the methods of the object do not return the metadata that the scanner read. The usual
+// cause is a missing tag or embedded struct. A store would keep all such objects under one key.
 func checkKey(object lw.Keyed, s *lw.Scanned) error {
 	for _, check := range []struct {
 		field, method, has string

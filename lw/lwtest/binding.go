@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// binding is the subresource of Pods that assigns a Pod to a node.
+// binding is the name of the Pod subresource that assigns a Pod to a node.
 const binding = "binding"
 
 func (s *Server) serveBinding(w http.ResponseWriter, r *http.Request, rt route) {
@@ -24,7 +24,7 @@ func (s *Server) serveBinding(w http.ResponseWriter, r *http.Request, rt route) 
 		fail(w, r, err)
 		return
 	}
-	// Unlike other responses with status Success, this one has a code.
+	// Unlike other responses with status Success, this response has a code.
 	send(w, r, http.StatusCreated, []byte(`{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Success","code":201}`))
 }
 

@@ -50,7 +50,7 @@ func notAcceptable() *apiStatus {
 	}
 }
 
-// kind returns the kind and apiVersion of an object in this form.
+// kind returns the kind and apiVersion of an object in the form f.
 func (f form) kind(res *Resource) (kind, apiVersion string) {
 	if f == partialForm {
 		return "PartialObjectMetadata", "meta.k8s.io/v1"

@@ -51,7 +51,7 @@ type Server struct {
 	mu        sync.Mutex
 	log       *revlog.Log[*object]
 	resources []*Resource
-	changed   chan struct{} // closed and replaced when the log or stalled changes
+	changed   chan struct{} // is closed and replaced when the field log or the field stalled changes
 	stalled   bool
 	down      bool
 	inflight  map[*inflight]struct{}
@@ -61,7 +61,7 @@ type Server struct {
 
 	compresses atomic.Bool // whether to gzip streaming lists
 
-	conns   sync.Map // keys are the net.Conns of the server's own listener and of all WebSockets
+	conns   sync.Map // the keys are the net.Conns of the server's own listener and of all WebSockets
 	serving sync.WaitGroup
 }
 
@@ -90,7 +90,7 @@ func Start(opts *Options) (*Server, error) {
 	return s, nil
 }
 
-// addResources adds the built-in resources, or those of the options.
+// addResources adds the resources of the options, or by default the built-in resources.
 func (s *Server) addResources() {
 	own := builtins()
 	for i := range own {

@@ -28,7 +28,7 @@ type apiDetails struct {
 	RetryAfterSeconds int        `json:"retryAfterSeconds,omitempty"`
 }
 
-// apiCause is one cause in apiDetails.
+// apiCause is an element of the causes in apiDetails.
 type apiCause struct {
 	Reason  string `json:"reason,omitempty"`
 	Message string `json:"message,omitempty"`

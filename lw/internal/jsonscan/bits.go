@@ -7,11 +7,11 @@ import (
 )
 
 // The functions in this file process eight bytes at once. The first byte of the text is the lowest byte of a word. A
-// mask has the high bit set in each byte that matches.
+// mask is a word in which the high bit marks each matching byte.
 const (
 	ones  = 0x0101010101010101 // ones*c is a word of eight bytes c
 	highs = 0x8080808080808080 // the high bit of each byte
-	lows  = 0x7f7f7f7f7f7f7f7f // the other bits
+	lows  = 0x7f7f7f7f7f7f7f7f // all bits of each byte except the high bit
 )
 
 // load returns the eight bytes of b that begin at i. It panics if b is too short.
@@ -47,7 +47,7 @@ func indexOf16(first, second uint64) int {
 	return indexOf(first)
 }
 
-// pair returns two bytes of b as a little-endian number.
+// pair returns the two bytes of b that begin at i, as a little-endian number.
 func pair(b []byte, i int) uint16 {
 	w := b[i : i+2 : i+2]
 	return uint16(w[0]) | uint16(w[1])<<8

@@ -1,6 +1,6 @@
 package jsonscan
 
-// Open enters an object ('{') or an array ('['). It reports whether there is a first member or element.
+// Open enters an object ('{') or an array ('['). It reports whether the object or array has a first member or element.
 func (r *Reader) Open(opening byte, expected string) bool {
 	if !r.take(opening, expected) || !r.push(opening == '{') {
 		return false
@@ -34,7 +34,7 @@ func (r *Reader) More() bool {
 	return r.expectedNext(closing == '}')
 }
 
-// take steps over c. If the next byte is not c, it records an error and returns false.
+// take steps over the byte c. If the next byte is not c, it records an error and returns false.
 func (r *Reader) take(c byte, expected string) bool {
 	if r.err != nil {
 		return false

@@ -9,7 +9,7 @@ import (
 
 const (
 	readAhead   = 1 << 10  // buffer size for lengths and tags between frames, in bytes
-	pooledFrame = 64 << 10 // larger buffers are not pooled
+	pooledFrame = 64 << 10 // buffers above this size are not pooled
 )
 
 var frames = sync.Pool{New: func() any { return new([pooledFrame]byte) }}
@@ -34,7 +34,7 @@ var ErrVarint = errors.New("a varint is longer than 64 bits")
 // frame, it holds no frame buffer.
 type Reader struct {
 	src    io.Reader
-	ahead  []byte // unread bytes of buffer
+	ahead  []byte // bytes of buffer that were not returned yet
 	buffer [readAhead]byte
 	offset int64
 	limit  int
@@ -199,7 +199,7 @@ func (r *Reader) readFull(p []byte) (n int, err error) {
 	return n, err
 }
 
-// cut records that the stream ended within a frame.
+// cut records an error of the source within a frame. A clean end becomes ErrTruncated.
 func (r *Reader) cut(err error) {
 	if err == io.EOF {
 		err = ErrTruncated
