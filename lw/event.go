@@ -45,7 +45,7 @@ func (t EventType) String() string {
 	return "UNKNOWN"
 }
 
-// wireType parses the type of a watch event.
+// wireType returns the EventType for the type of a watch event. It returns false for an unknown type.
 func wireType(name []byte) (EventType, bool) {
 	switch string(name) {
 	case "ADDED":

@@ -22,8 +22,8 @@ type reporter struct {
 	logged     []logged
 }
 
-// cause identifies interruptions that share the limit of one warning per logEvery. It ignores the error text, which may
-// contain ports, times and resourceVersions.
+// cause identifies a group of interruptions that share the limit of one warning per logEvery. It ignores the error
+// text, which may contain ports, times and resourceVersions.
 type cause struct {
 	code   int // HTTP status code, or zero
 	remedy string

@@ -174,8 +174,8 @@ func (m *machine) event(in *input) (output, *Interruption) {
 }
 
 // initialEvent handles an event before the end of a streaming list. Initial objects arrive sorted by key, and later
-// changes by resourceVersion. So an object that is older than an earlier one is certainly an initial object. A server
-// without streaming lists starts an ordinary watch, which sends no such objects.
+// changes by resourceVersion. So an object that is older than an earlier object is certainly an initial object. A
+// server without streaming lists starts an ordinary watch, which sends no such objects.
 func (m *machine) initialEvent(s *streaming, in *input) (output, *Interruption) {
 	if versionRegressed(s.highest, in.version) {
 		s.lastInitial = in.now

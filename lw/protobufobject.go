@@ -4,7 +4,7 @@ package lw
 
 import "github.com/seed-6d2a410a/listwatch/lw/internal/protoscan"
 
-// Field numbers of metadata in every object, and of the fields in metav1.ObjectMeta.
+// These are the field numbers of metadata in every object, and of the fields in metav1.ObjectMeta.
 const (
 	fieldMetadata        = 1
 	fieldName            = 1

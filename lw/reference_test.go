@@ -7,7 +7,7 @@ import (
 )
 
 // The functions in this file read events and lists with encoding/json, as the reference for fuzz tests. Names are
-// case-sensitive, as in Kubernetes. Duplicate members merge as in a Go struct: the last string that is not null wins.
+// case-sensitive, as in Kubernetes. Duplicate members merge as in a Go struct: the last string that is not null counts.
 
 type refMember struct {
 	name string

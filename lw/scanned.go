@@ -8,7 +8,7 @@ import (
 )
 
 // Scanned is a validated JSON object in the buffer of a stream. The Scanned and the slices that it returns are valid
-// only during the call that received it. If a member occurs twice, the last one counts, as in encoding/json.
+// only during the call that received it. If a member occurs twice, the last value counts, as in encoding/json.
 type Scanned struct {
 	body                                  []byte // the text of the object
 	name, namespace, uid, resourceVersion span
@@ -60,8 +60,8 @@ func (o *Scanned) prefix() string {
 // text returns a copy of the object's text with prefix and without cuts.
 //
 // It concatenates strings where it can, because append would clear the new memory first. If only one operand is not
-// empty, the concatenation may return that operand without a copy. So text never concatenates a view of the buffer with
-// only empty strings.
+// empty, the concatenation may return that operand without a copy. So the method never concatenates a view of the
+// buffer with only empty strings.
 func (o *Scanned) text(prefix string, cuts []span) string {
 	switch {
 	case len(cuts) == 0 && prefix == "":

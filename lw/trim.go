@@ -105,7 +105,7 @@ func (s scanner) value(o *Scanned, start int, keep *fields) {
 }
 
 // cutsFor returns the cuts for a selection. It scans the first object of a stream a second time. Later objects need
-// only one scan, because the scanner then knows the selection.
+// only a single scan, because the scanner then knows the selection.
 func (o *Scanned) cutsFor(keep *fields) []span {
 	if o.keep != keep {
 		reader := jsonscan.Within(o.body)

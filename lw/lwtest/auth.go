@@ -12,7 +12,7 @@ import (
 // public lists the paths that need no token.
 var public = []string{"/version", "/readyz", "/livez", "/healthz"}
 
-// Users. Error messages contain their names.
+// These constants are user names, which error messages contain.
 const (
 	admin     = "admin"  // all requests are allowed
 	nobody    = "nobody" // the user of all tokens in ForbiddenTokens

@@ -115,8 +115,8 @@ func unbindable(pod fields) string {
 	return ""
 }
 
-// assign sets the node, the labels and annotations of the Binding, and the PodScheduled condition. Like a real server,
-// it leaves generation and managedFields alone.
+// assign sets the Pod's node and PodScheduled condition, and copies the Binding's labels and annotations to the Pod.
+// Like a real server, it leaves generation and managedFields alone.
 func assign(pod, f fields) {
 	child(pod, "spec")["nodeName"] = text(f["target"].(fields), "name")
 	for _, part := range []string{"labels", "annotations"} {

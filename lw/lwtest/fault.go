@@ -97,7 +97,7 @@ func spoil(n int, change, changeSocket func(frame []byte) []byte) Fault {
 	}
 }
 
-// spoiler changes one Write call. It relies on handlers that write each event or list with a single call.
+// spoiler changes a single Write call. It relies on handlers that write each event or list with a single call.
 type spoiler struct {
 	http.ResponseWriter
 	left   int // number of writes to pass

@@ -32,7 +32,7 @@ func (w *watch) frame(event revlog.Event[*object]) []byte {
 	return eventFrame(kind, w.object(w.form.object(w.res, shown)))
 }
 
-// bookmark returns an encoded BOOKMARK event at the cursor's revision.
+// bookmark returns an encoded BOOKMARK event for the cursor's revision.
 func (w *watch) bookmark(endOfState bool) []byte {
 	object := w.form.bookmark(w.res, w.cursor.Revision(), endOfState)
 	if w.tables != nil {

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Causes of canceled request contexts.
+// These errors are the causes of canceled request contexts.
 var (
 	errDropped       = errors.New("lwtest: the connection was dropped")
 	errWatchesClosed = errors.New("lwtest: the watches were closed")

@@ -142,7 +142,7 @@ func encodeOrdered(f fields, first []string) []byte {
 	return b.Bytes()
 }
 
-// ordered returns the keys of f: first the keys in first, then the others, sorted.
+// ordered returns the keys of f: the keys that are in first, in that order, and then all other keys, sorted.
 func ordered(f fields, first []string) []string {
 	keys := make([]string, 0, len(f))
 	for _, key := range first {

@@ -27,13 +27,13 @@ type Options struct {
 	// ForbiddenTokens lists the bearer tokens of a user without permissions. Their requests are rejected with 403.
 	ForbiddenTokens []string
 	// AllowedOrigins lists the origins whose web pages may use fetch, for example "http://127.0.0.1:8080". By default,
-	// there are none. WebSockets may come from any origin.
+	// no origin is allowed. WebSockets may come from any origin.
 	AllowedOrigins []string
 	// BookmarkInterval is the time between the bookmarks of a watch. The default is one minute.
 	BookmarkInterval time.Duration
 	// NoStreamingLists rejects sendInitialEvents, like servers before Kubernetes 1.32.
 	NoStreamingLists bool
-	// History is how many revisions the server keeps. Older ones are compacted. The default is 100,000.
+	// History is how many revisions the server keeps. Older revisions are compacted. The default is 100,000.
 	History int64
 
 	freshnessWait time.Duration // how long a request waits for a future resourceVersion before it fails

@@ -10,7 +10,8 @@ import (
 	"time"
 )
 
-// Column is a Table column after the name, like an additional printer column of a CustomResourceDefinition.
+// Column is a Table column that follows the name column. It corresponds to an additional printer column of a
+// CustomResourceDefinition.
 type Column struct {
 	Name     string // for example "Replicas"
 	Type     string // "string" (default), "integer", "date" (shown as an age), …

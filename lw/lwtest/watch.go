@@ -20,7 +20,7 @@ type watch struct {
 	server    *Server
 	from      int64 // resourceVersion to start from
 	initial   bool  // start with the current state
-	streaming bool  // for a streaming list: wait for revision from, and send the initial-events-end bookmark
+	streaming bool  // for a streaming list: first reach revision from, and send the initial-events-end bookmark
 	bookmarks bool
 	deadline  time.Time
 

@@ -23,7 +23,7 @@ func (e *SyntaxError) Unwrap() error { return e.Err }
 // LimitError reports a frame that is larger than the limit.
 type LimitError struct {
 	Offset int64 // byte offset of the frame in the stream
-	Limit  int   // in bytes
+	Limit  int   // size limit of a frame, in bytes
 }
 
 func (e *LimitError) Error() string {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// reference reads JSON byte by byte according to RFC 8259. It panics with a failure.
+// reference reads JSON byte by byte according to RFC 8259. At the first error, it panics with a failure.
 type reference struct {
 	text     string
 	pos      int

@@ -13,7 +13,8 @@ func (r *Reader) Open(opening byte, expected string) bool {
 	return true
 }
 
-// More steps to the next member or element. After the last one it steps over the closing bracket and returns false.
+// More steps to the next member or element. After the last member or element, it steps over the closing bracket and
+// returns false.
 func (r *Reader) More() bool {
 	if r.err != nil {
 		return false

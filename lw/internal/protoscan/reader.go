@@ -17,7 +17,7 @@ var frames = sync.Pool{New: func() any { return new([pooledFrame]byte) }}
 // LimitError reports a frame that is larger than the limit.
 type LimitError struct {
 	Offset int64 // byte offset of the frame in the stream
-	Limit  int   // in bytes
+	Limit  int   // size limit of a frame, in bytes
 }
 
 func (e *LimitError) Error() string {
