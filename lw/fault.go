@@ -15,7 +15,7 @@ const (
 	expired                 // the resourceVersion or the continue token is too old
 	badVersion              // the requested resourceVersion is too large, or the server's resourceVersion went back
 	protocol                // the response is not usable, for example malformed JSON or an unexpected status code
-	permanent               // 401, 403 or 404
+	permanent               // the server returned 401, 403 or 404
 )
 
 // faultOf classifies a failure. The default is connection, because transports have their own error types.

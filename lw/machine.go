@@ -39,7 +39,7 @@ type input struct {
 type output uint8
 
 const (
-	hidden      output = iota // no event
+	hidden      output = iota // the caller receives no event
 	liveNow                   // an event of a watch, at machine.version
 	listItem                  // an object of an incomplete list
 	complete                  // the end of a list
@@ -65,8 +65,8 @@ type machine struct {
 	retryPolicy retryPolicy
 	asked       moment // when the current request started
 	version     string // current resourceVersion of the stream, or "" if a watch cannot resume
-	short       int    // consecutive short watches
-	suspect     int    // consecutive failures that the resourceVersion may have caused
+	short       int    // number of consecutive short watches
+	suspect     int    // number of consecutive failures that the resourceVersion may have caused
 	relisted    bool   // an expired resourceVersion has caused an immediate relist since the backoff was reset
 	routine     bool   // the last interruption is not logged: a clean close, or a lost connection of a healthy watch
 }

@@ -12,7 +12,7 @@ const (
 	maxHonored       = 10              // maximum number of consecutive delays that Retry-After alone determines
 	retryAfterSpread = 0.1             // maximum random part that is added to Retry-After, as a fraction of it
 
-	requestEvery = time.Second // sustained rate of requests
+	requestEvery = time.Second // minimum average time between requests, after a burst
 	requestBurst = 10          // maximum number of requests in a burst
 
 	listWindow = time.Minute // at most maxLists lists start within this time

@@ -11,7 +11,7 @@ type support struct {
 	noStreams     bool // the source does not support streaming lists
 	streamFaults  atomic.Int32
 	streamsProven atomic.Bool // a watch after a streaming list was healthy
-	bookmarks     atomic.Bool // watches send bookmarks
+	bookmarks     atomic.Bool // watches of this server send bookmarks
 	pages         atomic.Bool // the server paginated a list of resourceVersion "0", which means that it has no watch cache
 	kind          atomic.Pointer[string]
 }

@@ -14,7 +14,7 @@ var public = []string{"/version", "/readyz", "/livez", "/healthz"}
 
 // These constants are user names, which error messages contain.
 const (
-	admin     = "admin"  // all requests are allowed
+	admin     = "admin"  // a user who may send all requests
 	nobody    = "nobody" // the user of all tokens in ForbiddenTokens
 	anonymous = "system:anonymous"
 )

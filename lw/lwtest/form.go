@@ -13,8 +13,8 @@ type form int
 
 const (
 	fullForm    form = iota
-	partialForm      // PartialObjectMetadata
-	tableForm        // Table
+	partialForm      // objects as PartialObjectMetadata
+	tableForm        // objects as rows of a Table
 )
 
 // negotiate returns the form of the first supported media type in the Accept header. ok is false if the header contains

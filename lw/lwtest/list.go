@@ -19,7 +19,7 @@ import (
 // query is a LIST or WATCH request with valid parameters.
 type query struct {
 	res      *Resource
-	prefix   string // key prefix: the namespace
+	prefix   string // prefix of all keys in the namespace
 	selector selector
 	form     form
 	tables   *tables // nil unless the form is Table
@@ -50,7 +50,7 @@ func newQuery(res *Resource, namespace string, form form, values url.Values) (*q
 type page struct {
 	revision  int64
 	objects   []*object
-	proceed   string // continue token
+	proceed   string // continue token of the next page, or ""
 	remaining *int   // number of remaining objects; nil with a selector
 }
 

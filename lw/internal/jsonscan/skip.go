@@ -7,8 +7,8 @@ import "math/bits"
 type nesting uint64
 
 const (
-	outermost nesting = 2  // no bracket is open
-	inObject  nesting = 1  // the lowest bit
+	outermost nesting = 2  // an empty stack, in which no bracket is open
+	inObject  nesting = 1  // the lowest bit, which is set if the innermost bracket is an object
 	mostOpen          = 62 // the capacity of the stack
 )
 

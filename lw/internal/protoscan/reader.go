@@ -89,7 +89,7 @@ func (r *Reader) fill() error {
 	return io.ErrNoProgress
 }
 
-// Byte reads one byte.
+// Byte reads one byte and returns it.
 func (r *Reader) Byte() byte {
 	if r.err != nil {
 		return 0
@@ -104,7 +104,7 @@ func (r *Reader) Byte() byte {
 	return b
 }
 
-// Uvarint reads a varint.
+// Uvarint reads a varint and returns its value.
 func (r *Reader) Uvarint() (v uint64) {
 	for shift := 0; shift < 64; shift += 7 {
 		b := r.Byte()
@@ -123,7 +123,7 @@ func (r *Reader) Uvarint() (v uint64) {
 	return 0
 }
 
-// Uint32 reads four bytes in big-endian order.
+// Uint32 reads four bytes and returns them as a big-endian number.
 func (r *Reader) Uint32() (v uint32) {
 	for range 4 {
 		v = v<<8 | uint32(r.Byte())
