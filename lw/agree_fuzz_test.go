@@ -18,7 +18,7 @@ import (
 // encoding/json.
 func tooDeep(err error) bool { return err != nil && strings.Contains(err.Error(), "levels of nesting") }
 
-// replaced returns t with invalid UTF-8 replaced by U+FFFD, like encoding/json. The scanner keeps invalid UTF-8 in
+// replaced returns t with invalid UTF-8 replaced by U+FFFD, as encoding/json does. The scanner keeps invalid UTF-8 in
 // names and resourceVersions.
 func replaced[text string | []byte](t text) string { return string([]rune(string(t))) }
 
@@ -45,7 +45,7 @@ func FuzzEnvelope(f *testing.F) {
 		var got refObject
 		if ok {
 			got = described(&scanned)
-			if s.Begin() { // FuzzEvents covers streams of several events
+			if s.Begin() { // only FuzzEvents tests streams of several events
 				return
 			}
 		}

@@ -37,7 +37,7 @@ func newFloor(text []byte) *floor {
 	return &floor{src: sample.Loop(text), buf: make([]byte, 64<<10)}
 }
 
-// whole decodes watch events without managedFields.
+// whole decodes watch events and drops managedFields.
 type whole struct {
 	scanner
 	scanned Scanned

@@ -37,8 +37,8 @@ type Client[T Keyed] struct {
 	server    *support
 }
 
-// NewClient returns a client for resource. The codec decodes the objects. opts may be nil. It returns an error if an
-// argument is invalid.
+// NewClient returns a client for a resource. The codec decodes the objects. opts may be nil. NewClient returns an error
+// if an argument is invalid.
 func NewClient[T Keyed](transport Transport, resource Resource, codec Codec[T], opts *ClientOptions) (*Client[T], error) {
 	if transport == nil || codec == nil {
 		return nil, errors.New("lw: NewClient needs a transport and a codec, such as lw.RawCodec{}")
@@ -67,7 +67,7 @@ func (c *Client[T]) supported() *support { return c.server }
 //
 //go:noinline
 func (c *Client[T]) List(ctx context.Context, opts ListOptions, meta *ListMeta) iter.Seq2[T, error] {
-	// List is not inlined, because each caller would get a copy of this function (1.4 kB of WASM code).
+	// If List were inlined, each caller would contain a copy of this closure (1.4 kB of WASM code).
 	return func(yield func(T, error) bool) {
 		var none T
 		trace := tracing.From[Trace](ctx)
@@ -171,7 +171,7 @@ func (c *Client[T]) nextEvent(s decoder, scanned *Scanned, trace *Trace, stored 
 		if scanned.initialEventsEnd {
 			event.Type = Synced
 		}
-	case Added: // in a streaming list, or after a reconnect
+	case Added: // the store may hold the object, in a streaming list or after a reconnect
 		event.Object, err = c.decodeItem(stored, scanned)
 	default:
 		event.Object, err = c.decode(eventType, scanned)

@@ -160,7 +160,7 @@ func (b *countedBody) Close() error {
 	return b.ReadCloser.Close()
 }
 
-// Bodies are read to the end, abandoned or malformed.
+// The test covers bodies that are read to the end, abandoned or malformed.
 func TestClosesEveryBody(t *testing.T) {
 	lists := []answer{{body: podList("5", "", "a", "b")}, {body: podList("5", "", "a", "b")}, {body: "<html>"}}
 	watches := []answer{{body: podEvent("ADDED", "a", "2")}, {body: podEvent("ADDED", "a", "2")}, {body: "<html>"}}
@@ -387,10 +387,10 @@ func TestStatusErrors(t *testing.T) {
 	require.Equal(t, &StatusError{Code: 410, Reason: "Expired", Name: "n", Group: "g", Kind: "k", RetryAfter: 2 * time.Second}, e)
 	require.Equal(t, 2*time.Second, read(503, "0", `{"kind":"Status","details":{"retryAfterSeconds":2}}`).RetryAfter, "a Retry-After header of zero is ignored")
 	require.True(t, IsPermanent(read(401, "", "")) && IsPermanent(read(403, "", "")) && IsPermanent(e) == false)
-	status, ok := parseStatus([]byte(`{"kind":"Status","code":4294967706}`)) // would equal 410 in 32 bits
+	status, ok := parseStatus([]byte(`{"kind":"Status","code":4294967706}`)) // the low 32 bits of this code are 410
 	require.True(t, ok)
 	require.Equal(t, math.MaxInt32, status.Code)
-	for seconds, want := range map[string]time.Duration{ // results are the same where int has 32 bits
+	for seconds, want := range map[string]time.Duration{ // the results do not depend on the size of int
 		"-5": 0, "2147483648": math.MaxInt32 * time.Second, "9223372037": math.MaxInt32 * time.Second, "9223372036854775807": math.MaxInt32 * time.Second,
 	} {
 		text := `{"kind":"Status","details":{"retryAfterSeconds":` + seconds + `}}`

@@ -11,7 +11,7 @@ type Codec[T any] interface {
 	Decode(*Scanned) (T, error)
 }
 
-// comparer is a Codec that can compare a decoded object with a scanned one.
+// comparer is a Codec that can compare a decoded object with a scanned object.
 type comparer[T any] interface {
 	Same(T, *Scanned) bool
 }

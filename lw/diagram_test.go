@@ -33,7 +33,7 @@ func TestStateDiagram(t *testing.T) {
 	require.Equal(t, slices.Sorted(maps.Keys(drawn)), slices.Sorted(maps.Keys(seen)))
 }
 
-// walk sends random signals to a machine and records its transitions.
+// walk sends random signals to a machine and adds its transitions to seen.
 func walk(seed uint64, seen map[string]bool) {
 	random := rand.New(rand.NewPCG(seed, 0))
 	opts := &Options{NoStreamingList: random.IntN(2) == 0}

@@ -19,7 +19,7 @@
 // incoming bytes. [Object.Get] reads any other field on demand.
 //
 // The JSON syntax is that of encoding/json, with a maximum nesting depth of 1,000 levels. If a member occurs twice, the
-// last one counts. Invalid UTF-8 is kept in the text and decodes as U+FFFD.
+// last value counts. Invalid UTF-8 is kept in the text and decodes as U+FFFD.
 //
 // # Errors
 //

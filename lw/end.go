@@ -54,8 +54,9 @@ func (m *machine) end(err error, in *input) *Interruption {
 	return b
 }
 
-// judge reports whether a healthy watch lost its connection or was closed cleanly. Such a watch resumes
-// without backoff, after the random delay spread. judge also resets the counters of earlier failures.
+// judge reports whether a healthy watch lost its connection or was closed cleanly. Such a watch resumes after a random
+// delay instead of a backoff, and judge returns this delay as spread. judge also resets the counters of earlier
+// failures.
 func (m *machine) judge(f fault, err error, now moment) (resumes bool, spread time.Duration) {
 	s, ok := m.state.(*watching)
 	if !ok {

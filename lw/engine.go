@@ -15,7 +15,7 @@ type engine[T Keyed] struct {
 	trace   *Trace
 	yield   func(Event[T]) bool
 	replay  func() time.Time // the clock of a replay, or nil
-	epoch   time.Time        // the zero of all moments
+	epoch   time.Time        // the time that moment zero stands for
 	reset   bool             // ListStarted has been sent since the last interruption
 	done    bool             // the caller stopped iterating, or ctx is done
 
@@ -98,7 +98,7 @@ func (e *engine[T]) list() *Interruption {
 	return result
 }
 
-// keyOf returns the key of an event's object.
+// keyOf returns the key of an event's object, even if the object could not be decoded.
 func keyOf[T Keyed](event *Event[T]) Key {
 	if event.Err != nil {
 		return event.Err.Key
@@ -106,10 +106,10 @@ func keyOf[T Keyed](event *Event[T]) Key {
 	return KeyOf(event.Object)
 }
 
-// item yields an object of a list.
+// item yields an object of a list. It returns false if the sequence is over.
 func (e *engine[T]) item(event *Event[T]) bool { return e.begin() && e.send(*event) }
 
-// complete yields Synced at the end of a list. An empty list first yields ListStarted.
+// begin yields ListStarted, once per list. It returns false if the sequence is over.
 func (e *engine[T]) begin() bool {
 	if e.reset {
 		return true
@@ -118,7 +118,7 @@ func (e *engine[T]) begin() bool {
 	return e.send(Event[T]{Type: ListStarted})
 }
 
-// complete ends a list, which may be empty.
+// complete yields Synced at the end of a list. An empty list first yields ListStarted.
 func (e *engine[T]) complete() bool {
 	return e.begin() && e.send(Event[T]{Type: Synced, ResourceVersion: e.machine.version})
 }
@@ -190,7 +190,7 @@ func (e *engine[T]) fail(err error, objects int) *Interruption {
 	return result
 }
 
-// signal applies a signal without data.
+// signal applies a signal without data to the machine and returns the resulting interruption, or nil.
 //
 //go:noinline
 func (e *engine[T]) signal(s signal) *Interruption {

@@ -32,7 +32,7 @@ func frameLimit(maxFrame int) int {
 // textScanner returns a scanner for a copy of text. The copy never moves or changes.
 func textScanner(text []byte) scanner { return scanner{jsonscan.NewText(text, maxFrameLimit)} }
 
-// failure returns the scanner's error as an error type of this package.
+// failure returns the scanner's error, converted to an error type of this package.
 func (s scanner) failure() error {
 	switch e := s.Err().(type) {
 	case *jsonscan.SyntaxError:
@@ -178,7 +178,8 @@ func (s scanner) annotations(o *Scanned, start int, keep *fields) {
 	}
 }
 
-// stringField reads a string field of the object that starts at start. It ignores null.
+// stringField reads a string field and stores its span in field. Positions are relative to start, the first byte of the
+// object. stringField ignores null.
 func (s scanner) stringField(field *span, start int, expected string) {
 	if s.Next() == 'n' {
 		s.SkipValue()
@@ -188,7 +189,7 @@ func (s scanner) stringField(field *span, start int, expected string) {
 	*field = span{Start: at.Start - start, End: at.End - start, Escaped: at.Escaped}
 }
 
-// shorten quotes the start of a text from the response for an error message.
+// shorten returns the quoted start of a text from the response, for an error message.
 func shorten(text []byte) string {
 	const most = 32
 	if len(text) > most {

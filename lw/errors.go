@@ -68,7 +68,7 @@ func (e *MalformedError) Unwrap() error {
 // FrameTooLargeError reports an event or a list item that exceeds the size limit.
 type FrameTooLargeError struct {
 	Offset int64 // byte offset of the event or item in the response body
-	Limit  int   // in bytes
+	Limit  int   // size limit of an event or item, in bytes
 }
 
 func (e *FrameTooLargeError) Error() string {

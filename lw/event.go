@@ -45,7 +45,7 @@ func (t EventType) String() string {
 	return "UNKNOWN"
 }
 
-// wireType parses the type of a watch event.
+// wireType returns the EventType for the type of a watch event. It returns false for an unknown type.
 func wireType(name []byte) (EventType, bool) {
 	switch string(name) {
 	case "ADDED":
@@ -73,7 +73,7 @@ type Event[T any] struct {
 	Err             *DecodeError  // set for DecodeFailed
 }
 
-// decodeFailed reports whether err is a *DecodeError. If so, it turns the event into a DecodeFailed event.
+// decodeFailed reports whether err is a *DecodeError. If so, it turns e into a DecodeFailed event.
 func (e *Event[T]) decodeFailed(err error) bool {
 	decodeError, ok := err.(*DecodeError)
 	if ok {

@@ -27,7 +27,7 @@ func (p phase) GetResourceVersion() string { return p.version }
 type phases struct{}
 
 func (phases) Decode(s *lw.Scanned) (phase, error) {
-	object, err := lw.ParseValue(s.Raw()) // copies the text
+	object, err := lw.ParseValue(s.Raw()) // ParseValue copies the text
 	if err != nil {
 		return phase{}, err
 	}

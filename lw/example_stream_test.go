@@ -112,7 +112,7 @@ func ExampleStatusError() {
 	// the server answered 403 Forbidden: pods is forbidden
 }
 
-// counting counts the watches of another transport.
+// counting is a transport that counts the watches of the transport it wraps.
 type counting struct {
 	lw.Transport
 	watches int

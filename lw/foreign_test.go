@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// foreign is a ListerWatcher that is not a Client. Each step of its script answers one request.
+// foreign is a ListerWatcher that is not a Client. Each step of its script answers a single request.
 type foreign struct {
 	t        *testing.T
 	steps    []foreignStep
@@ -86,8 +86,7 @@ func play(t *testing.T, opts *Options, steps ...foreignStep) (events []string, f
 	return events, f
 }
 
-// at returns an event for an object with resourceVersion 7. reached is the resourceVersion of the stream after the
-// event.
+// at returns an event for an object with resourceVersion 7. The resourceVersion of the event is reached.
 func at(t *testing.T, eventType EventType, reached string) Event[*Object] {
 	object, err := ParseObject([]byte(`{"metadata":{"name":"a","resourceVersion":"7"}}`))
 	require.NoError(t, err)
@@ -142,7 +141,7 @@ func TestResumesBeforeTransaction(t *testing.T) {
 	require.Equal(t, []string{"list", "watch 5", "watch 5", "watch 7"}, f.requests)
 }
 
-// A source may return any error, or none, after its context is done. A partial list never counts as complete.
+// A source may return any error, or no error, after its context is done. A partial list never counts as complete.
 func TestIdleTimeoutIgnoresSourceError(t *testing.T) {
 	for _, result := range []error{context.Canceled, io.ErrUnexpectedEOF, nil} {
 		silent := func(ctx context.Context, emit func(Event[*Object], error) bool) error {

@@ -162,7 +162,7 @@ func TestSlowBytesAreIdle(t *testing.T) {
 // errEnough means that requireEnd received more than Options.MaxObjects objects.
 var errEnough = errors.New("enough objects")
 
-// requireEnd reads a stream until its first error and returns the number of objects.
+// requireEnd reads a stream until its first error, which must match want. It returns the number of objects.
 func requireEnd(t *testing.T, server Transport, opts *Options, want error) (objects int) {
 	t.Helper()
 	fields, err := Project("a", "metadata.name")

@@ -26,7 +26,7 @@ func TestIdleWatchReleasesBuffer(t *testing.T) {
 		},
 		waits: func([]byte) {
 			if waited++; waited == 2 {
-				for range 3 { // a sync.Pool drops its values within two collections
+				for range 3 { // two garbage collections empty a sync.Pool
 					runtime.GC()
 				}
 				require.Nil(t, buffer.Value())

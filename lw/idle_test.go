@@ -13,7 +13,7 @@ import (
 // bursts is a stream that blocks before each of its strings.
 type bursts struct {
 	strings []string
-	waits   func(p []byte) // replaces blocking, and receives the buffer passed to Read
+	waits   func(p []byte) // is called instead of blocking, with the buffer passed to Read
 	reads   func(p []byte)
 	at      int
 }

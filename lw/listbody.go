@@ -122,7 +122,7 @@ func (s scanner) items(meta *ListMeta, o *Scanned, item func() bool) bool {
 	return s.Err() == nil
 }
 
-// missing contains the members that the items of a list inherit from the list. Each ends with a comma.
+// missing contains the JSON of the members that list items inherit from their list. Each member ends with a comma.
 type missing struct{ kind, apiVersion, both string }
 
 // newMissing derives the kind of the items from the kind of the list: a PodList contains Pods. Lists of custom
@@ -148,7 +148,7 @@ func isPlain(text string) bool {
 	return true
 }
 
-// freeText reads and copies a string outside a frame. It returns "" for null.
+// freeText reads a string outside a frame and returns a copy of its content. It returns "" for null.
 func (s scanner) freeText(expected string) string {
 	if s.Next() == 'n' {
 		s.SkipValue()

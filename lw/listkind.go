@@ -20,7 +20,7 @@ func (s *support) matchesList(r *Resource, meta *ListMeta) bool {
 	return true
 }
 
-// matchesItem reports whether a list can belong to the resource, when one of its items arrives. Lists of custom
+// matchesItem reports whether a list may belong to the resource. It is called when an item arrives. Lists of custom
 // resources send their kind after the items, so matchesItem then compares the kind of the item.
 func (s *support) matchesItem(r *Resource, meta *ListMeta, item *Scanned) bool {
 	if meta.apiVersion != "" && !r.matchesVersion(meta.apiVersion) {
@@ -39,7 +39,8 @@ func (s *support) matchesKind(kind string) bool {
 	return strings.HasSuffix(kind, "List") && (known == nil || *known == kind)
 }
 
-// matchesVersion reports whether a list of this resource may have this apiVersion. A list at a raw path may have any.
+// matchesVersion reports whether a list of this resource may have this apiVersion. A list at a raw path may have any
+// apiVersion.
 func (r *Resource) matchesVersion(apiVersion string) bool {
 	if r.Raw != "" || apiVersion == "meta.k8s.io/v1" {
 		return true

@@ -22,8 +22,8 @@ type reporter struct {
 	logged     []logged
 }
 
-// cause groups interruptions that are logged at most once per logEvery. It ignores the error text, which may contain
-// ports, times and resourceVersions.
+// cause identifies a group of interruptions that share the limit of one warning per logEvery. It ignores the error
+// text, which may contain ports, times and resourceVersions.
 type cause struct {
 	code   int // HTTP status code, or zero
 	remedy string
@@ -33,7 +33,7 @@ type cause struct {
 type logged struct {
 	cause
 	at         moment
-	suppressed int // interruptions since then that were not logged
+	suppressed int // unlogged interruptions since the last warning
 }
 
 // newReporter returns a reporter for source. If source has a String method, the warnings include its result.
@@ -72,7 +72,7 @@ func (r *reporter) report(b *Interruption, now moment) {
 	logger.Warn("listwatch: the stream was interrupted", args...)
 }
 
-// maxLogged limits the number of remembered causes, because the server chooses the status codes.
+// maxLogged limits the number of remembered causes, because a server can send any number of status codes.
 const maxLogged = 16
 
 // last returns the record of a cause. It adds a missing record, and drops the oldest record if there are too many.

@@ -27,19 +27,19 @@ type moment = time.Duration
 type input struct {
 	signal  signal
 	now     moment
-	event   EventType // opened, happened, endMarked: the type of the event, which step replaces with the type for the caller
-	version string    // like event, for the resourceVersion
-	meta    ListMeta  // pageRead
-	objects int       // pageRead, failed: number of objects on the page
-	start   Key       // pageRead: key of the first object
-	err     error     // failed
+	event   EventType // for opened, happened and endMarked: the type of the event, which step replaces with the type for the caller
+	version string    // for the same signals: the resourceVersion of the event, which step replaces, too
+	meta    ListMeta  // for pageRead
+	objects int       // for pageRead and failed: number of objects on the page
+	start   Key       // for pageRead: key of the first object
+	err     error     // for failed
 }
 
 // output determines the event that the caller receives.
 type output uint8
 
 const (
-	hidden      output = iota // no event
+	hidden      output = iota // the caller receives no event
 	liveNow                   // an event of a watch, at machine.version
 	listItem                  // an object of an incomplete list
 	complete                  // the end of a list
@@ -49,7 +49,7 @@ const (
 const (
 	maxShortWatches = 3                // consecutive short watches that indicate an expired resourceVersion
 	maxSuspect      = 2                // consecutive failures, possibly caused by the resourceVersion, that cause a relist
-	stalledStream   = 60 * time.Second // a streaming list fails if no event is certainly an initial object for this long
+	stalledStream   = 60 * time.Second // a streaming list fails after this long without an event that is certainly an initial object
 )
 
 // machine chooses the requests of a stream. It does no I/O, reads no clock and starts no goroutine. docs/reconnect.md
@@ -65,8 +65,8 @@ type machine struct {
 	retryPolicy retryPolicy
 	asked       moment // when the current request started
 	version     string // current resourceVersion of the stream, or "" if a watch cannot resume
-	short       int    // consecutive short watches
-	suspect     int    // consecutive failures that the resourceVersion may have caused
+	short       int    // number of consecutive short watches
+	suspect     int    // number of consecutive failures that the resourceVersion may have caused
 	relisted    bool   // an expired resourceVersion has caused an immediate relist since the backoff was reset
 	routine     bool   // the last interruption is not logged: a clean close, or a lost connection of a healthy watch
 }
@@ -133,7 +133,7 @@ func (m *machine) apply(in *input) (output, *Interruption) {
 	return hidden, nil
 }
 
-// ask charges a request to the budget and chooses the timeout of a watch.
+// ask charges a request to the budget. If the request is a watch, ask also chooses its timeout.
 func (m *machine) ask(now moment) {
 	m.asked = now
 	switch s := m.state.(type) {
@@ -174,8 +174,8 @@ func (m *machine) event(in *input) (output, *Interruption) {
 }
 
 // initialEvent handles an event before the end of a streaming list. Initial objects arrive sorted by key, and later
-// changes by resourceVersion. So an object that is older than an earlier one is certainly an initial object. A server
-// without streaming lists starts an ordinary watch, which sends no such objects.
+// changes by resourceVersion. So an object that is older than an earlier object is certainly an initial object. A
+// server without streaming lists starts an ordinary watch, which sends no such objects.
 func (m *machine) initialEvent(s *streaming, in *input) (output, *Interruption) {
 	if versionRegressed(s.highest, in.version) {
 		s.lastInitial = in.now

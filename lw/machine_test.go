@@ -104,7 +104,8 @@ func TestRelistsAtLastVersionThenLatest(t *testing.T) {
 	require.Equal(t, "12", r.watchOptions().ResourceVersion)
 }
 
-// If a list of resourceVersion "0" has pages, the server has no watch cache. An unpaged list would not be faster.
+// If the server divides a list of resourceVersion "0" into pages, it has no watch cache. An unpaged list would not be
+// faster.
 func TestListsStayPaged(t *testing.T) {
 	r := newMachineHarness(t, Options{PageSize: 10})
 	require.Nil(t, r.page("7", "next", "a", 10))
@@ -117,7 +118,7 @@ func TestListsStayPaged(t *testing.T) {
 func TestUnknownVersionRelistsLatest(t *testing.T) {
 	r := newMachineHarness(t, Options{ResumeFrom: "abc"})
 	for range maxSuspect {
-		r.watchFails(status(500)) // kube-apiserver also answers 500
+		r.watchFails(status(500)) // kube-apiserver may also respond with 500
 	}
 	require.Equal(t, "abc", r.listOptions().ResourceVersion)
 	r.listFails(status(503))

@@ -57,14 +57,15 @@ func (o *Object) unescaped(at part) string {
 	return string(jsonscan.Unescape(nil, []byte(o.raw[at.start:at.start+uint32(-at.size)])))
 }
 
-// newObject copies a scanned object without the cuts. The cuts must not overlap the metadata fields that Object stores.
+// newObject returns an object with a copy of the scanned text, without the cuts. The cuts must not overlap the metadata
+// fields that Object stores.
 func newObject(s *Scanned, cuts []span) *Object {
 	prefix := s.prefix()
 	return objectOf(s, s.text(prefix, cuts), len(prefix), cuts)
 }
 
-// objectOf returns an object with the text raw, which is the scanned text with prefix bytes inserted and the cuts
-// removed.
+// objectOf returns an object whose text is raw: an inserted prefix, followed by the scanned text without the cuts.
+// prefix is the length of the inserted text.
 func objectOf(s *Scanned, raw string, prefix int, cuts []span) *Object {
 	find := func(at span) part {
 		start := at.Start + prefix

@@ -85,7 +85,7 @@ func TestSameComparesDecodedObject(t *testing.T) {
 	}
 }
 
-// The scanner reads escape sequences, nulls, duplicates and other members like encoding/json.
+// The scanner and encoding/json agree on escape sequences, nulls, duplicates and other members.
 func TestUnusualMetadata(t *testing.T) {
 	object := decoded(scanObject(t, `{"spec":{"metadata":{"name":"no"}},"metadata":{"name":"old","resourceVersion":"7","n\u0061me":"\u0061\/b","namespace":null,"annotations":null,"labels":{"name":"no"}}}`))
 	require.Equal(t, Key{Name: "a/b"}, object.Key())
@@ -241,7 +241,7 @@ func TestValueEnds(t *testing.T) {
 		`{}`, `[]`, `[[[[[[[[]]]]]]]]`, `[{"a":[{}]},{}]`, `[[],[[]],[[],[]],[]]`, `{"a":{"b":{"c":{}}},"d":[1,2]}`,
 		`["]"]`, `["}{[","]]]]]]]]]"]`, `["\"]"]`, `["\\"]`, `["\\\"]"]`, `["\\\\\\\\","\"\"\"\"\"\"\"\"]"]`,
 		`{"name \u005d":"{","\n":[",]",null,-1.5e3]}`, `["Y_y\u007f","é]é"]`,
-		"[\"\xa2]\"]", "[\"\xa2\xa2]\",{},\"\xdb\xdd\xfb\xfd\xdc\x7f\"]", // non-ASCII bytes, some are brackets with the high bit set
+		"[\"\xa2]\"]", "[\"\xa2\xa2]\",{},\"\xdb\xdd\xfb\xfd\xdc\x7f\"]", // non-ASCII bytes, some of which are brackets with the high bit set
 	} {
 		for before := range 17 {
 			for after := range 9 {

@@ -11,7 +11,7 @@ import (
 // pathError reports a malformed path.
 type pathError struct {
 	Path     string
-	Offset   int    // in bytes
+	Offset   int    // byte offset of the error in the path
 	Expected string // the expected syntax at Offset
 }
 

@@ -39,7 +39,7 @@ func FuzzPath(f *testing.F) {
 			return
 		}
 		kept := projectBoth(t, []byte(text), codec.(*projection))
-		// An object keeps invalid UTF-8, which Get reads as U+FFFD.
+		// an object keeps invalid UTF-8, which Get reads as U+FFFD
 		if !strings.ContainsRune(path, utf8.RuneError) {
 			require.Equal(t, whole.Get(path), kept.Get(path))
 		}

@@ -72,7 +72,7 @@ func projectionSteps(path string) (steps []pathStep, err error) {
 	return steps, nil
 }
 
-// add returns f extended by the field at the end of steps.
+// add returns f extended by the field that steps lead to. It may modify f.
 func (f *fields) add(steps []pathStep) *fields {
 	if f == nil || len(steps) == 0 {
 		return nil

@@ -64,7 +64,8 @@ func TestReflectorOfProjections(t *testing.T) {
 	})
 }
 
-// foldLists reads the given number of lists. It returns the allocated bytes and the number of changes for each list.
+// foldLists applies the given number of lists to reflector. It returns the allocated bytes and the number of changes
+// for each list.
 func foldLists(t *testing.T, reflector *cache.Reflector[*lw.Object], lists int) (allocated []uint64, counts []int) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()

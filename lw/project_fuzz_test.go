@@ -37,8 +37,8 @@ func FuzzProjection(f *testing.F) {
 	})
 }
 
-// projectBoth projects an object while scanning, byte by byte, and after scanning. It requires that the results are
-// equal.
+// projectBoth projects an object after scanning, while scanning, and while scanning byte by byte. It returns the
+// result, which must be the same each time.
 func projectBoth(t *testing.T, text []byte, p *projection) *Object {
 	scan := func(s scanner, o *Scanned) (*Object, error) {
 		s.Mark()

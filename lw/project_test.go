@@ -171,7 +171,7 @@ func TestGetWithWildcard(t *testing.T) {
 	}
 }
 
-// around hides a projection from the client.
+// around wraps a projection, so that the client does not recognize it.
 type around struct{ inner *projection }
 
 func (a around) Decode(s *Scanned) (*Object, error) { return a.inner.Decode(s) }
@@ -213,7 +213,7 @@ func TestProjectedMemory(t *testing.T) {
 		return int(stats.HeapAlloc)
 	}
 	objects := make([]*Object, n)
-	w.next() // grows the buffer before the measurement
+	w.next() // this call grows the buffer before the measurement
 	before := heap()
 	for i := range objects {
 		w.event(&w.scanned)

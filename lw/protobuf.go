@@ -125,7 +125,8 @@ func (d *protoDecoder) status(o *Scanned) error {
 	return e
 }
 
-// envelope parses an object that starts with the magic bytes: a runtime.Unknown with the kind and the message.
+// envelope parses an object that starts with the magic bytes. It returns the kind and the message of the
+// runtime.Unknown that follows them.
 func envelope(data []byte) (kind string, message []byte, ok bool) {
 	if len(data) < len(magic) || string(data[:len(magic)]) != magic {
 		return "", nil, false

@@ -56,7 +56,7 @@ func (d *protoDecoder) typeMeta(meta *ListMeta, data []byte) {
 	}
 }
 
-// items reads the fields of a list: the ListMeta and the items.
+// items reads the fields of a list: its metadata and its items.
 func (d *protoDecoder) items(meta *ListMeta, o *Scanned, item func() bool) bool {
 	size := d.r.Uvarint()
 	end := d.r.Offset() + int64(size)

@@ -4,7 +4,7 @@ package lw
 
 import "github.com/seed-6d2a410a/listwatch/lw/internal/protoscan"
 
-// Field numbers of metadata in every object, and of the fields in metav1.ObjectMeta.
+// These are the field numbers of metadata in every object, and of the fields in metav1.ObjectMeta.
 const (
 	fieldMetadata        = 1
 	fieldName            = 1
@@ -94,10 +94,10 @@ func keptSize(metadata []byte) int {
 // dropManagedFields removes managedFields from metadata and returns the remaining object. kept is the size of metadata
 // without managedFields. To avoid a copy of the object, it moves the start of data to the right.
 func dropManagedFields(data []byte, metadata protoscan.Field, kept int) []byte {
-	var length [10]byte // the maximum length of a varint
+	var length [10]byte // sized for the longest varint
 	header := 1 + protoscan.PutUvarint(length[:], uint64(kept))
 	start := metadata.End - kept - header - metadata.Start
-	end := metadata.Value // end of the kept fields, which first move to the left
+	end := metadata.Value // end of the kept fields after they move to the left
 	m := protoscan.Of(data[metadata.Value:metadata.End])
 	for f, ok := m.Next(); ok; f, ok = m.Next() {
 		if f.Number != fieldManagedFields {

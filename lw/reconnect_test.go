@@ -66,7 +66,7 @@ func TestWatchFailures(t *testing.T) {
 	cases := []struct {
 		name          string
 		err           error
-		once, twice   bool // whether the stream relists
+		once, twice   bool // whether the stream relists after the first and the second failure
 		delay, delay2 time.Duration
 	}{
 		{"ERROR event or HTTP 410", status(410), true, true, 0, first},
@@ -99,7 +99,8 @@ func TestWatchFailures(t *testing.T) {
 	}
 }
 
-// A relist would not help, and it is the most expensive request.
+// The test checks that a gateway error never causes a relist, because a relist would not help and is the most expensive
+// request.
 func TestGatewayErrorsNeverRelist(t *testing.T) {
 	r := newMachineHarness(t, Options{}).synced("7")
 	for range 20 {

@@ -7,7 +7,7 @@ import (
 )
 
 // The functions in this file read events and lists with encoding/json, as the reference for fuzz tests. Names are
-// case-sensitive, as in Kubernetes. Duplicate members merge as in a Go struct: the last string that is not null wins.
+// case-sensitive, as in Kubernetes. Duplicate members merge as in a Go struct: the last string that is not null counts.
 
 type refMember struct {
 	name string
@@ -47,7 +47,8 @@ type refObject struct {
 	initialEnd                                      bool
 }
 
-// set decodes a string into a field. null leaves the field unchanged. set returns false for other values.
+// set decodes a JSON string into a field. It returns true for null but leaves the field unchanged. It returns false for
+// other values.
 func set(field *string, text []byte) bool {
 	if isNull(text) {
 		return true

@@ -2,17 +2,19 @@ package lw
 
 import "time"
 
-// Minimum timeouts of watch requests. A random part of up to 100 % is added, so that clients spread out.
+// These constants are the minimum timeouts of watch requests. A random extra time of up to 100 % is added, so that
+// clients spread out.
 const (
-	shortTimeout = time.Minute     // without bookmarks: only the end of a watch shows that the connection is alive
-	longTimeout  = 5 * time.Minute // with bookmarks
+	shortTimeout = time.Minute     // for a watch without bookmarks, in which only the end shows that the connection is alive
+	longTimeout  = 5 * time.Minute // for a watch with bookmarks
 )
 
-// Idle timeouts. The watchdog checks every 10 seconds, so it detects a half-open connection within 150 seconds.
+// These constants are idle timeouts. The watchdog checks every 10 seconds, so it detects a half-open connection within
+// 150 seconds.
 const (
-	idleRequest   = 90 * time.Second  // a list, or a watch without a response (servers queue requests for up to a minute)
-	idleStream    = 10 * time.Second  // a streaming list
-	idleBookmarks = 140 * time.Second // a watch with bookmarks, which arrive once a minute
+	idleRequest   = 90 * time.Second  // for a list, or a watch without a response (servers queue requests for up to a minute)
+	idleStream    = 10 * time.Second  // for a streaming list
+	idleBookmarks = 140 * time.Second // for a watch with bookmarks, which arrive once a minute
 	idleGrace     = 5 * time.Second   // added to the timeout of a watch without bookmarks
 )
 

@@ -54,7 +54,7 @@ func (r Resource) validate() error {
 		return errors.New("lw: Resource " + r.String() + " contains a slash: split \"apps/v1\" into Group and Version, and use Name for an object")
 	}
 	for _, segment := range []string{r.Group, r.Version, r.Namespace, r.Plural} {
-		if segment == "." || segment == ".." { // clients and proxies would resolve it to another path
+		if segment == "." || segment == ".." { // clients and proxies would resolve the path to another path
 			return errors.New("lw: Resource " + r.String() + " has " + segment + " in its path, which is not a valid name")
 		}
 	}
@@ -77,8 +77,8 @@ func (r Resource) path() (path, query string) {
 	return path + "/" + escape(r.Plural), ""
 }
 
-// fieldSelector adds the name of the resource to the caller's selector, because servers ignore the watch parameter on
-// an object's path.
+// fieldSelector adds a term for the resource's name to the caller's selector, because servers ignore the watch
+// parameter on an object's path.
 func (r Resource) fieldSelector(selector string) string {
 	switch {
 	case r.Name == "":

@@ -46,8 +46,8 @@ func builtinResource(b *builtin.Resource, name, namespace string) (Resource, err
 	return Resource{Group: b.Group, Version: b.Version, Plural: b.Plural, Namespace: namespace}, nil
 }
 
-// isNear reports whether word is probably a typo for the plural of b: the kind, another case, or a difference of one
-// letter.
+// isNear reports whether word is probably meant to be the plural of b: it is the kind, differs only in case, or differs
+// by one letter.
 func isNear(word string, b *builtin.Resource) bool {
 	other := b.Plural
 	if strings.EqualFold(word, b.Kind) || strings.EqualFold(word, other) {
@@ -62,8 +62,8 @@ func isNear(word string, b *builtin.Resource) bool {
 	return len(word) <= 1 && len(other) <= 1
 }
 
-// isAPIVersion reports whether text is a version such as v1 or v2beta1. It rejects v2ray, which may start the name of a
-// group.
+// isAPIVersion reports whether text is a version such as v1 or v2beta1. It rejects v2ray, because the name of a group
+// may start this way.
 func isAPIVersion(text string) bool {
 	const digits = "0123456789"
 	number, ok := strings.CutPrefix(text, "v")

@@ -9,11 +9,11 @@ const (
 	firstDelay       = 800 * time.Millisecond
 	maxDelay         = 30 * time.Second
 	maxRetryAfter    = 5 * time.Minute // maximum Retry-After that is honored
-	maxHonored       = 10              // consecutive delays that Retry-After alone determines
-	retryAfterSpread = 0.1             // random part that is added to Retry-After
+	maxHonored       = 10              // maximum number of consecutive delays that Retry-After alone determines
+	retryAfterSpread = 0.1             // maximum random part that is added to Retry-After, as a fraction of it
 
-	requestEvery = time.Second // sustained rate of requests
-	requestBurst = 10          // maximum number of requests at once
+	requestEvery = time.Second // minimum average time between requests, after a burst
+	requestBurst = 10          // maximum number of requests in a burst
 
 	listWindow = time.Minute // at most maxLists lists start within this time
 	maxLists   = 4
@@ -30,7 +30,7 @@ type retryPolicy struct {
 // backoff is an exponential backoff with jitter, so that clients that fail together retry at different times.
 type backoff struct {
 	last  time.Duration
-	asked int // consecutive delays that Retry-After determined
+	asked int // number of consecutive delays that Retry-After determined
 }
 
 // next returns the next delay. asked is the server's Retry-After, which is honored up to maxHonored times in a row. A
@@ -52,7 +52,7 @@ func retryAfter(err error) time.Duration {
 	return 0
 }
 
-// budget is a token bucket. It stores the time at which the bucket is full again.
+// budget is a token bucket. It stores only the time at which the bucket is full again.
 type budget struct{ fullAt moment }
 
 // spend charges one request. Two requests may exceed the budget: a watch after a list, and a request after Wake skipped

@@ -12,7 +12,7 @@ var errReset = errors.New("connection reset")
 
 func status(code int) *StatusError { return &StatusError{Code: code} }
 
-// tooLarge is the error response to a resourceVersion that the server has not reached.
+// tooLarge is the server's error if it has not reached the requested resourceVersion.
 var tooLarge = &StatusError{Code: 504, Message: "Too large resource version"}
 
 // machineHarness drives a machine. Its random numbers are zero, and only the test advances its clock.
@@ -45,19 +45,19 @@ func (r *machineHarness) ask() { r.do(input{signal: asking}) }
 
 func (r *machineHarness) pass(d time.Duration) { r.now += d }
 
-// rest waits until the request budget and the list budget are full.
+// rest advances the clock until the request budget and the list budget are full.
 func (r *machineHarness) rest() *machineHarness {
 	r.pass(time.Hour)
 	return r
 }
 
-// page answers a list request with one page. start is the name of its first object.
+// page requests a list and answers with one page. start is the name of the page's first object.
 func (r *machineHarness) page(version, token, start string, objects int) *Interruption {
 	r.ask()
 	return r.do(input{signal: pageRead, meta: ListMeta{ResourceVersion: version, Continue: token}, start: Key{Name: start}, objects: objects})
 }
 
-// synced answers a list request with a complete list.
+// synced requests a list and answers with a complete list.
 func (r *machineHarness) synced(version string) *machineHarness {
 	require.Nil(r, r.page(version, "", "a", 1))
 	require.IsType(r, &watching{}, r.state)

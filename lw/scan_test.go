@@ -210,7 +210,7 @@ func TestFrameLimit(t *testing.T) {
 		require.False(t, ok)
 		require.Equal(t, &FrameTooLargeError{Offset: 0, Limit: limit}, s.failure())
 	}
-	s := newScanner(strings.NewReader(stream), len(event)-1) // the newline is not part of the frame
+	s := newScanner(strings.NewReader(stream), len(event)-1) // the limit does not count the newline, which is not part of the frame
 	for range 2 {
 		_, ok := s.event(&Scanned{})
 		require.True(t, ok, "%v", s.failure())
@@ -240,7 +240,7 @@ func FuzzValue(f *testing.F) {
 	})
 }
 
-// tree returns a Value as the types of encoding/json.
+// tree returns a Value decoded into the types that encoding/json uses for any.
 func tree(t *testing.T, v Value) any {
 	switch v[0] {
 	case '{':

@@ -8,13 +8,13 @@ import (
 )
 
 // Scanned is a validated JSON object in the buffer of a stream. The Scanned and the slices that it returns are valid
-// only during the call that received it. If a member occurs twice, the last one counts, as in encoding/json.
+// only during the call that received it. If a member occurs twice, the last value counts, as in encoding/json.
 type Scanned struct {
-	body                                  []byte // the object's text
+	body                                  []byte // the text of the object
 	name, namespace, uid, resourceVersion span
 	apiVersion, kind                      span
 	keep                                  *fields // the fields that the codec keeps
-	cuts                                  []span  // the parts to remove, in the order of the text
+	cuts                                  []span  // parts of the text to remove, in the order of the text
 	managed                               bool    // keep metadata.managedFields if the codec selects it
 	initialEventsEnd                      bool    // the annotation k8s.io/initial-events-end is "true"
 	missing                               missing // the members that a list item may inherit from its list
@@ -59,8 +59,9 @@ func (o *Scanned) prefix() string {
 
 // text returns a copy of the object's text with prefix and without cuts.
 //
-// It concatenates strings where it can, because append would clear the new memory first. Concatenation may return its
-// only nonempty operand without a copy. So a view of the buffer always has another operand.
+// It concatenates strings where it can, because append would clear the new memory first. If only one operand is not
+// empty, the concatenation may return that operand without a copy. So the method never concatenates a view of the
+// buffer with only empty strings.
 func (o *Scanned) text(prefix string, cuts []span) string {
 	switch {
 	case len(cuts) == 0 && prefix == "":

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// scriptedTransport is a transport that answers each request with the next answer of a script.
+// scriptedTransport is a transport that answers each request with the next element of answers.
 type scriptedTransport struct {
 	t        *testing.T
 	answers  []answer
@@ -72,7 +72,7 @@ func (b *scriptBody) Read(p []byte) (int, error) {
 
 func (b *scriptBody) Close() error { return nil }
 
-// client returns a client that uses the script.
+// client returns a client whose transport is s.
 func (s *scriptedTransport) client(t *testing.T, resource Resource) *Client[*Object] {
 	s.t = t
 	c, err := NewClient(s, resource, RawCodec{}, nil)
@@ -82,7 +82,7 @@ func (s *scriptedTransport) client(t *testing.T, resource Resource) *Client[*Obj
 	return c
 }
 
-// podList returns a list of Pods with resourceVersion "1" each.
+// podList returns a list of Pods. The resourceVersion of each Pod is "1".
 func podList(version, token string, names ...string) string {
 	items := make([]string, len(names))
 	for i, name := range names {

@@ -30,7 +30,7 @@ type listing struct {
 	free    bool             // the previous page had objects, so the next page is not charged to the budget
 }
 
-// streaming reads a streaming list, a watch that starts with all objects.
+// streaming reads a streaming list, which is a watch that starts with all objects.
 type streaming struct {
 	from        string        // minimum resourceVersion of the list, or "0" or "" for the latest
 	timeout     time.Duration // requested timeout of the watch
@@ -42,7 +42,7 @@ type streaming struct {
 
 // watching reads a watch that started at machine.version.
 type watching struct {
-	lastReceived moment        // when the last event or bookmark arrived, on this watch or an earlier one
+	lastReceived moment        // when the last event or bookmark arrived, in this watch or an earlier watch
 	timeout      time.Duration // requested timeout
 	opened       moment        // when the response arrived, or zero
 	news         bool          // an event or a bookmark with a new resourceVersion has arrived
@@ -56,9 +56,9 @@ type checking struct{}
 type stopped struct{}
 
 const (
-	healthyAfter = time.Second     // a watch that was open this long is healthy even without events
-	provenAfter  = 2 * time.Minute // a watch that was open this long resets the backoff
-	checkAfter   = 5 * time.Minute // after this long without an event or a bookmark, the resourceVersion is checked
+	healthyAfter = time.Second     // a watch is healthy after it was open for this time, even without events
+	provenAfter  = 2 * time.Minute // a watch resets the backoff after it was open for this time
+	checkAfter   = 5 * time.Minute // the resourceVersion is checked after this time without an event or a bookmark
 	maxSpread    = time.Second     // maximum delay before a healthy watch resumes
 )
 
@@ -151,7 +151,7 @@ func (s *watching) after(m *machine, f fault, err error, now moment) transition 
 	return transition{&watching{lastReceived: s.lastReceived}, false}
 }
 
-// after resumes the watch if the check failed, because a failed check says nothing about the resourceVersion.
+// after resumes the watch if the check failed, unless the failure shows that the resourceVersion is bad.
 func (checking) after(m *machine, f fault, _ error, now moment) transition {
 	if f == badVersion {
 		return transition{m.list(""), false}

@@ -154,5 +154,5 @@ func firstLine(text []byte) string {
 	return string(text)
 }
 
-// int32Of converts a number to the range of int32, like an integer field of the Kubernetes API.
+// int32Of returns a number limited to the range of int32, the type of integer fields in the Kubernetes API.
 func int32Of(v Value) int { return int(min(max(v.Int(), math.MinInt32), math.MaxInt32)) }

@@ -16,8 +16,8 @@ const (
 	missingEnd   = "INTERRUPTED the streaming list has no initial-events-end bookmark at its end @"
 )
 
-// The objects are not ordered by resourceVersion, and some change before the end of the list. A bookmark whose
-// initial-events-end annotation is "false" does not end it.
+// The objects are not ordered by resourceVersion, and some objects change before the end of the list. A bookmark whose
+// initial-events-end annotation is "false" does not end the list.
 func TestStreamingList(t *testing.T) {
 	events, s := follow(t, &Options{}, answer{body: podEvent("ADDED", "a", "7") + podEvent("ADDED", "b", "3") +
 		podEvent("MODIFIED", "b", "8") + falseEnd + podEvent("DELETED", "a", "9") + endOfInitial + podEvent("ADDED", "c", "10")})
@@ -205,7 +205,7 @@ func TestStreamingListWithoutEndOnBusyCollection(t *testing.T) {
 	require.IsType(t, &listing{}, r.state)
 }
 
-// All streams of a client share this knowledge, even through a wrapper.
+// All streams of a client remember that the server has no streaming lists, even if a wrapper hides the client.
 func TestRemembersMissingStreamingLists(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &scriptedTransport{answers: []answer{{err: status(422)}, {body: podList("9", "")}, {err: errReset}, {body: podList("9", "")}}}
@@ -247,7 +247,7 @@ func TestStreamingRelistAtLastVersionThenLatest(t *testing.T) {
 	require.True(t, r.watchOptions().SendInitialEvents)
 }
 
-// silenceOf returns how long a stream is idle before ErrSilent, and its next request.
+// silenceOf runs a stream and returns how long it was idle before ErrSilent, and its next request.
 func silenceOf(t *testing.T, opts *Options, answers ...answer) (silent time.Duration, next string) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &scriptedTransport{answers: answers}

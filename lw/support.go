@@ -11,8 +11,8 @@ type support struct {
 	noStreams     bool // the source does not support streaming lists
 	streamFaults  atomic.Int32
 	streamsProven atomic.Bool // a watch after a streaming list was healthy
-	bookmarks     atomic.Bool // watches send bookmarks
-	pages         atomic.Bool // the server paginated a list of resourceVersion "0", so it has no watch cache
+	bookmarks     atomic.Bool // watches of this server send bookmarks
+	pages         atomic.Bool // the server paginated a list of resourceVersion "0", which means that it has no watch cache
 	kind          atomic.Pointer[string]
 }
 

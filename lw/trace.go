@@ -37,7 +37,7 @@ type Trace struct {
 // WithTrace returns a context with a trace for requests and streams. It replaces an earlier trace of ctx.
 func WithTrace(ctx context.Context, trace *Trace) context.Context { return tracing.With(ctx, trace) }
 
-// open sends a request over the transport.
+// open sends a request over the transport. It calls the functions Open and Opened of the trace.
 func (t *Trace) open(ctx context.Context, transport Transport, req *Request) (io.ReadCloser, error) {
 	if t.Open != nil {
 		t.Open(req)

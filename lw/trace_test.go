@@ -53,6 +53,6 @@ func TestTraceReportsEachStep(t *testing.T) {
 	list, events = podList("5", ""), podEvent("ADDED", "b", "6")+"{"
 	run(trace)
 	require.Equal(t, []string{"WATCH_STARTED 5", "frame ADDED 78", "ADDED 6 b", "INTERRUPTED 6 false", "stopped"}, seen[7:], "an incomplete event is not reported")
-	run(&Trace{}) // unset functions are not called
+	run(&Trace{}) // a Trace may leave functions unset
 	run(nil)
 }

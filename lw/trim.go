@@ -9,7 +9,7 @@ const maxCuts = 1 << 12
 // element of an array, has its own selection.
 type fields struct {
 	members  []field
-	others   *fields // selection for all other members
+	others   *fields // selection for members that are not in the field members
 	elements *fields
 }
 
@@ -18,7 +18,7 @@ type field struct {
 	keep *fields
 }
 
-// nothing selects no part of a value.
+// nothing is the selection that keeps no part of a value.
 var nothing = &fields{}
 
 // member returns the selection for the member with this name.
@@ -52,7 +52,7 @@ func (t *trimmer) key(s scanner) []byte {
 	return s.Key()
 }
 
-// done completes a member. The scanner must have read its value. keep is the selection for the value.
+// done completes a member after the scanner has read its value. keep is the selection for the value.
 func (t *trimmer) done(s scanner, o *Scanned, keep *fields) {
 	end := s.Pos() - t.start
 	if keep != nothing {
@@ -76,8 +76,8 @@ func (o *Scanned) cut(start, end int) {
 }
 
 // value reads a value and records the parts to cut. If a selection expects an object but the value is a string or an
-// array, value empties it instead of cutting it. Cutting would change the indexes of an array, or restore an earlier
-// member of the same name.
+// array, the method empties the value instead of cutting it. Cutting would change the indexes of an array, or restore
+// an earlier member of the same name.
 func (s scanner) value(o *Scanned, start int, keep *fields) {
 	if keep == nil || keep == nothing {
 		s.SkipValue()
@@ -105,7 +105,7 @@ func (s scanner) value(o *Scanned, start int, keep *fields) {
 }
 
 // cutsFor returns the cuts for a selection. It scans the first object of a stream a second time. Later objects need
-// only one scan, because the scanner then knows the selection.
+// only a single scan, because the scanner then knows the selection.
 func (o *Scanned) cutsFor(keep *fields) []span {
 	if o.keep != keep {
 		reader := jsonscan.Within(o.body)

@@ -102,8 +102,8 @@ func (v Value) Elements() iter.Seq[Value] {
 	}
 }
 
-// Get returns the value at a path such as "spec.containers[0].image". It returns the zero Value if there is none or if
-// the path is malformed.
+// Get returns the value at a path such as "spec.containers[0].image". It returns the zero Value if nothing is at the
+// path or if the path is malformed.
 //
 // A path consists of member names, separated by dots, and array indexes in brackets. A backslash escapes a dot in a
 // name, as in "metadata.labels.app\.kubernetes\.io/name". The index [*] selects the first element that has the rest of
@@ -127,7 +127,7 @@ func (v Value) Get(path string) Value {
 	return v
 }
 
-// first returns the value at path in the first element that has it.
+// first returns the value at path in the first array element that has the path.
 func (v Value) first(path string) Value {
 	for element := range v.Elements() {
 		if found := element.Get(path); found != "" {
@@ -138,7 +138,7 @@ func (v Value) first(path string) Value {
 }
 
 // Member returns the member of an object with this exact name. Dots and brackets have no special meaning. If several
-// members have the name, Member returns the last one.
+// members have the name, Member returns the last of them.
 func (v Value) Member(name string) (found Value) {
 	for n, member := range v.Members() {
 		if n == name {
@@ -161,5 +161,5 @@ func (v Value) element(index uint64) Value {
 // valueEnd returns the position after the value that starts at i.
 func valueEnd(v Value, i int) int { return jsonscan.ValueEnd(string(v), i) }
 
-// skipSpace returns the first position at or after i without white space.
+// skipSpace returns the first position at or after i that is not white space.
 func skipSpace(v Value, i int) int { return jsonscan.SkipSpace(string(v), i) }

@@ -22,13 +22,13 @@ type watchdog struct {
 
 	last   clock.Moment // when data last arrived
 	limit  atomic.Int64 // the idle timeout, or zero if stopped
-	paused atomic.Bool  // the caller is handling an event
+	paused atomic.Bool  // whether the caller is handling an event
 
 	mu    lock.Mutex
 	timer *time.Timer
 }
 
-// guard returns a context for a request and a watchdog with the idle timeout limit. The caller must stop the watchdog.
+// guard returns a context for a request, and a watchdog whose idle timeout is limit. The caller must stop the watchdog.
 // A value on wake triggers a check at once. wake may be nil.
 func guard(ctx context.Context, limit time.Duration, wake <-chan struct{}) (context.Context, *watchdog) {
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -58,7 +58,7 @@ func (d *watchdog) pause() { d.paused.Store(true) }
 func (d *watchdog) resume(limit time.Duration) {
 	d.last.Set(d.clock.Now())
 	d.limit.Store(int64(limit))
-	d.paused.Store(false) // last, because check reads paused first
+	d.paused.Store(false) // the last statement, because check reads paused first
 }
 
 func (d *watchdog) interval() time.Duration {

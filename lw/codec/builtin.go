@@ -37,7 +37,7 @@ func builtinOf(t reflect.Type) *builtin.Resource {
 
 // wireType holds the kind and apiVersion of a built-in type.
 type wireType struct {
-	prefix, apiVersion, kind string // most objects begin with prefix
+	prefix, apiVersion, kind string // prefix is the JSON that most objects of the type begin with
 }
 
 // wireTypes caches a *wireType for each decoded reflect.Type. The value is nil for a type that is not built in.
@@ -91,7 +91,8 @@ func member(text, name string) string {
 	return value.String()
 }
 
-// printable returns text if it is short and printable. It replaces other text, which is not safe to log.
+// printable returns text if it is short and printable. Otherwise it returns a placeholder, because the text is not safe
+// to log.
 func printable(text string) string {
 	if _, safe := pathStep(strings.ReplaceAll(text, " ", "/")); !safe {
 		return "another kind"

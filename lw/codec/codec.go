@@ -1,4 +1,4 @@
-// Package codec decodes objects into Go structs: custom ones, or those of k8s.io/api.
+// Package codec decodes objects into Go structs: custom structs, or the types of k8s.io/api.
 //
 //	pods, err := codec.ResourceOf[*corev1.Pod]("default")
 //	…
@@ -9,7 +9,7 @@
 //
 // # Decoding rules
 //
-// JSON is decoded like in encoding/json, with the differences that Kubernetes has. Member names are case-sensitive. In
+// JSON is decoded as in encoding/json, with the differences that Kubernetes has. Member names are case-sensitive. In
 // a field of type any, an integer that fits is an int64, and any other number is a float64. All values are copies.
 // Custom UnmarshalJSON and UnmarshalText methods are called.
 //
@@ -17,11 +17,12 @@
 // here. Package lw validates the JSON first. This package decodes numbers, any and map keys itself, because
 // json-iterator is too lenient there.
 //
-// Three differences to encoding/json remain. None of them affects Kubernetes servers or types:
+// Three differences from encoding/json remain. None of them affects Kubernetes servers or types:
 //
-//   - If an object has a duplicate member, the type decides which one wins and whether they are merged.
+//   - If an object has a duplicate member, the type decides which member counts and whether the members are merged.
 //   - A number that overflows float64 can cause an error even in a member without a field.
-//   - Two fields can have the same JSON name at different embedding depths. The results differ if only one has a tag.
+//   - Two fields can have the same JSON name at different embedding depths. The results differ if only one of them
+//     has a tag.
 //
 // # Encoding
 //
@@ -57,7 +58,7 @@ type JSON[T lw.Keyed] struct {
 	Transform func(T) T
 }
 
-// api has no state except for its cache of decoders.
+// api is the json-iterator configuration of this package. It has no state except for its cache of decoders.
 var api = newAPI()
 
 func newAPI() jsoniter.API {
@@ -120,8 +121,8 @@ func decode(text string, into any) bool {
 	return api.Unmarshal(unsafe.Slice(unsafe.StringData(text), len(text)), into) == nil
 }
 
-// checkKey returns an error if the object's methods do not return the metadata of the event. The usual cause is a
-// missing tag or embedded struct. A store would keep all such objects under one key.
+// checkKey returns an error if the methods of the object do not return the metadata that the scanner read. The usual
+// cause is a missing tag or embedded struct. A store would keep all such objects under one key.
 func checkKey(object lw.Keyed, s *lw.Scanned) error {
 	for _, check := range []struct {
 		field, method, has string

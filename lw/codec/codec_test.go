@@ -38,7 +38,7 @@ func listWith[T lw.Keyed](t *testing.T, opts *lw.ClientOptions, codec lw.Codec[T
 	return objects, err
 }
 
-// watch returns the decoded object of one event.
+// watch returns the object that the codec decodes from a watch event.
 func watch[T lw.Keyed](t *testing.T, codec lw.Codec[T], object string) (got T, err error) {
 	client, err := lw.NewClient(body(`{"type":"ADDED","object":`+object+"}\n"), lw.Pods(""), codec, nil)
 	require.NoError(t, err)
@@ -104,7 +104,7 @@ func TestConcurrentUse(t *testing.T) {
 	all.Wait()
 }
 
-// concurrently is not decoded by any other test, so its decoder is created during the concurrent calls.
+// No other test decodes the type concurrently, so the concurrent calls of TestConcurrentUse create its decoder.
 type concurrently struct {
 	meta `json:"metadata"`
 	Spec struct {

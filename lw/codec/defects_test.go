@@ -12,13 +12,13 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// Each test in this file first shows a defect of json-iterator 1.1.12, and then that this package does not have it. If
-// the first half of a test fails, a newer json-iterator has fixed the defect.
+// Each test in this file shows a defect of json-iterator 1.1.12 and then checks that this package does not have the
+// defect. If the first half of a test fails, a newer json-iterator has fixed the defect.
 
 // plain is json-iterator without the extension of this package.
 var plain = jsoniter.ConfigCompatibleWithStandardLibrary
 
-// through returns a thing that this package decodes from a watch event.
+// through returns the thing that this package decodes from a watch event with the given members.
 func through(t *testing.T, members string) (*thing, error) {
 	return watch(t, JSON[*thing]{}, `{"metadata":{"name":"a"},`+members+"}")
 }

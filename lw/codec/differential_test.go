@@ -17,7 +17,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// decodeLikeKubernetes decodes with encoding/json. It decodes numbers in fields of type any like Kubernetes.
+// decodeLikeKubernetes decodes with encoding/json. In fields of type any, it decodes numbers as Kubernetes does.
 func decodeLikeKubernetes(text []byte, into any) error {
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.UseNumber()
@@ -87,7 +87,7 @@ func convertAny(value any) (_ any, err error) {
 	return value, nil
 }
 
-// requireAgreement requires that this package decodes text like encoding/json.
+// requireAgreement requires that this package and encoding/json decode text to the same result.
 func requireAgreement(t *testing.T, text []byte) {
 	object, err := lw.ParseObject(text)
 	if err != nil {
@@ -173,8 +173,8 @@ func excluded(value lw.Value) bool {
 	return false
 }
 
-// hasASCIICase reports whether a name contains neither the Kelvin sign nor the long s. encoding/json matches them with k and
-// s.
+// hasASCIICase reports whether a name contains neither the Kelvin sign nor the long s. encoding/json treats these
+// characters as k and s.
 func hasASCIICase(name string) bool {
 	return strings.IndexFunc(name, func(r rune) bool { return r == '\u212a' || r == '\u017f' }) < 0
 }
@@ -199,7 +199,8 @@ func knownNames(t reflect.Type, names map[string]string) map[string]string {
 	return names
 }
 
-// normalize makes raw JSON in object comparable: only this package replaces invalid UTF-8 in raw JSON.
+// normalize replaces invalid UTF-8 in the raw JSON of object. encoding/json keeps it, so the results of both packages
+// would differ.
 func normalize(object *thing) {
 	raw := func(message json.RawMessage) json.RawMessage {
 		return json.RawMessage(wellFormed(string(message)))

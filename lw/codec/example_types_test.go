@@ -21,7 +21,7 @@ func ExampleResourceOf() {
 	// default/widgets.lw.example.com <nil>
 }
 
-// New chooses the concrete type of an interface type such as client.Object.
+// The field New chooses the concrete type of an interface type such as client.Object.
 func ExampleJSON_new() {
 	types := map[string]func() lw.Keyed{"widgets": func() lw.Keyed { return &Widget{} }}
 	decode := codec.JSON[lw.Keyed]{New: types["widgets"]}

@@ -28,8 +28,8 @@ func (e *FieldError) Error() string {
 
 // locate returns the first field that does not decode into type t. Call it only after decoding has failed.
 //
-// It decodes each member of the object separately and descends into the first one that fails. The errors of json-iterator
-// are not usable, because they use Go field names, omit array indexes and quote values.
+// It decodes each member of the object separately and descends into the first member that fails. The errors of
+// json-iterator are not usable, because they use Go field names, omit array indexes and quote values.
 func locate(text string, t reflect.Type) error {
 	if t.Kind() == reflect.Interface && t.NumMethod() > 0 {
 		return errNew

@@ -40,7 +40,7 @@ func (d quotedDecoder) Decode(ptr unsafe.Pointer, iter *jsoniter.Iterator) {
 	}
 }
 
-// canBeQuoted reports whether the option ",string" has an effect on a type.
+// canBeQuoted reports whether the option ",string" has an effect on fields of type t.
 func canBeQuoted(t reflect.Type) bool {
 	if t.Kind() == reflect.Pointer && t.Name() == "" {
 		t = t.Elem()
@@ -76,8 +76,8 @@ func cutQuoted(tag reflect.StructTag) (reflect.StructTag, bool) {
 // replacement replaces invalid UTF-8 and lone surrogates.
 const replacement = "\uFFFD"
 
-// wellFormed returns valid JSON with invalid UTF-8 and lone surrogates replaced by U+FFFD, like encoding/json and
-// [lw.Object]. json-iterator keeps invalid UTF-8, and it misreads a surrogate pair after a lone surrogate.
+// wellFormed returns valid JSON with invalid UTF-8 and lone surrogates replaced by U+FFFD, as encoding/json and
+// [lw.Object] do. json-iterator keeps invalid UTF-8, and it misreads a surrogate pair after a lone surrogate.
 func wellFormed(text string) string {
 	if utf8.ValidString(text) && !strings.Contains(text, `\ud`) && !strings.Contains(text, `\uD`) {
 		return text
@@ -104,7 +104,7 @@ func wellFormed(text string) string {
 }
 
 // escape reads one escape sequence \u… at the beginning of text, or two that form a surrogate pair. It returns the
-// number of bytes read and the text that replaces them.
+// number of bytes read and their replacement.
 func escape(text string) (read int, written string) {
 	first := codeUnit(text)
 	if !utf16.IsSurrogate(first) {

@@ -1,6 +1,6 @@
 package codec
 
-// values contains values at or beyond a limit of some type.
+// values contains JSON values, many of them at or beyond the limits of a Go type.
 var values = []string{
 	"null", "true", "0", "-0", "1", "-1", "1.5", "1e2", "128", "-129", "256", "32768", "65536", "2147483648", "4294967296",
 	"9999999999", "9223372036854775808", "-9223372036854775809", "18446744073709551616", "25000000000000000000",

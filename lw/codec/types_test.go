@@ -107,7 +107,7 @@ type thing struct {
 // Deeper is embedded by pointer.
 type Deeper struct {
 	Inlined string `json:"inlined"`
-	Bool    string `json:"bool"` // hidden by the field of the outer struct
+	Bool    string `json:"bool"` // hidden by the field Bool of the outer struct
 }
 
 type small struct {

@@ -8,7 +8,7 @@ import (
 
 func init() { uid.Reader = uidReader }
 
-// uidReader returns a [uid.Reader] for each type whose GetUID method returns a string type.
+// uidReader returns a [uid.Reader] for a type whose GetUID method returns a string type, and nil for other types.
 func uidReader(none any) func(object any) string {
 	if none == nil {
 		return nil

@@ -21,7 +21,7 @@ func (m *objectMeta) GetName() string            { return m.Name }
 func (m *objectMeta) GetResourceVersion() string { return m.ResourceVersion }
 func (m *objectMeta) GetUID() namedUID           { return m.UID }
 
-// generated gets its methods from an embedded struct, like the types of k8s.io/api.
+// generated gets its methods from an embedded struct, as the types of k8s.io/api do.
 type generated struct{ objectMeta }
 
 // odd has a GetUID method with a different signature.

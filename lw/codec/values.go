@@ -67,8 +67,8 @@ func setNumber(value reflect.Value, text string) bool {
 	return err == nil
 }
 
-// anyDecoder decodes into nil, bool, string, int64, float64, []any or map[string]any, like Kubernetes' unstructured
-// objects. json-iterator decodes every number as a float64.
+// anyDecoder decodes into nil, bool, string, int64, float64, []any or map[string]any, as Kubernetes does for
+// unstructured objects. json-iterator decodes every number as a float64.
 type anyDecoder struct{}
 
 func (anyDecoder) Decode(ptr unsafe.Pointer, iter *jsoniter.Iterator) { *(*any)(ptr) = readAny(iter) }

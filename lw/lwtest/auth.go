@@ -12,15 +12,15 @@ import (
 // public lists the paths that need no token.
 var public = []string{"/version", "/readyz", "/livez", "/healthz"}
 
-// Users. Error messages contain their names.
+// These constants are user names, which error messages contain.
 const (
-	admin     = "admin"  // all requests are allowed
-	nobody    = "nobody" // the user of ForbiddenTokens
+	admin     = "admin"  // a user who may send all requests
+	nobody    = "nobody" // the user of all tokens in ForbiddenTokens
 	anonymous = "system:anonymous"
 )
 
-// authorize rejects an unknown token with 401, and a missing or forbidden token with 403. It returns the request without
-// the token in its subprotocols.
+// authorize rejects an unknown token with 401, and a missing or forbidden token with 403. If the token came from a
+// subprotocol, authorize returns the request without that subprotocol.
 func (s *Server) authorize(r *http.Request, rt route) (*http.Request, error) {
 	user, rest, err := s.authenticate(r)
 	if err != nil {
@@ -81,8 +81,8 @@ func (s *Server) needsNoToken() bool { return s.opts.Tokens == nil && s.opts.For
 // on a WebSocket.
 const bearerProtocol = "base64url.bearer.authorization.k8s.io."
 
-// cutToken separates the token from the other subprotocols. It requires at least one other subprotocol, because the
-// server must select one.
+// cutToken returns the token and the other subprotocols. It requires at least one other subprotocol, because the server
+// must select one.
 func cutToken(headers []string) (token string, others []string, err error) {
 	found := false
 	for _, header := range headers {

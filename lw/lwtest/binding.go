@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// binding is the subresource of Pods that assigns a Pod to a node.
+// binding is the name of the Pod subresource that assigns a Pod to a node.
 const binding = "binding"
 
 func (s *Server) serveBinding(w http.ResponseWriter, r *http.Request, rt route) {
@@ -24,7 +24,7 @@ func (s *Server) serveBinding(w http.ResponseWriter, r *http.Request, rt route) 
 		fail(w, r, err)
 		return
 	}
-	// Unlike other responses with status Success, this one has a code.
+	// Unlike other responses with status Success, this response has a code.
 	send(w, r, http.StatusCreated, []byte(`{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Success","code":201}`))
 }
 
@@ -115,8 +115,8 @@ func unbindable(pod fields) string {
 	return ""
 }
 
-// assign sets the node, the labels and annotations of the Binding, and the PodScheduled condition. Like a real server,
-// it leaves generation and managedFields alone.
+// assign sets the Pod's node and PodScheduled condition, and copies the Binding's labels and annotations to the Pod.
+// Like a real server, it leaves generation and managedFields alone.
 func assign(pod, f fields) {
 	child(pod, "spec")["nodeName"] = text(f["target"].(fields), "name")
 	for _, part := range []string{"labels", "annotations"} {

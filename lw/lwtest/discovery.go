@@ -39,7 +39,7 @@ func (s *Server) serveOther(w http.ResponseWriter, r *http.Request) {
 	case parts[0] == "apis" && len(parts) == 3 && s.serves(parts[1], parts[2]):
 		send(w, r, http.StatusOK, s.resourceList(parts[1], parts[2]))
 	case parts[0] == "openapi":
-		fail(w, r, noResource()) // clients work without a schema
+		fail(w, r, noResource()) // the server has no OpenAPI schema, and clients work without a schema
 	default:
 		http.Error(w, "404 page not found", http.StatusNotFound)
 	}

@@ -18,7 +18,7 @@ type Fault func(w http.ResponseWriter, r *http.Request, next http.Handler)
 
 type fault struct {
 	match func(Request) bool
-	left  int // negative means no limit
+	left  int // number of requests that the fault still applies to; negative means no limit
 	serve Fault
 }
 
@@ -88,7 +88,7 @@ func Garbage(n int) Fault {
 	})
 }
 
-// spoil returns a Fault that passes n events and changes the next one: with change over HTTP, and with changeSocket
+// spoil returns a Fault that passes n events and changes the next event. It calls change over HTTP and changeSocket
 // over WebSocket. A list counts as one event.
 func spoil(n int, change, changeSocket func(frame []byte) []byte) Fault {
 	socket := ReplaceFrame(n, func(event []byte) ([]byte, bool) { return changeSocket(event), false })
@@ -97,7 +97,7 @@ func spoil(n int, change, changeSocket func(frame []byte) []byte) Fault {
 	}
 }
 
-// spoiler changes one Write call. It relies on handlers that write each event or list with a single call.
+// spoiler changes a single Write call. It relies on handlers that write each event or list with a single call.
 type spoiler struct {
 	http.ResponseWriter
 	left   int // number of writes to pass

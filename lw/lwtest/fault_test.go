@@ -93,7 +93,7 @@ func TestFaultsApplyToMatchingRequests(t *testing.T) {
 	object := list + "/cm-1"
 	tests := map[string]struct {
 		match func(Request) bool
-		want  []int // status codes for list, page, watch and object
+		want  []int // status codes for list, page, watch and object, in this order
 	}{
 		"any":     {nil, []int{500, 500, 500, 500}},
 		"lists":   {Lists, []int{500, 500, 500, 200}},

@@ -13,8 +13,8 @@ type form int
 
 const (
 	fullForm    form = iota
-	partialForm      // PartialObjectMetadata
-	tableForm        // Table
+	partialForm      // objects as PartialObjectMetadata
+	tableForm        // objects as rows of a Table
 )
 
 // negotiate returns the form of the first supported media type in the Accept header. ok is false if the header contains
@@ -50,7 +50,7 @@ func notAcceptable() *apiStatus {
 	}
 }
 
-// kind returns the kind and apiVersion of an object in this form.
+// kind returns the kind and apiVersion of an object in the form f.
 func (f form) kind(res *Resource) (kind, apiVersion string) {
 	if f == partialForm {
 		return "PartialObjectMetadata", "meta.k8s.io/v1"

@@ -7,8 +7,8 @@ import (
 	"github.com/seed-6d2a410a/listwatch/internal/revlog"
 )
 
-// frame returns an encoded watch event, or nil if the selector excludes the event. An object that starts to match is
-// ADDED. An object that stops matching is DELETED, with its old state and the new resourceVersion.
+// frame returns an encoded watch event, or nil if the selector excludes the event. The type is ADDED if an object
+// starts to match. It is DELETED if an object stops matching, with the old state and the new resourceVersion.
 func (w *watch) frame(event revlog.Event[*object]) []byte {
 	now, old := event.Entry, event.Prev
 	if !strings.HasPrefix(now.Key, w.prefix) {
@@ -32,7 +32,7 @@ func (w *watch) frame(event revlog.Event[*object]) []byte {
 	return eventFrame(kind, w.object(w.form.object(w.res, shown)))
 }
 
-// bookmark returns an encoded BOOKMARK event at the cursor's revision.
+// bookmark returns an encoded BOOKMARK event for the cursor's revision.
 func (w *watch) bookmark(endOfState bool) []byte {
 	object := w.form.bookmark(w.res, w.cursor.Revision(), endOfState)
 	if w.tables != nil {

@@ -9,11 +9,11 @@ import (
 	"github.com/gorilla/websocket"
 )
 
-// ReplaceFrame returns a Fault that replaces an event of a watch over WebSocket. It passes n events and calls with for
-// the next one. If n is negative, it calls with immediately after the handshake with a nil event. It writes the
-// returned bytes to the connection unchanged. They are raw WebSocket data: complete frames, partial frames or nothing.
-// If goOn is true, the watch continues. Otherwise, the connection is cut without a CLOSE frame. Responses other than
-// WebSocket watches do not change.
+// ReplaceFrame returns a Fault that replaces an event of a watch over WebSocket. It passes n events and calls the
+// function with for the next event. If n is negative, it calls the function immediately after the handshake with a nil
+// event. It writes the returned bytes to the connection unchanged. They are raw WebSocket data: complete frames,
+// partial frames or nothing. If goOn is true, the watch continues. Otherwise, the connection is cut without a CLOSE
+// frame. Responses other than WebSocket watches do not change.
 func ReplaceFrame(n int, with func(event []byte) (sent []byte, goOn bool)) Fault {
 	return func(w http.ResponseWriter, r *http.Request, next http.Handler) {
 		fault := &frameFault{n, with}

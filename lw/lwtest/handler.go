@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// ServeHTTP handles a request like kube-apiserver. Use it to serve the same cluster through another HTTP server, for
+// ServeHTTP handles a request as kube-apiserver does. Use it to serve the same cluster through another HTTP server, for
 // example with TLS.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if s.allowOrigin(w, r) {

@@ -211,7 +211,7 @@ func (w *stream) end() error {
 	return w.err
 }
 
-// eventually polls until condition returns true. what describes the condition.
+// eventually polls until condition returns true. If that takes too long, the test fails with the description what.
 func eventually(t testing.TB, what string, condition func() bool) {
 	t.Helper()
 	require.Eventually(t, condition, testTimeout, time.Millisecond, what)

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Causes of canceled request contexts.
+// These errors are the causes of canceled request contexts.
 var (
 	errDropped       = errors.New("lwtest: the connection was dropped")
 	errWatchesClosed = errors.New("lwtest: the watches were closed")
@@ -21,7 +21,7 @@ type inflight struct {
 }
 
 // begin registers a request. The returned context is canceled when the client disconnects or when the server cancels
-// the request. In the second case, the cause is one of the errors above.
+// the request. If the server cancels it, the cause is one of the errors above.
 func (s *Server) begin(r *http.Request, request Request) (ctx context.Context, end func()) {
 	ctx, cancel := context.WithCancelCause(r.Context())
 	in := &inflight{request: request, cancel: cancel}
@@ -53,13 +53,13 @@ func (s *Server) underWay() []*inflight {
 	return slices.Collect(maps.Keys(s.inflight))
 }
 
-// wrote compacts the history after a write and wakes the watches. The caller must hold s.mu.
+// wrote compacts the history and wakes the watches. It must be called after each write. The caller must hold s.mu.
 func (s *Server) wrote() {
 	s.log.Compact(s.log.Revision() - s.opts.History)
 	s.wake()
 }
 
-// wake wakes all goroutines that are blocked until a change. The caller must hold s.mu.
+// wake wakes all goroutines that wait for a change. The caller must hold s.mu.
 func (s *Server) wake() {
 	close(s.changed)
 	s.changed = make(chan struct{})

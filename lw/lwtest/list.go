@@ -19,7 +19,7 @@ import (
 // query is a LIST or WATCH request with valid parameters.
 type query struct {
 	res      *Resource
-	prefix   string // key prefix: the namespace
+	prefix   string // prefix of all keys in the namespace
 	selector selector
 	form     form
 	tables   *tables // nil unless the form is Table
@@ -50,8 +50,8 @@ func newQuery(res *Resource, namespace string, form form, values url.Values) (*q
 type page struct {
 	revision  int64
 	objects   []*object
-	proceed   string // continue token
-	remaining *int   // nil with a selector
+	proceed   string // continue token of the next page, or ""
+	remaining *int   // number of remaining objects; nil with a selector
 }
 
 func (s *Server) list(ctx context.Context, q *query) (*page, error) {
@@ -83,7 +83,7 @@ func (s *Server) list(ctx context.Context, q *query) (*page, error) {
 	return s.read(q, 0, "", limit)
 }
 
-// proceed returns the page of a continue token.
+// proceed returns the page that a continue token selects.
 func (s *Server) proceed(q *query, token string, limit int) (*page, error) {
 	if v := q.get("resourceVersion"); v != "" && v != "0" {
 		return nil, badRequest("specifying resource version is not allowed when using continue")
@@ -104,7 +104,7 @@ func (s *Server) proceed(q *query, token string, limit int) (*page, error) {
 	return p, err
 }
 
-// read returns a page that starts at the key start. Revision 0 means the latest revision.
+// read returns the page of objects whose key is start or greater. Revision 0 means the latest revision.
 func (s *Server) read(q *query, revision int64, start string, limit int) (*page, error) {
 	s.mu.Lock()
 	current := s.log.Revision()
@@ -139,7 +139,7 @@ func (s *Server) read(q *query, revision int64, start string, limit int) (*page,
 // continueToken is the content of a continue parameter, encoded as JSON in base64.
 type continueToken struct {
 	APIVersion string `json:"v"`
-	Revision   int64  `json:"rv"` // -1: the latest revision
+	Revision   int64  `json:"rv"` // -1 means the latest revision
 	Start      string `json:"start"`
 }
 

@@ -151,7 +151,7 @@ func TestListsAtAResourceVersion(t *testing.T) {
 		{"resourceVersion=2&resourceVersionMatch=NotOlderThan&limit=1", 200, "5", 1, ""},
 		{"resourceVersion=3&resourceVersionMatch=Exact", 200, "3", 2, ""},
 		{"resourceVersion=4&resourceVersionMatch=Exact", 200, "4", 3, ""},
-		{"resourceVersion=4&limit=1", 200, "4", 1, ""}, // a limit implies Exact
+		{"resourceVersion=4&limit=1", 200, "4", 1, ""}, // with a limit, resourceVersionMatch defaults to Exact
 		{"resourceVersion=2&resourceVersionMatch=Exact", 410, "", 0, "The resourceVersion for the provided list is too old."},
 		{"resourceVersion=2&limit=1", 410, "", 0, "too old"},
 		{"resourceVersion=99", 504, "", 0, "Timeout: Too large resource version: 99, current: 5"},

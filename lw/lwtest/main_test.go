@@ -46,7 +46,8 @@ func TestForbiddenImports(t *testing.T) {
 	}
 }
 
-// The server must not share code with the client. Otherwise tests could not detect a mistake that both make.
+// The server must not share code with the client. Otherwise a mistake in shared code would affect both the server and
+// the client, and no test could detect it.
 func TestImportsOnlyStatusAndObjectFromClient(t *testing.T) {
 	files, err := filepath.Glob("*.go")
 	require.NoError(t, err)

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// manage updates metadata.managedFields. Each manager owns the fields that it changed last. manage compares fields two
-// levels deep.
+// manage updates metadata.managedFields of f. Each manager owns the fields that it changed last. manage compares fields
+// two levels deep.
 func manage(res *Resource, old, f fields, manager string, now string) {
 	meta := f["metadata"].(fields)
 	present, changed := owned(f, nil), owned(f, old)

@@ -142,7 +142,7 @@ func encodeOrdered(f fields, first []string) []byte {
 	return b.Bytes()
 }
 
-// ordered returns the keys of f: first the keys in first, then the others, sorted.
+// ordered returns the keys of f: the keys that are in first, in that order, and then all other keys, sorted.
 func ordered(f fields, first []string) []string {
 	keys := make([]string, 0, len(f))
 	for _, key := range first {
@@ -169,7 +169,7 @@ func marshal(v any) []byte {
 	return data
 }
 
-// decode returns a copy of the fields that the caller may change.
+// decode returns the decoded fields of the object. The caller may modify them.
 func (o *object) decode() fields { return mustDecode(o.item) }
 
 // withVersion returns the object with a different resourceVersion. A DELETED event contains such an object: the old
@@ -184,7 +184,7 @@ func (o *object) withVersion(res *Resource, revision int64) *object {
 	return changed
 }
 
-// whole returns the object encoded with kind and apiVersion, as in GET responses and watch events.
+// whole returns the encoded object with kind and apiVersion, as in GET responses and watch events.
 func (o *object) whole(res *Resource) []byte {
 	if !res.builtin {
 		return o.item

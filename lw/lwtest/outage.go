@@ -38,7 +38,8 @@ func (s *Server) StallWatches(stall bool) {
 // DropConnections resets all open connections. The server accepts new connections immediately. If the server runs
 // behind another listener, idle connections stay open.
 func (s *Server) DropConnections() {
-	// Collect everything first: a client may reconnect during the loop, and its new connection must stay open.
+	// First collect all requests and connections. A client may reconnect during the loop, and its new connection must
+	// stay open.
 	requests := s.underWay()
 	var conns []net.Conn
 	s.conns.Range(func(conn, _ any) bool {

@@ -31,7 +31,7 @@ func TestCompactionKeepsCurrentWatches(t *testing.T) {
 
 func TestHistoryLimitsLog(t *testing.T) {
 	s := start(t, &Options{History: 2})
-	fill(t, s, 5) // revisions 2 to 6
+	fill(t, s, 5) // writes revisions 2 to 6
 	w := openWatch(t, s.URL+watchConfigMaps+"&resourceVersion=3")
 	require.Equal(t, "too old resource version: 3 (4)", w.next().Object.Message)
 	openWatch(t, s.URL+watchConfigMaps+"&resourceVersion=4").expect("ADDED cm-4", "ADDED cm-5")

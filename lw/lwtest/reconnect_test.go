@@ -10,14 +10,14 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// client-go reconnects within microseconds. Without the fix, one attempt in fifty reached a server that had not
-// finished stopping, so the tests make many attempts.
+// client-go reconnects within microseconds. Before this bug was fixed, one attempt in fifty reached a server that had
+// not finished stopping, so the tests make many attempts.
 const attempts = 300
 
 func TestStopRefusesImmediateReconnects(t *testing.T) {
 	s := start(t, nil)
 	for range attempts {
-		conn, err := net.Dial("tcp", s.addr) // faster than an HTTP client
+		conn, err := net.Dial("tcp", s.addr) // a plain connection is faster than an HTTP client
 		require.NoError(t, err)
 		_, err = io.WriteString(conn, "GET "+watchConfigMaps+" HTTP/1.1\r\nHost: a\r\n\r\n")
 		require.NoError(t, err)

@@ -23,7 +23,9 @@ type route struct {
 // find returns the route for the path and method of a request. It supports these paths below /api/v1 and
 // /apis/GROUP/VERSION:
 //
-//	/PLURAL[/NAME]\n	/namespaces/NAMESPACE/PLURAL[/NAME]\n	/namespaces/NAMESPACE/pods/NAME/binding
+//	/PLURAL[/NAME]
+//	/namespaces/NAMESPACE/PLURAL[/NAME]
+//	/namespaces/NAMESPACE/pods/NAME/binding
 func (s *Server) find(r *http.Request) route {
 	rt, rest, ok := splitGroup(r.URL.Path)
 	if !ok {
@@ -58,7 +60,8 @@ func (s *Server) find(r *http.Request) route {
 	return rt
 }
 
-// splitGroup splits a path after /api/VERSION or /apis/GROUP/VERSION.
+// splitGroup splits a path that begins with /api/VERSION or /apis/GROUP/VERSION. It returns a route with the group and
+// the version, and the remaining segments of the path.
 func splitGroup(path string) (rt route, rest []string, ok bool) {
 	parts := strings.Split(strings.Trim(path, "/"), "/")
 	switch {

@@ -89,7 +89,8 @@ func (o *object) text(path string) string {
 	return parsed.Get(path).String()
 }
 
-// fieldTerms returns the terms of a selector, which unescaped commas separate. It omits empty terms.
+// fieldTerms returns the terms of a selector. Commas without a backslash separate the terms. fieldTerms omits empty
+// terms.
 func fieldTerms(text string) (terms []string) {
 	start, escaped := 0, false
 	for i, c := range text + "," {

@@ -27,13 +27,13 @@ type Options struct {
 	// ForbiddenTokens lists the bearer tokens of a user without permissions. Their requests are rejected with 403.
 	ForbiddenTokens []string
 	// AllowedOrigins lists the origins whose web pages may use fetch, for example "http://127.0.0.1:8080". By default,
-	// there are none. WebSockets may come from any origin.
+	// no origin is allowed. WebSockets may come from any origin.
 	AllowedOrigins []string
 	// BookmarkInterval is the time between the bookmarks of a watch. The default is one minute.
 	BookmarkInterval time.Duration
 	// NoStreamingLists rejects sendInitialEvents, like servers before Kubernetes 1.32.
 	NoStreamingLists bool
-	// History is how many revisions the server keeps. Older ones are compacted. The default is 100,000.
+	// History is how many revisions the server keeps. Older revisions are compacted. The default is 100,000.
 	History int64
 
 	freshnessWait time.Duration // how long a request waits for a future resourceVersion before it fails
@@ -51,7 +51,7 @@ type Server struct {
 	mu        sync.Mutex
 	log       *revlog.Log[*object]
 	resources []*Resource
-	changed   chan struct{} // closed and replaced when the log or stalled changes
+	changed   chan struct{} // is closed and replaced when the field log or the field stalled changes
 	stalled   bool
 	down      bool
 	inflight  map[*inflight]struct{}
@@ -61,7 +61,7 @@ type Server struct {
 
 	compresses atomic.Bool // whether to gzip streaming lists
 
-	conns   sync.Map // keys are the net.Conns of the server's own listener and of all WebSockets
+	conns   sync.Map // the keys are the net.Conns of the server's own listener and of all WebSockets
 	serving sync.WaitGroup
 }
 
@@ -90,7 +90,7 @@ func Start(opts *Options) (*Server, error) {
 	return s, nil
 }
 
-// addResources adds the built-in resources, or those of the options.
+// addResources adds the resources of the options, or by default the built-in resources.
 func (s *Server) addResources() {
 	own := builtins()
 	for i := range own {

@@ -11,11 +11,11 @@ import (
 // apiStatus is a Status response. Within this package it is also an error. Zero fields are omitted from the JSON.
 type apiStatus struct {
 	Code    int    // HTTP status code
-	Reason  string // "Expired", "NotFound", …
+	Reason  string // for example "Expired" or "NotFound"
 	Message string
 	Details *apiDetails
 
-	proceed string // metadata.continue
+	proceed string // continue token for metadata.continue
 }
 
 // apiDetails is the machine-readable part of a status.
@@ -28,7 +28,7 @@ type apiDetails struct {
 	RetryAfterSeconds int        `json:"retryAfterSeconds,omitempty"`
 }
 
-// apiCause is one cause in apiDetails.
+// apiCause is an element of the causes in apiDetails.
 type apiCause struct {
 	Reason  string `json:"reason,omitempty"`
 	Message string `json:"message,omitempty"`

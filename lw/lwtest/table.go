@@ -10,12 +10,13 @@ import (
 	"time"
 )
 
-// Column is a Table column after the name, like an additional printer column of a CustomResourceDefinition.
+// Column is a Table column that follows the name column. It corresponds to an additional printer column of a
+// CustomResourceDefinition.
 type Column struct {
 	Name     string // for example "Replicas"
 	Type     string // "string" (default), "integer", "date" (shown as an age), …
 	Path     string // field path, for example ".spec.replicas"
-	Priority int    // above 0: kubectl shows the column only with -o wide
+	Priority int    // if greater than zero, kubectl shows the column only with -o wide
 }
 
 // ageColumn is the default column of a resource.
@@ -72,9 +73,9 @@ func (t *tables) encode(meta []byte, objects ...[]byte) []byte {
 	return b.Bytes()
 }
 
-// object returns an encoded Table with one object.
+// object returns an encoded Table with the object o as its only row.
 func (t *tables) object(o []byte) []byte {
-	meta, _ := metadata(mustDecode(o)) // always present
+	meta, _ := metadata(mustDecode(o)) // an encoded object always has metadata
 	return t.encode(marshal(fields{"resourceVersion": text(meta, "resourceVersion")}), o)
 }
 
@@ -110,7 +111,7 @@ func (t *tables) definitions() []byte {
 
 func (t *tables) cells(o []byte) []any {
 	f := mustDecode(o)
-	meta, _ := metadata(f) // always present
+	meta, _ := metadata(f) // an encoded object always has metadata
 	cells := []any{text(meta, "name")}
 	for _, c := range t.columns() {
 		value := at(f, c.Path)

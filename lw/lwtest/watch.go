@@ -20,19 +20,19 @@ type watch struct {
 	server    *Server
 	from      int64 // resourceVersion to start from
 	initial   bool  // start with the current state
-	streaming bool  // for a streaming list: wait for revision from, and send the initial-events-end bookmark
+	streaming bool  // for a streaming list: first reach revision from, and send the initial-events-end bookmark
 	bookmarks bool
 	deadline  time.Time
 
 	state  []revlog.Entry[*object] // initial state at the cursor's revision
 	cursor *revlog.Cursor[*object]
-	failed *apiStatus // sent as an ERROR event
+	failed *apiStatus // sent to the client as an ERROR event
 }
 
-// batchSize limits the number of events that a watch holds in memory. The rest stay in the log.
+// batchSize limits the number of events that a watch holds in memory. The log holds all later events.
 const batchSize = 64
 
-// newWatch opens a watch. The watch includes every event after newWatch returns.
+// newWatch opens a watch. The watch reports every event that happens after newWatch returns.
 func (s *Server) newWatch(ctx context.Context, q *query) (*watch, error) {
 	if err := validateWatch(q, !s.opts.NoStreamingLists); err != nil {
 		return nil, err
@@ -59,7 +59,7 @@ func (s *Server) newWatch(ctx context.Context, q *query) (*watch, error) {
 	return w, nil
 }
 
-// open sets the cursor and, if the watch starts with it, the initial state.
+// open sets the cursor. If the watch starts with the current state, open also reads that state.
 func (w *watch) open(ctx context.Context) error {
 	if w.streaming {
 		if err := w.server.waitFor(ctx, w.from); err != nil {
@@ -171,7 +171,7 @@ func (w *watch) read() (frames [][]byte, changed <-chan struct{}, err error) {
 // beforeDeadline is the time between the last bookmark and the deadline of a watch.
 const beforeDeadline = 1400 * time.Millisecond
 
-// afterBookmark returns the time of the next bookmark if a bookmark is sent at now.
+// afterBookmark returns when to send the next bookmark after a bookmark at the time now.
 func (w *watch) afterBookmark(now time.Time) time.Time {
 	next := now.Add(w.server.opts.BookmarkInterval)
 	if last := w.deadline.Add(-beforeDeadline); last.After(now) && last.Before(next) {

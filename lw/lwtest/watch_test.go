@@ -57,7 +57,7 @@ func TestWatchHeadersAreSentImmediately(t *testing.T) {
 }
 
 func TestWatchStartsAtItsResourceVersion(t *testing.T) {
-	tests := map[string][]string{ // after fill(3), an update of cm-1 and a deletion of cm-2
+	tests := map[string][]string{ // maps parameters to the events of a watch that opens after fill(3), an update of cm-1 and a deletion of cm-2
 		"":                                    {"ADDED cm-1", "ADDED cm-3"},
 		"resourceVersion=0":                   {"ADDED cm-1", "ADDED cm-3"},
 		"resourceVersion=2":                   {"ADDED cm-2", "ADDED cm-3", "MODIFIED cm-1", "DELETED cm-2"},
@@ -314,7 +314,7 @@ func TestDeletingAResourceEndsItsWatches(t *testing.T) {
 	require.Equal(t, "404 page not found\n", get(t, url).Body)
 	fill(t, s, 1)
 	other.expect("ADDED cm-1")
-	s.RemoveResource("things.example.com") // has no effect
+	s.RemoveResource("things.example.com") // the name is now unknown, so the call has no effect
 }
 
 func FuzzListOptions(f *testing.F) {

@@ -129,7 +129,7 @@ func TestReleasesClosedWebSockets(t *testing.T) {
 // narrow is a listener whose connections have a small send buffer.
 type narrow struct {
 	net.Listener
-	full chan struct{} // closed before a write that will block
+	full chan struct{} // is closed before a write that will block
 }
 
 func (n *narrow) Accept() (net.Conn, error) {
@@ -193,7 +193,7 @@ func TestWebSocketsOpenedDuringStopAreClosed(t *testing.T) {
 			close(stopped)
 		}()
 		<-r.Context().Done()
-		next.ServeHTTP(w, r.WithContext(context.WithoutCancel(r.Context()))) // the handler cannot see the cancellation
+		next.ServeHTTP(w, r.WithContext(context.WithoutCancel(r.Context()))) // the context hides the cancellation from the handler
 	})
 	require.True(t, cut(endOf(t, openSocket(t, front.URL+watchConfigMaps))))
 	<-stopped

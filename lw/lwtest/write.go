@@ -47,7 +47,7 @@ func (s *Server) create(res *Resource, namespace string, f fields, manager strin
 	return o, nil
 }
 
-// update replaces an object with the result of change. If change modifies nothing, update does not write, like
+// update replaces an object with the result of change. If change modifies nothing, update writes nothing, like
 // kube-apiserver.
 func (s *Server) update(res *Resource, namespace, name string, manager string, change func(old *object) fields) (*object, error) {
 	s.mu.Lock()
@@ -106,8 +106,8 @@ func (s *Server) remove(res *Resource, namespace, name, uid string, revision int
 	return last, nil
 }
 
-// accept returns an object from a client after validating it and setting its kind, apiVersion, name and namespace. The
-// name is empty for a new object.
+// accept validates an object from a client and returns it in the form that the server stores. The argument name is
+// empty for a new object.
 func (s *Server) accept(res *Resource, f fields, namespace, name string) (fields, error) {
 	if kind := text(f, "kind"); kind != "" && kind != res.Kind {
 		return nil, badRequest("the kind in the data (%s) does not match the expected kind (%s)", kind, res.Kind)
@@ -199,7 +199,7 @@ func sameSpec(a, b fields) bool {
 	return true
 }
 
-// encodeNext returns an object encoded at the revision of the next write. The caller must hold s.mu.
+// encodeNext returns the encoded object with the revision of the next write. The caller must hold s.mu.
 func (s *Server) encodeNext(res *Resource, f fields) (*object, error) {
 	f["metadata"].(fields)["resourceVersion"] = strconv.FormatInt(s.log.Revision()+1, 10)
 	o, err := encodeObject(res, f)

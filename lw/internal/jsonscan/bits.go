@@ -7,11 +7,11 @@ import (
 )
 
 // The functions in this file process eight bytes at once. The first byte of the text is the lowest byte of a word. A
-// mask has the high bit set in each byte that matches.
+// mask is a word in which the high bit marks each matching byte.
 const (
-	ones  = 0x0101010101010101 // ones*c is a word of eight bytes c
+	ones  = 0x0101010101010101 // ones*c is a word whose eight bytes are all c
 	highs = 0x8080808080808080 // the high bit of each byte
-	lows  = 0x7f7f7f7f7f7f7f7f // the other bits
+	lows  = 0x7f7f7f7f7f7f7f7f // all bits of each byte except the high bit
 )
 
 // load returns the eight bytes of b that begin at i. It panics if b is too short.
@@ -24,8 +24,8 @@ func indexOf(mask uint64) int { return bits.TrailingZeros64(mask) >> 3 }
 // characters. Only the first marked byte is reliable.
 //
 // The subtraction x - ones*c sets the high bit of each byte below c. It may also change the bytes above such a byte, so
-// the mask is right only up to the first one. &^x excludes bytes whose high bit was set before. XOR with 2 swaps the
-// quote (0x22) and the space (0x20). After that, the quote and the control characters are the bytes below 0x21. XOR
+// the mask is right only up to the first such byte. &^x excludes bytes whose high bit was set before. XOR with 2 swaps
+// the quote (0x22) and the space (0x20). After that, the quote and the control characters are the bytes below 0x21. XOR
 // with the backslash turns a backslash into zero, which is the only byte below 1.
 func special(x uint64) uint64 {
 	slash := x ^ ones*'\\'
@@ -47,7 +47,7 @@ func indexOf16(first, second uint64) int {
 	return indexOf(first)
 }
 
-// pair returns two bytes of b as a little-endian number.
+// pair returns the two bytes of b that begin at i, as a little-endian number.
 func pair(b []byte, i int) uint16 {
 	w := b[i : i+2 : i+2]
 	return uint16(w[0]) | uint16(w[1])<<8

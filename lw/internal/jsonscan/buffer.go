@@ -7,16 +7,16 @@ const (
 	// position without checking the length. The end of the data looks like a byte that cannot occur in JSON.
 	pad = 32
 
-	idleBuffer   = 512      // for an idle stream; large enough for a bookmark event
-	streamBuffer = 64 << 10 // for a stream that is receiving data
-	largeBuffer  = 1 << 20  // a larger buffer is replaced after its large frame
+	idleBuffer   = 512      // size of the buffer of an idle stream, large enough for a bookmark event
+	streamBuffer = 64 << 10 // size of the buffer of a stream that is receiving data
+	largeBuffer  = 1 << 20  // a buffer above this size is replaced after its large frame
 )
 
 // buffer holds the part of a stream that is being scanned. The owner advances pos, and fill appends data. fill may move
 // the data, so it invalidates positions relative to data[0]. Positions relative to mark stay valid.
 type buffer struct {
 	src  io.Reader
-	data []byte // data[:end] contains data, followed by pad zero bytes
+	data []byte // data[:end] holds the bytes that were read; the next pad bytes are zero
 	idle []byte // used as data while there is nothing to scan
 	end  int
 	pos  int   // position of the next byte
@@ -46,7 +46,7 @@ func (b *buffer) fill() bool {
 	for range 100 {
 		n, err := b.src.Read(b.data[b.end : len(b.data)-pad])
 		b.end += n
-		clear(b.data[b.end : b.end+pad]) // an io.Reader may use all of its argument as scratch space
+		clear(b.data[b.end : b.end+pad]) // a Read method may use its whole argument as scratch space
 		b.srcErr = err
 		if n > 0 {
 			return true
@@ -100,7 +100,7 @@ func (b *buffer) wantedSize(kept int, full bool) int {
 		return streamBuffer
 	case full && kept > size/2:
 		return 2 * size
-	case full && size > largeBuffer && kept < streamBuffer/2: // a large frame has passed
+	case full && size > largeBuffer && kept < streamBuffer/2: // the large frame has been consumed
 		return streamBuffer
 	default:
 		return size

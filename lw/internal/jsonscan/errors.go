@@ -23,7 +23,7 @@ func (e *SyntaxError) Unwrap() error { return e.Err }
 // LimitError reports a frame that is larger than the limit.
 type LimitError struct {
 	Offset int64 // byte offset of the frame in the stream
-	Limit  int   // in bytes
+	Limit  int   // size limit of a frame, in bytes
 }
 
 func (e *LimitError) Error() string {
@@ -42,8 +42,8 @@ func (r *Reader) Fail(err error) bool {
 	return false
 }
 
-// Expected records that the next byte is unexpected. If there is no next byte, it records the reason instead: the
-// limit, the end of the stream or an error of the source. It returns false.
+// Expected records that the next byte is not the expected syntax. If there is no next byte, it records the reason
+// instead: the size limit, the end of the stream or an error of the source. It returns false.
 func (r *Reader) Expected(expected string) bool {
 	e := &SyntaxError{Offset: r.base + int64(r.pos), Expected: expected}
 	switch {

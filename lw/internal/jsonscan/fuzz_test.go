@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// chunks is a source that returns text in chunks. It cycles through cuts for their sizes.
+// chunks is a reader that returns text in chunks. The bytes of cuts determine the sizes of the chunks, in a cycle.
 type chunks struct {
 	text, cuts string
 	reads      int
@@ -82,10 +82,11 @@ func (w *walker) text(start int) {
 	}
 }
 
-// valid returns text with invalid UTF-8 replaced by U+FFFD, like encoding/json.
+// valid returns text with invalid UTF-8 replaced by U+FFFD, as encoding/json does.
 func valid(text []byte) string { return string([]rune(string(text))) }
 
-// walk returns the frames, tokens and error that a Reader reads from a stream. readReference is its reference.
+// walk returns the frames, tokens and error that a Reader reads from a stream. The tests compare them with the results
+// of readReference.
 func walk(src io.Reader, skipFrom int) (frames, tokens []string, err error) {
 	r := New(src, testLimit)
 	defer r.Release()

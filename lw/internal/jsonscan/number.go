@@ -1,6 +1,6 @@
 package jsonscan
 
-// skipScalar steps over the number or literal that begins with c.
+// skipScalar steps over the number or literal whose first byte is c.
 func (r *Reader) skipScalar(c byte) {
 	switch {
 	case c == 't':

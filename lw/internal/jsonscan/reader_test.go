@@ -47,7 +47,7 @@ func TestLimitsNesting(t *testing.T) {
 	require.NoError(t, skipText("["+strings.Repeat(nested(100)+",", 20)+"1]"), "siblings do not add to the depth")
 }
 
-// The depths include the maximum depth of one call of skip.
+// The tested depths include the maximum depth of one call of skip.
 func TestBracketsMustMatch(t *testing.T) {
 	for _, levels := range []int{1, 2, mostOpen - 1, mostOpen, mostOpen + 1, 63, 64, 65, 126, 127, 190, maxDepth} {
 		for _, inner := range []string{`{}`, `[]`, `1`, ` { } `} {
@@ -142,7 +142,7 @@ func TestStreamsDoNotShareBuffers(t *testing.T) {
 		}
 	}
 	one, other := stream("one"), stream("other")
-	for range 2000 { // needs many buffers
+	for range 2000 { // these frames fill many buffers
 		one()
 	}
 	for range 2000 {

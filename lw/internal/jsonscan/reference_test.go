@@ -5,13 +5,13 @@ import (
 	"strings"
 )
 
-// reference reads JSON byte by byte according to RFC 8259. It panics with a failure.
+// reference reads JSON byte by byte according to RFC 8259. At the first error, it panics with a failure.
 type reference struct {
 	text     string
 	pos      int
 	depth    int
 	skipFrom int      // a value at this depth or deeper counts as one token
-	tokens   []string // in the order of the text
+	tokens   []string // tokens in the order of the text
 }
 
 // failure is the offset of the first invalid byte, or the length of a truncated text.
@@ -45,7 +45,7 @@ func (r *reference) next() byte {
 
 func (r *reference) fail() { panic(failure(r.pos)) }
 
-// accept steps over the next byte if it is one of set.
+// accept steps over the next byte if set contains it, and reports whether it did.
 func (r *reference) accept(set string) bool {
 	if r.pos == len(r.text) || !strings.Contains(set, r.text[r.pos:r.pos+1]) {
 		return false
@@ -71,7 +71,7 @@ func (r *reference) token(seen bool, text string) {
 	}
 }
 
-// value reads a value. If seen is set, it records the parts as tokens.
+// value reads a value. If seen is true, it records the tokens of the value.
 func (r *reference) value(seen bool) {
 	start := r.pos
 	whole := seen && r.depth >= r.skipFrom

@@ -2,26 +2,26 @@ package jsonscan
 
 import "math/bits"
 
-// nesting is a stack of open brackets. The innermost is the lowest bit: 1 for an object, 0 for an array. The two bits
-// above the outermost bracket are 10.
+// nesting is a stack of open brackets. The lowest bit is the innermost bracket: 1 for an object, 0 for an array. The
+// two bits above the outermost bracket are 10.
 type nesting uint64
 
 const (
-	outermost nesting = 2  // no bracket is open
-	inObject  nesting = 1  // the lowest bit
+	outermost nesting = 2  // an empty stack, in which no bracket is open
+	inObject  nesting = 1  // the lowest bit, which is set if the innermost bracket is an object
 	mostOpen          = 62 // the capacity of the stack
 )
 
 // levels returns the number of open brackets.
 func (n nesting) levels() int { return bits.Len64(uint64(n)) - 2 }
 
-// closing returns the bracket that closes the innermost object or array. '}' and ']' differ in one bit.
+// closing returns the bracket that closes the innermost object or array. The codes of '}' and ']' differ in one bit.
 func (n nesting) closing() byte { return ']' | byte(n&inObject)<<5 }
 
-// enter adds a bracket. '{' and '[' differ in the same bit.
+// enter adds a bracket. The codes of '{' and '[' differ in the same bit as those of '}' and ']'.
 func (n nesting) enter(opening byte) nesting { return n<<1 | nesting(opening>>5)&inObject }
 
-// leave steps over closing brackets at i.
+// leave steps over the matching closing brackets at i. It returns the brackets that remain open and the new position.
 func (n nesting) leave(b []byte, i int) (nesting, int) {
 	for n != outermost && b[i] == n.closing() {
 		i++
@@ -38,8 +38,8 @@ func (r *Reader) SkipValue() {
 }
 
 // skip is the hot path of the library. It handles common bytes itself, with its state in local variables. Methods
-// handle other bytes and return the data and the position, because they may refill the buffer. After an error they
-// return the position of a zero byte, and toComma ends the loop.
+// handle the remaining bytes and return the data and the position, because they may refill the buffer. After an error
+// they return the position of a zero byte, and toComma ends the loop.
 //
 // skip reads member names in steps of sixteen bytes and other strings in a first step of eight bytes. Most of them end
 // within one step, so the branches are well predicted.
@@ -95,14 +95,14 @@ func (r *Reader) resume() ([]byte, int) {
 	return r.data, r.pos
 }
 
-// toNext steps over white space at i.
+// toNext steps over white space at i and returns the data and the new position.
 func (r *Reader) toNext(i int) ([]byte, int) {
 	r.pos = i
 	r.Next()
 	return r.resume()
 }
 
-// skipSpace does the same as toNext, but is faster for text without white space.
+// skipSpace returns the same result as toNext, but is faster for text without white space.
 func (r *Reader) skipSpace(b []byte, i int) ([]byte, int) {
 	if b[i] > ' ' {
 		return b, i
@@ -110,7 +110,8 @@ func (r *Reader) skipSpace(b []byte, i int) ([]byte, int) {
 	return r.toNext(i)
 }
 
-// toQuote moves to the closing quote of a string. i is the result of plainEnd, but not a quote.
+// toQuote returns the data and the position of the closing quote of a string. i is the result of plainEnd, but not the
+// position of a quote.
 func (r *Reader) toQuote(i int) ([]byte, int) {
 	r.pos = i
 	r.finishString()

@@ -1,6 +1,6 @@
 package jsonscan
 
-// Open enters an object ('{') or an array ('['). It reports whether there is a first member or element.
+// Open enters an object ('{') or an array ('['). It reports whether the object or array has a first member or element.
 func (r *Reader) Open(opening byte, expected string) bool {
 	if !r.take(opening, expected) || !r.push(opening == '{') {
 		return false
@@ -13,7 +13,8 @@ func (r *Reader) Open(opening byte, expected string) bool {
 	return true
 }
 
-// More steps to the next member or element. After the last one it steps over the closing bracket and returns false.
+// More steps to the next member or element. After the last member or element, it steps over the closing bracket and
+// returns false.
 func (r *Reader) More() bool {
 	if r.err != nil {
 		return false
@@ -34,7 +35,7 @@ func (r *Reader) More() bool {
 	return r.expectedNext(closing == '}')
 }
 
-// take steps over c. If the next byte is not c, it records an error and returns false.
+// take steps over the byte c. If the next byte is not c, it records an error and returns false.
 func (r *Reader) take(c byte, expected string) bool {
 	if r.err != nil {
 		return false

@@ -6,7 +6,7 @@ import (
 )
 
 // Unescape appends to dst the content of a JSON string. text is the part between the quotes and must be valid. Lone
-// surrogates and invalid UTF-8 become U+FFFD, like in encoding/json.
+// surrogates and invalid UTF-8 become U+FFFD, as in encoding/json.
 func Unescape(dst, text []byte) []byte {
 	for i := 0; i < len(text); {
 		switch c := text[i]; {

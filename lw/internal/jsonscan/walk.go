@@ -24,7 +24,7 @@ func ValueEnd(text string, i int) int {
 	return i
 }
 
-// SkipSpace returns the first position at or after i without white space. The text must be valid.
+// SkipSpace returns the first position at or after i that is not white space. The text must be valid.
 func SkipSpace(text string, i int) int {
 	for i < len(text) && text[i] <= ' ' {
 		i++
@@ -34,11 +34,11 @@ func SkipSpace(text string, i int) int {
 
 func isDelimiter(c byte) bool { return c <= ' ' || c == ',' || c == '}' || c == ']' || c == ':' }
 
-// bracketEnd returns the position after the bracket that matches the one before i. The text must be valid. Indexes call
-// it for each object that arrives, so it processes eight bytes at once, except near backslashes.
+// bracketEnd returns the position after the bracket that matches the opening bracket before i. The text must be valid.
+// Indexes call it for each object that arrives, so it processes eight bytes at once, except near backslashes.
 func bracketEnd(text string, i int) int {
-	b := unsafe.Slice(unsafe.StringData(text), len(text)) // never written, because b and text share memory
-	open, inside := 1, uint64(0)                          // inside is all ones within a string, and otherwise zero
+	b := unsafe.Slice(unsafe.StringData(text), len(text)) // must not be modified, because b and text share memory
+	open, inside := 1, uint64(0)                          // all bits of inside are one within a string, and zero outside
 	for {
 		for ; i+8 <= len(b); i += 8 {
 			x := load(b, i)

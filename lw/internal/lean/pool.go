@@ -4,5 +4,5 @@ package lean
 
 import "sync"
 
-// Pool is [sync.Pool].
+// Pool is an alias of [sync.Pool].
 type Pool = sync.Pool

@@ -1,6 +1,6 @@
 package lean
 
-// Pool is [sync.Pool] for a single-threaded module. It keeps at most one value. It saves 3.2 kB.
+// Pool replaces [sync.Pool] in a single-threaded module. It keeps at most one value. It saves 3.2 kB.
 type Pool struct {
 	New  func() any
 	kept any
@@ -15,5 +15,5 @@ func (p *Pool) Get() any {
 	return x
 }
 
-// Put keeps a value.
+// Put keeps a value, which replaces the kept value.
 func (p *Pool) Put(x any) { p.kept = x }

@@ -13,7 +13,7 @@ const (
 // Field is one field of a message. Positions are relative to the first byte of the message.
 type Field struct {
 	Number int
-	Type   int    // Bytes or another wire type
+	Type   int    // wire type: Bytes or another constant of this package
 	Start  int    // position of the tag
 	Value  int    // position of the content, after the length
 	End    int    // position after the value

@@ -9,7 +9,7 @@ import (
 
 const (
 	readAhead   = 1 << 10  // buffer size for lengths and tags between frames, in bytes
-	pooledFrame = 64 << 10 // larger buffers are not pooled
+	pooledFrame = 64 << 10 // buffers above this size are not pooled
 )
 
 var frames = sync.Pool{New: func() any { return new([pooledFrame]byte) }}
@@ -17,7 +17,7 @@ var frames = sync.Pool{New: func() any { return new([pooledFrame]byte) }}
 // LimitError reports a frame that is larger than the limit.
 type LimitError struct {
 	Offset int64 // byte offset of the frame in the stream
-	Limit  int   // in bytes
+	Limit  int   // size limit of a frame, in bytes
 }
 
 func (e *LimitError) Error() string {
@@ -34,7 +34,7 @@ var ErrVarint = errors.New("a varint is longer than 64 bits")
 // frame, it holds no frame buffer.
 type Reader struct {
 	src    io.Reader
-	ahead  []byte // unread bytes of buffer
+	ahead  []byte // bytes of buffer that were not returned yet
 	buffer [readAhead]byte
 	offset int64
 	limit  int
@@ -89,7 +89,7 @@ func (r *Reader) fill() error {
 	return io.ErrNoProgress
 }
 
-// Byte reads one byte.
+// Byte reads one byte and returns it.
 func (r *Reader) Byte() byte {
 	if r.err != nil {
 		return 0
@@ -104,7 +104,7 @@ func (r *Reader) Byte() byte {
 	return b
 }
 
-// Uvarint reads a varint.
+// Uvarint reads a varint and returns its value.
 func (r *Reader) Uvarint() (v uint64) {
 	for shift := 0; shift < 64; shift += 7 {
 		b := r.Byte()
@@ -123,7 +123,7 @@ func (r *Reader) Uvarint() (v uint64) {
 	return 0
 }
 
-// Uint32 reads four bytes in big-endian order.
+// Uint32 reads four bytes and returns them as a big-endian number.
 func (r *Reader) Uint32() (v uint32) {
 	for range 4 {
 		v = v<<8 | uint32(r.Byte())
@@ -199,7 +199,7 @@ func (r *Reader) readFull(p []byte) (n int, err error) {
 	return n, err
 }
 
-// cut records that the stream ended within a frame.
+// cut records an error of the source within a frame. A clean end becomes ErrTruncated.
 func (r *Reader) cut(err error) {
 	if err == io.EOF {
 		err = ErrTruncated
