@@ -43,8 +43,8 @@ type buffers struct{ raw, packed, decompressed []byte }
 
 var bufferPool = sync.Pool{New: func() any { return new(buffers) }}
 
-// compress compresses a text into w.packed and verifies the result, because a fault of the compressor must not corrupt
-// an object. It returns false if the text should be stored uncompressed.
+// compress compresses text into w.packed and verifies the result, because a fault of the compressor must not corrupt an
+// object. It returns false if text should be stored uncompressed.
 func (w *buffers) compress(by *compressor, text string) bool {
 	w.raw = append(w.raw[:0], text...)
 	w.packed = by.encoder.EncodeAll(w.raw, w.packed[:0])
