@@ -172,7 +172,7 @@ const (
 	tookItem    takeResult = iota
 	queueEmpty             // may receive items later
 	queueClosed            // closed and empty
-	parked                 // empty; the goroutine must end, and the next item starts another one
+	parked                 // empty; the goroutine must end, and the next item starts another goroutine
 )
 
 // take removes the first item. If the queue is empty and mayPark is set, it returns parked and the goroutine must end.

@@ -15,7 +15,7 @@ type dictionary struct {
 	decoder *zstd.Decoder // nil if objects are stored uncompressed
 }
 
-// compressor compresses with a dictionary. It is large, so only the codec refers to the current one.
+// compressor compresses with a dictionary. It is large, so only the codec refers to the current compressor.
 type compressor struct {
 	*dictionary
 	encoder *zstd.Encoder

@@ -1,5 +1,5 @@
-// Package fallback provides a transport that falls back from a preferred transport to another one. For example, it uses
-// WebSocket behind a proxy that buffers HTTP responses, or HTTP behind a proxy that rejects WebSockets.
+// Package fallback provides a transport that falls back from a preferred transport to another transport. For example,
+// it uses WebSocket behind a proxy that buffers HTTP responses, or HTTP behind a proxy that rejects WebSockets.
 package fallback
 
 import (
