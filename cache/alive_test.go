@@ -29,7 +29,7 @@ func TestModifiedObjectIsFreed(t *testing.T) {
 	runtime.KeepAlive(store)
 }
 
-// putAll folds an event with a large object and returns a weak pointer to its text.
+// putAll applies an event with a large object and returns a weak pointer to its text.
 //
 //go:noinline
 func putAll(t *testing.T, writer *Writer[*lw.Object], event lw.EventType, version string) weak.Pointer[byte] {

@@ -23,7 +23,7 @@ func (t ChangeType) String() string {
 	return "unknown"
 }
 
-// Change is one change of a store, or one that a handler receives. The changes of one key follow a fixed sequence:
+// Change is a change of a store, or a change that a handler receives. The changes of one key follow a fixed sequence:
 // Added, any number of Modified, Deleted, and then Added again.
 //
 // A recreated object has the same key and another UID. It causes two changes, Deleted and then Added, even if the

@@ -30,7 +30,7 @@ func TestRestoredBackup(t *testing.T) {
 	require.Empty(t, listed(w, parse("2")))
 }
 
-// incomparable is an object type without == and Equal.
+// incomparable is an object type that supports neither == nor Equal.
 type incomparable struct {
 	value string
 	_     []int
@@ -69,7 +69,7 @@ func TestListWithoutVersionClearsVersion(t *testing.T) {
 	require.Empty(t, s.ResourceVersion())
 }
 
-// If the initial-events-end bookmark came too early, objects may be missing.
+// If the initial-events-end bookmark came too early, objects may be missing, so the next run must start with a list.
 func TestMisplacedEndBookmarkForcesList(t *testing.T) {
 	s, w := NewStore[*lw.Object](nil)
 	w.Replace("7")

@@ -18,8 +18,8 @@ func crowded(ctx context.Context, pods *cache.Store[*lw.Object], byNode *cache.I
 }
 
 // NewStore creates a fake of an informer's store for a test. The test uses the writer. Replace acts like a list: it
-// closes Synced and sets the resourceVersion. Put and Delete act like changes, and fold applies events with
-// resourceVersions. Indexes, listers and snapshots work as usual.
+// closes Synced and sets the resourceVersion. Put and Delete act like watch events. Indexes, listers and snapshots work
+// as usual.
 func ExampleNewStore_fake() {
 	ctx := context.Background()
 	pods, writer := cache.NewStore[*lw.Object](nil)

@@ -33,7 +33,7 @@ func ExampleGroup() {
 		}
 		return nil
 	}
-	fmt.Println(group.Run(ctx, work, work)) // after this, no handler or worker is running
+	fmt.Println(group.Run(ctx, work, work)) // when Run returns, no handler or worker is running
 	// Output:
 	// reconciling shop/web-0 in a cache of 1
 	// context canceled

@@ -14,7 +14,7 @@ type Group struct {
 	mu      lock.Mutex
 	members []member
 	running bool
-	current *groupRun // the current run, or the next one if none has started; nil before the first use
+	current *groupRun // the current run, or the next run if none is active; nil before the first use
 }
 
 type member struct {
@@ -28,7 +28,7 @@ type runner interface {
 	Synced() <-chan struct{}
 }
 
-// groupRun is the state of one Run.
+// groupRun is the state of one call of Run.
 type groupRun struct {
 	done  chan struct{} // closed when the run starts to stop
 	cause error         // the reason for the stop
@@ -110,7 +110,7 @@ func waitSynced(ctx context.Context, members []member, run *groupRun) error {
 	}
 	for _, m := range members {
 		if isClosed(m.Synced()) {
-			continue // even if ctx is done or the run has ended
+			continue // a synced member counts even if ctx is done or the run has ended
 		}
 		select {
 		case <-m.Synced():

@@ -224,7 +224,7 @@ func TestGroupRunsAgain(t *testing.T) {
 	})
 }
 
-// Run returns after the call in progress returns, and no further call follows.
+// Run must wait for the call in progress, and no further call may follow.
 func TestGroupWaitsForCallInProgress(t *testing.T) {
 	withHarness(t, "x@1 y@2", func(t *testing.T, th *harness) {
 		var g Group
@@ -244,7 +244,7 @@ func TestGroupWaitsForCallInProgress(t *testing.T) {
 	})
 }
 
-// The end of an earlier run must not end WaitSynced in a later one.
+// The end of a run must not end WaitSynced of a later run.
 func TestWaitSyncedOfNextRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var g Group
@@ -292,7 +292,7 @@ func TestEmptyGroup(t *testing.T) {
 	})
 }
 
-// Streams must see the trace of ctx, although they outlive it.
+// Streams must see the trace of ctx, although they continue after ctx is done.
 func TestGroupKeepsContextValues(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var g Group

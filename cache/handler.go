@@ -43,7 +43,7 @@ type HandlerOptions[T any] struct {
 	Filter func(T) bool
 
 	Policy   Policy
-	Capacity int // queue size under Block; 1000 if zero. The changes of one event may exceed it
+	Capacity int // queue size under Block; 1000 if zero. The changes of one event may exceed this size
 
 	// Resync is the interval after which the handler receives every object again as Modified. Zero means never. Use it
 	// to reconcile with an external system that cannot be watched.
@@ -101,7 +101,7 @@ func (r *Registration[T]) Synced() <-chan struct{} { return r.synced }
 // for a call in progress. To wait for that call, use [Registration.Done]. A handler may remove itself. Repeated calls
 // have no effect.
 func (r *Registration[T]) Remove() {
-	r.queue.close(true) // first, because the informer could still start the handler after removing it from its list
+	r.queue.close(true) // must come first, because the informer could still start the handler after removing it from the list
 	r.unregister(r, true)
 }
 

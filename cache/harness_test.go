@@ -19,7 +19,7 @@ type harness struct {
 	stop     context.CancelFunc
 }
 
-// withHarness runs a test with an informer whose first list contains these objects.
+// withHarness runs a test with an informer whose first list contains the objects in words.
 func withHarness(t *testing.T, words string, test func(*testing.T, *harness)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -90,7 +90,7 @@ func (n *log) add(word string, marked bool, mark string) {
 	}
 }
 
-// take returns the calls since the previous take.
+// take returns the calls since the previous call of take.
 func (n *log) take() string {
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -35,9 +35,9 @@ type indexer[T any] interface {
 }
 
 // NewIndex adds an index to a store. From then on, the store keeps the index up to date. NewIndex may be called at any
-// time. keys appends the keys of an object to a slice and returns the slice. It may append none or several, and must
-// always return the same keys for the same object. The store is locked during the call, so keys must not use it. See
-// [ByNamespace], [ByLabel], [ByOwner] and [ByField].
+// time. The func keys appends the keys of an object to a slice and returns the slice. It may append no keys or several
+// keys. It must always return the same keys for the same object. The store is locked during the call, so keys must not
+// use the store. See [ByNamespace], [ByLabel], [ByOwner] and [ByField].
 func NewIndex[T any, K comparable](store *Store[T], keys func(object T, to []K) []K) *Index[T, K] {
 	x := &Index[T, K]{store: store, keys: keys, seed: maphash.MakeSeed(), objects: &store.state.objects}
 	store.mu.Lock()

@@ -12,7 +12,7 @@ import (
 )
 
 // Informer is a [Reflector] with many handlers. They share one stream and one store. Each handler has its own queue, so
-// a slow handler does not delay the others, except under [Block]. All methods may be called concurrently.
+// a slow handler does not delay other handlers, except under [Block]. All methods may be called concurrently.
 type Informer[T lw.Keyed] struct {
 	reflector *Reflector[T]
 	running   atomic.Bool

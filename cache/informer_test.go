@@ -60,7 +60,7 @@ func TestSyncedWaitsForHandlers(t *testing.T) {
 	})
 }
 
-// The list is empty. Either the informer has no handler, or its handler is removed.
+// Synced must be closed if the first list is empty, if the informer has no handler, or if its handler was removed.
 func TestSyncedWithoutHandlers(t *testing.T) {
 	withHarness(t, "", func(t *testing.T, th *harness) {
 		slow := &log{block: make(chan struct{})}

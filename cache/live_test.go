@@ -13,7 +13,7 @@ import (
 // liveObjects is a source with fixed lists. A test sends the events of its watches.
 type liveObjects struct {
 	first   []string
-	version string // resourceVersion of the lists, or "" for "2"
+	version string // resourceVersion of the lists; an empty string stands for "2"
 	events  chan lw.Event[*lw.Object]
 }
 

@@ -124,7 +124,7 @@ func (m *MergedStore[T]) applyChanges(name string, changes []Change[T]) {
 	}
 }
 
-// put stores an object of a source unless another source has a newer state of it.
+// put stores an object of a source unless another source has a newer state of the object.
 func (m *MergedStore[T]) put(object Sourced[T]) {
 	if stored, ok := m.store.Get(m.key(object)); ok && stored.Source != object.Source {
 		order, ok := lw.CompareResourceVersions(stored.Object.GetResourceVersion(), object.Object.GetResourceVersion())

@@ -21,17 +21,18 @@ const (
 	Unbounded
 )
 
-// queuedChange is a change with the previously stored object. For a Deleted, Change.Old is the final state instead.
+// queuedChange is a change together with the object that the store held before the change. For a Deleted, Change.Old is
+// the final state, which may differ from stored.
 type queuedChange[T any] struct {
 	Change[T]
 	stored T
 }
 
-// item is one queued change, in a doubly linked list.
+// item is a queued change in a doubly linked list.
 type item[T any] struct {
 	change     queuedChange[T]
 	key        lw.Key
-	isMark     bool     // marks the end of the initial changes; it is not a change
+	isMark     bool     // the item is not a change but marks the end of the initial changes
 	deletion   *item[T] // under Coalesce, the queued Deleted before this Added with the same key
 	prev, next *item[T]
 }
@@ -106,8 +107,8 @@ func (q *queue[T]) signal() {
 	notify(q.ready)
 }
 
-// setConsumer sets the func that starts a consumer goroutine. It is called when items are queued and no consumer is
-// running, so an idle handler needs no goroutine.
+// setConsumer sets the func that starts a consumer goroutine. The queue calls this func when items are queued and no
+// consumer is running, so an idle handler needs no goroutine.
 func (q *queue[T]) setConsumer(start func()) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -117,7 +118,7 @@ func (q *queue[T]) setConsumer(start func()) {
 	}
 }
 
-// clearConsumer prevents further consumers from starting. It reports whether one is still running.
+// clearConsumer prevents further consumers from starting. It reports whether a consumer is still running.
 func (q *queue[T]) clearConsumer() (taking bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -154,7 +155,7 @@ func (q *queue[T]) unlink(i *item[T]) {
 	}
 	q.length--
 	switch last := q.byKey[i.key]; {
-	case last == nil: // not under Coalesce
+	case last == nil: // the policy is not Coalesce
 	case last != i:
 		last.deletion = nil
 	case i.deletion != nil:
@@ -171,7 +172,7 @@ const (
 	tookItem    takeResult = iota
 	queueEmpty             // may receive items later
 	queueClosed            // closed and empty
-	parked                 // empty; the goroutine must end, and the next item starts another one
+	parked                 // empty; the goroutine must end, and the next item starts another goroutine
 )
 
 // take removes the first item. If the queue is empty and mayPark is set, it returns parked and the goroutine must end.

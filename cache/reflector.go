@@ -18,7 +18,7 @@ type Reflector[T lw.Keyed] struct {
 	store    *Store[T]
 	writer   *Writer[T]
 	running  atomic.Bool
-	restored *savedState[T] // initial state of the next run; nil for none
+	restored *savedState[T] // initial state of the next run, or nil
 }
 
 // NewReflector returns a reflector with an empty store. It sends no requests before Run or Changes. opts may be nil. The
@@ -96,7 +96,7 @@ func (r *Reflector[T]) checkMaxObjects() *lw.Event[T] {
 	return &lw.Event[T]{Type: lw.Interrupted, ResourceVersion: s.state.version, Interruption: cause}
 }
 
-// tooManyObjects is an lw.ErrTooManyObjects with the limit as its value.
+// tooManyObjects wraps lw.ErrTooManyObjects. Its value is the maximum number of objects.
 type tooManyObjects int
 
 func (limit tooManyObjects) Error() string {

@@ -8,7 +8,7 @@ import (
 )
 
 // The methods that write a slot first call prepare of all indexes. prepare calls user code, which may panic, so these
-// methods do not change anything before.
+// methods change nothing before that call.
 
 // insertSlot stores a new object in a free slot. hash is the hash of its key.
 func (s *Store[T]) insertSlot(hash uint32, object T) (slot uint32) {

@@ -35,7 +35,7 @@ type Store[T any] struct {
 	next        uint32   // first slot that was never used
 	listing     bool     // between ListStarted and Synced
 	listedCount int      // number of objects in the current list
-	initial     bool     // the current list is the first one
+	initial     bool     // the current list is the first list
 	listedSlots []uint64 // bitmap of the slots whose objects are in the current list
 	distrusted  bool     // objects may have changed without a new resourceVersion
 	changes     []Change[T]
@@ -81,7 +81,7 @@ func (s *Store[T]) find(in *state[T], hash uint32, key lw.Key) (slot uint32, obj
 	return slot, object, ok
 }
 
-// Get returns the object with this key. ok is false if there is none.
+// Get returns the object with this key. ok is false if the store has no such object.
 func (s *Store[T]) Get(key lw.Key) (object T, ok bool) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()

@@ -103,7 +103,7 @@ func TestSyncedWaitsForFirstList(t *testing.T) {
 	})
 }
 
-// The resourceVersion must always be one from which a watch does not miss a change.
+// A watch from the store's resourceVersion must never miss a change.
 func TestResourceVersion(t *testing.T) {
 	withFixture(t, func(t *testing.T, s *fixture) {
 		var versions []string

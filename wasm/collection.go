@@ -26,7 +26,7 @@ type collection struct {
 	rows    *rowPool
 	indexes []string // paths of the host's indexes
 	synced  bool
-	turns   bool // the current watch shares connections with others
+	turns   bool // the current watch shares connections with other watches
 
 	batch   []byte // guarded by the lock of out
 	records int
@@ -224,8 +224,8 @@ func (c *collection) sendInterruption(b *lw.Interruption) {
 	c.send(kind, append(words, strconv.FormatInt(b.Delay.Milliseconds(), 10), again)...)
 }
 
-// sendWaiting reports that the watch shares connections with others. The watch is not interrupted, but its changes may
-// arrive some seconds late.
+// sendWaiting reports that the watch shares connections with other watches. The watch is not interrupted, but its
+// changes may arrive a few seconds late.
 func (c *collection) sendWaiting() {
 	c.turns = true
 	c.send(interrupted, []string{"turns", "watches take turns on two connections, because neither HTTP/2 nor WebSocket is available; " +

@@ -66,7 +66,7 @@ func appendField[text string | []byte](b []byte, field text) []byte {
 }
 
 // send sends all batches to the host whenever records are due. Goroutines on the single thread are not preempted, so
-// send runs when all others are blocked.
+// send runs when all other goroutines are blocked.
 func (o *outbox) send() {
 	o.init()
 	for range o.due {

@@ -99,7 +99,7 @@ func newRow(namespace, name, uid, version, sum []byte) *row {
 	return r
 }
 
-// appendSum appends to b the length and the hash of a text. The hash is not cryptographic. It distinguishes versions of
+// appendSum appends the length and the hash of text to b. The hash is not cryptographic. It distinguishes versions of
 // one object, which are not adversarial.
 func appendSum(b, text []byte) []byte {
 	b = append(strconv.AppendInt(b, int64(len(text)), 10), '-')

@@ -41,7 +41,7 @@ func (m *module) transport(description lw.Value, waits func()) (lw.Transport, er
 		return ws.New(over), nil
 	case "auto":
 		if len(headers) > 0 {
-			return bounded, nil // WebSockets cannot send these headers, so the server may see another user, for example without impersonation
+			return bounded, nil // WebSockets cannot send these headers. Without impersonation headers, for example, the server would see another user.
 		}
 		at := string(description.Get("server")) + string(description.Get("credentials"))
 		known := m.servers[at]

@@ -10,7 +10,7 @@ import (
 // objectCache keeps the most recently used objects uncompressed.
 type objectCache struct {
 	mu      sync.Mutex
-	limit   int // limit of size, in bytes
+	limit   int // maximum size in bytes
 	size    int
 	entries map[*Object]*list.Element
 	order   list.List // values are cachedObjects, most recently used first

@@ -13,7 +13,7 @@ type Object struct {
 	held       string // the metadata strings, followed by the compressed text
 	digest     digest // digest of the uncompressed text
 
-	// The end offset of each metadata string in held. Offsets take less memory than four string headers.
+	// These are the end offsets of the metadata strings in held. Offsets take less memory than four string headers.
 	namespace, name, uid, resourceVersion uint32
 }
 

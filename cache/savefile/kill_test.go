@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-const savesFor = "LISTWATCH_SAVES_TO" // makes the test binary save to this path until it is killed
+const savesFor = "LISTWATCH_SAVES_TO" // environment variable with a path to which the test binary saves until it is killed
 
 // The file must be complete whenever the process is killed.
 func TestSaveSurvivesKill(t *testing.T) {

@@ -67,8 +67,8 @@ func TestSaveSurvivesPowerLoss(t *testing.T) {
 	require.Equal(t, string(saved), disk.synced)
 }
 
-// A file that cannot be synced must not replace the old one. An unsynced folder is an error, unless its file system
-// does not support it.
+// A file that cannot be synced must not replace the old file. A folder that cannot be synced is an error, unless its
+// file system does not support this.
 func TestFailedSync(t *testing.T) {
 	folder := t.TempDir()
 	path := filepath.Join(folder, "pods")

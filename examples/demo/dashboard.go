@@ -15,7 +15,7 @@ import (
 // preferred is the default address of the dashboard. A fixed port lets an open page reconnect to the next run.
 const preferred = "127.0.0.1:8484"
 
-// folder contains the dashboard.
+// folder is the path of the dashboard's files.
 const folder = "examples/browser"
 
 // dashboard serves the files of the dashboard under /ui/. It serves api, if not nil, under all other paths. It returns the
@@ -38,7 +38,7 @@ func dashboard(api http.Handler) (address string, end func() error, err error) {
 	return "http://" + listener.Addr().String() + "/ui/", server.Close, nil
 }
 
-// The first line has the most important information.
+// The first line contains the most important part, the URL of the dashboard.
 const explanation = `Dashboard: %[1]s
 
 The dashboard shows %[2]s if that server allows requests from this origin. It asks for a token and keeps it only in memory.

@@ -1,4 +1,4 @@
-// Package etcd implements a lw.ListerWatcher for the keys of an etcd server, through etcd's JSON gateway. Use it as a
+// Package etcd implements an lw.ListerWatcher for the keys of an etcd server, through etcd's JSON gateway. Use it as a
 // model for other systems that are not Kubernetes:
 //
 //   - The resourceVersion is etcd's revision. It expires when etcd compacts it.
@@ -38,7 +38,7 @@ func (e *Entry) GetNamespace() string       { return "" }
 func (e *Entry) GetName() string            { return string(e.Key) }
 func (e *Entry) GetResourceVersion() string { return e.Revision }
 
-// Keys is a lw.ListerWatcher for the etcd keys that start with Prefix. It does not support selectors.
+// Keys is an lw.ListerWatcher for the etcd keys that start with Prefix. It does not support selectors.
 type Keys struct {
 	URL    string      // for example "http://127.0.0.1:2379"
 	Prefix string      // must not be empty or end with byte 0xff

@@ -99,7 +99,7 @@ func (s *Scheduler) handle() {
 	s.pods.Handle(cache.Handler[*lw.Object]{
 		Added:    func(object *lw.Object, _ bool) { enqueue(object) },
 		Modified: func(_, object *lw.Object) { enqueue(object) },
-		Deleted:  func(object *lw.Object, _ bool) { enqueue(object) }, // a worker removes it from the ledger
+		Deleted:  func(object *lw.Object, _ bool) { enqueue(object) }, // a worker removes the Pod from the ledger
 	}, &cache.HandlerOptions[*lw.Object]{Filter: wantsNode})
 
 	s.pods.Handle(cache.Handler[*lw.Object]{

@@ -1,5 +1,5 @@
-// Package fallback provides a transport that falls back from a preferred transport to another one. For example, it uses
-// WebSocket behind a proxy that buffers HTTP responses, or HTTP behind a proxy that rejects WebSockets.
+// Package fallback provides a transport that falls back from a preferred transport to another transport. For example,
+// it uses WebSocket behind a proxy that buffers HTTP responses, or HTTP behind a proxy that rejects WebSockets.
 package fallback
 
 import (
@@ -13,11 +13,11 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// Transport is a [lw.Transport] that uses one of two other transports. All methods may be called concurrently. All
+// Transport is an [lw.Transport] that uses one of two other transports. All methods may be called concurrently. All
 // streams share the current choice.
 //
-// After an error response to a watch, Transport tries the other transport. It switches when a watch over the other one
-// delivers data. It does not try the other one after 401, 403 or 404 over HTTP.
+// After an error response to a watch, Transport tries the other transport. It switches when a watch over the other
+// transport delivers data. It does not try the other transport after 401, 403 or 404 over HTTP.
 //
 // Transport also switches when a whole watch delivers no data, for example because a proxy buffers the response. It
 // does so only until the current transport has delivered data for any watch.

@@ -119,7 +119,7 @@ func TestSilentWatchSwitches(t *testing.T) {
 	require.NoError(t, switched, "the transport is confirmed")
 }
 
-// A server that is starting up may reject watches, for example. The client must not switch back then.
+// For example, a server that is starting up may reject watches. The client must not switch back then.
 func TestKeepsSwitchedTransport(t *testing.T) {
 	first, second := &stub{text: "events"}, &stub{}
 	over := New(first, second)

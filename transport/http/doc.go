@@ -15,7 +15,7 @@
 // after a redirect.
 //
 // When a connection breaks, all of its watches end. The watches of a connection share its bandwidth. A slow reader does
-// not delay the others until 4 MiB are buffered for it. After that, the server must wait.
+// not delay the other watches until 4 MiB are buffered for it. After that, the server must wait.
 //
 // Over HTTP/1.1, including all plain "http" URLs, each watch has its own connection. Each connection uses a file
 // descriptor and a local port. By default, Linux has 28,000 local ports per server. A browser opens at most six

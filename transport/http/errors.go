@@ -20,8 +20,8 @@ func (notUpgraded) Unwrap() error { return errors.ErrUnsupported }
 // errRedirects reports ten redirects. Browsers have their own limit and error.
 var errRedirects = errors.New("http: stopped after 10 redirects")
 
-// isToken reports whether text is valid in an Authorization header. Otherwise net/http and fetch would include the
-// token in their errors, or the request would be retried forever.
+// isToken reports whether text is valid in an Authorization header. With an invalid token, net/http and fetch would
+// include the token in their errors, or the request would be retried forever.
 func isToken(text string) bool {
 	for i := range len(text) {
 		if text[i] <= ' ' || text[i] > '~' {

@@ -47,7 +47,7 @@ func ExampleOptions_tokenFunc() {
 	// <nil>
 }
 
-// After a 401, CredentialFunc receives the rejected credential and can return a new one.
+// After a 401, CredentialFunc receives the rejected credential and can return a new credential.
 func ExampleCredential() {
 	server, err := lwtest.Start(&lwtest.Options{Tokens: []string{"second"}})
 	if err != nil {

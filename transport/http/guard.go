@@ -19,7 +19,7 @@ type authenticator struct {
 	server         *url.URL
 	transports     *transportSource
 	token          tokenSource
-	credentialFunc func(ctx context.Context, rejected *Credential) (*Credential, error) // replaces token unless nil
+	credentialFunc func(ctx context.Context, rejected *Credential) (*Credential, error) // if not nil, used instead of the field token
 	header         http.Header
 	userAgent      string
 	secrets        redact.Secrets // secrets that every request contains
@@ -40,7 +40,7 @@ func (c credentials) equal(other credentials) bool {
 type attempt struct {
 	*authenticator
 	secrets redact.Secrets // secrets of the authenticator and all tokens sent
-	renewed bool           // set after the one retry or repeated read of the files that an Open call may make
+	renewed bool           // set after the only retry, or the only repeated read of the files, that an Open call may make
 }
 
 func (a *authenticator) attempt() *attempt {

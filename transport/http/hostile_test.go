@@ -27,7 +27,7 @@ import (
 const maxHeap = 8 << 20
 
 // raw starts a server and returns its URL. The server reads a request header, or the HTTP/2 preface, and then writes
-// most bytes.
+// the bytes of a [hostile.Endless] with the given fields.
 func raw(t *testing.T, config *tls.Config, heap *hostile.Heap, most int64, first, then string) string {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
@@ -157,7 +157,7 @@ func TestEndlessRedirects(t *testing.T) {
 		}
 		w.Header().Set("Location", target)
 		w.WriteHeader(http.StatusFound)
-		_, _ = io.WriteString(w, strings.Repeat("x", 1<<20)) // net/http reads a part of it to reuse the connection
+		_, _ = io.WriteString(w, strings.Repeat("x", 1<<20)) // net/http reads a part of the body to reuse the connection
 	}, func(t *testing.T, _ *httptest.Server, transport *lwhttp.Transport) {
 		for _, query := range []string{"", "on"} {
 			_, err := get(t, transport, requestFor("/", query))

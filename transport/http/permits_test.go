@@ -24,10 +24,10 @@ import (
 type network struct {
 	mu                      sync.Mutex
 	dialed, pending, atOnce int
-	dial                    func(ctx context.Context, n int) (net.Conn, error) // n starts at 1
+	dial                    func(ctx context.Context, n int) (net.Conn, error) // n counts the dials, starting at 1
 }
 
-// connectVia returns a transport that dials with n.
+// connectVia returns a transport that dials through the network n.
 func connectVia(t *testing.T, server string, n *network) *Transport {
 	transport, err := New(server, &Options{InsecureSkipVerify: true})
 	require.NoError(t, err)

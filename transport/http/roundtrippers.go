@@ -15,8 +15,8 @@ import (
 
 // roundTrippers contains the immutable round trippers for one set of file contents.
 type roundTrippers struct {
-	authenticated http.RoundTripper // sends the client certificate; for the server
-	anonymous     http.RoundTripper // sends no client certificate; for redirects to other origins
+	authenticated http.RoundTripper // sends the client certificate; used for requests to the server
+	anonymous     http.RoundTripper // sends no client certificate; used for redirects to other origins
 	content       content
 }
 

@@ -20,7 +20,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// scene is a server with replaceable certificates, and the files of a transport.
+// scene contains a server with replaceable certificates and the files of a transport.
 type scene struct {
 	*httptest.Server
 	directory  string

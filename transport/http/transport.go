@@ -16,7 +16,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// Transport is a [lw.Transport] over HTTP. All methods may be called concurrently. Over HTTP/2, requests share a
+// Transport is an [lw.Transport] over HTTP. All methods may be called concurrently. Over HTTP/2, requests share a
 // connection.
 type Transport struct {
 	client        http.Client // each Open call sets its Transport in a copy
@@ -62,7 +62,7 @@ func New(server string, opts *Options) (*Transport, error) {
 }
 
 // Close closes idle connections. Open responses stay usable. Close does nothing if [Options.Client] is set, because
-// others may use its connections.
+// other code may use its connections.
 func (t *Transport) Close() {
 	if !t.authenticator.transports.callerOwned {
 		t.authenticator.transports.active.Load().closeIdle()
@@ -78,8 +78,8 @@ func (t *Transport) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, e
 	return &body{ReadCloser: response.Body, ctx: ctx, secrets: secrets}, nil
 }
 
-// do sends a request with additional headers. It returns an error for a status other than 101 or 2xx. The returned
-// secrets are the credentials sent. The error contains none of them.
+// do sends a request with additional headers. It returns an error for a status other than 101 or 2xx. It also returns
+// the secrets that it sent. The error contains none of them.
 func (t *Transport) do(ctx context.Context, req *lw.Request, header http.Header) (_ *http.Response, secrets redact.Secrets, _ error) {
 	request, err := t.request(ctx, req, header)
 	if err != nil {
@@ -140,7 +140,7 @@ func (b *body) Read(p []byte) (int, error) {
 }
 
 // cause returns the cause of ctx if ctx is done, and otherwise err. If a CredentialFunc failed because of ctx, cause
-// returns its error.
+// returns the error of the CredentialFunc.
 func cause(ctx context.Context, err error) error {
 	if ctx.Err() == nil {
 		return err

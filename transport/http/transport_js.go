@@ -11,7 +11,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// Transport is a [lw.Transport] over fetch. All methods may be called concurrently.
+// Transport is an [lw.Transport] over fetch. All methods may be called concurrently.
 type Transport struct {
 	server string // without a trailing slash
 	opts   Options

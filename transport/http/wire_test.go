@@ -18,7 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The tests of this file run on every platform: with net/http, and in WebAssembly with fetch.
+// The tests in this file run on every platform: with net/http, and in WebAssembly with fetch.
 
 // TestMain fails if a test leaks a goroutine.
 func TestMain(m *testing.M) { leak.Main(m) }

@@ -103,7 +103,8 @@ func fileHoldsCertificates(path string) error {
 	return err
 }
 
-// path returns a path, or "" if the field is missing. A relative path is relative to the folder of the kubeconfig.
+// path returns the absolute path in a field, or "" if the field is missing. A relative path starts at the folder of the
+// kubeconfig.
 func (f *fields) path(name string) string {
 	path := f.string(name)
 	if path == "" || filepath.IsAbs(path) {

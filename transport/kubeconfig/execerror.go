@@ -24,7 +24,7 @@ type execError struct {
 func (e *execError) Error() string {
 	cause := e.err
 	if missing, ok := errors.AsType[*exec.Error](e.err); ok {
-		cause = missing.Err // the text already names the command
+		cause = missing.Err // the error text already names the command
 	}
 	text := "the credential plugin " + e.command + ": " + cause.Error()
 	for _, more := range []string{e.stderr, e.install} {

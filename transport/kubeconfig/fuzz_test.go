@@ -59,8 +59,8 @@ func FuzzLoad(f *testing.F) {
 	})
 }
 
-// hidesSecrets reports whether secret occurs only in secret fields. Errors may quote names. An invalid YAML file has no
-// names.
+// hidesSecrets reports whether the string s3cr3t occurs only in fields for secrets. Errors may quote names. An invalid
+// YAML file has no names.
 func hidesSecrets(text []byte) bool {
 	var document yaml.Node
 	if yaml.Unmarshal(text, &document) != nil {

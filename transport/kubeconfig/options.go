@@ -19,14 +19,14 @@ type Options struct {
 	Namespace string // by default the namespace of the context
 
 	// Stderr receives the messages of credential plugins, such as a login code. If Stderr is nil, they are discarded.
-	// The [Error] of a failed plugin contains the last lines in any case. Plugins can read standard input if it is a
+	// In both cases, the [Error] of a failed plugin contains the last lines. Plugins can read standard input if it is a
 	// terminal.
 	Stderr io.Writer
 }
 
 // Config describes the server to connect to.
 type Config struct {
-	Server    string          // URL
+	Server    string          // URL of the server
 	Namespace string          // "default" if neither the kubeconfig nor the options set one
 	Context   string          // name of the context, or ""
 	HTTP      *lwhttp.Options // credentials and TLS options; may be changed before the call of Transport

@@ -22,7 +22,7 @@ const maxOutput = 1 << 20
 
 // plugin is a credential plugin and its latest credential.
 type plugin struct {
-	location           Error // the exec field of the user
+	location           Error // location of the user's exec field
 	command            string
 	args, env, secrets []string // secrets are redacted from stderr
 	version            string

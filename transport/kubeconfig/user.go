@@ -92,7 +92,7 @@ func (l *loader) certificate(fields *fields) {
 		return
 	}
 	if _, err := tls.X509KeyPair(cert.text, key.text); err != nil {
-		fields.failField(cert.name, fields.members[cert.name], err) // quotes only types of PEM blocks
+		fields.failField(cert.name, fields.members[cert.name], err) // the error quotes only the types of PEM blocks
 	}
 	if len(http.CertData) > 0 || len(http.KeyData) > 0 { // the transport requires two files or no file
 		http.CertFile, http.KeyFile, http.CertData, http.KeyData = "", "", cert.text, key.text

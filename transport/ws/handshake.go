@@ -160,7 +160,7 @@ func (h *handshake) Close() error {
 // SetWriteDeadline sets the deadline of the next write. gorilla serializes its calls.
 func (h *handshake) SetWriteDeadline(t time.Time) error { h.deadline = t; return nil }
 
-// The other deadlines are not used, because the body closes the connection after a timeout.
+// These methods ignore the deadline, because the body closes the connection after a timeout.
 
 func (h *handshake) SetDeadline(time.Time) error     { return nil }
 func (h *handshake) SetReadDeadline(time.Time) error { return nil }

@@ -134,7 +134,8 @@ func TestEndlessFrames(t *testing.T) {
 	}
 }
 
-// counted ends an endless connection after some bytes, and measures the heap in the middle and at the end.
+// counted ends an endless connection after the number of bytes in the field most. It measures how much the heap grows
+// after the first tenth.
 type counted struct {
 	*endless
 	most   int

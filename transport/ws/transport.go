@@ -17,7 +17,7 @@ import (
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 )
 
-// Transport is a [lw.Transport] that watches over WebSocket. All methods may be called concurrently. Each watch has its
+// Transport is an [lw.Transport] that watches over WebSocket. All methods may be called concurrently. Each watch has its
 // own connection.
 type Transport struct {
 	over      *lwhttp.Transport

@@ -12,7 +12,7 @@ import (
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 )
 
-// Transport is a [lw.Transport] that watches over the browser's WebSocket. All methods may be called concurrently. Each
+// Transport is an [lw.Transport] that watches over the browser's WebSocket. All methods may be called concurrently. Each
 // watch has its own connection.
 type Transport struct {
 	over  *lwhttp.Transport

@@ -20,7 +20,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The tests of this file run on every platform: with gorilla/websocket, and in WebAssembly with the browser's
+// The tests in this file run on every platform: with gorilla/websocket, and in WebAssembly with the browser's
 // WebSocket.
 
 // TestMain fails if a test leaks a connection.

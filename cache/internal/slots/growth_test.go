@@ -11,7 +11,7 @@ import (
 
 // Sets grow and shrink in different orders, with snapshots between the writes.
 func TestLargeSets(t *testing.T) {
-	const n = 20_000 // three levels in any order
+	const n = 20_000 // the tree has three levels in any insertion order
 	up := make([]uint32, n)
 	for i := range up {
 		up[i] = uint32(i * 3)

@@ -22,7 +22,8 @@ type node struct {
 // Len returns the number of members.
 func (s *Set) Len() int { return int(s.length) }
 
-// All calls each for every member in order until each returns false. It reports whether it visited all members.
+// All calls the func each for every member in order until each returns false. It reports whether it visited all
+// members.
 func (s *Set) All(each func(slot uint32) bool) bool {
 	switch s.length {
 	case 0:

@@ -81,7 +81,7 @@ func (t *Table) page(epoch uint64, at uint32) *page {
 	return p
 }
 
-// place stores a page at all directory indexes that begin with the same bits as at.
+// place stores a page at the directory index at, and at all other indexes that share its first p.depth bits.
 func (t *Table) place(epoch uint64, at uint32, p *page) {
 	n := uint32(1) << (t.depth - p.depth)
 	first := at &^ (n - 1)

@@ -55,7 +55,8 @@ func (v *Vector[E]) own(epoch uint64, slot uint32) *leaf[E] {
 	return l
 }
 
-// All calls each for every element in slot order until each returns false. It reports whether it visited all elements.
+// All calls the func each for every element in slot order until each returns false. It reports whether it visited all
+// elements.
 func (v *Vector[E]) All(each func(slot uint32, element E) bool) bool {
 	return v.leaves.all(func(at uint32, l *leaf[E]) bool {
 		for used := l.used; used != 0; used &= used - 1 {
@@ -68,8 +69,9 @@ func (v *Vector[E]) All(each func(slot uint32, element E) bool) bool {
 	})
 }
 
-// Changed calls each for every slot that may differ between two states of one vector. was and is report whether before
-// and after exist. It skips shared nodes, so its cost is proportional to the writes between the two states.
+// Changed calls the func each for every slot that may differ between two states of a vector. The arguments was and is
+// report whether before and after exist. Changed skips shared nodes, so its cost is proportional to the writes between
+// the two states.
 func Changed[E any](older, newer *Vector[E], each func(slot uint32, before, after E, was, is bool)) {
 	none := &leaf[E]{}
 	changed(&older.leaves, &newer.leaves, func(at uint32, x, y *leaf[E]) {

@@ -11,7 +11,7 @@ import (
 // fields is a JSON object.
 type fields = map[string]any
 
-// get returns a stored object.
+// get returns a stored object. ok is false if the object does not exist.
 func (c *cluster) get(resource, namespace, name string) (object fields, ok bool) {
 	key := name
 	if namespace != "" {
@@ -28,7 +28,7 @@ func (c *cluster) get(resource, namespace, name string) (object fields, ok bool)
 	return object, true
 }
 
-// merge applies to object a JSON merge patch without nulls (RFC 7386).
+// merge applies patch, a JSON merge patch without nulls (RFC 7386), to object.
 func merge(object, patch fields) {
 	for key, value := range patch {
 		inner, isObject := value.(fields)

@@ -70,7 +70,7 @@ func (r *run) burst() {
 	require.Equal(r, want, r.perNode())
 }
 
-// faults drops connections during a burst, deletes a node and adds another one.
+// faults drops connections during a burst, deletes a node and adds another node.
 func (r *run) faults(ctx context.Context) {
 	var creating sync.WaitGroup
 	creating.Go(func() { r.addPods("second", 60) })
