@@ -32,7 +32,7 @@ type Entry[V any] struct {
 // Type is the type of an event.
 type Type int
 
-// The types of events.
+// These constants are the types of events.
 const (
 	Created Type = iota
 	Updated

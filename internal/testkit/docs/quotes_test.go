@@ -52,7 +52,7 @@ func isQuote(b Block, file string) error {
 	return nil
 }
 
-// trimmed returns a text without the white space at the beginning and the end of its lines.
+// trimmed returns text without leading and trailing white space in each line.
 func trimmed(text string) string {
 	var b strings.Builder
 	for line := range strings.Lines(text) {

@@ -60,7 +60,8 @@ func (b *budget) page(keys []string, first bool) (news bool) {
 	return news
 }
 
-// listed records a list that returned 200. It returns the number of lists minus the number of wakes in the window.
+// listed records a list that returned 200. It returns the number of lists in the window minus the number of wakes in
+// the window.
 func (b *budget) listed(began time.Time) (n int) {
 	b.lists = append(b.lists, began)
 	return within(b.lists, began) - within(b.wakes, began)

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// maybe is yes, no, or either. The oracle uses either for facts that only the engine can know.
+// maybe is yes, no or either. The value either means that only the engine can know the answer.
 type maybe int
 
 const (
