@@ -16,7 +16,7 @@ var quotes = map[string]struct{ module, file string }{
 	"docs/lwtest.md":               {"e2e/clients", "examples/clientgo/environment/controller_test.go"},
 }
 
-// The programs have their own tests, so the copied code is tested, too.
+// The programs have their own tests, which therefore also test the quoted code.
 func TestPagesQuoteTheirPrograms(t *testing.T) {
 	quoting := map[string]bool{}
 	for _, b := range read(t) {

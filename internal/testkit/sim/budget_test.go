@@ -4,7 +4,7 @@ import "time"
 
 const (
 	burst        = 10 // number of requests that may be sent at once
-	inAnyWindow  = 12 // maximum number of requests in a window, plus one per second of its length
+	inAnyWindow  = 12 // maximum number of requests in a window, in addition to one request per second of the window
 	listWindow   = 60 * time.Second
 	listsAtMost  = 4
 	longestAsked = 5 * time.Minute // the engine caps a longer Retry-After at this value

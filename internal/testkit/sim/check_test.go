@@ -23,7 +23,7 @@ type checker struct {
 	unread  claim                 // a revision that the engine may have read before a restore but not reported
 	fresh   bool                  // the run has not completed its first list
 	first   bool                  // the run has not sent a request
-	saved   bool                  // the next run starts with the saved state of claim
+	saved   bool                  // the next run starts with a saved copy of the claimed state
 	doubt   bool                  // resourceVersions decreased and no list has completed since
 	resumed int                   // number of runs that started with a watch
 	listing bool                  // between ListStarted and Synced

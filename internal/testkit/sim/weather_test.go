@@ -48,7 +48,7 @@ func (f fault) String() string { return faultNames[f] }
 type weather struct {
 	*dice
 	kinds   [faults]bool
-	trouble int           // about one in this many requests suffers a fault
+	trouble int           // approximate average number of requests per fault
 	pause   time.Duration // maximum time between two changes of the world
 	storm   time.Time     // until this time, all requests are rejected
 	curt    time.Time     // until this time, watches end after a bookmark

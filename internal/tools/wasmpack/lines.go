@@ -42,7 +42,7 @@ func dropLines(data []byte) error {
 // lineDropper collects the pc-value tables that remain in use.
 type lineDropper struct {
 	values []byte // all pc-value tables
-	kept   []byte // pc-value tables in use; the others are replaced by zeros
+	kept   []byte // copies of the pc-value tables in use; zeros replace all other tables
 	short  bool   // a table had no terminator
 }
 
