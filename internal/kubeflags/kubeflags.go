@@ -1,6 +1,7 @@
 //go:build !js
 
-// Package kubeflags loads a kubeconfig with the overrides of a command line. Package kubeconfig implements it.
+// Package kubeflags loads a kubeconfig with the overrides of a command line. Package kubeconfig provides the
+// implementation.
 package kubeflags
 
 import (
@@ -34,11 +35,11 @@ type Options struct {
 
 // Config describes the server to connect to.
 type Config struct {
-	Server    string // URL
+	Server    string // the server's URL
 	Namespace string // "default" if neither the kubeconfig nor the options set one
-	Context   string // name or ""
-	Cluster   string // name or ""
-	User      string // name or ""
+	Context   string // name of the context, or ""
+	Cluster   string // name of the cluster, or ""
+	User      string // name of the user, or ""
 	HTTP      *lwhttp.Options
 }
 

@@ -8,7 +8,7 @@ import (
 )
 
 // To returns up to three of the names, most similar first. A name comes first if it contains the given name or is part
-// of it. The others are sorted by edit distance.
+// of it. The other names are sorted by edit distance.
 func To(name string, names []string) []string {
 	names = slices.Clone(names)
 	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(distance(name, a), distance(name, b)) })

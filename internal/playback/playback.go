@@ -1,7 +1,7 @@
 // Package playback adds methods to lwtest.Server that only this module needs.
 package playback
 
-// Server is the playback of an lwtest.Server. Its parameters and errors are like those of lwtest.Server.Create.
+// Server is the playback of an lwtest.Server. Its methods have the same parameters and errors as lwtest.Server.Create.
 type Server interface {
 	// Play writes an object from another server with its uid, timestamps and resourceVersion. It replaces an object of
 	// the same name. If the resourceVersion is not a number above the server's revision, the object gets the next

@@ -20,8 +20,9 @@ func unescape(text string) (c byte, n int) {
 	return c, n
 }
 
-// number parses the code of an ASCII character at text[n:]. The number has the given count of digits, or ends with a
-// semicolon if digits is 0. number returns the position after it, or 0 for other text.
+// number parses the code of an ASCII character at text[n:]. The code has the given number of digits, or ends with a
+// semicolon if digits is 0. number returns the character and the position after the code, or two zeros if there is no
+// valid code.
 func number(text string, n int, base, digits int) (c byte, end int) {
 	value, begin := 0, n
 	for ; n < len(text) && (digits == 0 || n < begin+digits); n++ {

@@ -32,7 +32,7 @@ type Entry[V any] struct {
 // Type is the type of an event.
 type Type int
 
-// The types of events.
+// These constants are the types of events.
 const (
 	Created Type = iota
 	Updated
@@ -100,7 +100,7 @@ func (l *Log[V]) Update(name, key string, expect int64, value V) (Entry[V], erro
 	return l.write(c, Event[V]{Type: Updated, Entry: Entry[V]{Key: key, Value: value}, Prev: prev}), nil
 }
 
-// Delete removes a key. The event holds last as the final value. The errors are those of [Log.Update].
+// Delete removes a key. The event holds last as the final value. Delete returns the same errors as [Log.Update].
 func (l *Log[V]) Delete(name, key string, expect int64, last V) (Entry[V], error) {
 	c := l.collection(name)
 	prev, err := c.expect(key, expect)

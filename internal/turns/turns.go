@@ -77,9 +77,9 @@ type watch struct {
 	received bool // the server has sent data
 	waited   bool // Waits has been called
 
-	// The current turn.
+	// These fields describe the current turn.
 	body io.ReadCloser
-	turn time.Time // start time
+	turn time.Time // start time of the turn
 	end  func()
 }
 

@@ -16,7 +16,7 @@ import (
 
 var errGone = errors.New("the server is gone")
 
-// reply describes a response: its text comes after a delay, and then the response stays open for some time.
+// reply describes a response. Its text comes after a delay, and then the response stays open for the given time.
 type reply struct {
 	delay time.Duration
 	text  string
@@ -78,7 +78,7 @@ func (r *response) Close() error {
 	return nil
 }
 
-// slots are the slots of a server. If over is not zero, each slot must be returned after that time.
+// slots hands out the slots of a server. If over is not zero, each slot must be returned after that time.
 type slots struct {
 	free  chan struct{}
 	over  time.Duration

@@ -25,7 +25,7 @@ func (s Secrets) New(what string) string {
 	return s[what] + "0123456789abcdef"
 }
 
-// Add registers an existing text as a secret.
+// Add registers an existing string as a secret.
 func (s Secrets) Add(what, text string) { s[what] = text }
 
 // In returns the secrets that text contains, each with its encoding.

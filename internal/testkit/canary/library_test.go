@@ -65,7 +65,7 @@ func (s *recorder) trace() *lw.Trace {
 	}
 }
 
-// options returns options for each kind of credential, for a server started by [canary.Serve].
+// options returns the transport options for each kind of credential. The server must come from [canary.Serve].
 func options(t *testing.T, secrets canary.Secrets, authority *certs.Authority, server, token string) map[string]*lwhttp.Options {
 	cert, key := authority.Issue(t, "jane")
 	for _, line := range strings.Split(string(key), "\n") {

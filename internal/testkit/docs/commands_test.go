@@ -16,7 +16,7 @@ type command struct {
 	above, below string // the shown output before and after "^C"
 	interrupted  bool   // the output contains "^C"
 	statusAsked  bool   // the next command prints the exit status
-	like         bool   // see pattern
+	like         bool   // the block is marked "like"; see the method pattern
 }
 
 // commands returns the commands of a block. A command starts with "$ " and continues on the next line after a

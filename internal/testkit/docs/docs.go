@@ -16,7 +16,7 @@ import (
 // Block is a fenced code block.
 type Block struct {
 	File     string // path of the Markdown file, relative to the repository's root
-	Line     int    // line number of the block's first line of text
+	Line     int    // line number of the first line inside the fences
 	Language string // for example "go"
 	Info     string // the text after the language
 	Text     string
@@ -69,7 +69,7 @@ func Read(root string) (blocks []Block, err error) {
 
 const fence = "```"
 
-// Parse returns the blocks of a Markdown text. Blocks may be indented, for example in a list.
+// Parse returns the code blocks in the text of a Markdown file. Blocks may be indented, for example in a list.
 func Parse(file, text string) (blocks []Block, err error) {
 	var open *Block
 	indent, at := "", 0

@@ -104,7 +104,7 @@ func (c *Compiler) open(path string) (io.ReadCloser, error) {
 	return os.Open(file)
 }
 
-// whole returns a fragment as a file with a package clause.
+// whole returns text as a Go file. It adds a package clause if text has none.
 func whole(text string) string {
 	if strings.HasPrefix(text, "package ") {
 		return text
@@ -135,7 +135,7 @@ func (c *Compiler) source(b Block) (source string, fragment bool, err error) {
 	}
 	position := fmt.Sprintf("//line %s:%d\n", b.File, b.Line+strings.Count(imports, "\n"))
 	body := position + rest
-	if _, err := parser.ParseFile(token.NewFileSet(), "", whole(body), 0); err != nil { // contains statements
+	if _, err := parser.ParseFile(token.NewFileSet(), "", whole(body), 0); err != nil { // the fragment contains statements
 		body = "func _() {\n" + position + rest + "}\n"
 	}
 	file, err := parser.ParseFile(token.NewFileSet(), "", whole(imports+"\n"+body), 0)
@@ -179,7 +179,7 @@ func (c *Compiler) missing(file *ast.File) (imports, given string) {
 var qualifiers = regexp.MustCompile(`\b[a-z]\w*`)
 
 func importPath(spec *ast.ImportSpec) string {
-	path, _ := strconv.Unquote(spec.Path.Value) // The parser has validated it.
+	path, _ := strconv.Unquote(spec.Path.Value) // The parser has already validated the import path.
 	return path
 }
 

@@ -101,7 +101,7 @@ type Row struct {
 	Text          string
 }
 
-// Tables returns the rows of all tables in a Markdown text. The text must not contain code blocks.
+// Tables returns the rows of all tables in the text of a Markdown file. The text must not contain code blocks.
 func Tables(text string) (rows []Row) {
 	var header []string
 	for line := range strings.Lines(text) {

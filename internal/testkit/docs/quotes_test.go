@@ -16,7 +16,7 @@ var quotes = map[string]struct{ module, file string }{
 	"docs/lwtest.md":               {"e2e/clients", "examples/clientgo/environment/controller_test.go"},
 }
 
-// The programs have their own tests, so the copied code is tested, too.
+// The programs have their own tests, which therefore also test the quoted code.
 func TestPagesQuoteTheirPrograms(t *testing.T) {
 	quoting := map[string]bool{}
 	for _, b := range read(t) {
@@ -52,7 +52,7 @@ func isQuote(b Block, file string) error {
 	return nil
 }
 
-// trimmed returns a text without the white space at the beginning and the end of its lines.
+// trimmed returns text without leading and trailing white space in each line.
 func trimmed(text string) string {
 	var b strings.Builder
 	for line := range strings.Lines(text) {

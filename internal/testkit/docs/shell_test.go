@@ -35,7 +35,8 @@ type shell struct {
 	ended  int    // number of commands that have exited
 }
 
-// Each command ends with a NUL. The loop prints the exit status between two NULs.
+// loop is the script that bash runs. It reads commands that each end with a NUL, and prints each exit status between
+// two NULs.
 const loop = `status=0
 while IFS= read -r -d '' command <&3; do
 	(exit $status) # sets $? for the command
@@ -145,5 +146,5 @@ func (s *shell) run(c command, watches func() bool) error {
 	}
 }
 
-// last returns the end of a text, which is enough for a message.
+// last returns at most the last 2,000 bytes of text, for use in error messages.
 func last(text string) string { return text[max(0, len(text)-2000):] }

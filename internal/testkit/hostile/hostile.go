@@ -57,7 +57,7 @@ type Heap struct {
 // NewHeap returns a Heap that measures growth from now on.
 func NewHeap() *Heap { return &Heap{before: Held()} }
 
-// Look measures the heap without garbage.
+// Look measures the size of the live heap.
 func (h *Heap) Look() {
 	h.mu.Lock()
 	defer h.mu.Unlock()

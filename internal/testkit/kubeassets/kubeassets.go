@@ -1,4 +1,4 @@
-// Package kubeassets provides the servers of make e2e-server to controller-runtime's package envtest.
+// Package kubeassets lets controller-runtime's package envtest start the servers that "make e2e-server" builds.
 package kubeassets
 
 import (

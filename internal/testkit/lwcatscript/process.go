@@ -114,7 +114,7 @@ func end(ts *testscript.TestScript, _ bool, args []string) {
 		ts.Fatalf("process %s did not exit", args[0])
 	}
 	if got := p.cmd.ProcessState.ExitCode(); got != code {
-		text, _ := os.ReadFile(ts.MkAbs(args[0] + ".err")) // only for the message
+		text, _ := os.ReadFile(ts.MkAbs(args[0] + ".err")) // used only in the error message
 		ts.Fatalf("process %s exited with code %d, expected %d: %s", args[0], got, code, strings.TrimSpace(string(text)))
 	}
 }

@@ -43,7 +43,7 @@ func TestPublicAPIMatchesAPIFolder(t *testing.T) {
 }
 
 // apiOf returns the exported API of a package on the native platform, with one line for each function, method, type,
-// field, constant and variable. The parity test compares it with the browser's.
+// field, constant and variable. The parity test compares this API with the API in browsers.
 func apiOf(t *testing.T, pkg string) (lines []string) {
 	for _, name := range goList(t, platforms[0], "-f", `{{join .GoFiles " "}}`, "./"+pkg) {
 		tree, err := parser.ParseFile(token.NewFileSet(), filepath.Join(root, pkg, name), nil, parser.SkipObjectResolution)
@@ -104,7 +104,7 @@ func namesOf(t *testing.T, decl *ast.GenDecl) (lines []string) {
 	return lines
 }
 
-// typeOf returns one line for the type and one for each exported field or method.
+// typeOf returns one line for the type and one line for each exported field or method.
 func typeOf(t *testing.T, spec *ast.TypeSpec) []string {
 	head := *spec
 	head.Doc, head.Comment = nil, nil

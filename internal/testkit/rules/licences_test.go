@@ -17,7 +17,7 @@ var licences = map[string]string{
 }
 
 func TestDependenciesHaveAcceptedLicences(t *testing.T) {
-	modules := map[string]string{} // folders by module path
+	modules := map[string]string{} // maps module paths to folders
 	for _, line := range goList(t, nil, "-deps", "-test", "-f", "{{with .Module}}{{.Path}}={{.Dir}}{{end}}", "./...") {
 		path, folder, _ := strings.Cut(line, "=")
 		modules[path] = folder

@@ -143,8 +143,8 @@ func goList(t *testing.T, env []string, args ...string) []string {
 	return strings.Fields(string(out))
 }
 
-// packages returns the packages that have files for the platform. Some of them do not compile there, because they
-// import packages without such files.
+// packages returns the packages that have files for the platform. Some of these packages do not compile there, because
+// they import packages without files for the platform.
 func packages(t *testing.T, platform []string) []string {
 	t.Helper()
 	return goList(t, platform, "-e", "-f", "{{if .GoFiles}}{{.ImportPath}}{{end}}", "./...")
@@ -250,7 +250,7 @@ func TestOnlySomePackagesImportDependencies(t *testing.T) {
 		"go.yaml.in/yaml/":               {"transport/kubeconfig", "cmd/lwcat/internal/output"},
 		"github.com/gorilla/websocket":   {"lw/lwtest", "transport/ws", "internal/testkit/wire"},
 		"go.uber.org/goleak":             {"internal/testkit/leak"},
-		"text/template":                  {}, // It adds 1.3 MB to lwcat, because the linker then keeps every exported method.
+		"text/template":                  {}, // text/template adds 1.3 MB to lwcat, because the linker then keeps every exported method.
 	}
 	for _, path := range goList(t, nil, "./...") {
 		for _, imported := range goList(t, nil, "-f", `{{join .Imports " "}}`, path) {

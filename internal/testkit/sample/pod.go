@@ -13,7 +13,7 @@ type Pod struct {
 	Namespace, Name, UID, App, Node, Phase string
 	ResourceVersion                        uint64
 	hash, ip                               string
-	details                                *details // if nil, plain supplies the details
+	details                                *details // if nil, the method plain supplies the details
 }
 
 // Pods returns n different Pods.

@@ -38,7 +38,7 @@ type Cluster struct {
 	namespaces atomic.Int32
 }
 
-// ConfigMaps and Widgets return the collections that the scenarios write to: a built-in resource and a custom resource.
+// ConfigMaps returns the built-in resource that the scenarios write to. Widgets returns the custom resource.
 func ConfigMaps(namespace string) lw.Resource {
 	return lw.Resource{Version: "v1", Plural: "configmaps", Namespace: namespace}
 }
@@ -91,8 +91,8 @@ func (r *run) eventually(what string, condition func() bool) {
 	}
 }
 
-// kill and expire also close the test's idle connections. The HTTP client might not retry a request on a connection
-// that the server closed.
+// kill stops the server. Like expire, it also closes the test's idle connections, because the HTTP client might not
+// retry a request on a connection that the server closed.
 func (r *run) kill() {
 	require.True(r, r.alone, "the table must mark this scenario as alone")
 	require.NoError(r, r.Kill(r.ctx))

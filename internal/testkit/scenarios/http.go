@@ -15,7 +15,8 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// try sends a request as administrator and returns the status code and the whole body.
+// try sends a request as administrator and returns the status code and the whole body. It returns an error if there is
+// no complete response.
 func (r *run) try(method, path, body string) (code int, text string, err error) {
 	req, err := http.NewRequestWithContext(r.ctx, method, r.URL+path, strings.NewReader(body))
 	if err != nil {
@@ -36,7 +37,7 @@ func (r *run) try(method, path, body string) (code int, text string, err error) 
 	return res.StatusCode, string(all), err
 }
 
-// do sends a request as administrator and returns the status code and the body.
+// do is like try, but fails the test if there is an error.
 func (r *run) do(method, path, body string) (int, string) {
 	r.Helper()
 	code, text, err := r.try(method, path, body)

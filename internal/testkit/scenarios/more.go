@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// rejected follows a resource for which the server returns an error response. By default, the reflector retries and
-// reports each error. With StopOn it stops.
+// rejected checks how a reflector handles a resource for which the server returns an error response. By default, the
+// reflector retries and reports each error. With Options.StopOn it stops.
 func rejected(r *run, resource lw.Resource, token string, code int, target error) {
 	patient := r.follow(resource, token, nil, nil)
 	r.eventually("each error response is reported", func() bool { return patient.broke(is(target)) >= 2 })

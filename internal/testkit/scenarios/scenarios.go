@@ -32,8 +32,8 @@ var modes = []mode{
 	{name: "ProtobufLists", protobuf: true},
 }
 
-// Run runs every scenario in each mode. Scenarios that stop the server run one after another. The others then run in
-// parallel, because they mostly wait.
+// Run runs every scenario in each mode. Scenarios that stop the server run one after another. The remaining scenarios
+// then run in parallel, because they mostly wait.
 func Run(t *testing.T, c *Cluster) {
 	for _, m := range modes {
 		if m.protobuf && c.Protobuf == nil {
@@ -85,7 +85,8 @@ var table = []struct {
 	{"ResumesFromSavedState", resumesFromSavedState, false, true, false},
 }
 
-// thousandRandomWrites checks that the store equals the server after 1,000 random creates, updates and deletes.
+// thousandRandomWrites checks that the store equals the server's collection after 1,000 random creates, updates and
+// deletes.
 func thousandRandomWrites(r *run) {
 	f := r.follow(ConfigMaps(r.ns), r.AdminToken, nil, nil)
 	random := rand.New(rand.NewPCG(1, 2))

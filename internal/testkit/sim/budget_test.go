@@ -4,7 +4,7 @@ import "time"
 
 const (
 	burst        = 10 // number of requests that may be sent at once
-	inAnyWindow  = 12 // maximum number of requests in a window, plus one per second of its length
+	inAnyWindow  = 12 // maximum number of requests in a window, in addition to one request per second of the window
 	listWindow   = 60 * time.Second
 	listsAtMost  = 4
 	longestAsked = 5 * time.Minute // the engine caps a longer Retry-After at this value
@@ -60,7 +60,8 @@ func (b *budget) page(keys []string, first bool) (news bool) {
 	return news
 }
 
-// listed records a list that returned 200. It returns the number of lists minus the number of wakes in the window.
+// listed records a list that returned 200. It returns the number of lists in the window minus the number of wakes in
+// the window.
 func (b *budget) listed(began time.Time) (n int) {
 	b.lists = append(b.lists, began)
 	return within(b.lists, began) - within(b.wakes, began)

@@ -38,7 +38,7 @@ type cause int
 
 const (
 	byEngine  cause = iota // the engine closed an unfinished response
-	rejected               // see conn.rejection
+	rejected               // the server sent an error; see conn.rejection
 	connected              // the connection failed, or a proxy responded
 	silent                 // the engine timed out while it waited for a response or its next bytes
 	cleanEnd               // the server closed the response after a complete event or list
@@ -56,7 +56,7 @@ func (c *conn) ends(why cause) {
 	}
 }
 
-// inspect records facts that a client can see in the delivered bytes.
+// inspect parses the delivered bytes and records decreasing resourceVersions, ERROR events and garbage.
 func (c *conn) inspect(text string) {
 	if c.cause == garbled {
 		return
@@ -78,7 +78,8 @@ func (c *conn) inspect(text string) {
 	}
 }
 
-// event records an ERROR event, and whether an event's resourceVersion decreases.
+// event inspects one line of a watch. It records ERROR events, misplaced initial-events-end bookmarks and decreasing
+// resourceVersions.
 func (c *conn) event(line string) {
 	if line == "" { // the newline arrived after its event
 		return

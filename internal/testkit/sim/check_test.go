@@ -19,11 +19,11 @@ type checker struct {
 
 	fold    map[lw.Key]*lw.Object // the result of applying all changes
 	claim   claim                 // the state that the store should equal
-	pledge  claim                 // the claim once the current list completes
+	pledge  claim                 // becomes the claim when the current list completes
 	unread  claim                 // a revision that the engine may have read before a restore but not reported
 	fresh   bool                  // the run has not completed its first list
 	first   bool                  // the run has not sent a request
-	saved   bool                  // the next run starts with the saved state of claim
+	saved   bool                  // the next run starts with a saved copy of the claimed state
 	doubt   bool                  // resourceVersions decreased and no list has completed since
 	resumed int                   // number of runs that started with a watch
 	listing bool                  // between ListStarted and Synced
@@ -37,11 +37,11 @@ type checker struct {
 
 	previous  *conn  // the request before the current one
 	loose     bool   // the server's habit makes the next event unpredictable
-	version   string // the latest resourceVersion of an event, if loose
+	version   string // the latest resourceVersion of an event; used only if loose is set
 	delays    delays
 	counted   bool          // the list in progress has been counted
 	kindKnown bool          // this run has completed an ordinary list
-	jumped    time.Duration // how far the wall clock has jumped since the time in word
+	jumped    time.Duration // how far the wall clock has jumped since the time in the field word
 	jumpedAt  time.Time
 	setBack   bool // the wall clock was set back during this request, so its idle time is unknown
 

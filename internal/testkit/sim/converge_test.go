@@ -5,14 +5,14 @@ import "time"
 func (c *checker) calm() { c.fair = time.Now() }
 
 const (
-	bound      = 12 * time.Minute // see the sum in doc_test.go
-	lostBound  = 17 * time.Minute // if the revision counter was reset
+	bound      = 12 * time.Minute // maximum time to converge; doc_test.go derives it
+	lostBound  = 17 * time.Minute // maximum time to converge if the revision counter was reset
 	probeBound = 5 * time.Second
 	probeCount = 3
 )
 
-// converged checks that the store equals the server in time after the faults have stopped, and that later writes
-// arrive.
+// converged checks that the store equals the server's state in time after the faults have stopped, and that later
+// writes arrive.
 func (c *checker) converged() {
 	now := time.Now()
 	if c.isCurrent() {

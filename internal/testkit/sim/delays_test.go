@@ -16,8 +16,8 @@ const (
 
 // delays counts the delays of a seed to check that they vary.
 type delays struct {
-	backoffs, bare int // numbers of all backoff delays and of those without jitter
-	spreads, still int // numbers of delays after healthy watches and of those that are zero
+	backoffs, bare int // number of backoff delays, and how many of them had no jitter
+	spreads, still int // number of delays after healthy watches, and how many of them were zero
 }
 
 // broke compares an interruption with the oracle's prediction. allowed is the delay that the request budget may add.

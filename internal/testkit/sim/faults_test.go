@@ -28,7 +28,7 @@ func (s *sim) badLuck(c *conn) error {
 	return nil
 }
 
-// spoil chooses a response's faults.
+// spoil chooses the faults of a response and may replace its body.
 func (s *sim) spoil(c *conn) {
 	switch {
 	case s.strikes(html, 5*s.trouble):

@@ -22,7 +22,7 @@ const (
 	pageKinds
 )
 
-// habit is a server behavior that makes exact checks impossible, see checker.loose.
+// habit is a server behavior that makes exact checks impossible (see checker.loose).
 type habit int
 
 const (

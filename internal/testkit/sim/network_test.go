@@ -50,12 +50,12 @@ type conn struct {
 	stream  *stream // the server's side of a watch; nil after the server ended it
 	pending string  // bytes that were sent but not yet read
 	ended   bool    // nothing follows the pending bytes
-	sent    int     // number of bytes read
+	sent    int     // number of bytes that the engine has read
 
-	fault     fault // happens after at bytes were read
+	fault     fault // happens at the offset in the field at
 	at        int
 	broken    error
-	silent    bool      // half-open
+	silent    bool      // the connection is half-open
 	until     time.Time // no bytes arrive before this time
 	throttled int       // number of reads that still return only a few bytes
 

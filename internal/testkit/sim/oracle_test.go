@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// maybe is yes, no, or either. The oracle uses either for facts that only the engine can know.
+// maybe is yes, no or either. The value either means that only the engine can know the answer.
 type maybe int
 
 const (
@@ -29,9 +29,9 @@ type oracle struct {
 	askedToWait     int  // number of consecutive responses with Retry-After
 	askedAtMost     int  // upper bound of askedToWait, in case the backoff was not reset
 	faults          int  // number of consecutive 500, 400 and malformed responses
-	faultsAtMost    int  // upper bound of faults; counts interrupted sequences, too
+	faultsAtMost    int  // upper bound of faults; also counts interrupted sequences
 	short           int  // number of consecutive immediate clean ends
-	shortAtMost     int  // upper bound of short; counts interrupted sequences, too
+	shortAtMost     int  // upper bound of short; also counts interrupted sequences
 	expired         bool // a relist followed a 410 without a delay, and no watch has been healthy since
 	nameless        bool // the latest list had no resourceVersion
 }

@@ -192,7 +192,8 @@ func (c *checker) begin(run Subject) {
 	}
 }
 
-// reborn discards the process's memory. Only the latest complete state can have been saved.
+// reborn resets the checker when the subject's process restarts. saved reports whether the new process has a saved
+// state.
 func (c *checker) reborn(saved bool) {
 	c.fold, c.listing, c.doubt = map[lw.Key]*lw.Object{}, false, false
 	if c.saved = saved; !saved {

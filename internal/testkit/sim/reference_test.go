@@ -16,8 +16,8 @@ import (
 // reference is a simple engine that follows the specification. It shares no code with the real engine. Each flag breaks
 // one rule.
 type reference struct {
-	noBucket, noListBound, slowResume, hotResume, noJitter, noRetryAfter, noDoubling, noWall bool // rules for delays
-	freePages, anyPages, anyKind, nameless, listOn503, mutePatience, deaf, trusting          bool // rules for responses
+	noBucket, noListBound, slowResume, hotResume, noJitter, noRetryAfter, noDoubling, noWall bool // each flag breaks a rule for delays
+	freePages, anyPages, anyKind, nameless, listOn503, mutePatience, deaf, trusting          bool // each flag breaks a rule for responses
 
 	opts      *lw.Options
 	transport lw.Transport
@@ -94,7 +94,7 @@ func (r *reference) begin() bool {
 	return r.send(event{Type: lw.ListStarted})
 }
 
-// why is the reason why a request ended.
+// why classifies the end of a request.
 type why int
 
 const (

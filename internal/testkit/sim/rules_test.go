@@ -80,7 +80,7 @@ func TestFindsBrokenClocksAndRandomNumbers(t *testing.T) {
 	})
 }
 
-// in returns a subject that runs with a modified context. It cannot be restarted.
+// in returns a copy of the subject s that runs with a modified context. The copy cannot be restarted.
 func in(s Subject, with func(context.Context) context.Context) Subject {
 	s.Reborn = nil
 	changes := s.Deltas
@@ -88,7 +88,7 @@ func in(s Subject, with func(context.Context) context.Context) Subject {
 	return s
 }
 
-// found runs seeds until the engine breaks a guarantee, which must be in promises.
+// found runs seeds until the engine breaks a guarantee. That guarantee must be listed in promises.
 func found(t *testing.T, engine Engine, promises string) {
 	for seed := range uint64(5000) {
 		r := play(t, seed, engine)

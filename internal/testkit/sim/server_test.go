@@ -42,8 +42,8 @@ type expiredTrait int
 
 const (
 	expiredByEvent expiredTrait = iota // 200 with an ERROR event
-	expiredByHTTP                      // HTTP 410, like aggregated APIs
-	expiredByEnd                       // 200 with an immediate clean end, like Events or some proxies
+	expiredByHTTP                      // HTTP 410, as aggregated APIs respond
+	expiredByEnd                       // 200 with an immediate clean end, as for Events or behind some proxies
 	expiredKinds
 )
 

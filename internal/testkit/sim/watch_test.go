@@ -18,8 +18,8 @@ type stream struct {
 	deadline time.Time
 	mark     time.Time // when the initial-events-end bookmark is due; zero if none is due
 	bookmark time.Time // when the next bookmark is due
-	final    bool      // the server closes the watch after the text in first
-	first    string    // the text to send before all other events
+	final    bool      // the server closes the watch after it has sent the string in the field first
+	first    string    // the string to send before all other events
 	nameless bool      // events have no resourceVersion
 	hasty    bool      // the watch closes after its first events
 	listed   bool      // the list part has ended or does not exist

@@ -2,7 +2,7 @@ package sim
 
 import "time"
 
-// fault is a kind of failure. Each seed enables a random set of them.
+// fault is a kind of failure. Each seed enables a random set of faults.
 type fault int
 
 const (
@@ -48,14 +48,14 @@ func (f fault) String() string { return faultNames[f] }
 type weather struct {
 	*dice
 	kinds   [faults]bool
-	trouble int           // about one in this many requests suffers a fault
+	trouble int           // approximate average number of requests per fault
 	pause   time.Duration // maximum time between two changes of the world
 	storm   time.Time     // until this time, all requests are rejected
 	curt    time.Time     // until this time, watches end after a bookmark
 	eager   time.Time     // until this time, watches end after a change
 	gateway time.Time     // until this time, a gateway rejects watches
-	code    int           // status code of the storm
-	after   string        // Retry-After of the storm
+	code    int           // status code of the responses in a storm
+	after   string        // Retry-After of the responses in a storm
 	calm    bool          // the faults have stopped
 }
 

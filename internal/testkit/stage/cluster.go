@@ -21,8 +21,8 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
 )
 
-// command is a request of a test to this server. Do selects the command. The comments of the fields name the commands
-// that use them.
+// command is a request from a test to this server. The field Do selects the command. The comments of the other fields
+// name the commands that use them.
 type command struct {
 	Do     string `json:"do"`
 	Server string `json:"server"`
@@ -31,16 +31,16 @@ type command struct {
 	Forbidden []string        `json:"forbidden"` // start: the tokens without access
 	Zip       bool            `json:"zip"`       // start: compress streaming lists, like Kubernetes 1.37
 	Quiet     bool            `json:"quiet"`     // start: send no bookmarks
-	Token     string          `json:"token"`     // revoke, allow
+	Token     string          `json:"token"`     // revoke, allow: the token
 	Of        string          `json:"of"`        // put, delete: the plural of a resource
-	Object    json.RawMessage `json:"object"`    // put
+	Object    json.RawMessage `json:"object"`    // put: the object
 	Space     string          `json:"space"`     // delete: the namespace
 	Name      string          `json:"name"`      // delete: the name; define, undefine: the plural of a resource
 	N         int             `json:"n"`         // write, fill, touch: number of objects; expire: number of events before the error
-	Seed      uint64          `json:"seed"`      // write, touch
+	Seed      uint64          `json:"seed"`      // write, touch: the seed of the random numbers
 }
 
-// cluster is a test API server. By default, commands are about its ConfigMaps.
+// cluster is a test API server. Unless stated otherwise, commands operate on its ConfigMaps.
 type cluster struct {
 	*lwtest.Server
 	mu      sync.Mutex

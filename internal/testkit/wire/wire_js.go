@@ -1,4 +1,4 @@
-// Package wire gives tests that run as WebAssembly the URL of a running test server.
+// Package wire provides the URL of a running test server to tests that run as WebAssembly.
 package wire
 
 import (

@@ -16,8 +16,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The targets left and right finish only if they run at the same time. The target hang keeps the pipe open while it
-// runs.
+// makefile has the targets left and right, which finish only if they run at the same time. The target hang keeps the
+// pipe open while it runs.
 const makefile = `
 left:; @echo left runs; echo met > pipe
 right:; @cat pipe

@@ -108,8 +108,8 @@ func replace(path string, content []byte) error {
 	return os.Rename(path+".new", path)
 }
 
-// The script adds missing APIs to globalThis and defines Go there. The generated module gives it a local globalThis
-// with the APIs that the WASM module needs.
+// The script wasm_exec.js adds missing APIs to globalThis and defines Go there. The generated module gives the script a
+// local globalThis with the APIs that the WASM module needs.
 const (
 	before = `// Made by internal/tools/wasmbuild from wasm_exec.js of Go; LICENSE-GO is its licence
 const real = globalThis

@@ -20,7 +20,7 @@ func dropLines(data []byte) error {
 	data = data[start:]
 	header := reader{rest: data[len(tableStart):]}
 	count := header.uint64()
-	header.bytes(5 * 8) // nfiles, an unused word, funcnameOffset, cuOffset, filetabOffset
+	header.bytes(5 * 8) // skips nfiles, an unused word, funcnameOffset, cuOffset and filetabOffset
 	values, functions := header.uint64(), header.uint64()
 	if header.short || values > functions || functions > uint64(len(data)) {
 		return errShape
@@ -28,7 +28,7 @@ func dropLines(data []byte) error {
 	d := lineDropper{values: data[values:functions], kept: make([]byte, functions-values)}
 	index := reader{rest: data[functions:]}
 	for range count {
-		index.uint32() // the function's address
+		index.uint32() // skips the function's address
 		f := reader{rest: data[functions:]}
 		f.bytes(uint64(index.uint32()))
 		if d.function(&f); index.short || f.short || d.short {
@@ -42,18 +42,18 @@ func dropLines(data []byte) error {
 // lineDropper collects the pc-value tables that remain in use.
 type lineDropper struct {
 	values []byte // all pc-value tables
-	kept   []byte // pc-value tables in use; the others are replaced by zeros
+	kept   []byte // copies of the pc-value tables in use; zeros replace all other tables
 	short  bool   // a table had no terminator
 }
 
 // function reads a runtime._func and clears its references to source positions.
 func (d *lineDropper) function(f *reader) {
-	f.bytes(4 * 4) // entryOff, nameOff, args, deferreturn
+	f.bytes(4 * 4) // skips entryOff, nameOff, args and deferreturn
 	d.keep(f.uint32())
-	clear(f.bytes(2 * 4)) // pcfile, pcln
+	clear(f.bytes(2 * 4)) // clears pcfile and pcln
 	count := f.uint32()
-	f.bytes(4)        // cuOffset
-	clear(f.bytes(4)) // startLine
+	f.bytes(4)        // skips cuOffset
+	clear(f.bytes(4)) // clears startLine
 	f.bytes(4)        // funcID, flag, padding, nfuncdata
 	for n := uint32(0); n < count && !f.short; n++ {
 		d.keep(f.uint32())

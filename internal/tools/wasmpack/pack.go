@@ -69,7 +69,7 @@ func readSegments(content []byte) ([]segment, error) {
 	in := reader{rest: content}
 	var segments []segment
 	for range in.unsigned() {
-		kind, op := in.byte(), in.byte() // zero: an active segment of memory 0
+		kind, op := in.byte(), in.byte() // kind 0 is an active segment of memory 0
 		at := in.signed()
 		end := in.byte()
 		data := in.bytes(in.unsigned())

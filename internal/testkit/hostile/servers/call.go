@@ -16,7 +16,7 @@ import (
 
 var errReset = errors.New("connection reset by peer")
 
-// A memory is a lw.Transport to an in-process server, which handles each request in its own goroutine.
+// memory is an lw.Transport to an in-process server, which handles each request in its own goroutine.
 type memory struct {
 	*world
 	serve          func(*call)
@@ -26,13 +26,13 @@ type memory struct {
 	watches, lists atomic.Int64
 }
 
-// call is one request to a memory. Only the server's goroutine may use it. A method that sends an error or ends the
-// response also exits the goroutine.
+// call is one request over a memory transport. Only the server's goroutine may use it. A method that sends an error or
+// ends the response also exits the goroutine.
 type call struct {
 	*memory
 	q      url.Values
 	watch  bool
-	nth    int // counts lists and watches separately, from 1
+	nth    int // number of the list or watch, from 1; lists and watches are counted separately
 	ctx    context.Context
 	pipe   *io.PipeWriter
 	answer chan error
@@ -135,7 +135,7 @@ func (c *call) sleep(d time.Duration) {
 // stop ends the response cleanly and exits the goroutine.
 func (c *call) stop() { runtime.Goexit() }
 
-// never sends nothing and returns when the client cancels the request.
+// never is a handler that sends no response. It returns when the client cancels the request.
 func (c *call) never() {
 	<-c.ctx.Done()
 	runtime.Goexit()

@@ -20,7 +20,7 @@ func (j *judge) order(e lw.Event[*lw.Object]) {
 	j.version = e.ResourceVersion
 }
 
-// fold reports changes that do not fit the previous changes of their objects.
+// fold applies changes to j.folded and reports each change that contradicts the previous changes of its object.
 func (j *judge) fold(changes []cache.Change[*lw.Object]) {
 	for _, d := range changes {
 		object := d.New

@@ -114,8 +114,8 @@ func (c *call) follow(from int) {
 	})
 }
 
-// feed writes the changes after a revision as they happen, and calls each at the interval. It returns at the requested
-// timeout.
+// feed writes the changes after a revision as they happen. It also calls the function each once per interval. It
+// returns at the requested timeout.
 func (c *call) feed(from int, interval time.Duration, each func(now int)) {
 	if v := c.q.Get("resourceVersion"); (v == "" || v == "0") && !c.streaming() {
 		from = c.synthetic()

@@ -12,7 +12,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// A request records a request that the judge observed.
+// request describes a request that the judge observed.
 type request struct {
 	at   time.Time
 	kind string // list, page, stream, watch or check
@@ -70,7 +70,7 @@ func (j *judge) lock(f func()) {
 	f()
 }
 
-// text searches an error and its wrapped errors for secrets.
+// text searches the messages of an error and its wrapped errors for secrets.
 func (j *judge) text(err error) {
 	if err == nil || j.texts == nil {
 		return
@@ -87,7 +87,7 @@ func (j *judge) text(err error) {
 	}
 }
 
-// opens checks that a request follows from the stream's events and comes at the right time.
+// opens checks that the stream's events allow a request, and that the request comes at the right time.
 func (j *judge) opens(req *lw.Request) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -118,7 +118,7 @@ func (j *judge) opens(req *lw.Request) {
 		if !now.Equal(j.heard) {
 			j.fault("the watch was sent %v after its list without a reported delay", now.Sub(j.heard))
 		}
-	case confirms: // A list confirms that the streaming list is empty.
+	case confirms: // The ordinary list confirms that the streaming list was empty.
 	case j.last == lw.Interrupted && j.requests[len(j.requests)-1].kind == "check": // A watch follows each check.
 	default:
 		j.fault("a %s was sent after %v without an interruption", r.kind, j.last)

@@ -87,7 +87,7 @@ func (x *exchange) answer(s *server, config *tls.Config) {
 	}
 }
 
-// honestly forwards the request to the memory and writes its response.
+// honestly forwards an authorized request to the in-process server x.m and writes its response.
 func (x *exchange) honestly() {
 	if x.request.Header.Get("Authorization") != "Bearer "+token || x.host != "api.test" {
 		x.reply(401, "", failure(401, "Unauthorized", "Unauthorized"))
