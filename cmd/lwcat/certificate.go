@@ -35,8 +35,8 @@ func (s *connection) certificateHint(ctx context.Context, err error) string {
 	return ""
 }
 
-// clockHint explains an expired certificate, or one that is not valid yet. It compares this machine's clock with the
-// server's.
+// clockHint explains a certificate that has expired or is not valid yet. It compares this machine's clock with the
+// server's clock.
 func (s *connection) clockHint(ctx context.Context, c *x509.Certificate) string {
 	valid := fmt.Sprintf("the certificate is valid from %s to %s", c.NotBefore.UTC().Format(time.RFC3339), c.NotAfter.UTC().Format(time.RFC3339))
 	now := time.Now()

@@ -10,7 +10,7 @@ import (
 // Change is one difference.
 type Change struct {
 	Path     Path
-	Old, New lw.Value // "" for a missing value
+	Old, New lw.Value // values before and after the change; "" if the value is missing
 	Reorder  bool     // only the order of the elements changed; Old and New are arrays of their names
 }
 
