@@ -34,7 +34,7 @@ func NewSharedIndexInformer(lister cache.ListerWatcher, example runtime.Object, 
 // must not be nil. It never calls lister.Watch.
 //
 // The store is read-only: its methods Add, Update, Delete and Replace return an error. GetController returns a
-// controller whose Run does nothing, like in client-go.
+// controller whose Run does nothing, as in client-go.
 func NewSharedIndexInformerWithOptions(lister cache.ListerWatcher, example runtime.Object, opts InformerOptions) cache.SharedIndexInformer {
 	return newInformer(&source{lister: cache.ToListerWatcherWithContext(lister)}, lister, example, opts)
 }

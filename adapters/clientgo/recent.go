@@ -9,7 +9,7 @@ import (
 // keepFor is how long a struct stays decoded after a read, even if the garbage collector runs.
 const keepFor = 10 * time.Second
 
-// recent keeps structs in memory for some time after a read, so that repeated reads need not decode them again.
+// recent keeps structs in memory for a while after a read, so that repeated reads need not decode them again.
 type recent struct {
 	now func() time.Time
 

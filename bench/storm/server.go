@@ -11,7 +11,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// The CPU times of requests are similar to those of lw/lwtest.
+// The CPU times of requests are similar to the CPU times of lw/lwtest.
 const (
 	processors = 2
 	listCost   = 40 * time.Microsecond // CPU time per Pod, compressed or streamed

@@ -44,7 +44,7 @@ func (s *connection) clockHint(ctx context.Context, c *x509.Certificate) string 
 	if err != nil {
 		return valid + ": check this machine's clock; if it is right, the server needs a new certificate"
 	}
-	// The minute of tolerance covers the request's duration. The Date header has a resolution of one second.
+	// The tolerance of one minute covers the request's duration. The Date header has a resolution of one second.
 	switch ahead := serverNow.Sub(now).Round(time.Second); {
 	case ahead > time.Minute:
 		return fmt.Sprintf("%s, and the server's unverified clock is %v ahead of this machine's: check this machine's clock", valid, ahead)

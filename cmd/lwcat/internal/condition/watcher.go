@@ -54,7 +54,7 @@ func (w *Watcher) Delete(collection int, o *lw.Object) {
 	}
 }
 
-// Complete records that the first list of one more collection is complete.
+// Complete records that the first list of another collection is complete.
 func (w *Watcher) Complete() { w.unlisted-- }
 
 // Holds reports whether all conditions hold now.
