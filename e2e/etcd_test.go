@@ -30,7 +30,7 @@ type etcdCourse struct {
 	changes   []cache.Change[*etcd.Entry]
 }
 
-// No change may be lost. The test uses etcd instead of Kubernetes.
+// TestEtcd checks that no change is lost. The test uses etcd instead of Kubernetes.
 func TestEtcd(t *testing.T) {
 	t.Parallel() // starts its own etcd and is mostly idle
 	client := &http.Transport{}

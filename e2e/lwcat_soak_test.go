@@ -91,7 +91,8 @@ type lwcatSoak struct {
 
 const soakPath = "/api/v1/namespaces/default/configmaps"
 
-// impatient returns a proxy that shortens each watch to two to five seconds. The server then closes it cleanly.
+// impatient returns a proxy that adds a timeout of two to five seconds to each watch. The server closes the watch
+// cleanly at its timeout.
 func (s *lwcatSoak) impatient() http.Handler {
 	to, err := url.Parse(s.URL)
 	require.NoError(s, err)

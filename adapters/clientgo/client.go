@@ -18,7 +18,7 @@ type client struct {
 	rejected atomic.Bool
 
 	mu             sync.Mutex
-	json, protobuf *lw.Client[*object] // created when the collection is known; protobuf may remain nil
+	json, protobuf *lw.Client[*object] // created when the collection is known; protobuf is nil if the informer requests only JSON
 }
 
 // StreamsLists reports that the client supports streaming lists.
@@ -38,7 +38,7 @@ func (l *client) Watch(ctx context.Context, opts lw.WatchOptions) iter.Seq2[lw.E
 	})
 }
 
-// clients returns the clients. The clients know the group and version of the collection, so they reject other lists.
+// clients returns the clients for JSON and protobuf. They reject lists of another group or version.
 func (l *client) clients(ctx context.Context) (json, protobuf *lw.Client[*object], err error) {
 	target, err := l.informer.source.resolve(ctx)
 	if err != nil {

@@ -13,7 +13,7 @@ type objectCodec struct {
 	decoder   *decoder
 	text      lw.Codec[*lw.Object]
 	packing   lw.Codec[*compact.Object] // compresses the JSON of the objects; nil if objects stay uncompressed
-	transform cache.TransformFunc       // may be nil; set before the run
+	transform cache.TransformFunc       // may be nil; set before the informer runs
 	report    func(*object, error)
 }
 
@@ -39,7 +39,7 @@ func newCodec(d *decoder, example runtime.Object, opts *Extras, report func(*obj
 // packed is a compressed object. It implements [encoded].
 type packed struct{ *compact.Object }
 
-// Raw returns the uncompressed text.
+// Raw returns the uncompressed bytes.
 func (p packed) Raw() string { return p.Object.Object().Raw() }
 
 // protobuf reports whether objects may be stored as protobuf.

@@ -20,7 +20,7 @@ import (
 type FactoryOptions struct {
 	// Namespace selects one namespace. It has no effect on typed informers of objects without a namespace.
 	Namespace string
-	// TweakListOptions may set selectors, like in client-go.
+	// TweakListOptions may set selectors, as in client-go.
 	TweakListOptions func(*metav1.ListOptions)
 	Extras
 }
@@ -66,7 +66,7 @@ func (c *collections) informer(gvr schema.GroupVersionResource, namespace string
 		},
 		WatchFuncWithContext: func(context.Context, metav1.ListOptions) (watch.Interface, error) { return nil, errNoWatch },
 	}
-	accept := cmp.Or(c.config.AcceptContentTypes, c.config.ContentType) // client-go does the same
+	accept := cmp.Or(c.config.AcceptContentTypes, c.config.ContentType) // as client-go does
 	from := &source{lister: cache.ToListerWatcherWithContext(lister), accept: &accept}
 	return newInformer(from, lister, example, InformerOptions{
 		ResyncPeriod: resync,

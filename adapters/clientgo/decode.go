@@ -18,7 +18,7 @@ import (
 // decoder converts between stored bytes and the Go type of one informer.
 type decoder struct {
 	example reflect.Type            // a pointer to a struct
-	kind    schema.GroupVersionKind // only for PartialObjectMetadata: the kind of the example
+	kind    schema.GroupVersionKind // kind of the example; set only for PartialObjectMetadata
 	fields  []string                // paths of the fields that objects keep; if empty, objects keep all fields
 	recent  *recent
 }
@@ -41,8 +41,8 @@ func (d *decoder) protobuf() bool {
 	return !d.metadataOnly() && d.example.Implements(reflect.TypeFor[protobufType]()) && d.example.Implements(reflect.TypeFor[metav1.Object]())
 }
 
-// encode returns bytes that decode reads, in the same encoding as like. It returns nil if the type of object differs
-// from the informer's type, or if object cannot be encoded.
+// encode returns bytes that the method decode can read, in the encoding of the argument like. It returns nil if the
+// type of object differs from the informer's type, or if object cannot be encoded.
 func (d *decoder) encode(object runtime.Object, like encoded) encoded {
 	if reflect.TypeOf(object) != d.example {
 		return nil

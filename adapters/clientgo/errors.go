@@ -19,7 +19,7 @@ func apiError(err error) error {
 	return &statusError{api: &apierrors.StatusError{ErrStatus: statusOf(status)}, lw: err}
 }
 
-// statusError matches the errors of apimachinery and the errors of package lw.
+// statusError matches both an error of apimachinery and an error of package lw.
 type statusError struct {
 	api *apierrors.StatusError
 	lw  error
@@ -27,7 +27,7 @@ type statusError struct {
 
 func (e *statusError) Error() string { return e.api.Error() }
 
-// Unwrap returns both errors.
+// Unwrap returns the errors of apimachinery and of package lw.
 func (e *statusError) Unwrap() []error { return []error{e.api, e.lw} }
 
 func statusOf(from *lw.StatusError) metav1.Status {

@@ -18,7 +18,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/internal/builtin"
 )
 
-// errNoWatch is the error of a method that informers of this package never call.
+// errNoWatch is returned by a method that informers of this package never call.
 var errNoWatch = errors.New("clientgo: the ListerWatcher cannot watch; the engine watches instead")
 
 // NewSharedInformerFactory returns client-go's factory with informers of this package. It replaces
@@ -38,7 +38,7 @@ func NewSharedInformerFactory(config *rest.Config, resync time.Duration, opts *F
 	return &factory{informers.NewSharedInformerFactoryWithOptions(client, resync, append(stock, more...)...), c}, nil
 }
 
-// factory is client-go's factory, but with informers from collections. API groups that are not in groups.go use
+// factory is client-go's factory with the informers of collections. API groups that are not in groups.go use
 // client-go's factory.
 type factory struct {
 	informers.SharedInformerFactory

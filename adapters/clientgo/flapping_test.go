@@ -20,7 +20,7 @@ type flapping struct {
 	correct bool
 }
 
-// behave stops the resets. It does nothing without a proxy.
+// behave ends the resets of connections. It does nothing without a proxy.
 func (f *flapping) behave() {
 	if f != nil {
 		f.mu.Lock()
@@ -54,7 +54,7 @@ type flappingBody struct {
 	inner io.Closer
 }
 
-// Close closes both ends.
+// Close closes the pipe and the server's response body.
 func (b *flappingBody) Close() error {
 	return errors.Join(b.PipeReader.Close(), b.inner.Close())
 }

@@ -25,7 +25,8 @@ import (
 	"k8s.io/client-go/informers/storagemigration"
 )
 
-// client-go's API groups request informers from their factory, so each group must refer to this factory.
+// client-go's API groups request informers from the factory that they refer to. So each group here must refer to the
+// factory of this package.
 
 func (f *factory) tweak() internalinterfaces.TweakListOptionsFunc {
 	return f.collections.opts.TweakListOptions

@@ -71,7 +71,7 @@ func (i *informer) RemoveEventHandler(handle cache.ResourceEventHandlerRegistrat
 	return nil
 }
 
-// panicked handles the panic of a handler like client-go.
+// panicked handles the panic of a handler in the same way as client-go.
 func (i *informer) panicked(value any, _ []byte) {
 	ctx, _ := i.running()
 	defer utilruntime.HandleCrashWithContext(ctx)

@@ -162,7 +162,7 @@ func TestShutDownBeforeStart(t *testing.T) {
 	require.NoError(t, cache.ShutDownEventHandler(informer, registered))
 }
 
-// client-go's crash handler must not end the process.
+// TestPanickingHandler checks the behavior after a panic. client-go's crash handler must not end the process.
 func TestPanickingHandler(t *testing.T) {
 	crash, handlers := utilruntime.ReallyCrash, utilruntime.PanicHandlers
 	utilruntime.ReallyCrash, utilruntime.PanicHandlers = false, nil

@@ -22,8 +22,8 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// TestHostileServers runs an informer against each hostile server in simulated time. The server becomes correct after ten
-// minutes.
+// TestHostileServers runs an informer against each hostile server in simulated time. Each server behaves correctly
+// after ten minutes.
 func TestHostileServers(t *testing.T) {
 	t.Parallel()
 	for _, s := range servers.All() {
@@ -151,12 +151,12 @@ func (r *trial) equals(server *servers.Running, informer cache.SharedIndexInform
 	return maps.Equal(stored, server.Values()) && maps.Equal(r.values, server.Values())
 }
 
-// check checks the requests and the errors of the whole run.
+// check verifies the requests and the errors of the whole run.
 func (r *trial) check() {
 	for i := range r.requests {
 		for k := i; k < len(r.requests); k++ {
 			w := r.requests[k].Sub(r.requests[i])
-			if float64(k-i+1) > 13+w.Seconds() { // the engine's limit, plus a request that was rejected with 406
+			if float64(k-i+1) > 13+w.Seconds() { // the engine's request limit, plus one request that was rejected with 406
 				require.Failf(r, "request storm", "%d requests in %v", k-i+1, w)
 			}
 		}
@@ -197,8 +197,8 @@ func (r *trial) OnDelete(obj any) {
 	})
 }
 
-// event checks that an event continues the previous events. The state of an object goes back only if the server sends
-// an older state.
+// event checks that an event continues the previous events. An object may return to an older state only if the server
+// sends that state.
 func (r *trial) event(before string, obj any) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

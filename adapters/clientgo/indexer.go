@@ -40,7 +40,7 @@ func (x *indexer) Update(any) error            { return errReadOnly }
 func (x *indexer) Delete(any) error            { return errReadOnly }
 func (x *indexer) Replace([]any, string) error { return errReadOnly }
 
-// Resync does nothing, like in client-go.
+// Resync does nothing, as in client-go.
 func (x *indexer) Resync() error { return nil }
 
 // Bookmark does nothing, because the engine knows the resourceVersion.

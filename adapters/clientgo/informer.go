@@ -18,7 +18,7 @@ import (
 
 // InformerOptions contains the settings of an informer. The zero value is valid.
 type InformerOptions struct {
-	ResyncPeriod time.Duration // default resync period of the handlers; zero means never
+	ResyncPeriod time.Duration // default resync period of the handlers; zero disables resyncs
 	Indexers     cache.Indexers
 	Extras
 }
@@ -34,7 +34,7 @@ func NewSharedIndexInformer(lister cache.ListerWatcher, example runtime.Object, 
 // must not be nil. It never calls lister.Watch.
 //
 // The store is read-only: its methods Add, Update, Delete and Replace return an error. GetController returns a
-// controller whose Run does nothing, like in client-go.
+// controller whose Run does nothing, as in client-go.
 func NewSharedIndexInformerWithOptions(lister cache.ListerWatcher, example runtime.Object, opts InformerOptions) cache.SharedIndexInformer {
 	return newInformer(&source{lister: cache.ToListerWatcherWithContext(lister)}, lister, example, opts)
 }
@@ -55,7 +55,7 @@ func newInformer(from *source, lister cache.ListerWatcher, example runtime.Objec
 	i.inner = lwcache.NewInformer(source, &lw.Options{StopOn: i.interrupted, Logger: (*logger)(i)})
 	i.indexer = newIndexer(i)
 	if err := i.indexer.AddIndexers(opts.Indexers); err != nil {
-		panic(err) // no other index exists that could conflict
+		panic(err) // impossible: no other index exists that could conflict
 	}
 	i.reflector = cache.NewReflectorWithOptions(lister, example, i.indexer, cache.ReflectorOptions{Name: i.name})
 	return i
@@ -114,7 +114,7 @@ func (i *informer) follow(ctx context.Context) {
 			defer newState(i, c).keep(ctx)()
 		}
 	}
-	// The inner informer stops only when ctx is done, because interrupted never stops the run.
+	// The inner informer stops only when ctx is done, because the function interrupted always returns false.
 	_ = i.inner.Run(ctx)
 }
 

@@ -67,7 +67,7 @@ func TestReadersShareStructs(t *testing.T) {
 	runtime.KeepAlive(first)
 }
 
-// TestReadStructsSurviveCollections checks that a struct stays in memory for some time after it was read, and is then
+// TestReadStructsSurviveCollections checks that a struct stays in memory for a while after it was read, and is then
 // freed.
 func TestReadStructsSurviveCollections(t *testing.T) {
 	informer := countedInformer(t)

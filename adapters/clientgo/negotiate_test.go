@@ -79,7 +79,7 @@ func TestServerThatIgnoresAccept(t *testing.T) {
 	}
 }
 
-// midway is an API server in simulated time. Its first watch ends with a 406 error. After that, it does not support
+// midway is an API server in simulated time. Its first watch ends with a 406 error, after which it no longer supports
 // protobuf.
 type midway struct {
 	protobufPods

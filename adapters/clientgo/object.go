@@ -11,7 +11,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// object is a stored object. It keeps the bytes. It also refers to the decoded struct while the struct is in use.
+// object is a stored object. It keeps the object's bytes, and refers to the decoded struct while the struct is in use.
 type object struct {
 	encoded
 	decoded atomic.Pointer[decoded]
@@ -30,9 +30,9 @@ func (o *object) Key() lw.Key { return lw.KeyOf(o) }
 // decoded refers to the struct of an object.
 type decoded struct {
 	first  weak.Pointer[byte] // first byte of the struct, because its type is known only at run time
-	strong any                // if not nil, the struct cannot be decoded again
+	strong any                // keeps the struct alive if it cannot be decoded again; otherwise nil
 	read   atomic.Int64       // time of the latest call of keep, in nanoseconds
-	kept   atomic.Bool        // recent keeps the struct alive
+	kept   atomic.Bool        // whether the struct is in recent
 }
 
 // Equal reports whether two objects have the same bytes.

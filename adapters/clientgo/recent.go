@@ -9,13 +9,13 @@ import (
 // keepFor is how long a struct stays decoded after a read, even if the garbage collector runs.
 const keepFor = 10 * time.Second
 
-// recent keeps structs in memory for some time after a read, so that repeated reads need not decode them again.
+// recent keeps structs in memory for a while after a read, so that repeated reads need not decode them again.
 type recent struct {
 	now func() time.Time
 
 	mu      sync.Mutex
 	kept    []kept
-	waiting bool // a timer will call drop
+	waiting bool // whether a timer will call drop
 }
 
 // kept is a struct that recent keeps in memory.
@@ -26,7 +26,7 @@ type kept struct {
 
 func newRecent() *recent { return &recent{now: time.Now} }
 
-// keep keeps a struct that was just read. It takes no locks if the struct is already kept.
+// keep keeps a struct in memory after a read. It takes no lock if the struct is already kept.
 func (r *recent) keep(of *decoded, value any) {
 	of.read.Store(r.now().UnixNano())
 	if of.kept.Swap(true) {
@@ -38,8 +38,8 @@ func (r *recent) keep(of *decoded, value any) {
 	r.wait()
 }
 
-// wait starts a timer unless a timer is running. The timer does not keep r in memory. It does not depend on the garbage
-// collector, which runs only every two minutes in an idle program.
+// wait starts a timer unless a timer is already running. The timer does not keep r in memory. wait does not rely on the
+// garbage collector, which runs only every two minutes in an idle program.
 func (r *recent) wait() {
 	if r.waiting {
 		return

@@ -48,7 +48,8 @@ func (q *quiet) Read([]byte) (int, error) {
 	}
 }
 
-// A period below one second counts as one second, like in client-go.
+// TestResyncPeriods checks when handlers receive resyncs. A period below one second counts as one second, as in
+// client-go.
 func TestResyncPeriods(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		clientset := simulatedClient(t, onePod{http.Header{}}, protobufConfig("http://simulated"))

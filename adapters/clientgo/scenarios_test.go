@@ -238,7 +238,7 @@ func TestShutDownEventHandlerWaits(t *testing.T) {
 	require.True(t, ended)
 }
 
-// No goroutine may remain, which TestMain checks.
+// TestStartAndStopOrders checks several orders of starts and stops. TestMain checks that no goroutine remains.
 func TestStartAndStopOrders(t *testing.T) {
 	server := startServer(t)
 	putPod(t, server, "a", "n1")

@@ -47,7 +47,8 @@ func (i *informer) running() (context.Context, cache.WatchErrorHandlerWithContex
 	return i.ctx, i.onError
 }
 
-// interrupted reports an interruption to the error handler, unless the run has ended. Its result never stops the run.
+// interrupted reports an interruption to the error handler, unless the run has ended. It always returns false, so that
+// the run continues.
 func (i *informer) interrupted(cause error) bool {
 	if ctx, handler := i.running(); handler != nil && ctx.Err() == nil && !errors.Is(cause, lw.ErrWatchClosed) {
 		handler(ctx, i.reflector, apiError(cause))

@@ -24,11 +24,11 @@ var errNotWrapped = errors.New("clientgo: the ListerWatcher does not use an HTTP
 // request is recorded instead of sent.
 type source struct {
 	lister cache.ListerWithContext
-	accept *string // if not nil, replaces the Accept header of the recorded request
+	accept *string // replaces the Accept header of the recorded request; nil keeps it
 
 	mu         sync.Mutex
 	collection *collection
-	failure    error // returned for every request
+	failure    error // if set, every request returns this error
 }
 
 // collection is the target of all requests of an informer.
@@ -37,7 +37,7 @@ type collection struct {
 	server    string // scheme and host
 	path      string
 	query     string
-	protobuf  bool // the clientset allows protobuf
+	protobuf  bool // whether the clientset allows protobuf
 }
 
 // Open implements [lw.Transport].
@@ -96,7 +96,7 @@ func (r *recording) collection() (*collection, error) {
 	target := *r.request.URL
 	server := url.URL{Scheme: target.Scheme, Host: target.Host}
 	client := r.client
-	client.Timeout = 0 // a timeout would end every watch
+	client.Timeout = 0 // a client timeout would end every watch
 	client.Transport = &headers{next: r.client.Transport, want: r.request.Header}
 	transport, err := lwhttp.New(server.String(), &lwhttp.Options{Client: &client})
 	if err != nil {

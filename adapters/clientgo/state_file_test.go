@@ -15,7 +15,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
 )
 
-// runUntil runs an informer of Pods until a handler has received the events, and returns the informer.
+// runUntil runs an informer of Pods until a handler has received the events. It returns the informer.
 func runUntil(t *testing.T, server *lwtest.Server, extras Extras, events ...string) cache.SharedIndexInformer {
 	informer := podInformerWith(t, server, extras)
 	var handler recorder
@@ -76,7 +76,7 @@ func TestResumesAfterExpiry(t *testing.T) {
 	require.Equal(t, []string{"add c@n1 false", "delete tombstone shop/a a@n1"}, handler.all()[2:])
 }
 
-// TestDamagedStateIsReported checks that the informer lists if the file is damaged.
+// TestDamagedStateIsReported checks that the informer reports a damaged file and starts with a list.
 func TestDamagedStateIsReported(t *testing.T) {
 	extras := Extras{StateDir: t.TempDir()}
 	server := startServer(t)
@@ -95,7 +95,8 @@ func TestDamagedStateIsReported(t *testing.T) {
 	require.Greater(t, lists(server), listed)
 }
 
-// TestStateDirThatCannotBeCreated checks that the informer works and reports that it cannot restore or save.
+// TestStateDirThatCannotBeCreated checks that the informer works without the folder, and reports that it cannot restore
+// or save.
 func TestStateDirThatCannotBeCreated(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	require.NoError(t, os.WriteFile(file, nil, 0o600))

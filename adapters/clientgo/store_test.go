@@ -79,7 +79,7 @@ func TestStore(t *testing.T) {
 	require.NoError(t, store.Resync())
 }
 
-// The spec of one object has the wrong type.
+// TestReportsObjectsThatCannotBeDecoded stores an object whose spec has the wrong type.
 func TestReportsObjectsThatCannotBeDecoded(t *testing.T) {
 	server := startServer(t)
 	_, err := server.Put("pods", `{"metadata":{"name":"bad","namespace":"shop"},"spec":{"containers":"none"}}`)

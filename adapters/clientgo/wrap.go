@@ -25,7 +25,7 @@ type tap struct {
 	client http.Client // the wrapped client
 }
 
-// recording is carried in a context. tap stores the request in it instead of sending the request.
+// recording is carried in a context. The RoundTripper tap stores the request in it instead of sending the request.
 type recording struct {
 	request *http.Request
 	client  http.Client
@@ -33,7 +33,7 @@ type recording struct {
 
 type recordingKey struct{}
 
-// errRecorded is the result of a request that was recorded.
+// errRecorded is the result of a recorded request.
 var errRecorded = errors.New("clientgo: the request was recorded")
 
 func record(ctx context.Context, r *recording) context.Context {

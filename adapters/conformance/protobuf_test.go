@@ -37,7 +37,7 @@ func (a *accepts) RoundTrip(request *http.Request) (*http.Response, error) {
 }
 
 // TestProtobufOfAPIServer checks that built-in types are requested as protobuf from a real server. After a list and
-// after an event, the objects must equal those of client-go.
+// after an event, the objects must equal client-go's objects.
 func TestProtobufOfAPIServer(t *testing.T) {
 	environment := &envtest.Environment{BinaryAssetsDirectory: envtestAssets(t)}
 	config, err := environment.Start()

@@ -23,7 +23,7 @@ func (r results) count(state string) (n int) {
 	return n
 }
 
-// lost returns the specs that pass in from but not in in.
+// lost returns the specs that pass in the results from but not in the results in.
 func lost(from, in results) (specs []string) {
 	for spec, state := range from {
 		if state == "passed" && in[spec] != "passed" {
@@ -49,8 +49,8 @@ func TestLostSpecsAreFound(t *testing.T) {
 	require.Empty(t, lost(results{"B": "failed"}, read))
 }
 
-// readReport returns the results in a JSON report of Ginkgo. Specs with the same text count as one spec, which passes
-// if all of them pass.
+// readReport returns the results in a JSON report of Ginkgo. Specs with the same text count as a single spec, which
+// passes if all of them pass.
 func readReport(t *testing.T, path string, output []byte) results {
 	text, err := os.ReadFile(path)
 	require.NoError(t, err, "the suite wrote no report:\n%s", output)

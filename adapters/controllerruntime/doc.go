@@ -5,6 +5,6 @@
 //
 //	mgr, err := ctrl.NewManager(config, ctrl.Options{NewCache: listwatch.NewCache})
 //
-// Namespaces, selectors, field indexes, transforms, metadata-only and unstructured objects work like in
+// Namespaces, selectors, field indexes, transforms, metadata-only and unstructured objects work as in
 // controller-runtime. The cache stores the bytes of each object and decodes the object when a caller reads it.
 package controllerruntime

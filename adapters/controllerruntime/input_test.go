@@ -28,7 +28,8 @@ func widget() *unstructured.Unstructured {
 	return u
 }
 
-// TestErrorsAreControllerRuntimes checks that invalid input causes the same errors as with client-go's informers.
+// TestErrorsAreControllerRuntimes checks that invalid input causes the same errors with listwatch's informers as with
+// client-go's.
 func TestErrorsAreControllerRuntimes(t *testing.T) {
 	server := startServer(t)
 	unknown := &unstructured.Unstructured{}
@@ -89,7 +90,7 @@ func TestUsesNewInformerOfOptions(t *testing.T) {
 	require.Equal(t, 1, calls)
 }
 
-// TestCreatesHTTPClient checks that NewCache creates an HTTP client if the options contain none.
+// TestCreatesHTTPClient checks that NewCache creates an HTTP client if the options do not contain an HTTP client.
 func TestCreatesHTTPClient(t *testing.T) {
 	server := startServer(t)
 	put(t, server, "a", "web:1")

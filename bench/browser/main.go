@@ -1,5 +1,6 @@
-// Command browser serves the files and the API that run.mjs measures: a page, client-go for that page, and collections of Pods. It
-// prints its URL. Its arguments are the folder of the page and the folder of client-go.
+// Command browser serves the files and the API that run.mjs measures: a page, a client-go program for that page, and
+// collections of Pods. It prints its URL. Its arguments are the folder of the page and the folder of the client-go
+// program.
 package main
 
 import (
@@ -15,7 +16,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/internal/testkit/sample"
 )
 
-// first is the resourceVersion of every list. It is greater than the resourceVersions of all Pods.
+// first is the resourceVersion of every list. It is higher than the resourceVersions of all Pods.
 const first = 1 << 40
 
 // collection is a collection of Pods. They are encoded only once, so that the server needs little CPU time while a

@@ -57,7 +57,7 @@ func compare(context.Context) error {
 	return printAll(contenders, events)
 }
 
-// once runs a decoder once. It returns the CPU time in nanoseconds and the allocations per event.
+// once runs a decoder a single time. It returns the CPU time in nanoseconds and the allocations per event.
 func once(decoder decoders.Decoder, events *decoders.Events, n int) (ns, allocations float64) {
 	stream := decoder.Stream(events)
 	before := harness.Allocations()

@@ -64,7 +64,7 @@ func startKube() (*envtest.Environment, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = os.RemoveAll(folder) }() // the servers have already read its scripts
+	defer func() { _ = os.RemoveAll(folder) }() // the servers have already read the scripts in the folder
 	if err := kubeassets.Write("..", folder); err != nil {
 		return nil, err
 	}
@@ -150,7 +150,7 @@ func change(ctx context.Context, clientset kubernetes.Interface, pods []types.Na
 			if err != nil {
 				select {
 				case failed <- err:
-				default: // the first error is enough
+				default: // another goroutine has already reported an error
 				}
 			}
 		}()

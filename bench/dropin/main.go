@@ -102,7 +102,7 @@ type result struct {
 	SyncCPU, PeakRSS, Heap, HeapAfterList, PerEvent, Get, ColdList, List, Events float64
 }
 
-// figures lists the rows of a table. typed and unstructured are the goals of their ratios, or zero.
+// figures lists the rows of a table. The fields typed and unstructured are the goals of their ratios, or zero.
 var figures = []struct {
 	name                string
 	of                  func(result) float64

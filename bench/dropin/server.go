@@ -127,7 +127,7 @@ func (s *server) jsonEvents() func(version int) []byte {
 	}
 }
 
-// protobufEvents returns a func like jsonEvents. Each event starts with its length.
+// protobufEvents returns a func that works like the func of jsonEvents. Each event starts with its length.
 func (s *server) protobufEvents() func(version int) []byte {
 	encoder := protobuf()
 	return func(version int) []byte {

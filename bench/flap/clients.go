@@ -101,8 +101,8 @@ func (b *observed) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// changes measures the delay of each write until a handler sees it. A write that was overwritten counts as seen when the handler
-// sees a later state of its object.
+// changes measures the delay from each write until a handler sees it. An overwritten state counts as seen when the
+// handler sees a later state of its object.
 type changes struct {
 	mu      sync.Mutex
 	pending map[string][]time.Time // times of the writes to an object that no handler has seen yet
@@ -118,7 +118,7 @@ func (c *changes) wrote(name string, at time.Time) {
 	c.pending[name] = append(c.pending[name], at)
 }
 
-// saw records that a handler has received the state that was written at the time wrote.
+// saw records that a handler received, at the time now, the state that was written at the time wrote.
 func (c *changes) saw(name string, wrote, now time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -162,7 +162,7 @@ type outages struct {
 	all []outage
 }
 
-type outage struct{ from, to time.Time } // to is zero while the outage lasts
+type outage struct{ from, to time.Time } // the field to is zero while the outage lasts
 
 // begin starts an outage when a watch ends.
 func (o *outages) begin(now time.Time) {

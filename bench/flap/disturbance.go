@@ -105,7 +105,7 @@ func (d *disturbance) results(ctx context.Context, began, ended time.Time) (all 
 	return all, nil
 }
 
-// settle is the time in which the clients must notice the last reset.
+// settle is how long the clients have to notice the last reset.
 const settle = 100 * time.Millisecond
 
 // schedule returns the times of the resets, relative to the start.

@@ -41,7 +41,7 @@ func TestDelayCountsUntilALaterStateIsSeen(t *testing.T) {
 
 func TestOutagesWithinAPeriod(t *testing.T) {
 	var o outages
-	o.end(at(0)) // the first watch opens
+	o.end(at(0)) // the first watch opens without an earlier outage
 	o.begin(at(1))
 	o.begin(at(2))
 	o.end(at(4))

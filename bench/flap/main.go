@@ -1,6 +1,6 @@
-// Command flap measures how fast an informer recovers when its connections break repeatedly. It runs the library's
-// informer and client-go's dynamic informer in one process against one embedded server on loopback. The server resets
-// all connections at once. A delay is the time from a write to the call of a handler.
+// Command flap measures how fast an informer recovers when its connections break repeatedly. It runs listwatch's
+// informer and client-go's dynamic informer in one process against an embedded server on loopback. Each reset closes
+// all of the server's connections at once. A delay is the time from a write to the call of a handler.
 package main
 
 import (

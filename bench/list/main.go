@@ -26,7 +26,7 @@ var (
 // contender is a program together with the function that reads the list.
 type contender struct {
 	name, program, way  string
-	protobuf, streaming bool // protobuf: requests protobuf; streaming: also measured with streaming lists
+	protobuf, streaming bool // protobuf: sends requests for protobuf; streaming: is also measured with streaming lists
 }
 
 const listwatch = "listwatch: informer, lw.RawCodec"

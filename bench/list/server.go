@@ -15,7 +15,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/internal/testkit/sample"
 )
 
-// These are the paths of the collection. At each path, the server supports a different type of list.
+// These paths serve the same collection. At each path, the server supports a different type of list.
 const (
 	asOneBody = "/body"
 	asStream  = "/stream"
@@ -23,7 +23,7 @@ const (
 
 const version = "2000000"
 
-// address is the address of the server.
+// address holds the server's URL and the sizes of its response bodies.
 type address struct {
 	URL   string
 	Bytes map[string]float64 // sizes of the bodies, by name
@@ -66,7 +66,7 @@ func bodyName(path string, protobuf bool) string {
 	return path
 }
 
-// bodies returns the Pods in all formats by name.
+// bodies returns the Pods as response bodies in all formats, by name.
 func bodies(pods []sample.Pod) map[string][]byte {
 	typed := &corev1.PodList{ListMeta: metav1.ListMeta{ResourceVersion: version}, Items: make([]corev1.Pod, len(pods))}
 	for i, pod := range pods {

@@ -64,7 +64,7 @@ func measure(ctx context.Context) error {
 	return table.Flush()
 }
 
-// task is the task of the client's process.
+// task is the input of the client's process.
 type task struct {
 	collection
 	URL string
@@ -113,7 +113,7 @@ func waitForSync(store *cache.Store[*compact.Object], pods int, ended <-chan err
 	}
 }
 
-// address is the address of the server.
+// address holds the server's URL and the size of its Pods.
 type address struct {
 	URL   string
 	Bytes float64 // size of all Pods in a list
@@ -121,7 +121,7 @@ type address struct {
 
 func startServer(c collection) address {
 	source, bytes := c.source(), 0
-	const weighed = 1000 // number of Pods that are measured to estimate the mean size
+	const weighed = 1000 // number of Pods whose sizes are averaged to estimate the total size
 	for i := range weighed {
 		bytes += len(source.Pod(i).Item())
 	}

@@ -78,7 +78,7 @@ func (c *cluster) injected(ctx context.Context) (bool, error) {
 	return len(list.Items) == injectable, nil
 }
 
-// inParallel calls do for all objects and returns one of the errors.
+// inParallel calls do for all objects concurrently. If calls fail, it returns one of the errors.
 func inParallel(objects []client.Object, do func(client.Object) error) error {
 	next, failed := make(chan client.Object), make(chan error, writers)
 	var running sync.WaitGroup

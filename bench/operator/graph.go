@@ -19,7 +19,7 @@ type line struct {
 	samples     []sample
 }
 
-// axis has marks from zero to its end.
+// axis is an axis from zero to end, with a mark at every multiple of step.
 type axis struct{ end, step float64 }
 
 // newAxis returns an axis with four to ten marks that reaches at least to last.
@@ -34,7 +34,7 @@ func newAxis(last float64) axis {
 	return axis{math.Ceil(last/step) * step, step}
 }
 
-// x and y return positions in the graph.
+// x and y return the positions of values in the graph.
 func (a axis) x(value float64) float64 { return left + value/a.end*(width-left-right) }
 func (a axis) y(value float64) float64 { return height - bottom - value/a.end*(height-top-bottom) }
 

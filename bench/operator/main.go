@@ -1,7 +1,7 @@
 // Command operator runs the cainjector of cert-manager, once with controller-runtime's own cache and once with the
-// adapter. Both run against a real kube-apiserver with the same Certificates and Secrets.
+// adapter. Both runs use a real kube-apiserver with the same Certificates and Secrets.
 //
-// It needs the servers of make e2e-server.
+// It needs the servers that make e2e-server builds.
 package main
 
 import (

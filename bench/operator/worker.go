@@ -20,7 +20,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/bench/internal/harness"
 )
 
-// limit is the maximum time until the work is done.
+// limit is the maximum time in which the operator must complete its work.
 const limit = 2 * time.Minute
 
 // task is one run of the operator.
@@ -46,7 +46,7 @@ func run(t task) (r result) {
 	ctx := context.Background()
 
 	config := connect(t.Kubeconfig)
-	config.UserAgent = "cert-manager-cainjector/v1.21.2" // its first part is the operator's field manager
+	config.UserAgent = "cert-manager-cainjector/v1.21.2" // the operator's field manager is the first part of the User-Agent
 	c := harness.MustGet(newCluster(config))
 	stop := sampling(&r.Samples)
 	began, cpu := time.Now(), harness.CPUTime()

@@ -1,6 +1,6 @@
-// Command store compares the store and its indexes with those of client-go. Both contain many objects, with an index by
-// namespace and an index by node. It prints the CPU time of each operation, including the garbage collector, and the
-// ratio.
+// Command store compares listwatch's store and its indexes with client-go's. Both contain many objects, with an index
+// by namespace and an index by node. The command prints the CPU time of each operation, including the garbage
+// collector, and the ratio.
 package main
 
 import (
@@ -77,9 +77,9 @@ func (t *times) add(operation string, ns float64) {
 
 // store is a store with an index by namespace and an index by node.
 type store interface {
-	put(*objects.Object) // adds or replaces
+	put(*objects.Object) // adds or replaces an object
 	remove(*objects.Object)
-	get(namespace, name string) *objects.Object // nil if it does not exist
+	get(namespace, name string) *objects.Object // returns nil if the object does not exist
 	countOnNode(node string) int                // number of objects on a node, found by index
 	countAll() int                              // length of a list of all objects
 }

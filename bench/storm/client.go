@@ -13,13 +13,13 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// client is a client of the library with its real engine and scanner. The transport and the time are simulated.
+// client is a listwatch client with its real engine and scanner. The transport and the time are simulated.
 type client struct {
 	*player
 	server backend
 	way    time.Duration // one-way latency to the server
-	alive  bool          // a watch is open
-	since  time.Duration // when the watch was opened
+	alive  bool          // whether a watch is open
+	since  time.Duration // time at which the watch was opened
 }
 
 // backend responds to requests in simulated time, immediately or later.
@@ -27,7 +27,7 @@ type backend interface {
 	receive(*request)
 }
 
-// slowest is the maximum latency.
+// slowest is the maximum one-way latency of a client.
 const slowest = 5 * time.Millisecond
 
 // follow watches the collection until the simulation ends.

@@ -13,18 +13,18 @@ type clock struct {
 	now     time.Duration
 	events  []event // ordered by time, then by the order of scheduling
 	players []*player
-	over    bool // the simulation has ended
+	over    bool // whether the simulation has ended
 }
 
 func newClock(begin time.Duration) *clock { return &clock{now: begin} }
 
-// at schedules do for a time, which must not be in the past.
+// at schedules a call of do for a time, which must not be in the past.
 func (c *clock) at(when time.Duration, do func()) {
 	i, _ := slices.BinarySearchFunc(c.events, when+1, func(e event, when time.Duration) int { return cmp.Compare(e.when, when) })
 	c.events = slices.Insert(c.events, i, event{when, do})
 }
 
-// after schedules do after a delay.
+// after schedules a call of do after a delay.
 func (c *clock) after(d time.Duration, do func()) { c.at(c.now+d, do) }
 
 // run runs all events until a time. It then ends all players, so that wait and sleep return.

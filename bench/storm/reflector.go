@@ -25,7 +25,7 @@ type reflector struct {
 	*client
 	backoff     reflectorBackoff
 	version     int  // latest resourceVersion; zero means none
-	unavailable bool // the server no longer has that resourceVersion
+	unavailable bool // whether the server no longer has that resourceVersion
 }
 
 func newReflector(c *client, random func() float64) *reflector {
@@ -87,7 +87,7 @@ func (r *reflector) list() bool {
 	return true
 }
 
-// known returns the resourceVersion of the next list. Zero means any.
+// known returns the resourceVersion for the next list request. Zero accepts any resourceVersion.
 func (r *reflector) known() int {
 	if r.unavailable {
 		return 0
@@ -126,8 +126,8 @@ func (r *reflector) watch(open *stream) {
 	}
 }
 
-// request models the REST client. It retries a response with Retry-After and a reset connection up to 10 times. It does
-// not retry a refused connection. If the last attempt of a watch is reset, the result is an empty watch.
+// request models the REST client. It retries up to 10 times after a response with Retry-After or a connection reset. It
+// does not retry a refused connection. If the last attempt of a watch is reset, the result is an empty watch.
 func (r *reflector) request(req *request) (got answer) {
 	for range restRetries {
 		got = r.exchange(req)
@@ -143,7 +143,7 @@ func (r *reflector) request(req *request) (got answer) {
 	return got
 }
 
-// restRetry returns the delay before the REST client retries. again is false if it does not retry.
+// restRetry returns the delay before the REST client retries. again reports whether it retries.
 func restRetry(err error) (wait time.Duration, again bool) {
 	if err == errReset {
 		return restErrorDelay, true

@@ -5,12 +5,12 @@ import (
 	"time"
 )
 
-// scenario describes an incident at time zero. All clients have a watch then.
+// scenario describes an incident that happens at time zero, when all clients have a watch.
 type scenario struct {
 	name     string
 	age      time.Duration // age of the watches at time zero
-	happens  func(*server) // the incident
-	clientGo bool          // the clients follow client-go's policy; see reflector
+	happens  func(*server) // causes the incident
+	clientGo bool          // whether the clients follow client-go's retry policy; see reflector
 }
 
 // until is the time at which the simulation ends.
@@ -48,7 +48,7 @@ func play(s scenario, clients, pods int, seed uint64) outcome {
 	o := outcome{load: srv.load}
 	for _, one := range all {
 		if !one.alive {
-			one.since = until // no watch is open
+			one.since = until // the client has no open watch
 		}
 		o.live = max(o.live, one.since)
 	}
@@ -58,7 +58,7 @@ func play(s scenario, clients, pods int, seed uint64) outcome {
 // cut resets all connections.
 func cut(s *server) { s.reset() }
 
-// outage makes the server unreachable for 10 s. All earlier resourceVersions have expired afterwards.
+// outage makes the server unreachable for 10 s. After the outage, all earlier resourceVersions have expired.
 func outage(s *server) {
 	s.reset()
 	s.down = true

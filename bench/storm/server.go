@@ -11,7 +11,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// The CPU times of requests are similar to those of lw/lwtest.
+// The CPU times of requests are similar to the CPU times of lw/lwtest.
 const (
 	processors = 2
 	listCost   = 40 * time.Microsecond // CPU time per Pod, compressed or streamed
@@ -33,10 +33,10 @@ const (
 type server struct {
 	*clock
 	pods int
-	free bool // requests cost nothing, have no limit and are not counted
+	free bool // requests take no CPU time, have no limit and are not counted
 
-	down   bool // connections are refused
-	oldest int  // oldest resourceVersion for a watch
+	down   bool // whether connections are refused
+	oldest int  // oldest resourceVersion from which a watch can start
 
 	ready   [processors]time.Duration // time at which each processor becomes free
 	seated  int
@@ -52,12 +52,12 @@ type request struct {
 	reply       func(answer)
 }
 
-// answer is an error or a response. In a watch, the stream follows the text.
+// answer is an error or a response. In a response to a watch, the events of stream follow the text.
 type answer struct {
 	err     error
 	text    string
 	version int  // resourceVersion after the text
-	expired bool // the text is an ERROR event with code 410
+	expired bool // whether the text is an ERROR event with code 410
 	stream  *stream
 }
 
@@ -66,7 +66,7 @@ type stream struct {
 	client *client
 	ended  bool
 	err    error
-	waits  bool // the client waits for the end
+	waits  bool // whether the client waits for the end of the stream
 }
 
 var (
@@ -179,6 +179,6 @@ func (s *stream) end(err error) {
 // requestOf returns the parsed request.
 func requestOf(req *lw.Request) *request {
 	values := harness.MustGet(url.ParseQuery(req.Query))
-	version, _ := strconv.Atoi(values.Get("resourceVersion")) // zero if it is not set
+	version, _ := strconv.Atoi(values.Get("resourceVersion")) // zero if the parameter is not set
 	return &request{watch: req.Watch, list: !req.Watch || values.Has("sendInitialEvents"), version: version}
 }

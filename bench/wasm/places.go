@@ -18,7 +18,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/internal/testkit/sample"
 )
 
-// task is a task for page/world.mjs.
+// task is a workload for page/world.mjs.
 type task struct {
 	Program string `json:"program,omitempty"` // path of the WASM program; empty for plain JavaScript
 	Course  string `json:"course"`

@@ -35,7 +35,7 @@ var (
 )
 
 const (
-	warmUp  = 3 // passes that do not count
+	warmUp  = 3 // number of passes that do not count
 	maxWait = 5 * time.Minute
 )
 

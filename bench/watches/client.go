@@ -21,9 +21,9 @@ import (
 type task struct {
 	Client, Transport string
 	Watches           int
-	Pods, Events      int           // total number over all watches
+	Pods, Events      int           // total numbers over all watches
 	Idle              time.Duration // how long to measure the CPU time of idle watches
-	StartOnly         bool          // measure only the simultaneous start of all watches
+	StartOnly         bool          // measures only the simultaneous start of all watches
 	Server            address
 }
 
@@ -64,7 +64,7 @@ func measure(t task) result {
 	m.warmUp()
 	bytes, goroutines := harness.HeapAndStacks(), runtime.NumGoroutine()
 	m.start(16)
-	if t.Watches > 1 { // for a single watch, rounding by the runtime exceeds the growth
+	if t.Watches > 1 { // for a single watch, the runtime's rounding exceeds the growth of the heap
 		m.Bytes = (harness.HeapAndStacks() - bytes) / float64(t.Watches)
 	}
 	m.Goroutines = float64(runtime.NumGoroutine()-goroutines) / float64(t.Watches)

@@ -42,7 +42,7 @@ type order struct {
 	given int64 // time in nanoseconds at which the server received the order
 }
 
-// address is the address of a server.
+// address holds the URLs and the certificate authority of a server.
 type address struct {
 	URL     string
 	Control string // URL that accepts orders over plain HTTP
@@ -58,7 +58,7 @@ func startServer(transport string) address {
 	found := address{}
 	if transport == overHTTP2 {
 		api.EnableHTTP2 = true
-		api.Config.HTTP2 = &http.HTTP2Config{MaxConcurrentStreams: 100} // the limit of a kube-apiserver
+		api.Config.HTTP2 = &http.HTTP2Config{MaxConcurrentStreams: 100} // the same limit as in a kube-apiserver
 		api.StartTLS()
 		found.CA = string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: api.Certificate().Raw}))
 	} else {

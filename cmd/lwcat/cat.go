@@ -62,7 +62,7 @@ func followAll(ctx context.Context, c *config, source *source, resources []lw.Re
 	stats := newStats()
 	out, limiter := newPrinter(c.output.format, stdout, status), newLimiter(&c.limits, len(resources))
 	var streams, progress sync.WaitGroup
-	var failed atomic.Bool // a stream failed, and the others go on
+	var failed atomic.Bool // whether a stream failed while the other streams continued
 	for i, resource := range resources {
 		s := &stream{
 			config: c, number: i, resource: resource, kind: shortName(resource), out: out, limiter: limiter, progress: newProgress(file, resource, &c.resources),

@@ -35,8 +35,8 @@ func (s *connection) certificateHint(ctx context.Context, err error) string {
 	return ""
 }
 
-// clockHint explains an expired certificate, or one that is not valid yet. It compares this machine's clock with the
-// server's.
+// clockHint explains a certificate that has expired or is not valid yet. It compares this machine's clock with the
+// server's clock.
 func (s *connection) clockHint(ctx context.Context, c *x509.Certificate) string {
 	valid := fmt.Sprintf("the certificate is valid from %s to %s", c.NotBefore.UTC().Format(time.RFC3339), c.NotAfter.UTC().Format(time.RFC3339))
 	now := time.Now()
@@ -44,7 +44,7 @@ func (s *connection) clockHint(ctx context.Context, c *x509.Certificate) string 
 	if err != nil {
 		return valid + ": check this machine's clock; if it is right, the server needs a new certificate"
 	}
-	// The minute of tolerance covers the request's duration. The Date header has a resolution of one second.
+	// The tolerance of one minute covers the request's duration. The Date header has a resolution of one second.
 	switch ahead := serverNow.Sub(now).Round(time.Second); {
 	case ahead > time.Minute:
 		return fmt.Sprintf("%s, and the server's unverified clock is %v ahead of this machine's: check this machine's clock", valid, ahead)

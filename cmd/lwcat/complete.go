@@ -62,7 +62,7 @@ func completeLast(values func(ctx context.Context, last string) []cobra.Completi
 	}
 }
 
-// isWord reports whether a shell reads the text as one literal word. Kubernetes names always pass. The check protects
+// isWord reports whether a shell reads a string as one literal word. Kubernetes names always pass. The check protects
 // the command line from names that a malicious server sends.
 func isWord(text string) bool {
 	return !strings.ContainsFunc(text, func(r rune) bool {

@@ -74,7 +74,7 @@ func TestComplete(t *testing.T) {
 		require.NotContains(t, errs, "Error")
 		var words []string
 		for text := range strings.Lines(out) {
-			if word, _, _ := strings.Cut(strings.TrimSpace(text), "\t"); !strings.HasPrefix(word, ":") { // not the directive
+			if word, _, _ := strings.Cut(strings.TrimSpace(text), "\t"); !strings.HasPrefix(word, ":") { // skips cobra's directive
 				words = append(words, word)
 			}
 		}
@@ -181,7 +181,7 @@ func shellCompletions(shell string) map[string]string {
 	if shell == "bash" { // bash replaces only the text after the last = or :
 		all["--output=wi"], all["--context arn:aws:t"], all["--output="] = "wire wide", "two", "custom-columns= diff jsonl jsonpath= line name wide wire yaml"
 		all["--kubeconfig ku"], all["--resume=ku"] = "", "" // bash completes files itself
-		all["pods,se"] = ""                                 // cobra's script compares the word with an escaped comma
+		all["pods,se"] = ""                                 // bash has no completions here, because cobra's script escapes the comma in the word before it compares
 	}
 	return all
 }

@@ -12,7 +12,8 @@ import (
 // eventTypes are the values of --types. The empty value selects all types.
 var eventTypes = []string{"", "Normal", "Warning"}
 
-// selectEvents adds --for and --types to the field selector. all may be nil if the command line contains only paths.
+// selectEvents adds the conditions of --for and --types to the field selector. The argument all may be nil if the
+// command line contains only paths.
 func (o *resourceOptions) selectEvents(ctx context.Context, transport lw.Transport, all *discovery.Resources, resources []lw.Resource) (err error) {
 	if o.about == "" && o.eventType == "" {
 		return nil

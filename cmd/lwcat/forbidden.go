@@ -61,7 +61,7 @@ func (s *connection) kubectlFlags() (flags string) {
 	return flags
 }
 
-// shellQuote quotes a text that a shell would not read as one word.
+// shellQuote quotes a string that a shell would not read as one word.
 func shellQuote(text string) string {
 	if isWord(text) {
 		return text

@@ -14,7 +14,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestHelpFitsScreen checks a screen of 50 lines and 100 columns, and that help all contains every flag.
+// TestHelpFitsScreen checks that the help fits on a screen of 50 lines and 100 columns, and that help all contains
+// every flag.
 func TestHelpFitsScreen(t *testing.T) {
 	code, short, errs := lwcat(t, "--help")
 	require.Equal(t, exitDone, code, errs)
@@ -50,7 +51,7 @@ func TestVersion(t *testing.T) {
 	require.Empty(t, out)
 }
 
-// TestManual checks that the page contains every flag and command, and that mandoc accepts it.
+// TestManual checks that the manual page contains every flag and command, and that mandoc accepts it.
 func TestManual(t *testing.T) {
 	code, page, errs := lwcat(t, "man")
 	require.Equal(t, exitDone, code, errs)

@@ -125,20 +125,20 @@ func (s *connection) credential() string {
 // pluginHint explains a failed credential plugin.
 func (s *connection) pluginHint(_ context.Context, err error) string {
 	failed, ok := errors.AsType[*kubeconfig.Error](err)
-	if !ok || failed.Hint == "" || errors.Is(err, exec.ErrNotFound) || errors.Is(err, fs.ErrNotExist) { // its error already contains the hint
+	if !ok || failed.Hint == "" || errors.Is(err, exec.ErrNotFound) || errors.Is(err, fs.ErrNotExist) { // the error already contains the hint
 		return ""
 	}
 	return failed.Hint + "; --user and --token select another credential"
 }
 
-// schemeHint explains a request that used the wrong one of http and https.
+// schemeHint explains a request that used http instead of https, or https instead of http.
 func (s *connection) schemeHint(_ context.Context, err error) string {
 	scheme, rest, _ := strings.Cut(s.Server, "://")
 	if scheme == "https" && isPlainHTTP(err) {
 		return "the server uses HTTP without TLS: did you mean http://" + rest + "?"
 	}
 	status, ok := errors.AsType[*lw.StatusError](err)
-	// kube-apiserver, like all net/http servers, and nginx send these words. They only select a hint.
+	// kube-apiserver, all other net/http servers and nginx send these words. lwcat uses them only to select a hint.
 	if text := "HTTP request"; scheme == "http" && ok && status.Code == http.StatusBadRequest &&
 		strings.Contains(status.Message, text) && strings.Contains(status.Message, "HTTPS") {
 		return "the server uses TLS: did you mean https://" + rest + "?"

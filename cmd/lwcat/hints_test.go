@@ -23,7 +23,7 @@ import (
 )
 
 // requireHint runs lwcat for a resource name and for a path, over HTTP and WebSocket. lwcat must exit immediately with
-// 1 and print the wanted strings in order.
+// code 1 and print the wanted strings in order.
 func requireHint(t *testing.T, args string, want ...string) {
 	t.Helper()
 	for _, name := range []string{"po", "/api/v1/pods", "/api/v1/pods --transport ws"} {

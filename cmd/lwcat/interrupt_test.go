@@ -52,7 +52,8 @@ func TestSecondInterruptKills(t *testing.T) {
 	require.Equal(t, syscall.SIGINT, status.Signal(), "a shell reports exit status 130")
 }
 
-// TestInterruptWhileKubeconfigBlocks uses a named pipe without a writer.
+// TestInterruptWhileKubeconfigBlocks checks that lwcat can be interrupted while it reads a kubeconfig from a named pipe
+// without a writer.
 func TestInterruptWhileKubeconfigBlocks(t *testing.T) {
 	pipe := filepath.Join(t.TempDir(), "config")
 	require.NoError(t, syscall.Mkfifo(pipe, 0o600))

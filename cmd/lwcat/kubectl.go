@@ -8,8 +8,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// fromKubectl converts arguments in kubectl's form, for example "get pods web-0" to "pods/web-0". It also returns a hint
-// with the short form. Like in kubectl, get lists once unless -w is set.
+// fromKubectl converts arguments in kubectl's form, for example "get pods web-0" to "pods/web-0". It also returns a
+// hint with the short form. As in kubectl, get lists once unless -w is set.
 func (c *config) fromKubectl(flags *pflag.FlagSet, args []string) (names []string, hint string) {
 	if len(args) == 0 || !slices.Contains([]string{"get", "list", "describe", "watch"}, args[0]) {
 		return args, ""

@@ -86,7 +86,7 @@ func (o *rangeOptions) validateResources(resources []lw.Resource) error {
 	return nil
 }
 
-// Reasons other than failures to end the run.
+// These causes end the run but are not failures.
 var (
 	errDone    = errors.New("the condition holds")
 	errCounted = errors.New("all requested events are printed")
@@ -112,13 +112,13 @@ func (o *rangeOptions) goal() string {
 	return fmt.Sprintf("event number %d", o.count)
 }
 
-// limiter determines the last event to print across all streams.
+// limiter determines the last printed event across all streams.
 type limiter struct {
 	mu        sync.Mutex
-	remaining int // events to print; negative means no limit
+	remaining int // number of events still to print; negative means no limit
 	watcher   *condition.Watcher
-	done      bool  // --until is met
-	failed    error // --until cannot be met
+	done      bool  // whether --until is met
+	failed    error // set if --until cannot be met
 }
 
 func newLimiter(o *rangeOptions, collections int) *limiter {
@@ -132,7 +132,8 @@ func newLimiter(o *rangeOptions, collections int) *limiter {
 	return l
 }
 
-// take accepts events up to the limit. It returns the accepted events and whether the last one is among them.
+// take accepts events until --count or --until ends the output. It returns the accepted events and whether they include
+// the last event of the run.
 func (l *limiter) take(collection int, events []output.Event, counts bool) (seen []output.Event, last bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -266,7 +266,7 @@ func foldOfTheLines(t *testing.T, transport, upgrade string) {
 	require.Equal(t, exitInterrupted, <-done)
 }
 
-// TestLaterRejectionsAreRetried checks that rejections exit only at startup.
+// TestLaterRejectionsAreRetried checks that a rejection ends lwcat only at startup.
 func TestLaterRejectionsAreRetried(t *testing.T) {
 	t.Parallel()
 	server := start(t, nil)

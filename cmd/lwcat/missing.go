@@ -22,7 +22,8 @@ func (e *notFoundError) Error() string {
 	return text
 }
 
-// errFailed reports that a stream failed while the others went on. A message has named its error.
+// errFailed reports that a stream failed while other streams continued. The error of the stream has already been
+// logged.
 var errFailed = errors.New("a resource failed")
 
 // count updates the number of existing objects.

@@ -44,7 +44,7 @@ func (o *recordOptions) validate() (err error) {
 	return err
 }
 
-// cutSpeed splits FILE[@SPEED]. It returns the whole text if a file of that name exists.
+// cutSpeed splits FILE[@SPEED]. It returns the whole argument as the file if a file of that name exists.
 func cutSpeed(text string) (file string, speed float64, err error) {
 	at := strings.LastIndexByte(text, '@')
 	if _, err := os.Stat(text); err == nil || at < 0 {
@@ -64,13 +64,13 @@ func cutSpeed(text string) (file string, speed float64, err error) {
 type source struct {
 	serverURL   string // URL of the server
 	namespace   string // default namespace
-	description string // for messages
+	description string // description of the source for messages
 
 	connection *connection  // nil for a recording
-	transport  lw.Transport // for discovery
+	transport  lw.Transport // transport for discovery
 	close      func() error
-	writer     *recording.Writer    // with --record
-	recorded   *recording.Recording // with --replay
+	writer     *recording.Writer    // set with --record
+	recorded   *recording.Recording // set with --replay
 	player     *recording.Player
 }
 

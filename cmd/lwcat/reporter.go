@@ -26,11 +26,11 @@ type reporter struct {
 	meter   *meter
 	verbose bool
 
-	answered     bool // the server has answered a request
-	synced       bool // a list is complete, in this run or in the resumed one
-	disconnected bool // no watch has started since the last interruption
-	relisting    bool // the current list is not the first one
-	changes      int  // changes in the current list
+	answered     bool // whether the server has answered a request
+	synced       bool // whether a list is complete, in this run or in the resumed run
+	disconnected bool // whether no watch has started since the last interruption
+	relisting    bool // whether the current list is not the first list
+	changes      int  // number of changes in the current list
 }
 
 // withTrace returns a context whose trace feeds the statistics and the verbose log.

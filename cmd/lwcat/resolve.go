@@ -52,7 +52,7 @@ func (s *source) resolve(ctx context.Context, o *resourceOptions, status *status
 }
 
 // resolve returns the resources that the command line names, without duplicates. It requests discovery documents unless
-// all names are paths. It passes groups without discovery information to warn. Names without a namespace flag use the
+// all names are paths. It calls warn for groups that could not be discovered. Names without a namespace flag use the
 // given namespace.
 func resolve(ctx context.Context, transport lw.Transport, o *resourceOptions, namespace string, warn func(format string, args ...any)) (resources []lw.Resource, err error) {
 	namespaces := o.namespaces
@@ -94,7 +94,7 @@ func resolve(ctx context.Context, transport lw.Transport, o *resourceOptions, na
 	return resources, o.selectEvents(ctx, transport, all, resources)
 }
 
-// maxWarnings limits the number of logged API groups without discovery information.
+// maxWarnings limits the number of logged API groups that could not be discovered.
 const maxWarnings = 20
 
 // hintObjectName explains the syntax of object names to a user of kubectl's "pods web-0" form.

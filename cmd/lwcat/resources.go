@@ -15,7 +15,7 @@ import (
 // resourceOptions selects the collections to follow.
 type resourceOptions struct {
 	names         []string // resources and paths
-	namespaces    []string // from the flags; "" means all namespaces
+	namespaces    []string // namespaces from the flags; "" means all namespaces
 	allNamespaces bool
 	labels        string
 	fields        string
@@ -78,7 +78,8 @@ func (o *resourceOptions) validateName(name string) error {
 	return nil
 }
 
-// usesNamespace reports whether -n applies to a name. It applies to a path only if the path contains that namespace.
+// usesNamespace reports whether the flag -n applies to a name. The flag applies to a path only if the path contains
+// that namespace.
 func (o *resourceOptions) usesNamespace(name string) bool {
 	return !strings.HasPrefix(name, "/") || slices.ContainsFunc(o.namespaces, func(namespace string) bool {
 		return strings.Contains(name, "/namespaces/"+namespace+"/")
@@ -129,7 +130,7 @@ func fromPath(raw string, o *resourceOptions) (resource lw.Resource, err error) 
 // splitPath splits an API path into the path of the collection and the name of one object. It returns other paths
 // unchanged.
 func splitPath(path string) (collection, object string, err error) {
-	parts := strings.Split(path, "/") // the first part is empty
+	parts := strings.Split(path, "/") // the first part of a path is empty
 	root := 3                         // index of pods in /api/v1/pods
 	if len(parts) > 1 && parts[1] == "apis" {
 		root = 4 // index of deployments in /apis/apps/v1/deployments

@@ -50,7 +50,7 @@ func (p *progress) restore() (version string, objects []*lw.Object, ok bool, err
 	return saved.ResourceVersion, objects, true, nil
 }
 
-// record adds accepted events. If written is set, it commits them with a non-empty resourceVersion.
+// record adds accepted events. If written is true, it commits the events with a non-empty resourceVersion.
 func (p *progress) record(seen []output.Event, version string, written bool) {
 	if p == nil {
 		return

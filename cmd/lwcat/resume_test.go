@@ -56,7 +56,7 @@ func TestResumeFileIsNotShared(t *testing.T) {
 	ended := make(chan int)
 	args := []string{"-s", server.URL, "cm", "--resume", path, "-o", "name"}
 	go func() { ended <- run(ctx, append(args, "-v"), &out, &errs, false) }()
-	eventually(t, "the list", func() bool { return strings.Contains(errs.String(), "listed at resourceVersion") }) // the resume file is complete
+	eventually(t, "the list", func() bool { return strings.Contains(errs.String(), "listed at resourceVersion") }) // by now the resume file is complete
 	require.Equal(t, "configmap/a\n", out.String())
 	code, _, said := lwcat(t, append(args, "--once")...)
 	require.Equal(t, exitDone, code, said)
@@ -75,7 +75,7 @@ func TestResumeFileSizeIsLimited(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "state")
 	file, err := os.Create(path)
 	require.NoError(t, err)
-	require.NoError(t, file.Truncate(maxResumeSize+1)) // the added bytes are zero
+	require.NoError(t, file.Truncate(maxResumeSize+1)) // Truncate adds zero bytes
 	require.NoError(t, file.Close())
 	code, _, errs := lwcat(t, "-s", server.URL, "cm", "--resume", path, "--once")
 	require.Equal(t, exitError, code)

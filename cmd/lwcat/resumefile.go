@@ -9,16 +9,16 @@ import (
 	"time"
 )
 
-// resumeFile is the file of --resume. It is a log: each line adds printed changes and has a checksum. A loop appends the
-// changes once a second. It replaces a long log with the state that the log results in. Only this loop uses the file, so
-// the streams never wait for it.
+// resumeFile is the file of --resume. The file is a log: each line has a checksum and contains printed changes. A loop
+// appends the changes once a second. It replaces a long log with the state that results from it. Only this loop uses
+// the file, so the streams never wait for it.
 type resumeFile struct {
 	path      string
 	server    string
 	saved     map[string]*resumeEntry // the state at the start, by collection
 	file      *os.File
-	size      int64 // bytes in the file, as this process knows it
-	compacted int64 // bytes after the last compaction
+	size      int64 // size of the file in bytes, as known to this process
+	compacted int64 // size of the file in bytes after the last compaction
 	queue     []*resumeEntry
 	progress  []*progress
 	stop      chan struct{} // closed to end the loop
@@ -66,7 +66,8 @@ func (f *resumeFile) open(status *status) error {
 // add adds a collection. All collections are added before run.
 func (f *resumeFile) add(p *progress) { f.progress = append(f.progress, p) }
 
-// run saves the changes once a second until close. It passes errShared to fail. close reports other errors if they last.
+// run saves the changes once a second until close is called. It passes errShared to fail. If another error persists,
+// close returns it.
 func (f *resumeFile) run(fail func(error)) {
 	defer close(f.done)
 	tick := time.NewTicker(time.Second)
@@ -136,7 +137,7 @@ func (f *resumeFile) write(lines []byte) error {
 
 // compact replaces the log with its state.
 func (f *resumeFile) compact() error {
-	f.compacted = f.size // after a failure, the next attempt waits until the log is longer
+	f.compacted = f.size // set even if compaction fails, so that the next attempt waits until the log is longer
 	_, saved, _, _ := readResume(f.file)
 	lines := resumeLine(nil, resumeHeader{resumeFormat, f.server, time.Now()})
 	for _, state := range saved {

@@ -25,7 +25,7 @@ func opened(t *testing.T, path string) (*resumeFile, *progress) {
 	return file, newProgress(file, configMaps, &resourceOptions{})
 }
 
-// printed records that an event is printed.
+// printed records an event as printed.
 func printed(t *testing.T, p *progress, eventType lw.EventType, name, version string) {
 	t.Helper()
 	o, err := lw.ParseObject([]byte(`{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"` + name + `","uid":"u","resourceVersion":"` + version + `"}}`))

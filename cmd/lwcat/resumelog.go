@@ -15,11 +15,11 @@ import (
 const resumeFormat = "lwcat-resume-2"
 
 const (
-	maxResumeSize = 1 << 30 // bytes
-	minCompaction = 4 << 20 // bytes; shorter logs are not compacted
+	maxResumeSize = 1 << 30 // in bytes
+	minCompaction = 4 << 20 // in bytes; shorter logs are not compacted
 )
 
-// resumeHeader is the first line, and the line that each later run adds.
+// resumeHeader is the first line of the file. Each later run adds another header line.
 type resumeHeader struct {
 	Format string    `json:"format"`
 	Server string    `json:"server"`
@@ -45,8 +45,8 @@ func newEntry(collection string) *resumeEntry {
 	return &resumeEntry{Collection: collection, Objects: map[string]*objectVersion{}}
 }
 
-// readResume reads the lines up to the first damaged one. It returns the state, the end of the last valid line, and the
-// size of the file.
+// readResume reads the lines before the first damaged line. It returns the header, the state, the end of the last valid
+// line, and the size of the file.
 func readResume(from io.ReaderAt) (header resumeHeader, saved map[string]*resumeEntry, end, size int64) {
 	saved = map[string]*resumeEntry{}
 	in := bufio.NewReaderSize(io.NewSectionReader(from, 0, maxResumeSize), 64<<10)
@@ -61,14 +61,14 @@ func readResume(from io.ReaderAt) (header resumeHeader, saved map[string]*resume
 		sum, err := strconv.ParseUint(string(checksum), 16, 32)
 		valid = valid && err == nil && uint32(sum) == crc32.ChecksumIEEE(text)
 		if !valid {
-			continue // counts the remaining bytes
+			continue // later lines count only towards the size
 		}
 		end = size
 		entry := resumeEntry{}
 		if json.Unmarshal(text, &entry) == nil && entry.Collection != "" {
 			entry.applyTo(saved)
 		} else if header.Format == "" {
-			_ = json.Unmarshal(text, &header) // a wrong header has no format
+			_ = json.Unmarshal(text, &header) // a malformed header has no format, so it is rejected
 		}
 	}
 }

@@ -142,7 +142,7 @@ func printTopic(root *cobra.Command, topic string) error {
 	return err
 }
 
-// suggestFlag adds similar flags to the error for an unknown flag, and a unit to a time without one.
+// suggestFlag adds similar flags to the error for an unknown flag, and suggests a unit for a duration without a unit.
 func suggestFlag(cmd *cobra.Command, err error) error {
 	if invalid, ok := errors.AsType[*pflag.InvalidValueError](err); ok && invalid.GetFlag().Value.Type() == "duration" {
 		if _, err := strconv.ParseFloat(invalid.GetValue(), 64); err == nil {

@@ -31,7 +31,8 @@ func (e embedded) URL() string       { return e.server.URL }
 func (e embedded) Token() string     { return "" }
 func (e embedded) Namespace() string { return "default" }
 
-// Client makes a connection for each request, because a script may have dropped the earlier ones.
+// Client returns a client that makes a new connection for each request, because a script may have dropped earlier
+// connections.
 func (e embedded) Client() *http.Client {
 	return &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 }

@@ -20,8 +20,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// secretsFixture contains a server that misbehaves depending on the first part of the path, all kinds of credentials,
-// and an lwcat process with its own folder.
+// secretsFixture contains all kinds of credentials, an lwcat process with its own folder, and a server. The first part
+// of a request's path selects how the server misbehaves.
 type secretsFixture struct {
 	t       *testing.T
 	program string // path of lwcat

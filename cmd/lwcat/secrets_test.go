@@ -43,7 +43,7 @@ func TestSecretsAreNotPrinted(t *testing.T) {
 	v.secrets.AbsentFrom(t, v.work)
 }
 
-// TestSecretsOfConnections covers unverified, unreachable and silent servers, proxies with passwords, and invalid URLs
+// TestSecretsOfConnections checks unverified, unreachable and silent servers, proxies with passwords, and invalid URLs
 // and files.
 func TestSecretsOfConnections(t *testing.T) {
 	t.Parallel()
@@ -88,7 +88,7 @@ func TestSecretsOfConnections(t *testing.T) {
 	}
 }
 
-// TestSecretsAreNotWritten checks recordings, resume files and other written files, which only their owner may read. It
+// TestSecretsAreNotWritten checks recordings, resume files and other written files. Only their owner may read them. It
 // also checks all output formats and replays.
 func TestSecretsAreNotWritten(t *testing.T) {
 	t.Parallel()
@@ -132,7 +132,7 @@ func TestSecretsInObjects(t *testing.T) {
 	require.Zero(t, v.secrets.AbsentFrom(t, v.work))
 }
 
-// TestSecretsOfCompletion checks the completions and the files that completion leaves behind.
+// TestSecretsOfCompletion checks that completions, and the files that completion writes, contain no secrets.
 func TestSecretsOfCompletion(t *testing.T) {
 	t.Parallel()
 	v := newSecretsFixture(t)
@@ -149,7 +149,7 @@ func TestSecretsOfCompletion(t *testing.T) {
 	require.Zero(t, v.secrets.AbsentFrom(t, v.work))
 }
 
-// TestSecretsAreNotInCrash checks Go's dump of all goroutines.
+// TestSecretsAreNotInCrash checks that Go's dump of all goroutines contains no secrets.
 func TestSecretsAreNotInCrash(t *testing.T) {
 	v := newSecretsFixture(t)
 	cmd := v.command([]string{"GOTRACEBACK=system"}, "-v", "-s", v.url+"/ok", "--certificate-authority", v.ca, "--token", v.token, "cm")

@@ -80,7 +80,7 @@ func playRecording(ctx context.Context, recorded *recording.Recording, speed flo
 // recordedResources returns the resources from the recorded discovery documents, or nil if there are none.
 func recordedResources(ctx context.Context, recorded *recording.Recording) []discovery.Resource {
 	all, err := discovery.Ask(ctx, recorded.Play(0).Discovery())
-	if err != nil { // package served then guesses the resources
+	if err != nil { // package served then derives the resources from the objects
 		return nil
 	}
 	return all.All

@@ -53,7 +53,8 @@ func (o *serverOptions) validate() error {
 	return nil
 }
 
-// load reads the kubeconfig. Credential plugins write to stderr. It returns early if ctx ends while a file blocks.
+// load reads the kubeconfig. Credential plugins write to stderr. load returns early if ctx ends while the read of a
+// file blocks.
 func (o *serverOptions) load(ctx context.Context, stderr io.Writer) (*kubeflags.Config, error) {
 	o.Stderr = stderr
 	var config *kubeflags.Config

@@ -14,15 +14,15 @@ import (
 // metrics are the final statistics of --stats. Times are in seconds.
 type metrics struct {
 	Seconds         float64 `json:"seconds"`
-	Events          int64   `json:"events"` // printed
+	Events          int64   `json:"events"` // number of printed events
 	EventsPerSecond float64 `json:"eventsPerSecond"`
-	Objects         int64   `json:"objects"` // received in lists and watches
-	Bytes           int64   `json:"bytes"`   // received, after decompression
+	Objects         int64   `json:"objects"` // number of objects received in lists and watches
+	Bytes           int64   `json:"bytes"`   // number of bytes received, after decompression
 	BytesPerSecond  float64 `json:"bytesPerSecond"`
 	Relists         int64   `json:"relists"`
 	Interruptions   int64   `json:"interruptions"`
-	DecodeSeconds   float64 `json:"decodeSeconds"`  // from received bytes to decoded changes
-	MeanLagSeconds  float64 `json:"meanLagSeconds"` // from an event's bytes to its printed line
+	DecodeSeconds   float64 `json:"decodeSeconds"`  // time from received bytes to decoded changes
+	MeanLagSeconds  float64 `json:"meanLagSeconds"` // mean time from an event's bytes to its printed line
 	MaxLagSeconds   float64 `json:"maxLagSeconds"`
 
 	ChangesPerMinute map[string]float64 `json:"changesPerMinute"` // keyed by resource; the first list does not count
@@ -33,15 +33,15 @@ type stats struct {
 	mu         sync.Mutex
 	started    time.Time
 	metrics    metrics
-	totalLag   time.Duration // of all printed events
+	totalLag   time.Duration // sum of the lags of all printed events
 	decodeTime time.Duration
 
-	changes map[string]int64 // printed, keyed by resource
+	changes map[string]int64 // number of printed changes, keyed by resource
 
 	lists        int       // number of lists in progress
 	listsStarted time.Time // start of the first list in progress
-	received     int64     // objects received in these lists
-	remaining    int64     // objects not yet received, as reported by the server
+	received     int64     // number of objects received in these lists
+	remaining    int64     // number of objects not yet received, as reported by the server
 }
 
 func newStats() *stats { return &stats{started: time.Now(), changes: map[string]int64{}} }

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The progress line appears only on a terminal, for lists that take longer than a second.
+// TestProgress checks that the progress line appears only on a terminal, for lists that take longer than a second.
 func TestProgress(t *testing.T) {
 	for _, terminal := range []bool{true, false} {
 		synctest.Test(t, func(t *testing.T) {
@@ -90,7 +90,7 @@ func TestDecodeTimeExcludesWaiting(t *testing.T) {
 		trace.Read(100)
 		time.Sleep(time.Second)
 		m.decoded(lw.Added)
-		time.Sleep(time.Second) // printing
+		time.Sleep(time.Second) // simulates the time to print the event
 		m.printed(1, false)
 		time.Sleep(time.Second)
 		m.decoded(lw.Modified)

@@ -28,12 +28,12 @@ type stream struct {
 
 	restoring      bool           // the current events restore the state of --from or --resume
 	noInitialState bool           // with --from, changed objects may be unknown
-	listing        bool           // a list is in progress
-	listed         bool           // a list of this run is complete, or --from omits it
+	listing        bool           // whether a list is in progress
+	listed         bool           // whether a list of this run is complete or --from omits it
 	events         []output.Event // reused for each event
-	badRequests    int            // responses with status 400 or 422
+	badRequests    int            // number of responses with status 400 or 422
 	objects        int            // number of existing objects
-	checks         sync.WaitGroup // requests in the background
+	checks         sync.WaitGroup // counts requests in the background
 }
 
 func (s *stream) run(ctx context.Context, transport lw.Transport) error {

@@ -26,8 +26,8 @@ func terminalWidth(f *os.File) (width int) {
 	return width
 }
 
-// onReaderGone blocks until ctx ends or the reader of a pipe closes it, for example head. It calls gone if the reader
-// closes the pipe. Without it, lwcat would notice only at the next write.
+// onReaderGone blocks until ctx ends or the reader of a pipe, for example head, closes it. It calls gone if the reader
+// closes the pipe. Without onReaderGone, lwcat would notice only at the next write.
 func onReaderGone(ctx context.Context, out *os.File, gone func()) {
 	info, err := out.Stat()
 	if err != nil || info.Mode()&os.ModeNamedPipe == 0 {

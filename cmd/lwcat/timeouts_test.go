@@ -51,7 +51,7 @@ func (b *busyTransport) Open(_ context.Context, req *lw.Request) (io.ReadCloser,
 func TestDiscoveryRetriesBusyServer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began, server := time.Now(), &busyTransport{}
-		server.rejections.Store(4) // two per discovery attempt
+		server.rejections.Store(4) // two rejections for each discovery attempt
 		var errs lockedBuffer
 		found, err := (&source{transport: server, namespace: "default"}).resources(t.Context(), &config{resources: resourceOptions{names: []string{"pods"}}}, &status{out: &errs})
 		require.NoError(t, err)
@@ -76,7 +76,7 @@ func (a *absentTransport) Open(ctx context.Context, req *lw.Request) (io.ReadClo
 func TestWaitsForServer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began, server := time.Now(), &absentTransport{}
-		server.rejections.Store(4) // two per discovery attempt
+		server.rejections.Store(4) // two rejections for each discovery attempt
 		var errs lockedBuffer
 		c := &config{resources: resourceOptions{names: []string{"pods"}, wait: true}}
 		found, err := (&source{transport: server, namespace: "default"}).resources(t.Context(), c, &status{out: &errs})

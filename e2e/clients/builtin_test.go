@@ -35,8 +35,8 @@ func TestBuiltinTable(t *testing.T) {
 	require.Equal(t, string(want), string(have), "to update the table: go test -run TestBuiltinTable -update")
 }
 
-// clientResources returns all collections for which client-go has a typed client that can list and watch. The resource that
-// kubectl prefers comes before others with the same plural name.
+// clientResources returns all collections for which client-go has a typed client that can list and watch. Among
+// resources with the same plural name, the resource that kubectl prefers comes first.
 func clientResources(t *testing.T) (all []builtin.Resource) {
 	clientset := reflect.TypeFor[kubernetes.Interface]()
 	for i := range clientset.NumMethod() {

@@ -13,7 +13,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
 )
 
-// paths lists the collections that the clients watch, a built-in and a custom one, by their names in lwtest.
+// paths maps names of resources in lwtest to the collections that the clients watch: a built-in and a custom resource.
 var paths = map[string]string{
 	"configmaps":             "/api/v1/configmaps",
 	"widgets.lw.example.com": "/apis/lw.example.com/v1/widgets",
@@ -34,7 +34,7 @@ type course struct {
 	server *lwtest.Server
 	client client
 	// first and again are this client's requests after its start and after an outage in which its resourceVersions
-	// expired. The function words defines their format.
+	// expired. The method course.words defines their format.
 	first, again []string
 
 	random  *rand.Rand
@@ -137,8 +137,8 @@ func (c *course) requests(resource string) []lwtest.Request {
 	return c.server.Requests(func(r lwtest.Request) bool { return r.URL.Path == paths[resource] })
 }
 
-// words describes the requests for a resource, without the first skip requests. The words are "list", "stream" for a
-// streaming list, "watch", and "expired watch" for a watch that returns a 410.
+// words returns the requests for a resource as words, without the first skip requests. The words are "list", "stream"
+// for a streaming list, "watch", and "expired watch" for a watch that returns a 410.
 func (c *course) words(resource string, skip int) []string {
 	var words []string
 	for _, r := range c.requests(resource)[skip:] {

@@ -74,7 +74,7 @@ func TestKubeconfigsMatchClientGo(t *testing.T) {
 	require.Len(t, k.deliberate, 8, "remove reasons that no longer occur")
 }
 
-// explain counts the reason why only one loader fails. A difference without a known reason fails the test.
+// explain counts the reason why only one loader fails. If it knows no reason for the difference, the test fails.
 func (k *kubeconfigs) explain(seed uint64, opts *kubeflags.Options, taken, theirTaken outcome, ours, theirs error) {
 	if theirs == nil && strings.HasPrefix(theirTaken.Server, "http://") && strings.Contains(ours.Error(), "cert") {
 		k.deliberate["errors in a CA that a plain HTTP server does not need"]++

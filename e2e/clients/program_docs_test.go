@@ -56,7 +56,7 @@ func TestProgramLines(t *testing.T) {
 	}
 }
 
-// unindented returns a text without the white space at the beginning and the end of its lines.
+// unindented returns a string without the white space at the beginning and the end of its lines.
 func unindented(text string) string {
 	lines := strings.Split(strings.TrimSpace(text), "\n")
 	for i, line := range lines {

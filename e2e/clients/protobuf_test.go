@@ -102,12 +102,12 @@ func TestProtobufGoldenObjects(t *testing.T) {
 		require.NoError(t, err)
 		object, _, err := protobufSerializer.Decode(data, nil, nil)
 		if runtime.IsNotRegisteredError(err) || runtime.IsMissingKind(err) {
-			continue // has no collection, for example a webhook's request or a watch event
+			continue // the type has no collection, for example a webhook's request or a watch event
 		}
 		require.NoError(t, err, file)
 		meta, ok := object.(metav1.Object)
 		if !ok {
-			continue // has no metadata and cannot be watched, for example an options type
+			continue // the type has no metadata and cannot be watched, for example an options type
 		}
 		require.NotEmpty(t, meta.GetManagedFields(), file)
 		meta.SetManagedFields(nil)
@@ -160,7 +160,8 @@ func TestProtobufList(t *testing.T) {
 	}
 }
 
-// A store must not mix objects of different resources.
+// TestProtobufListOfAnotherKindIsRejected checks the kind of a list, because a store must not mix objects of different
+// resources.
 func TestProtobufListOfAnotherKindIsRejected(t *testing.T) {
 	err := listError(t, encode(t, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "a"}}))
 	require.ErrorIs(t, err, lw.ErrInvalidResponse)

@@ -36,7 +36,7 @@ func FuzzSelectors(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, labelText, fieldText string) {
 		if strings.Contains(labelText, "\x00") {
-			return // Kubernetes' parser stops at a NUL byte.
+			return // Kubernetes' parser stops at a NUL byte
 		}
 		answer := httptest.NewRecorder()
 		query := url.Values{"labelSelector": {labelText}, "fieldSelector": {fieldText}}

@@ -73,7 +73,7 @@ func TestBuiltInTypesDecode(t *testing.T) {
 	}
 }
 
-// decodeAs returns an object that was decoded from the JSON of object into the type of as.
+// decodeAs decodes the JSON of object into a new object with the type of the argument as, and returns the new object.
 func decodeAs(t *testing.T, object, as clientObject) (got clientObject, err error) {
 	text, err := json.Marshal(object)
 	require.NoError(t, err)

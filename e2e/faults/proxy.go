@@ -1,4 +1,4 @@
-// Package faults provides a TCP proxy that breaks connections like networks, gateways and crashing machines do.
+// Package faults provides a TCP proxy that breaks connections as networks, gateways and crashing machines do.
 package faults
 
 import (
@@ -97,7 +97,7 @@ func reset(conn *net.TCPConn) {
 // Kind is the effect of a fault on a connection.
 type Kind int
 
-// The kinds of faults.
+// These constants are the kinds of faults.
 const (
 	Reset       Kind = iota // both ends are reset
 	Stall                   // no data passes in either direction for a while

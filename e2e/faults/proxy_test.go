@@ -119,7 +119,7 @@ func TestResetReachesBothEnds(t *testing.T) {
 	e.happened(faults.Reset)
 }
 
-// TestStallDelaysData checks that data sent during a stall arrives after it.
+// TestStallDelaysData checks that data sent during a stall arrives after the stall.
 func TestStallDelaysData(t *testing.T) {
 	const pause = 300 * time.Millisecond
 	began := time.Now()
@@ -145,7 +145,8 @@ func TestThrottleDelaysData(t *testing.T) {
 	e.happened(faults.Throttle)
 }
 
-// TestTruncateEndsResponse checks that the client reads the given number of bytes and then EOF. The server is reset.
+// TestTruncateEndsResponse checks that the client reads the given number of bytes and then EOF, and that the server's
+// connection is reset.
 func TestTruncateEndsResponse(t *testing.T) {
 	e := connect(t, faults.Fault{Kind: faults.Truncate, Bytes: 7}, faults.Fault{Kind: faults.Reset})
 	got, err := make([]byte, 10), error(nil)
@@ -219,7 +220,7 @@ func TestServerResetReachesClient(t *testing.T) {
 	require.ErrorIs(t, err, syscall.ECONNRESET)
 }
 
-// TestRandomIsReproducible checks that a seed is reproducible and that every kind occurs.
+// TestRandomIsReproducible checks that the same seed returns the same faults and that every kind occurs.
 func TestRandomIsReproducible(t *testing.T) {
 	const rounds = 20
 	first, second := faults.Random(7, time.Second), faults.Random(7, time.Second)

@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// These files are read only by the API server.
+// Only the API server reads these files.
 const (
 	serverCertFile     = "server.crt"
 	serverKeyFile      = "server.key"

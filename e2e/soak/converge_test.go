@@ -31,7 +31,7 @@ func (s *soak) converge(ctx context.Context) error {
 	return nil
 }
 
-// verify returns an error if the store of a stopped follower differs from the changes that the follower received.
+// verify returns an error if the store of a stopped follower differs from the state that results from its changes.
 func (s *soak) verify() (err error) {
 	for _, f := range s.followers {
 		if wrong := f.verify(); wrong != nil {
@@ -90,7 +90,7 @@ func (f *follower) equals(want map[string]string) error {
 	return nil
 }
 
-// verify returns an error if the replayed changes differ from the store.
+// verify returns an error if the state that results from the replayed changes differs from the store.
 func (f *follower) verify() error {
 	for object := range f.reflector.Store().All() {
 		if f.replay.held[object.Key()] != object {

@@ -31,7 +31,7 @@ type follower struct {
 	calm      context.Context // after it is done, delays of any length are accepted
 	logf      func(format string, args ...any)
 	last      error // cause of the latest interruption
-	wrong     error // an interruption that this test cannot produce
+	wrong     error // interruption that this test cannot produce
 
 	events, changes, breaks, lists, streams, pages, runs atomic.Int64
 }

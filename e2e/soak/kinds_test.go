@@ -39,8 +39,8 @@ func kinds() []kind {
 	}
 }
 
-// latest makes the first list request the latest state, which the server pages. At resourceVersion "0" the server
-// returns all objects at once.
+// latest makes a list at resourceVersion "0" request the latest state, which the server pages. At resourceVersion "0"
+// the server returns all objects at once.
 func latest(query url.Values) {
 	if query.Get("resourceVersion") == "0" && !query.Has("watch") {
 		query.Del("resourceVersion")

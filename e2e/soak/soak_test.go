@@ -82,7 +82,7 @@ func (s *soak) run(ctx context.Context) error {
 	return errors.Join(err, s.verify())
 }
 
-// connect starts the proxy and creates the followers behind it.
+// connect starts the proxy and creates the followers that connect through it.
 func (s *soak) connect() error {
 	server, err := url.Parse(s.cluster.URL)
 	if err != nil {

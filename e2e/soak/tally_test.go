@@ -29,7 +29,7 @@ func (t *tally) of(name string) int {
 	return t.counts[name]
 }
 
-// String returns all counts by name.
+// String returns all names with their counts.
 func (t *tally) String() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()

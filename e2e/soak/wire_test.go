@@ -19,7 +19,7 @@ type wire struct {
 	lw.Transport
 	edit        func(url.Values) // changes the query of a request; may be nil
 	idleTimeout time.Duration    // idle timeout of a response; zero means the engine's idle timeout, which is longer
-	cut         func() int       // returns the byte count after which a response ends cleanly, such as behind a gateway that lost its server
+	cut         func() int       // returns the byte count after which a response ends cleanly, as it does behind a gateway that lost its server
 }
 
 // Open implements lw.Transport.

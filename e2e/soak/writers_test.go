@@ -22,7 +22,7 @@ const (
 	writeTimeout = 30 * time.Second
 )
 
-// state contains a writer's knowledge of one of its objects.
+// state is a writer's knowledge of an object.
 type state struct {
 	serial  int    // serial number of the latest write that may have succeeded
 	version string // empty if the object does not exist

@@ -1,5 +1,5 @@
-// Package clients provides the informers that bench/watches and bench/flap compare: those of listwatch and the dynamic
-// informers of client-go.
+// Package clients provides the informers that bench/watches and bench/flap compare: listwatch's informers and
+// client-go's dynamic informers.
 package clients
 
 import (
@@ -36,7 +36,7 @@ type Options struct {
 	Wrap      func(http.RoundTripper) http.RoundTripper // used only by client-go; may be nil
 }
 
-// Pod is a *lw.Object or a *unstructured.Unstructured.
+// Pod is implemented by *lw.Object and *unstructured.Unstructured.
 type Pod interface{ GetName() string }
 
 // Informer keeps the Pods of a namespace in its store.
@@ -76,7 +76,7 @@ func (i listwatchInformer) Handle(handle func(Pod)) {
 		Added:    func(pod *lw.Object, _ bool) { handle(pod) },
 		Modified: func(_, pod *lw.Object) { handle(pod) },
 		Deleted:  func(pod *lw.Object, _ bool) { handle(pod) },
-	}, &cache.HandlerOptions[*lw.Object]{Policy: cache.Unbounded}) // client-go also keeps all events
+	}, &cache.HandlerOptions[*lw.Object]{Policy: cache.Unbounded}) // client-go also queues events without a limit
 }
 
 func (i listwatchInformer) Run(ctx context.Context) {

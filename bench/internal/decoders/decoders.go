@@ -24,7 +24,7 @@ const Floor = "find the newline, copy the line"
 type Decoder struct {
 	Name   string
 	format format
-	// Run decodes n events. It returns a slice of the last decoded objects. The length of the slice is held.
+	// Run decodes n events. It returns a slice of the last decoded objects. held is the length of the slice.
 	Run func(events io.Reader, n, held int) (objects any)
 }
 

@@ -68,7 +68,7 @@ func floor(events io.Reader, n int, keep func([]byte)) {
 	lines(events, n, func(line []byte) { keep(append([]byte(nil), line...)) })
 }
 
-// lines calls do with n lines. Its buffer is as large as that of listwatch.
+// lines calls do with each of n lines. Its buffer is as large as listwatch's buffer.
 func lines(from io.Reader, n int, do func(line []byte)) {
 	buffer := make([]byte, 64<<10)
 	start, end := 0, 0
@@ -99,8 +99,8 @@ func clientGo() []Decoder {
 	}
 }
 
-// negotiated returns a function that uses the watch decoder of a client-go client with the serializer. It omits the
-// goroutine and the channel of such a client.
+// negotiated returns a function that decodes with client-go's watch decoder and the serializer. It omits the goroutine
+// and the channel of a client-go watch.
 func negotiated(serializer runtime.NegotiatedSerializer, mediaType string) func(io.Reader, int, func(runtime.Object)) {
 	return func(events io.Reader, n int, keep func(runtime.Object)) {
 		negotiator := runtime.NewClientNegotiator(serializer, corev1.SchemeGroupVersion)

@@ -100,7 +100,7 @@ func NewTable(to io.Writer, header string) Table {
 // Row adds a row.
 func (t Table) Row(format string, args ...any) { fmt.Fprintf(t, format+"\n", args...) }
 
-// say writes a value to the process that started this one.
+// say writes a value as JSON to the parent process.
 func say(value any) { Must(json.NewEncoder(os.Stdout).Encode(value)) }
 
 // CPUTime returns the user and system time of this process so far, including the garbage collector.
@@ -130,8 +130,8 @@ func HeapAndStacks() float64 {
 	return float64(stats.HeapInuse + stats.StackInuse)
 }
 
-// collected returns the statistics after several collections. A second collection frees objects that had a finalizer.
-// Each collection halves stacks that are too large.
+// collected returns the memory statistics after several garbage collections. A second collection frees objects that had
+// a finalizer. Each collection halves stacks that are too large.
 func collected() (stats runtime.MemStats) {
 	for range 5 {
 		runtime.GC()
@@ -154,7 +154,7 @@ func PeakRSS() float64 { return memory("VmHWM:") }
 // RSS returns the resident set size of this process in bytes on Linux, and zero elsewhere.
 func RSS() float64 { return memory("VmRSS:") }
 
-// memory returns a size that Linux reports for this process.
+// memory returns the size with the given name that Linux reports for this process, in bytes.
 func memory(name string) float64 {
 	status, err := os.ReadFile("/proc/self/status")
 	if err != nil {

@@ -61,5 +61,5 @@ func TestProcesses(t *testing.T) {
 	stop, err := Serve(t.Context(), "server", "it", &address)
 	require.NoError(t, err)
 	require.Equal(t, "address of it", address)
-	stop() // returns when the server has ended
+	stop() // blocks until the server has ended
 }

@@ -1,6 +1,7 @@
 //go:build js
 
-// Command program uses the client and the store like a custom program in a page. Its streams use fetch.
+// Command program uses the client and the store as an application's own WASM program would in a page. Its streams use
+// fetch.
 package main
 
 import (

@@ -81,7 +81,7 @@ func Parse(text string) (*Condition, error) {
 // Rollout reports whether the condition waits for a rollout.
 func (c *Condition) Rollout() bool { return c.rollout }
 
-// splitTerms splits a text at && outside quotes. It rejects other operators between terms.
+// splitTerms splits a string at && outside quotes. It rejects other operators between terms.
 func splitTerms(text string) (terms []string, problem string) {
 	start, quote := 0, byte(0)
 	for i := 0; i < len(text); i++ {
@@ -117,10 +117,10 @@ var corrections = map[string]string{
 	"condition": "condition=Ready", "any": "any FIELD", "all": "all FIELD", "none": "none FIELD",
 }
 
-// complete contains the conditions that consist of one word and cannot be a part of another condition.
+// complete contains the conditions that consist of one word and cannot be part of another condition.
 var complete = []string{"exists", "deleted", "rollout"}
 
-// correct returns the problem with a word that is written instead of a field path, or "".
+// correct returns the problem with a word that stands in the place of a field path, or "".
 func correct(word string, alone bool) (problem string) {
 	if slices.Contains(complete, strings.ToLower(word)) {
 		return word + " is not a field: " + strings.ToLower(word) + " must be the whole condition; repeat --until to combine it with others"

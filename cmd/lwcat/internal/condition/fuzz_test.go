@@ -94,7 +94,7 @@ func FuzzCompare(f *testing.F) {
 	})
 }
 
-// isText reports whether a value is valid and is not a field.
+// isText reports whether a value is a valid literal and not a field.
 func isText(value string) bool {
 	_, err := Parse("f = " + value)
 	return err == nil && !isField.MatchString(strings.TrimSpace(value))

@@ -80,8 +80,8 @@ func parseValue(operator, text string) (value func(*lw.Object) (string, bool), p
 // isField matches the values that are fields. A dot before a digit begins a number.
 var isField = regexp.MustCompile(`^(\{?\.[^0-9]|metadata\.|spec\.|status\.)`)
 
-// parsePath accepts the paths of lw.Value.Get and kubectl's forms .status.phase and {.status.phase}. The path is alone
-// if no operator follows.
+// parsePath accepts the paths of lw.Value.Get and kubectl's forms .status.phase and {.status.phase}. alone must be true
+// if no operator follows the path.
 func parsePath(text string, alone bool) (path, problem string) {
 	written := strings.TrimSuffix(strings.TrimPrefix(unquote(text), "{"), "}")
 	if problem := correct(written, alone); problem != "" {

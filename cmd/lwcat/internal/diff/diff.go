@@ -10,7 +10,7 @@ import (
 // Change is one difference.
 type Change struct {
 	Path     Path
-	Old, New lw.Value // "" for a missing value
+	Old, New lw.Value // values before and after the change; "" if the value is missing
 	Reorder  bool     // only the order of the elements changed; Old and New are arrays of their names
 }
 
@@ -43,7 +43,7 @@ func (c *comparison) objects(path Path, old, new lw.Value) {
 }
 
 // eachMember visits the members of both values: first those of the new value, then those that only the old value has.
-// Missing values are "". The members are elements of an array if element is set.
+// Missing values are "". The members are elements of an array if element is true.
 func eachMember(path Path, before, after members, element bool, visit func(path Path, old, new lw.Value)) {
 	step := func(name string, i int) Path {
 		if element {

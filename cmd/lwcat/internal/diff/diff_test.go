@@ -15,7 +15,7 @@ func value(t *testing.T, text string) lw.Value {
 	return v
 }
 
-// describe formats changes as lines of text.
+// describe formats changes as lines.
 func describe(changes []Change) string {
 	var lines []string
 	for _, c := range changes {

@@ -36,7 +36,8 @@ func elementsOf(v lw.Value) (elements []lw.Value) {
 	return elements
 }
 
-// namesOf returns the elements by the string in their member key. ok is false if the strings are missing or not unique.
+// namesOf returns the elements, named by the string in the member that key names. ok is false if a string is missing or
+// not unique.
 func namesOf(elements []lw.Value, key string) (m members, ok bool) {
 	m.values = map[string]lw.Value{}
 	for _, element := range elements {

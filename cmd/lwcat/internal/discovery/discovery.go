@@ -32,5 +32,5 @@ func (r *Resource) Watchable() bool {
 // preferred version of each group comes before its other versions.
 type Resources struct {
 	All     []Resource
-	Missing []string // groups without complete information: "metrics.k8s.io/v1beta1: …"
+	Missing []string // group versions that could not be discovered, with the reason: "metrics.k8s.io/v1beta1: …"
 }

@@ -132,7 +132,7 @@ func TestFindsCompletedNames(t *testing.T) {
 		strings.Join(names, " "))
 }
 
-// TestPartlyUnavailableServer checks that the other resources are still found.
+// TestPartlyUnavailableServer checks that Find still finds the resources of the available groups.
 func TestPartlyUnavailableServer(t *testing.T) {
 	all, _ := ask(t, cluster)
 	require.Equal(t, []string{"metrics.k8s.io/v1beta1: its server does not respond"}, all.Missing)

@@ -6,8 +6,8 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// document is an APIGroupDiscoveryList, an APIVersions, an APIGroupList or an APIResourceList, or a part of one. It
-// refers to the JSON text because structs can be fifty times as large as a malicious response.
+// document is an APIGroupDiscoveryList, an APIVersions, an APIGroupList or an APIResourceList, or a part of such a
+// document. It refers to the JSON text because structs can be fifty times as large as a malicious response.
 type document lw.Value
 
 func (d document) string(path string) string { return stringOf(lw.Value(d).Get(path)) }
@@ -33,7 +33,8 @@ func (d document) each(name string, visit func(document)) {
 	}
 }
 
-// aggregated returns all resources. If a version is stale, the server returns the last known resources of that version.
+// aggregated returns all resources of an aggregated document. For a stale group version, these are the last resources
+// that the server knew.
 func (d document) aggregated() (a response) {
 	d.each("items", func(of document) {
 		group := of.string("metadata.name")

@@ -64,10 +64,10 @@ func fetchRoot(ctx context.Context, transport lw.Transport, root string) (a resp
 	return response{err: err, missing: []string{err.Error()}}
 }
 
-// Limits of discovery. A server with a thousand custom resources sends about 0.5 MiB.
+// These constants limit discovery. A server with a thousand custom resources sends about 0.5 MiB.
 const (
-	maxBytes         = 8 << 20 // per document
-	maxGroupVersions = 1000    // each needs one request
+	maxBytes         = 8 << 20 // bytes per document
+	maxGroupVersions = 1000    // each group version needs one request
 )
 
 // ErrTooLarge reports that the discovery documents exceed the limits.
@@ -91,7 +91,7 @@ func fetch(ctx context.Context, transport lw.Transport, path, accept string) (do
 	return document(value), err
 }
 
-// limitedReader returns ErrTooLarge after the remaining bytes.
+// limitedReader returns ErrTooLarge after it has read the remaining number of bytes.
 type limitedReader struct {
 	from      io.Reader
 	remaining int

@@ -58,7 +58,7 @@ func (e *UnknownError) Error() string {
 
 // nearest returns the resources with a name similar to a word.
 func (all *Resources) nearest(word string) (near []string) {
-	meant := map[string]string{} // similar name to resource name
+	meant := map[string]string{} // maps each similar name to its resource name
 	var similar []string
 	for _, r := range all.Names() {
 		for _, name := range append([]string{r.Plural, r.Singular, strings.ToLower(r.Kind)}, r.ShortNames...) {

@@ -52,7 +52,7 @@ func FuzzAsk(f *testing.F) {
 		}
 		for i, r := range all.All {
 			if !regular.MatchString(r.Plural) || r.Group != "" && !regularGroup.MatchString(r.Group) || !regularVersion.MatchString(r.Version) {
-				return // servers do not use such names
+				return // real servers do not use such names
 			}
 			if i > 0 && r.Group == "" && all.All[i-1].Group != "" {
 				return // the core group comes first
@@ -66,7 +66,8 @@ func FuzzAsk(f *testing.F) {
 	})
 }
 
-// Valid names. Find and kubectl can mistake a group that starts like a version for a version.
+// These patterns match valid names. regularGroup rejects a label that starts with v, because Find and kubectl can
+// mistake such a group for a version.
 var (
 	regular        = regexp.MustCompile(`^[a-z]([-a-z0-9]*[a-z0-9])?$`)
 	regularVersion = regexp.MustCompile(`^v[0-9][a-z0-9]*$`)
@@ -154,7 +155,7 @@ func listed(groupVersion, text string) (all []discovery.Resource) {
 	return all
 }
 
-// decode returns the first value of a text if it is an object.
+// decode returns the first JSON value of a string if it is an object.
 func decode(text string) object {
 	decoder := json.NewDecoder(strings.NewReader(text))
 	decoder.UseNumber()

@@ -143,7 +143,7 @@ func toSlices(slices []slice) step {
 	}
 }
 
-// bound returns a bound as an index from 0 to length.
+// bound returns n as an index from 0 to length. It returns otherwise if n is nil.
 func (s slice) bound(n *int, otherwise, length int) int {
 	if n == nil {
 		return otherwise

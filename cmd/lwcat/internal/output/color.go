@@ -13,7 +13,7 @@ const (
 	faint   color = "2"
 )
 
-// colorize wraps a text in a color if colors are enabled.
+// colorize wraps a string in a color if colors are enabled.
 func (o *Options) colorize(c color, text string) string {
 	if !o.Color || c == noColor || text == "" {
 		return text

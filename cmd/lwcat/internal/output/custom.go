@@ -70,7 +70,7 @@ func customRow(columns []customColumn, e *Event, opts *Options) (r row) {
 	return r
 }
 
-// splitSpecs splits a text at commas outside brackets and quotes.
+// splitSpecs splits a string at commas outside brackets and quotes.
 func splitSpecs(text string) (specs []string) {
 	depth, quote, start := 0, rune(0), 0
 	for i, c := range text {

@@ -72,7 +72,7 @@ func printWire(out *bufio.Writer, e *Event, opts *Options) {
 	out.WriteByte('\n')
 }
 
-// data returns the JSON for JSONPath and YAML: the object, or the event in jsonl format with Options.Types.
+// data returns the JSON for JSONPath and YAML. This is the object, or with Options.Types the event in the format jsonl.
 func data(e *Event, opts *Options) lw.Value {
 	if !opts.Types {
 		return lw.Value(e.Object.Raw())

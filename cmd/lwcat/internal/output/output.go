@@ -16,7 +16,7 @@ type Event struct {
 	Type     lw.EventType // Added, Modified or Deleted
 	Time     time.Time    // time of receipt
 	Resource string       // for example "pods" or "deployments.apps"
-	Object   *lw.Object   // current state, or last known state of a deleted object
+	Object   *lw.Object   // current state, or last known state if the object is deleted
 	Old      *lw.Object   // previous state for Modified, if known
 	Row      *Row         // the server's columns for the format wide, or nil
 }

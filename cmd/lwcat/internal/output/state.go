@@ -51,7 +51,8 @@ func ratio(o *lw.Object, part, whole string) string {
 	return fmt.Sprintf("%d/%d", o.Get(part).Int(), o.Get(whole).Int())
 }
 
-// condition returns Ready or NotReady, or the last condition that is true if there is no condition Ready.
+// condition returns Ready or NotReady. If the object has no condition Ready, it returns the last condition that is
+// true.
 func condition(o *lw.Object) (state string) {
 	for condition := range o.Get("status.conditions").Elements() {
 		name, holds := condition.Get("type").String(), condition.Get("status").String() == "True"

@@ -45,7 +45,7 @@ func isControl(r rune) bool {
 }
 
 // table prints events as rows below the headers of their resource. Each column is as wide as its widest cell so far.
-// The rows of a list are measured before the first one is printed.
+// The rows of a list are measured before the first row is printed.
 type table struct {
 	opts    *Options
 	row     func(*Event) row
@@ -57,7 +57,7 @@ type table struct {
 type columns struct {
 	headers []string
 	widths  []int
-	printed bool // the headers are printed
+	printed bool // whether the headers are printed
 }
 
 func newTable(opts *Options, row func(*Event) row) *table {

@@ -11,7 +11,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// Name and version of the format.
+// These constants are the name and the version of the format.
 const (
 	formatName    = "lwcat-recording"
 	formatVersion = 1
@@ -25,7 +25,7 @@ type Header struct {
 	Start   time.Time `json:"start"` // wall clock time
 }
 
-// Kinds of the entries after the header.
+// These constants are the kinds of entries after the header.
 const (
 	kindFollow = "follow" // a collection is followed
 	kindOpen   = "open"   // a request is sent
@@ -72,7 +72,7 @@ func (c *Collection) Resource() lw.Resource {
 	return lw.Resource{Group: c.Group, Version: c.Version, Plural: c.Plural, Namespace: c.Namespace, Name: c.Name, Raw: c.Raw}
 }
 
-// Kinds of failures that the engine distinguishes.
+// These constants are the kinds of failures that the engine distinguishes.
 const (
 	failedStatus   = "status"   // an error response
 	failedSilent   = "silent"   // an idle timeout

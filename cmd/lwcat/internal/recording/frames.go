@@ -7,7 +7,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// response is the recorded part of a response.
+// response is the state of a response that is being recorded.
 type response struct {
 	number   int
 	watch    bool

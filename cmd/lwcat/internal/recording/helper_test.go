@@ -17,10 +17,10 @@ type scriptedTransport struct {
 	after time.Duration // delay before the response
 	err   error         // returned instead of a response
 	says  []timedText
-	end   error // error at the end; nil means io.EOF
+	end   error // error at the end of the body; nil means io.EOF
 }
 
-// timedText is a text that arrives after a delay.
+// timedText is a string that arrives after a delay.
 type timedText struct {
 	after time.Duration
 	text  string
@@ -62,7 +62,7 @@ func (b *scriptedBody) Close() error { return nil }
 type memoryFile struct {
 	mu       sync.Mutex
 	text     bytes.Buffer
-	capacity int // bytes; 0 means no limit
+	capacity int // size limit in bytes; 0 means no limit
 }
 
 func (s *memoryFile) Write(p []byte) (int, error) {

@@ -42,7 +42,7 @@ func Over(err error) bool {
 type Player struct {
 	recording *Recording
 	speed     float64
-	played    atomic.Int64 // number of frames
+	played    atomic.Int64 // number of played frames
 	startOnce sync.Once
 	started   time.Time
 
@@ -151,7 +151,7 @@ type replayBody struct {
 	ctx    context.Context
 	view   *Playback
 	stream *stream
-	last   bool // no other request with this key follows
+	last   bool // whether this is the last request with its key
 	next   int  // index of the next frame
 	text   []byte
 }
@@ -192,7 +192,8 @@ func (b *replayBody) endError() error {
 	return b.stream.failure.toError(closeError(b.last))
 }
 
-// closeError returns the error for a request that the recorded run closed itself.
+// closeError returns the error for a request that the recorded run closed itself. last reports whether this is the last
+// request with its key.
 func closeError(last bool) error {
 	if last {
 		return ErrEnd

@@ -19,13 +19,13 @@ const maxLine = 1 << 20
 // Recording is an opened recording. It reads the frames from the file when they are played.
 type Recording struct {
 	Header
-	Collections []Collection  // followed by the run, in order
+	Collections []Collection  // collections that the run followed, in order
 	Frames      int           // number of frames
 	Length      time.Duration // time from the start to the last entry
 	Broken      error         // a *CorruptError if the rest of the file is damaged
 
 	file    io.ReaderAt
-	streams []*stream // in the order of their requests
+	streams []*stream // requests in the order in which they were sent
 	numbers map[int]*stream
 }
 

@@ -85,7 +85,7 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-// checkRead reads a file and its part before the line at cut.
+// checkRead reads a file, and then only the complete lines before the offset cut.
 func checkRead(t *testing.T, data []byte, cut int) {
 	r := readAny(t, data)
 	if r == nil {
@@ -104,7 +104,7 @@ func checkRead(t *testing.T, data []byte, cut int) {
 	}
 }
 
-// readAny returns the recording, or nil if the file is not one.
+// readAny returns the recording, or nil if the file is not a recording.
 func readAny(t *testing.T, data []byte) *Recording {
 	r, err := Read(bytes.NewReader(data))
 	if err == nil {

@@ -189,8 +189,8 @@ func TestReplayReturnsRecordedErrors(t *testing.T) {
 	})
 }
 
-// TestReplaysStatusOfEarlierVersion reads the fields that earlier versions of lwcat recorded, and writes those that they
-// read.
+// TestReplaysStatusOfEarlierVersion checks that lwcat reads the fields that earlier versions recorded, and writes the
+// fields that earlier versions read.
 func TestReplaysStatusOfEarlierVersion(t *testing.T) {
 	const earlier = `{"kind":"status","status":{"Status":"Failure","Message":"m","Reason":"Expired","Code":410,"Details":{"Name":"n","Group":"g",` +
 		`"Kind":"k","Causes":[{"Reason":"r","Message":"c","Field":"f"}],"RetryAfterSeconds":3},"Continue":"token"},"retryAfter":3000000000}`
@@ -256,7 +256,7 @@ func TestRecordedCloseEndsReplay(t *testing.T) {
 	})
 }
 
-// TestReplayKeepsOrderOfCollections checks the order at several speeds.
+// TestReplayKeepsOrderOfCollections checks the order of events across collections at several speeds.
 func TestReplayKeepsOrderOfCollections(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, out := begin(t)
@@ -302,7 +302,7 @@ func TestReplayKeepsOrderOfCollections(t *testing.T) {
 	})
 }
 
-// TestReportsFullDisk checks that the error is reported at once and that the part written before can be replayed.
+// TestReportsFullDisk checks that the write error is reported at once, and that the entries before it can be replayed.
 func TestReportsFullDisk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		out, failed := &memoryFile{capacity: 1000}, error(nil)

@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	maxFrame   = 64 << 10    // bytes; larger events and lists are split into several frames
+	maxFrame   = 64 << 10    // in bytes; larger events and lists are split into several frames
 	flushEvery = time.Second // interval between writes to the file
 )
 
@@ -26,7 +26,7 @@ type Writer struct {
 
 	mu      sync.Mutex
 	lines   []byte // complete lines that are not written yet
-	written int64  // bytes of complete lines
+	written int64  // number of bytes in complete lines
 	streams int
 	open    map[*response]struct{}
 	err     error // the first error; it stops all writes
@@ -47,7 +47,7 @@ func Create(path string, fail func(error)) (*Writer, error) {
 		return nil, err
 	}
 	w := NewWriter(file, fail)
-	if err := w.Flush(); err != nil { // reports an unwritable file immediately
+	if err := w.Flush(); err != nil { // reports immediately if the file is not writable
 		_ = w.Close()
 		return nil, err
 	}
@@ -131,7 +131,7 @@ func (w *Writer) flushLoop() {
 		case <-w.stop:
 			return
 		case <-ticker.C:
-			_ = w.Flush() // the callback reports errors
+			_ = w.Flush() // the callback fail reports errors
 		}
 	}
 }

@@ -66,13 +66,14 @@ func pathOf(c recording.Collection) (of api, ok bool) {
 	return api{Group: c.Group, Version: c.Version, Plural: c.Plural, Namespaced: c.Namespace != ""}, true
 }
 
-// completeAPI adds information from discovery or from the first recorded object.
+// completeAPI returns of with its kind and scope from discovery. If discovery lacks the resource, it uses the first
+// recorded object.
 func completeAPI(ctx context.Context, recorded *recording.Recording, c recording.Collection, of api, apis []discovery.Resource) api {
 	i := slices.IndexFunc(apis, func(r discovery.Resource) bool { return api(r).path() == of.path() })
 	if i >= 0 {
 		return api(apis[i])
 	}
-	of.Kind = of.Plural // stays if no object was recorded
+	of.Kind = of.Plural // used if no object was recorded
 	for event := range events(ctx, recorded.Play(0).Collection(), c) {
 		if o := event.Object; o != nil {
 			of.Namespaced = of.Namespaced || o.GetNamespace() != ""

@@ -33,7 +33,7 @@ func (s *Server) Run(ctx context.Context, speed float64) (frames int, err error)
 // replay applies the recorded events to the collection at the recorded times.
 func (c *collection) replay(ctx context.Context, view *recording.Playback, recorded recording.Collection) error {
 	markListed := sync.OnceFunc(c.markListed)
-	defer markListed() // makes a collection without a recorded list available, too
+	defer markListed() // marks the collection as listed even if the recording has no list
 	if recorded.From != "" {
 		playback.Of(c.Server).PlayTo(recorded.From)
 		markListed()
@@ -93,7 +93,8 @@ func boolToInt(b bool) int {
 	return 0
 }
 
-// markListed records one complete list. After the last one, it compacts the history and accepts requests.
+// markListed counts a complete list. After the last list of the collection, it compacts the history and accepts
+// requests.
 func (c *collection) markListed() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -21,7 +21,7 @@ type Server struct {
 	recorded    *recording.Recording
 	collections map[string]*collection // by path, for example "/apis/apps/v1/deployments"
 	discovery   *lwtest.Server
-	followed    []*collection // one per recorded collection; nil if skipped
+	followed    []*collection // collection of each recorded collection; nil if it was skipped
 }
 
 // collection serves one collection. Each collection has its own server because resourceVersions increase within a
@@ -34,8 +34,8 @@ type collection struct {
 	ready    chan struct{}
 }
 
-// New returns a server for the recorded collections. It describes them with the discovered apis, or with their first
-// object. It returns the paths that are not API paths in skipped.
+// New returns a server for the recorded collections. It describes a collection with the discovered apis, or with the
+// collection's first object. skipped contains the paths that are not API paths.
 func New(ctx context.Context, recorded *recording.Recording, apis []discovery.Resource) (s *Server, skipped []string, err error) {
 	s = &Server{recorded: recorded, collections: map[string]*collection{}}
 	var resources []lwtest.Resource

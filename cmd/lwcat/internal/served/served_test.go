@@ -39,7 +39,7 @@ func (t *recordingBuilder) follow(c recording.Collection) {
 	t.add(0, "follow", map[string]any{"collection": c})
 }
 
-// open starts a request. It returns functions that add to the response and end it.
+// open starts a request. It returns a function that adds to the response and a function that ends it.
 func (t *recordingBuilder) open(at time.Duration, path string, watch bool) (say func(at time.Duration, text string), end func(at time.Duration)) {
 	t.streams++
 	n := t.streams
@@ -187,7 +187,7 @@ func TestInterruptedListIsNotServed(t *testing.T) {
 	})
 }
 
-// TestWatchesRecordedHistory checks watches from the first list's resourceVersion and before it.
+// TestWatchesRecordedHistory checks watches from the first list's resourceVersion and from an earlier resourceVersion.
 func TestWatchesRecordedHistory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := busy().serve(t)

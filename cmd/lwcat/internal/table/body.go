@@ -12,7 +12,7 @@ import (
 )
 
 // maxMember limits the size of a Table without its rows, in bytes. The body buffers one row or one watch event at a
-// time. The limits of lists and watches apply to these.
+// time. The limits of lists and watches apply to rows and events.
 const maxMember = 1 << 20
 
 // body converts Tables to lists or watch events.
@@ -23,7 +23,7 @@ type body struct {
 	decoder *json.Decoder
 	next    func() ([]byte, error) // returns the next part of the converted body
 	rest    []byte                 // unread bytes of the current part
-	rows    bool                   // the list contains at least one row
+	rows    bool                   // whether the list contains at least one row
 }
 
 func (b *body) Read(p []byte) (n int, err error) {
@@ -194,7 +194,7 @@ type row struct{ Cells, Object json.RawMessage }
 
 // appendObject appends the row's object with the cells as its last member.
 func (r *row) appendObject(text []byte) []byte {
-	if len(r.Object) < 3 || r.Cells == nil { // null, or {}
+	if len(r.Object) < 3 || r.Cells == nil { // the object is null or {}
 		return append(text, r.Object...)
 	}
 	text = append(text, r.Object[:len(r.Object)-1]...)

@@ -19,8 +19,8 @@ func (c byteTransport) Open(context.Context, *lw.Request) (io.ReadCloser, error)
 	return io.NopCloser(iotest.OneByteReader(strings.NewReader(c.text))), nil
 }
 
-// FuzzTables checks that the sizes of reads do not matter. A Table becomes a list of its objects with their cells, and
-// other responses pass through unchanged.
+// FuzzTables checks that the sizes of reads do not affect the result. A Table becomes a list of its objects with their
+// cells, and other responses pass through unchanged.
 func FuzzTables(f *testing.F) {
 	list := `{"kind":"Table","apiVersion":"meta.k8s.io/v1","metadata":{"resourceVersion":"7"},` + columns + `,"rows":[{"cells":["a",1],"object":{"kind":"Pod","metadata":{"name":"a"}}},{"object":{"metadata":{"name":"b"}},"cells":[]}]}`
 	f.Add(list, false)

@@ -122,7 +122,7 @@ func TestTableMemoryLimit(t *testing.T) {
 	for name, c := range map[string]struct {
 		first, then string
 		watch       bool
-		most        int64 // buffered bytes
+		most        int64 // maximum number of buffered bytes
 		want        error
 	}{
 		"rows without end":           {first: `{"kind":"Table","rows":[` + row, then: "," + row, most: 1 << 20, want: hostile.ErrEnough},
