@@ -16,7 +16,6 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
 
-	"github.com/seed-6d2a410a/listwatch/internal/recall"
 	"github.com/seed-6d2a410a/listwatch/internal/testkit/hostile/servers"
 	"github.com/seed-6d2a410a/listwatch/lw"
 	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
@@ -168,14 +167,7 @@ func TestUnchangedObjectsAreKept(t *testing.T) {
 			from := cache.NewListWatchFromClient(clientset.CoreV1().RESTClient(), "pods", "", fields.Everything())
 			informer := NewSharedIndexInformerWithOptions(from, &corev1.Pod{}, InformerOptions{Extras: extras}).(*informerType)
 			source := &client{informer: informer}
-			list := func(stored *object) (listed *object) {
-				ctx := recall.With(t.Context(), any(source), func(_, _, _ []byte) (*object, bool) { return stored, stored != nil })
-				for o, err := range source.List(ctx, lw.ListOptions{}, &lw.ListMeta{}) {
-					require.NoError(t, err)
-					listed = o
-				}
-				return listed
-			}
+			list := func(stored *object) *object { return listStored(t, source, stored) }
 			first := list(nil)
 			require.Same(t, first, list(first))
 			other, err := lw.ParseObject([]byte(`{"metadata":{"name":"a","namespace":"shop","uid":"1","resourceVersion":"5","labels":{"app":"web"}}}`))

@@ -19,7 +19,6 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/tools/cache"
 
-	"github.com/seed-6d2a410a/listwatch/internal/recall"
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
@@ -115,14 +114,7 @@ func TestUnchangedMessagesAreKept(t *testing.T) {
 	from := cache.NewListWatchFromClient(clientset.CoreV1().RESTClient(), "pods", "", fields.Everything())
 	informer := NewSharedIndexInformer(from, &corev1.Pod{}, 0, nil).(*informerType)
 	source := &client{informer: informer, opts: lw.ClientOptions{KeepManagedFields: true}}
-	list := func(stored *object) (listed *object) {
-		ctx := recall.With(t.Context(), any(source), func(_, _, _ []byte) (*object, bool) { return stored, stored != nil })
-		for o, err := range source.List(ctx, lw.ListOptions{}, &lw.ListMeta{}) {
-			require.NoError(t, err)
-			listed = o
-		}
-		return listed
-	}
+	list := func(stored *object) *object { return listStored(t, source, stored) }
 	first := list(nil)
 	require.Same(t, first, list(first))
 	other, err := newMessage([]byte("shop a u-1 5"), nil, nil, nil, nil)

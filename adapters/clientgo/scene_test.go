@@ -15,6 +15,8 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/seed-6d2a410a/listwatch/internal/recall"
+	"github.com/seed-6d2a410a/listwatch/lw"
 	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
 )
 
@@ -126,4 +128,27 @@ func describe(obj any) string {
 		return fmt.Sprintf("%T", o)
 	}
 	return fmt.Sprintf("%v", obj)
+}
+
+// recordOutage records the events of a synced informer, and then closes the server.
+func recordOutage(t *testing.T, server *lwtest.Server) *recorder {
+	informer := podInformer(t, server, nil)
+	require.NoError(t, informer.SetWatchErrorHandler(func(*cache.Reflector, error) {}))
+	handler := &recorder{}
+	registered, err := informer.AddEventHandler(handler)
+	require.NoError(t, err)
+	start(t, informer)
+	waitSynced(t, registered.HasSyncedChecker())
+	server.Close()
+	return handler
+}
+
+// listStored lists while the store holds an object, and returns the last listed object. stored may be nil.
+func listStored(t *testing.T, source *client, stored *object) (listed *object) {
+	ctx := recall.With(t.Context(), any(source), func(_, _, _ []byte) (*object, bool) { return stored, stored != nil })
+	for o, err := range source.List(ctx, lw.ListOptions{}, &lw.ListMeta{}) {
+		require.NoError(t, err)
+		listed = o
+	}
+	return listed
 }

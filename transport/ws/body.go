@@ -36,7 +36,8 @@ type body struct {
 	timer    *time.Timer
 }
 
-// keepalive defines when an idle peer is pinged and when it counts as dead.
+// keepalive holds two durations. After interval without data, the client pings the peer. After timeout without data,
+// the peer counts as dead.
 type keepalive struct{ interval, timeout time.Duration }
 
 // defaultKeepalive pings after 30 idle seconds and then every 15 seconds, like HTTP/2 in transport/http.
@@ -110,7 +111,8 @@ func (b *body) Read(p []byte) (int, error) {
 	return n, b.err
 }
 
-// readNext reads a part of a message, or the newline before it.
+// readNext reads the next bytes of the current message into p. Before each message except the first, it returns a
+// newline.
 func (b *body) readNext(p []byte) (int, error) {
 	for {
 		if b.message == nil {
@@ -135,7 +137,7 @@ func (b *body) readNext(p []byte) (int, error) {
 	}
 }
 
-// endError returns the error for the end of the connection.
+// endError converts the error that ended the connection into the error that Read returns.
 func (b *body) endError(err error) error {
 	b.mu.Lock()
 	silent := b.timedOut || b.handshake.writeTimedOut.Load()

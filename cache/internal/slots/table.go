@@ -5,12 +5,13 @@ const pageSize = 32
 // Table maps hashes to slots. It does not store keys, so callers compare the keys of the candidate slots. The zero
 // value is empty.
 //
-// Table is an extendible hash table. A directory maps the first bits of a hash to a page of entries. A full page is
-// split in two. If the page uses as many bits as the directory, the directory doubles first. Because hashes may be
-// equal, it does not double if it is already large for the number of entries. The page then overflows.
+// Table is an extendible hash table. Its directory maps the first bits of a hash to a page of entries. When a page is
+// full, Table splits it into two pages. If the page already uses all bits of the directory, Table first doubles the
+// directory. Splitting cannot separate equal hashes. So if the directory is already large for the number of entries,
+// the page gets an overflow page instead.
 type Table struct {
 	directory array[page]
-	depth     uint8 // number of hash bits that select a page
+	depth     uint8 // number of hash bits that the directory uses
 	length    int
 }
 
@@ -115,7 +116,7 @@ func (p *page) add(epoch uint64, hash, slot uint32) {
 	p.length++
 }
 
-// split splits the page of a hash by its next bit.
+// split distributes the entries of a full page over two pages, by the next bit of their hashes.
 func (t *Table) split(epoch uint64, hash uint32, p *page) {
 	if p.depth == t.depth {
 		t.double(epoch)
@@ -132,7 +133,7 @@ func (t *Table) split(epoch uint64, hash uint32, p *page) {
 	t.place(epoch, first+n, halves[1])
 }
 
-// double doubles the directory, so that it uses one more hash bit.
+// double makes the directory twice as large. The directory then uses one more bit of each hash.
 func (t *Table) double(epoch uint64) {
 	old, size := t.directory, uint32(1)<<t.depth
 	t.directory = array[page]{}
