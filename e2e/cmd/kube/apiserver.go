@@ -1,7 +1,7 @@
 package main
 
 import (
-	// These imports register metrics and log formats, as the real kube-apiserver command does.
+	// These imports register metrics and log formats, like in the real kube-apiserver command.
 	_ "k8s.io/component-base/logs/json/register"
 	_ "k8s.io/component-base/metrics/prometheus/clientgo"
 	_ "k8s.io/component-base/metrics/prometheus/version"
