@@ -1,4 +1,4 @@
-// Runs the measurements in browsers, each in a page of a new profile.
+// Measures contenders in browsers. Each measurement runs in a page of a new profile.
 import { launch } from '../../e2e/browser/launch.mjs'
 import { linear } from './linear.mjs'
 import { orders, progress } from './print.mjs'
@@ -16,10 +16,10 @@ async function run(browser, url, contender, course, more = async () => {}) {
   }
 }
 
-// client-go takes minutes, so it runs only once.
+// Skips client-go after the first round, because it takes minutes.
 const skipped = (contender, round) => contender.startsWith('client-go') && round > 1
 
-/** Returns an object {contender: {figure: milliseconds}} for each round. */
+/** Measures times and returns an object {contender: {figure: milliseconds}} for each round. */
 export async function times(name, url, rounds, contenders) {
   const browser = await launch(name)
   await run(browser, url, 'plain', 'burst') // warms up the browser
@@ -39,8 +39,8 @@ export async function times(name, url, rounds, contenders) {
   return all
 }
 
-// Returns the memory in MB of the page, its workers and their WebAssembly after a garbage collection, and the
-// SharedWorker's share.
+// Returns the memory in MB of a page with its workers after a garbage collection, and the memory of the SharedWorker
+// alone. WebAssembly memory is included.
 async function memory(page) {
   const { bytes } = await page.evaluate(() => performance.measureUserAgentSpecificMemory())
   let sum = bytes / 1e6, shared = 0
@@ -58,8 +58,8 @@ async function memory(page) {
 const programs = (client) => linear((method, params) => client.send(method, params))
 
 /**
- * Returns the memory in MB of each contender with 10,000 Pods: after the list, after reading each Pod, and in the
- * SharedWorker.
+ * Returns the memory in MB of each contender with 10,000 Pods: after the list, after reading each Pod, and of the
+ * SharedWorker alone.
  */
 export async function memories(name, url, contenders) {
   const browser = await launch(name, { args: ['--enable-blink-features=ForceEagerMeasureMemory'] }) // without this flag, Chromium delays the measurement by 20 s

@@ -1,7 +1,7 @@
-// Compares the measurements with the budgets of the project.
+// Compares measurements with the project's budgets.
 import { median } from './print.mjs'
 
-/** The maximum value of each measurement. */
+/** The maximum value for each measurement. */
 export const budgets = {
   wasm: 600, // kB, compressed with brotli 11
   scripts: 12, // kB, minified and gzipped: the JavaScript of a page, or of its worker
@@ -12,12 +12,12 @@ export const budgets = {
   projected: 1 / 5, // multiple of plain JavaScript's memory
 }
 
-// The default mode of a page. It is also used with a projection.
+// The budgets apply to the default mode of the package, with and without a projection.
 const mode = 'shared'
 
 /**
- * Returns a row for each budget: {what, figure, budget, met: 'yes', 'NO' or 'not measured', beside}. `beside` contains
- * additional measurements.
+ * Returns a row for each budget: {what, figure, budget, met: 'yes', 'NO' or 'not measured', beside}. The field `beside`
+ * contains related measurements without a budget.
  */
 export function judge({ sizes, browsers, memory }) {
   const scripts = Math.max(...Object.entries(sizes).filter(([name]) => name !== 'wasm').map(([, bytes]) => bytes)) / 1000

@@ -1,6 +1,7 @@
 /**
- * Measures the longest block of the thread with a timer, and returns it in ms from `end()`. Browsers run the timer at
- * most every 4 ms, so the result is up to 4 ms too long. Messages would be more precise, but would occupy a whole CPU.
+ * Measures how long a task blocks this thread. The method `end()` of the result returns the longest block in ms. The
+ * timer runs at most every 4 ms, so the value is up to 4 ms too high. Messages would be more precise, but would use a
+ * whole CPU.
  */
 export function watchBlocks() {
   let longest = 0, last = performance.now(), timer

@@ -1,6 +1,6 @@
-// Defines the contenders. Each one loads its code and returns a function that watches the Pods of a server. That
-// function calls `seen` with the resourceVersion of every change, after it has read the object. When the list is
-// complete, the function returns an object with size() and touch(). touch() reads each Pod.
+// Defines the contenders. Each contender loads its code and returns a function that watches the Pods of a server. This
+// function calls `seen` with the resourceVersion of every change. When the list is complete, it returns an object with
+// the methods size() and touch(), which reads each Pod.
 import { clientgo, load } from './clientgo.js'
 import { ours } from './ours.js'
 import { plain } from './plain.js'
@@ -26,7 +26,7 @@ export const contenders = {
   'client-go, worker': async () => clientgoInWorker,
 }
 
-// Runs client-go in a worker, which posts the resourceVersion of each change.
+// Runs client-go in a worker, which sends the resourceVersion of each change to the page.
 function clientgoInWorker(server, seen) {
   const worker = new Worker(new URL('clientgo-worker.js', import.meta.url), { type: 'module' })
   return new Promise((resolve, reject) => {

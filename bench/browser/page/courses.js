@@ -1,4 +1,4 @@
-// Defines the measurements for pages and for Node. Each one runs with one contender in a new page or process.
+// Defines the measurements for pages and for Node. Each measurement runs with one contender in a new page or process.
 import { watchBlocks } from './blocks.js'
 
 const quiet = () => new Promise((resolve) => setTimeout(resolve, 500))
@@ -9,7 +9,8 @@ export const makeCourses = (origin, contenders) => {
 
   return {
     /**
-     * Measures the time in ms until the list of 1,000 Pods is complete, with and without loading the contender's code.
+     * Measures the time in ms until the list of 1,000 Pods is complete, including and excluding the time to load the
+     * contender's code.
      */
     async sync(contender) {
       const began = performance.now()
@@ -21,7 +22,7 @@ export const makeCourses = (origin, contenders) => {
       return { nothing: ended - began, synced: ended - loaded }
     },
 
-    /** Keeps 10,000 Pods in memory; `touch` reads each of them. */
+    /** Keeps 10,000 Pods in memory, to measure the memory. The function `touch` then reads each Pod. */
     async hold(contender) {
       globalThis.held = await follow(contender, 10000)
       if (held.size() !== 10000) throw new Error(`${held.size()} Pods`)
@@ -29,7 +30,8 @@ export const makeCourses = (origin, contenders) => {
     touch: () => globalThis.held.touch(),
 
     /**
-     * Measures the longest block of the thread and the total time in ms, at 1,000 changes per second for five seconds.
+     * Measures the longest block of the thread and the total time in ms, with 1,000 changes per second for five
+     * seconds.
      */
     async paced(contender) {
       const counter = count()
@@ -44,8 +46,8 @@ export const makeCourses = (origin, contenders) => {
     },
 
     /**
-     * Measures the duration of a burst of 10,000 changes and its longest block in ms. It then measures a second burst,
-     * when the code is warm.
+     * Measures the duration of a burst of 10,000 changes and the longest block of the thread in ms. It then measures a
+     * second burst, for which the engine has already compiled the code.
      */
     async burst(contender) {
       const counter = count()
@@ -65,7 +67,7 @@ export const makeCourses = (origin, contenders) => {
   }
 }
 
-// Counts the changes after the list, whose resourceVersion is 1<<40.
+// Counts the changes that follow the list. Their resourceVersions are above 1<<40.
 function count() {
   let newest = 0, wanted = Infinity, done
   return {

@@ -1,4 +1,4 @@
-// Watches Pods with the package in a page or in Node. `module` is the imported module.
+// Watches Pods with the package in a page or in Node. The argument `module` is the imported package.
 
 export async function ours(module, options, server, seen) {
   await module.init(options.init)
