@@ -12,7 +12,7 @@ export const budgets = {
   projected: 1 / 5, // multiple of plain JavaScript's memory
 }
 
-// The budgets apply to the default mode of the package, with and without a projection.
+// The memory budgets apply to the default mode of a page.
 const mode = 'shared'
 
 /**

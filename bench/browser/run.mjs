@@ -65,7 +65,7 @@ try {
   const url = String((await once(server.stdout, 'data'))[0]).trim()
   const verdicts = judge(await measure(url, folder))
   progress('')
-  print('the budgets', verdicts.map((row) => ({ ...row, figure: String(row.figure) }))) // as a string, the figure is not rounded to an integer
+  print('the budgets', verdicts.map((row) => ({ ...row, figure: String(row.figure) }))) // print() rounds numbers to one decimal, but not strings
   console.log(`system load: ${loadavg().map((load) => load.toFixed(1)).join(', ')}`)
   if (check && verdicts.some(({ met }) => met !== 'yes')) process.exitCode = 1
 } finally {

@@ -23,7 +23,7 @@ export function transports(scene) {
     const { watches } = await cluster.look()
     await follow(page, 'second', { server: cluster.url, transport: 'auto', ask: 'second' })
     await until('the watch', async () => (await cluster.look()).watches > watches)
-    await cluster.put({ object: { metadata: { name: 'new' } } }) // the proxy delivers only WebSocket watches
+    await cluster.put({ object: { metadata: { name: 'new' } } }) // the buffering proxy delivers this change only over a WebSocket
     assert.equal((await equal(cluster, page, 'second')).has.watches, watches + 1)
   }))
 
@@ -34,7 +34,7 @@ export function transports(scene) {
     await follow(page, 'plain', { server: cluster.url, transport: 'auto' })
     await equal(cluster, page, 'plain')
     await cluster.put({ object: { metadata: { name: 'early' } } })
-    await equal(cluster, page, 'plain') // the collection now uses its WebSocket and opens no other watch
+    await equal(cluster, page, 'plain') // received over the WebSocket, so the collection opens no other watch
     const { watches } = await cluster.look()
     await follow(page, 'all', { server: cluster.url, transport: 'auto', headers: { 'X-Requested-With': 'test' } })
     await until('the watch', async () => (await cluster.look()).watches === watches + 1)

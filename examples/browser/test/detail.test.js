@@ -117,7 +117,7 @@ test('a change is redrawn when its full objects arrive and stays collapsed', () 
   assert.deepEqual(texts('.changes .paths'), ['n, full'])
   assert.equal(document.querySelector('.changes details').open, false)
   const after = document.querySelector('.changes > li')
-  delete answers[1] // simulates that the oldest stored version has been dropped
+  delete answers[1] // simulates that version 1 is no longer stored
   show(row, full)
   assert.equal(document.querySelector('.changes > li'), after, 'a complete change is not redrawn')
 })
