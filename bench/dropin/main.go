@@ -82,8 +82,8 @@ func table(ctx context.Context, t task) error {
 	return rows.Flush()
 }
 
-// target returns a table cell that contains the goal of a ratio and reports whether the ratio meets it. It returns ""
-// for a goal of zero.
+// target returns a table cell with the maximum of a ratio, and marks a ratio that exceeds it. It returns "" for a
+// maximum of zero.
 func target(ratio, goal float64) string {
 	if goal == 0 {
 		return ""

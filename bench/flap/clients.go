@@ -101,8 +101,8 @@ func (b *observed) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// changes measures the delay between a write and the call of a handler. If a later write replaces an object first, the
-// handler's call for the later write ends both delays.
+// changes measures the delay between a write and the call of a handler. If an object is written again before the
+// handler is called, the call for the later write ends both delays.
 type changes struct {
 	mu      sync.Mutex
 	pending map[string][]time.Time // by object, the times of the writes that no handler has seen yet
@@ -163,7 +163,7 @@ type outages struct {
 	all []outage
 }
 
-type outage struct{ from, to time.Time } // to is the zero time while the outage lasts
+type outage struct{ from, to time.Time } // while the outage lasts, the field to is zero
 
 // begin records that a watch has ended, which starts an outage.
 func (o *outages) begin(now time.Time) {

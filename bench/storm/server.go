@@ -33,7 +33,7 @@ const (
 type server struct {
 	*clock
 	pods int
-	free bool // if true, requests are free: they use no CPU time or seats and are not counted
+	free bool // if true, requests use no CPU time or seats and are not counted
 
 	down   bool // whether connections are refused
 	oldest int  // oldest resourceVersion from which a watch can start
@@ -52,8 +52,8 @@ type request struct {
 	reply       func(answer)
 }
 
-// answer is a connection error or a response. The body of a response is the text, which the events of the stream
-// follow.
+// answer is a connection error or a response. The response body starts with the text and continues with the events of
+// the stream.
 type answer struct {
 	err     error
 	text    string
@@ -177,7 +177,7 @@ func (s *stream) end(err error) {
 	}
 }
 
-// requestOf returns the parsed request.
+// requestOf parses the URL of a client's request.
 func requestOf(req *lw.Request) *request {
 	values := harness.MustGet(url.ParseQuery(req.Query))
 	version, _ := strconv.Atoi(values.Get("resourceVersion")) // zero if the parameter is not set

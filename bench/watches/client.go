@@ -74,7 +74,7 @@ func measure(t task) result {
 		m.IdleCPU = float64(harness.CPUTime()-began) / t.Idle.Seconds() / float64(t.Watches)
 	}
 	for _, one := range m.informers {
-		one.Handle(m.handle) // a second handler
+		one.Handle(m.handle) // adds a second handler
 	}
 	m.saturate()
 	runtime.KeepAlive(m.informers)

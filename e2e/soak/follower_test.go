@@ -90,7 +90,8 @@ func untilCalm(ctx context.Context, length func() int) func() int {
 	}
 }
 
-// run repeats runs of the reflector until ctx is done. It returns an error if an event or a change is invalid.
+// run starts the reflector again whenever it stops, until ctx is done. It returns an error if an event or a change is
+// invalid.
 func (f *follower) run(ctx context.Context) error {
 	defer f.release()
 	ctx = lw.WithTrace(ctx, &lw.Trace{

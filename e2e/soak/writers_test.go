@@ -17,7 +17,7 @@ const (
 
 	writers   = 8
 	names     = 240
-	perSecond = 400 // number of writes by all writers, unless the server is slower
+	perSecond = 400 // maximum number of writes per second by all writers
 
 	writeTimeout = 30 * time.Second
 )

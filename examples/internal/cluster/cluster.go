@@ -36,8 +36,8 @@ func Run(ctx context.Context, server *lwtest.Server, seed uint64) {
 // outage is the duration of an outage. The simulation continues to write to the stopped server.
 const outage = 700 * time.Millisecond
 
-// Disturb causes failures until ctx is done. The first failure happens after the duration first, and the others at the
-// interval every. Disturb alternately drops all connections and restarts the server without history, so that clients
+// Disturb causes failures until ctx is done. The arguments are the delay before the first failure and the interval
+// between failures. Disturb alternately drops all connections and restarts the server without history, so that clients
 // must relist. It returns an error if the server does not restart.
 func Disturb(ctx context.Context, server *lwtest.Server, first, every time.Duration) error {
 	next := time.NewTimer(first)
