@@ -47,7 +47,7 @@ func check(ok bool) {
 	}
 }
 
-// next returns an object with a new resourceVersion. If moves is true, its node is random.
+// next returns an object with a new resourceVersion. If moves is true, the object has a random node.
 func (o *operations) next(i int, moves bool) *objects.Object {
 	next := *o.held[i]
 	next.Version = strconv.Itoa(o.random.Int())

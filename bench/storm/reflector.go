@@ -72,8 +72,8 @@ func (r *reflector) watchList() *stream {
 	return nil
 }
 
-// list reports whether an ordinary list succeeded. If the resourceVersion has expired, it immediately retries without a
-// resourceVersion.
+// list sends an ordinary list and reports whether it succeeded. If the resourceVersion has expired, it immediately
+// retries without a resourceVersion.
 func (r *reflector) list() bool {
 	got := r.request(&request{list: true, version: r.known()})
 	if gone(got.err) {

@@ -169,8 +169,8 @@ func (k *kubeconfigs) clientGo(overrides *clientcmd.ConfigOverrides) (outcome, e
 	return out, nil
 }
 
-// either returns the content of a file without surrounding white space, or data if the file does not exist. If data is
-// in PEM format, either returns data, because both loaders prefer it.
+// either returns the content of a file without surrounding white space. It returns the data instead if the file does
+// not exist, or if the data is in PEM format, which both loaders prefer.
 func (k *kubeconfigs) either(path string, data []byte) string {
 	text, err := os.ReadFile(path)
 	if err != nil || len(data) > 0 && bytes.Contains(data, []byte("BEGIN")) {

@@ -102,7 +102,8 @@ func (r *replay) number(d cache.Change[*lw.Object], object *lw.Object) error {
 	return nil
 }
 
-// older reports whether a has a lower resourceVersion than b. The resourceVersions of this server are decimal numbers.
+// older reports whether the first object has a lower resourceVersion than the second. The resourceVersions of this
+// server are decimal numbers.
 func older(a, b *lw.Object) bool {
 	va, vb := a.GetResourceVersion(), b.GetResourceVersion()
 	return cmp.Or(cmp.Compare(len(va), len(vb)), cmp.Compare(va, vb)) < 0

@@ -110,7 +110,7 @@ func (c *controller) work(ctx context.Context) {
 func (c *controller) reconcile(ctx context.Context, key cache.ObjectName) error {
 	deployment, err := c.deployments.Deployments(key.Namespace).Get(key.Name)
 	if apierrors.IsNotFound(err) {
-		return nil // the garbage collector deletes the Pods
+		return nil // the garbage collector deletes the Pods of a deleted Deployment
 	} else if err != nil {
 		return err
 	}

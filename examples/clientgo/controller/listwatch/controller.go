@@ -88,7 +88,7 @@ func (c *controller) work(ctx context.Context) error {
 func (c *controller) reconcile(ctx context.Context, key lw.Key) error {
 	deployment, ok := c.deployments.Get(key)
 	if !ok {
-		return nil // the garbage collector deletes the Pods
+		return nil // the garbage collector deletes the Pods of a deleted Deployment
 	}
 	missing := map[string]bool{}
 	for i := range *deployment.Spec.Replicas {
