@@ -63,8 +63,8 @@ func TestLabelsNamespaceAfterOutage(t *testing.T) {
 	require.Eventually(t, labeled(server, "shop"), 10*time.Second, time.Millisecond)
 
 	server.Close()
-	create(t, server, `{"metadata":{"name":"blog"}}`) // no watch is open, so the controller must relist
-	require.NoError(t, server.Restart())              // Restart also expires all earlier resourceVersions
+	create(t, server, `{"metadata":{"name":"blog"}}`) // no watch reports blog
+	require.NoError(t, server.Restart())              // all older resourceVersions have expired now
 	require.Eventually(t, labeled(server, "blog"), 30*time.Second, time.Millisecond)
 }
 
