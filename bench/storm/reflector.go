@@ -155,7 +155,8 @@ func restRetry(err error) (wait time.Duration, again bool) {
 	return status.RetryAfter, true
 }
 
-// retriable reports whether a new watch without a list follows the error, after a backoff delay.
+// retriable reports whether the reflector waits for a backoff delay after the error and then opens a new watch without
+// a list.
 func retriable(err error) bool {
 	status, _ := errors.AsType[*lw.StatusError](err)
 	return err == errRefused || status != nil && status.Code == 429

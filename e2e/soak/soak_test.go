@@ -124,7 +124,7 @@ func (s *soak) badTime(ctx context.Context) error {
 	return errors.Join(<-broken, s.missing())
 }
 
-// wait blocks until the failures are to stop.
+// wait blocks until the failures must stop.
 func (s *soak) wait(ctx context.Context) {
 	report := time.NewTicker(betweenReports)
 	defer report.Stop()

@@ -127,7 +127,7 @@ func (s *Scheduler) settle(object *lw.Object) {
 	s.ledger.place(podOf(object).uid, placement{node: object.Get("spec.nodeName").String(), cpu: requested(object), seen: true})
 }
 
-// unsettle removes a Pod that no longer uses its node from the ledger and requeues the waiting Pods.
+// unsettle removes a Pod from the ledger when the Pod no longer uses its node. It also requeues the waiting Pods.
 func (s *Scheduler) unsettle(object *lw.Object) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

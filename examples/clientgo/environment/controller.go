@@ -55,7 +55,7 @@ func unlabeled(namespace *lw.Object) bool {
 func label(ctx context.Context, store *cache.Store[*lw.Object], clientset kubernetes.Interface, key lw.Key) error {
 	namespace, ok := store.Get(key)
 	if !ok || !unlabeled(namespace) {
-		return nil // the Namespace was deleted or labeled before the write
+		return nil // the Namespace was deleted or labeled in the meantime
 	}
 	patch := []byte(`{"metadata":{"labels":{"environment":"development"}}}`)
 	_, err := clientset.CoreV1().Namespaces().Patch(ctx, key.Name, types.MergePatchType, patch, metav1.PatchOptions{})
