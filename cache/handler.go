@@ -57,8 +57,7 @@ type HandlerOptions[T any] struct {
 
 const defaultCapacity = 1000
 
-// Registration represents a handler or a Changes loop that is registered with an informer. All methods may be called
-// concurrently.
+// Registration represents a handler or a Changes loop of an informer. All methods may be called concurrently.
 type Registration[T any] struct {
 	opts     HandlerOptions[T]
 	queue    *queue[T]
@@ -68,7 +67,7 @@ type Registration[T any] struct {
 
 	handler    *Handler[T] // nil for a Changes loop
 	key        func(T) lw.Key
-	unregister func(r *Registration[T], drop bool) // callbacks of the informer
+	unregister func(r *Registration[T], drop bool) // this field and the next two are funcs of the informer
 	resync     func(*Registration[T])
 	markSynced func(*Registration[T])
 	dropped    bool // guarded by the informer's lock
@@ -89,7 +88,7 @@ func newRegistration[T lw.Keyed](i *Informer[T], opts *HandlerOptions[T]) *Regis
 	return r
 }
 
-// closeDone closes the Done channel.
+// closeDone closes the channel that Done returns.
 func (r *Registration[T]) closeDone() { r.doneOnce.Do(func() { close(r.done) }) }
 
 // Synced returns a channel that is closed when the handler has received the initial objects. These are the objects of
@@ -101,7 +100,7 @@ func (r *Registration[T]) Synced() <-chan struct{} { return r.synced }
 // for a call in progress. To wait for that call, use [Registration.Done]. A handler may remove itself. Repeated calls
 // have no effect.
 func (r *Registration[T]) Remove() {
-	r.queue.close(true) // must come first, because the informer could still start the handler after removing it from the list
+	r.queue.close(true) // comes first, because the informer could still start the handler after unregister
 	r.unregister(r, true)
 }
 
@@ -161,8 +160,8 @@ func (r *Registration[T]) changes(ctx context.Context, isParked *bool) iter.Seq[
 	}
 }
 
-// run calls the funcs of the handler until ctx is done, the handler is removed or the queue is empty. It reports
-// whether the goroutine must end because the queue is empty.
+// run calls the funcs of the handler until ctx is done, the handler is removed or the queue is empty. It returns true
+// if the queue is empty and the goroutine must end.
 func (r *Registration[T]) run(ctx context.Context) (parked bool) {
 	for change := range r.changes(ctx, &parked) {
 		r.recoverPanic(true, func() { r.handler.call(change) })

@@ -108,7 +108,7 @@ func (i *Informer[T]) register(r *Registration[T]) {
 	}
 }
 
-// apply applies an event to the store and queues the changes for all handlers.
+// apply applies an event to the store and adds the changes to the queues of all handlers.
 func (i *Informer[T]) apply(event lw.Event[T]) []Change[T] {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -133,7 +133,8 @@ func (i *Informer[T]) apply(event lw.Event[T]) []Change[T] {
 	return changes
 }
 
-// markSynced records that a handler has processed the first list or was removed.
+// markSynced records that a handler has processed the first list or was removed. It closes the Synced channel after the
+// last such handler.
 func (i *Informer[T]) markSynced(r *Registration[T]) {
 	i.mu.Lock()
 	defer i.mu.Unlock()

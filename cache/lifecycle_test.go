@@ -94,7 +94,7 @@ func TestDrain(t *testing.T) {
 	})
 }
 
-// The next run delivers the changes that were queued when the previous run ended.
+// The next run delivers the changes that are still queued when a run ends.
 func TestDrainContinuesInNextRun(t *testing.T) {
 	withHarness(t, "x@1 y@2", func(t *testing.T, th *harness) {
 		slow := &log{block: make(chan struct{})}
@@ -164,7 +164,7 @@ func TestTwoInformerRunsPanic(t *testing.T) {
 	})
 }
 
-// The handler skips the change and continues.
+// After a panic, the handler skips the change and continues.
 func TestPanicIsReported(t *testing.T) {
 	withHarness(t, "x@1", func(t *testing.T, th *harness) {
 		var n log
@@ -184,7 +184,7 @@ func TestPanicIsReported(t *testing.T) {
 	})
 }
 
-// The race detector observes 100 goroutines that add and remove handlers while objects change.
+// The race detector checks 100 goroutines that add and remove handlers while objects change.
 func TestConcurrentAddAndRemove(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	source := &liveObjects{events: make(chan lw.Event[*lw.Object])}

@@ -14,7 +14,7 @@ func TestMain(m *testing.M) {
 	leak.Main(m)
 }
 
-// eventually polls until a condition holds. The deadline only matters if the test fails.
+// eventually polls until the condition is true and returns true. It returns false if this takes more than 20 seconds.
 func eventually(condition func() bool) bool {
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()

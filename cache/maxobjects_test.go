@@ -49,7 +49,7 @@ func TestMaxObjects(t *testing.T) {
 	}
 }
 
-// Objects of an interrupted list must not count.
+// Objects of an interrupted list must not count towards the limit.
 func TestMaxObjectsCountsEachList(t *testing.T) {
 	opts := plainLists()
 	opts.MaxObjects = 2

@@ -24,7 +24,7 @@ func (l *podList) Read(p []byte) (int, error) {
 	if l.next == "" {
 		return 0, io.EOF
 	}
-	runtime.Gosched() // a network reader would block here; in WASM, other goroutines and the garbage collector need the only thread
+	runtime.Gosched() // yields like a network reader would, because WASM has only one thread
 	n := copy(p, l.next)
 	l.read += n
 	l.next = l.next[n:]
@@ -44,7 +44,7 @@ func TestLargeListStreams(t *testing.T) {
 	if testing.Short() {
 		t.Skip("reads 100 MB; run without -short")
 	}
-	defer debug.SetGCPercent(debug.SetGCPercent(10)) // keep garbage small compared to live memory
+	defer debug.SetGCPercent(debug.SetGCPercent(10)) // collect garbage often, so that the heap size shows the live memory
 	heap := func() int {
 		var stats runtime.MemStats
 		runtime.ReadMemStats(&stats)

@@ -135,8 +135,8 @@ func (m *MergedStore[T]) put(object Sourced[T]) {
 	m.writer.Put(object)
 }
 
-// remove deletes an object of a source. If another source also has the object, remove stores that source's state
-// instead.
+// remove deletes an object of a source. If other sources also have the object, remove stores the newest of their
+// objects instead.
 func (m *MergedStore[T]) remove(gone Sourced[T]) {
 	key := m.key(gone)
 	if stored, ok := m.store.Get(key); !ok || stored.Source != gone.Source {

@@ -161,8 +161,8 @@ func TestUnbounded(t *testing.T) {
 	})
 }
 
-// Under every policy, a slow handler must receive a legal sequence for every key. The sequence must end with the state
-// of the store. A Deleted must have the UID of the deleted object.
+// Under every policy, a slow handler must receive a legal sequence of changes for every key. The sequence must lead to
+// the stored object. A Deleted must have the UID of the deleted object.
 func TestHandlersFollowRandomChanges(t *testing.T) {
 	for seed := range uint64(40) {
 		synctest.Test(t, func(t *testing.T) {
@@ -189,7 +189,7 @@ func TestHandlersFollowRandomChanges(t *testing.T) {
 			}
 			done := make(chan error)
 			go func() { done <- informer.Run(ctx) }()
-			<-silent // random delays and timeouts determine the duration
+			<-silent // wait for the last watch, because the random delays have no fixed sum
 			time.Sleep(time.Hour)
 			cancel()
 			<-done
@@ -201,8 +201,8 @@ func TestHandlersFollowRandomChanges(t *testing.T) {
 	}
 }
 
-// strict returns a handler that applies its changes to sum and fails the test on an illegal change. It calls pause for
-// each change.
+// strict returns a handler that applies its changes to a fold and fails the test on an illegal change. It calls pause
+// before each change.
 func strict(t *testing.T, sum fold, pause func()) Handler[*lw.Object] {
 	return Handler[*lw.Object]{
 		Added: func(o *lw.Object, _ bool) {

@@ -96,7 +96,7 @@ func (r *Reflector[T]) replay(ctx context.Context, yield func(lw.Event[T]) bool)
 // decoder reads the output of an encoder.
 type decoder struct {
 	reader   io.Reader
-	buf      []byte // grows with the data, not with the declared length
+	buf      []byte // its size depends on the data read, not on the declared length
 	pos, end int    // the unread bytes are buf[pos:end]
 	sum      uint32 // checksum of the bytes before pos
 	table    *crc32.Table

@@ -38,7 +38,8 @@ func TestResync(t *testing.T) {
 	})
 }
 
-// An object with a queued change is not queued again. A handler that is always busy also receives resyncs.
+// A resync must not queue an object that already has a queued change. A handler that is always busy must also receive
+// resyncs.
 func TestResyncOfSlowHandler(t *testing.T) {
 	withHarness(t, "x@1 y@2 w@2", func(t *testing.T, th *harness) {
 		n := &log{}

@@ -15,15 +15,15 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// simulation is a server with random behavior that depends only on the seed. It writes a few keys and ends requests in
-// every possible way. It runs in the goroutine of the caller.
+// simulation is a fake server with random behavior that depends only on the seed. It writes a few keys and ends
+// requests in every possible way. It runs in the goroutine of the caller.
 type simulation struct {
 	*rand.Rand
 	log      []lw.Event[*lw.Object] // all events; the resourceVersion of an event is its position, starting at 1
 	page     []*lw.Object           // the remaining items of the current list
 	requests int                    // number of requests until end is called
 	end      func()
-	calm     bool // requests only end with a clean close, so the next request follows without a delay
+	calm     bool // requests end only with a clean close, so the next request follows without a delay
 }
 
 // state returns the objects at a resourceVersion.
@@ -148,7 +148,7 @@ func TestRandomSequences(t *testing.T) {
 				}
 				sum.equal(t, store)
 				switch event.Type {
-				case lw.ListStarted: // until Synced, even if the list is interrupted
+				case lw.ListStarted: // the store is incomplete until Synced, even if the list is interrupted
 					listing = true
 				case lw.Synced:
 					listing = false

@@ -106,8 +106,8 @@ func Diff[T any](from, to *Snapshot[T]) ([]Change[T], error) {
 	return changes, nil
 }
 
-// appendChange appends the change of one slot. The arguments was and is report whether before and after are valid. An
-// object that moved between slots is compared once, at its old slot.
+// appendChange appends the change of one slot. The arguments "was" and "is" report whether before and after are valid.
+// An object that moved between slots is compared once, at its old slot.
 func appendChange[T any](changes []Change[T], from, to *Snapshot[T], before, after T, was, is bool) []Change[T] {
 	s := from.store
 	if was && is && s.key(before) == s.key(after) {

@@ -44,7 +44,7 @@ func setDecodeError(errs *map[lw.Key]*lw.DecodeError, err *lw.DecodeError) {
 	(*errs)[err.Key] = err
 }
 
-// clearDecodeError removes the decode error of a key.
+// clearDecodeError forgets the decode error of the object with this key.
 func (s *Store[T]) clearDecodeError(key lw.Key) {
 	delete(s.decodeErrors, key)
 	delete(s.listErrors, key)

@@ -6,7 +6,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// waiter represents a caller that is blocked until the store reaches a resourceVersion.
+// waiter represents a blocked call of WaitFor.
 type waiter struct {
 	version string
 	reached chan struct{}
