@@ -14,7 +14,7 @@ type codec struct {
 	inner   lw.Codec[*lw.Object]
 	trainer trainer
 	hot     *objectCache
-	plain   *dictionary // for objects that are stored uncompressed
+	plain   *dictionary // dictionary of the objects that are stored uncompressed
 }
 
 var _ interface {
@@ -40,7 +40,7 @@ func (c *codec) Decode(s *lw.Scanned) (*Object, error) {
 		return nil, err
 	}
 	object := c.compress(text)
-	c.hot.put(object, text) // programs often read an object when its event arrives
+	c.hot.put(object, text) // programs often read an object as soon as its event arrives
 	return object, nil
 }
 

@@ -11,13 +11,13 @@ import (
 type Object struct {
 	dictionary *dictionary
 	held       string // the metadata strings, followed by the compressed text
-	digest     digest // digest of the uncompressed text
+	digest     digest // digest of the uncompressed JSON
 
 	// These are the end offsets of the metadata strings in held. Offsets take less memory than four string headers.
 	namespace, name, uid, resourceVersion uint32
 }
 
-// newObject copies the metadata and the compressed text, with two allocations.
+// newObject returns an object with copies of the metadata and of the compressed text. It makes two allocations.
 func newObject(text *lw.Object, by *dictionary, packed []byte) *Object {
 	var held strings.Builder
 	held.Grow(len(text.GetNamespace()) + len(text.GetName()) + len(text.GetUID()) + len(text.GetResourceVersion()) + len(packed))

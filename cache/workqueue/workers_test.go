@@ -48,7 +48,7 @@ func TestWorkers(t *testing.T) {
 		})
 	}
 	producing.Wait()
-	for key := range keys { // the last addition of each key, without delays and failures
+	for key := range keys { // adds each key once more, without a delay; the work on this addition succeeds
 		asked[key].Add(additions)
 		q.Add(key)
 	}
