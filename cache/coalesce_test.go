@@ -112,14 +112,14 @@ func (l *sequence) enqueue(c thingQueued) {
 
 // step applies one operation. It returns false if the operation is not possible in the current state.
 //
-//	+ p   add the object
-//	~ m   update the object
-//	-     delete the object
-//	* x   delete the object and add it with another UID
-//	r     resync
-//	.     take the next change
+//   - '+' or 'p' adds the object.
+//   - '~' or 'm' updates it.
+//   - '-' deletes it.
+//   - '*' or 'x' deletes it and adds it with another UID.
+//   - 'r' is a resync.
+//   - '.' takes the next change.
 //
-// After the operations p, m and x, the object does not match the filter.
+// After 'p', 'm' and 'x', the object does not match the filter.
 func (l *sequence) step(op byte) bool {
 	l.last++
 	object := &testObject{uid: l.last, version: l.last, matches: op == '+' || op == '~' || op == '*'}
