@@ -19,12 +19,12 @@ var ErrNowhere = errors.New("no server")
 // text has the file, the line, the entry and the field.
 type Error struct {
 	File  string // the kubeconfig; "" if the mistake is in the options
-	Entry string // for example `user "dev"`; "" if the mistake is outside of an entry
+	Entry string // for example `user "dev"`; "" if the mistake is not in an entry
 	Hint  string // advice for a missing or failed credential plugin; otherwise ""
 
-	field string // for example "client-key" or "exec.command"; "" if the mistake is outside of a field
+	field string // for example "client-key" or "exec.command"; "" if the mistake is not in a field
 	line  int    // line in File, starting at 1; 0 if unknown
-	err   error  // the cause
+	err   error  // cause that Unwrap returns
 }
 
 // set sets the cause and the hint.
@@ -35,7 +35,7 @@ func (e *Error) set(err error) {
 	}
 }
 
-// Error returns a text such as: ~/.kube/config:12: user "dev": client-key: open /x: no such file or directory.
+// Error returns a string such as: ~/.kube/config:12: user "dev": client-key: open /x: no such file or directory.
 func (e *Error) Error() string {
 	file := short(e.File)
 	if file != "" && e.line > 0 {
@@ -56,7 +56,7 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.err }
 
-// short replaces the home folder with ~.
+// short replaces the user's home folder at the beginning of a path with ~.
 func short(path string) string {
 	home, err := os.UserHomeDir()
 	if rest, ok := strings.CutPrefix(path, home+string(filepath.Separator)); ok && err == nil && home != "" {
@@ -65,11 +65,11 @@ func short(path string) string {
 	return path
 }
 
-// unknownError reports a missing context, cluster or user.
+// unknownError reports that the kubeconfig has no context, cluster or user of a given name.
 type unknownError struct {
 	kind string   // "context", "cluster" or "user"
-	name string   // the missing name
-	all  []string // the existing names
+	name string   // name that was not found
+	all  []string // names in the kubeconfig
 }
 
 func (e *unknownError) Error() string {

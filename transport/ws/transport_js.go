@@ -84,7 +84,7 @@ func (t *Transport) dial(ctx context.Context, req *lw.Request) (*body, error) {
 	return &body{ctx: ctx, stream: stream, limit: t.limit, secrets: redact.Secrets{token}}, nil
 }
 
-// body joins the messages of a watch with newlines.
+// body is the body of a watch. It joins the WebSocket messages with newlines.
 type body struct {
 	ctx     context.Context
 	stream  *jsx.Stream
