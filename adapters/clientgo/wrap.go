@@ -19,13 +19,14 @@ func WrapHTTPClient(client *http.Client) *http.Client {
 	return &wrapped
 }
 
-// tap is a RoundTripper that records a request for an informer instead of sending it.
+// tap is a RoundTripper. If the context of a request contains a recording, tap stores the request in it instead of
+// sending the request.
 type tap struct {
 	next   http.RoundTripper
 	client http.Client // the wrapped client
 }
 
-// recording is carried in a context. The RoundTripper tap stores the request in it instead of sending the request.
+// recording is a context value that receives a request and the HTTP client that would have sent it.
 type recording struct {
 	request *http.Request
 	client  http.Client
@@ -33,7 +34,7 @@ type recording struct {
 
 type recordingKey struct{}
 
-// errRecorded is the result of a recorded request.
+// errRecorded reports that a request was recorded and not sent.
 var errRecorded = errors.New("clientgo: the request was recorded")
 
 func record(ctx context.Context, r *recording) context.Context {
