@@ -62,7 +62,8 @@ func (m *plainModel) next() (c thingQueued, n int) {
 	return c, 0
 }
 
-// take returns the next change that the handler receives.
+// take removes the next change from the model and returns it. It returns false if the handler receives no further
+// change.
 func (m *plainModel) take() (thingChange, bool) {
 	c, n := m.next()
 	m.waiting = m.waiting[n:]
@@ -193,7 +194,7 @@ func TestCoalesceSequences(t *testing.T) {
 	}
 }
 
-// runSequences runs all sequences that start with steps and continue with up to more operations.
+// runSequences runs the operations in steps, followed by all sequences of at most "more" further operations.
 func runSequences(t *testing.T, policy Policy, filter bool, ops, steps string, more int) {
 	opts := &HandlerOptions[*testObject]{Policy: policy}
 	if filter {

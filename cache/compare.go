@@ -9,7 +9,7 @@ import (
 type comparison[T any] struct {
 	version func(T) string    // nil if T has no resourceVersion
 	uid     func(T) string    // nil if T has no UID
-	equal   func(a, b T) bool // method Equal of T, or nil
+	equal   func(a, b T) bool // the method Equal of T, or nil
 	byValue bool              // T supports ==
 }
 
@@ -74,9 +74,9 @@ func (c *comparison[T]) recreated(old, object T) bool {
 	return before != "" && now != "" && before != now
 }
 
-// unchanged reports whether object equals old, the stored object with the same key. For a type without Equal, objects
-// with equal resourceVersions are equal. After a backup is restored, resourceVersions can repeat. The caller then sets
-// doubtful, and unchanged also compares the objects.
+// unchanged reports whether object equals old, the stored object with the same key. For a type without Equal, it
+// compares only the resourceVersions. After a backup is restored, resourceVersions can repeat. The caller then sets the
+// argument doubtful, so that unchanged also compares the objects.
 func (c *comparison[T]) unchanged(old, object T, doubtful bool) bool {
 	if c.version != nil {
 		if version := c.version(object); version == "" || version != c.version(old) {

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// listed applies a list of one object to a store and returns the changes.
+// listed applies a complete list of one object to a store and returns the changes.
 func listed[T lw.Keyed](w *Writer[T], object T) []Change[T] {
 	w.fold(lw.Event[T]{Type: lw.ListStarted})
 	changes := append([]Change[T](nil), w.fold(lw.Event[T]{Type: lw.Added, Object: object})...)

@@ -67,7 +67,7 @@ func ExampleInformer_Changes() {
 	// moved from n1 to n2
 }
 
-// A Registration observes and removes a handler.
+// A Registration observes and removes a handler that was added to an informer.
 func ExampleRegistration() {
 	server, client, end := serve("shop")
 	defer end()

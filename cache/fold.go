@@ -98,7 +98,7 @@ func (s *Store[T]) apply(event *lw.Event[T]) {
 	}
 }
 
-// startList starts a list. Until it is complete, snapshots show the state before it.
+// startList prepares the store for a list. Until the list is complete, snapshots show the state before it.
 func (s *Store[T]) startList() {
 	if !s.listing {
 		s.beforeList = s.freeze()
@@ -152,9 +152,9 @@ func (s *Store[T]) setListed(slot uint32) {
 	}
 }
 
-// distrust records that the next run must start with a list, if cause is one of these errors. If resourceVersions ran
-// backwards, for example after a backup was restored, a stored object may have changed at its resourceVersion. If the
-// initial-events-end bookmark came too early, objects may be missing.
+// distrust records that the next run must start with a list if the cause makes stored objects unreliable. If
+// resourceVersions ran backwards, for example after a backup was restored, a stored object may have changed at its
+// resourceVersion. If the initial-events-end bookmark came too early, objects may be missing.
 func (s *Store[T]) distrust(cause error) {
 	if errors.Is(cause, invalid.ErrVersionRegressed) || errors.Is(cause, lw.ErrResourceVersionTooLarge) || errors.Is(cause, invalid.ErrNoInitialEnd) {
 		s.distrusted = true
@@ -198,7 +198,7 @@ func (s *Store[T]) remove(object T) {
 	s.clearDecodeError(key)
 	slot, old, ok := s.find(&s.state, hash, key)
 	if !ok {
-		return // a repeated Deleted event, or an object that the selector excluded
+		return // a repeated Deleted event, or an object that the selectors of the list exclude
 	}
 	s.clearSlot(slot, hash, old)
 	s.removed = old

@@ -34,9 +34,9 @@ type groupRun struct {
 	cause error         // the reason for the stop
 }
 
-// Add adds an [Informer] or a type with the same two methods. Run must block until ctx is done or the informer fails
-// permanently, and return the cause. Synced returns a channel that is closed when the first list is complete. If the
-// informer fails, the error of Group.Run contains name. Add panics while the group runs.
+// Add adds an [Informer] or a type with the same two methods. Its method Run must block until ctx is done or the
+// informer fails permanently, and return the cause. Its method Synced returns a channel that is closed when the first
+// list is complete. If the informer fails, the error of Group.Run contains name. Add panics while the group runs.
 func (g *Group) Add(name string, informer interface {
 	Run(ctx context.Context) error
 	Synced() <-chan struct{}
@@ -110,7 +110,7 @@ func waitSynced(ctx context.Context, members []member, run *groupRun) error {
 	}
 	for _, m := range members {
 		if isClosed(m.Synced()) {
-			continue // if a is synced, it does not matter that ctx is done or the run has ended
+			continue // if this member is synced, it does not matter that ctx is done or the run has ended
 		}
 		select {
 		case <-m.Synced():

@@ -307,7 +307,6 @@ func TestGroupKeepsContextValues(t *testing.T) {
 	})
 }
 
-// The race detector checks concurrent calls of Run and WaitSynced.
 func TestGroupUnderLoad(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var g Group

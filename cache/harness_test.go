@@ -14,7 +14,7 @@ import (
 type harness struct {
 	t        *testing.T
 	informer *Informer[*lw.Object]
-	events   chan lw.Event[*lw.Object] // events of the watch
+	events   chan lw.Event[*lw.Object] // events that the watch sends
 	err      chan error                // receives the result of Run
 	stop     context.CancelFunc
 }
@@ -57,7 +57,7 @@ func (th *harness) send(words string) {
 	}
 }
 
-// log records the calls of handlers.
+// log is a handler that records its calls.
 type log struct {
 	mu      sync.Mutex
 	entries []string

@@ -11,11 +11,11 @@ import (
 // index that [Index.In] returned never changes. All methods may be called concurrently.
 type Index[T any, K comparable] struct {
 	store    *Store[T]
-	position int // position among the indexes of the store
+	position int // position of this index in the list of the store's indexes
 	keys     func(T, []K) []K
 	seed     maphash.Seed
 	frozen   bool             // the index belongs to a snapshot
-	objects  *slots.Vector[T] // objects of the store or the snapshot
+	objects  *slots.Vector[T] // objects of the store, or of the snapshot if the index is frozen
 	postings postings[K]
 
 	// The remaining fields belong to the writer of the store.
@@ -45,7 +45,7 @@ func NewIndex[T any, K comparable](store *Store[T], keys func(object T, to []K) 
 	x.build(store.epoch)
 	x.position = len(store.indexes)
 	store.indexes = append(store.indexes, x)
-	store.snapshot.Store(store.beforeList) // the current snapshot lacks the index
+	store.snapshot.Store(store.beforeList) // replaces the current snapshot, which lacks the index
 	return x
 }
 

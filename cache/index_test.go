@@ -258,7 +258,7 @@ func TestHashesSpread(t *testing.T) {
 	require.Greater(t, len(ofKeys), 990)
 }
 
-// A keys func may return a slice that belongs to the object, so the index must not write to it.
+// A keys func may return a slice that belongs to the object, so the index must not modify the slice.
 func TestKeysAreCopied(t *testing.T) {
 	books, writer := newLibrary()
 	byAuthor := NewIndex(books, func(b *book, _ []string) []string { return b.authors })
@@ -290,7 +290,7 @@ func TestForeignSnapshotPanics(t *testing.T) {
 	require.PanicsWithValue(t, errForeignSnapshot, func() { byAuthor.In(other.Snapshot()) })
 }
 
-// Objects that cannot be compared count as changed when they are written again.
+// Objects that cannot be compared must count as changed when they are written again.
 func TestIncomparableObjects(t *testing.T) {
 	type row struct {
 		id    string

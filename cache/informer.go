@@ -22,7 +22,7 @@ type Informer[T lw.Keyed] struct {
 	unsynced  []*Registration[T] // handlers that have not processed the first list
 	synced    chan struct{}
 	start     func(*Registration[T]) // starts a handler; nil while the informer is not running
-	suspended []*Registration[T]     // handlers that the next run continues
+	suspended []*Registration[T]     // handlers with queued changes that the next run delivers
 	notified  []*Registration[T]     // handlers that received the last event; only Run uses it
 }
 
@@ -148,7 +148,7 @@ func (i *Informer[T]) closeIfSynced() {
 	}
 }
 
-// unregister stops queueing changes for a handler. If drop is set, the handler is not called again.
+// unregister stops queueing changes for a handler. If the argument drop is true, the handler is not called again.
 func (i *Informer[T]) unregister(r *Registration[T], drop bool) {
 	i.markSynced(r)
 	i.mu.Lock()

@@ -10,7 +10,7 @@ import (
 
 // TestMain fails the package if its tests leave goroutines behind.
 func TestMain(m *testing.M) {
-	slog.SetDefault(slog.New(slog.DiscardHandler)) // many tests interrupt streams, which would log warnings
+	slog.SetDefault(slog.New(slog.DiscardHandler)) // discards warnings, because many tests interrupt streams
 	leak.Main(m)
 }
 

@@ -46,8 +46,9 @@ func (x *Index[T, K]) prepare(slot uint32, old, object *T) {
 	}
 }
 
-// appendKeys appends the distinct keys of an object to a slice. The argument only is the object's entry in x.singleKey,
-// or zero. appendKeys copies the keys, because the keys func may return a slice that belongs to the object.
+// appendKeys appends the distinct keys of an object to a slice. The argument "only" is the object's entry in
+// x.singleKey, or zero. appendKeys copies the keys, because the keys func may return a slice that belongs to the
+// object.
 func (x *Index[T, K]) appendKeys(to []K, object T, only uint32) []K {
 	if x.scratch == nil {
 		x.scratch = make([]K, 1, 8)
@@ -146,7 +147,8 @@ func (x *Index[T, K]) ownPosting(epoch uint64, cell uint32, p *posting[K]) *post
 	return p
 }
 
-// rebuild replaces the slot numbers in all postings after objects have moved to new slots.
+// rebuild changes the slot numbers in all postings after the objects have moved to new slots. The map contains the new
+// slot of each old slot.
 func (x *Index[T, K]) rebuild(epoch uint64, to map[uint32]uint32) {
 	old := x.postings
 	x.postings, x.free, x.next, x.singleKey = postings[K]{}, nil, 0, nil

@@ -22,7 +22,7 @@ const (
 )
 
 // queuedChange is a change together with the object that the store held before the change. For a Deleted, Change.Old is
-// the final state, which may differ from stored.
+// the object in the event, which may be newer than the stored object.
 type queuedChange[T any] struct {
 	Change[T]
 	stored T
@@ -131,7 +131,7 @@ func (q *queue[T]) clearConsumer() (taking bool) {
 func (q *queue[T]) merge(waiting *item[T], later queuedChange[T]) {
 	first := waiting.change
 	switch {
-	case later.Resync: // the queued change has the same object, or it is deleted
+	case later.Resync: // the queued change already contains this object or deletes it
 	case first.Resync:
 		waiting.change = later
 	case first.Type == Deleted:
@@ -175,7 +175,7 @@ const (
 	parked                 // the queue is empty; the goroutine must end, and the next item starts another goroutine
 )
 
-// take removes and returns the first item. If the queue is empty and mayPark is set, take returns parked and the
+// take removes and returns the first item. If the queue is empty and mayPark is true, take returns parked and the
 // calling goroutine must end.
 func (q *queue[T]) take(mayPark bool) (i *item[T], found takeResult) {
 	q.mu.Lock()
@@ -208,7 +208,7 @@ func (q *queue[T]) full() bool {
 	return q.length >= q.capacity && !q.closed
 }
 
-// close makes the queue ignore new items. The queued items remain unless discard is set.
+// close makes the queue ignore new items. It keeps the queued items unless the argument discard is true.
 func (q *queue[T]) close(discard bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

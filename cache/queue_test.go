@@ -80,7 +80,7 @@ func TestBlockDefaultCapacity(t *testing.T) {
 	}
 }
 
-// A blocked informer continues when the handler is removed. It stops when ctx is canceled.
+// A blocked informer must continue when the slow handler is removed, and stop when ctx is canceled.
 func TestBlockedInformerStops(t *testing.T) {
 	withHarness(t, "", func(t *testing.T, th *harness) {
 		slow, other := &log{block: make(chan struct{})}, &log{}
@@ -174,7 +174,7 @@ func TestHandlersFollowRandomChanges(t *testing.T) {
 			w.end = func() { // the last watch sends no events until all handlers have caught up
 				last()
 				<-ctx.Done()
-				synctest.Wait() // the informer must notice that its context is canceled, or the store would receive another event
+				synctest.Wait() // waits until the informer notices that ctx is canceled, or the store would receive another event
 			}
 			informer := NewInformer(w, &lw.Options{PageSize: 2, NoStreamingList: true})
 			var sums []fold
@@ -189,7 +189,7 @@ func TestHandlersFollowRandomChanges(t *testing.T) {
 			}
 			done := make(chan error)
 			go func() { done <- informer.Run(ctx) }()
-			<-silent // wait for the last watch, because the random delays have no fixed sum
+			<-silent // closed when the last watch starts
 			time.Sleep(time.Hour)
 			cancel()
 			<-done

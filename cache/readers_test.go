@@ -31,7 +31,7 @@ func TestConcurrentReaders(t *testing.T) {
 			<-reflector.Store().Synced()
 		})
 	}
-	for range 30 { // each run starts with a list
+	for range 30 { // every run starts with a list
 		run, end := context.WithCancel(ctx)
 		w.requests, w.end = 5, end
 		if err := reflector.Run(run); err != context.Canceled {
@@ -47,8 +47,8 @@ type reader struct {
 	*testing.T
 	store *Store[*lw.Object]
 	lists *Lister[*lw.Object]
-	at    int            // resourceVersion of the store
-	seen  map[lw.Key]int // resourceVersion of each object
+	at    int            // last resourceVersion of the store
+	seen  map[lw.Key]int // last resourceVersion of each object
 }
 
 // look calls every read method of the store once and checks the results.

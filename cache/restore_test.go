@@ -35,7 +35,7 @@ func TestRestoredObjects(t *testing.T) {
 	})
 }
 
-// The buffer must not grow with the saved state.
+// Restore must not buffer the whole state.
 func TestRestoreMemory(t *testing.T) {
 	var words []string
 	for n := range 10_000 {
@@ -130,7 +130,7 @@ func TestRunDuringRestorePanics(t *testing.T) {
 	}))
 }
 
-// After a run, Restore must return the store to the saved state.
+// Restore after a run must replace the content of the store with the saved state.
 func TestRestoreAfterRun(t *testing.T) {
 	withFixture(t, func(t *testing.T, s *fixture) {
 		require.Equal(t, "+x@3 +z@4 ok", s.run("list@4 x@3 z@4"))

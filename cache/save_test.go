@@ -120,7 +120,7 @@ func TestFlipEveryByte(t *testing.T) {
 			_, err := restore(t, bytes.NewReader(text), origin)
 			text[i] ^= flip
 			require.Error(t, err, "byte %d, xor %d", i, flip)
-			damaged := errors.Is(err, ErrCorrupt) || errors.Is(err, errTruncated) // a wrong length can exceed the end of the data
+			damaged := errors.Is(err, ErrCorrupt) || errors.Is(err, errTruncated) // a damaged length can be larger than the rest of the data
 			newer := errors.Is(err, errNewerFormat) && i >= len(saveMagic) && i < len(saveMagic)+4
 			require.True(t, damaged || newer, "byte %d, xor %d: %v", i, flip, err)
 		}
@@ -199,7 +199,7 @@ func TestRestoreReturnsReaderErrors(t *testing.T) {
 	require.ErrorIs(t, err, io.ErrNoProgress)
 }
 
-// The error must contain the position of the object.
+// The error must contain the position of the object in the saved state.
 func TestRestoreReturnsParseErrors(t *testing.T) {
 	r := NewReflector[*lw.Object](&script{}, nil)
 	picky := errors.New("unsupported object")

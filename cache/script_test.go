@@ -139,12 +139,12 @@ func withFixture(t *testing.T, test func(*testing.T, *fixture)) {
 	})
 }
 
-// run runs the reflector until all lines are used, and returns the changes and the end of each list:
+// run runs the reflector until all lines are used. It returns the changes, and "ok" at the end of each list:
 //
 //	+a/x@1 added    ~a/x@1>2 updated    -a/x@2 deleted    -a/x@2? deleted, final state unknown    ok synced
 //
-// After every event, the fold of the changes must equal the store. If a run could resume but its first line is a list,
-// its watch receives an expired error first.
+// After every event, the fold of the changes must equal the store. If the store could resume but the first line is a
+// list, run first answers a watch with an expired error.
 func (s *fixture) run(lines ...string) string {
 	if s.store.resumable() != "" && len(lines) > 0 && strings.HasPrefix(lines[0], "list") {
 		lines = append([]string{"watch !expired"}, lines...)
@@ -187,7 +187,7 @@ func describe(d Change[*lw.Object]) string {
 // fold maps keys to objects. Applying all changes of a store to an empty fold produces the content of the store.
 type fold map[lw.Key]*lw.Object
 
-// apply applies a change, which must be legal for its key.
+// apply applies a change to the fold. The change must be legal for its key.
 func (f fold) apply(t *testing.T, d Change[*lw.Object]) {
 	t.Helper()
 	object := d.New

@@ -123,13 +123,13 @@ func (w *simulation) Watch(ctx context.Context, opts lw.WatchOptions) iter.Seq2[
 			return
 		}
 		for range w.IntN(5) {
-			w.step() // a change between watches
+			w.step() // a change while no watch is open
 		}
 	}
 }
 
 // The changes must be legal, and applying all of them must produce the content of the store. Except during a list, the
-// store must equal the server's state at the store's resourceVersion.
+// store must have the objects that the server had at the store's resourceVersion.
 func TestRandomSequences(t *testing.T) {
 	for seed := range uint64(60) {
 		synctest.Test(t, func(t *testing.T) {

@@ -73,7 +73,7 @@ func TestDiffOfTwoStores(t *testing.T) {
 	require.Equal(t, []Change[*book]{{Type: Added, New: b}}, changes)
 }
 
-// A snapshot must include indexes that were added later. Otherwise each call of In would rebuild them.
+// A snapshot that is taken after NewIndex must include the index. Otherwise each call of In would rebuild it.
 func TestSnapshotsIncludeIndexes(t *testing.T) {
 	books, writer := newLibrary()
 	writer.Put(&book{isbn: "1", year: 7})
@@ -115,7 +115,7 @@ func TestShrink(t *testing.T) {
 	require.Len(t, changes, n-100, "a moved object is not a change")
 }
 
-// A list marks objects by slot, so objects must not move to other slots before it ends.
+// A list records the slots of its objects, so objects must not move to other slots before it ends.
 func TestShrinkAfterList(t *testing.T) {
 	books, writer := newLibrary()
 	for i := range 10_000 {

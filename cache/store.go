@@ -25,14 +25,14 @@ type Store[T any] struct {
 	epoch                    uint64 // epoch of the current writes; each snapshot starts another epoch
 	waiters                  []waiter
 	synced                   chan struct{}
-	decodeErrors, listErrors map[lw.Key]*lw.DecodeError  // all decode errors, and those of the current list
+	decodeErrors, listErrors map[lw.Key]*lw.DecodeError  // decode errors of all objects, and of the objects in the current list
 	snapshot                 atomic.Pointer[Snapshot[T]] // snapshot of the current state; nil until requested
 	beforeList               *Snapshot[T]                // snapshot of the state before the current list
 	changedByList            bool                        // the current list has changed the store
 
 	// The remaining fields belong to the writer.
 	free        []uint32 // empty slots below next
-	next        uint32   // first slot that was never used
+	next        uint32   // lowest slot that was never used
 	listing     bool     // true between the events ListStarted and Synced
 	listedCount int      // number of objects in the current list
 	initial     bool     // the current list is the first list
@@ -126,9 +126,9 @@ func iterate[T any](list func() []T) iter.Seq[T] {
 	}
 }
 
-// Synced returns a channel that is closed when the first list is complete. Until then the store holds only part of the
-// collection. If a run ends early, the channel stays open, because another run may follow. So a caller should also wait
-// for the context of the run.
+// Synced returns a channel that is closed when the first list is complete. Until then the store contains only some of
+// the objects. If a run ends early, the channel stays open, because another run may follow. So a caller should also
+// wait for the context of the run.
 func (s *Store[T]) Synced() <-chan struct{} { return s.synced }
 
 // ResourceVersion returns the resourceVersion that the store has reached, or "" before the first list is complete.

@@ -15,7 +15,8 @@ func (s *Store[T]) DecodeErrors() []*lw.DecodeError {
 	return all
 }
 
-// applyDecodeError records an object that could not be decoded. The stored object stays unless it was deleted.
+// applyDecodeError records an object that could not be decoded. It keeps the stored object unless the event is a
+// deletion.
 func (s *Store[T]) applyDecodeError(err *lw.DecodeError) {
 	hash := s.hash(err.Key)
 	slot, old, ok := s.find(&s.state, hash, err.Key)

@@ -130,8 +130,8 @@ func (c *collection) stringFields(name string) (all []string) {
 	return all
 }
 
-// restore requests the saved state from the host and restores it. The state consists of the resourceVersion and five
-// fields per object.
+// restore requests the objects that the host saved, and restores them. The host sends the resourceVersion and five
+// strings per object.
 func (c *collection) restore(reflector *cache.Reflector[*row]) error {
 	text, err := jsx.Ask(c.ctx, "kept "+strconv.Itoa(int(c.id)))
 	if err != nil {
@@ -183,7 +183,7 @@ func (c *collection) sendChange(change *cache.Change[*row], version string) {
 		return
 	}
 	if change.New.text == nil {
-		return // the host already has this object
+		return // the object was already sent to the host
 	}
 	kind := byte(added)
 	if change.Type == cache.Modified {

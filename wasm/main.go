@@ -32,7 +32,7 @@ func main() {
 // module contains the open collections and the servers that they use.
 type module struct {
 	running map[int32]*collection
-	servers map[string]*server // by URL and credentials
+	servers map[string]*server // servers by URL and credentials
 	outbox  outbox
 }
 

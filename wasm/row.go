@@ -82,7 +82,7 @@ func (c *rowPool) Same(r *row, s *lw.Scanned) bool {
 	return r.sum == string(appendSum(sum[:0], *b))
 }
 
-// newRow returns a row. Its strings share one allocation.
+// newRow returns a row whose strings share one allocation.
 func newRow(namespace, name, uid, version, sum []byte) *row {
 	all := make([]byte, 0, 128)
 	all = append(all, namespace...)

@@ -26,7 +26,7 @@ func newCodec(d *decoder, example runtime.Object, opts *Extras, report func(*obj
 	if len(d.fields) > 0 {
 		projection, err := lw.Project(d.fields...)
 		if err != nil {
-			panic(err) // client-go's constructors return no error and panic for invalid indexers, too
+			panic(err) // panics for an invalid option, because client-go's constructors return no error
 		}
 		c.text = projection
 	}
@@ -63,7 +63,7 @@ func (c *objectCodec) Decode(s *lw.Scanned) (*object, error) {
 	return c.keep(&object{encoded: text})
 }
 
-// keep returns the object to store, which is the result of the transform if there is one.
+// keep returns the object to store. With a transform, this is the result of the transform.
 func (c *objectCodec) keep(o *object) (*object, error) {
 	if c.transform == nil {
 		return o, nil

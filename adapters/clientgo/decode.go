@@ -18,7 +18,7 @@ import (
 // decoder converts stored objects to the Go type of one informer and back.
 type decoder struct {
 	example reflect.Type            // the Go type of the objects, which is a pointer to a struct
-	kind    schema.GroupVersionKind // only for PartialObjectMetadata: the kind of the objects
+	kind    schema.GroupVersionKind // kind of the objects; set only for PartialObjectMetadata
 	fields  []string                // paths of the fields to keep; empty to keep all fields
 	recent  *recent
 }
@@ -41,8 +41,8 @@ func (d *decoder) protobuf() bool {
 	return !d.metadataOnly() && d.example.Implements(reflect.TypeFor[protobufType]()) && d.example.Implements(reflect.TypeFor[metav1.Object]())
 }
 
-// encode encodes an object as JSON or protobuf, depending on the type of the argument like. It returns nil if the
-// object does not have the type of the informer, or if it cannot be encoded.
+// encode encodes an object as JSON or protobuf, like the given encoded object. It returns nil if the object does not
+// have the type of the informer, or if it cannot be encoded.
 func (d *decoder) encode(object runtime.Object, like encoded) encoded {
 	if reflect.TypeOf(object) != d.example {
 		return nil

@@ -153,8 +153,8 @@ func TestQueueCapacity(t *testing.T) {
 	})
 }
 
-// TestUnchangedObjectsAreKept checks that a JSON list reuses unchanged objects from the store. It must decode an object
-// that has the same resourceVersion but different content.
+// TestUnchangedObjectsAreKept checks that a list in JSON reuses unchanged objects from the store. If an object has
+// different content at the same resourceVersion, the list must decode it.
 func TestUnchangedObjectsAreKept(t *testing.T) {
 	for name, extras := range map[string]Extras{
 		"all fields": {},

@@ -20,7 +20,7 @@ type flapping struct {
 	correct bool
 }
 
-// behave stops the resets. The receiver may be nil.
+// behave stops the resets of connections. It does nothing if f is nil.
 func (f *flapping) behave() {
 	if f != nil {
 		f.mu.Lock()

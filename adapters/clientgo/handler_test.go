@@ -55,7 +55,8 @@ func TestReportsMissedDeletion(t *testing.T) {
 	require.Equal(t, "delete tombstone shop/a a@n1", handler.all()[2])
 }
 
-// TestRecreatedObject deletes and recreates an object while no watch is open. client-go reports an update in this case.
+// TestRecreatedObject deletes and recreates an object while no watch is open. The handler must receive a deletion and
+// an addition, although client-go reports an update.
 func TestRecreatedObject(t *testing.T) {
 	t.Parallel()
 	server := startServer(t)

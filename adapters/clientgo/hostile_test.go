@@ -103,7 +103,7 @@ func (r *trial) run(server *servers.Running, proxy *flapping) {
 	r.check()
 }
 
-// follow starts an informer with the trial as its handler and returns the informer. The func stop stops it.
+// follow starts an informer with the trial as its handler. It returns the informer and a func that stops it.
 func (r *trial) follow(server http.RoundTripper) (informer cache.SharedIndexInformer, stop func()) {
 	r.values, r.versions = map[string]string{}, map[string]int{}
 	clientset := simulatedClient(r.T, &recorded{r, server}, protobufConfig("http://simulated"))
@@ -124,15 +124,15 @@ func (r *trial) follow(server http.RoundTripper) (informer cache.SharedIndexInfo
 	}
 }
 
-// converges waits until the store and the handler have the objects of the server. It waits as long as the engine
-// guarantees.
+// converges waits until the store and the handler have the objects of the server. The time limit is the guarantee of
+// the engine.
 func (r *trial) converges(server *servers.Running, informer cache.SharedIndexInformer) {
 	bound := 15 * time.Minute
 	if r.server.Restart {
 		bound = 27 * time.Minute
 	}
 	time.Sleep(bound)
-	for range 60 { // the last change may still be on its way
+	for range 60 { // waits, because the last change may not have arrived yet
 		synctest.Wait()
 		if r.equals(server, informer) {
 			return

@@ -104,7 +104,7 @@ func (i *informer) RunWithContext(ctx context.Context) {
 
 // follow runs the inner informer with the trace and the saved objects that Extras configures.
 func (i *informer) follow(ctx context.Context) {
-	if c, err := i.source.resolve(ctx); err == nil { // an error is ignored here, because the inner informer calls resolve again and reports it
+	if c, err := i.source.resolve(ctx); err == nil { // ignores the error, because the inner informer calls resolve again and reports it
 		if i.extras.Trace != nil {
 			if trace := i.extras.Trace(c.path); trace != nil {
 				ctx = lw.WithTrace(ctx, trace)

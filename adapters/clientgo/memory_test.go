@@ -90,7 +90,7 @@ func TestReadStructsSurviveCollections(t *testing.T) {
 	eventually(t, func() bool {
 		late.Store(true)
 		informer.(*informerType).decoder.recent.drop()
-		late.Store(false) // the next read uses the real time
+		late.Store(false) // resets the fake clock for the next read
 		runtime.GC()
 		return read() > 1
 	})

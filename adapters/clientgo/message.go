@@ -47,7 +47,7 @@ func (m *message) GetName() string            { return m.part(m.name) }
 func (m *message) GetUID() string             { return m.part(m.uid) }
 func (m *message) GetResourceVersion() string { return m.part(m.resourceVersion) }
 
-// Raw returns the bytes of the message.
+// Raw returns the protobuf bytes of the message.
 func (m *message) Raw() string { return m.raw }
 
 // into unmarshals the message into a struct. The generated Unmarshal methods copy the data, so the struct does not

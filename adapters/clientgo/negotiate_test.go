@@ -174,7 +174,7 @@ func TestFactoryRequestsProtobuf(t *testing.T) {
 	}
 }
 
-// TestResourceOfPath checks which group, version and resource a list path means.
+// TestResourceOfPath checks the group, the version and the plural name that a list path contains.
 func TestResourceOfPath(t *testing.T) {
 	deployments := lw.Resource{Group: "apps", Version: "v1", Plural: "deployments"}
 	for path, want := range map[string]lw.Resource{

@@ -18,7 +18,7 @@ type object struct {
 	decoded atomic.Pointer[decoded]
 }
 
-// encoded is an encoded object: a *[lw.Object] or a [packed] contains JSON, and a *[message] contains protobuf.
+// encoded is the stored encoding of an object: JSON in a *[lw.Object] or a [packed], and protobuf in a *[message].
 type encoded interface {
 	lw.Keyed
 	GetUID() string
@@ -32,8 +32,8 @@ func (o *object) Key() lw.Key { return lw.KeyOf(o) }
 type decoded struct {
 	first  weak.Pointer[byte] // points to the first byte of the struct, because the type of the struct is known only at run time
 	strong any                // the struct if it cannot be decoded again, otherwise nil
-	read   atomic.Int64       // time of the latest call of keep, in nanoseconds
-	kept   atomic.Bool        // recent contains the struct
+	read   atomic.Int64       // time of the last read, in nanoseconds
+	kept   atomic.Bool        // the struct is in the list of recently read structs
 }
 
 // Equal reports whether two objects have the same encoding.

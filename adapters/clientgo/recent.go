@@ -26,7 +26,8 @@ type kept struct {
 
 func newRecent() *recent { return &recent{now: time.Now} }
 
-// keep records that a struct was read and keeps it in memory. It takes no lock if the struct is already kept.
+// keep records that a struct was read, and keeps it in memory for a while. It takes no lock if the struct is already
+// kept.
 func (r *recent) keep(of *decoded, value any) {
 	of.read.Store(r.now().UnixNano())
 	if of.kept.Swap(true) {
@@ -38,8 +39,8 @@ func (r *recent) keep(of *decoded, value any) {
 	r.wait()
 }
 
-// wait starts a timer for drop, unless a timer is already running. The timer does not keep r in memory. A timer is
-// necessary because in an idle program the garbage collector runs only every two minutes.
+// wait starts a timer for drop, unless a timer is already running. The timer does not keep r in memory. Garbage
+// collections cannot replace the timer, because an idle program runs one only every two minutes.
 func (r *recent) wait() {
 	if r.waiting {
 		return
@@ -53,7 +54,7 @@ func (r *recent) wait() {
 	})
 }
 
-// drop releases the structs that were not read within keepFor.
+// drop releases the structs that were not read in the last 10 seconds.
 func (r *recent) drop() {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -149,8 +149,8 @@ func TestTransformToAnyType(t *testing.T) {
 	require.Equal(t, []any{"n2"}, informer.GetStore().List())
 }
 
-// TestStoreResourceVersionNeverDecreases drops watches and expires resourceVersions. When a handler is called, the
-// store must be at least as new as the object.
+// TestStoreResourceVersionNeverDecreases drops watches and expires resourceVersions. When a handler receives an object,
+// the store must have reached the resourceVersion of this object.
 func TestStoreResourceVersionNeverDecreases(t *testing.T) {
 	t.Parallel()
 	server := startServer(t)
@@ -160,7 +160,7 @@ func TestStoreResourceVersionNeverDecreases(t *testing.T) {
 	check := func(obj any) {
 		stored, err := strconv.Atoi(informer.LastSyncResourceVersion())
 		if err != nil {
-			return // the first list is not complete
+			return // the store has no resourceVersion before the first list is complete
 		}
 		version, err := strconv.Atoi(obj.(*corev1.Pod).ResourceVersion)
 		if err != nil || stored < last || stored < version {
@@ -184,7 +184,8 @@ func TestStoreResourceVersionNeverDecreases(t *testing.T) {
 	eventually(t, func() bool { return informer.LastSyncResourceVersion() == versionOf(server) })
 }
 
-// TestRemovedHandlerMayPanic removes a handler during a call of the handler. The call then panics and recovers.
+// TestRemovedHandlerMayPanic removes a handler while it is being called. The call then panics, and the handler recovers
+// the panic itself.
 func TestRemovedHandlerMayPanic(t *testing.T) {
 	server := startServer(t)
 	informer := podInformer(t, server, nil)

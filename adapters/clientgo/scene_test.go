@@ -110,7 +110,7 @@ func (r *recorder) all() []string {
 	return append([]string{}, r.events...)
 }
 
-// wait blocks until as many events have arrived, and requires that they are equal.
+// wait blocks until the handler has received enough events, and requires that they equal the given events.
 func (r *recorder) wait(t *testing.T, events ...string) {
 	eventually(t, func() bool { return len(r.all()) >= len(events) })
 	require.Equal(t, events, r.all())
@@ -144,8 +144,8 @@ func recordOutage(t *testing.T, server *lwtest.Server) *recorder {
 	return handler
 }
 
-// listStored requests a list and returns its last object. The object stored is the previous object in the store, or
-// nil.
+// listStored requests a list while the store contains the object stored, which may be nil. It returns the last object
+// of the list.
 func listStored(t *testing.T, source *client, stored *object) (listed *object) {
 	ctx := recall.With(t.Context(), any(source), func(_, _, _ []byte) (*object, bool) { return stored, stored != nil })
 	for o, err := range source.List(ctx, lw.ListOptions{}, &lw.ListMeta{}) {

@@ -24,7 +24,7 @@ var errNotWrapped = errors.New("clientgo: the ListerWatcher does not use an HTTP
 // sending it. The recorded request determines the server, the path and the selectors.
 type source struct {
 	lister cache.ListerWithContext
-	accept *string // if not nil, replaces the Accept header of the recorded request
+	accept *string // if not nil, this value replaces the Accept header of the recorded request
 
 	mu         sync.Mutex
 	collection *collection

@@ -109,7 +109,7 @@ func TestStateDirThatCannotBeCreated(t *testing.T) {
 	require.Contains(t, failures()[1], "savefile: save to")
 }
 
-// TestTypesHaveTheirOwnFiles checks that informers of one collection do not share a file if their types or fields
+// TestTypesHaveTheirOwnFiles checks that two informers of one collection use different files if their types or fields
 // differ.
 func TestTypesHaveTheirOwnFiles(t *testing.T) {
 	server := startServer(t)
@@ -156,7 +156,7 @@ func TestSavesPeriodically(t *testing.T) {
 	})
 }
 
-// noServer is a RoundTripper that refuses all connections.
+// noServer is a RoundTripper that returns an error for every request.
 type noServer struct{}
 
 func (noServer) RoundTrip(*http.Request) (*http.Response, error) { return nil, errReset }

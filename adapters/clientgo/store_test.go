@@ -79,7 +79,8 @@ func TestStore(t *testing.T) {
 	require.NoError(t, store.Resync())
 }
 
-// TestReportsObjectsThatCannotBeDecoded stores an object whose spec has the wrong type.
+// TestReportsObjectsThatCannotBeDecoded stores an object whose spec has the wrong type. The informer must report it and
+// skip it.
 func TestReportsObjectsThatCannotBeDecoded(t *testing.T) {
 	server := startServer(t)
 	_, err := server.Put("pods", `{"metadata":{"name":"bad","namespace":"shop"},"spec":{"containers":"none"}}`)

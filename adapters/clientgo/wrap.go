@@ -6,8 +6,8 @@ import (
 	"net/http"
 )
 
-// WrapHTTPClient returns a copy of an HTTP client. An informer of this package needs a ListerWatcher whose clientset
-// sends its requests with such a copy. The copy does not change the requests.
+// WrapHTTPClient returns a copy of an HTTP client for a clientset. An informer of this package can use a ListerWatcher
+// only if its clientset has such a client. The copy sends the same requests as the original.
 func WrapHTTPClient(client *http.Client) *http.Client {
 	wrapped := *client
 	if _, ok := wrapped.Transport.(*tap); !ok {
@@ -23,7 +23,7 @@ func WrapHTTPClient(client *http.Client) *http.Client {
 // sending the request.
 type tap struct {
 	next   http.RoundTripper
-	client http.Client // the wrapped client
+	client http.Client // the HTTP client that WrapHTTPClient returned
 }
 
 // recording is a context value that receives a request and the HTTP client that would have sent it.

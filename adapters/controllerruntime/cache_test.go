@@ -126,7 +126,7 @@ func TestDropManagedFields(t *testing.T) {
 	}
 }
 
-// TestInformerType checks the type name of the informers. The kubebuilder tutorial tells users to look for this name.
+// TestInformerType checks the type name of the informers, because docs/tutorials/kubebuilder.md contains it.
 func TestInformerType(t *testing.T) {
 	c := startCache(t, startServer(t), cache.Options{})
 	informer, err := c.GetInformer(t.Context(), &corev1.Pod{})

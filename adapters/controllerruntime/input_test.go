@@ -57,7 +57,8 @@ func TestErrorsAreControllerRuntimes(t *testing.T) {
 	}
 }
 
-// TestResourceThatComesBack deletes a custom resource and its CustomResourceDefinition, and recreates both.
+// TestResourceThatComesBack removes a resource type with its object, and adds the type with another object. The cache
+// must then contain only the other object.
 func TestResourceThatComesBack(t *testing.T) {
 	server := startServer(t)
 	_, err := server.Put("widgets.lw.example.com", `{"metadata":{"name":"a","namespace":"shop"},"spec":{"size":1}}`)

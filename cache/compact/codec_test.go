@@ -16,7 +16,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// answers is a fake transport. Each request takes the first element and reads it as the response body.
+// answers is a fake transport. Each request removes the first element, which is the body of the response.
 type answers []io.Reader
 
 func (a *answers) Open(ctx context.Context, _ *lw.Request) (io.ReadCloser, error) {

@@ -30,12 +30,12 @@ type trainer struct {
 	trained    int             // number of trainings
 	sample     [samples]string // random sample of the objects in the current interval
 	seen       int             // number of objects in the current interval
-	raw        int             // their size in bytes before compression
-	compressed int             // their size in bytes after compression
+	raw        int             // total size of these objects in bytes, before compression
+	compressed int             // total size of these objects in bytes, after compression
 	expected   float64         // compressed/raw in the first interval after the last training; zero if unknown
 }
 
-// observe adds an object to the sample. After each interval, it trains a dictionary if the objects need one.
+// observe adds an object to the sample. At the end of each interval, it trains a dictionary if the objects need one.
 func (l *trainer) observe(raw string, held int, hot *objectCache) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -13,8 +13,8 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// trainedAt passes n objects to a trainer. Each has 1,000 bytes and a compressed size of held bytes. trainedAt returns
-// the numbers of objects after which the trainer trained a dictionary.
+// trainedAt passes n objects of 1,000 bytes to a trainer. The argument held is their compressed size in bytes.
+// trainedAt returns the numbers of objects after which the trainer trained a dictionary.
 func trainedAt(l *trainer, n, held int) (at []int) {
 	raw := strings.Repeat("0123456789", 100)
 	for i := range n {

@@ -48,7 +48,7 @@ func (i *item) Read(p []byte) (int, error) {
 
 func heap() int {
 	runtime.GC()
-	runtime.GC() // a sync.Pool frees its objects only in the second collection
+	runtime.GC() // the second collection frees the objects of a sync.Pool
 	var stats runtime.MemStats
 	runtime.ReadMemStats(&stats)
 	return int(stats.HeapAlloc)

@@ -119,7 +119,7 @@ func (q *Queue[K]) take(ctx context.Context) *entry[K] {
 		q.changed.Wait()
 	}
 	if q.ready.length > 0 {
-		q.changed.Signal() // wakes another worker, because this worker may have received its signal
+		q.changed.Signal() // wakes another worker, because this worker may have consumed the signal for a key
 	}
 	return nil
 }

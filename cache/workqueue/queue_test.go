@@ -136,7 +136,7 @@ func TestLongDelaysDoNotOverflow(t *testing.T) {
 		q.AddAfter("a", math.MaxInt64)
 		never.Retry("b")
 		for range 100 {
-			q.Retry("c") // the first delay of c is one second and ends first
+			q.Retry("c") // the first failure of c has a delay of one second, which ends first
 		}
 		time.Sleep(time.Second - time.Nanosecond)
 		synctest.Wait()
@@ -222,7 +222,7 @@ func TestStoppedWorkerLosesNoKey(t *testing.T) {
 					worked <- key
 				}
 			})
-			synctest.Wait() // both workers are now blocked; leaving is the first
+			synctest.Wait() // the worker with the context leaving blocks first
 		}
 		leaving.ended.Store(true)
 		q.Add("a")
@@ -265,7 +265,7 @@ func TestCloseDrainsReadyKeys(t *testing.T) {
 		worker.Go(func() {
 			for key := range q.Keys(t.Context()) {
 				worked = append(worked, key)
-				q.Retry(key) // has no effect after Close
+				q.Retry(key) // a retry has no effect after Close
 			}
 		})
 		synctest.Wait()

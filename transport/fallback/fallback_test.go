@@ -151,8 +151,8 @@ func (s *slow) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, error)
 	}
 }
 
-// Before a transport is confirmed, an unanswered watch switches all later watches. After that, only the unanswered
-// watch uses the other transport.
+// If the current transport has never delivered data, a watch without a response switches all later watches. After that,
+// only this watch uses the other transport.
 func TestUnansweredWatchUsesOtherTransport(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		first, second := &slow{after: time.Hour}, &slow{stub: stub{text: "events"}}
@@ -180,7 +180,7 @@ func TestUnansweredWatchUsesOtherTransport(t *testing.T) {
 	})
 }
 
-// If one transport opens the watch, an error response of the other transport must not be returned, unless it is a 401.
+// A transport that opens the watch wins over a transport that returns an error. Only a 401 error always wins.
 func TestFirstResponseWins(t *testing.T) {
 	wrong := rejection(502)
 	for _, c := range []struct {

@@ -92,7 +92,7 @@ func (r *race) start(using int) <-chan *attempt {
 	return answer
 }
 
-// cancelOthers cancels all attempts except the winner.
+// cancelOthers cancels all attempts except the winning attempt.
 func (r *race) cancelOthers(won *attempt) {
 	close(r.done)
 	for _, a := range r.attempts {

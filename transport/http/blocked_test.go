@@ -96,7 +96,7 @@ func TestRejectedTokenRereadsFile(t *testing.T) {
 		answer := make(chan struct{})
 		defer func() { close(answer); synctest.Wait() }()
 		lwhttp.ReadFiles(t, func(string, string) ([]byte, error) { <-answer; return nil, nil })
-		for range 2 { // the second request waits until the first read ends
+		for range 2 { // the second request waits until the file read of the first request ends
 			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 			_, err := transport.Open(ctx, pods)
 			cancel()

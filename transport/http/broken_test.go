@@ -17,7 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// hello sends "hello", the beginning of a response body.
+// hello sends the first five bytes of a response body that does not end.
 func hello(w http.ResponseWriter) {
 	_, _ = io.WriteString(w, "hello")
 	_ = http.NewResponseController(w).Flush()

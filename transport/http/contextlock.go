@@ -7,8 +7,8 @@ import "context"
 // contextLock is a mutex. A goroutine can stop waiting for it when its context is done.
 type contextLock chan struct{}
 
-// do calls f with the lock held. If ctx is done first, do returns the cause of ctx, although f may still be blocked in
-// the file system. The lock is released when f returns.
+// do calls f with the lock held. If ctx is done first, do returns the cause of ctx, and f continues in another
+// goroutine. The lock is released when f returns.
 func (t contextLock) do(ctx context.Context, f func()) error {
 	select {
 	case t <- struct{}{}:

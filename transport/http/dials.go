@@ -91,7 +91,7 @@ type permit struct {
 	held atomic.Bool
 }
 
-// connected releases the permit, because the request has a connection and no longer needs to dial.
+// connected releases the permit when the request has a connection and no longer needs to dial.
 func (p *permit) connected(info httptrace.GotConnInfo) {
 	if !p.held.Load() {
 		return
@@ -114,7 +114,7 @@ type permits struct {
 
 	mu      sync.Mutex
 	total   int
-	failure *dialFailure // receives the result of the next failed dial
+	failure *dialFailure // the next dial failure, for the requests that wait for a permit
 }
 
 // dialFailure is a failed dial. Requests that are waiting for a permit at that time fail with its error.

@@ -52,7 +52,7 @@ func TestStreamsDialFewConnections(t *testing.T) {
 
 	connections.cut()
 	broken := 0
-	for range streams { // the connection was full, so this number of watches ended
+	for range streams { // the closed connection was full, so all of its watches end
 		<-ended
 		broken++
 	}

@@ -33,7 +33,7 @@ func echoes(token string) map[string]string {
 	}
 }
 
-// A server may repeat the token in any string of a Status, in an HTML page, or where the message is truncated.
+// A server may repeat the token in any string of a Status, in an HTML page, or at the end of a truncated message.
 func TestErrorResponsesShowNoToken(t *testing.T) {
 	secrets := canary.Secrets{}
 	token := secrets.New("token")
@@ -58,7 +58,7 @@ func TestErrorResponsesShowNoToken(t *testing.T) {
 				status, ok := errors.AsType[*lw.StatusError](err)
 				require.True(t, ok, err)
 				require.ErrorIs(t, err, lw.ErrForbidden)
-				type fields lw.StatusError // has no method Error, so fmt prints all fields
+				type fields lw.StatusError // fields has no method Error, so fmt prints all fields
 				secrets.Absent(t, answer+" "+form, fmt.Sprintf("%v %+v", err, fields(*status)))
 				require.Contains(t, fmt.Sprintf("%+v", fields(*status)), "…")
 			}
@@ -163,7 +163,7 @@ func answering(t *testing.T, answer string) string {
 	return listener.Addr().String()
 }
 
-// net/http copies the status text of a CONNECT response to its error.
+// net/http copies the status text of a proxy's CONNECT response to its error.
 func TestProxyStatusLineShowsNoPassword(t *testing.T) {
 	secrets := canary.Secrets{}
 	password := secrets.New("password")

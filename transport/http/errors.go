@@ -18,7 +18,7 @@ func (notUpgraded) Error() string {
 
 func (notUpgraded) Unwrap() error { return errors.ErrUnsupported }
 
-// errRedirects reports ten redirects. Browsers have their own limit and error.
+// errRedirects reports that a request was redirected ten times. Browsers have their own limit and error.
 var errRedirects = errors.New("http: stopped after 10 redirects")
 
 // isToken reports whether text may be sent in an Authorization header. For other text, net/http and fetch return errors

@@ -10,8 +10,8 @@ import (
 // RoundTrippers exports roundTrippers. Pointers to different values use different connections.
 type RoundTrippers = roundTrippers
 
-// Current returns the round trippers for a request. If an earlier attempt of the request failed, the argument contains
-// its round trippers, and is otherwise nil.
+// Current returns the round trippers for a request. The argument failed contains the round trippers of a failed first
+// attempt, or is nil.
 func (t *Transport) Current(failed *RoundTrippers) *RoundTrippers {
 	now, err := t.authenticator.transports.current(context.Background(), nil, failed)
 	if err != nil {
@@ -27,7 +27,7 @@ func ReadFiles(t testing.TB, read func(name, path string) ([]byte, error)) {
 	t.Cleanup(func() { readFile = before })
 }
 
-// Age makes the files due, so that the next request reads them again.
+// Age simulates that the last read of the files was long ago, so that the next request reads them again.
 func (t *Transport) Age() {
 	s := t.authenticator.transports
 	s.mu.Lock()

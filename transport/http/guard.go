@@ -22,14 +22,14 @@ type authenticator struct {
 	credentialFunc func(ctx context.Context, rejected *Credential) (*Credential, error) // if not nil, it replaces the token source and the client certificate
 	header         http.Header
 	userAgent      string
-	secrets        redact.Secrets // secrets that every request contains
+	secrets        redact.Secrets // secrets that every request to the server contains
 }
 
-// credentials are the credentials of a request.
+// credentials contains the round trippers and the token of a request.
 type credentials struct {
 	roundTrippers *roundTrippers
 	token         string
-	credential    *Credential // result of the CredentialFunc
+	credential    *Credential // the Credential from the CredentialFunc, or nil
 }
 
 func (c credentials) equal(other credentials) bool {
@@ -128,7 +128,7 @@ func (a *authenticator) renew(ctx context.Context, used credentials, own, unauth
 	case a.credentialFunc != nil && unauthorized:
 		return a.callCredentialFunc(ctx, used.credential)
 	case a.credentialFunc == nil && (unauthorized || own && fresh.roundTrippers != used.roundTrippers):
-		if token, err := a.token(ctx, used.token); err == nil && token != "" { // if there is no other token, the original error is more useful
+		if token, err := a.token(ctx, used.token); err == nil && token != "" { // without a new token, the original error is more useful
 			fresh.token = token
 		}
 	}

@@ -116,7 +116,7 @@ func TestEndlessHTTP2Header(t *testing.T) {
 	require.Less(t, heap.Grown(), int64(maxHeap))
 }
 
-// The transport decompresses while the caller reads, so the caller can limit the size.
+// The transport must decompress only as much as the caller reads, so that the caller can limit the size.
 func TestDecompressionBomb(t *testing.T) {
 	heap := hostile.NewHeap()
 	bothProtocols(t, func(w http.ResponseWriter, r *http.Request) {
@@ -135,8 +135,8 @@ func TestDecompressionBomb(t *testing.T) {
 	})
 }
 
-// An empty gzip member contains no data, so a read continues until the context is done. It must not use more and more
-// memory.
+// An endless series of empty gzip members contains no data. A read must end when the context is done, and must use a
+// limited amount of memory.
 func TestEmptyGzipMembers(t *testing.T) {
 	var empty bytes.Buffer
 	require.NoError(t, gzip.NewWriter(&empty).Close())

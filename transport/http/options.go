@@ -19,14 +19,14 @@ type Options struct {
 	// DisableCompression must then be empty. Client.Timeout must be zero, because it would end every watch.
 	Client *http.Client
 
-	CAFile   string // PEM file with certificate authorities for the server and proxies; may rotate; by default the system's roots
+	CAFile   string // PEM file with the certificate authorities of the server and of proxies; may rotate; by default the system's roots
 	CAData   []byte // PEM certificate authorities; overrides CAFile
 	CertFile string // PEM file with the client certificate; may rotate
 	KeyFile  string // PEM file with the private key of CertFile; may rotate
 	CertData []byte // PEM client certificate; overrides CertFile
 	KeyData  []byte
 
-	ServerName         string // host name to verify instead of the URL's host
+	ServerName         string // name in the server's certificate if it differs from the host in the URL
 	InsecureSkipVerify bool   // accepts any certificate; a man in the middle can then read the token
 
 	Token     string                                // bearer token
@@ -126,7 +126,7 @@ func (o *Options) validateHeader() error {
 	}
 	for name, values := range o.Header {
 		if name == "" || strings.ContainsFunc(name, func(r rune) bool {
-			return r <= ' ' || r > '~' || strings.ContainsRune(`()<>@,;:\"/[]?={}`, r) // reports whether r is not allowed in a token (RFC 9110, section 5.6.2)
+			return r <= ' ' || r > '~' || strings.ContainsRune(`()<>@,;:\"/[]?={}`, r) // r is not allowed in a header name (RFC 9110, section 5.6.2)
 		}) {
 			return fmt.Errorf("http: Header contains the invalid name %q", name)
 		}

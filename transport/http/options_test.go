@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The errors must not contain secrets.
+// The errors for invalid options must not contain secrets.
 func TestBadOptions(t *testing.T) {
 	directory := t.TempDir()
 	authority := certs.NewAuthority(t)

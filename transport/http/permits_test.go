@@ -196,7 +196,7 @@ func TestLimitsConcurrentDials(t *testing.T) {
 			require.Equal(t, []int{watches, maxDials}, []int{n.dialed, n.atOnce})
 			end()
 			bodies.Wait()
-			time.Sleep(time.Second) // lets net/http drain the closed bodies in the background, which it does since Go 1.27
+			time.Sleep(time.Second) // time for net/http to drain the closed bodies in the background, which it does since Go 1.27
 		})
 	}
 }

@@ -30,7 +30,7 @@ type scene struct {
 	handshakes atomic.Int32
 	open       atomic.Int32 // number of open connections to the server
 	lines      chan string  // lines that the server sends to a watch; "" ends the watch
-	broken     atomic.Value // a func(name string) bool; if it returns true for the certificate name of a request, the server breaks the connection
+	broken     atomic.Value // func(name string) bool; the server breaks the connection of a request if the func returns true for its certificate name
 }
 
 // newScene starts the server of a scene. protocol is "h2" or "http/1.1". version is the maximum TLS version, or 0 for
@@ -84,8 +84,8 @@ func (s *scene) serve(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// trusts configures new connections: own issues the server certificate, and clients must have issued the client
-// certificate.
+// trusts configures new connections. The authority own issues the server certificate, and the authority clients
+// verifies client certificates.
 func (s *scene) trusts(t *testing.T, own, clients *certs.Authority) {
 	config := own.Config(t, "api.test", loopback)
 	config.ClientAuth, config.ClientCAs = tls.RequireAndVerifyClientCert, clients.Pool()

@@ -24,7 +24,7 @@ func headerSecrets(header map[string][]string) (secrets redact.Secrets) {
 	return secrets
 }
 
-// hasPrefixFold reports whether name starts with the prefix with, ignoring case.
+// hasPrefixFold reports whether a header name starts with a prefix, ignoring case.
 func hasPrefixFold(name, with string) bool {
 	for i := range len(with) {
 		if i == len(name) || name[i]|0x20 != with[i]|0x20 {

@@ -36,7 +36,8 @@ type transportSource struct {
 // content is the PEM data of the certificate authorities, the client certificate and its key.
 type content struct{ ca, cert, key string }
 
-// with returns a copy of the content with the client certificate of a credential, unless the credential is nil.
+// with returns a copy of the content with the client certificate of a credential. If the credential is nil, it returns
+// the content unchanged.
 func (c content) with(given *Credential) content {
 	if given != nil {
 		c.cert, c.key = string(given.CertData), string(given.KeyData)
@@ -60,9 +61,9 @@ func newTransportSource(o *Options, server *url.URL) (*transportSource, error) {
 	return s, err
 }
 
-// current returns the round trippers for a request, with the client certificate of the given credential unless it is
-// nil. failed contains the round trippers of a failed first attempt, or is nil. After a failure, current reads the
-// files unless they have been read since then.
+// current returns the round trippers for a request. If given is not nil, they use its client certificate. failed
+// contains the round trippers of a failed first attempt, or is nil. After a failure, current reads the files unless
+// they have been read since then.
 func (s *transportSource) current(ctx context.Context, given *Credential, failed *roundTrippers) (made *roundTrippers, err error) {
 	now := s.active.Load()
 	other := now.content != now.content.with(given)
@@ -79,7 +80,8 @@ func (s *transportSource) current(ctx context.Context, given *Credential, failed
 	return made, err
 }
 
-// isDue reports whether the files must be read again. The argument now contains the active round trippers.
+// isDue reports whether the files must be read again, because of a failed request or because the last read is a minute
+// old.
 func (s *transportSource) isDue(now, failed *roundTrippers) bool {
 	if s.callerOwned || s.opts.caFile() == "" && s.opts.certFile() == "" {
 		return false

@@ -98,7 +98,7 @@ func (f *tokenFile) read() (string, error) {
 	return token, nil
 }
 
-// readFile is a variable so that tests can replace it.
+// readFile is a variable so that tests can replace the function.
 var readFile = secretfile.Read
 
 // fileError returns err with the purpose of the file, for example "token file". The text of err already contains the

@@ -64,7 +64,7 @@ func (s *tokenServer) transport(t *testing.T, opts lwhttp.Options) *lwhttp.Trans
 	return transport
 }
 
-// tokens returns a TokenFunc. Its calls return the given tokens one after the other, and an error for the token "!".
+// tokens returns a TokenFunc that returns the given tokens one after the other. For the token "!", it returns an error.
 func tokens(each ...string) func(context.Context) (string, error) {
 	return func(context.Context) (string, error) {
 		token := each[0]
@@ -182,7 +182,7 @@ func TestCancellationBeforeRetry(t *testing.T) {
 	}
 }
 
-// idler counts calls to CloseIdleConnections.
+// idler is a RoundTripper that counts calls of CloseIdleConnections.
 type idler struct {
 	tokenServer
 	closed int

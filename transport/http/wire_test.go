@@ -157,7 +157,7 @@ func TestSlowReaderBlocksServer(t *testing.T) {
 	_, err = io.ReadFull(body, make([]byte, 1<<20))
 	require.NoError(t, err)
 	before, same := -1, 0
-	eventually(t, transport, "/sent", func(n int) bool { // the server blocks when the number of sent bytes stays the same
+	eventually(t, transport, "/sent", func(n int) bool { // wait until the number of sent bytes no longer changes, because the server is blocked
 		if same++; n != before {
 			before, same = n, 0
 		}

@@ -103,8 +103,8 @@ func fileHoldsCertificates(path string) error {
 	return err
 }
 
-// path returns the path in a field, or "" if the field is missing. It resolves a relative path against the folder of
-// the kubeconfig.
+// path returns the file path in a field, or "" if the field is missing. It resolves a relative path against the folder
+// of the kubeconfig.
 func (f *fields) path(name string) string {
 	path := f.string(name)
 	if path == "" || filepath.IsAbs(path) {

@@ -15,10 +15,10 @@ import (
 // ErrNowhere reports that neither the kubeconfig, the service account nor the options name a server.
 var ErrNowhere = errors.New("no server")
 
-// Error reports a mistake in a kubeconfig or a failed credential plugin. It wraps the cause and contains no secrets. Its
-// text has the file, the line, the entry and the field.
+// Error reports a mistake in a kubeconfig or a failed credential plugin. It wraps the cause and contains no secrets.
+// Its text contains the file, the line, the entry and the field.
 type Error struct {
-	File  string // the kubeconfig; "" if the mistake is in the options
+	File  string // path of the kubeconfig; "" if the mistake is in the options
 	Entry string // for example `user "dev"`; "" if the mistake is not in an entry
 	Hint  string // advice for a missing or failed credential plugin; otherwise ""
 
@@ -27,7 +27,7 @@ type Error struct {
 	err   error  // cause that Unwrap returns
 }
 
-// set sets the cause and the hint.
+// set stores the cause, and the hint that belongs to it.
 func (e *Error) set(err error) {
 	e.err = err
 	if failed, ok := errors.AsType[*execError](err); ok {

@@ -44,7 +44,7 @@ func playPlugin(folder string) int {
 			_, _ = os.Stderr.WriteString("hanging\n")
 			_ = os.WriteFile(filepath.Join(folder, "hangs"), nil, 0o600)
 			hang()
-		case "wait": // blocks until the end of the test
+		case "wait": // blocks until the folder of the test is removed
 			for _, err := os.Stat(folder); err == nil; _, err = os.Stat(folder) {
 				time.Sleep(10 * time.Millisecond)
 			}

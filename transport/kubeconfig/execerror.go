@@ -24,7 +24,7 @@ type execError struct {
 func (e *execError) Error() string {
 	cause := e.err
 	if missing, ok := errors.AsType[*exec.Error](e.err); ok {
-		cause = missing.Err // omits the command, because the error message already contains it
+		cause = missing.Err // the inner error, because the message already contains the command
 	}
 	text := "the credential plugin " + e.command + ": " + cause.Error()
 	for _, more := range []string{e.stderr, e.install} {
@@ -117,7 +117,7 @@ var (
 	random = regexp.MustCompile(`[A-Za-z0-9_+/=-]{24,}`)
 )
 
-// secrets returns the values of the variables and arguments whose names are sensitive.
+// secrets returns the values of the environment variables and arguments that may contain secrets.
 func secrets(env, args []string) (values []string) {
 	for _, variable := range env {
 		if name, value, _ := strings.Cut(variable, "="); sensitive.MatchString(name) {

@@ -11,8 +11,9 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// fields reads the members of a YAML mapping by the rules of kubectl. It does not convert types, treats null like a
-// missing member, and ignores unknown members. It stores the first mistake in location. Errors never quote values.
+// fields reads the members of a YAML mapping by the rules of kubectl. It does not convert types. It treats null like a
+// missing member, and ignores unknown members. It stores the first mistake in the field location. Errors never quote
+// values.
 type fields struct {
 	members  map[string]*yaml.Node
 	prefix   string // prefix of field names in errors, for example "exec."
@@ -118,7 +119,7 @@ func (f *fields) boolean(name string) bool {
 	}
 	var value bool
 	const text = yaml.SingleQuotedStyle | yaml.DoubleQuotedStyle | yaml.LiteralStyle | yaml.FoldedStyle
-	if node.Kind != yaml.ScalarNode || node.Style&text != 0 || node.Decode(&value) != nil { // Decode also accepts the YAML 1.1 values yes and no
+	if node.Kind != yaml.ScalarNode || node.Style&text != 0 || node.Decode(&value) != nil { // the yaml package also decodes yes and no
 		f.fail(name, node, "it must be true or false")
 	}
 	return value

@@ -12,7 +12,7 @@ import (
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 )
 
-// load implements Load.
+// load implements [Load].
 func load(flags *kubeflags.Options) (*kubeflags.Config, error) {
 	if flags == nil {
 		flags = &kubeflags.Options{}

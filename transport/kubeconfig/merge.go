@@ -19,7 +19,7 @@ import (
 // maxFile is the maximum size of a kubeconfig in bytes.
 const maxFile = 8 << 20
 
-// kinds contains the three types of entries in a kubeconfig.
+// kinds lists the types of named entries in a kubeconfig.
 var kinds = []string{"context", "cluster", "user"}
 
 // entry is a named context, cluster or user in a kubeconfig file.
@@ -39,9 +39,9 @@ func (e *entry) fields() *fields { return read(e.node, "", e.location()) }
 
 // mergedFiles contains the combined entries of all kubeconfig files.
 type mergedFiles struct {
-	files   []string                     // files that exist
+	files   []string                     // paths of the files that exist
 	current struct{ text, file string }  // name of the current context and the file that sets it
-	entries map[string]map[string]*entry // entries by kind, for example "user", and by name
+	entries map[string]map[string]*entry // entries by type, for example "user", and by name
 }
 
 // merge reads all kubeconfig files and returns their combined entries.

@@ -53,7 +53,7 @@ func Load(opts *Options) (*Config, error) {
 
 func init() { kubeflags.Load, kubeflags.List = load, list }
 
-// options is kubeflags.Options with the methods of the loader.
+// options is kubeflags.Options with additional methods.
 type options kubeflags.Options
 
 func list(opts *kubeflags.Options) (*kubeflags.Names, error) {

@@ -32,7 +32,7 @@ type plugin struct {
 
 	lock           chan struct{} // held while a goroutine reads the cached credential or runs the plugin
 	lastCredential *lwhttp.Credential
-	expires        time.Time // zero if the credential does not expire
+	expires        time.Time // time when the credential expires; zero if it does not expire
 }
 
 // execCredential is the JSON input and output of a plugin.
@@ -94,7 +94,7 @@ func (p *plugin) run(ctx context.Context) (*lwhttp.Credential, time.Time, error)
 	}
 	cmd := exec.CommandContext(ctx, p.command, p.args...)
 	cmd.Env = append(append(os.Environ(), p.env...), "KUBERNETES_EXEC_INFO="+string(info))
-	cmd.WaitDelay = time.Second // a child process may keep the output open
+	cmd.WaitDelay = time.Second // limits the wait for child processes that keep the output open
 	said, printed := &tailBuffer{writer: p.stderr}, &limitedBuffer{}
 	cmd.Stdout, cmd.Stderr = printed, said
 	if ask.Spec.Interactive {

@@ -21,14 +21,14 @@ import (
 type body struct {
 	ctx       context.Context
 	conn      *websocket.Conn
-	handshake *handshake // connection below conn
+	handshake *handshake // the connection that conn uses
 	limit     int64
 	keepalive keepalive
 	stopWatch func() bool // cancels the func that closes the connection when ctx is done
 
-	message    io.Reader // message that is being read, or nil
+	message    io.Reader // the message that is being read, or nil
 	newlineDue bool      // a newline must precede the next message
-	err        error     // error that all further reads return
+	err        error     // the final error, which all further reads return
 
 	mu       sync.Mutex
 	lastRead time.Time // time of the last data or the last call of Read; zero while no Read is active
@@ -40,7 +40,7 @@ type body struct {
 // the peer counts as dead.
 type keepalive struct{ interval, timeout time.Duration }
 
-// defaultKeepalive pings after 30 idle seconds and then every 15 seconds, like HTTP/2 in transport/http.
+// defaultKeepalive pings a peer after 30 seconds without data and then every 15 seconds, like HTTP/2 in transport/http.
 var defaultKeepalive = keepalive{interval: 30 * time.Second, timeout: 45 * time.Second}
 
 func newBody(ctx context.Context, conn *websocket.Conn, hand *handshake, limit int64, p keepalive) *body {
@@ -52,7 +52,7 @@ func newBody(ctx context.Context, conn *websocket.Conn, hand *handshake, limit i
 		b.writeControl(websocket.PongMessage, []byte(data))
 		return nil
 	})
-	b.mu.Lock() // the timer may call checkPeer before the assignment
+	b.mu.Lock() // the lock is necessary, because the timer may call checkPeer before the assignment
 	b.timer = time.AfterFunc(p.interval/2, b.checkPeer)
 	b.mu.Unlock()
 	b.stopWatch = context.AfterFunc(ctx, func() { _ = conn.Close() })
@@ -117,7 +117,7 @@ func (b *body) Read(p []byte) (int, error) {
 func (b *body) readNext(p []byte) (int, error) {
 	for {
 		if b.message == nil {
-			_, message, err := b.conn.NextReader() // a text message is treated like a binary message
+			_, message, err := b.conn.NextReader() // text messages and binary messages are treated alike
 			if err != nil {
 				return 0, err
 			}
@@ -138,7 +138,7 @@ func (b *body) readNext(p []byte) (int, error) {
 	}
 }
 
-// endError returns the error that Read returns for the error that ended the connection.
+// endError converts the error of a broken or closed connection to the error that Read returns.
 func (b *body) endError(err error) error {
 	b.mu.Lock()
 	silent := b.timedOut || b.handshake.writeTimedOut.Load()

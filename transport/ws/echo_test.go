@@ -34,7 +34,7 @@ func TestEchoedTokensAreRedacted(t *testing.T) {
 			err := firstError(t, c.over, path)
 			text := fmt.Sprintf("%v %+v", err, err)
 			if status, ok := errors.AsType[*lw.StatusError](err); ok {
-				type fields lw.StatusError // has no method Error, so fmt prints all fields
+				type fields lw.StatusError // fields has no method Error, so fmt prints all fields
 				text += fmt.Sprintf("%+v", fields(*status))
 				require.NotEmpty(t, status.Name)
 			} else {

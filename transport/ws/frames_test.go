@@ -20,8 +20,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// answering is an http.RoundTripper that accepts every upgrade. It adds header to a valid response and uses the
-// connection to.
+// answering is an http.RoundTripper that accepts every upgrade. The response contains additional headers, and its body
+// is the connection in the field to.
 type answering struct {
 	to     io.ReadWriteCloser
 	header http.Header

@@ -134,8 +134,8 @@ func TestEndlessFrames(t *testing.T) {
 	}
 }
 
-// counted ends an endless connection after most bytes. It also measures how much the heap grows after the first tenth
-// of them.
+// counted is an endless connection that ends after a number of bytes, the field most. It measures how much the heap
+// grows after the first tenth of these bytes.
 type counted struct {
 	*endless
 	most   int

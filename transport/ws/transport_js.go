@@ -60,8 +60,8 @@ func (t *Transport) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, e
 	return nil, lwhttp.ErrNotUpgraded
 }
 
-// A kube-apiserver accepts a token as a subprotocol only together with another subprotocol of any name, which it
-// selects.
+// A kube-apiserver accepts a token in a subprotocol only if the client offers another subprotocol, too. The server
+// selects that subprotocol, whose name is arbitrary.
 const (
 	tokenProtocol = "base64url.bearer.authorization.k8s.io."
 	otherProtocol = "listwatch.v1"

@@ -17,17 +17,16 @@ type array[N any] struct{ tree }
 // get returns the node at an index, or nil if the index is unused.
 func (a *array[N]) get(at uint32) *N { return (*N)(a.tree.get(at)) }
 
-// set stores a node at an index. Like in all structures of the package, epoch is the current epoch of the writer.
+// set stores a node at an index. epoch is the current epoch of the writer.
 func (a *array[N]) set(epoch uint64, at uint32, node *N) { a.tree.set(epoch, at, unsafe.Pointer(node)) }
 
-// all calls the func each for every node, in the order of the indexes, until each returns false. It reports whether it
+// all calls a func for every node, in the order of the indexes, until the func returns false. It reports whether it
 // visited all nodes.
 func (a *array[N]) all(each func(at uint32, node *N) bool) bool {
 	return a.tree.all(func(at uint32, node unsafe.Pointer) bool { return each(at, (*N)(node)) })
 }
 
-// changed calls the func each for every index at which two states of an array have different nodes. It skips shared
-// subtrees.
+// changed calls a func for every index at which two states of an array have different nodes. It skips shared subtrees.
 func changed[N any](older, newer *array[N], each func(at uint32, before, after *N)) {
 	changedNodes(&older.tree, &newer.tree, func(at uint32, before, after unsafe.Pointer) { each(at, (*N)(before), (*N)(after)) })
 }

@@ -97,7 +97,7 @@ func TestWriteAfterSnapshotCopiesLittle(t *testing.T) {
 		const times = 1000
 		before := allocated()
 		for i := range uint64(times) {
-			write(i+1, random.Uint32N(n)) // the next epoch has the effect of a snapshot
+			write(i+1, random.Uint32N(n)) // each write has a new epoch, as if a snapshot had been taken before it
 		}
 		each := (allocated() - before) / times
 		t.Logf("%s: %d bytes", name, each)

@@ -22,7 +22,7 @@ type node struct {
 // Len returns the number of members.
 func (s *Set) Len() int { return int(s.length) }
 
-// All calls the func each for every member in order until each returns false. It reports whether it visited all
+// All calls a func for every member in ascending order until the func returns false. It reports whether it visited all
 // members.
 func (s *Set) All(each func(slot uint32) bool) bool {
 	switch s.length {
@@ -193,7 +193,8 @@ func (n *node) remove(epoch uint64, slot uint32) {
 	n.members = append(n.members[:at], n.members[at+1:]...)
 }
 
-// find returns the index of the first member that is not less than slot, or the number of members if all are less.
+// find returns the index of the first member that is not less than slot. If there is no such member, it returns the
+// number of members.
 func (n *node) find(slot uint32) int {
 	low, high := 0, len(n.members)
 	for low < high {

@@ -24,8 +24,8 @@ type page struct {
 	slots  [pageSize]uint32
 }
 
-// Find calls the func accept for each slot with this hash until accept returns true. It returns that slot, or false if
-// accept never returned true.
+// Find calls a func for each slot with this hash until the func returns true. It returns that slot, or false if there
+// is none.
 func (t *Table) Find(hash uint32, accept func(slot uint32) bool) (slot uint32, ok bool) {
 	for p := t.directory.get(t.at(hash)); p != nil; p = p.next {
 		for i, h := range p.hashes[:p.length] {
@@ -72,8 +72,8 @@ func (t *Table) Remove(epoch uint64, hash, slot uint32) {
 	}
 }
 
-// page returns the page at a directory index, after copying a page of an earlier epoch. The copy replaces the original
-// at all its directory indexes.
+// page returns the page at a directory index for modification. It replaces a page of an earlier epoch with a copy, at
+// all directory indexes of this page.
 func (t *Table) page(epoch uint64, at uint32) *page {
 	p := t.directory.get(at)
 	if p.epoch != epoch {

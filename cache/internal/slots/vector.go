@@ -55,7 +55,7 @@ func (v *Vector[E]) own(epoch uint64, slot uint32) *leaf[E] {
 	return l
 }
 
-// All calls the func each for every element in slot order until each returns false. It reports whether it visited all
+// All calls a func for every element in slot order until the func returns false. It reports whether it visited all
 // elements.
 func (v *Vector[E]) All(each func(slot uint32, element E) bool) bool {
 	return v.leaves.all(func(at uint32, l *leaf[E]) bool {
@@ -69,8 +69,8 @@ func (v *Vector[E]) All(each func(slot uint32, element E) bool) bool {
 	})
 }
 
-// Changed calls the func each for every slot that may differ between two states of a vector. The arguments "was" and
-// "is" report whether before and after exist. The cost of Changed is proportional to the number of writes between the
+// Changed calls a func for every slot that may differ between two states of a vector. The arguments "was" and "is"
+// report whether before and after are valid. The cost of Changed is proportional to the number of writes between the
 // two states.
 func Changed[E any](older, newer *Vector[E], each func(slot uint32, before, after E, was, is bool)) {
 	none := &leaf[E]{}
