@@ -291,7 +291,7 @@ func TestEmptyGroup(t *testing.T) {
 	})
 }
 
-// The streams must use the trace in ctx, although they outlive ctx.
+// The streams must use the trace of ctx, although their contexts are canceled later than ctx.
 func TestGroupKeepsContextValues(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var g Group

@@ -94,7 +94,7 @@ func TestBatchIsAtomic(t *testing.T) {
 			batch[j] = &book{isbn: strconv.Itoa((i%100)*10 + j)}
 		}
 		writer.Put(batch...)
-		runtime.Gosched() // WASM has only one thread, so the other goroutine needs a chance to run
+		runtime.Gosched() // lets the other goroutine run, because WASM has only one thread
 		select {
 		case <-done:
 			return

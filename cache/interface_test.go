@@ -11,7 +11,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// anyObject is an interface type. The tests use it as the object type of an informer.
+// anyObject is the object type of the informer in the test. The test checks that this may be an interface type.
 type anyObject interface {
 	lw.Keyed
 	String() string

@@ -63,6 +63,6 @@ func (l *liveObjects) addAndDelete(ctx context.Context) error {
 		case <-ctx.Done():
 			return ctx.Err()
 		}
-		runtime.Gosched() // WASM has only one thread, so other goroutines need a chance to run
+		runtime.Gosched() // lets other goroutines run, because WASM has only one thread
 	}
 }

@@ -24,7 +24,7 @@ func (l *podList) Read(p []byte) (int, error) {
 	if l.next == "" {
 		return 0, io.EOF
 	}
-	runtime.Gosched() // lets other goroutines run, like a network reader, because WASM has only one thread
+	runtime.Gosched() // lets other goroutines run, because WASM has only one thread
 	n := copy(p, l.next)
 	l.read += n
 	l.next = l.next[n:]

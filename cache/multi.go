@@ -70,7 +70,7 @@ func (m *MergedStore[T]) Run(ctx context.Context) error {
 		panic("cache: MergedStore.Run called before the previous Run returned")
 	}
 	defer m.running.Store(false)
-	if len(m.sources) == 0 { // an empty merged store is synced
+	if len(m.sources) == 0 { // without sources, the merged store is synced at once
 		m.markSynced()
 		<-ctx.Done()
 	}

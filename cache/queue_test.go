@@ -109,8 +109,8 @@ func TestBlockedInformerStops(t *testing.T) {
 	})
 }
 
-// A consumer starts when a change is queued and no consumer is running. It parks only if another consumer can be
-// started.
+// The queue must start a consumer when a change is queued and no consumer is running. When the queue is empty, the
+// consumer must end only if the queue can start another consumer.
 func TestQueueConsumer(t *testing.T) {
 	q := newQueue[*lw.Object](Coalesce, 0)
 	started := 0

@@ -26,7 +26,7 @@ func TestConcurrentReaders(t *testing.T) {
 			r := reader{T: t, store: reflector.Store(), lists: NewLister(reflector.Store()), seen: map[lw.Key]int{}}
 			for ctx.Err() == nil {
 				r.look()
-				runtime.Gosched() // WASM has only one thread and no preemption
+				runtime.Gosched() // lets the readers run, because WASM has only one thread and no preemption
 			}
 			<-reflector.Store().Synced()
 		})

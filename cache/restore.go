@@ -10,7 +10,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// savedState is a restored state that has not been applied yet.
+// savedState contains the objects that Restore has read. The next run replays them.
 type savedState[T any] struct {
 	version string
 	objects []T

@@ -15,7 +15,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/transport/ws"
 )
 
-// server caches the transport that works for a server. All streams of the server share it.
+// server remembers which transports work for a server. All streams of the server share it.
 type server struct {
 	preference *preference.Preference
 	sockets    *turns.Support

@@ -124,8 +124,8 @@ func (r *trial) follow(server http.RoundTripper) (informer cache.SharedIndexInfo
 	}
 }
 
-// converges waits until the store and the handler have the objects of the server. The time limit is the guarantee of
-// the engine.
+// converges waits until the store and the handler have the objects of the server. It fails the test if this takes
+// longer than the engine guarantees.
 func (r *trial) converges(server *servers.Running, informer cache.SharedIndexInformer) {
 	bound := 15 * time.Minute
 	if r.server.Restart {

@@ -39,8 +39,8 @@ func (r *recent) keep(of *decoded, value any) {
 	r.wait()
 }
 
-// wait starts a timer for drop, unless a timer is already running. The timer does not keep r in memory. Garbage
-// collections cannot replace the timer, because an idle program runs one only every two minutes.
+// wait starts a timer for drop, unless a timer is already running. The timer does not keep r in memory. It is necessary
+// because an idle program runs a garbage collection only every two minutes.
 func (r *recent) wait() {
 	if r.waiting {
 		return

@@ -124,7 +124,8 @@ func TestUnauthorized(t *testing.T) {
 	}
 }
 
-// A custom transport may return a 401 response without a body, or no response and no error.
+// A custom transport may return a 401 response without a body, or neither a response nor an error. Open must return an
+// error.
 func TestResponsesWithoutBody(t *testing.T) {
 	for _, answer := range []*http.Response{{StatusCode: http.StatusUnauthorized}, nil} {
 		sent := 0

@@ -77,7 +77,7 @@ func (l *limitedBuffer) Write(p []byte) (int, error) {
 
 // tailBuffer is a writer that forwards its input and stores the end of it.
 type tailBuffer struct {
-	writer io.Writer // may be nil
+	writer io.Writer // receives all input; may be nil
 	text   []byte
 }
 

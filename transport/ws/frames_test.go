@@ -20,8 +20,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// answering is an http.RoundTripper that accepts every upgrade. The response contains additional headers, and its body
-// is the connection in the field to.
+// answering is an http.RoundTripper that accepts every upgrade. The response contains additional headers. The field
+// "to" is the upgraded connection.
 type answering struct {
 	to     io.ReadWriteCloser
 	header http.Header

@@ -51,7 +51,7 @@ func (t *Transport) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, e
 		if _, rejected := errors.AsType[*jsx.Failure](err); !rejected {
 			return nil, err
 		}
-		probe, err := t.over.Open(ctx, turns.Brief(req)) // Firefox shows a response without data only when it ends
+		probe, err := t.over.Open(ctx, turns.Brief(req)) // Firefox reports a response only after its first byte or at its end
 		if err != nil {
 			return nil, err
 		}
