@@ -30,7 +30,7 @@ type runner interface {
 
 // groupRun represents one call of Group.Run.
 type groupRun struct {
-	done  chan struct{} // closed when the run starts to stop
+	done  chan struct{} // closed when the run begins to stop
 	cause error         // the reason for the stop
 }
 

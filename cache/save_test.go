@@ -66,7 +66,7 @@ func TestSaveWritesChunks(t *testing.T) {
 	require.NoError(t, Save(pieces{t, chunk}, store.Snapshot(), origin, (*lw.Object).Raw))
 }
 
-// The restored objects must have the same bytes and order for every size of the reads.
+// The restored objects must have the same bytes and order for every read size.
 func TestSaveAndRestore(t *testing.T) {
 	for name, words := range map[string][]string{
 		"nothing":         nil,

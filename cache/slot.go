@@ -7,8 +7,8 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// The methods that write a slot first call prepare of all indexes. prepare calls user code, which may panic, so these
-// methods change nothing before that call.
+// The methods that write a slot first call the method prepare of all indexes. prepare calls user code, which may panic,
+// so these methods change nothing before that call.
 
 // insertSlot stores a new object in a free slot. hash is the hash of its key.
 func (s *Store[T]) insertSlot(hash uint32, object T) (slot uint32) {

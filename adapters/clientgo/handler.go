@@ -71,7 +71,7 @@ func (i *informer) RemoveEventHandler(handle cache.ResourceEventHandlerRegistrat
 	return nil
 }
 
-// panicked handles a panic of a handler like client-go.
+// panicked passes the panic of a handler to the crash handler of client-go.
 func (i *informer) panicked(value any, _ []byte) {
 	ctx, _ := i.running()
 	defer utilruntime.HandleCrashWithContext(ctx)

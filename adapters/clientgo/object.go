@@ -28,7 +28,7 @@ type encoded interface {
 // Key returns the namespace and the name of the object.
 func (o *object) Key() lw.Key { return lw.KeyOf(o) }
 
-// decoded points to the decoded struct of an object.
+// decoded contains a weak pointer to the decoded struct of an object.
 type decoded struct {
 	first  weak.Pointer[byte] // points to the first byte of the struct, because the type of the struct is known only at run time
 	strong any                // the struct if it cannot be decoded again, otherwise nil

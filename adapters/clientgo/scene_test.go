@@ -144,8 +144,8 @@ func recordOutage(t *testing.T, server *lwtest.Server) *recorder {
 	return handler
 }
 
-// listStored requests a list while the store contains the object stored, which may be nil. It returns the last object
-// of the list.
+// listStored requests a list and returns its last object. The argument stored is the object that the store contains
+// during the list, or nil.
 func listStored(t *testing.T, source *client, stored *object) (listed *object) {
 	ctx := recall.With(t.Context(), any(source), func(_, _, _ []byte) (*object, bool) { return stored, stored != nil })
 	for o, err := range source.List(ctx, lw.ListOptions{}, &lw.ListMeta{}) {

@@ -91,8 +91,8 @@ var ownParameters = []string{
 	"timeoutSeconds", "watch",
 }
 
-// collection returns the collection of a recorded request. Its transport sends the same headers as the recorded
-// request.
+// collection returns the server, the path and the query of a recorded request. Requests of the returned transport have
+// the same headers as the recorded request.
 func (r *recording) collection() (*collection, error) {
 	target := *r.request.URL
 	server := url.URL{Scheme: target.Scheme, Host: target.Host}

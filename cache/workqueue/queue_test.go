@@ -126,8 +126,8 @@ func TestLimiterDelaysRetries(t *testing.T) {
 	})
 }
 
-// The longest delays must not overflow: a long delay of AddAfter, a limiter that does not allow any retry, and a key
-// with many failures.
+// Due times must not overflow. The test uses a long delay of AddAfter, a limiter that does not allow any retry, and a
+// key with many failures.
 func TestLongDelaysDoNotOverflow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := New[string](&Options{BaseDelay: time.Second, MaxDelay: math.MaxInt64, limiter: unlimited()})

@@ -24,7 +24,7 @@ func TestErrorResponses(t *testing.T) {
 	cases := map[string]struct {
 		code             int
 		retryAfter, body string
-		is               error // error value that the response must match, or nil
+		is               error // error that errors.Is must find, or nil
 		reason, message  string
 		wait             time.Duration
 	}{

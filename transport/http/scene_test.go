@@ -84,7 +84,7 @@ func (s *scene) serve(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// trusts configures new connections. The authority own issues the server certificate, and the authority clients
+// trusts configures new connections. The authority "own" issues the server certificate, and the authority "clients"
 // verifies client certificates.
 func (s *scene) trusts(t *testing.T, own, clients *certs.Authority) {
 	config := own.Config(t, "api.test", loopback)

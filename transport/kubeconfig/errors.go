@@ -69,7 +69,7 @@ func short(path string) string {
 type unknownError struct {
 	kind string   // "context", "cluster" or "user"
 	name string   // name that was not found
-	all  []string // names in the kubeconfig
+	all  []string // all names of this kind in the kubeconfig
 }
 
 func (e *unknownError) Error() string {

@@ -149,7 +149,7 @@ func redact(line string, secrets []string) string {
 		if strings.ContainsAny(run, "0123456789") {
 			return "…"
 		}
-		return run // keep it, because it is probably a path
+		return run // keeps the word, because it is probably a path
 	})
 }
 

@@ -47,7 +47,7 @@ type loader struct {
 	config *kubeflags.Config
 
 	server        *entry  // entry of the cluster, or nil
-	clusterFields *fields // fields of the cluster
+	clusterFields *fields // fields of the cluster entry
 }
 
 // context selects the context, the cluster, the user and the namespace, and stores their names in the configuration.

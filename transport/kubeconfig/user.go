@@ -94,7 +94,7 @@ func (l *loader) certificate(fields *fields) {
 	if _, err := tls.X509KeyPair(cert.text, key.text); err != nil {
 		fields.failField(cert.name, fields.members[cert.name], err) // the error quotes only the types of PEM blocks
 	}
-	if len(http.CertData) > 0 || len(http.KeyData) > 0 { // the transport requires inline data for both or files for both
+	if len(http.CertData) > 0 || len(http.KeyData) > 0 { // the certificate and the key must both be inline data or both be files
 		http.CertFile, http.KeyFile, http.CertData, http.KeyData = "", "", cert.text, key.text
 	}
 }

@@ -66,7 +66,7 @@ func (s *scriptedConn) Read(p []byte) (int, error) {
 func (s *scriptedConn) Write(p []byte) (int, error) { s.written += len(p); return len(p), nil }
 func (s *scriptedConn) Close() error                { return nil }
 
-// frame encodes an unmasked WebSocket frame. first is its first byte.
+// frame encodes an unmasked WebSocket frame. The argument "first" is its first byte.
 func frame(first byte, payload string) string {
 	header := []byte{first, byte(len(payload))}
 	if len(payload) > 125 {
