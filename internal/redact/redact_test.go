@@ -68,7 +68,6 @@ func TestRedactsShortSecretsOnlyAsWords(t *testing.T) {
 	require.Equal(t, "", secrets.Text(""))
 }
 
-// One of the tokens is a prefix of the other token.
 func TestLongestSecretWins(t *testing.T) {
 	for _, secrets := range []redact.Secrets{{token, token + "9999"}, {token + "9999", token}} {
 		require.Equal(t, "[…] […]", secrets.Text("["+token+"9999] ["+token+"]"))

@@ -114,7 +114,7 @@ func TestLibraryDoesNotLeakSecrets(t *testing.T) {
 	}
 }
 
-// follow runs a reflector until it is live or fails, and saves its state.
+// follow runs a reflector until its cache is synced or it fails, and saves the cache to a file.
 func follow(t *testing.T, s *recorder, server, over string, opts *lwhttp.Options) {
 	http, err := lwhttp.New(server, opts)
 	require.NoError(t, err)

@@ -61,7 +61,7 @@ func (c command) goesOn() bool {
 // severalCollections matches commands that watch two collections.
 var severalCollections = regexp.MustCompile(`\bpods[ ,]deploy\b`)
 
-// watches returns how many watches the command keeps open after it has sent all of its requests.
+// watches returns the number of watches that the command keeps open.
 func (c command) watches() int {
 	if severalCollections.MatchString(c.text) {
 		return 2

@@ -28,7 +28,8 @@ import (
 
 const troubleshooting = root + "/docs/troubleshooting.md"
 
-// messages returns all string literals of the Go code, all lines of the JavaScript, and the messages of sample errors.
+// messages returns all string literals of the Go code, all lines of the JavaScript code, and the messages of sample
+// errors.
 func messages(t *testing.T) (all []string) {
 	t.Helper()
 	for _, err := range produced(t) {

@@ -19,8 +19,8 @@ import (
 	"strings"
 )
 
-// Module is the Go module against which blocks are compiled. A block "go" belongs to the main module, and a block "go
-// e2e/clients" to the module e2e/clients.
+// Module is the Go module against which blocks are compiled. A block marked "go" belongs to the main module. A block
+// marked "go e2e/clients" belongs to the module e2e/clients.
 type Module struct {
 	Folder string            // relative to the repository's root; "" for the main module
 	Names  map[string]string // import paths of packages that fragments may use without an import, by package name
