@@ -95,7 +95,7 @@ func (c *Compiler) Find(span string) (is bool, err error) {
 	return true, nil
 }
 
-// Row is a row of a table.
+// Row is a row of a Markdown table.
 type Row struct {
 	Header, Cells []string // have the same length
 	Text          string
@@ -119,7 +119,7 @@ func Tables(text string) (rows []Row) {
 	return rows
 }
 
-// Column returns all spans in the columns with the given name in a document's tables.
+// Column returns the inline code in all table columns with the given name in a document.
 func Column(root, document, name string) (spans []string, err error) {
 	text, err := os.ReadFile(filepath.Join(root, document))
 	for _, row := range Tables(string(text)) {

@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// known lists programs that the tests do not run, because they are slow or not part of this repository. For make and
-// go, a function checks that the arguments exist.
+// known lists programs that the tests do not run, because they are slow or not part of this repository. The functions
+// for make and go check that the named targets and packages exist.
 var known = map[string]func(folder string, words []string) error{
 	"make":    makes,
 	"go":      goes,
@@ -32,7 +32,7 @@ func exists(folder, text string) (isKnown bool, err error) {
 	text, _, _ = strings.Cut(text, " #")
 	for part := range strings.SplitSeq(text, "&&") {
 		words := strings.Fields(part)
-		for len(words) > 0 && strings.Contains(words[0], "=") { // an environment variable
+		for len(words) > 0 && strings.Contains(words[0], "=") { // skip settings of environment variables
 			words = words[1:]
 		}
 		if len(words) == 2 && words[0] == "cd" {
@@ -104,7 +104,7 @@ func goes(folder string, words []string) error {
 	return nil
 }
 
-// kinds maps each go test flag to the functions that it selects.
+// kinds maps each go test flag to the prefixes of the functions that it selects.
 var kinds = map[string]string{"-run": "Test|Fuzz|Example", "-bench": "Benchmark", "-fuzz": "Fuzz"}
 
 // hasTest reports whether a package has a test whose name matches the regular expression.
@@ -131,7 +131,7 @@ func TestInlineCommandsExist(t *testing.T) {
 	files, err := Files(root)
 	require.NoError(t, err)
 	for _, file := range files {
-		if filepath.Base(file) == "CHANGELOG.md" { // may mention commands that no longer exist
+		if filepath.Base(file) == "CHANGELOG.md" { // the changelog may mention commands that no longer exist
 			continue
 		}
 		for _, match := range span.FindAllStringSubmatch(prose(t, file), -1) {

@@ -57,7 +57,7 @@ type Heap struct {
 // NewHeap returns a Heap that measures growth from now on.
 func NewHeap() *Heap { return &Heap{before: Held()} }
 
-// Look measures the size of the live heap.
+// Look measures the size of the live heap and keeps the largest value.
 func (h *Heap) Look() {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -25,7 +25,7 @@ const resultTimeout = time.Minute
 func start(ts *testscript.TestScript, _ bool, args []string) {
 	name := args[0]
 	program := "lwcat"
-	for _, folder := range filepath.SplitList(ts.Getenv("PATH")) { // the PATH of the script, not of the test
+	for _, folder := range filepath.SplitList(ts.Getenv("PATH")) { // search the PATH of the script instead of the PATH of the test
 		if path := filepath.Join(folder, "lwcat"); isFile(path) {
 			program = path
 			break

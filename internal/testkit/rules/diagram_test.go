@@ -69,7 +69,8 @@ func owner(path string) string {
 	return path
 }
 
-// directImports returns the imports of a package without the packages that its other imports also import.
+// directImports returns the imports of a package. It omits the packages that another import of the package also
+// imports.
 func directImports(imports map[string][]string, name string) []string {
 	var direct []string
 	for _, other := range imports[name] {

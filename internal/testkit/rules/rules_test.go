@@ -144,7 +144,7 @@ func goList(t *testing.T, env []string, args ...string) []string {
 }
 
 // packages returns the packages that have files for the platform. Some of these packages do not compile there, because
-// they import packages without files for the platform.
+// they import packages that have no files for the platform.
 func packages(t *testing.T, platform []string) []string {
 	t.Helper()
 	return goList(t, platform, "-e", "-f", "{{if .GoFiles}}{{.ImportPath}}{{end}}", "./...")
@@ -240,7 +240,7 @@ func TestOtherModulesImportNeitherTestkitNorTools(t *testing.T) {
 	}
 }
 
-// Only programs that need a dependency should pay for its size. json-iterator is unmaintained and has bugs, for which
+// Only programs that need a dependency should contain its code. json-iterator is unmaintained and has bugs, for which
 // lw/codec has workarounds.
 func TestOnlySomePackagesImportDependencies(t *testing.T) {
 	only := map[string][]string{

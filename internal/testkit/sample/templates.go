@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// details holds the fields that differ between Pod templates and between the Pods of a template in a real cluster.
+// details holds the fields that differ between Pods or between Pod templates.
 type details struct {
 	checksum, note, owner, digest, args, env, resources, probe string // different for each template
 	created, started, ready, host, container                   string // different for each Pod

@@ -46,7 +46,7 @@ func Run(t *testing.T, c *Cluster) {
 				}
 				t.Run(s.name, func(t *testing.T) {
 					if !s.alone {
-						t.Parallel() // starts after the scenarios that run alone
+						t.Parallel() // starts after the scenarios that stop the server
 					}
 					r := &run{T: t, Cluster: c, ctx: t.Context(), mode: m, alone: s.alone}
 					r.ns = r.namespace()
@@ -60,9 +60,9 @@ func Run(t *testing.T, c *Cluster) {
 var table = []struct {
 	name  string
 	run   func(*run)
-	pages bool // tests pages, which streaming lists do not have
-	alone bool // stops the server, or follows all namespaces
-	json  bool // needs JSON
+	pages bool // needs paginated lists, so it skips modes with streaming lists
+	alone bool // must not run in parallel, because it stops the server or follows all namespaces
+	json  bool // runs only in modes without protobuf
 }{
 	{"ThousandRandomWrites", thousandRandomWrites, false, false, false},
 	{"PagedList", pagedList, true, false, false},
@@ -125,7 +125,7 @@ func pagedList(r *run) {
 	require.Equal(r, 1, f.syncs)
 }
 
-// watchEndsByTimeout checks that the reflector resumes without a list each time the server ends the watch.
+// watchEndsByTimeout checks that the reflector resumes without a list after each watch that the server ends.
 func watchEndsByTimeout(r *run) {
 	f := r.follow(ConfigMaps(r.ns), r.AdminToken, nil, func(q query) {
 		if q.Has("watch") {
@@ -183,7 +183,7 @@ func resourceVersionExpiresWhileDisconnected(r *run) {
 	r.create(50, "cm-")
 	f := r.follow(ConfigMaps(r.ns), r.AdminToken, nil, nil)
 	f.equal(r.configMaps())
-	r.create(5, "by-watch-") // The relist must also know the objects that only the watch delivered.
+	r.create(5, "by-watch-") // objects that the follower received only through the watch
 	f.equal(r.configMaps())
 	before := len(f.changes)
 	f.cut()

@@ -135,7 +135,7 @@ func (c *call) sleep(d time.Duration) {
 // stop ends the response cleanly and exits the goroutine.
 func (c *call) stop() { runtime.Goexit() }
 
-// never is a handler that sends no response. It returns when the client cancels the request.
+// never sends no response. It returns when the client cancels the request.
 func (c *call) never() {
 	<-c.ctx.Done()
 	runtime.Goexit()

@@ -24,7 +24,7 @@ type Server struct {
 	server server
 }
 
-// All returns all servers except those that write bytes to a connection.
+// All returns all servers except the servers that write raw bytes to a connection.
 func All() []Server {
 	var all []Server
 	for _, s := range slices.Concat(correctServers(), wrongWatches(), shortWatches(), hostileErrorResponses(), wrongLists(), malformedLists(), wrongStreamingLists(), unusualServers()) {

@@ -149,7 +149,7 @@ func (x *exchange) document() string {
 	return document(x.m.version(at), "", (&call{memory: x.m}).items(at))
 }
 
-// news makes a change and returns its event.
+// news changes a random object and returns the watch event of the change.
 func (x *exchange) news() string {
 	x.m.step()
 	changes, now, _ := x.m.since(0)

@@ -101,7 +101,7 @@ func (w *world) pause() time.Duration {
 	return time.Duration(1+w.random.IntN(9000)) * time.Millisecond
 }
 
-// remove deletes the object with the first name.
+// remove deletes the object whose name sorts first.
 func (w *world) remove() {
 	w.stepping.Lock()
 	defer w.stepping.Unlock()
@@ -120,7 +120,7 @@ func (w *world) names(revision int) []string {
 	return names
 }
 
-// state returns the objects at a resourceVersion and whether the collection ever had that resourceVersion.
+// state returns the objects at a resourceVersion. It returns false if the collection never had that resourceVersion.
 func (w *world) state(resourceVersion string) (map[string]int, bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
