@@ -36,8 +36,8 @@ func (c *checker) changes(e lw.Event[*lw.Object], changes []cache.Change[*lw.Obj
 	}
 }
 
-// compare compares the store with the state that results from the changes. Outside of lists, it also compares the store
-// with the server's state at the claimed revision.
+// compare compares the store with the objects that result from the reported changes. Outside of lists, it also compares
+// the store with the server's state at the claimed revision.
 func (c *checker) compare() {
 	held := c.subject.Held()
 	if len(held) != len(c.fold) {

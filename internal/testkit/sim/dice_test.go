@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// dice is a seed's source of random numbers.
+// dice generates the random numbers of a simulation.
 type dice struct{ *rand.Rand }
 
 func newDice(seed, stream uint64) *dice { return &dice{rand.New(rand.NewPCG(seed, stream))} }
