@@ -29,7 +29,7 @@ type expiring struct {
 
 var errExpired = errors.New("the watch has expired")
 
-// Unwrap lets http.ResponseController find Flush.
+// Unwrap returns the wrapped ResponseWriter, so that http.ResponseController can flush it.
 func (e *expiring) Unwrap() http.ResponseWriter { return e.ResponseWriter }
 
 func (e *expiring) Write(event []byte) (int, error) {
