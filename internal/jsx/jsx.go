@@ -39,7 +39,7 @@ func closeStream(id int32)
 
 // These constants are the negative results of the functions read and state.
 const (
-	pending = -1 // no result yet; the host will call wake
+	pending = -1 // no result yet; JavaScript will call wake
 	failed  = -2
 	tooMuch = -3 // the message or the buffered messages exceed the limit
 	lost    = -4 // the connection opened, but the browser lost its messages
@@ -57,7 +57,7 @@ var ErrLimit = errors.New("jsx: WebSocket data exceeds the limit")
 // ErrLost means that a WebSocket opened and closed, but the browser did not deliver its messages.
 var ErrLost = errors.New("jsx: the browser lost the WebSocket messages")
 
-// Failure is the host's error message for a request or stream.
+// Failure is an error with the JavaScript host's message about a request or stream.
 type Failure struct{ Text string }
 
 func (f *Failure) Error() string { return f.Text }
@@ -73,7 +73,7 @@ var (
 	streams = map[int32]*Stream{}
 )
 
-// wake unblocks the goroutine that waits for the stream with this ID. The host calls it.
+// wake unblocks the goroutine that waits for the stream with this ID. JavaScript calls it.
 //
 //go:wasmexport listwatch_wake
 func wake(id int32) {
@@ -101,8 +101,8 @@ func NewStream(url string) *Stream {
 // Add adds a header to the request. If the name is empty, it adds a WebSocket subprotocol.
 func (s *Stream) Add(name, value string) { add(s.id, name, value) }
 
-// Fetch sends a request and returns the status of the response. The parameter credentials sets the option of the same
-// name of the browser's fetch function. An empty string omits the option.
+// Fetch sends a request and returns the status of the response. The parameter credentials sets the "credentials" option
+// of the browser's fetch function. An empty string omits the option.
 func (s *Stream) Fetch(ctx context.Context, credentials string) (status int, err error) {
 	fetch(s.id, credentials)
 	return s.opened(ctx)

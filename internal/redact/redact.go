@@ -9,8 +9,8 @@ type Secrets []string
 // mark replaces a secret.
 const mark = "…"
 
-// whole is the minimum length in bytes of a prefix that is redacted like the secret, because a peer may truncate it. A
-// shorter secret is redacted only as a separate word, because it may be part of ordinary words.
+// whole is the minimum length in bytes of a prefix that is redacted like the whole secret, because a peer may truncate
+// the secret. A shorter secret is redacted only as a separate word, because it may be part of ordinary words.
 const whole = 8
 
 // Text returns text without the secrets. It finds them in plain text, in base64, and with URL, JSON or HTML escapes.

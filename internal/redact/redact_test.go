@@ -17,7 +17,7 @@ import (
 
 const token = "eyJhbGciOi.C4+ary/tok~n-0123456789_abcdef=="
 
-// escapeAll returns a token in which every byte is escaped with format.
+// escapeAll returns the token with every byte escaped by the given format.
 func escapeAll(format string) string {
 	var text strings.Builder
 	for _, c := range []byte(token) {

@@ -56,7 +56,7 @@ type Log[V any] struct {
 }
 
 type collection[V any] struct {
-	keys    []string // the sorted keys of live
+	keys    []string // keys of the map live, sorted
 	live    map[string]Entry[V]
 	events  []Event[V] // in ascending order of revisions
 	dropped int64      // revision of the latest compacted event
@@ -100,7 +100,8 @@ func (l *Log[V]) Update(name, key string, expect int64, value V) (Entry[V], erro
 	return l.write(c, Event[V]{Type: Updated, Entry: Entry[V]{Key: key, Value: value}, Prev: prev}), nil
 }
 
-// Delete removes a key. Its event holds the final value last. Delete returns the same errors as [Log.Update].
+// Delete removes a key. The parameter last is the final value that its event holds. Delete returns the same errors as
+// [Log.Update].
 func (l *Log[V]) Delete(name, key string, expect int64, last V) (Entry[V], error) {
 	c := l.collection(name)
 	prev, err := c.expect(key, expect)
@@ -132,7 +133,7 @@ func (l *Log[V]) At(name, prefix string, revision int64) ([]Entry[V], error) {
 		}
 	}
 	if len(before) == 0 {
-		return entries, nil // entries is already sorted
+		return entries, nil // the entries are already sorted
 	}
 	for _, event := range before {
 		if event.Type != Created {

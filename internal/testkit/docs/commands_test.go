@@ -9,13 +9,13 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// command is a command of a console block, with the output that the document shows for it.
+// command is a command in a console block of a document, with the output that the document shows.
 type command struct {
 	at           string
 	text         string
 	above, below string // the shown output before and after "^C"
 	interrupted  bool   // the output contains "^C"
-	statusAsked  bool   // the next command prints the exit status
+	statusAsked  bool   // the next command is "echo $?"
 	like         bool   // the block is marked "like"; see the method pattern
 }
 

@@ -68,7 +68,7 @@ func literals(t *testing.T, path string) (all []string) {
 	return all
 }
 
-// produced returns sample errors whose messages the code composes from several strings.
+// produced returns sample errors whose messages consist of several string literals.
 func produced(t *testing.T) []error {
 	t.Helper()
 	status := func(code int, reason, message string) error {

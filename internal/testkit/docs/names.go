@@ -13,7 +13,7 @@ import (
 
 const module = "github.com/seed-6d2a410a/listwatch/"
 
-// Names returns the packages that fragments may use without an import, by package name.
+// Names returns the packages that code fragments may use without an import, by package name.
 func Names() map[string]string {
 	return map[string]string{
 		"lw":         module + "lw",
@@ -44,7 +44,7 @@ func Names() map[string]string {
 	}
 }
 
-// Given returns the variables that fragments may use without a declaration, with their types.
+// Given returns the variables that code fragments may use without a declaration, with their types.
 func Given() map[string]string {
 	return map[string]string{
 		"ctx":         "context.Context",
@@ -57,7 +57,7 @@ func Given() map[string]string {
 		"queue":       "*workqueue.Queue[lw.Key]",
 		"server":      "*lwtest.Server",
 		"pod":         "*lw.Object",
-		"created":     "*lw.Object", // an object that a write returned
+		"created":     "*lw.Object", // the object that a write returned
 		"isScheduled": "func(*lw.Object) bool",
 		"wantsNode":   "func(*lw.Object) bool",
 		"reconcile":   "func(context.Context, lw.Key) error",

@@ -81,7 +81,7 @@ func (s *scene) play(b Block) error {
 		}
 		if isKnown, err := exists(path.Dir(b.File), c.text); isKnown {
 			if err != nil || strings.Contains(c.text, "go run ") {
-				return err // Later commands of the block need this program.
+				return err // skip the rest of the block, which may need this program
 			}
 			continue
 		}
@@ -198,7 +198,7 @@ func live(t *testing.T, server *lwtest.Server) {
 			case <-ctx.Done():
 				return
 			case <-tick.C:
-				_, _ = server.Put("pods", fmt.Sprintf(pod, state)) // If a command writes at the same time, its write wins.
+				_, _ = server.Put("pods", fmt.Sprintf(pod, state)) // if a command of the document writes at the same time, its write wins
 			}
 		}
 	}()

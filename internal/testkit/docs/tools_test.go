@@ -23,7 +23,7 @@ var known = map[string]func(folder string, words []string) error{
 	"sudo":    nil,
 }
 
-// exists reports whether all programs of a command are known, and checks their arguments. Commands run in the
+// exists reports whether all programs of a command line are in known, and checks their arguments. Commands run in the
 // repository's root, or in the document's folder if that folder is a module.
 func exists(folder, text string) (isKnown bool, err error) {
 	if _, err := os.Stat(filepath.Join(root, folder, "go.mod")); err != nil {
@@ -58,7 +58,7 @@ func exists(folder, text string) (isKnown bool, err error) {
 	return true, nil
 }
 
-// makes returns an error if the Makefile lacks a target or a variable of the command.
+// makes checks a make command. It returns an error if the Makefile lacks a target or a variable of the command.
 func makes(folder string, words []string) error {
 	text, err := os.ReadFile(filepath.Join(root, folder, "Makefile"))
 	if err != nil {
@@ -76,7 +76,8 @@ func makes(folder string, words []string) error {
 	return nil
 }
 
-// goes returns an error if a package of the command does not exist. For go test, it also checks that the tests exist.
+// goes checks a go command. It returns an error if a package does not exist, or if go test names a test that does not
+// exist.
 func goes(folder string, words []string) error {
 	var packages []string
 	for _, word := range words {
@@ -109,7 +110,7 @@ var kinds = map[string]string{"-run": "Test|Fuzz|Example", "-bench": "Benchmark"
 
 // hasTest reports whether a package has a test whose name matches the regular expression.
 func hasTest(pkg, kind, name string) bool {
-	name, _, _ = strings.Cut(name, "/") // Subtests cannot be found in the source code.
+	name, _, _ = strings.Cut(name, "/") // subtests cannot be found in the source code
 	files, _ := filepath.Glob(filepath.Join(root, pkg, "*_test.go"))
 	for _, file := range files {
 		text, err := os.ReadFile(file)

@@ -69,8 +69,7 @@ func owner(path string) string {
 	return path
 }
 
-// directImports returns the imports of a package. It omits the packages that another import of the package also
-// imports.
+// directImports returns the imports of a package, except those that another of its imports also has.
 func directImports(imports map[string][]string, name string) []string {
 	var direct []string
 	for _, other := range imports[name] {

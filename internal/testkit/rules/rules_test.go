@@ -150,10 +150,11 @@ func packages(t *testing.T, platform []string) []string {
 	return goList(t, platform, "-e", "-f", "{{if .GoFiles}}{{.ImportPath}}{{end}}", "./...")
 }
 
-// nativeLogger is the only file of a light package that may import a heavy package, log/slog. Browsers do not compile it.
+// nativeLogger is the only file of a small package that may import log/slog, which is large. Browsers do not compile
+// this file.
 const nativeLogger = "lw/logger_native.go"
 
-// withoutNativeLogger returns a go list flag that hides the imports of nativeLogger.
+// withoutNativeLogger returns a flag with which go list ignores the imports of nativeLogger.
 func withoutNativeLogger(t *testing.T) string {
 	t.Helper()
 	file, err := filepath.Abs(filepath.Join(root, nativeLogger))
@@ -250,7 +251,7 @@ func TestOnlySomePackagesImportDependencies(t *testing.T) {
 		"go.yaml.in/yaml/":               {"transport/kubeconfig", "cmd/lwcat/internal/output"},
 		"github.com/gorilla/websocket":   {"lw/lwtest", "transport/ws", "internal/testkit/wire"},
 		"go.uber.org/goleak":             {"internal/testkit/leak"},
-		"text/template":                  {}, // text/template adds 1.3 MB to lwcat, because the linker then keeps every exported method.
+		"text/template":                  {}, // text/template adds 1.3 MB to lwcat, because it makes the linker keep every exported method
 	}
 	for _, path := range goList(t, nil, "./...") {
 		for _, imported := range goList(t, nil, "-f", `{{join .Imports " "}}`, path) {

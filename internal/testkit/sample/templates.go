@@ -101,7 +101,7 @@ func (g generator) upper() string {
 	return string(b)
 }
 
-// value returns a random setting: an address, a duration, a number, a key or a name.
+// value returns a random value of a setting: an address, a duration, a number, a key or a name.
 func (g generator) value() string {
 	switch g.IntN(5) {
 	case 0:

@@ -38,7 +38,7 @@ type Cluster struct {
 	namespaces atomic.Int32
 }
 
-// ConfigMaps returns the built-in resource that the scenarios write to. Widgets returns the custom resource.
+// ConfigMaps returns the built-in resource that the scenarios use. Widgets returns the custom resource.
 func ConfigMaps(namespace string) lw.Resource {
 	return lw.Resource{Version: "v1", Plural: "configmaps", Namespace: namespace}
 }
@@ -47,7 +47,7 @@ func Widgets(namespace string) lw.Resource {
 	return lw.Resource{Group: "lw.example.com", Version: "v1", Plural: "widgets", Namespace: namespace}
 }
 
-// deadline limits every wait. A working client needs far less time.
+// deadline limits the time of every wait. A working client needs far less time.
 const deadline = 90 * time.Second
 
 // run holds the test, the server and the settings of a running scenario.

@@ -141,7 +141,7 @@ func (b *linkBody) Close() error {
 	return b.ReadCloser.Close()
 }
 
-// cut drops all open responses and fails new requests until mend is called.
+// cut drops all open responses. New requests fail until mend is called.
 func (l *link) cut() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -156,7 +156,7 @@ func (l *link) mend() {
 	l.open, l.cancel = context.WithCancelCause(context.Background())
 }
 
-// requests returns the number of requests whose query parameter name equals value.
+// requests returns the number of requests with the given value of a query parameter.
 func (l *link) requests(name, value string) (n int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

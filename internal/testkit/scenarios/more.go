@@ -22,7 +22,7 @@ func rejected(r *run, resource lw.Resource, token string, code int, target error
 	<-stopping.done
 	require.Len(r, stopping.breaks, 1)
 	require.True(r, stopping.breaks[0].Final)
-	status, ok := errors.AsType[*lw.StatusError](stopping.breaks[0].Err) // A failed WebSocket handshake wraps the status.
+	status, ok := errors.AsType[*lw.StatusError](stopping.breaks[0].Err) // the error of a failed WebSocket handshake wraps the status
 	require.True(r, ok)
 	require.Equal(r, code, status.Code)
 	require.NotEmpty(r, status.Message)

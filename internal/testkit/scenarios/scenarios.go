@@ -15,7 +15,7 @@ import (
 
 type query = url.Values
 
-// mode selects how a scenario's requests reach the server.
+// mode selects how the requests of a scenario reach the server.
 type mode struct {
 	name      string
 	streaming bool // use streaming lists
@@ -141,7 +141,8 @@ func watchEndsByTimeout(r *run) {
 	require.Equal(r, 1, f.syncs)
 }
 
-// connectionBreaks checks that a watch delivers the changes made during a disconnect, without a list.
+// connectionBreaks checks that the next watch delivers the changes that happened while the client was disconnected. No
+// list is needed.
 func connectionBreaks(r *run) {
 	r.create(20, "cm-")
 	f := r.follow(ConfigMaps(r.ns), r.AdminToken, nil, nil)
@@ -204,8 +205,8 @@ func resourceVersionExpiresWhileDisconnected(r *run) {
 	}
 }
 
-// continueTokenExpires checks that the reflector relists without pages if the continue token expires between two
-// pages.
+// continueTokenExpires checks that the reflector relists with a single request if the continue token expires between
+// two pages.
 func continueTokenExpires(r *run) {
 	r.create(40, "cm-")
 	between, proceed := make(chan bool), make(chan bool)

@@ -14,7 +14,7 @@ const (
 // one request.
 type budget struct {
 	excess time.Duration // largest total cost of the requests in any time window, minus the length of that window
-	tokens time.Duration // balance of a token bucket that pays for the same requests
+	tokens time.Duration // seconds left in a token bucket from which requests take one second each
 	at     time.Time
 	lists  []time.Time // start times of the lists that returned 200
 	wakes  []time.Time
@@ -24,7 +24,7 @@ type budget struct {
 func newBudget() *budget { return &budget{tokens: burst * time.Second, at: time.Now()} }
 
 func (b *budget) pass(now time.Time) {
-	passed := max(0, now.Sub(b.at)) // The start time may be in the past, because pages are charged after they arrive.
+	passed := max(0, now.Sub(b.at)) // the time of a page may be in the past, because pages are charged after they arrive
 	b.excess, b.tokens, b.at = max(0, b.excess-passed), min(burst*time.Second, b.tokens+passed), b.at.Add(passed)
 }
 
@@ -49,7 +49,7 @@ func (b *budget) wait(now time.Time) time.Duration {
 	return max(0, 2*time.Second-b.tokens)
 }
 
-// page records the keys of a page of a list. It reports whether any of them is new in the list.
+// page records the object keys of a page. It reports whether any key is new in the list.
 func (b *budget) page(keys []string, first bool) (news bool) {
 	if first || b.seen == nil {
 		b.seen = map[string]bool{}

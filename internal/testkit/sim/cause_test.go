@@ -9,7 +9,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// rejection is an error response or an ERROR event, exactly as the server sent it.
+// rejection is an error response or an ERROR event, as the server sent it.
 type rejection struct {
 	code   int
 	header string // value of the Retry-After header
@@ -19,7 +19,7 @@ type rejection struct {
 
 func (r *rejection) Error() string { return strconv.Itoa(r.code) + " " + r.body }
 
-// statusError returns the error that a transport returns for the response.
+// statusError returns the error with which a transport reports the response.
 func (r *rejection) statusError() error {
 	return lw.ReadStatusError(r.code, r.header, strings.NewReader(r.body))
 }
@@ -28,7 +28,7 @@ func (r *rejection) tooLarge() bool {
 	return r != nil && strings.Contains(r.body, "ResourceVersionTooLarge")
 }
 
-// final reports whether Options.StopOn ends the stream after this rejection.
+// final reports whether the stream must end after this rejection, because Options.StopOn returns true.
 func (r *rejection) final() bool {
 	return r != nil && (r.code == 401 || r.code == 403 || r.code == 404)
 }
@@ -40,9 +40,9 @@ const (
 	byEngine  cause = iota // the engine closed an unfinished response
 	rejected               // the server sent an error; see conn.rejection
 	connected              // the connection failed, or a proxy responded
-	silent                 // the engine timed out while it waited for a response or its next bytes
+	silent                 // the engine canceled the request because it received no bytes for too long
 	cleanEnd               // the server closed the response after a complete event or list
-	garbled                // the response contains an invalid byte
+	garbled                // the response contains a byte that is not valid JSON
 )
 
 var causeNames = [...]string{"closed by the engine", "rejected", "connection fault", "idle", "clean end", "garbled"}
@@ -104,7 +104,7 @@ func (c *conn) event(line string) {
 	c.highest = max(c.highest, version)
 }
 
-// older reports whether the response was a complete list with a resourceVersion lower than the claimed resourceVersion.
+// older reports whether the response was a complete list with a resourceVersion lower than the stream already had.
 func (c *conn) older(claimed int64) bool {
 	return !c.watch && c.token == "" && c.cause == cleanEnd && !c.foreign && c.revision < claimed
 }
@@ -122,7 +122,7 @@ func (c *conn) atEnd() {
 	}
 }
 
-// numberAfter returns the number after the last occurrence of prefix, or -1.
+// numberAfter returns the number after the last occurrence of prefix in text, or -1.
 func numberAfter(text, prefix string) int64 {
 	i := strings.LastIndex(text, prefix)
 	if i < 0 {

@@ -17,22 +17,22 @@ type checker struct {
 	subject Subject
 	ctx     context.Context
 
-	fold    map[lw.Key]*lw.Object // the objects after all reported changes
+	fold    map[lw.Key]*lw.Object // the objects that result from all reported changes
 	claim   claim                 // the revision of the server's data that the store should equal
-	pledge  claim                 // becomes the claim when the current list completes
+	pledge  claim                 // the value of claim after the current list completes
 	unread  claim                 // a revision that the engine may have read before a backup was restored, but has not reported
 	fresh   bool                  // the stream has not completed its first list
 	first   bool                  // the stream has not sent a request yet
 	saved   bool                  // the next stream starts with a saved copy of the claimed state
 	doubt   bool                  // resourceVersions decreased and no list has completed since
 	resumed int                   // number of streams that started with a watch
-	listing bool                  // between ListStarted and Synced
-	live    bool                  // between WatchStarted and Interrupted
+	listing bool                  // the latest event was in a list: after ListStarted and before Synced
+	live    bool                  // WatchStarted was reported, and Interrupted has not been reported since
 	broken  *lw.Interruption      // the latest interruption; nil after the next request
 	stopsOn bool                  // Options.StopOn ends the stream at 401, 403 and 404
 	oracle  *oracle
 	budget  *budget
-	woken   atomic.Int64 // when Options.Wake last ended a delay, in nanoseconds since the start
+	woken   atomic.Int64 // time at which Options.Wake last ended a delay, in nanoseconds since the start
 	deaf    atomic.Bool  // the engine ignored Options.Wake during a delay
 
 	previous  *conn  // the previous request
@@ -45,20 +45,20 @@ type checker struct {
 	jumpedAt  time.Time
 	setBack   bool // the wall clock was set back during this request, so its idle time is unknown
 
-	requested time.Time // when the delay of the next request started
+	requested time.Time // time at which the delay before the next request started
 	word      time.Time // time at which the engine last received bytes, or the caller last returned control to it
 	limit     time.Duration
 	restores  int       // number of restored backups that reset the revision counter
-	fair      time.Time // when the faults stopped
-	settled   time.Time // when the store first equaled the server after the faults stopped
-	probes    int       // number of writes after convergence; each must arrive within probeBound
+	fair      time.Time // time at which the faults stopped
+	settled   time.Time // time at which the store first equaled the server after the faults stopped
+	probes    int       // number of writes to check after convergence; each must arrive within probeBound
 	probed    time.Time
 }
 
 const (
-	lookSlack = 10500 * time.Millisecond // maximum delay of a watchdog check
+	lookSlack = 10500 * time.Millisecond // maximum time between two checks of the engine's watchdog
 	timeout   = 90 * time.Second
-	idleLimit = 150 * time.Second // maximum idle time of a watch, including the watchdog's delay
+	idleLimit = 150 * time.Second // maximum time without data after which the engine must end a watch
 )
 
 // event checks an event of the stream and the resulting changes.
@@ -129,7 +129,7 @@ func (c *checker) synced(e lw.Event[*lw.Object]) {
 	c.fresh = false
 }
 
-// replayed checks the Synced event that completes a restored state.
+// replayed checks the Synced event after the engine has reported a saved state.
 func (c *checker) replayed(e lw.Event[*lw.Object]) {
 	if c.saved = false; !c.first || number(e.ResourceVersion) != c.claim.revision {
 		c.fail("restores the saved state", "restored resourceVersion %s; saved was %d", e.ResourceVersion, c.claim.revision)
@@ -167,7 +167,7 @@ func (c *checker) interrupted(e lw.Event[*lw.Object]) {
 	}
 }
 
-// wakeLater wakes the engine during one in ten delays.
+// wakeLater uses Options.Wake during one in ten delays.
 func (c *checker) wakeLater(delay time.Duration) {
 	if c.wake == nil || delay < time.Millisecond || !c.oneIn(10) {
 		return
@@ -241,7 +241,8 @@ func (c *checker) bookmarked(e lw.Event[*lw.Object]) {
 	}
 }
 
-// describe adds an event to the trace. It sorts the changes, because a relist deletes objects in no particular order.
+// describe adds an event and its changes to the trace. It sorts the changes, because a relist deletes objects in random
+// order.
 func (c *checker) describe(e lw.Event[*lw.Object], changes []cache.Change[*lw.Object]) {
 	text := e.Type.String()
 	if e.Object != nil {

@@ -7,18 +7,18 @@ import (
 	"time"
 )
 
-// pagesTrait selects the server's responses to requests with a continue token. Lists without a limit are always
+// pagesTrait selects the server's responses to requests with a continue token. A list without a limit is always
 // correct, so clients can always get the whole list.
 type pagesTrait int
 
 const (
 	pagesWell      pagesTrait = iota
-	pagesSame                 // ignores the token: repeats the first page with the same token
-	pagesRising               // repeats the first page with a new token each time
-	pagesAlternate            // repeats the second page with two alternating tokens
-	pagesEmpty                // returns empty pages with a new token each time
-	pagesDrift                // returns pages with the current state and resourceVersion
-	pagesNameless             // returns later pages without a resourceVersion
+	pagesSame                 // repeats the first page with the same continue token
+	pagesRising               // repeats the first page with a new continue token each time
+	pagesAlternate            // repeats the second page with two alternating continue tokens
+	pagesEmpty                // returns empty pages with a new continue token each time
+	pagesDrift                // returns each page from the latest revision
+	pagesNameless             // returns all pages after the first without a resourceVersion
 	pageKinds
 )
 
@@ -27,15 +27,15 @@ type habit int
 
 const (
 	noHabit        habit = iota
-	namelessEvents       // events without a resourceVersion and then a clean end, until the faults stop
-	namelessLists        // lists and events without a resourceVersion, until the faults stop
+	namelessEvents       // until the faults stop, watches send events without a resourceVersion and then close cleanly
+	namelessLists        // until the faults stop, lists and events have no resourceVersion
 	earlyMark            // the initial-events-end bookmark always comes before the objects
 	habits
 )
 
 var versions = regexp.MustCompile(`,?"resourceVersion":"[0-9]*",?`)
 
-// nameless returns text without resourceVersions.
+// nameless returns JSON text without its resourceVersions.
 func nameless(text string) string {
 	return versions.ReplaceAllStringFunc(text, func(version string) string {
 		if version[0] == ',' && strings.HasSuffix(version, ",") {

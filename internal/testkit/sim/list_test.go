@@ -62,7 +62,7 @@ func (s *server) nextPage(q query) (string, int64, error) {
 	return body, revision, nil
 }
 
-// page returns a page with up to limit entries after the key behind at a revision.
+// page returns a page of a list at a revision. The page starts after the key behind and has at most limit entries.
 func (s *server) page(revision int64, behind string, limit int) string {
 	return s.render(revision, behind, limit, "")
 }

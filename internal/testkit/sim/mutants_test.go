@@ -58,8 +58,8 @@ func (b *hastyBody) Read(p []byte) (n int, err error) {
 
 // naiveFold applies events to a map. Each flag enables a step that a faulty implementation omits.
 type naiveFold struct {
-	sweeps bool // removes objects that a list lacks
-	begins bool // forgets the objects of an unfinished list when a list starts
+	sweeps bool // deletes objects that a list lacks
+	begins bool // forgets the objects of an unfinished list when another list starts
 	hasty  bool // resumes even if the previous stream ended during a list
 
 	source  lw.ListerWatcher[object]

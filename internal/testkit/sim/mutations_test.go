@@ -76,7 +76,7 @@ type mutant struct {
 	watch func(watches) watches
 }
 
-// StreamsLists returns true, like the embedded client.
+// StreamsLists returns true, like the real client.
 func (m mutant) StreamsLists() bool { return true }
 
 func (m mutant) engine(t lw.Transport, opts *lw.Options) Subject {
@@ -142,7 +142,7 @@ func waitsRegardless(watch watches) watches {
 	})
 }
 
-// endsGoOn returns a copy of watch that starts again if the server closes it immediately without events.
+// endsGoOn returns a copy of watch that hides immediate clean ends: it starts the watch again.
 func endsGoOn(watch watches) watches {
 	return func(ctx context.Context, opts lw.WatchOptions) iter.Seq2[event, error] {
 		return func(yield func(event, error) bool) {

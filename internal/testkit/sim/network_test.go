@@ -39,12 +39,12 @@ func parse(req *lw.Request) query {
 	}
 }
 
-// conn is a request and its response. The engine's goroutine reads the response.
+// conn is a request with its response.
 type conn struct {
 	*sim
 	query
 	ctx     context.Context
-	of      *incarnation // history of the data that the server sends
+	of      *incarnation // the history to which the server's data belong
 	replica *replica
 	open    bool
 	stream  *stream // the server's part of a watch; nil after the server ended the watch
@@ -52,7 +52,7 @@ type conn struct {
 	ended   bool    // the response ends after the pending bytes
 	sent    int     // number of bytes that the engine has read
 
-	fault     fault // the fault to apply at the offset in the next field
+	fault     fault // fault to apply after the engine has read the number of bytes in the next field
 	at        int
 	broken    error
 	silent    bool      // the connection is half-open
@@ -66,8 +66,8 @@ type conn struct {
 	marked    bool   // the engine has read the initial-events-end bookmark
 	nameless  bool   // the response is a list without a resourceVersion
 	early     bool   // the initial-events-end bookmark came before objects of the list
-	regressed bool   // an event's resourceVersion decreased
-	revision  int64  // the revision of a list
+	regressed bool   // an event had a lower resourceVersion than the previous event
+	revision  int64  // the resourceVersion of a list
 	keys      []string
 	foreign   bool // the body is not a list of the requested collection
 }
@@ -94,7 +94,7 @@ func (s *sim) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, error) 
 	return body, nil
 }
 
-// failed records why a request got no response and returns the error for the engine.
+// failed records the reason for a request without a response and returns the error for the engine.
 func (c *conn) failed(err error) error {
 	response, ok := err.(*rejection)
 	switch {

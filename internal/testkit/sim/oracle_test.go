@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// maybe is yes, no or either. The value either means that only the engine knows.
+// maybe is yes, no or either. The value either means that both yes and no are allowed.
 type maybe int
 
 const (

@@ -8,7 +8,7 @@ import (
 
 const most = 20000 // maximum number of requests in a simulation
 
-// asked checks a new request against the guarantees.
+// asked checks a new request against the engine's guarantees.
 func (c *checker) asked(q query) {
 	now := time.Now()
 	c.sim.asked++
@@ -28,7 +28,7 @@ func (c *checker) asked(q query) {
 	if !c.loose && q.watch && !q.streams && (c.claim.of == nil || number(q.version) != c.claim.revision) {
 		c.fail("resumable", "a watch from %s at resourceVersion %d", q.version, c.claim.revision)
 	}
-	if q.token == "" { // a later page costs nothing if it contains a new object, so it is charged afterwards
+	if q.token == "" { // pages after the first are charged in the method paged
 		c.pay(now)
 	}
 	c.heard()
@@ -37,7 +37,7 @@ func (c *checker) asked(q query) {
 	c.limit, c.unread = timeout+lookSlack, claim{}
 }
 
-// follows checks that a request agrees with the preceding interruption.
+// follows checks that a request agrees with the interruption before it.
 func (c *checker) follows(q query, b *lw.Interruption, now time.Time) {
 	if b.Final {
 		c.fail("honors StopOn", "a request after the final event")
@@ -59,7 +59,7 @@ func (c *checker) follows(q query, b *lw.Interruption, now time.Time) {
 	}
 }
 
-// begins checks the first request of a stream. The parameter resumes reports whether it is a watch.
+// begins checks the first request of a stream. The parameter resumes is true if that request is a watch.
 func (c *checker) begins(resumes bool) {
 	if c.first = false; !resumes {
 		return
@@ -95,7 +95,8 @@ func (c *checker) answered() {
 	c.counted = false
 }
 
-// countList counts the current list toward the limit on lists. Only lists that delivered an object or completed count.
+// countList counts the current list toward the limit on lists. It is called when the list delivers an object or
+// completes.
 func (c *checker) countList() {
 	if c.counted || c.conn.token != "" {
 		return
@@ -106,7 +107,7 @@ func (c *checker) countList() {
 	}
 }
 
-// paged charges the budget for a complete page, unless the page contains a new object.
+// paged records that a page is complete. It charges the budget for the page unless the page contains a new object.
 func (c *checker) paged(conn *conn) {
 	c.oracle.complete = true
 	c.countList()
@@ -136,7 +137,7 @@ func (c *checker) reads(conn *conn) {
 // delivered records that the engine has received bytes.
 func (c *checker) delivered() { c.heard() }
 
-// silence checks that the engine ends an idle response in time.
+// silence checks that the engine ends a response without data after the idle timeout.
 func (c *checker) silence() {
 	if c.ctx.Err() != nil || c.over() {
 		return
@@ -167,7 +168,7 @@ func (c *checker) restored(bump bool, lost claim) {
 	}
 }
 
-// ended checks the end of a stream.
+// ended checks the events and requests at the end of a stream.
 func (c *checker) ended(stopped time.Time) {
 	if c.failure != nil {
 		return

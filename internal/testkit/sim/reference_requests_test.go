@@ -172,7 +172,7 @@ func (r *reference) watch(streaming bool) ending {
 	return end
 }
 
-// following is an open watch.
+// following is an open watch request.
 type following struct {
 	behind bool // the watch follows a streaming list in the same response
 	*reference
@@ -239,7 +239,7 @@ func (w *following) initial(e, o wire) ending {
 	case e.Type != "BOOKMARK" && w.begin():
 		w.objects = true
 		w.send(event{Type: eventTypes[e.Type], Object: parsed(e.Object)})
-	case e.Type == "BOOKMARK" && marked && !w.objects && !w.proven && !w.trusting: // The bookmark may have come before the objects.
+	case e.Type == "BOOKMARK" && marked && !w.objects && !w.proven && !w.trusting: // the bookmark may have come before the objects
 		w.plain, w.listVersion = true, o.Metadata.ResourceVersion
 	case e.Type == "BOOKMARK" && marked:
 		if end := w.synced(o.Metadata.ResourceVersion, w.kind); end.why != endGoesOn {

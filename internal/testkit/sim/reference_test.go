@@ -16,14 +16,14 @@ import (
 // reference is a simple engine that follows the specification. It shares no code with the real engine. Each flag makes
 // it break one rule.
 type reference struct {
-	noBucket, noListBound, slowResume, hotResume, noJitter, noRetryAfter, noDoubling, noWall bool // each flag breaks a rule for delays
-	freePages, anyPages, anyKind, nameless, listOn503, mutePatience, deaf, trusting          bool // each flag breaks a rule for responses
+	noBucket, noListBound, slowResume, hotResume, noJitter, noRetryAfter, noDoubling, noWall bool // each flag makes the engine break a rule for delays
+	freePages, anyPages, anyKind, nameless, listOn503, mutePatience, deaf, trusting          bool // each flag makes the engine break a rule for responses
 
 	opts      *lw.Options
 	transport lw.Transport
 	fold      naiveFold
 	streams   int  // number of consecutive failed streaming lists
-	proven    bool // a watch after a streaming list was healthy
+	proven    bool // a watch that followed a streaming list was healthy
 	ctx       context.Context
 	yield     func(event) bool
 	over      bool

@@ -68,7 +68,7 @@ func (g *guard) set(limit time.Duration) {
 	g.Unlock()
 }
 
-// look cancels the request if the idle timeout has passed.
+// look cancels the request if no data arrived for the idle timeout.
 func (g *guard) look() {
 	g.Lock()
 	defer g.Unlock()

@@ -73,7 +73,7 @@ func subjectOf(r *cache.Reflector[*lw.Object], source lw.ListerWatcher[*lw.Objec
 
 // Report is the result of a simulation.
 type Report struct {
-	Failure  error // a *Broken, or nil
+	Failure  error // of type *Broken; nil if the engine kept all guarantees
 	Trace    string
 	Hash     uint64        // hash of the trace
 	Requests int           // number of requests

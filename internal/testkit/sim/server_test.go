@@ -198,7 +198,7 @@ func (s *server) restore(bump bool, known func(int64) bool) {
 	}
 }
 
-// passRevision increases the revision with a write to the other collection.
+// passRevision increases the revision by writing to another collection.
 func (s *server) passRevision() {
 	w := write{collection: others, key: "x/y", kind: revlog.Updated}
 	if _, ok := s.log.Get(others, w.key); !ok {

@@ -7,7 +7,7 @@ const (
 	others  = "pods"       // another collection, whose writes only advance the revision
 )
 
-// write records the write that created a revision.
+// write describes the write that created a revision.
 type write struct {
 	collection string
 	kind       revlog.Type
@@ -24,7 +24,7 @@ type incarnation struct {
 	number int
 	parent *incarnation
 	fork   int64
-	writes []write // the first write has revision fork+1
+	writes []write // the write at index 0 has revision fork+1
 	states []state // the objects after each write
 }
 

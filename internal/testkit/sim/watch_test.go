@@ -13,7 +13,7 @@ type stream struct {
 	*server
 	replica  *replica
 	cursor   *revlog.Cursor[value]
-	held     *revlog.Event[value] // the next event, if the watch cache has not received it yet
+	held     *revlog.Event[value] // an event that the watch cache has not received yet
 	sent     int64                // the latest revision that the client has received
 	deadline time.Time
 	mark     time.Time // time of the initial-events-end bookmark; zero if none is due
@@ -114,7 +114,7 @@ func (w *stream) begin(q query, now time.Time) error {
 }
 
 // pump returns the text that the server sends now. It also returns whether the server then closes the watch, and the
-// latest time of the next text.
+// time at which more text may be due.
 func (w *stream) pump(now time.Time) (text string, end bool, next time.Time) {
 	if w.final {
 		if w.mark.After(now) {

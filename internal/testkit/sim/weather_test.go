@@ -18,7 +18,7 @@ const (
 	html                     // the response is an HTML page with status 200
 	denied                   // the response has status 401, 403 or 404
 	gone                     // the server reports 410, although the resourceVersion has not expired
-	errorEvent               // an ERROR event with a code other than 410
+	errorEvent               // the server sends an ERROR event with code 410, 429 or 500
 	storm                    // all requests return 429 or 5xx for a few minutes
 	curt                     // watches close cleanly after a bookmark for a few minutes
 	eager                    // watches close after one change for a few minutes

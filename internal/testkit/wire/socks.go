@@ -78,7 +78,7 @@ func (p *Proxy) greet(client net.Conn) (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	host, err := field(client, 4) // skips the version, command, reserved byte and address type; only host names are supported
+	host, err := field(client, 4) // skip the version, command, reserved byte and address type; only host names are supported
 	if err != nil {
 		return nil, err
 	}

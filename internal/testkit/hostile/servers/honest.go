@@ -91,7 +91,7 @@ func (c *call) page() (at int, items []string, next string) {
 	return at, items, ""
 }
 
-// list responds with a page of the list.
+// list responds with the requested page of the list.
 func (c *call) list() {
 	c.mustList.Store(false)
 	at, items, next := c.page()
@@ -114,7 +114,7 @@ func (c *call) follow(from int) {
 	})
 }
 
-// feed writes the changes after a revision as they happen. It also calls the function each once per interval. It
+// feed writes the changes after a revision as they happen. It also calls the function each at the given interval. It
 // returns at the requested timeout.
 func (c *call) feed(from int, interval time.Duration, each func(now int)) {
 	if v := c.q.Get("resourceVersion"); (v == "" || v == "0") && !c.streaming() {

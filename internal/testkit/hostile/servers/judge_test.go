@@ -15,7 +15,7 @@ import (
 // request describes a request that the judge observed.
 type request struct {
 	at   time.Time
-	kind string // list, page, stream, watch or check
+	kind string // one of list, page, stream, watch or check
 	free bool   // not counted against the request limit, because it fetched a page with a new object
 	full bool   // the list delivered an object or completed
 }
@@ -31,16 +31,16 @@ type judge struct {
 	list     *request        // the list in progress, or nil
 	seen     map[lw.Key]bool // the objects of the list in progress
 	page     time.Time       // time at which the latest page of the list ended
-	last     lw.EventType    // the latest of Interrupted, ListStarted, Synced and WatchStarted
+	last     lw.EventType    // the latest event of type Interrupted, ListStarted, Synced or WatchStarted
 	broken   *lw.Interruption
 	due      time.Time // time at which the next request is due
 	heard    time.Time // time at which the latest event arrived
-	version  string    // the latest resourceVersion
+	version  string    // the latest resourceVersion of the stream
 	folded   map[lw.Key]*lw.Object
 	causes   []error
 	faults   []string
 	counts   map[string]int // number of faults with each message format
-	texts    func(string)   // searches a string for secrets
+	texts    func(string)   // function that searches a string for secrets
 }
 
 // fault records a broken guarantee with the current time. It records at most three faults with the same format.
@@ -70,7 +70,7 @@ func (j *judge) lock(f func()) {
 	f()
 }
 
-// text searches the messages of an error and its wrapped errors for secrets.
+// text searches the messages of an error and of its wrapped errors for secrets.
 func (j *judge) text(err error) {
 	if err == nil || j.texts == nil {
 		return

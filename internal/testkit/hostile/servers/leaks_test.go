@@ -52,7 +52,7 @@ func echo(forms []form, name, does string, write func(x *exchange, secret string
 	return server{name: name, does: does, lies: true, wire: func(x *exchange) {
 		text := strings.TrimPrefix(x.request.Header.Get("Authorization"), "Bearer ")
 		if text == "" {
-			text = token // A redirected request has no token, but the first server may have leaked it.
+			text = token // the redirected request has no token, but the first server may have leaked it
 		}
 		x.kind = x.nth / len(forms)
 		write(x, forms[x.nth%len(forms)].of(text))

@@ -37,7 +37,7 @@ type exchange struct {
 	m       *memory
 	host    string // the dialed host
 	nth     int    // number of the connection, from 1
-	kind    int    // selects one of a server's responses
+	kind    int    // selects one of the responses that the server can send
 	request *http.Request
 	watch   bool
 	ctx     context.Context

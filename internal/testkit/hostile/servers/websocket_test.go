@@ -18,7 +18,7 @@ func (x *exchange) upgrade() {
 func (x *exchange) frame(opcode byte, payload []byte) bool {
 	head := []byte{0x80 | opcode, byte(len(payload))}
 	if len(payload) > 125 {
-		head = binary.BigEndian.AppendUint16([]byte{0x80 | opcode, 126}, uint16(len(payload))) // A payload has at most 32 KiB.
+		head = binary.BigEndian.AppendUint16([]byte{0x80 | opcode, 126}, uint16(len(payload))) // payloads have at most 32 KiB
 	}
 	return x.say(string(append(head, payload...)))
 }

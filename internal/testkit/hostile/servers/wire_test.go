@@ -57,7 +57,7 @@ func (s *server) source(t *testing.T, m *memory) (lw.Transport, func(string), fu
 	return over, leaks(t), closeAll
 }
 
-// answer reads a request and responds to it.
+// answer reads a request from the connection and responds to it.
 func (x *exchange) answer(s *server, config *tls.Config) {
 	defer func() { _ = x.Close() }()
 	honest := x.m.honest.Load()
