@@ -41,7 +41,7 @@ func WithRandom(ctx context.Context, random func() float64) context.Context {
 	return With(ctx, &c)
 }
 
-// WithReplay returns a context for a replayed stream. The function now returns the time of the current event.
+// WithReplay returns a context for a replayed stream. Its parameter returns the time of the current event.
 func WithReplay(ctx context.Context, now func() time.Time) context.Context {
 	c := *From(ctx)
 	c.Replay = now

@@ -14,8 +14,8 @@ type value[T any] struct {
 	held   Func[T]
 }
 
-// With returns a context that passes the function held to source. A wrapper of source must not call held, because the
-// wrapper may change the objects.
+// With returns a context that gives source a function to look up stored objects. A wrapper of source must not call this
+// function, because the wrapper may change the objects.
 func With[T any](ctx context.Context, source any, held Func[T]) context.Context {
 	return context.WithValue(ctx, key[T]{}, value[T]{source, held})
 }

@@ -100,7 +100,7 @@ func (l *Log[V]) Update(name, key string, expect int64, value V) (Entry[V], erro
 	return l.write(c, Event[V]{Type: Updated, Entry: Entry[V]{Key: key, Value: value}, Prev: prev}), nil
 }
 
-// Delete removes a key. The parameter last is the final value that its event holds. Delete returns the same errors as
+// Delete removes a key. The caller provides the final value for the deletion event. Delete returns the same errors as
 // [Log.Update].
 func (l *Log[V]) Delete(name, key string, expect int64, last V) (Entry[V], error) {
 	c := l.collection(name)

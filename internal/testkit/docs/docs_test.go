@@ -107,8 +107,7 @@ func TestLinksHaveTargets(t *testing.T) {
 	}
 }
 
-// orReadable returns the path target. If target is a folder that contains files, it returns the first of these files
-// instead.
+// orReadable returns target, or the first file in target if target is a folder that contains files.
 func orReadable(target string) string {
 	if info, err := os.Stat(target); err == nil && info.IsDir() {
 		entries, _ := filepath.Glob(filepath.Join(target, "*.*"))

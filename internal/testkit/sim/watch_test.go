@@ -147,7 +147,7 @@ func (w *stream) encoded(event string) string {
 	return event
 }
 
-// events returns the new events in the watch cache. It returns lost if unsent events were compacted, so the server
+// events returns the new events in the watch cache. It sets lost if unsent events were compacted. The server then
 // closes the watch.
 func (w *stream) events() (text string, lost bool) {
 	var all strings.Builder

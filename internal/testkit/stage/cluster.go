@@ -45,8 +45,8 @@ type cluster struct {
 	*lwtest.Server
 	mu      sync.Mutex
 	revoked map[string]bool
-	release func()       // lets the delayed requests of the command hold continue
-	pods    []sample.Pod // Pods that the command fill created
+	release func()       // lets the requests that the command "hold" delays continue
+	pods    []sample.Pod // Pods that the command "fill" created
 }
 
 const namespace = "default"
@@ -206,7 +206,7 @@ func (c *cluster) isRevoked(r lwtest.Request) bool {
 	return c.revoked[sent]
 }
 
-// fill creates n Pods of 6 kB. The command touch changes these Pods.
+// fill creates n Pods of 6 kB. The command "touch" changes these Pods.
 func (c *cluster) fill(n int) error {
 	c.pods = sample.Pods(1, n)
 	for _, pod := range c.pods {

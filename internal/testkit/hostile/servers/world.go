@@ -13,7 +13,7 @@ import (
 // namespace is the namespace of all objects in the tests.
 const namespace = "shop"
 
-// A change is a write to a world. Its revision is the collection's revision after the write.
+// A change is a write to the collection. Its revision is the collection's revision after the write.
 type change struct {
 	kind     string // ADDED, MODIFIED or DELETED
 	name     string
