@@ -80,7 +80,7 @@ func (r *run) namespace() string {
 	return name
 }
 
-// eventually polls until the function condition returns true. It fails the test if that takes longer than deadline.
+// eventually polls until a condition is true. It fails the test if that takes longer than deadline.
 func (r *run) eventually(what string, condition func() bool) {
 	r.Helper()
 	tick := time.NewTicker(20 * time.Millisecond)

@@ -80,8 +80,8 @@ var foreign = [...]string{
 	`{"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"1"},"items":[]}` + "\n",
 }
 
-// mislead replaces the body of a list with an entry of foreign. The last entry is a valid list of another resource. The
-// engine can reject it only after it has read a correct list.
+// mislead replaces the body of a list with a wrong body. The last body in foreign is a valid list of another resource.
+// The engine can reject it only after it has read a correct list.
 func (s *sim) mislead(c *conn) {
 	n := len(foreign)
 	if !s.check.kindKnown {

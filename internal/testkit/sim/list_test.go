@@ -67,7 +67,7 @@ func (s *server) page(revision int64, behind string, limit int) string {
 	return s.render(revision, behind, limit, "")
 }
 
-// render returns a page like the method page. If the parameter next is not empty, it is the page's continue token.
+// render is like the method page, but uses the continue token in the parameter next if it is not empty.
 func (s *server) render(revision int64, behind string, limit int, next string) string {
 	entries, err := s.log.At(watched, "", revision)
 	if err != nil {

@@ -8,7 +8,7 @@ type fault int
 const (
 	reset       fault = iota // the connection breaks
 	halfOpen                 // no more bytes arrive, and no error is reported
-	stall                    // no bytes arrive for a few minutes
+	stall                    // for a few minutes, no bytes arrive
 	throttle                 // only a few bytes arrive per read
 	garbage                  // the response contains an invalid byte
 	cutShort                 // the server closes the response in the middle
@@ -19,10 +19,10 @@ const (
 	denied                   // the response has status 401, 403 or 404
 	gone                     // the server reports 410, although the resourceVersion has not expired
 	errorEvent               // the server sends an ERROR event with code 410, 429 or 500
-	storm                    // all requests return 429 or 5xx for a few minutes
-	curt                     // watches close cleanly after a bookmark for a few minutes
-	eager                    // watches close after one change for a few minutes
-	gateway                  // watches return 502, 503 or 504 for a few minutes
+	storm                    // for a few minutes, all requests return 429 or 5xx
+	curt                     // for a few minutes, watches close cleanly after a bookmark
+	eager                    // for a few minutes, watches close after one change
+	gateway                  // for a few minutes, watches return 502, 503 or 504
 	mute                     // the watch never sends a byte
 	foreignList              // the body is not a list of the requested collection
 	suspension               // the client's machine is suspended while the wall clock continues

@@ -24,7 +24,7 @@ func expired(n int) lwtest.Fault {
 
 type expiring struct {
 	http.ResponseWriter
-	left int // number of events to forward
+	left int // number of events that remain to be forwarded
 }
 
 var errExpired = errors.New("the watch has expired")

@@ -114,8 +114,8 @@ func (c *call) follow(from int) {
 	})
 }
 
-// feed writes the changes after a revision as they happen. It also calls the function each at the given interval. It
-// returns at the requested timeout.
+// feed writes the changes after a revision as they happen. It also calls a function at the given interval, with the
+// current revision. It returns at the requested timeout.
 func (c *call) feed(from int, interval time.Duration, each func(now int)) {
 	if v := c.q.Get("resourceVersion"); (v == "" || v == "0") && !c.streaming() {
 		from = c.synthetic()

@@ -77,7 +77,7 @@ func (r *Running) Step() { r.memory.step() }
 // Pause returns a random delay before the next step.
 func (r *Running) Pause() time.Duration { return r.memory.pause() }
 
-// Behave makes the server correct. If relist is set, it rejects watches until the next list.
+// Behave makes the server correct. If relist is set, the server rejects watches until the next list.
 func (r *Running) Behave(relist bool) {
 	r.memory.mustList.Store(relist)
 	r.memory.honest.Store(true)

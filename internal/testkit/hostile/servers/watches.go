@@ -20,8 +20,7 @@ func onWatch(serve func(c *call)) func(c *call) {
 	}
 }
 
-// each returns a server that responds correctly. While a watch is open, the function does is also called at the given
-// interval.
+// each returns a server that responds correctly, but also calls a function at the given interval while a watch is open.
 func each(interval time.Duration, does func(c *call, now int)) func(c *call) {
 	return onWatch(func(c *call) {
 		c.feed(c.from(), interval, func(now int) { does(c, now) })
