@@ -82,7 +82,7 @@ func (r *response) Close() error {
 type slots struct {
 	free  chan struct{}
 	over  time.Duration
-	asked []bool // values of the argument wait in all calls
+	asked []bool // the wait arguments of all calls of take
 }
 
 func newSlots(n int, over time.Duration) *slots {

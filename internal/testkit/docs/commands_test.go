@@ -16,7 +16,7 @@ type command struct {
 	above, below string // the shown output before and after "^C"
 	interrupted  bool   // the output contains "^C"
 	statusAsked  bool   // the next command is "echo $?"
-	like         bool   // the block is marked "like"; see the method pattern
+	like         bool   // numbers in the output may differ, because the block is marked "like"
 }
 
 // commands returns the commands of a block. A command starts with "$ " and continues on the next line after a

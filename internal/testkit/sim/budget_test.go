@@ -14,7 +14,7 @@ const (
 // one request.
 type budget struct {
 	excess time.Duration // largest total cost of the requests in any time window, minus the length of that window
-	tokens time.Duration // seconds left in a token bucket from which requests take one second each
+	tokens time.Duration // remaining tokens of the request limit, in seconds; each request takes one second
 	at     time.Time
 	lists  []time.Time // start times of the lists that returned 200
 	wakes  []time.Time

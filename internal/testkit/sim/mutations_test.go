@@ -88,8 +88,8 @@ func (m mutant) Watch(ctx context.Context, opts lw.WatchOptions) iter.Seq2[event
 	return m.watch(m.ListerWatcher.Watch)(ctx, opts)
 }
 
-// replaceEnd returns a copy of watch with a different result. The function replace receives the error of watch, or nil
-// for a clean end, and returns the new error.
+// replaceEnd returns a watch function with a different result. It calls replace with the error of watch, or nil for a
+// clean end, and returns the new error.
 func replaceEnd(watch watches, replace func(ctx context.Context, opts lw.WatchOptions, synced bool, err error) error) watches {
 	return func(ctx context.Context, opts lw.WatchOptions) iter.Seq2[event, error] {
 		return func(yield func(event, error) bool) {

@@ -77,7 +77,7 @@ func (g *guard) look() {
 	}
 }
 
-// watch calls the method look every 10 s, and each time that it receives from wake.
+// watch checks the idle timeout every 10 s, and each time that it receives from wake.
 func (g *guard) watch(wake <-chan struct{}) {
 	timer := time.NewTicker(10 * time.Second)
 	defer timer.Stop()

@@ -18,8 +18,8 @@ type write struct {
 // state maps the keys of the watched collection to the JSON of its objects at one revision. It is shared and immutable.
 type state map[string]string
 
-// incarnation is the history of the server's data between two restored backups. Up to the revision in the field fork,
-// it equals the history of its parent.
+// incarnation is the history of the server's data between two restored backups. Up to revision fork, it equals the
+// history of its parent.
 type incarnation struct {
 	number int
 	parent *incarnation
