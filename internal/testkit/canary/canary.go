@@ -82,7 +82,7 @@ func forms(secret string) map[string]string {
 	for name, encoding := range map[string]*base64.Encoding{"base64": base64.RawStdEncoding, "base64 for URLs": base64.RawURLEncoding} {
 		for shift := range 3 { // text before the secret shifts the bits of its encoding
 			text := encoding.EncodeToString([]byte(strings.Repeat("x", shift) + secret))
-			first, last := (shift*8+5)/6, len(text)-1 // the characters that encode only bits of the secret
+			first, last := (shift*8+5)/6, len(text)-1 // the base64 digits from first to last encode only bits of the secret
 			all[fmt.Sprintf("in %s, shifted by %d bytes", name, shift)] = text[first:last]
 		}
 	}

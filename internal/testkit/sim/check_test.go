@@ -167,7 +167,7 @@ func (c *checker) interrupted(e lw.Event[*lw.Object]) {
 	}
 }
 
-// wakeLater uses Options.Wake during one in ten delays.
+// wakeLater sends to Options.Wake during about one in ten delays.
 func (c *checker) wakeLater(delay time.Duration) {
 	if c.wake == nil || delay < time.Millisecond || !c.oneIn(10) {
 		return

@@ -142,7 +142,7 @@ func waitsRegardless(watch watches) watches {
 	})
 }
 
-// endsGoOn returns a copy of watch that hides immediate clean ends: it starts the watch again.
+// endsGoOn returns a watch function that restarts the watch after an immediate clean end and does not report the end.
 func endsGoOn(watch watches) watches {
 	return func(ctx context.Context, opts lw.WatchOptions) iter.Seq2[event, error] {
 		return func(yield func(event, error) bool) {
