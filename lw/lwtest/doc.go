@@ -27,8 +27,8 @@
 // # WebSocket
 //
 // A watch request with an Upgrade header becomes a WebSocket. Each event is a TEXT message that ends with a newline.
-// The watch ends with CLOSE 1000 and no reason. An ERROR event may precede it. The Origin header is required, but any
-// valid URL is allowed.
+// The watch ends with CLOSE 1000 and no reason. An ERROR event may precede the CLOSE frame. The Origin header is
+// required, but any valid URL is allowed.
 //
 // A browser sends its token as a subprotocol, together with exactly one other subprotocol, which the server selects:
 //
