@@ -47,10 +47,10 @@ func IsPermanent(err error) bool {
 type MalformedError struct {
 	Offset int64 // byte offset in the response body, or in the text that was parsed
 
-	expected string // the expected syntax or value
-	found    string // the syntax or value at Offset
+	expected string // expected syntax or value
+	found    string // syntax or value at Offset
 	err      error  // io.ErrUnexpectedEOF if the text is truncated, a cause of ErrInvalidResponse, or nil
-	html     bool   // found is the start of an HTML page
+	html     bool   // whether the text at Offset is the start of an HTML page
 }
 
 func (e *MalformedError) Error() string {

@@ -20,8 +20,8 @@ const (
 	Bookmark
 	// Synced means that the list is complete. Objects without an event since ListStarted no longer exist.
 	Synced
-	// DecodeFailed means that the codec could not decode an object. Event.Err contains its key and its event type. The
-	// previous state of the object is stale until its next event. Other objects are not affected.
+	// DecodeFailed means that the codec could not decode an object. Event.Err contains the object's key and event type.
+	// The previous state of the object is stale until its next event. Other objects are not affected.
 	DecodeFailed
 	// WatchStarted means that a watch is open and continues from the current state. The state is no longer stale.
 	WatchStarted

@@ -112,7 +112,7 @@ func TestLoggerReceivesNextRequestAndRemedy(t *testing.T) {
 	require.Equal(t, "stop", nextOf(&Interruption{Final: true}))
 }
 
-// A server with many different status codes must not make the memory grow.
+// Many different status codes must not make the memory grow.
 func TestReporterForgetsOldCauses(t *testing.T) {
 	var logger warnings
 	r := newReporter(&logger, nil)

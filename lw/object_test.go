@@ -13,7 +13,7 @@ import (
 
 func scanObject(t *testing.T, text string) *Scanned { return scanManaged(t, text, false) }
 
-// scanManaged scans an object. managed is ClientOptions.KeepManagedFields.
+// scanManaged scans an object. The argument managed is the value of ClientOptions.KeepManagedFields.
 func scanManaged(t *testing.T, text string, managed bool) *Scanned {
 	t.Helper()
 	s := newScanner(strings.NewReader(text), 0)
@@ -235,7 +235,7 @@ func TestIntAgreesWithStrconv(t *testing.T) {
 	}
 }
 
-// Eight bytes are processed at once, so each text is tested at several alignments.
+// The scanner processes eight bytes at once, so the test shifts each text to several alignments.
 func TestValueEnds(t *testing.T) {
 	for _, text := range []string{
 		`{}`, `[]`, `[[[[[[[[]]]]]]]]`, `[{"a":[{}]},{}]`, `[[],[[]],[[],[]],[]]`, `{"a":{"b":{"c":{}}},"d":[1,2]}`,

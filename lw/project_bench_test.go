@@ -25,7 +25,7 @@ func BenchmarkProjectedEvent(b *testing.B) {
 	benchmarkProjected(b, func(*Scanned) {})
 }
 
-// BenchmarkProjectedLater projects each object in a second pass, after scanning it.
+// BenchmarkProjectedLater projects each object in a second pass after the scan.
 func BenchmarkProjectedLater(b *testing.B) {
 	benchmarkProjected(b, func(o *Scanned) { o.keep = nil })
 }
