@@ -33,7 +33,7 @@ type cause struct {
 type logged struct {
 	cause
 	at         moment
-	suppressed int // number of interruptions since the last warning that were not logged
+	suppressed int // number of unlogged interruptions since the last warning
 }
 
 // newReporter returns a reporter for source. If source has a String method, the warnings include its result.

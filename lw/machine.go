@@ -7,7 +7,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/internal/invalid"
 )
 
-// signal is the type of an input.
+// signal is the type of an input to the machine, for example a failed request.
 type signal uint8
 
 const (

@@ -85,7 +85,7 @@ func TestSameComparesDecodedObject(t *testing.T) {
 	}
 }
 
-// The scanner and encoding/json agree on escape sequences, nulls, duplicates and other members.
+// The scanner decodes metadata with escape sequences, nulls and duplicate members like encoding/json.
 func TestUnusualMetadata(t *testing.T) {
 	object := decoded(scanObject(t, `{"spec":{"metadata":{"name":"no"}},"metadata":{"name":"old","resourceVersion":"7","n\u0061me":"\u0061\/b","namespace":null,"annotations":null,"labels":{"name":"no"}}}`))
 	require.Equal(t, Key{Name: "a/b"}, object.Key())

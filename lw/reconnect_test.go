@@ -233,7 +233,7 @@ func TestFailedListWithObjectsCounts(t *testing.T) {
 	require.Equal(t, listWindow, r.do(input{signal: failed, err: errReset, objects: 5}).Delay)
 }
 
-// The budget allows ten requests at once and one request per second.
+// The request budget allows ten requests at once and then one request per second.
 func TestRequestBudget(t *testing.T) {
 	r := newMachineHarness(t, Options{}).synced("7")
 	began, requests := r.now, 2

@@ -55,7 +55,7 @@ func (r Resource) validate() error {
 		return errors.New("lw: Resource " + r.String() + " contains a slash: split \"apps/v1\" into Group and Version, and use Name for an object")
 	}
 	for _, segment := range []string{r.Group, r.Version, r.Namespace, r.Plural} {
-		if segment == "." || segment == ".." { // clients and proxies would resolve the path to another path
+		if segment == "." || segment == ".." { // clients and proxies would remove the segment from the path
 			return errors.New("lw: Resource " + r.String() + " has " + segment + " in its path, which is not a valid name")
 		}
 	}

@@ -27,7 +27,7 @@ type listing struct {
 	pages   int              // number of pages read
 	version string           // resourceVersion of the first page
 	starts  map[Key]struct{} // first object of each page if the list has several pages
-	free    bool             // whether the previous page had objects, so that the next page is not charged to the budget
+	free    bool             // whether the next page is not charged to the budget, because the previous page had objects
 }
 
 // streaming reads a streaming list, which is a watch that starts with all objects.

@@ -57,7 +57,8 @@ func (e *StatusError) Is(target error) bool {
 	return target != nil && target == sentinelOf(e.Code)
 }
 
-// sentinelOf returns the exported error for an HTTP status code, for example ErrNotFound, or nil.
+// sentinelOf returns the error variable for an HTTP status code, such as ErrNotFound for 404. It returns nil for other
+// codes.
 func sentinelOf(code int) error {
 	switch code {
 	case 401:

@@ -22,7 +22,7 @@ type field struct {
 // nothing is the selection that keeps no part of a value.
 var nothing = &fields{}
 
-// member returns the selection for the member with this name.
+// member returns the selection that applies to the object member with the given name.
 func (f *fields) member(name []byte) *fields {
 	if f == nil {
 		return nil

@@ -8,8 +8,8 @@ import (
 
 func init() { uid.Reader = uidReader }
 
-// uidReader returns a [uid.Reader] for the type of none, or nil if the type has no GetUID method that returns a string
-// type.
+// uidReader returns a [uid.Reader] for the type of the argument. It returns nil if the type has no GetUID method that
+// returns a string type.
 func uidReader(none any) func(object any) string {
 	if none == nil {
 		return nil
