@@ -7,7 +7,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/internal/invalid"
 )
 
-// Errors for use with errors.Is. A [StatusError] matches the error for its code and reason.
+// The following errors are for use with errors.Is. A [StatusError] matches the error for its code and reason.
 var (
 	// ErrExpired means that the resourceVersion or the continue token is too old. Only a relist helps.
 	ErrExpired = errors.New("the resourceVersion or continue token has expired: relist")

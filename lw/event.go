@@ -29,7 +29,7 @@ const (
 	// The state is stale until WatchStarted or Synced.
 	Interrupted
 
-	errorEvent // an ERROR event on the wire, which becomes an error
+	errorEvent // an ERROR event, which is returned as an error instead of an Event
 )
 
 var eventNames = [...]string{

@@ -47,8 +47,8 @@ type Options struct {
 	Wake <-chan struct{}
 
 	// StopOn is called with the cause of every interruption. If it returns true, the sequence ends after the
-	// Interrupted event. If StopOn is nil, the stream retries forever. [IsPermanent]
-	// ends it when retrying cannot help.
+	// Interrupted event. If StopOn is nil, the stream retries forever. Use [IsPermanent] to end the stream when
+	// retrying cannot help.
 	StopOn func(cause error) bool
 
 	// Logger receives a warning about each interruption that needs attention, with its cause, the next request and the

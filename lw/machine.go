@@ -28,7 +28,7 @@ type input struct {
 	signal  signal
 	now     moment
 	event   EventType // with opened, happened and endMarked: type of the event, which step replaces with the type for the caller
-	version string    // with the same signals: resourceVersion of the event, which step also replaces
+	version string    // with opened, happened and endMarked: resourceVersion of the event, which step also replaces
 	meta    ListMeta  // with pageRead: metadata of the list
 	objects int       // with pageRead and failed: number of objects on the page
 	start   Key       // with pageRead: key of the first object

@@ -93,7 +93,7 @@ func unknownResource(name, plural, group, near string) error {
 
 // resourceError reports a name that [ParseResource] does not know.
 type resourceError struct {
-	Name       string // the argument of ParseResource
+	Name       string // the name passed to ParseResource
 	Reason     string
 	Suggestion string // a valid name, or ""
 }

@@ -19,7 +19,7 @@ type transition struct {
 	immediate bool // skip the backoff, because the next request is the remedy for the fault
 }
 
-// listing reads an ordinary list page by page.
+// listing is the state in which the stream reads an ordinary list page by page.
 type listing struct {
 	from    string           // resourceVersion to request ("0" means any, "" means the latest)
 	whole   bool             // whether to request all objects in one page
@@ -30,7 +30,7 @@ type listing struct {
 	free    bool             // whether the next page is not charged to the budget, because the previous page had objects
 }
 
-// streaming reads a streaming list, which is a watch that starts with all objects.
+// streaming is the state in which the stream reads a streaming list, which is a watch that starts with all objects.
 type streaming struct {
 	from        string        // minimum resourceVersion of the list ("0" or "" means the latest)
 	timeout     time.Duration // requested timeout of the watch
@@ -40,7 +40,7 @@ type streaming struct {
 	objects     bool          // whether an object has arrived
 }
 
-// watching reads a watch that started at machine.version.
+// watching is the state in which the stream watches from the resourceVersion machine.version.
 type watching struct {
 	lastReceived moment        // when the last event or bookmark arrived, in this watch or an earlier watch
 	timeout      time.Duration // requested timeout
@@ -49,7 +49,8 @@ type watching struct {
 	listVersion  string        // resourceVersion of the streaming list before this watch, or ""
 }
 
-// checking requests the current resourceVersion of the collection after a long time without events.
+// checking is the state in which the stream requests the current resourceVersion of the collection after a long time
+// without events.
 type checking struct{}
 
 // stopped is the final state, in which the stream sends no more requests.

@@ -7,7 +7,7 @@ import "github.com/seed-6d2a410a/listwatch/lw/internal/jsonscan"
 const maxCuts = 1 << 12
 
 // fields selects parts of a JSON value. A nil *fields keeps the whole value. Otherwise each member of an object, and
-// each element of an array, has a selection.
+// each element of an array, has its own selection.
 type fields struct {
 	members  []field
 	others   *fields // selection for members that are not in the field members

@@ -130,7 +130,7 @@ func (e event) String() string { return e.Type + " " + e.Object.Metadata.Name }
 type stream struct {
 	t     testing.TB
 	lines chan string
-	err   error // set before lines is closed
+	err   error // set before the channel lines is closed
 }
 
 // openWatch returns an open watch and closes it when the test ends.

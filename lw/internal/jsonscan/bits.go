@@ -7,7 +7,7 @@ import (
 )
 
 // The functions in this file process eight bytes at once. The first byte of the text is the lowest byte of a word. A
-// mask is a word in which the high bit marks each matching byte.
+// mask is a word with the high bit set in each matching byte.
 const (
 	ones  = 0x0101010101010101 // ones*c is a word whose eight bytes are all c
 	highs = 0x8080808080808080 // the high bit of each byte

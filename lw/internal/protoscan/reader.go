@@ -131,7 +131,7 @@ func (r *Reader) Uint32() (v uint32) {
 	return v
 }
 
-// Frame reads the number of bytes in size. The result is valid until the next call of Frame, Wait or Release. Memory is
+// Frame reads the given number of bytes. The result is valid until the next call of Frame, Wait or Release. Memory is
 // allocated only as the bytes arrive, so a false size is harmless.
 func (r *Reader) Frame(size uint64) []byte {
 	if r.err != nil {
@@ -164,7 +164,7 @@ func (r *Reader) Frame(size uint64) []byte {
 	}
 }
 
-// Discard skips the number of bytes in size.
+// Discard skips the given number of bytes.
 func (r *Reader) Discard(size uint64) {
 	for size > 0 && r.err == nil {
 		if err := r.fill(); err != nil {
