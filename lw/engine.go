@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// engine sends the requests that the machine chooses and yields their events to the caller.
+// engine sends the requests that the machine chooses, and yields the resulting events to the caller.
 type engine[T Keyed] struct {
 	ctx     context.Context
 	source  ListerWatcher[T]

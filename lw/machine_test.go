@@ -90,8 +90,8 @@ func TestPageSizes(t *testing.T) {
 	require.Zero(t, newMachineHarness(t, Options{PageSize: -1}).listOptions().Limit)
 }
 
-// The first relist, at the last resourceVersion, is unpaged, so that the server answers from its watch cache. The
-// second relist, at the latest resourceVersion, is paged.
+// The first relist, at the last resourceVersion, has no limit, so that the server answers from its watch cache. The
+// second relist, at the latest resourceVersion, has a limit.
 func TestRelistsAtLastVersionThenLatest(t *testing.T) {
 	r := newMachineHarness(t, Options{}).synced("7").opens()
 	r.receives("9")
@@ -104,7 +104,7 @@ func TestRelistsAtLastVersionThenLatest(t *testing.T) {
 	require.Equal(t, "12", r.watchOptions().ResourceVersion)
 }
 
-// A server that splits a list at resourceVersion "0" into pages has no watch cache. An unpaged list would not be
+// A server that splits a list at resourceVersion "0" into pages has no watch cache. A list without a limit would not be
 // faster.
 func TestListsStayPaged(t *testing.T) {
 	r := newMachineHarness(t, Options{PageSize: 10})

@@ -65,8 +65,8 @@ func newObject(s *Scanned, cuts []span) *Object {
 	return objectOf(s, s.text(prefix, cuts), len(prefix), cuts)
 }
 
-// objectOf returns an object with the text raw. It consists of an inserted prefix, followed by the scanned text without
-// the spans in cuts. The argument prefix is the length of the inserted text.
+// objectOf returns an object with the text raw. The text consists of an inserted prefix, followed by the scanned text
+// without the spans in cuts. The argument prefix is the length of the inserted text.
 func objectOf(s *Scanned, raw string, prefix int, cuts []span) *Object {
 	find := func(at span) part {
 		start := at.Start + prefix

@@ -72,7 +72,7 @@ func projectionSteps(path string) (steps []pathStep, err error) {
 	return steps, nil
 }
 
-// add adds the path in steps to the selection f and returns the result. It may modify f.
+// add returns f with the path steps added to the selection. It may modify f.
 func (f *fields) add(steps []pathStep) *fields {
 	if f == nil || len(steps) == 0 {
 		return nil

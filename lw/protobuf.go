@@ -11,10 +11,10 @@ import (
 )
 
 // Protobuf makes a client request objects in Kubernetes' protobuf encoding. To select it, embed Protobuf in a [Codec].
-// [Scanned.Raw] then returns the protobuf message of the object, for example of a Pod, without kind and apiVersion.
+// Then [Scanned.Raw] returns the protobuf message of the object, for example of a Pod, without kind and apiVersion.
 //
-// API servers encode only built-in types as protobuf. They answer 406 for custom resources. Browsers and WebSocket
-// transports support only JSON. lw/codec.Protobuf decodes the messages into Kubernetes' Go types.
+// API servers encode only built-in types as protobuf. They respond to requests for custom resources with 406. Browsers
+// and WebSocket transports support only JSON. lw/codec.Protobuf decodes the messages into Kubernetes' Go types.
 type Protobuf struct{}
 
 const protobufType = "application/vnd.kubernetes.protobuf"

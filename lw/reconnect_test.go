@@ -221,7 +221,7 @@ func TestAtMostFourListsPerMinute(t *testing.T) {
 	}
 }
 
-// A failed list with objects costs the server as much as a complete one.
+// A failed list with objects costs the server as much as a complete list.
 func TestFailedListWithObjectsCounts(t *testing.T) {
 	r := newMachineHarness(t, Options{})
 	for range maxLists - 1 {

@@ -63,8 +63,8 @@ func isNear(word string, b *builtin.Resource) bool {
 	return len(word) <= 1 && len(other) <= 1
 }
 
-// isAPIVersion reports whether text is an API version such as v1 or v2beta1. It rejects v2ray, because the name of a
-// group may start with such a word.
+// isAPIVersion reports whether text is an API version such as v1 or v2beta1. It rejects words such as v2ray, because
+// they can be the start of a group name.
 func isAPIVersion(text string) bool {
 	const digits = "0123456789"
 	number, ok := strings.CutPrefix(text, "v")

@@ -31,7 +31,7 @@ func TestStreamingList(t *testing.T) {
 	}, s.requests)
 }
 
-// The client confirms an empty streaming list with a paged list, because a server may send the bookmark before the
+// The client confirms an empty streaming list with an ordinary list, because a server may send the bookmark before the
 // objects.
 func TestEmptyStreamingListIsConfirmed(t *testing.T) {
 	events, s := follow(t, &Options{}, answer{body: endOfInitial}, answer{body: podList("9", "")}, answer{end: errReset})
@@ -43,7 +43,8 @@ func TestEmptyStreamingListIsConfirmed(t *testing.T) {
 	}, s.requests[:3])
 }
 
-// A server counts as trusted after it sent a streaming list with objects, and the watch after the list stayed healthy.
+// After a streaming list with objects and a healthy watch, the client also accepts an empty streaming list without a
+// check.
 func TestEmptyStreamingListOfTrustedServerIsComplete(t *testing.T) {
 	r := newStreamingHarness(t, Options{}).opens()
 	require.Nil(t, r.marks("7"))

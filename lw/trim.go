@@ -2,8 +2,8 @@ package lw
 
 import "github.com/seed-6d2a410a/listwatch/lw/internal/jsonscan"
 
-// maxCuts limits the memory that a stream keeps between objects for the field cuts. Only a hostile object has more
-// cuts.
+// maxCuts limits the number of spans for which a stream keeps memory between objects. Only a hostile object has more
+// spans to cut.
 const maxCuts = 1 << 12
 
 // fields selects parts of a JSON value. A nil *fields keeps the whole value. Otherwise each member of an object, and
@@ -19,7 +19,7 @@ type field struct {
 	keep *fields
 }
 
-// nothing is the selection that keeps no part of a value.
+// nothing is the selection that removes the whole value.
 var nothing = &fields{}
 
 // member returns the selection that applies to the object member with the given name.

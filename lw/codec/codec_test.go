@@ -39,7 +39,7 @@ func listWith[T lw.Keyed](t *testing.T, opts *lw.ClientOptions, codec lw.Codec[T
 	return objects, err
 }
 
-// watch decodes object, the JSON of an object, from a watch event and returns the result.
+// watch returns the result of decoding a watch event. The argument object is the JSON of the event's object.
 func watch[T lw.Keyed](t *testing.T, codec lw.Codec[T], object string) (got T, err error) {
 	client, err := lw.NewClient(body(`{"type":"ADDED","object":`+object+"}\n"), lw.Pods(""), codec, nil)
 	require.NoError(t, err)

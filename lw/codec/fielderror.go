@@ -9,9 +9,9 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// FieldError reports a field of an object that does not fit the struct, or a kind or apiVersion that does not belong to
-// the built-in type. It contains field names and Kubernetes kinds but no other values, so it is safe to log even for a
-// Secret. It omits errors of custom UnmarshalJSON methods, because they may quote values.
+// FieldError reports a field that does not fit the struct, or a kind or apiVersion that does not belong to the built-in
+// type. It contains field names and Kubernetes kinds but no other values, so it is safe to log even for a Secret. It
+// omits errors of custom UnmarshalJSON methods, because they may quote values.
 type FieldError struct {
 	Field    string // a path for [lw.Object.Get], or "" for the object itself
 	expected string // the Go type of the field, for example "int32"

@@ -80,7 +80,7 @@ func parseFields(res *Resource, text string) (selector, error) {
 	return s, nil
 }
 
-// text returns the value of a field, for example of "involvedObject.kind".
+// text returns the value of a field, such as involvedObject.kind.
 func (o *object) text(path string) string {
 	parsed, err := lw.ParseObject(o.item)
 	if err != nil {

@@ -20,8 +20,8 @@ type Span struct {
 
 // New returns a reader of src. No frame may be larger than limit, in bytes. The caller must call [Reader.Release].
 //
-// New must not be inlined. Otherwise the compiler could place the reader on the stack of the caller, and a goroutine
-// that waits for an event should have a small stack.
+// New must not be inlined. Otherwise the compiler could place the reader on the stack of the caller, which should be
+// small while a goroutine waits for an event.
 //
 //go:noinline
 func New(src io.Reader, limit int) *Reader {
