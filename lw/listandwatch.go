@@ -62,7 +62,8 @@ type Options struct {
 // it, resumes broken watches, and relists if a watch cannot resume. The sequence ends when ctx is done, the caller
 // stops iterating, or opts.StopOn returns true. opts may be nil.
 //
-// The state of the collection is the fold of the events. [EventType] describes each type.
+// The state of the collection is the fold of the events. The constants of [EventType] describe the meaning of each
+// event.
 //
 // All work happens in the caller's goroutine between two iterations. If the caller is slow, the server may close the
 // watch, and the stream then resumes it. The sequence may be iterated several times. Each iteration starts with a list,

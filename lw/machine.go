@@ -100,8 +100,8 @@ func (m *machine) list(from string) state {
 	return &listing{from: from}
 }
 
-// step applies an input. It is the only function that changes the machine. It replaces the type and the resourceVersion
-// of an event with those that the caller receives. It returns an Interruption if the stream was interrupted.
+// step applies an input. It is the only function that changes the machine. It sets the type and the resourceVersion of
+// an event to the values that the caller receives. It returns an Interruption if the stream was interrupted.
 func (m *machine) step(in *input) (output, *Interruption) {
 	out, result := m.apply(in)
 	switch out {

@@ -9,7 +9,7 @@ const (
 	firstDelay       = 800 * time.Millisecond
 	maxDelay         = 30 * time.Second
 	maxRetryAfter    = 5 * time.Minute // maximum Retry-After that is honored
-	maxHonored       = 10              // maximum number of consecutive delays that Retry-After alone determines
+	maxHonored       = 10              // maximum number of consecutive delays that depend only on Retry-After
 	retryAfterSpread = 0.1             // maximum random delay that is added to Retry-After, as a fraction of Retry-After
 
 	requestEvery = time.Second // minimum average time between requests, after a burst

@@ -46,7 +46,8 @@ func indented(t *testing.T, text string) string {
 	return out.String()
 }
 
-// TestStreamsSplitAtEveryByte splits streams with different separators at every byte. It also reads them byte by byte.
+// TestStreamsSplitAtEveryByte reads each stream in two chunks, split at every byte. It also reads each stream byte by
+// byte.
 func TestStreamsSplitAtEveryByte(t *testing.T) {
 	streams := map[string]string{
 		"newlines":         twoEvents,

@@ -29,7 +29,7 @@ func ParseValue(text []byte) (Value, error) {
 // Exists reports whether the value exists. It returns true for null.
 func (v Value) Exists() bool { return v != "" }
 
-// String returns the content of a string, or the JSON text of another value. It returns "" for null and for a missing
+// String returns the content of a string, or the JSON text of any other value. It returns "" for null and for a missing
 // value.
 func (v Value) String() string {
 	switch {

@@ -13,7 +13,8 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw/codec"
 )
 
-// Pod decodes only the metadata and has a handwritten Unmarshal method. The types of k8s.io/api have a generated one.
+// Pod decodes only the metadata and has a handwritten Unmarshal method. The types of k8s.io/api have a generated
+// Unmarshal method.
 type Pod struct{ Metadata }
 
 func (p *Pod) Unmarshal(data []byte) error {

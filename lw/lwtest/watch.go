@@ -20,7 +20,7 @@ type watch struct {
 	server    *Server
 	from      int64 // resourceVersion to start from
 	initial   bool  // whether to begin with the current objects
-	streaming bool  // whether to wait for revision from and to send the initial-events-end bookmark
+	streaming bool  // whether to wait for the revision in the field from, and to send the initial-events-end bookmark
 	bookmarks bool
 	deadline  time.Time
 

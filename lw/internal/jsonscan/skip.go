@@ -135,8 +135,8 @@ func (r *Reader) toComma(i int, open nesting) ([]byte, int, nesting) {
 	}
 }
 
-// restOfKey steps over a member name and the colon, including white space. If the name begins at i, no byte before end
-// is a quote, a backslash or a control character.
+// restOfKey steps over a member name and the colon, including white space. If the name begins at i, the caller has
+// found no quote, backslash or control character in the name before end.
 func (r *Reader) restOfKey(i, end int) ([]byte, int) {
 	b := r.data
 	if b[i] != '"' {
