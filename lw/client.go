@@ -143,7 +143,7 @@ func (c *Client[T]) Watch(ctx context.Context, opts WatchOptions) iter.Seq2[Even
 		stored := recall.From[T](ctx, c)
 		for {
 			scanned.body = nil // other streams may use the buffer while this stream blocks
-			s.begin()          // blocks here, because nextEvent would need more stack while it blocks
+			s.begin()          // block here, because nextEvent needs more stack
 			event, err := c.nextEvent(s, &scanned, trace, stored)
 			if err == io.EOF {
 				return

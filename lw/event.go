@@ -86,6 +86,6 @@ func (e *Event[T]) decodeFailed(err error) bool {
 type Interruption struct {
 	Err    error         // the cause, for errors.Is and errors.As
 	Delay  time.Duration // delay before the next request
-	Relist bool          // the next request is a list instead of a watch
-	Final  bool          // the sequence ends, because Options.StopOn returned true
+	Relist bool          // whether the next request is a list instead of a watch
+	Final  bool          // whether the sequence ends because Options.StopOn returned true
 }

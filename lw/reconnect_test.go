@@ -57,7 +57,6 @@ func TestTimedOutWatchResumesWithoutJitter(t *testing.T) {
 	require.Equal(t, 500*time.Millisecond, r.closes().Delay, "the server ignores the requested timeout")
 }
 
-// The table states whether the stream relists after the first and the second failure of a watch.
 func TestWatchFailures(t *testing.T) {
 	const first, second = firstDelay, 2 * firstDelay
 	retryAfter := func(code int, delay time.Duration) error {

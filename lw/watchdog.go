@@ -28,8 +28,8 @@ type watchdog struct {
 	timer *time.Timer
 }
 
-// guard returns a context for a request, and a watchdog with the idle timeout limit. The caller must stop the watchdog.
-// A value on the channel wake triggers a check immediately. The channel may be nil.
+// guard returns a context for a request, and a watchdog that cancels the context after the idle time in limit. The
+// caller must stop the watchdog. A value on the channel wake triggers a check immediately. The channel may be nil.
 func guard(ctx context.Context, limit time.Duration, wake <-chan struct{}) (context.Context, *watchdog) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	d := &watchdog{cancel: cancel, clock: clock.From(ctx)}

@@ -14,8 +14,8 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// quotedDecoder decodes a field with the option ",string": a quoted number, boolean or JSON string. json-iterator
-// accepts white space within the quotes and fails on escape sequences.
+// quotedDecoder decodes a field with the option ",string": a quoted number, boolean or JSON string. It is needed
+// because json-iterator accepts white space within the quotes and fails on escape sequences.
 type quotedDecoder struct{ inner jsoniter.ValDecoder }
 
 func (d quotedDecoder) Decode(ptr unsafe.Pointer, iter *jsoniter.Iterator) {

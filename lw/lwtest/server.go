@@ -51,7 +51,7 @@ type Server struct {
 	mu        sync.Mutex
 	log       *revlog.Log[*object]
 	resources []*Resource
-	changed   chan struct{} // is closed and replaced when the field log or the field stalled changes
+	changed   chan struct{} // closed and replaced on each change of the fields log and stalled
 	stalled   bool
 	down      bool
 	inflight  map[*inflight]struct{}

@@ -106,7 +106,7 @@ func (s *Server) sendsClose(ctx context.Context) bool {
 // upgrade upgrades the request to a WebSocket. If the request is invalid, it responds like kube-apiserver and returns
 // nil.
 func upgrade(w http.ResponseWriter, r *http.Request) *websocket.Conn {
-	if _, err := url.ParseRequestURI(r.Header.Get("Origin")); err != nil { // also rejects "null"
+	if _, err := url.ParseRequestURI(r.Header.Get("Origin")); err != nil { // also rejects the origin "null"
 		refuseUpgrade(w, http.StatusForbidden)
 		return nil
 	}
