@@ -40,7 +40,7 @@ func (c credentials) equal(other credentials) bool {
 type attempt struct {
 	*authenticator
 	secrets redact.Secrets // secrets of the authenticator and all tokens that this call sent
-	renewed bool           // true after the first retry, because a call of Open may retry only once
+	renewed bool           // the credentials were renewed after a failure; a call of Open does this only once
 }
 
 func (a *authenticator) attempt() *attempt {
