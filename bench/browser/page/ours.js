@@ -4,7 +4,7 @@ export async function ours(module, options, server, seen) {
   await module.init(options.init)
   const pods = module.listWatch({ server, resource: 'pods', transport: 'http' })
   pods.subscribe((changes) => {
-    for (const change of changes) { // parses each changed object, as a user interface would if all rows were visible
+    for (const change of changes) { // parses each changed object, like a user interface in which all rows are visible
       if (!change.initial) seen(Number(change.object.metadata.resourceVersion))
     }
   })
