@@ -16,7 +16,7 @@ import (
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 )
 
-// longestDelay is the retry delay after which a follower restarts, unless it is steadfast.
+// longestDelay is the longest retry delay that a follower waits for, unless its kind is steadfast. It restarts instead.
 const longestDelay = 4 * time.Second
 
 // follower runs a reflector while connections and the server fail. Its counters may be read at any time, but its other

@@ -99,7 +99,7 @@ func operate(*lw.Client[*lw.Object]) {
 //go:wasmimport bench course
 func course() int32
 
-// passes returns the number of passes.
+// passes returns how often the workload must run.
 //
 //go:wasmimport bench passes
 func passes() int32
