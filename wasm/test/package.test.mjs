@@ -1,4 +1,4 @@
-// Tests the package as users install it: its types, exports and files.
+// Tests the types, exports and files of the package as users install it.
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync, readdirSync } from 'node:fs'
@@ -14,8 +14,8 @@ import { added, first, withFakeHost } from './support.mjs'
 const root = fileURLToPath(new URL('..', import.meta.url))
 const { exports, files, peerDependenciesMeta, ...manifest } = JSON.parse(readFileSync(root + 'package.json', 'utf8'))
 
-// Maps the name of a virtual file to the examples of a README or of docs/. All examples of a document form one module,
-// but each example of a tutorial is a separate file.
+// Collects the examples in Markdown files as virtual source files. The examples of a README or a page of docs/ form one
+// module, but each example of a tutorial is a separate file.
 const pages = (folder) => readdirSync(root + folder).filter((name) => name.endsWith('.md')).map((name) => folder + name)
 const documents = ['README.md', '../README.md', ...pages('../docs/'), ...pages('../docs/tutorials/')]
 const examples = new Map(documents.flatMap((file) => {
@@ -23,10 +23,11 @@ const examples = new Map(documents.flatMap((file) => {
   const modules = file.includes('/tutorials/') ? blocks : [blocks.join('\n')]
   return modules.filter(Boolean).map((code, i) => [`${root}test/${file.replace(/\W/g, '_')}${i}.tsx`, code])
 }))
-// The build tools of a tutorial's project are not installed here, so their types are unknown.
+// Declares build tools that the tutorials use and that are not installed here.
 examples.set(`${root}test/tools.d.ts`, "declare module 'vite'\ndeclare module '@vitejs/plugin-react'\n")
 
-// One program checks the sources and the examples, because loading the declarations of TypeScript and React is slow.
+// One TypeScript program checks the sources and the examples, because loading the declarations of TypeScript and React
+// takes long.
 const { config } = ts.readConfigFile(`${root}tsconfig.json`, ts.sys.readFile)
 const { fileNames, options: strict } = ts.parseJsonConfigFileContent(config, ts.sys, root)
 const options = { ...strict, jsx: ts.JsxEmit.Preserve, types: ['react'] }
@@ -51,12 +52,12 @@ test('the committed declarations are current', () => {
 
 test('the examples of the READMEs and of docs/ compile', () => {
   for (const code of [...examples.values()].slice(0, 2)) assert.match(code, /listWatch<Pod>/)
-  // Examples declare variables that they do not use, and the parameters of build tools have no types.
+  // These errors are allowed: unused variables in examples, and untyped parameters of build tools.
   const unused = new Set([6133, 6196, 6198, 7006])
   assert.equal(report(diagnostics.filter(({ file, code }) => examples.has(file?.fileName) && !unused.has(code))), '')
 })
 
-// Returns the exported values of a declaration file, and a function that returns the members of one of its types.
+// Returns the names of all values that a declaration file exports, and a function that returns the members of a type.
 function declared(file) {
   const checker = program.getTypeChecker()
   const symbols = checker.getExportsOfModule(checker.getSymbolAtLocation(program.getSourceFile(root + file)))
@@ -67,7 +68,7 @@ function declared(file) {
   return { values: symbols.filter(({ flags }) => flags & ts.SymbolFlags.Value).map(({ name }) => name), members }
 }
 
-// Returns the names of an object's own members and of its class's members.
+// Returns the names of an object's members, including those of its class.
 function shown(object) {
   const names = new Set(Reflect.ownKeys(object))
   for (let at = Object.getPrototypeOf(object); at !== Object.prototype && at !== Error.prototype; at = Object.getPrototypeOf(at)) {
