@@ -1,9 +1,11 @@
 // Tests the package as users install it: its types, exports and files.
 import assert from 'node:assert/strict'
-import { execFileSync } from 'node:child_process'
-import { existsSync, readFileSync, readdirSync } from 'node:fs'
+import { execFileSync, spawnSync } from 'node:child_process'
+import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { test } from 'node:test'
+import { after, before, test } from 'node:test'
 import ts from 'typescript'
 import * as main from 'listwatch'
 import * as glue from 'listwatch/glue'
@@ -39,7 +41,7 @@ const report = (some) => ts.formatDiagnostics(some, host)
 
 test('the sources and the examples of test/types.ts pass the type checker', () => {
   assert.equal(report(diagnostics.filter(({ file }) => !examples.has(file?.fileName))), '')
-  const sources = readdirSync(root).filter((name) => name.endsWith('.js') && name !== 'go.js')
+  const sources = readdirSync(root).filter((name) => name.endsWith('.js') && !['go.js', 'listwatch.worker.js'].includes(name))
   for (const name of [...sources, 'test/types.ts']) assert.ok(program.getSourceFile(root + name), name)
 })
 
@@ -122,8 +124,23 @@ test('the error codes match the declarations', () => {
   assert.deepEqual([...used].sort(), codes.sort())
 })
 
+let folder, packed
+before(() => {
+  folder = mkdtempSync(join(tmpdir(), 'listwatch-package-'))
+  const args = ['pack', '--ignore-scripts', '--json', '--pack-destination', folder] // make worker has built all files
+  packed = JSON.parse(execFileSync('npm', args, { cwd: root, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }))[0]
+})
+after(() => rmSync(folder, { recursive: true }))
+
+// Consumers with CommonJS need a dynamic import, because the package contains only ES modules.
+for (const [tool, ...args] of [['publint', '--strict'], ['attw', '--profile', 'esm-only']]) {
+  test(`${tool} finds no problem in the package`, () => {
+    const { status, stdout, stderr } = spawnSync(join(root, 'node_modules/.bin', tool), [join(folder, packed.filename), ...args], { encoding: 'utf8' })
+    assert.equal(status, 0, stdout + stderr)
+  })
+}
+
 test('the package contains exactly the files that it needs', () => {
-  const [packed] = JSON.parse(execFileSync('npm', ['pack', '--dry-run', '--json'], { cwd: root, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }))
   const needed = new Set(['package.json', 'README.md', 'LICENSE', 'LICENSE-GO', 'listwatch.wasm'])
   const follow = (file) => {
     if (needed.has(file)) return
@@ -134,9 +151,16 @@ test('the package contains exactly the files that it needs', () => {
   for (const entry of Object.values(exports).flatMap((entry) => (typeof entry === 'string' ? entry : Object.values(entry)))) follow(entry.slice(2))
   assert.deepEqual(packed.files.map(({ path }) => path).sort(), [...needed].sort())
   for (const file of needed) assert.ok(existsSync(root + file), file)
-  assert.deepEqual([manifest.type, manifest.license, manifest.sideEffects, manifest.types], ['module', 'Apache-2.0', ['./worker.js'], './index.d.ts'])
+  assert.deepEqual([manifest.type, manifest.license, manifest.sideEffects, manifest.types], ['module', 'Apache-2.0', ['./worker.js', './listwatch.worker.js'], './index.d.ts'])
   assert.deepEqual(peerDependenciesMeta, { react: { optional: true } })
   assert.equal(manifest.dependencies, undefined)
+})
+
+test('the worker in one file imports nothing and runs as a module and as a classic script', () => {
+  const text = readFileSync(root + 'listwatch.worker.js', 'utf8')
+  assert.doesNotMatch(text, /\bimport\b|\bexport\b/)
+  assert.match(text, /^\/\*! .*Apache-2\.0.*LICENSE-GO \*\/\n/)
+  new Function(text) // throws if the text is not a classic script
 })
 
 test('package.json has the fields of the registry page, and tools can resolve it', () => {
