@@ -96,6 +96,10 @@ screenshots: bin/lwcat wasm e2e/browser/node_modules/.package-lock.json ## write
 	CHROME=$(CHROME) $(NODE) e2e/browser/picture.mjs
 	CHROME=$(CHROME) $(NODE) e2e/browser/terminal.mjs
 
+.PHONY: test-next
+test-next: browsers ## run the tests of the npm package in an application of Next.js
+	CHROME=$(CHROME) FIREFOX=$(FIREFOX) LISTWATCH_NEXT=1 node --test --test-reporter=spec e2e/browser/bundlers.test.mjs
+
 # Builds the files that the browser tests use.
 .PHONY: browsers
 browsers: worker e2e/browser/node_modules/.package-lock.json
@@ -351,7 +355,7 @@ reproducible: ## build the last commit in two folders, once with an empty cache,
 BUSY    = test lint test-386 test-fips test-metrics e2e-clients
 WAITING = e2e test-adapters test-browser test-js demo size
 # Additional stages of ci-full.
-LONG    = reproducible bench-smoke portable conformance fuzz soak soak-lwcat
+LONG    = reproducible bench-smoke portable conformance test-next fuzz soak soak-lwcat
 
 .PHONY: ci
 ci: ## run all checks of continuous integration and print the time of each stage

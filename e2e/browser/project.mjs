@@ -1,4 +1,4 @@
-// Installs the package as a tarball into a new Vite project, as a user would.
+// Installs the package's tarball into a new Vite project.
 import { execFileSync } from 'node:child_process'
 import { cpSync, mkdtempSync, readFileSync, readdirSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -17,16 +17,19 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 const { exports, files, peerDependenciesMeta, ...manifest } = JSON.parse(readFileSync(root + 'package.json', 'utf8'))
 
 // Maps the name of a virtual file to the examples of a README or of docs/. All examples of a document form one module,
-// but each example of a tutorial is a separate file.
+// but each example of a tutorial is a separate file, and so is an example that starts with a file name, such as
+// "// main.js".
 const pages = (folder) => readdirSync(root + folder).filter((name) => name.endsWith('.md')).map((name) => folder + name)
 const documents = ['README.md', '../README.md', ...pages('../docs/'), ...pages('../docs/tutorials/')]
 const examples = new Map(documents.flatMap((file) => {
   const blocks = [...readFileSync(root + file, 'utf8').matchAll(/```(?:tsx?|js)\n([^]*?)```/g)].map(([, block]) => block)
-  const modules = file.includes('/tutorials/') ? blocks : [blocks.join('\n')]
+  const isFile = (code) => file.includes('/tutorials/') || /^\/\/ \S+\.js\n/.test(code)
+  const modules = [blocks.filter((code) => !isFile(code)).join('\n'), ...blocks.filter(isFile)]
   return modules.filter(Boolean).map((code, i) => [`${root}test/${file.replace(/\W/g, '_')}${i}.tsx`, code])
 }))
-// The build tools of a tutorial's project are not installed here, so their types are unknown.
-examples.set(`${root}test/tools.d.ts`, "declare module 'vite'\ndeclare module '@vitejs/plugin-react'\n")
+// The build tools of the examples are not installed here, so their types are unknown.
+const tools = ['vite', '@vitejs/plugin-react', '@rollup/plugin-node-resolve', '@rollup/plugin-url', '*?url']
+examples.set(`${root}test/tools.d.ts`, tools.map((name) => `declare module '${name}'\n`).join(''))
 
 // One program checks the sources and the examples, because loading the declarations of TypeScript and React is slow.
 const { config } = ts.readConfigFile(`${root}tsconfig.json`, ts.sys.readFile)
@@ -52,7 +55,7 @@ test('the committed declarations are current', () => {
 })
 
 test('the examples of the READMEs and of docs/ compile', () => {
-  for (const code of [...examples.values()].slice(0, 2)) assert.match(code, /listWatch<Pod>/)
+  for (const name of ['README_md0', '___README_md0']) assert.match(examples.get(`${root}test/${name}.tsx`), /listWatch<Pod>/)
   // Examples declare variables that they do not use, and the parameters of build tools have no types.
   const unused = new Set([6133, 6196, 6198, 7006])
   assert.equal(report(diagnostics.filter(({ file, code }) => examples.has(file?.fileName) && !unused.has(code))), '')
@@ -83,6 +86,11 @@ test('the exports match the declarations', () => {
   assert.deepEqual(declared('index.d.ts').values.sort(), Object.keys(main).sort())
   assert.deepEqual(declared('react.d.ts').values.sort(), Object.keys(react).sort())
   assert.deepEqual(declared('glue.d.ts').values, Object.keys(glue))
+})
+
+test('the figures of the README equal those of docs/performance.md', () => {
+  const rows = (file) => readFileSync(root + file, 'utf8').match(/\| quantity \| plain JavaScript [^]*?\n\n/)[0]
+  assert.equal(rows('README.md'), rows('../docs/performance.md'))
 })
 
 test('react.js is a client module for frameworks with server components', () => {
