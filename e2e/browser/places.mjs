@@ -46,7 +46,7 @@ const load = (frame, base, options) => frame.evaluate(async (base, options, byte
   globalThis.collections = []
   globalThis.open = () => globalThis.collections.push(listWatch({ server: 'http://host', resource: 'pods' }))
   try {
-    await init({ ...options, wasm: bytes && new Uint8Array(bytes) })
+    await init({ ...options, wasm: bytes ? new Uint8Array(bytes) : options.wasm })
     return 'loaded'
   } catch ({ name, code, message }) {
     return { name, code, message }
@@ -153,7 +153,30 @@ export function inPlaces(scene, modes) {
     await open(page)
     for (const mode of ['shared', 'worker']) {
       await at('/plain.html')
-      assert.equal((await load(page, base, { mode })).code, 'load')
+      const { code, message } = await load(page, base, { mode })
+      assert.equal(code, 'load')
+      assert.match(message, /bundler.*init\({ worker, wasm }\)/)
     }
   })
+
+  test('an HTML page instead of the worker and the module fails with advice for bundlers', async ({ page, at, base, refused }) => {
+    refused.add('/listwatch/worker.js')
+    await at('/plain.html')
+    const { code, message } = await load(page, base, { real: true, wasm: `${base}/plain.html`, worker: `${base}/plain.html` })
+    assert.equal(code, 'load')
+    assert.match(message, /plain\.html answers with an HTML page.*bundler.*init\({ worker, wasm }\)/)
+  })
+
+  for (const mode of ['worker', 'shared']) {
+    test(`${mode}: the worker in one file runs the module`, async ({ page, at, base, cdn, refused }) => {
+      refused.add('/listwatch/worker.js')
+      await at('/plain.html')
+      assert.equal(await load(page, base, { mode, worker: '/listwatch/listwatch.worker.js' }), 'loaded')
+      await open(page)
+      if (mode === 'shared') return // browsers start no shared worker of another origin
+      await at('/plain.html')
+      assert.equal(await load(page, base, { mode, worker: `${cdn}/listwatch/listwatch.worker.js` }), 'loaded')
+      await open(page)
+    })
+  }
 }

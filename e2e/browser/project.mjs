@@ -1,4 +1,4 @@
-// Installs the package as a tarball into a new Vite project, as a user would.
+// Installs the package's tarball into a new Vite project.
 import { execFileSync } from 'node:child_process'
 import { cpSync, mkdtempSync, readFileSync, readdirSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -19,9 +19,14 @@ export function project(...more) {
     cpSync(from, folder, { recursive: true, filter: (file) => !file.includes('node_modules') })
   }
   npm('ci')
-  const [{ filename }] = JSON.parse(npm('pack', wasm, '--ignore-scripts', '--json')) // the WASM module is already built
-  npm('install', '--no-save', filename)
+  npm('install', '--no-save', pack(folder))
   return folder
+}
+
+/** Writes the package's tarball to a folder and returns its path. make worker has built the package's files. */
+export function pack(folder) {
+  const text = execFileSync('npm', ['pack', wasm, '--ignore-scripts', '--json'], { cwd: folder, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] })
+  return join(folder, JSON.parse(text)[0].filename)
 }
 
 /** Returns the path of Vite's command in a project. */

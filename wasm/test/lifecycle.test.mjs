@@ -272,8 +272,12 @@ for (const [words, how, kinds] of [
 ]) {
   test(`the page works despite ${words}`, async (t) => {
     const at = browser(t, how)
+    const warn = t.mock.method(console, 'warn', () => {})
     await opened(at)
     assert.deepEqual(at.started.map(([kind]) => kind), kinds)
+    const warnings = warn.mock.calls.map(({ arguments: [message] }) => message)
+    assert.equal(warnings.length, Object.keys(how).length)
+    for (const message of warnings) assert.match(message, /worker\.js could not be started.*init\({ worker, wasm }\)/)
   })
   for (const mode of ['shared', 'worker']) {
     if (!how[mode]) continue
@@ -282,6 +286,7 @@ for (const [words, how, kinds] of [
       await assert.rejects(page.init({ wasm: trap, mode }), ({ name, code, message }) => {
         assert.deepEqual([name, code], ['ListWatchError', 'load'])
         assert.match(message, /file:.*\/wasm\/worker\.js could not be started.*; serve it from the origin of the page, .*init\({ mode: "main" }\)/)
+        assert.match(message, /bundler.*init\({ worker, wasm }\): https:.*#bundlers$/)
         return true
       })
       await page.init({ wasm: trap, mode: 'main' })
@@ -289,6 +294,29 @@ for (const [words, how, kinds] of [
     })
   }
 }
+
+for (const mode of ['shared', 'worker']) {
+  test(`${mode}: init starts the worker from the given URL, which may be relative to the page`, async (t) => {
+    const at = browser(t)
+    globalThis.origin = 'http://page'
+    for (const worker of ['./assets/worker.js', new URL('http://page/assets/worker.js')]) {
+      const { page, collection } = await opened(at, { wasm: trap, mode, worker })
+      assert.deepEqual(at.started.splice(0).map(([kind, url]) => [kind, url]), [[mode, 'http://page/assets/worker.js']])
+      collection.close()
+      await assert.rejects((await at.page()).init({ mode, worker: 'http://' }), { name: 'ListWatchError', code: 'invalid', message: /worker is not a valid URL: http:\/\/$/ })
+      await assert.rejects((await at.page()).init({ mode, wasm: 'http://' }), { name: 'ListWatchError', code: 'invalid', message: /wasm is not a valid URL: http:\/\/$/ })
+    }
+  })
+}
+
+test('listWatch retries with the options of a failed init', async (t) => {
+  const at = browser(t, { shared: 'errors' }), page = await at.page()
+  const failed = page.init({ wasm: trap, mode: 'shared', worker: 'http://page/worker.js' })
+  await assert.rejects(failed, { code: 'load', message: /http:\/\/page\/worker.js could not be started/ })
+  at.shared = 'works'
+  await live(page.listWatch(options))
+  assert.deepEqual(at.started.map(([kind, url]) => [kind, url]), [['shared', 'http://page/worker.js'], ['shared', 'http://page/worker.js']])
+})
 
 test('a worker from another origin is started through a blob that imports it', async (t) => {
   const at = browser(t)
@@ -320,7 +348,7 @@ test('pages and workers of different versions do not connect', async (t) => {
   }
   const page = await at.page()
   await page.init()
-  assert.deepEqual([seen, at.started[0][2]], [[PROTOCOL], `listwatch ${PROTOCOL}`])
+  assert.deepEqual([seen, at.started[0][2]], [[PROTOCOL], `listwatch-${PROTOCOL}`])
 
   const { port1, port2 } = new MessageChannel()
   at.ports.push(port1, port2)

@@ -32,6 +32,8 @@ var languages = map[string]string{
 	"ts":      "wasm/test/package.test.mjs",
 	"tsx":     "wasm/test/package.test.mjs",
 	"js":      "wasm/test/package.test.mjs",
+	"html":    "e2e/browser/bundlers.test.mjs",
+	"nginx":   "not tested, except for the policy, which e2e/browser/bundlers.test.mjs applies",
 	"json":    "TestDataBlocksParse",
 	"yaml":    "TestDataBlocksParse",
 	"mermaid": "lw/TestStateDiagram and internal/testkit/rules.TestDiagramMatchesImports",
