@@ -8,6 +8,7 @@ import ts from 'typescript'
 import * as main from 'listwatch'
 import * as glue from 'listwatch/glue'
 import * as react from 'listwatch/react'
+import * as testing from 'listwatch/testing'
 import { declarations } from '../declarations.mjs'
 import { added, first, withFakeHost } from './support.mjs'
 
@@ -80,6 +81,7 @@ function shown(object) {
 test('the exports match the declarations', () => {
   assert.deepEqual(declared('index.d.ts').values.sort(), Object.keys(main).sort())
   assert.deepEqual(declared('react.d.ts').values.sort(), Object.keys(react).sort())
+  assert.deepEqual(declared('testing.d.ts').values.sort(), Object.keys(testing).sort())
   assert.deepEqual(declared('glue.d.ts').values, Object.keys(glue))
 })
 
@@ -115,7 +117,7 @@ test('the options match the declarations', () => {
 test('the error codes match the declarations', () => {
   const declaration = readFileSync(root + 'index.d.ts', 'utf8').match(/type ErrorCode =([^]*?)\n\n/)[1]
   const codes = [...declaration.matchAll(/'([\w-]+)'/g)].map(([, code]) => code)
-  const sources = ['collection.js', 'connect.js', 'engine.js', 'messages.js', 'spawn.js', 'spec.js', 'mirror.js', 'react.js'].map((file) => readFileSync(root + file, 'utf8')).join()
+  const sources = ['collection.js', 'connect.js', 'engine.js', 'messages.js', 'spawn.js', 'spec.js', 'mirror.js', 'sharing.js'].map((file) => readFileSync(root + file, 'utf8')).join()
   const used = new Set([...sources.matchAll(/ListWatchError\('([\w-]+)'/g)].map(([, code]) => code))
   const goSources = readdirSync(root).filter((file) => /(?<!_test)\.go$/.test(file)).map((file) => readFileSync(root + file, 'utf8')).join()
   for (const [, code] of goSources.matchAll(/(?:lw\.Err\w+, |ErrUnsupported, |\[\]string\{|errorCode\(err, )"([\w-]+)"/g)) used.add(code)
