@@ -6,7 +6,7 @@
 /** @import { View } from './view.js' */
 
 import { current, join, update } from './sharing.js'
-import { emptySnapshot, viewOf } from './view.js'
+import { LOADING, viewOf } from './view.js'
 
 /** The default of the option keepAlive, in milliseconds. */
 const KEEP_ALIVE = 5000
@@ -15,84 +15,77 @@ const KEEP_ALIVE = 5000
 /**
  * @typedef {object} List
  * @property {string} key
- * @property {User[]} users one for each collection
- * @property {boolean} enabled whether the options are not null
- * @property {View | undefined} previous the view whose objects are shown until this list is loaded
+ * @property {User[] | undefined} users one for each collection; undefined if the options are null
+ * @property {boolean | undefined} keepPrevious
+ * @property {View | undefined} [previous] its objects are shown until this list is loaded
  * @property {View} [view]
  * @property {unknown[]} [snapshots] the snapshots of the view
  */
 
-const LOADING = emptySnapshot()
-const EMPTY = viewOf([LOADING], [''])
+/** @param {Options} options @returns {List[]} */
+export const listsOf = (options) =>
+  Object.entries(options).map(([key, given]) => ({ key, users: given ? usersOf(given) : undefined, keepPrevious: given?.keepPrevious }))
 
-/** The lists of one component. Options with another name need another instance. */
+/** Returns a string that is equal for equal options. @param {List[]} lists */
+export const nameOfLists = (lists) => JSON.stringify(lists.map(({ key, users }) => [key, users?.map(({ name }) => name)]))
+
+/** The lists of one component. Lists with another name need another instance. */
 export class Lists {
-  /** @type {List[]} */
   #lists
-  /** @type {Record<string, View>} */
-  #views = {}
-  /** The views without objects, by key. */
-  empty
+  /** @type {Record<string, View> | undefined} */
+  #views
 
-  /** @param {Options} all @param {Lists} [previous] the lists of the last render */
-  constructor(all, previous) {
-    this.#lists = Object.entries(all).map(([key, options]) => ({
-      key, users: requestsOf(options), enabled: !!options, previous: options?.keepPrevious ? previous?.views()[key] : undefined,
-    }))
-    this.empty = Object.fromEntries(Object.keys(all).map((key) => [key, EMPTY]))
+  /** @param {List[]} lists @param {Lists} [previous] the lists of the last render */
+  constructor(lists, previous) {
+    this.#lists = lists
+    for (const list of lists) {
+      if (list.keepPrevious) list.previous = previous?.views()[list.key]
+    }
+    /** The views without objects, by key. */
+    this.empty = Object.fromEntries(lists.map(({ key }) => [key, LOADING]))
   }
 
   /** Returns the current views by key. The result is the same value until a view changes. */
   views() {
-    const before = this.#lists.map(({ view }) => view)
-    for (const list of this.#lists) refresh(list)
-    if (this.#lists.some(({ view }, i) => view !== before[i])) {
-      this.#views = Object.fromEntries(this.#lists.map(({ key, view = EMPTY }) => [key, view]))
-    }
+    const changed = this.#lists.filter(refresh)
+    if (!this.#views || changed.length) this.#views = Object.fromEntries(this.#lists.map(({ key, view = LOADING }) => [key, view]))
     return this.#views
   }
 
   /** Opens or joins the collections, and returns a function that leaves them. @param {() => void} notify */
   join(notify) {
-    const leave = this.#lists.flatMap(({ users }) => users.map((user) => join(user, notify)))
+    const leave = this.#lists.flatMap(({ users = [] }) => users.map((user) => join(user, notify)))
     return () => leave.forEach((f) => f())
   }
 
-  /** Sets the options of the current render. @param {Options} all */
-  update(all) {
-    for (const { key, users } of this.#lists) {
-      const requests = requestsOf(all[key])
-      users.forEach((user, i) => update(user, requests[i]))
-    }
+  /** Sets the options of the current render. @param {List[]} lists */
+  update(lists) {
+    this.#lists.forEach(({ users }, i) => users?.forEach((user, j) => update(user, /** @type {User[]} */ (lists[i].users)[j])))
   }
 }
 
-/** Updates the view of a list if a snapshot has changed. @param {List} list */
+/** Updates the view of a list, and reports whether it changed. @param {List} list */
 function refresh(list) {
-  const { users, enabled, previous } = list
-  const snapshots = enabled ? users.map((user) => current(user) ?? LOADING) : [LOADING]
-  if (list.view && snapshots.every((snapshot, i) => snapshot === list.snapshots?.[i])) return
+  const { users, previous } = list
+  const snapshots = users?.map((user) => current(user) ?? LOADING) ?? [LOADING]
+  if (list.snapshots && snapshots.every((snapshot, i) => snapshot === list.snapshots?.[i])) return false
   list.snapshots = snapshots
-  const view = viewOf(snapshots, enabled ? users.map(({ options }) => options.namespace ?? '') : [''])
-  list.view = previous?.loaded && !view.loaded && !view.error ? view.withObjectsOf(previous) : view
-  if (list.view === view) list.previous = undefined
+  const view = list.view = viewOf(snapshots, users?.map(({ options }) => options.namespace ?? '') ?? [])
+  if (previous?.loaded && !view.loaded && !view.error) list.view = previous.until(view)
+  else delete list.previous
+  return true
 }
 
 /**
- * Returns the options of each collection: one, or one for each namespace, in the order of the objects' keys.
- * @param {UseListWatchOptions | null | undefined} given
+ * Returns a user of each collection: one, or one for each namespace, in the order of the objects' keys.
+ * @param {UseListWatchOptions} given
  * @returns {User[]}
  */
-function requestsOf(given) {
-  if (!given) return []
-  const { keepAlive = KEEP_ALIVE, keepPrevious, namespaces, ...rest } = given
+function usersOf({ keepAlive = KEEP_ALIVE, keepPrevious, namespaces, ...rest }) {
   const all = Array.isArray(namespaces) ? [...new Set(namespaces)].sort((a, b) => (`${a}/` < `${b}/` ? -1 : 1)).map((namespace) => ({ ...rest, namespace }))
-    : [namespaces === undefined ? rest : { ...rest, namespaces }] // listWatch rejects the wrong type
+    : [{ ...rest, ...(namespaces && { namespaces }) }] // listWatch rejects the wrong type
   return all.map((options) => ({ name: nameOf(options), options: /** @type {ListWatchOptions} */ (options), keepAlive }))
 }
-
-/** Returns the names of the options of all lists. @param {Options} all */
-export const namesOf = (all) => JSON.stringify(Object.entries(all).map(([key, options]) => [key, options && requestsOf(options).map(({ name }) => name)]))
 
 /**
  * Returns the options as a string, with sorted members. All functions become the same string.

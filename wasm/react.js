@@ -7,7 +7,7 @@
 /** @import { View } from './view.js' */
 
 import { useCallback, useEffect, useMemo, useRef, useSyncExternalStore } from 'react'
-import { Lists, namesOf } from './lists.js'
+import { Lists, listsOf, nameOfLists } from './lists.js'
 
 /**
  * Follows a collection while the component is mounted, and returns its current objects and state. With `null`, it opens no
@@ -96,14 +96,14 @@ const haveEqualMembers = (a, b) => Object.keys(a).every((name) => Object.is(a[na
  * @returns {S}
  */
 function useLists(options, pick, select, isEqual) {
-  const names = namesOf(options)
+  const given = listsOf(options)
   /** @type {{ current: { lists: Lists, selection: any } | undefined }} the lists and the selection that the last render showed */
   const shown = useRef(undefined)
-  const lists = useMemo(() => new Lists(options, shown.current?.lists), [names])
+  const lists = useMemo(() => new Lists(given, shown.current?.lists), [nameOfLists(given)])
   const subscribe = useCallback((/** @type {() => void} */ notify) => lists.join(notify), [lists])
   const getSelection = useMemo(() => selector(() => pick(lists.views()), select, isEqual, shown), [lists, select, isEqual])
   const getServerSelection = useMemo(() => selector(() => pick(lists.empty), select, isEqual, shown), [lists, select, isEqual])
-  useEffect(() => lists.update(options)) // runs before the subscription, which may use the options
+  useEffect(() => lists.update(given)) // runs before the subscription, which may use the options
   const selection = useSyncExternalStore(subscribe, getSelection, getServerSelection)
   useEffect(() => { shown.current = { lists, selection } })
   return selection

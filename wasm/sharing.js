@@ -3,7 +3,7 @@
 /** @import { ListWatch, ListWatchOptions, Snapshot } from './types.js' */
 
 import { ListWatchError, listWatch } from './index.js'
-import { emptySnapshot } from './view.js'
+import { LOADING, emptyView } from './view.js'
 
 /**
  * A collection that mounted components use, or that waits for the next component.
@@ -96,7 +96,7 @@ function reopen(shared) {
 function open(name, options) {
   const { token } = options
   /** @type {Shared} */
-  const shared = { name, token, users: new Set(), snapshot: emptySnapshot() }
+  const shared = { name, token, users: new Set(), snapshot: LOADING }
   opened.add(shared)
   // Calls the token function of the last render, even if it is newer than the collection.
   const ask = () => typeof shared.token === 'function' ? shared.token() : shared.token ?? ''
@@ -111,7 +111,7 @@ function open(name, options) {
     })
   } catch (cause) {
     if (!(cause instanceof ListWatchError)) throw cause
-    shared.snapshot = emptySnapshot({ phase: 'stopped', cause })
+    shared.snapshot = emptyView({ phase: 'stopped', cause })
   }
   return shared
 }

@@ -62,7 +62,7 @@ export class FakeCluster {
    */
   apply(objects, { resource } = {}) {
     this.#change(objects, resource, (stored, key, object) => {
-      const copy = structuredClone(object), version = String(++this.#version)
+      const copy = JSON.parse(JSON.stringify(object)), version = String(++this.#version)
       const uid = stored.get(key)?.metadata?.uid ?? `uid-${version}`
       stored.set(key, { ...copy, metadata: { uid, ...copy.metadata, resourceVersion: version } })
     })

@@ -1,26 +1,12 @@
 // Combines the snapshots of collections into the result of the React hooks.
 
 /** @import { ListWatchError } from './error.js' */
-/** @import { Phase, Snapshot, State } from './types.js' */
-
-/** @type {readonly any[]} */
-const NONE = Object.freeze([])
-/** The phases, from the best to the worst. @type {Phase[]} */
-const PHASES = ['live', 'listing', 'loading', 'interrupted', 'stopped']
-/** @type {State} */
-const LOADING = Object.freeze({ phase: 'loading', resourceVersion: '', lastEventAt: 0, synced: false, stale: true })
-/** The state of a view without collections. @type {State} */
-const COMPLETE = Object.freeze({ ...LOADING, phase: 'live', synced: true, stale: false })
-
-/** Returns a snapshot without objects. @param {Partial<State>} [change] @returns {Snapshot<any>} */
-export const emptySnapshot = (change) => ({
-  size: 0, state: Object.freeze({ ...LOADING, ...change }), get: () => undefined, item: () => undefined, list: () => NONE, by: () => NONE,
-})
+/** @import { Item, Snapshot, State } from './types.js' */
 
 /** The result of a hook for one collection, or for one collection per namespace. See ListView in react.d.ts. */
 export class View {
   #snapshots
-  /** @type {readonly any[] | undefined} */
+  /** @type {readonly Item<any>[] | undefined} */
   #list
 
   /**
@@ -29,7 +15,7 @@ export class View {
    * @param {State} state
    * @param {Record<string, ListWatchError>} errors by namespace
    */
-  constructor(snapshots, state, errors) {
+  constructor(snapshots, state, errors = {}) {
     this.#snapshots = snapshots
     this.state = state
     this.errors = errors
@@ -58,17 +44,25 @@ export class View {
   /** @param {string} index @param {string} value */
   by(index, value) { return this.#join((snapshot) => snapshot.by(index, value)) }
 
-  /** @param {(snapshot: Snapshot<any>) => readonly any[]} listOf */
+  /** @param {(snapshot: Snapshot<any>) => readonly Item<any>[]} listOf */
   #join(listOf) {
     const lists = this.#snapshots.map(listOf)
     return lists.length === 1 ? lists[0] : Object.freeze(lists.flat())
   }
 
-  /** Returns a view with the objects of another view, for the time until this one is loaded. @param {View} previous */
-  withObjectsOf(previous) {
-    return new View(previous.#snapshots, Object.freeze({ ...this.state, synced: true, stale: true }), this.errors)
+  /** Returns these objects as stale, with the state of the view that is going to replace them. @param {View} next */
+  until({ state, errors }) {
+    return new View(this.#snapshots, Object.freeze({ ...state, synced: true, stale: true }), errors)
   }
 }
+
+/** Returns a view without objects. @param {Partial<State>} [change] */
+export const emptyView = (change) =>
+  new View([], Object.freeze({ phase: 'loading', resourceVersion: '', lastEventAt: 0, synced: false, stale: true, ...change }))
+
+export const LOADING = emptyView()
+/** The view of no namespaces. */
+const COMPLETE = emptyView({ phase: 'live', synced: true, stale: false })
 
 /**
  * Returns a view of the snapshots of these namespaces.
@@ -78,19 +72,21 @@ export class View {
 export function viewOf(snapshots, namespaces) {
   /** @type {Record<string, ListWatchError>} */
   const errors = {}
-  snapshots.forEach(({ state: { cause } }, i) => {
-    if (cause && cause.code !== 'turns') errors[namespaces[i]] = cause
+  const states = snapshots.map(({ state }, i) => {
+    if (state.cause && state.cause.code !== 'turns') errors[namespaces[i]] = state.cause
+    return state
   })
-  return new View(snapshots, mergeStates(snapshots.map(({ state }) => state)), errors)
+  return states.length ? new View(snapshots, mergeStates(states), errors) : COMPLETE
 }
 
 /**
- * Returns the worst state. It ignores collections that failed before their first list was complete, unless all failed.
+ * Returns the first state that is not live. It ignores collections that failed before their first list was complete, unless
+ * all failed.
  * @param {State[]} states
  */
 function mergeStates(states) {
-  if (states.length < 2) return states[0] ?? COMPLETE
+  if (states.length === 1) return states[0]
   const working = states.filter(({ phase, synced }) => synced || phase !== 'stopped'), counted = working.length ? working : states
-  const worst = counted.reduce((a, b) => (PHASES.indexOf(b.phase) > PHASES.indexOf(a.phase) ? b : a))
-  return Object.freeze({ ...worst, synced: counted.every(({ synced }) => synced), stale: counted.some(({ stale }) => stale) })
+  const first = counted.find(({ stale }) => stale) ?? counted[0]
+  return Object.freeze({ ...first, synced: counted.every(({ synced }) => synced) })
 }

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync, readdirSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
 import { test } from 'node:test'
 import ts from 'typescript'
@@ -85,6 +86,16 @@ test('the exports match the declarations', () => {
   assert.deepEqual(declared('glue.d.ts').values, Object.keys(glue))
 })
 
+test('the CommonJS copies export the same names and share one copy of the package', () => {
+  const require = createRequire(import.meta.url)
+  for (const [name, module] of Object.entries({ listwatch: main, 'listwatch/react': react, 'listwatch/testing': testing, 'listwatch/glue': glue })) {
+    assert.deepEqual(Object.keys(require(name)).sort(), Object.keys(module).sort(), name)
+  }
+  const { ListWatchError, listWatch } = require('listwatch')
+  assert.notEqual(ListWatchError, main.ListWatchError)
+  assert.throws(() => listWatch({}), ListWatchError)
+})
+
 test('react.js is a client module for frameworks with server components', () => {
   assert.match(readFileSync(`${root}react.js`, 'utf8'), /^'use client'\n/)
 })
@@ -131,9 +142,10 @@ test('the package contains exactly the files that it needs', () => {
     if (needed.has(file)) return
     needed.add(file)
     for (const [, next] of readFileSync(root + file, 'utf8').replace(/\/\*\*.*?\*\//gs, '')
-      .matchAll(/(?:from |import\(|new URL\()'\.\/([\w.]+)'/g)) follow(next)
+      .matchAll(/(?:from |import\(|require\(|new URL\()'\.\/([\w.]+)'/g)) follow(next)
   }
-  for (const entry of Object.values(exports).flatMap((entry) => (typeof entry === 'string' ? entry : Object.values(entry)))) follow(entry.slice(2))
+  const followEntry = (entry) => (typeof entry === 'string' ? follow(entry.slice(2)) : Object.values(entry).forEach(followEntry))
+  followEntry(exports)
   assert.deepEqual(packed.files.map(({ path }) => path).sort(), [...needed].sort())
   for (const file of needed) assert.ok(existsSync(root + file), file)
   assert.deepEqual([manifest.type, manifest.license, manifest.sideEffects, manifest.types], ['module', 'Apache-2.0', ['./worker.js'], './index.d.ts'])
