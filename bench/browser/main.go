@@ -120,6 +120,14 @@ func (o order) carryOut(w http.ResponseWriter, events []serve.Template, version 
 	return nil
 }
 
+// cached lets browsers keep the responses, because Vite puts a hash of the content into the names of assets.
+func cached(h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
+		h.ServeHTTP(w, r)
+	})
+}
+
 func main() {
 	s := &server{
 		orders:      serve.NewOrders[order](),
@@ -127,6 +135,7 @@ func main() {
 	}
 	mux := http.NewServeMux()
 	mux.Handle("/", serve.Isolated(http.FileServer(http.Dir(os.Args[1]))))
+	mux.Handle("/assets/", serve.Isolated(cached(http.FileServer(http.Dir(os.Args[1])))))
 	mux.Handle("/clientgo/", http.StripPrefix("/clientgo", serve.Isolated(http.FileServer(http.Dir(os.Args[2])))))
 	mux.HandleFunc("/n/{pods}/api/v1/pods", s.servePods)
 	mux.HandleFunc("POST /order", s.serveOrder)

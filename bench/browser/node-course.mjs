@@ -37,7 +37,7 @@ const contenders = {
 const [url, contender, course] = process.argv.slice(2)
 const courses = makeCourses(url, contenders)
 let result = await courses[course](contender)
-if (course === 'hold') {
+if (course === 'load') {
   courses.touch()
   for (let i = 0; i < 5; i++) { // garbage is freed in several steps
     gc()
@@ -47,7 +47,7 @@ if (course === 'hold') {
   const session = new Session()
   session.connect()
   const memories = await linear((method, params) => session.post(method, params))
-  result = { rss: rss / 1e6, heap: (heapUsed + arrayBuffers) / 1e6 + memories }
+  result = { ...result, rss: rss / 1e6, heap: (heapUsed + arrayBuffers) / 1e6 + memories }
 }
 console.log(JSON.stringify(result))
 process.exit()

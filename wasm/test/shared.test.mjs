@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { ListWatchError } from '../error.js'
 import { Mirror } from '../mirror.js'
 import { replay } from '../replay.js'
+import { Snapshot } from '../snapshot.js'
 import { DELETED, INTERRUPTED, SAVED, PAGE, RESET, STOPPED, decode, encode } from '../records.js'
 import { SharedHost } from '../shared.js'
 import { specOf } from '../spec.js'
@@ -109,7 +110,7 @@ for (const [words, records] of Object.entries(before)) {
     const [is, was] = [late, early].map(({ mirror }) => ({
       ...mirror.state, progress: mirror.state.progress, cause: mirror.state.cause?.message, code: mirror.state.cause?.code, synced: mirror.synced,
       items: [...mirror.items.values()].map((item) => [item.key, item.resourceVersion, item.object, mirror.isStale(item)]),
-      found: mirror.by('node', 'n1').length,
+      found: new Snapshot(mirror, mirror.state).by('node', 'n1').length,
     }))
     assert.deepEqual(is, was)
   })

@@ -1,24 +1,21 @@
 // Defines the contenders. Each one loads its code and returns a function that watches the Pods of a server. That
 // function calls `seen` with the resourceVersion of every change, after it has read the object. When the list is
-// complete, the function returns an object with size() and touch(). touch() reads each Pod.
+// complete, the function returns an object with size(), list() and touch(). list() returns the Pods in a sorted array, and touch()
+// reads each Pod. client-go has no list().
 import { clientgo, load } from './clientgo.js'
 import { ours } from './ours.js'
 import { plain } from './plain.js'
 
-const listwatch = (mode, project) => async () => {
+const listwatch = (mode) => async () => {
   const module = await import('listwatch')
-  return (server, seen) => ours(module, { init: { mode }, project }, server, seen)
+  return (server, seen) => ours(module, { init: { mode } }, server, seen)
 }
 
-const fields = ['status.phase', 'spec.nodeName', 'metadata.creationTimestamp']
-
 export const contenders = {
-  empty: async () => async () => ({ size: () => 0, touch: () => 0 }), // a page that does nothing
   plain: async () => plain,
   shared: listwatch('shared'),
   worker: listwatch('worker'),
   main: listwatch('main'),
-  projected: listwatch('shared', fields),
   'client-go': async () => {
     await load()
     return clientgo

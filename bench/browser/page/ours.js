@@ -2,12 +2,16 @@
 
 export async function ours(module, options, server, seen) {
   await module.init(options.init)
-  const pods = module.listWatch({ server, resource: 'pods', transport: 'http', project: options.project })
+  const pods = module.listWatch({ server, resource: 'pods', transport: 'http' })
   pods.subscribe((changes) => {
-    for (const { initial, object } of changes) { // reads the object, as a user interface would
-      if (!initial) seen(Number(object.metadata.resourceVersion))
+    for (const change of changes) { // parses each changed object, as a user interface would if all rows were visible
+      if (!change.initial) seen(Number(change.object.metadata.resourceVersion))
     }
   })
   await pods.synced
-  return { size: () => pods.size, touch: () => pods.list().reduce((n, item) => n + item.object.metadata.name.length, 0) }
+  return {
+    size: () => pods.size,
+    list: () => pods.list(),
+    touch: () => pods.list().reduce((n, item) => n + item.object.metadata.name.length, 0),
+  }
 }

@@ -10,7 +10,11 @@ export async function plain(server, seen) {
     else items.set(key(object), object)
     seen(Number(object.metadata.resourceVersion))
   })
-  return { size: () => items.size, touch: () => [...items.values()].reduce((n, item) => n + item.metadata.name.length, 0) }
+  return {
+    size: () => items.size,
+    list: () => [...items.keys()].sort().map((each) => items.get(each)),
+    touch: () => [...items.values()].reduce((n, item) => n + item.metadata.name.length, 0),
+  }
 }
 
 async function follow(url, event) {
