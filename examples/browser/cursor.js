@@ -47,6 +47,9 @@ export class Cursor {
 
   edge(/** @type {boolean} */ last) { this.move(last ? Infinity : -Infinity) }
 
+  /** Sorts by the n-th visible column, like a click on its title. */
+  sortBy(/** @type {number} */ n) { this.#grid.sortBy(n) }
+
   /** Opens the detail. If it is already open, moves the focus into it. */
   open() {
     if (this.#detail.open) this.#detail.focus()

@@ -11,7 +11,7 @@ import { linesOf, partsOf, toYAML } from './yaml.js'
  * @import { Kube } from './columns/format.js'
  * @import { Resource } from './discovery.js'
  * @import { Entry, History } from './history.js'
- * @import { Row } from './rows.js'
+ * @import { Row } from './row.js'
  * @import { Result, Versions } from './versions.js'
  */
 

@@ -13,7 +13,7 @@ import { Versions } from './versions.js'
  * @import { Kube } from './columns/format.js'
  * @import { Resource } from './discovery.js'
  * @import { Link } from './request.js'
- * @import { Row } from './rows.js'
+ * @import { Row } from './row.js'
  * @import { Cause, Status } from './status.js'
  */
 

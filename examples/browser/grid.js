@@ -6,7 +6,8 @@ import { Flash } from './flash.js'
 
 /**
  * @import { Column } from './columns/format.js'
- * @import { Row, Rows } from './rows.js'
+ * @import { Row } from './row.js'
+ * @import { Rows } from './rows.js'
  *
  * @typedef {{ sort: (id: string) => void, open: (key: string) => void, scrolled: () => void }} Callbacks
  *
@@ -73,7 +74,7 @@ export class Grid {
     this.#element.setAttribute('aria-label', label)
     this.#element.setAttribute('aria-colcount', String(columns.length))
     this.#titles = columns.map((column) => h('div', { role: 'columnheader', class: column.end ? 'end' : '' },
-      h('button', { tabindex: -1, onclick: () => this.#callbacks.sort(column.id) }, column.title)))
+      h('button', { onclick: () => this.#callbacks.sort(column.id) }, column.title)))
     this.#head.replaceChildren(...this.#titles)
     this.#fit()
   }
@@ -189,6 +190,15 @@ export class Grid {
       setAttribute(cells[c], 'data-tone', tones[c])
       setAttribute(cells[c], 'title', texts[c].length > 18 && texts[c])
     })
+  }
+
+  /**
+   * Sorts by the n-th visible column. It does nothing if there are fewer columns.
+   * @param {number} n starts at 1
+   */
+  sortBy(n) {
+    const column = this.#columns.filter((_, c) => !this.#spared[c])[n - 1]
+    if (column) this.#callbacks.sort(column.id)
   }
 
   get page() {

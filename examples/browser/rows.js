@@ -2,79 +2,22 @@
 // DOM or a clock.
 
 import { natural } from './columns/format.js'
+import { Row } from './row.js'
 
 /**
- * @import { Change, Item } from './listwatch/index.js'
+ * @import { Change } from './listwatch/index.js'
  * @import { Column, Kube } from './columns/format.js'
- *
- * @typedef {{ type: Change['type'], at: number, finalStateUnknown: boolean, cells: number[] }} Mark A recent change and the columns that differ.
  */
 
 /** The time in milliseconds that a change stays marked, and that a deleted row stays visible. */
 export const MARKED = 6000, LEAVING = 2500
 
 /**
- * A row of the table. It parses its object only to draw, sort or search it. Most objects of a long list are never
- * parsed.
+ * Returns the string that the lines of a matching row contain. "app=web" matches a whole line, and "app=" the start of
+ * a line.
+ * @param {string} term
  */
-export class Row {
-  gone = false
-  left = false // whether the row was removed from the table
-  version = 0 // the number of visible changes
-  placed = false // whether the row is in the view
-  /** @type {Mark | undefined} */
-  mark
-  /** @type {string | number | undefined} Sort key; undefined until the row is read. */
-  rank
-  /** @type {string[] | undefined} Strings of the columns; undefined until the row is read. */
-  texts
-  /** @type {(number | undefined)[]} Sort values of the columns. */
-  values = []
-  /** @type {(string | undefined)[]} Colors of the columns. */
-  tones = []
-  /** @type {string | undefined} The string to search; undefined until the row is read. */
-  words
-  /** @type {string[] | undefined} The strings before the change. */
-  was
-  /** @type {Change<Kube> | undefined} The first unread change, with the unparsed old object. */
-  past
-
-  /** @param {Item<Kube>} item */
-  constructor(item) {
-    this.key = item.key
-    this.item = item
-  }
-
-  /** @param {Change<Kube>} change */
-  set(change) {
-    this.was ??= this.texts
-    if (!this.was && !change.initial) this.past ??= change
-    this.item = change.item
-    this.texts = undefined
-    this.version++
-  }
-
-  /**
-   * Returns the strings of the columns. It parses the object unless it has already done so.
-   * @param {Column[]} columns
-   */
-  read(columns) {
-    if (this.texts) return this.texts
-    const o = this.item.object
-    this.values = columns.map((column) => column.time?.(o) ?? column.rank?.(o))
-    const texts = this.texts = textsOf(columns, o)
-    this.tones = columns.map((column, i) => column.tone?.(o, texts[i]))
-    const labels = Object.entries(o.metadata?.labels ?? {}).map(([name, value]) => `${name}=${value}`)
-    this.words = [this.key, ...texts, ...labels].join('\n').toLowerCase()
-    const was = this.was ?? (this.past?.old && textsOf(columns, this.past.old))
-    if (this.mark && was) this.mark.cells = columns.flatMap((column, i) => (column.time || was[i] === texts[i] ? [] : [i]))
-    this.was = this.past = undefined
-    return texts
-  }
-}
-
-/** @type {(columns: Column[], o: Kube) => string[]} */
-const textsOf = (columns, o) => columns.map((column) => (column.time ? '' : column.text(o)))
+const needleOf = (term) => (!term.includes('=') ? term : term.endsWith('=') ? `\n${term}` : `\n${term}\n`)
 
 export class Rows {
   /** @type {Row[]} */
@@ -141,9 +84,12 @@ export class Rows {
     return this.#unread.size > 0
   }
 
-  /** @param {string} text */
+  /**
+   * Selects the rows that contain all words of a text. A word with "=" must equal a label, the node or an owner.
+   * @param {string} text
+   */
   search(text) {
-    this.#terms = text.toLowerCase().split(/\s+/).filter(Boolean)
+    this.#terms = text.toLowerCase().split(/\s+/).filter(Boolean).map(needleOf)
     this.#allMoved = true
   }
 

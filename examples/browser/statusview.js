@@ -30,7 +30,7 @@ export function showState(state, feed, route, now) {
   setAttribute($('connection'), 'data-tone', tone)
   setAttribute($('connection'), 'title', title)
   showAction(actionLabel(state))
-  $('grid').hidden = !feed // otherwise the table would show objects of the previous server
+  showGrid(!!feed)
   const size = feed?.rows.size ?? 0, shown = feed?.rows.view.length ?? 0
   showStale(state, size, now)
   showProgress(state)
@@ -40,6 +40,16 @@ export function showState(state, feed, route, now) {
   const message = tone === 'busy' ? '' : text
   if (message && message !== announced) announce(state.phase === 'live' ? `${message}. ${size} ${route.plural}` : message)
   announced = message || announced
+}
+
+/**
+ * Shows or hides the table. A new table receives the keyboard focus unless another element has it.
+ * @param {boolean} visible false hides objects of the previous server
+ */
+function showGrid(visible) {
+  const appears = visible && $('grid').hidden
+  $('grid').hidden = !visible
+  if (appears && document.activeElement === document.body) $('grid').focus()
 }
 
 /** @param {string} label */

@@ -1,7 +1,7 @@
 // Lists the fields that the columns read. The table requests only these fields, about 10% of a typical object. Every
-// kind includes its labels, which the search uses.
+// kind includes its labels and owners, which the search uses.
 
-const ALWAYS = 'metadata.labels metadata.creationTimestamp metadata.deletionTimestamp'
+const ALWAYS = 'metadata.labels metadata.creationTimestamp metadata.deletionTimestamp metadata.ownerReferences[*].name'
 const CONDITIONS = 'status.conditions[*].type status.conditions[*].status status.conditions[*].reason'
 const GENERIC = `${CONDITIONS} status.phase status.state`
 

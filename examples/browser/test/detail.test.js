@@ -3,7 +3,7 @@ import { beforeEach, test } from 'node:test'
 import { all, byId, reload, texts, textOf, turn } from './support/page.js'
 import { Detail, isSecret } from '../detail.js'
 import { History } from '../history.js'
-import { Row } from '../rows.js'
+import { Row } from '../row.js'
 
 const NOW = 1_000_000
 const pods = { group: '', plural: 'pods', kind: 'Pod' }

@@ -44,7 +44,7 @@ test('the table has a header, a label and a size', () => {
   assert.deepEqual(['role', 'aria-label', 'aria-colcount', 'aria-rowcount'].map((a) => element.getAttribute(a)), ['grid', 'Pods in shop', '5', '4'])
   assert.deepEqual(['role', 'aria-rowindex'].map((a) => element.querySelector('.head').getAttribute(a)), ['row', '1'])
   assert.deepEqual(all('[role="rowgroup"]', element).map((e) => e.className), ['heads', 'body'])
-  assert.ok(all('.head button', element).every((button) => button.tabIndex === -1))
+  assert.ok(all('.head button', element).every((button) => button.tabIndex === 0), 'Tab reaches the titles')
   assert.equal(element.querySelector('.body').style.height, `${3 * HEIGHT}px`)
 })
 
@@ -243,4 +243,11 @@ test('focus does not scroll the table', () => {
 test('a table without rows can be drawn', () => {
   grid.draw(NOW)
   assert.equal(element.getAttribute('aria-rowcount'), '1')
+})
+
+test('a column is selected for sorting by its visible position', () => {
+  show(1)
+  told.length = 0
+  for (const n of [1, 2, 9]) grid.sortBy(n)
+  assert.deepEqual(told, ['sort name', 'sort note'])
 })

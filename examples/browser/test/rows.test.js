@@ -80,6 +80,20 @@ test('a deleted row disappears after a while unless it is recreated', () => {
   assert.equal(rows.size, 1)
 })
 
+test('a search for name=value matches only the exact label, node or owner', () => {
+  const rows = new Rows(columns)
+  const owned = { ...item('d', 1), object: { metadata: { ownerReferences: [{ name: 'web-1' }] }, spec: { nodeName: 'n1' } } }
+  for (const one of [item('a', 1, { app: 'app7' }), item('b', 1, { app: 'app70' }), item('c', 1, { 'example.com/app': 'app7' }), owned]) rows.apply([change('added', one)], 0)
+  const found = (text) => {
+    rows.search(text)
+    readAll(rows)
+    rows.update()
+    return keys(rows)
+  }
+  for (const [text, expected] of [['app=app7', 'a c'], ['APP=App70', 'b'], ['example.com/app=app7', 'c'], ['pp=app7', ''], ['app=app', ''], ['app=', 'a b c'],
+    ['app7', 'a b c'], ['app=app7 c', 'c'], ['node=n1', 'd'], ['node=n', ''], ['owner=web-1', 'd'], ['owner=web', '']]) assert.equal(found(text), expected, text)
+})
+
 test('a search matches labels as name=value and requires all words', () => {
   const rows = new Rows(columns)
   rows.apply([change('added', item('a', 1, { app: 'web' })), change('added', item('b', 1, { app: 'db' }))], 0)

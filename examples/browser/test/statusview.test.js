@@ -31,6 +31,16 @@ test('a live collection shows its state, count and title', () => {
   assert.equal(document.body.classList.contains('is-stale'), false)
 })
 
+test('a new table receives the focus unless another element has it', () => {
+  show(live, null)
+  show(live)
+  assert.equal(document.activeElement.id, 'grid')
+  show(live, null)
+  byId('search').focus()
+  show(live)
+  assert.equal(document.activeElement.id, 'search')
+})
+
 test('an interrupted collection is stale and offers a retry', () => {
   show(lost)
   assert.equal(text('connection-text'), 'No connection · next try in 3 s')
