@@ -40,12 +40,12 @@ class App {
   #session = new Session(this)
   #sidebar = new Sidebar(() => this.#route)
   #scope = new Scope((namespace) => this.go({ namespace, selected: '' }))
-  #detail = new Detail($('detail'), () => this.#cursor.escape())
+  #detail = new Detail($('detail'), { close: () => this.#cursor.escape(), choose: (tab) => this.go({ tab }) })
   #grid = new Grid($('grid'), { sort: (id) => this.#sort(id), open: (key) => this.#select(key), scrolled: () => this.draw() })
   #cursor = new Cursor(this.#grid, this.#detail, this)
 
   start() {
-    addEventListener('hashchange', () => this.#moved(parse(location.hash)))
+    addEventListener('hashchange', () => this.#visited(parse(location.hash)))
     this.#searchInput.addEventListener('input', () => this.go({ search: this.#searchInput.value }))
     $('server').addEventListener('click', () => this.#session.change())
     $('help-open').addEventListener('click', () => $of('help', HTMLDialogElement).showModal())
@@ -90,13 +90,30 @@ class App {
   get route() { return this.#route }
 
   /**
-   * Changes the route within the current collection. Links change the collection.
+   * Changes the route within the current collection. Links change the collection. The Back button skips the previous
+   * route unless the change opens the detail.
    * @param {Partial<Route>} change
    */
   go(change) {
     const route = { ...this.#route, ...change }
-    history.replaceState(null, '', format(route)) // the Back button skips the previous route
+    if (route.selected && !this.#route.selected) history.pushState({ opened: true }, '', format(route))
+    else history.replaceState(history.state, '', format(route))
     this.#moved(route)
+  }
+
+  /** Closes the detail. If `go` has opened it, this is the same as the Back button. */
+  close() {
+    if (history.state?.opened) history.back()
+    else this.go({ selected: '' })
+  }
+
+  // Shows the route of the page's URL after the Back button or a link has changed it. Back closes the detail and keeps
+  // the search and the order that the user has chosen since it was opened.
+  /** @param {Route} route */
+  #visited(route) {
+    const closes = this.#route.selected && !route.selected && collectionOf(route) === collectionOf(this.#route)
+    if (closes) this.go({ selected: '' })
+    else this.#moved(route)
   }
 
   /** @param {Route} route */
@@ -232,7 +249,8 @@ class App {
    */
   #showDetail(feed, now) {
     const row = feed.rows.get(this.#route.selected)
-    if (row) this.#detail.show(row, feed.history, feed.versionsOf(row), feed.resource, now)
+    const { tab, namespace } = this.#route
+    if (row) this.#detail.show(row, feed, { tab, namespace, resources: this.#session.resources }, now)
     else if (!this.#route.selected) this.#detail.close()
   }
 }

@@ -6,7 +6,7 @@
  * @import { Route } from './route.js'
  * @import { Rows } from './rows.js'
  *
- * @typedef {{ readonly route: Route, go: (change: Partial<Route>) => void, draw: () => void }} Navigation
+ * @typedef {{ readonly route: Route, go: (change: Partial<Route>) => void, close: () => void, draw: () => void }} Navigation
  */
 
 export class Cursor {
@@ -56,10 +56,16 @@ export class Cursor {
     else if (this.rows?.get(this.#grid.active)) this.#app.go({ selected: this.#grid.active })
   }
 
+  /** Opens the detail of the active row in a tab. */
+  openTab(/** @type {string} */ tab) {
+    if (this.#detail.open) this.#app.go({ tab })
+    else if (this.rows?.get(this.#grid.active)) this.#app.go({ selected: this.#grid.active, tab })
+  }
+
   /** Closes the detail. If it is already closed, clears the search. */
   escape() {
     const { selected, search } = this.#app.route
-    if (selected) this.#app.go({ selected: '' })
+    if (selected) this.#app.close()
     else if (search) this.#app.go({ search: '' })
     this.#grid.focus()
   }

@@ -18,6 +18,7 @@ export function listen(cursor) {
   /** @type {Record<string, () => void>} */
   const anywhere = {
     '/': () => $('search').focus(), g: () => $('goto').focus(), t: () => $('theme').click(),
+    o: () => cursor.openTab('overview'), y: () => cursor.openTab('yaml'), e: () => cursor.openTab('events'), c: () => cursor.openTab('changes'),
     '?': () => help.open || help.showModal(),
   }
   for (let n = 1; n <= 9; n++) inGrid[n] = () => cursor.sortBy(n)

@@ -16,7 +16,20 @@ globalThis.fetch = async (url) => {
   return url.endsWith('/api') ? answer() : url.endsWith('/apis') ? Response.json({ kind: 'APIGroupDiscoveryList' }) : new Promise(() => {})
 }
 Object.defineProperty(globalThis, 'location', { value: { hash: '', search: '', origin: 'http://page.example', href: 'http://page.example/' } })
-Object.defineProperty(globalThis, 'history', { value: { replaceState: (state, title, url) => visited.push(String(url)) } })
+const replaceState = (state, title, url) => {
+  visited.push(String(url))
+  history.state = state
+}
+let before // the URL and the state before pushState
+const pushState = (...args) => {
+  before = { state: history.state, hash: visited.at(-1) ?? location.hash }
+  replaceState(...args)
+}
+const back = () => {
+  history.state = before.state
+  hash(before.hash)
+}
+Object.defineProperty(globalThis, 'history', { value: { state: null, replaceState, pushState, back } })
 
 const resource = (name, more) => ({ resource: name, verbs: ['list', 'watch'], scope: 'Namespaced', responseKind: { kind: name === 'pods' ? 'Pod' : name }, ...more })
 const RESOURCES = [resource('pods'), resource('nodes', { scope: 'Cluster' }), resource('events')]
@@ -69,6 +82,7 @@ beforeEach(async () => {
   opened.length = 0
   requests = []
   visited = []
+  history.state = null
   calls.wake = 0
   answer = () => discovery(...RESOURCES)
 })

@@ -24,6 +24,11 @@ test('the keys of the table also work while no element has the focus', () => {
   assert.deepEqual(log, ['move 1'])
 })
 
+test('letters open a tab of the detail', () => {
+  for (const key of ['o', 'y', 'e', 'c']) assert.equal(press(document.body, key), true)
+  assert.deepEqual(log, ['openTab overview', 'openTab yaml', 'openTab events', 'openTab changes'])
+})
+
 test('digits sort by a column', () => {
   for (const key of ['1', '9']) assert.equal(press(byId('grid'), key), true)
   assert.deepEqual(log, ['sortBy 1', 'sortBy 9'])
