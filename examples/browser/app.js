@@ -9,12 +9,13 @@ import { Feed } from './feed.js'
 import { Grid } from './grid.js'
 import { listen } from './keys.js'
 import { wake } from './listwatch/index.js'
-import { collectionOf, format, parse } from './route.js'
+import { collectionOf, format, isFiltered, parse } from './route.js'
 import { Scope } from './scope.js'
 import { Session } from './session.js'
 import { Sidebar } from './sidebar.js'
 import { drawRate } from './sparkline.js'
-import { explain, needsToken } from './status.js'
+import { explain, isKnown, needsToken } from './status.js'
+import { StatusFilter } from './statusfilter.js'
 import { resetAnnouncements, showState } from './statusview.js'
 
 /**
@@ -42,6 +43,7 @@ class App {
   #scope = new Scope((namespace) => this.go({ namespace, selected: '' }))
   #detail = new Detail($('detail'), { close: () => this.#cursor.escape(), choose: (tab) => this.go({ tab }) })
   #grid = new Grid($('grid'), { sort: (id) => this.#sort(id), open: (key) => this.#select(key), scrolled: () => this.draw() })
+  #statusFilter = new StatusFilter($('statuses'), (statuses) => this.go({ statuses }))
   #cursor = new Cursor(this.#grid, this.#detail, this)
 
   start() {
@@ -122,7 +124,7 @@ class App {
     this.#route = route
     if (!this.#session.resources.length) return
     if (!this.feed || collectionOf(route) !== collectionOf(before) || route.namespace !== before.namespace) return this.#follow()
-    if (route.search !== before.search) this.#search(this.feed)
+    if (route.search !== before.search || route.statuses.join() !== before.statuses.join()) this.#filter(this.feed)
     if (route.sort !== before.sort || route.descending !== before.descending) this.#arrange(this.feed)
     this.#grid.active = route.selected || this.#grid.active
     this.draw()
@@ -153,16 +155,18 @@ class App {
     this.#grid.show(feed.rows, feed.columns, namespace ? `${title} in ${namespace}` : title)
     this.#grid.active = selected
     this.#detail.close()
-    this.#search(feed)
+    this.#statusFilter.reset()
+    this.#filter(feed)
     this.#arrange(feed)
     this.draw()
   }
 
   /** @param {Feed} feed */
-  #search(feed) {
-    const { search } = this.#route
+  #filter(feed) {
+    const { search, statuses } = this.#route
     if (this.#searchInput.value !== search) this.#searchInput.value = search
     feed.rows.search(search)
+    feed.rows.select(statuses)
     this.#searched = true
   }
 
@@ -217,6 +221,7 @@ class App {
     if (!feed || this.#session.waiting) return showState(this.#session.waiting ?? { phase: 'loading', stale: true }, feed, this.#route, now)
     this.#look(feed.state)
     feed.rows.sweep(now)
+    feed.rows.counting = this.#statusFilter.counts(feed.rows, isKnown(feed.state, 0))
     const more = feed.rows.read(() => performance.now() - began > FRAME)
     if (!feed.state.progress || began - this.#arranged > ARRANGE) {
       feed.rows.update()
@@ -224,9 +229,10 @@ class App {
     }
     this.#grid.draw(now)
     this.#showDetail(feed, now)
+    this.#statusFilter.show(feed.rows, this.#route.statuses)
     showState(feed.state, feed, this.#route, now)
     drawRate(feed.rate, now)
-    if (this.#searched && !more && this.#route.search) announce(`${feed.rows.view.length} of ${feed.rows.size} match`)
+    if (this.#searched && !more && isFiltered(this.#route)) announce(`${feed.rows.view.length} of ${feed.rows.size} match`)
     this.#searched &&= more
     if (more) this.draw()
   }

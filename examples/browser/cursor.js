@@ -62,11 +62,11 @@ export class Cursor {
     else if (this.rows?.get(this.#grid.active)) this.#app.go({ selected: this.#grid.active, tab })
   }
 
-  /** Closes the detail. If it is already closed, clears the search. */
+  /** Closes the detail. If it is already closed, clears the search and the statuses. */
   escape() {
-    const { selected, search } = this.#app.route
+    const { selected, search, statuses } = this.#app.route
     if (selected) this.#app.close()
-    else if (search) this.#app.go({ search: '' })
+    else if (search || statuses.length) this.#app.go({ search: '', statuses: [] })
     this.#grid.focus()
   }
 }

@@ -62,6 +62,12 @@ export function format({ group, version, plural, namespace = '', search = '', so
 }
 
 /**
+ * Reports whether a route shows only some objects of its namespace.
+ * @param {Pick<Route, 'search' | 'statuses'>} route
+ */
+export const isFiltered = ({ search, statuses }) => !!search || statuses.length > 0
+
+/**
  * Returns the collection as text, for example "apps/v1/deployments".
  * @param {Pick<Route, 'group' | 'version' | 'plural'>} route
  */

@@ -28,6 +28,10 @@ export class Row {
   tones = []
   /** @type {string | undefined} The lines to search, each between two line breaks; undefined until the row is read. */
   words
+  /** @type {string | undefined} The text of the status column when the row was last read. */
+  status
+  /** @type {string | undefined} The status under which the row is counted. */
+  counted
   /** @type {string[] | undefined} The strings before the change. */
   was
   /** @type {Change<Kube> | undefined} The first unread change, with the unparsed old object. */
@@ -59,6 +63,7 @@ export class Row {
     const texts = this.texts = textsOf(columns, o)
     this.tones = columns.map((column, i) => column.tone?.(o, texts[i]))
     this.words = `\n${[this.key, ...texts, ...pairsOf(o)].join('\n')}\n`.toLowerCase()
+    this.status = texts[columns.findIndex(({ dot }) => dot)]
     const was = this.was ?? (this.past?.old && textsOf(columns, this.past.old))
     if (this.mark && was) this.mark.cells = columns.flatMap((column, i) => (column.time || was[i] === texts[i] ? [] : [i]))
     this.was = this.past = undefined

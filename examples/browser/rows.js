@@ -35,12 +35,18 @@ export class Rows {
   /** @type {string[]} */
   #terms = []
   #sort = { column: -1, sign: 1 }
+  /** @type {Set<string>} */
+  #statuses = new Set()
+  /** @type {Map<string, number>} The numbers of read rows that match the search, by status. */
+  counts = new Map()
+  counting = false // whether read() reads all rows to count their statuses
 
   /** @param {Column[]} columns */
   constructor(columns) {
     this.#columns = columns
   }
 
+  get hasStatus() { return this.#columns.some(({ dot }) => dot) }
   get size() { return this.#all.size }
   get(/** @type {string} */ key) { return this.#all.get(key) }
 
@@ -69,12 +75,12 @@ export class Rows {
   }
 
   /**
-   * Reads rows for sorting and searching until `enough()` returns true, so that the page stays responsive. Returns
+   * Reads rows for sorting, searching and counting until `enough()` returns true, so that the page stays responsive. Returns
    * whether unread rows remain.
    * @param {() => boolean} enough
    */
   read(enough) {
-    if (this.#sort.column < 0 && !this.#terms.length) return false
+    if (this.#sort.column < 0 && !this.#terms.length && !this.#statuses.size && !this.counting) return false
     for (const row of this.#unread) {
       if (enough()) break
       this.#unread.delete(row)
@@ -90,6 +96,15 @@ export class Rows {
    */
   search(text) {
     this.#terms = text.toLowerCase().split(/\s+/).filter(Boolean).map(needleOf)
+    this.#allMoved = true
+  }
+
+  /**
+   * Selects the rows with one of these statuses. An empty list selects all rows.
+   * @param {string[]} statuses
+   */
+  select(statuses) {
+    this.#statuses = new Set(statuses)
     this.#allMoved = true
   }
 
@@ -116,6 +131,7 @@ export class Rows {
         this.#unread.delete(row)
         this.#moved.add(row)
         row.left = true
+        this.#count(row, undefined)
       } else if (elapsed >= MARKED) {
         this.#marked.delete(row)
         row.mark = row.past = undefined
@@ -153,7 +169,7 @@ export class Rows {
 
   #arrange() {
     for (const row of this.view) row.placed = false
-    this.view = [...this.#all.values()].filter((row) => this.#matches(row))
+    this.view = [...this.#all.values()].filter((row) => this.#shows(row))
     for (const row of this.view) {
       row.rank = this.#rank(row)
       row.placed = true
@@ -164,10 +180,35 @@ export class Rows {
   /** @param {Row} row */
   #insert(row) {
     if (row.placed) this.view.splice(this.indexOf(row), 1)
-    row.placed = !row.left && this.#matches(row)
+    row.placed = this.#shows(row)
     if (!row.placed) return
     row.rank = this.#rank(row)
     this.view.splice(this.indexOf(row), 0, row)
+  }
+
+  /**
+   * Reports whether a row belongs to the view, and counts its status.
+   * @param {Row} row
+   */
+  #shows(row) {
+    const found = !row.left && this.#matches(row)
+    this.#count(row, found && !row.gone && row.status || undefined)
+    return found && (!this.#statuses.size || this.#statuses.has(row.status ?? ''))
+  }
+
+  /**
+   * Counts a row under a status instead of its previous one.
+   * @param {Row} row
+   * @param {string | undefined} status
+   */
+  #count(row, status) {
+    const before = row.counted
+    if (before === status) return
+    row.counted = status
+    if (status) this.counts.set(status, (this.counts.get(status) ?? 0) + 1)
+    const left = before && (this.counts.get(before) ?? 0) - 1
+    if (before && left) this.counts.set(before, left)
+    else if (before) this.counts.delete(before)
   }
 
   /** @param {Row} row */

@@ -481,7 +481,7 @@ test('scrolling draws the rows that become visible', async () => {
 })
 
 test('a long list is read over several frames before its matches are announced', async () => {
-  await boot()
+  await boot('#/v1/configmaps') // statuses would be counted before the search
   const slow = Array.from({ length: 10 }, (_, i) => {
     const one = pod(`p${i}`), { object } = one
     return Object.defineProperty(one, 'object', { get() { clock += 2; return object } })
@@ -489,15 +489,37 @@ test('a long list is read over several frames before its matches are announced',
   feed().report(live('10'), slow.map((one) => ({ type: 'added', key: one.key, item: one, initial: true, finalStateUnknown: false })))
   size(byId('grid'), 1000, -1000) // no row is visible, so drawing does not read rows
   frame()
-  assert.equal(heard(), 'Live. 10 pods')
+  assert.equal(heard(), 'Live. 10 configmaps')
   type(byId('search'), 'node-p')
   frame()
   assert.equal(frames.length, 1, 'some rows are still unread')
   assert.equal(byId('count').textContent, '4 of 10')
-  assert.equal(heard(), 'Live. 10 pods')
+  assert.equal(heard(), 'Live. 10 configmaps')
   drawn()
   assert.equal(byId('count').textContent, '10 of 10')
   assert.equal(heard(), '10 of 10 match')
+})
+
+test('the URL and the buttons filter by status, and Escape clears the filter', async () => {
+  const at = (name, phase) => pod(name, '1', { status: { phase } })
+  await bootWith('#/v1/pods?status=Failed', at('a', 'Running'), at('b', 'Failed'), at('c', 'Running'))
+  assert.deepEqual(keys(), ['shop/b'])
+  assert.equal(byId('count').textContent, '1 of 3')
+  const chips = () => all('#statuses button').map((chip) => `${chip.textContent} ${chip.getAttribute('aria-pressed')}`)
+  assert.deepEqual(chips(), ['Failed 1 true', 'Running 2 false'])
+  click(all('#statuses button')[1])
+  drawn()
+  assert.equal(visited.at(-1), '#/v1/pods?status=Failed&status=Running')
+  assert.deepEqual(keys(), ['shop/a', 'shop/b', 'shop/c'])
+  click(all('#statuses button')[0])
+  type(byId('search'), 'c')
+  drawn()
+  assert.deepEqual(keys(), ['shop/c'])
+  assert.deepEqual(chips(), ['Running 1 true'])
+  press(byId('grid'), 'Escape')
+  drawn()
+  assert.equal(visited.at(-1), '#/v1/pods')
+  assert.deepEqual(keys(), ['shop/a', 'shop/b', 'shop/c'])
 })
 
 test('an incomplete list is sorted at intervals', async () => {

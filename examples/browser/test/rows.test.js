@@ -319,3 +319,48 @@ test('a changed row keeps its position until it is read', () => {
   rows.update()
   assert.equal(keys(rows), 'b c a')
 })
+
+const state = { id: 'state', title: 'State', width: 50, text: (o) => o.state ?? '', dot: true }
+const inState = (key, text) => ({ ...item(key, 1), object: { metadata: { name: key }, state: text } })
+const counts = (rows) => {
+  rows.read(() => false)
+  rows.update()
+  return Object.fromEntries([...rows.counts].sort())
+}
+
+test('rows are counted by status if requested', () => {
+  const rows = new Rows([name, state])
+  assert.equal(rows.hasStatus, true)
+  assert.equal(new Rows(columns).hasStatus, false)
+  rows.apply([change('added', inState('a', 'Running')), change('added', inState('b', 'Running')), change('added', inState('c', 'Failed')), change('added', inState('d', ''))], 0)
+  assert.deepEqual(counts(rows), {})
+  rows.counting = true
+  assert.deepEqual(counts(rows), { Failed: 1, Running: 2 })
+  rows.apply([change('modified', inState('a', 'Failed'))], 0)
+  assert.deepEqual(counts(rows), { Failed: 2, Running: 1 })
+  rows.search('b')
+  assert.deepEqual(counts(rows), { Running: 1 })
+  rows.search('')
+  rows.apply([change('deleted', inState('c', 'Failed'))], 0)
+  assert.deepEqual(counts(rows), { Failed: 1, Running: 1 }, 'a deleted row is visible but not counted')
+  rows.apply([change('deleted', inState('a', 'Failed'))], 0)
+  rows.search('')
+  rows.sweep(LEAVING)
+  assert.deepEqual(counts(rows), { Running: 1 })
+})
+
+test('selected statuses filter the view, also after changes', () => {
+  const rows = new Rows([name, state])
+  rows.select(['Failed', 'Pending'])
+  rows.apply([change('added', inState('a', 'Running')), change('added', inState('b', 'Pending')), change('added', inState('c', 'Failed'))], 0)
+  counts(rows)
+  assert.equal(keys(rows), 'b c')
+  rows.apply([change('modified', inState('b', 'Running')), change('modified', inState('a', 'Failed'))], 0)
+  rows.update()
+  assert.equal(keys(rows), 'b c', 'until a row is read, its last status counts')
+  counts(rows)
+  assert.equal(keys(rows), 'a c')
+  rows.select([])
+  counts(rows)
+  assert.equal(keys(rows), 'a b c')
+})

@@ -4,7 +4,7 @@ import { byId, reload, texts } from './support/page.js'
 import { resetAnnouncements, showState } from '../statusview.js'
 
 const NOW = new Date(2030, 0, 1, 12, 0, 0).getTime()
-const route = { plural: 'pods', namespace: '', search: '' }
+const route = { plural: 'pods', namespace: '', search: '', statuses: [] }
 const feed = (size, shown = size) => ({ rows: { size, view: Array.from({ length: shown }) } })
 const live = { phase: 'live', stale: false, resourceVersion: '7', lastEventAt: NOW }
 const lost = { phase: 'interrupted', stale: true, resourceVersion: '7', lastEventAt: NOW - 34_000, retryAt: NOW + 3000, cause: { code: 'network', message: 'refused' } }
