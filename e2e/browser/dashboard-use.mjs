@@ -194,5 +194,19 @@ export function usage(name) {
       await view.patch('pods', 'shop', 'web-2', { status: { phase: 'Running' } })
       await view.rows('web-1')
     }))
+
+    it('reports an error at the start with the text of the package, and recovers', play({}, async (view, cluster) => {
+      await view.create('pods', pod('web-0'))
+      await cluster.stop()
+      await view.goto('#/v1/pods')
+      const error = 'no response: the server may be down or untrusted, or may not allow the origin of the page (CORS)'
+      await view.until('the error', () => view.text('#empty p'), error)
+      await view.until('the countdown', async () => /^No connection · next try in \d+ s$/.test(await view.text('#connection-text')))
+      await view.accessible(axe, 'error at the start')
+      await cluster.restart()
+      await view.page.click('#retry')
+      await view.rows('shop/web-0')
+      await view.until('the menu', () => view.text('.sidebar [aria-current]'), 'pods')
+    }))
   })
 }

@@ -122,7 +122,7 @@ class App {
   #moved(route) {
     const before = this.#route
     this.#route = route
-    if (!this.#session.resources.length) return
+    if (!this.feed && !this.#session.resources.length) return
     if (!this.feed || collectionOf(route) !== collectionOf(before) || route.namespace !== before.namespace) return this.#follow()
     if (route.search !== before.search || route.statuses.join() !== before.statuses.join()) this.#filter(this.feed)
     if (route.sort !== before.sort || route.descending !== before.descending) this.#arrange(this.feed)

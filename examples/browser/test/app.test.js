@@ -330,17 +330,32 @@ test('a collection is identified by group and plural', async () => {
   assert.equal(feed().options.resource, 'v1/pods', 'the collection is opened in the server\'s preferred version')
 })
 
-test('before the server responds, the page shows its status instead of the table', async () => {
+test('if the server is down at the start, the page shows the error of the collection', async () => {
   answer = () => { throw new TypeError('away') }
   await boot()
+  assert.equal(feed().options.resource, 'v1/pods')
+  feed().report({ phase: 'interrupted', stale: true, resourceVersion: '', lastEventAt: 0, retryAt: Date.now() + 3000, cause: { code: 'network', message: 'http: no response: the server may be down' } })
+  drawn()
+  assert.equal(byId('connection-text').textContent, 'No connection · next try in 3 s')
+  assert.deepEqual(texts('#empty > *'), ['Not listed yet: No connection', 'no response: the server may be down'])
+  answer = () => discovery(...RESOURCES)
+  feed().report(live('10'), first(pod('a')))
+  drawn()
+  await settle()
+  assert.equal(textOf('#collections [aria-current]'), 'pods', 'the menu is loaded when the server is back')
+})
+
+test('if the server is no API server, the page shows its status instead of the table', async () => {
+  answer = () => Response.json({ kind: 'Greeting' })
+  await boot()
   assert.equal(byId('grid').hidden, true)
-  assert.equal(byId('connection-text').textContent, 'No connection · next try in 1 s')
+  assert.equal(byId('connection-text').textContent, 'The response could not be read · next try in 1 s')
   hash('#/v1/nodes')
   assert.equal(opened.length, 0)
   const asked = asks()
   click(byId('retry'))
   await settle()
-  assert.equal(asks(), asked + 1)
+  assert.ok(asks() > asked)
   answer = () => discovery(...RESOURCES)
   click(byId('retry'))
   await settle()
@@ -398,7 +413,9 @@ test('changing the server closes the feed', async () => {
   fail(new TypeError('away'))
   await settle()
   drawn()
-  assert.equal(byId('grid').hidden, true)
+  assert.equal(feed().options.server, 'http://other.example')
+  assert.deepEqual(keys(), [])
+  assert.deepEqual(texts('#collections a'), [])
 })
 
 test('the buttons open the help and refresh the menu', async () => {
