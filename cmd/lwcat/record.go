@@ -24,7 +24,7 @@ type recordOptions struct {
 }
 
 func (o *recordOptions) flags(set *pflag.FlagSet) {
-	set.StringVar(&o.record, "record", "", "write the server's responses, including all objects, to `FILE` for --replay and lwcat serve")
+	set.StringVar(&o.record, "record", "", "write the server's responses, including all objects, to `FILE` for --replay")
 	set.StringVar(&o.replay, "replay", "", "play `FILE[@SPEED]` instead of connecting to a server; for example run@10, run@0.5, or run@max without delays")
 }
 
