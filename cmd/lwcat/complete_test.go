@@ -61,6 +61,10 @@ var completions = map[string]string{
 	"completion ":              "bash fish powershell zsh",
 	"help ":                    "all until",
 	"version ":                 "",
+	"get po":                   "pods",
+	"get pods -n shop web-":    "web-0 web-1",
+	"get pods web-0 -n shop w": "web-0 web-1",
+	"get -n shop pod/":         "pod/web-0 pod/web-1",
 	"-s http://127.0.0.1:1 po": "",
 	"--kubeconfig none po":     "",
 }
