@@ -25,13 +25,13 @@ func (m *machine) causeOfEnd(now moment) error {
 	return ErrExpired
 }
 
-// end chooses the next state and the delay after a request ended with err. It is the only function that interrupts the
+// end ends the current request because of err, and chooses the next state and the delay. Only end interrupts the
 // stream.
 func (m *machine) end(err error, in *input) *Interruption {
 	f := faultOf(err)
 	resumes, spread := m.judge(f, err, in.now)
 	if s, ok := m.state.(*listing); ok && s.pages == 0 && in.objects > 0 && in.signal == failed {
-		m.retryPolicy.lists.add(m.asked) // add the list to the list limit, because the server started to send it
+		m.retryPolicy.lists.add(m.asked) // the list counts, because the server has already read its objects
 	}
 	n := m.state.after(m, f, err, in.now)
 	m.routine = err == ErrWatchClosed || resumes && !isList(n.state) && err != ErrSilent
@@ -81,7 +81,7 @@ func (m *machine) judge(f fault, err error, now moment) (resumes bool, spread ti
 	return resumes, spread
 }
 
-// isList reports whether a state reads a list.
+// isList reports whether s requests the whole collection.
 func isList(s state) bool {
 	switch s.(type) {
 	case *listing, *streaming:

@@ -9,7 +9,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// size is the name of an object and the length of its protobuf message.
+// size holds the metadata of an object and the length of its protobuf message in bytes.
 type size struct {
 	namespace, name, version string
 	bytes                    int

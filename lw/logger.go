@@ -89,7 +89,7 @@ func (r *reporter) last(c cause) *logged {
 	return &r.logged[len(r.logged)-1]
 }
 
-// nextOf returns a name for the next request after an interruption, for use in a warning.
+// nextOf returns the next request of a stream in one word, for a warning.
 func nextOf(b *Interruption) string {
 	switch {
 	case b.Final:

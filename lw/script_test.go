@@ -92,7 +92,6 @@ func podList(version, token string, names ...string) string {
 		`"},"items":[` + strings.Join(items, ",") + "]}\n"
 }
 
-// podEvent returns the JSON of a watch event for a Pod.
 func podEvent(kind, name, version string) string {
 	return `{"type":"` + kind + `","object":{"kind":"Pod","apiVersion":"v1","metadata":{"name":"` + name + `","resourceVersion":"` + version + `"}}}` + "\n"
 }

@@ -6,17 +6,16 @@ import (
 	"github.com/seed-6d2a410a/listwatch/internal/invalid"
 )
 
-// state is the current activity of a stream. Each state contains only the data that it needs. Only the method step of
-// machine changes a state.
+// state is the current activity of a stream. Only machine.step changes it.
 type state interface {
-	// after returns the transition after a request ended with err, whose class is f.
+	// after returns the transition after a request ended with err, which faultOf classified as f.
 	after(m *machine, f fault, err error, now moment) transition
 }
 
 // transition describes how a stream continues after a request.
 type transition struct {
 	state     state
-	immediate bool // skip the backoff, because the next request is the remedy for the fault
+	immediate bool // whether to skip the backoff, because the next request is the remedy for the fault
 }
 
 // listing is the state in which the stream reads an ordinary list page by page.

@@ -11,8 +11,8 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw/internal/lean"
 )
 
-// StatusError reports an error response of the server or an ERROR event in a watch. It contains the server's
-// metav1.Status. errors.Is matches it with the errors of this package, such as [ErrExpired].
+// StatusError reports an error response of the server or an ERROR event in a watch. Its fields come from the
+// server's metav1.Status. errors.Is matches it with the errors of this package, such as [ErrExpired].
 // https://kubernetes.io/docs/reference/kubernetes-api/common-definitions/status/
 type StatusError struct {
 	Code       int           // HTTP status code

@@ -10,7 +10,7 @@ const maxCuts = 1 << 12
 // each element of an array, has its own selection.
 type fields struct {
 	members  []field
-	others   *fields // selection for members that are not in the field members
+	others   *fields // selection for members whose names are not in members
 	elements *fields
 }
 
@@ -22,7 +22,6 @@ type field struct {
 // nothing is the selection that removes the whole value.
 var nothing = &fields{}
 
-// member returns the selection that applies to the object member with the given name.
 func (f *fields) member(name []byte) *fields {
 	if f == nil {
 		return nil
@@ -44,7 +43,7 @@ type trimmer struct {
 	kept   bool // whether a member has been kept
 }
 
-// key reads the name of the next member and returns it.
+// key returns the name of the next member.
 func (t *trimmer) key(s scanner) []byte {
 	if !t.begun {
 		t.begun = true
@@ -53,8 +52,7 @@ func (t *trimmer) key(s scanner) []byte {
 	return s.Key()
 }
 
-// done records whether to cut a member after the scanner has read its value. The argument keep is the selection for the
-// value.
+// done cuts the member that the scanner has just read, unless keep selects some of its value.
 func (t *trimmer) done(s scanner, o *Scanned, keep *fields) {
 	end := s.Pos() - t.start
 	if keep != nothing {

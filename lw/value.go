@@ -137,8 +137,8 @@ func (v Value) first(path string) Value {
 	return ""
 }
 
-// Member returns the member of an object with this exact name. Dots and brackets have no special meaning. If several
-// members have the name, Member returns the last of them.
+// Member returns the value of the object member with exactly this name. Dots and brackets have no special meaning. If
+// the name occurs several times, Member returns the last value.
 func (v Value) Member(name string) (found Value) {
 	for n, member := range v.Members() {
 		if n == name {
