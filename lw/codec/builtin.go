@@ -37,7 +37,7 @@ func builtinOf(t reflect.Type) *builtin.Resource {
 
 // wireType holds the kind and apiVersion of a built-in type.
 type wireType struct {
-	prefix, apiVersion, kind string // prefix is the JSON text at the start of most objects of the type
+	prefix, apiVersion, kind string // prefix is the JSON at the start of most objects of this type
 }
 
 // wireTypes caches a *wireType for each decoded reflect.Type. The value is nil for a type that is not built in.

@@ -154,8 +154,8 @@ func hasNumberBeyondFloats(value lw.Value) bool {
 	return err != nil && math.IsInf(n, 0)
 }
 
-// excluded reports whether an object has duplicate members, which the package documentation excludes. Names that differ only
-// by case also count as duplicates, because encoding/json confuses them.
+// excluded reports whether an object has duplicate members, which the package documentation excludes. Names that differ
+// only in case count as duplicates, because encoding/json confuses them.
 func excluded(value lw.Value) bool {
 	names := map[string]bool{}
 	for name, member := range value.Members() {

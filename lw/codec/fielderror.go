@@ -27,10 +27,8 @@ func (e *FieldError) Error() string {
 }
 
 // locate returns a *FieldError for the first field that does not decode into type t. Call it only after decoding has
-// failed.
-//
-// It decodes each member of the object separately and descends into the first member that fails. It does not use the
-// errors of json-iterator, because they use Go field names, omit array indexes and quote values.
+// failed. It decodes the members one by one, because errors of json-iterator use Go field names, omit array indexes and
+// quote values.
 func locate(text string, t reflect.Type) error {
 	if t.Kind() == reflect.Interface && t.NumMethod() > 0 {
 		return errNew
@@ -46,7 +44,7 @@ type locator struct {
 }
 
 // descend searches value for the field that fails to decode, and records it in l.found. The strings before and after
-// are the JSON around value. The type t of the value is nil if it is unknown.
+// are the JSON around value. t is the type of value, or nil if it is unknown.
 func (l *locator) descend(before string, value lw.Value, after string, t reflect.Type) {
 	for t != nil && t.Kind() == reflect.Pointer {
 		t = t.Elem()

@@ -51,7 +51,7 @@ type page struct {
 	revision  int64
 	objects   []*object
 	proceed   string // continue token of the next page, or ""
-	remaining *int   // number of objects on later pages; nil with a selector
+	remaining *int   // number of objects on later pages (nil with a selector)
 }
 
 func (s *Server) list(ctx context.Context, q *query) (*page, error) {
@@ -104,7 +104,7 @@ func (s *Server) proceed(q *query, token string, limit int) (*page, error) {
 	return p, err
 }
 
-// read returns the page of objects whose key is start or greater. Revision 0 means the latest revision.
+// read returns a page of the objects at a revision, from the key start on. Revision 0 means the latest revision.
 func (s *Server) read(q *query, revision int64, start string, limit int) (*page, error) {
 	s.mu.Lock()
 	current := s.log.Revision()
@@ -168,7 +168,7 @@ func decodeContinue(token string) (revision int64, start string, err error) {
 	return t.Revision, start[1:], nil
 }
 
-// object returns an encoded object, converted to a Table if the client requested a Table.
+// object returns a watch event's encoded object, as a Table if the client requested Tables.
 func (q *query) object(encoded []byte) []byte {
 	if q.tables == nil {
 		return encoded

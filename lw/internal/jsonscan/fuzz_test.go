@@ -135,7 +135,7 @@ func FuzzReference(f *testing.F) {
 	})
 }
 
-// The Pods are too long for a fuzz seed. They make the buffer move its data.
+// The Pods are too long for a seed of FuzzReference. They make the buffer move its data.
 func TestPodsAgreeWithReference(t *testing.T) {
 	text := ""
 	for _, pod := range sample.Pods(3, 20) {

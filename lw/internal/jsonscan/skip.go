@@ -3,7 +3,7 @@ package jsonscan
 import "math/bits"
 
 // nesting is a stack of open brackets with one bit for each bracket: 1 for an object, 0 for an array. The lowest bit is
-// the innermost bracket. The two bits above the outermost bracket are 10.
+// the innermost bracket.
 type nesting uint64
 
 const (
@@ -12,7 +12,6 @@ const (
 	mostOpen          = 62 // the capacity of the stack
 )
 
-// levels returns the number of open brackets.
 func (n nesting) levels() int { return bits.Len64(uint64(n)) - 2 }
 
 // closing returns the bracket that closes the innermost object or array. The codes of '}' and ']' differ in one bit.
@@ -39,12 +38,11 @@ func (r *Reader) SkipValue() {
 }
 
 // skip steps over one value. It is the hot path of the library, so it keeps the data and the position in local
-// variables and handles common bytes itself. Methods handle the remaining bytes and return the data and the position,
-// because they may refill the buffer. After an error they return the position of a zero byte, and toComma ends the
-// loop.
+// variables. Methods that may refill the buffer return both again. After an error they return the position of a zero
+// byte, so that toComma ends the loop.
 //
-// skip reads member names in steps of sixteen bytes and other strings in a first step of eight bytes. Most of them end
-// within one step, so the branches are well predicted.
+// skip reads member names in steps of sixteen bytes and other strings in a first step of eight bytes, because most of
+// them end within one step.
 func (r *Reader) skip(b []byte, i int) {
 	open, most := outermost, outermost<<min(mostOpen, maxDepth-r.depth)
 	for {
@@ -112,8 +110,8 @@ func (r *Reader) skipSpace(b []byte, i int) ([]byte, int) {
 	return r.toNext(i)
 }
 
-// toQuote returns the data and the position of the closing quote of a string. At i, plainEnd has found a byte other
-// than a quote.
+// toQuote returns the data and the position of the closing quote of a string. i is the position that plainEnd returned,
+// of a byte other than a quote.
 func (r *Reader) toQuote(i int) ([]byte, int) {
 	r.pos = i
 	r.finishString()
