@@ -142,7 +142,7 @@ func (c *Client[T]) Watch(ctx context.Context, opts WatchOptions) iter.Seq2[Even
 		scanned := Scanned{managed: c.opts.KeepManagedFields}
 		stored := recall.From[T](ctx, c)
 		for {
-			scanned.body = nil // begin may lend the buffer to other streams while it blocks
+			scanned.body = nil // other streams may use the buffer while begin blocks
 			s.begin()          // blocks with a small stack, unlike nextEvent
 			event, err := c.nextEvent(s, &scanned, trace, stored)
 			if err == io.EOF {

@@ -25,13 +25,13 @@ func (m *machine) causeOfEnd(now moment) error {
 	return ErrExpired
 }
 
-// end ends the current request because of err, and chooses the next state and the delay. Only end interrupts the
+// end handles the failure err of the current request: it chooses the next state and the delay. Only end interrupts the
 // stream.
 func (m *machine) end(err error, in *input) *Interruption {
 	f := faultOf(err)
 	resumes, spread := m.judge(f, err, in.now)
 	if s, ok := m.state.(*listing); ok && s.pages == 0 && in.objects > 0 && in.signal == failed {
-		m.retryPolicy.lists.add(m.asked) // the list counts, because the server has already read its objects
+		m.retryPolicy.lists.add(m.asked) // count the list, because the server has already read its objects
 	}
 	n := m.state.after(m, f, err, in.now)
 	m.routine = err == ErrWatchClosed || resumes && !isList(n.state) && err != ErrSilent

@@ -88,7 +88,7 @@ func play(t *testing.T, opts *Options, steps ...foreignStep) (events []string, f
 	return events, f
 }
 
-// at returns an event at resourceVersion version, for an object at resourceVersion "7".
+// at returns an event with the given resourceVersion. Its object has resourceVersion "7".
 func at(t *testing.T, eventType EventType, version string) Event[*Object] {
 	object, err := ParseObject([]byte(`{"metadata":{"name":"a","resourceVersion":"7"}}`))
 	require.NoError(t, err)

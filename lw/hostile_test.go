@@ -23,7 +23,7 @@ const (
 	hostileBytes = 24 << 20
 )
 
-// hostileServer creates a new body for each list or watch.
+// hostileServer is a transport that creates a hostile body for each request.
 type hostileServer struct {
 	list, watch func(count int) io.ReadCloser
 	lists       int

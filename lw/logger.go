@@ -15,7 +15,6 @@ type Logger interface {
 // logEvery is the minimum time between two warnings with the same cause.
 const logEvery = time.Minute
 
-// reporter logs the interruptions of one stream.
 type reporter struct {
 	logger     Logger // nil means the default logger
 	collection string

@@ -112,7 +112,7 @@ func TestLoggerReceivesNextRequestAndRemedy(t *testing.T) {
 	require.Equal(t, "stop", nextOf(&Interruption{Final: true}))
 }
 
-// Many different status codes must not make the memory grow.
+// A server can send any number of status codes, so the reporter must not remember all of them.
 func TestReporterForgetsOldCauses(t *testing.T) {
 	var logger warnings
 	r := newReporter(&logger, nil)

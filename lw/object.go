@@ -133,7 +133,7 @@ func (o *Object) String() string {
 // Raw returns the object's JSON text.
 func (o *Object) Raw() string { return o.raw }
 
-// Equal reports whether two objects have the same text.
+// Equal reports whether two objects have the same JSON text.
 func (o *Object) Equal(other *Object) bool { return o == other || o.raw == other.raw }
 
 // Get returns the value at a path such as "status.phase". See [Value.Get] for the syntax.

@@ -12,6 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+// Most scenarios in this file come from the tests of other Kubernetes clients.
+
 func TestCanceledContextSendsNoRequest(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

@@ -13,7 +13,8 @@ import (
 // every stands for [*] in the paths of FuzzProjection. It cannot occur in JSON.
 const every = "\xff"
 
-// FuzzProjection compares projections with the same selections from objects that encoding/json decoded.
+// FuzzProjection compares projections with the results of selectAny, which selects the same fields from an object that
+// encoding/json decoded.
 func FuzzProjection(f *testing.F) {
 	choice := [][]string{{"metadata"}, {"metadata", "labels"}, {"metadata", "managedFields"}, {"metadata", "annotations", "a.b"},
 		{"spec"}, {"spec", "nodeName"}, {"spec", "containers", every, "image"}, {"spec", "containers", every, "ports", every},

@@ -6,8 +6,8 @@ import (
 	"strconv"
 )
 
-// refMember is a member of a JSON object. The functions of this file read events and lists with encoding/json, as the
-// reference for fuzz tests. If a name occurs twice, the last string that is not null counts.
+// The functions in this file read events and lists with encoding/json, as the reference for fuzz tests. Member names
+// are case-sensitive, as in Kubernetes. If a name occurs twice, the last string that is not null counts.
 
 type refMember struct {
 	name string

@@ -39,7 +39,7 @@ type streaming struct {
 	objects     bool          // whether an object has arrived
 }
 
-// watching is the state in which the stream watches from the resourceVersion machine.version.
+// watching is the state in which the stream watches from machine.version.
 type watching struct {
 	lastReceived moment        // when the last event or bookmark arrived, in this watch or an earlier watch
 	timeout      time.Duration // requested timeout

@@ -84,14 +84,14 @@ func (c JSON[T]) Decode(s *lw.Scanned) (T, error) {
 	return object, checkKey(object, s)
 }
 
-// Into decodes an object into a pointer. Use it if your program keeps objects as JSON and needs a struct only
-// occasionally. The error is a *[FieldError].
+// Into decodes an object into the struct that pointer points to. Use it if your program keeps objects as JSON and needs
+// a struct only occasionally. The error is a *[FieldError].
 func Into(o *lw.Object, pointer any) error {
 	_, err := fromObject(o, func() any { return pointer })
 	return err
 }
 
-// fromObject decodes an object into the value that create returns. If create is nil, it decodes into a new T.
+// fromObject decodes an object into the pointer that create returns. If create is nil, it decodes into a new T.
 func fromObject[T any](o *lw.Object, create func() T) (object T, err error) {
 	text := wellFormed(o.Raw())
 	into, t := any(&object), reflect.TypeFor[T]()
@@ -117,7 +117,7 @@ var errNew = &FieldError{expected: "JSON.New to return a pointer", found: "none"
 
 // decode decodes valid JSON into target, a pointer. It reports whether the JSON fits the type.
 func decode(text string, target any) bool {
-	// The slice shares the memory of the string, because json-iterator does not write to it.
+	// The slice may share the memory of the string, because json-iterator does not write to it.
 	return api.Unmarshal(unsafe.Slice(unsafe.StringData(text), len(text)), target) == nil
 }
 

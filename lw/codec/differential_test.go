@@ -87,7 +87,7 @@ func convertAny(value any) (_ any, err error) {
 	return value, nil
 }
 
-// requireAgreement requires that this package and encoding/json decode text to the same result.
+// requireAgreement requires that this package and encoding/json decode text to the same result, or that both reject it.
 func requireAgreement(t *testing.T, text []byte) {
 	object, err := lw.ParseObject(text)
 	if err != nil {
@@ -173,8 +173,7 @@ func excluded(value lw.Value) bool {
 	return false
 }
 
-// hasASCIICase reports whether a name contains neither the Kelvin sign nor the long s. encoding/json treats these
-// characters as k and s.
+// hasASCIICase reports whether name is free of the Kelvin sign and the long s, which encoding/json treats as k and s.
 func hasASCIICase(name string) bool {
 	return strings.IndexFunc(name, func(r rune) bool { return r == '\u212a' || r == '\u017f' }) < 0
 }

@@ -95,8 +95,8 @@ func (l *locator) elements(before string, value lw.Value, after string, t reflec
 	}
 }
 
-// pathStep returns the name of a JSON member for use in a field path. It returns safe == false if the name is not safe
-// to log, because it is unprintable or longer than any label key.
+// pathStep escapes a member name for use in a field path. safe is false if the name must not be logged, because it is
+// unprintable or longer than any label key.
 func pathStep(name string) (step string, safe bool) {
 	const longest = 253 + 1 + 63
 	if name == "" || len(name) > longest {

@@ -103,8 +103,8 @@ func wellFormed(text string) string {
 	return string(out)
 }
 
-// escape decodes one escape sequence \u… at the start of text, or two that form a surrogate pair. It returns the number
-// of bytes that it read and the text to write instead.
+// escape reads one escape sequence \u… at the start of text, or two that form a surrogate pair. It returns the number
+// of bytes read and the JSON to write instead.
 func escape(text string) (read int, written string) {
 	first := codeUnit(text)
 	if !utf16.IsSurrogate(first) {

@@ -121,7 +121,7 @@ func (s *Server) shown(res *Resource, o *object, err error) (*lw.Object, error) 
 	return o.client(res), nil
 }
 
-// client returns the object as a client receives it.
+// client returns the object that a client would decode from o.
 func (o *object) client(res *Resource) *lw.Object {
 	decoded, err := lw.ParseObject(o.whole(res))
 	if err != nil {

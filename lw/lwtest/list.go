@@ -16,7 +16,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/internal/revlog"
 )
 
-// query is a LIST or WATCH request with valid parameters.
+// query holds the parameters of a LIST or WATCH request.
 type query struct {
 	res      *Resource
 	prefix   string // prefix of all keys in the namespace

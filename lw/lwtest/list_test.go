@@ -140,7 +140,7 @@ func TestListsAtAResourceVersion(t *testing.T) {
 		code    int
 		version string // resourceVersion of the list
 		items   int
-		message string // error message
+		message string
 	}{
 		{"", 200, "5", 3, ""},
 		{"resourceVersion=", 200, "5", 3, ""},

@@ -81,7 +81,7 @@ func parseFields(res *Resource, text string) (selector, error) {
 	return s, nil
 }
 
-// text returns the value of a field, such as involvedObject.kind.
+// text returns the field at path, for example involvedObject.kind, as a string.
 func (o *object) text(path string) string {
 	parsed, err := lw.ParseObject(o.item)
 	if err != nil {

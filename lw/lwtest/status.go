@@ -10,7 +10,7 @@ import (
 
 // apiStatus is a metav1.Status and an error. Zero fields are omitted from its JSON.
 type apiStatus struct {
-	Code    int    // HTTP status code
+	Code    int
 	Reason  string // for example "Expired" or "NotFound"
 	Message string
 	Details *apiDetails

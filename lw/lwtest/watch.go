@@ -14,13 +14,13 @@ import (
 	"github.com/seed-6d2a410a/listwatch/internal/revlog"
 )
 
-// watch is a valid WATCH request and its position in the log. It serves both HTTP and WebSocket.
+// watch is a WATCH request and its position in the log. It serves both HTTP and WebSocket.
 type watch struct {
 	*query
 	server    *Server
 	from      int64 // resourceVersion to start from
 	initial   bool  // whether to begin with the current objects
-	streaming bool  // whether to wait for the revision from, and to send the initial-events-end bookmark
+	streaming bool  // whether to wait until the server reaches the start revision, and to send the initial-events-end bookmark
 	bookmarks bool
 	deadline  time.Time
 

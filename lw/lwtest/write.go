@@ -106,7 +106,8 @@ func (s *Server) remove(res *Resource, namespace, name, uid string, revision int
 	return last, nil
 }
 
-// accept validates an object from a client and returns the metadata to store. name is empty for a new object.
+// accept validates the fields of an object from a client and prepares them for storage. It returns the metadata. name is
+// empty for a new object.
 func (s *Server) accept(res *Resource, f fields, namespace, name string) (fields, error) {
 	if kind := text(f, "kind"); kind != "" && kind != res.Kind {
 		return nil, badRequest("the kind in the data (%s) does not match the expected kind (%s)", kind, res.Kind)

@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// chunks is an io.Reader that returns text in chunks. The bytes of cuts are the sizes of the chunks, repeated in a
-// cycle.
+// chunks is an io.Reader that returns text in chunks. The sizes of the chunks are the bytes of cuts plus one, repeated
+// in a cycle.
 type chunks struct {
 	text, cuts string
 	reads      int
