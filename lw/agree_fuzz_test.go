@@ -44,7 +44,7 @@ func FuzzEnvelope(f *testing.F) {
 		var got refObject
 		if ok {
 			got = described(&scanned)
-			if s.Begin() { // FuzzEvents tests streams of several events
+			if s.Begin() { // FuzzEvents covers streams of several events
 				return
 			}
 		}

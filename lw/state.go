@@ -25,7 +25,7 @@ type listing struct {
 	token   string           // continue token of the next page
 	pages   int              // number of pages read
 	version string           // resourceVersion of the first page
-	starts  map[Key]struct{} // first object of each page if the list has several pages
+	starts  map[Key]struct{} // first object of each page, to detect repeated pages
 	free    bool             // whether the next page is not charged to the budget, because the previous page had objects
 }
 

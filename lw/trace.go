@@ -29,7 +29,7 @@ type Trace struct {
 	// transport.
 	Switched func(cause error)
 	// Redirected is called when a request is redirected to another origin, for example "https://k8s.example:443". The
-	// new request has no credentials. The transport may call Redirected in a goroutine.
+	// new request has no credentials. The transport may call Redirected in another goroutine.
 	Redirected func(origin string)
 	// Stopped is called when the stream ends.
 	Stopped func()

@@ -82,7 +82,7 @@ func checkKind(t reflect.Type, text string) error {
 	return e
 }
 
-// member returns the value of a string member of the JSON object text. It returns "" if the member is missing or not a
+// member returns the value of the member called name in a JSON object. It returns "" if the member is missing or not a
 // string.
 func member(text, name string) string {
 	value := lw.Value(text).Member(name)

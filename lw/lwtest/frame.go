@@ -33,7 +33,8 @@ func (w *watch) frame(event revlog.Event[*object]) []byte {
 	return eventFrame(kind, w.object(w.form.object(w.res, shown)))
 }
 
-// bookmark returns an encoded BOOKMARK event with the revision that the watch has reached.
+// bookmark returns an encoded BOOKMARK event with the revision that the watch has reached. If endOfState is set, the
+// event has the initial-events-end annotation.
 func (w *watch) bookmark(endOfState bool) []byte {
 	object := w.form.bookmark(w.res, w.cursor.Revision(), endOfState)
 	if w.tables != nil {

@@ -104,7 +104,8 @@ func (s *Server) proceed(q *query, token string, limit int) (*page, error) {
 	return p, err
 }
 
-// read returns a page of the objects at a revision, from the key start on. Revision 0 means the latest revision.
+// read returns a page of the objects as of a revision. The page begins at the key start. Revision 0 means the latest
+// revision.
 func (s *Server) read(q *query, revision int64, start string, limit int) (*page, error) {
 	s.mu.Lock()
 	current := s.log.Revision()

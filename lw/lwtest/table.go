@@ -14,7 +14,7 @@ import (
 // CustomResourceDefinition.
 type Column struct {
 	Name     string // for example "Replicas"
-	Type     string // "string" (default), "integer", "date" (shown as an age), …
+	Type     string // Table column type, for example "string" (default), "integer" or "date" (shown as an age)
 	Path     string // field path, for example ".spec.replicas"
 	Priority int    // if greater than zero, kubectl shows the column only with -o wide
 }
@@ -167,7 +167,7 @@ func mustDecode(object []byte) fields {
 	return f
 }
 
-// metadataOf returns the encoded metadata of an encoded object.
+// metadataOf returns the metadata of an object, both as JSON.
 func metadataOf(object []byte) []byte {
 	var o struct{ Metadata json.RawMessage }
 	if err := json.Unmarshal(object, &o); err != nil {

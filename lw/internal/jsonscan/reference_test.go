@@ -11,7 +11,7 @@ type reference struct {
 	pos      int
 	depth    int
 	skipFrom int      // depth from which a whole value counts as a single token
-	tokens   []string // tokens in the order of the text
+	tokens   []string // tokens read so far
 }
 
 // failure is the offset of the first invalid byte, or the length of the text if it is truncated.

@@ -17,7 +17,7 @@ func (n nesting) levels() int { return bits.Len64(uint64(n)) - 2 }
 // closing returns the bracket that closes the innermost object or array. The codes of '}' and ']' differ in one bit.
 func (n nesting) closing() byte { return ']' | byte(n&inObject)<<5 }
 
-// enter adds a bracket. The codes of '{' and '[' differ in the same bit as those of '}' and ']'.
+// enter returns n with an added bracket. The codes of '{' and '[' differ in the same bit as those of '}' and ']'.
 func (n nesting) enter(opening byte) nesting { return n<<1 | nesting(opening>>5)&inObject }
 
 // leave steps over the closing brackets at i that match the stack. It returns the brackets that remain open and the new
@@ -110,8 +110,8 @@ func (r *Reader) skipSpace(b []byte, i int) ([]byte, int) {
 	return r.toNext(i)
 }
 
-// toQuote returns the data and the position of the closing quote of a string. i is the position that plainEnd returned,
-// of a byte other than a quote.
+// toQuote steps over the rest of a string from i, where plainEnd did not find the closing quote. It returns the data and
+// the position of that quote.
 func (r *Reader) toQuote(i int) ([]byte, int) {
 	r.pos = i
 	r.finishString()
