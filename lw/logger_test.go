@@ -14,7 +14,6 @@ import (
 	"github.com/seed-6d2a410a/listwatch/internal/invalid"
 )
 
-// warnings records the time and the arguments of each warning.
 type warnings struct {
 	args []map[any]any
 	at   []time.Time

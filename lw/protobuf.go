@@ -25,7 +25,6 @@ func (Protobuf) newDecoder(body io.Reader, opts *ClientOptions) decoder {
 	return &protoDecoder{r: protoscan.New(body, frameLimit(opts.MaxFrame)), source: body}
 }
 
-// protoDecoder reads lists and watch events in Kubernetes' protobuf encoding.
 type protoDecoder struct {
 	r      *protoscan.Reader
 	source io.Reader

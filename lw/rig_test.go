@@ -87,10 +87,8 @@ func (r *machineHarness) fails(err error) *Interruption { return r.do(input{sign
 
 func (r *machineHarness) closes() *Interruption { return r.do(input{signal: endedClean}) }
 
-// watchFails requests a watch that opens and then fails with err.
 func (r *machineHarness) watchFails(err error) *Interruption { return r.opens().fails(err) }
 
-// listFails requests a list that fails with err.
 func (r *machineHarness) listFails(err error) *Interruption {
 	r.ask()
 	return r.fails(err)

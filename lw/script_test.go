@@ -72,7 +72,6 @@ func (b *scriptBody) Read(p []byte) (int, error) {
 
 func (b *scriptBody) Close() error { return nil }
 
-// client returns a client whose transport is s.
 func (s *scriptedTransport) client(t *testing.T, resource Resource) *Client[*Object] {
 	s.t = t
 	c, err := NewClient(s, resource, RawCodec{}, nil)

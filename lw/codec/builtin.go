@@ -35,7 +35,6 @@ func builtinOf(t reflect.Type) *builtin.Resource {
 	return nil
 }
 
-// wireType holds the kind and apiVersion of a built-in type.
 type wireType struct {
 	prefix, apiVersion, kind string // prefix is the JSON at the start of most objects of this type
 }

@@ -178,7 +178,6 @@ func hasASCIICase(name string) bool {
 	return strings.IndexFunc(name, func(r rune) bool { return r == '\u212a' || r == '\u017f' }) < 0
 }
 
-// fields contains the JSON names of all fields of thing, sorted.
 var fields = slices.Sorted(maps.Values(known))
 
 // known maps each JSON field name in lower case to the name itself.

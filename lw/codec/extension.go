@@ -20,7 +20,6 @@ type exact struct{ jsoniter.DummyExtension }
 // errMismatch stops json-iterator. It is never returned to a caller.
 var errMismatch = errors.New("the value does not fit the field")
 
-// mismatch records errMismatch unless there already is an error.
 func mismatch(iter *jsoniter.Iterator) {
 	if !failed(iter) {
 		iter.Error = errMismatch

@@ -61,7 +61,6 @@ func (f form) kind(res *Resource) (kind, apiVersion string) {
 // sorted reports whether objects of res have sorted keys, as custom resources do.
 func (f form) sorted(res *Resource) bool { return f != partialForm && !res.builtin }
 
-// item returns an object encoded as an item of a list.
 func (f form) item(o *object) []byte {
 	if f == partialForm {
 		return o.partial()

@@ -26,14 +26,12 @@ func start(t testing.TB, opts *Options) *Server {
 	return s
 }
 
-// answer is an HTTP response with its complete body.
 type answer struct {
 	Code   int
 	Header http.Header
 	Body   string
 }
 
-// status returns the body decoded as a Status.
 func (a answer) status(t testing.TB) (s wireObject) {
 	t.Helper()
 	require.NoError(t, json.Unmarshal([]byte(a.Body), &s), a.Body)
@@ -218,7 +216,6 @@ func eventually(t testing.TB, what string, condition func() bool) {
 	require.Eventually(t, condition, testTimeout, time.Millisecond, what)
 }
 
-// configMap returns a ConfigMap in namespace t.
 func configMap(name, value string, labels ...string) string {
 	return fmt.Sprintf(`{"metadata":{"name":%q,"namespace":"t","labels":{%s}},"data":{"k":%q}}`,
 		name, strings.Join(labels, ","), value)

@@ -103,7 +103,6 @@ func union(a, b fields) fields {
 	return out
 }
 
-// intersect returns the fields of a that are also in b.
 func intersect(a, b fields) fields {
 	out := fields{}
 	for key, value := range a {

@@ -50,7 +50,6 @@ func (s *apiStatus) client() *lw.StatusError {
 	return e
 }
 
-// clientError converts an apiStatus to an error for callers of [Server] methods.
 func clientError(err error) error {
 	if status, ok := err.(*apiStatus); ok {
 		return status.client()
@@ -124,7 +123,6 @@ func conflict(res *Resource, name, why string) *apiStatus {
 	}
 }
 
-// invalid returns a 422 status for a field with an invalid value.
 func invalid(res *Resource, name string, cause apiCause) *apiStatus {
 	kind := res.Kind
 	if res.Group != "" {

@@ -158,7 +158,6 @@ func ageOf(value any) string {
 	}
 }
 
-// mustDecode decodes an object that the server encoded. It panics on an error.
 func mustDecode(object []byte) fields {
 	f, err := decodeFields(object)
 	if err != nil {

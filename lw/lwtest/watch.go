@@ -137,7 +137,6 @@ func (w *watch) follow(ctx context.Context, send func([]byte, bool) bool) {
 	}
 }
 
-// errRemoved ends the watches of a removed resource.
 var errRemoved = errors.New("lwtest: the resource was removed")
 
 // read returns the next events. If no event is available, it returns a channel that is closed on the next change. It
@@ -181,7 +180,6 @@ func (w *watch) afterBookmark(now time.Time) time.Time {
 	return next
 }
 
-// sleep blocks until changed is closed, ctx is canceled or d has passed.
 func sleep(ctx context.Context, changed <-chan struct{}, d time.Duration) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

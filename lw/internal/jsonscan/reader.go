@@ -2,7 +2,6 @@ package jsonscan
 
 import "io"
 
-// maxDepth is the maximum nesting depth of arrays and objects.
 const maxDepth = 1000
 
 // Reader reads the frames of a stream. Use [New], [NewText] or [Within].

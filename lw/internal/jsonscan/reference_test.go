@@ -36,7 +36,6 @@ func readReference(text string, skipFrom int) (frames, tokens []string, offset i
 	return frames, tokens, offset
 }
 
-// next returns the next byte, or zero at the end of the text.
 func (r *reference) next() byte {
 	if r.pos < len(r.text) {
 		return r.text[r.pos]
