@@ -66,7 +66,7 @@ func (t *trimmer) done(s scanner, o *Scanned, keep *fields) {
 	t.before = end
 }
 
-// cut records that the text from start to end is removed. Calls must be in the order of the text.
+// cut adds the span from start to end to o.cuts. Spans must be added in ascending order.
 func (o *Scanned) cut(start, end int) {
 	if last := len(o.cuts) - 1; last >= 0 && o.cuts[last].End == start {
 		o.cuts[last].End = end

@@ -58,7 +58,7 @@ func (s *Server) wrote() {
 	s.wake()
 }
 
-// wake wakes all goroutines that wait for a change. The caller must hold s.mu.
+// wake notifies all goroutines that wait for a change. The caller must hold s.mu.
 func (s *Server) wake() {
 	close(s.changed)
 	s.changed = make(chan struct{})

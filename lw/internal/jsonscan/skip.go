@@ -133,8 +133,8 @@ func (r *Reader) toComma(i int, open nesting) ([]byte, int, nesting) {
 	}
 }
 
-// restOfKey steps over a member name and the colon, including white space. If the name begins at i, the caller has
-// found no quote, backslash or control character in the name before end.
+// restOfKey steps over white space at i, a member name and its colon. If there is no white space at i, the bytes of the
+// name before end need no further check.
 func (r *Reader) restOfKey(i, end int) ([]byte, int) {
 	b := r.data
 	if b[i] != '"' {
