@@ -43,8 +43,8 @@ func (o *Scanned) bytes(at span) []byte {
 	return o.body[at.Start:at.End]
 }
 
-// prefix returns the JSON of the kind and apiVersion members that are missing from the object, in the order of watch
-// events. Servers omit them from the items of built-in lists.
+// prefix returns the JSON of the kind and apiVersion members that are missing from the object. kind comes first, as in
+// watch events. Servers omit both members from the items of built-in lists.
 func (o *Scanned) prefix() string {
 	switch noKind, noVersion := o.kind.End == 0, o.apiVersion.End == 0; {
 	case noKind && noVersion:

@@ -75,9 +75,9 @@ func (o *Scanned) cut(start, end int) {
 	}
 }
 
-// value reads a value and records the spans to cut. If a selection expects an object but the value is a string or an
-// array, the method empties the value instead of cutting it. Cutting would change the indexes of an array, or restore
-// an earlier member of the same name.
+// value reads a value and records the spans to cut. If keep expects an object but the value is a string or an array,
+// value empties it instead of cutting it. Cutting would change the indexes of an array, or restore an earlier member of
+// the same name.
 func (s scanner) value(o *Scanned, start int, keep *fields) {
 	if keep == nil || keep == nothing {
 		s.SkipValue()

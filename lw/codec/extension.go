@@ -66,7 +66,7 @@ func (*exact) CreateMapKeyDecoder(typ reflect2.Type) jsoniter.ValDecoder {
 // UpdateStructDescriptor implements jsoniter.Extension. It installs decoders for fields with the option ",string".
 //
 // It also adds ten names that no object can contain. Otherwise json-iterator finds the fields of small structs by a
-// 64-bit hash, and an attacker could choose an unknown member with the same hash as a field.
+// 64-bit hash. An attacker could then choose an unknown member with the same hash as a field.
 func (*exact) UpdateStructDescriptor(descriptor *jsoniter.StructDescriptor) {
 	for _, binding := range descriptor.Fields {
 		if name, found := embeddedName(binding.Field); found {

@@ -41,8 +41,8 @@ func (r *Reader) SkipValue() {
 // variables. Methods that may refill the buffer return both again. After an error they return the position of a zero
 // byte, so that toComma ends the loop.
 //
-// skip reads member names in steps of sixteen bytes and other strings in a first step of eight bytes, because most of
-// them end within one step.
+// skip reads member names in steps of sixteen bytes and other strings in a first step of eight bytes. Most of them end
+// within one step.
 func (r *Reader) skip(b []byte, i int) {
 	open, most := outermost, outermost<<min(mostOpen, maxDepth-r.depth)
 	for {
