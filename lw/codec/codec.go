@@ -91,7 +91,7 @@ func Into(o *lw.Object, pointer any) error {
 	return err
 }
 
-// fromObject decodes an object into the pointer that create returns. If create is nil, it decodes into a new T.
+// fromObject decodes an object into the result of create, a pointer. If create is nil, it decodes into a new T.
 func fromObject[T any](o *lw.Object, create func() T) (object T, err error) {
 	text := wellFormed(o.Raw())
 	into, t := any(&object), reflect.TypeFor[T]()

@@ -111,8 +111,7 @@ func (w *watch) sendState(send func([]byte, bool) bool) bool {
 	return !mark || send(w.bookmark(true), false)
 }
 
-// follow sends events and bookmarks until the watch ends. It sends pending events at least once, even after the
-// deadline.
+// follow sends events and bookmarks until the watch ends. It sends the pending events even if the deadline has passed.
 func (w *watch) follow(ctx context.Context, send func([]byte, bool) bool) {
 	nextBookmark := w.afterBookmark(time.Now())
 	for began := false; w.server.unstalled(ctx) && (!began || time.Now().Before(w.deadline)); began = true {
