@@ -75,9 +75,8 @@ func (o *Scanned) cut(start, end int) {
 	}
 }
 
-// value reads a value and records the spans to cut. If keep expects an object but the value is a string or an array,
-// value empties it instead of cutting it. Cutting would change the indexes of an array, or restore an earlier member of
-// the same name.
+// value reads a JSON value and records the spans to cut. If keep expects an object, a string or an array becomes empty.
+// Cutting it would change the indexes of an array, or restore an earlier member of the same name.
 func (s scanner) value(o *Scanned, start int, keep *fields) {
 	if keep == nil || keep == nothing {
 		s.SkipValue()

@@ -85,7 +85,8 @@ func (s *Server) update(res *Resource, namespace, name string, manager string, c
 	return o, nil
 }
 
-// remove deletes an object immediately and returns its last state. A nonzero uid or revision must match the stored object.
+// remove deletes an object immediately and returns its last state. A nonzero uid or revision must match the stored
+// object.
 func (s *Server) remove(res *Resource, namespace, name, uid string, revision int64) (*object, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
