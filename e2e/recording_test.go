@@ -16,8 +16,8 @@ import (
 	"github.com/seed-6d2a410a/listwatch/e2e/kube"
 )
 
-// TestKubectlReadsRecording records a real server with lwcat and serves the recording. kubectl must see the final
-// objects, resourceVersions and changes. The recording must not contain a credential.
+// TestKubectlReadsRecording records a real server with lwcat and serves the recording to kubectl. kubectl must print
+// the same objects, resourceVersions and changes. The recording must not contain credentials.
 func TestKubectlReadsRecording(t *testing.T) {
 	l := newLwcat(t)
 	configMaps := "/api/v1/namespaces/" + l.namespace + "/configmaps"
@@ -47,10 +47,10 @@ func TestKubectlReadsRecording(t *testing.T) {
 	told, err := serve.StderrPipe()
 	require.NoError(t, err)
 	require.NoError(t, serve.Start())
-	defer func() { _ = serve.Process.Kill(); _ = serve.Wait() }() // killed, so the error is expected
+	defer func() { _ = serve.Process.Kill(); _ = serve.Wait() }() // Wait fails because the process was killed
 	server, err := bufio.NewReader(url).ReadString('\n')
 	require.NoError(t, err)
-	_, err = bufio.NewReader(told).ReadString('\n') // printed when the replay is complete
+	_, err = bufio.NewReader(told).ReadString('\n') // lwcat prints this line when the replay is complete
 	require.NoError(t, err)
 	kubectl := func(args ...string) *exec.Cmd {
 		args = append([]string{"--server", strings.TrimSpace(server), "--cache-dir", t.TempDir(), "-n", l.namespace}, args...)
@@ -80,5 +80,5 @@ func TestKubectlReadsRecording(t *testing.T) {
 	require.NoError(t, err, &stderr)
 	require.Equal(t, "configmap/second\n", first)
 	require.NoError(t, watch.Process.Kill())
-	_ = watch.Wait() // killed above, so the error is expected
+	_ = watch.Wait() // fails because the process was killed
 }

@@ -85,7 +85,7 @@ export class Collection {
   item(key) { return this.#mirror.items.get(key) }
 
   /** @param {string} index @param {string} value */
-  by(index, value) { return this.#mirror.by(index, value) }
+  by(index, value) { return this.getSnapshot().by(index, value) }
 
   list() { return this.getSnapshot().list() }
 

@@ -8,7 +8,10 @@ import { gzipSync } from 'node:zlib'
 
 export const wasm = fileURLToPath(new URL('../../wasm', import.meta.url))
 
-/** Creates a project from e2e/browser/vite and additional folders and returns its folder. The caller removes it. */
+/**
+ * Creates a project from e2e/browser/vite and additional folders, and returns the project's folder. The caller must
+ * remove the folder.
+ */
 export function project(...more) {
   const folder = mkdtempSync(join(tmpdir(), 'listwatch-vite-'))
   const npm = (...args) => execFileSync('npm', [...args, '--no-audit', '--no-fund'], { cwd: folder, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] })
@@ -26,7 +29,7 @@ export function pack(folder) {
   return join(folder, JSON.parse(text)[0].filename)
 }
 
-/** Returns the path of Vite's program in a project. */
+/** Returns the path of Vite's command in a project. */
 export const vite = (folder) => join(folder, 'node_modules/vite/bin/vite.js')
 
 export function build(folder, ...args) {

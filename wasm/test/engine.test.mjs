@@ -27,7 +27,7 @@ before(async () => {
 })
 after(() => server.close())
 
-// Imports a new instance of index.js, because importers of the same URL share its state.
+// Each call imports a new copy of index.js. Imports with the same URL would share their state.
 let last = 0
 const fresh = () => import(`../index.js?${++last}`)
 
@@ -144,7 +144,7 @@ test('the package adds no globals', async () => {
   assert.deepEqual(Object.getOwnPropertyNames(globalThis).filter((name) => !globals.has(name)), [])
 })
 
-// Returns a sink that records the phase and the failures.
+// Returns the receiver of a collection's records. It stores the phase and the failures.
 const sink = () => {
   const mirror = new Mirror()
   const failures = []
@@ -169,7 +169,7 @@ test('a trap fails all collections, and the next collection restarts the module'
     assert.ok(failures[0].cause instanceof WebAssembly.RuntimeError)
   }
   assert.deepEqual(closed.failures, [])
-  engine.wake() // no module is running
+  engine.wake() // has no effect, because no module is running
   engine.stop(id)
   engine.start({ endpoint: {} }, third)
   await live(third)
@@ -222,7 +222,7 @@ test('an external error stops the module immediately', async () => {
 test('a restarted module does not receive commands for the crashed one', async () => {
   const engine = await Engine.load(trap), first = sink(), second = sink()
   engine.start({ endpoint: {} }, first)
-  engine.wake() // this command would trap the next module
+  engine.wake() // the next module would trap if it received this command
   engine.die(new Error('from elsewhere'))
   engine.start({ endpoint: {} }, second)
   await until(() => second.phase === 'live' || second.failures.length)

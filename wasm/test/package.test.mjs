@@ -1,4 +1,4 @@
-// Tests the package as users install it: its types, exports and files.
+// Tests the types, exports and files of the package as users install it.
 import assert from 'node:assert/strict'
 import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs'
@@ -16,8 +16,8 @@ import { added, first, withFakeHost } from './support.mjs'
 const root = fileURLToPath(new URL('..', import.meta.url))
 const { exports, files, peerDependenciesMeta, ...manifest } = JSON.parse(readFileSync(root + 'package.json', 'utf8'))
 
-// Maps the name of a virtual file to the examples of a README or of docs/. All examples of a document form one module,
-// but each example of a tutorial is a separate file, and so is an example that starts with a file name, such as
+// Collects the examples in Markdown files as virtual source files. The examples of a README or a page of docs/ form one
+// module. Each example of a tutorial is a separate file, and so is an example that starts with a file name, such as
 // "// main.js".
 const pages = (folder) => readdirSync(root + folder).filter((name) => name.endsWith('.md')).map((name) => folder + name)
 const documents = ['README.md', '../README.md', ...pages('../docs/'), ...pages('../docs/tutorials/')]
@@ -27,11 +27,12 @@ const examples = new Map(documents.flatMap((file) => {
   const modules = [blocks.filter((code) => !isFile(code)).join('\n'), ...blocks.filter(isFile)]
   return modules.filter(Boolean).map((code, i) => [`${root}test/${file.replace(/\W/g, '_')}${i}.tsx`, code])
 }))
-// The build tools of the examples are not installed here, so their types are unknown.
+// Declares build tools that the examples use and that are not installed here.
 const tools = ['vite', '@vitejs/plugin-react', '@rollup/plugin-node-resolve', '@rollup/plugin-url', '*?url']
 examples.set(`${root}test/tools.d.ts`, tools.map((name) => `declare module '${name}'\n`).join(''))
 
-// One program checks the sources and the examples, because loading the declarations of TypeScript and React is slow.
+// One TypeScript program checks the sources and the examples, because loading the declarations of TypeScript and React
+// takes long.
 const { config } = ts.readConfigFile(`${root}tsconfig.json`, ts.sys.readFile)
 const { fileNames, options: strict } = ts.parseJsonConfigFileContent(config, ts.sys, root)
 const options = { ...strict, jsx: ts.JsxEmit.Preserve, types: ['react'] }
@@ -56,12 +57,12 @@ test('the committed declarations are current', () => {
 
 test('the examples of the READMEs and of docs/ compile', () => {
   for (const name of ['README_md0', '___README_md0']) assert.match(examples.get(`${root}test/${name}.tsx`), /listWatch<Pod>/)
-  // Examples declare variables that they do not use, and the parameters of build tools have no types.
+  // These errors are allowed: unused variables in examples, and untyped parameters of build tools.
   const unused = new Set([6133, 6196, 6198, 7006])
   assert.equal(report(diagnostics.filter(({ file, code }) => examples.has(file?.fileName) && !unused.has(code))), '')
 })
 
-// Returns the exported values of a declaration file, and a function that returns the members of one of its types.
+// Returns the names of all values that a declaration file exports, and a function that returns the members of a type.
 function declared(file) {
   const checker = program.getTypeChecker()
   const symbols = checker.getExportsOfModule(checker.getSymbolAtLocation(program.getSourceFile(root + file)))
@@ -72,7 +73,7 @@ function declared(file) {
   return { values: symbols.filter(({ flags }) => flags & ts.SymbolFlags.Value).map(({ name }) => name), members }
 }
 
-// Returns the names of an object's own members and of its class's members.
+// Returns the names of an object's members, including those of its class.
 function shown(object) {
   const names = new Set(Reflect.ownKeys(object))
   for (let at = Object.getPrototypeOf(object); at !== Object.prototype && at !== Error.prototype; at = Object.getPrototypeOf(at)) {

@@ -109,7 +109,7 @@ func TestLinksHaveTargets(t *testing.T) {
 	}
 }
 
-// orReadable returns the first file in target if target is a folder that contains files, and target otherwise.
+// orReadable returns target, or the first file in target if target is a folder that contains files.
 func orReadable(target string) string {
 	if info, err := os.Stat(target); err == nil && info.IsDir() {
 		entries, _ := filepath.Glob(filepath.Join(target, "*.*"))

@@ -24,8 +24,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// scene runs a document's commands in a temporary folder. PATH contains lwcat, and the kubeconfig in the folder names a
-// cluster that changes constantly. A document that starts examples/server uses that server instead.
+// scene runs a document's commands in a temporary folder. PATH contains lwcat. The kubeconfig in the folder names an
+// embedded server whose objects change constantly. If a document starts examples/server, its commands use that server
+// instead.
 type scene struct {
 	*shell
 	server   *lwtest.Server
@@ -80,7 +81,7 @@ func (s *scene) play(b Block) error {
 		}
 		if isKnown, err := exists(path.Dir(b.File), c.text); isKnown {
 			if err != nil || strings.Contains(c.text, "go run ") {
-				return err // The commands that follow need the running program.
+				return err // skip the rest of the block, which may need this program
 			}
 			continue
 		}
@@ -152,7 +153,8 @@ func newScene(t *testing.T, programs string) *scene {
 const ourConfig = `{"current-context": "here", "contexts": [{"name": "here", "context": {"cluster": "here"}}],
 	"clusters": [{"name": "here", "cluster": {"server": %q}}]}`
 
-// more lists resources that documents use and that the server lacks by default, and Pods with kubectl's columns.
+// more lists resources that the documents use and lwtest does not serve by default. It also adds the columns of kubectl
+// to Pods.
 var more = []lwtest.Resource{
 	{Group: "events.k8s.io", Kind: "Event", Plural: "events", Namespaced: true},
 	{Kind: "Pod", Plural: "pods", ShortNames: []string{"po"}, Namespaced: true, Columns: []lwtest.Column{
@@ -196,7 +198,7 @@ func live(t *testing.T, server *lwtest.Server) {
 			case <-ctx.Done():
 				return
 			case <-tick.C:
-				_, _ = server.Put("pods", fmt.Sprintf(pod, state)) // If a command writes at the same time, its write wins.
+				_, _ = server.Put("pods", fmt.Sprintf(pod, state)) // if a command of the document writes at the same time, its write wins
 			}
 		}
 	}()
