@@ -10,6 +10,10 @@ import { Remote } from './remote.js'
 
 /** @typedef {NonNullable<InitOptions['mode']>} Mode */
 /** @typedef {Host | Remote} Link opens collections */
+/**
+ * The part of a link that collections use. If it is `immediate`, changes reach subscribers at once instead of in the next frame.
+ * @typedef {Pick<Link, 'open'> & { immediate?: boolean }} Opener
+ */
 
 /** @type {Mode[]} in the order of the attempts */
 const MODES = ['shared', 'worker', 'main']

@@ -69,7 +69,7 @@ export class Mirror {
   /** Whether the first list is complete. */
   synced = false
   /** @type {State} */
-  #now = { phase: 'loading', resourceVersion: '', lastEventAt: 0, stale: true }
+  #now = { phase: 'loading', resourceVersion: '', lastEventAt: 0, synced: false, stale: true }
   /** @type {State | undefined} an immutable copy of #now, made on demand */
   #state
   #names
@@ -150,7 +150,7 @@ export class Mirror {
         this.#listing = false
         this.synced = true
         if (fields[0]) this.#setLive(fields[0]) // otherwise the list came from IndexedDB
-        return this.#set({ progress: undefined })
+        return this.#set({ progress: undefined, synced: true })
       case LIVE:
         return this.#setLive(fields[0])
       case BOOKMARK:

@@ -19,7 +19,7 @@ try {
   await until('the URL', () => /http\S+ui\//.exec(printed))
   const page = await browser.newPage()
   await page.setViewport(SIZE)
-  await page.goto(`${/http\S+ui\//.exec(printed)[0]}#/v1/pods`)
+  await page.goto(`${/http\S+ui\//.exec(printed)[0]}#/v1/pods?tab=changes`)
   await lively(page)
   const looks = {}
   for (const scheme of ['light', 'dark']) {

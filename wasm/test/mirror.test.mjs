@@ -122,7 +122,7 @@ test('a collection whose watches take turns is live and reports why changes arri
 
 test('the phase changes from loading to listing to live', () => {
   const mirror = new Mirror()
-  assert.deepEqual(mirror.state, { phase: 'loading', resourceVersion: '', lastEventAt: 0, stale: true })
+  assert.deepEqual(mirror.state, { phase: 'loading', resourceVersion: '', lastEventAt: 0, synced: false, stale: true })
   fold(mirror, [RESET], added('a', ''), [PAGE, '12', ''])
   assert.equal(mirror.state.phase, 'listing')
   assert.deepEqual(mirror.state.progress, { received: 1, remaining: 12 })

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -10,6 +11,7 @@ import ts from 'typescript'
 import * as main from 'listwatch'
 import * as glue from 'listwatch/glue'
 import * as react from 'listwatch/react'
+import * as testing from 'listwatch/testing'
 import { declarations } from '../declarations.mjs'
 import { added, first, withFakeHost } from './support.mjs'
 
@@ -86,12 +88,23 @@ function shown(object) {
 test('the exports match the declarations', () => {
   assert.deepEqual(declared('index.d.ts').values.sort(), Object.keys(main).sort())
   assert.deepEqual(declared('react.d.ts').values.sort(), Object.keys(react).sort())
+  assert.deepEqual(declared('testing.d.ts').values.sort(), Object.keys(testing).sort())
   assert.deepEqual(declared('glue.d.ts').values, Object.keys(glue))
 })
 
 test('the figures of the README equal those of docs/performance.md', () => {
   const rows = (file) => readFileSync(root + file, 'utf8').match(/\| quantity \| plain JavaScript [^]*?\n\n/)[0]
   assert.equal(rows('README.md'), rows('../docs/performance.md'))
+})
+
+test('the CommonJS copies export the same names and share one copy of the package', () => {
+  const require = createRequire(import.meta.url)
+  for (const [name, module] of Object.entries({ listwatch: main, 'listwatch/react': react, 'listwatch/testing': testing, 'listwatch/glue': glue })) {
+    assert.deepEqual(Object.keys(require(name)).sort(), Object.keys(module).sort(), name)
+  }
+  const { ListWatchError, listWatch } = require('listwatch')
+  assert.notEqual(ListWatchError, main.ListWatchError)
+  assert.throws(() => listWatch({}), ListWatchError)
 })
 
 test('react.js is a client module for frameworks with server components', () => {
@@ -126,7 +139,7 @@ test('the options match the declarations', () => {
 test('the error codes match the declarations', () => {
   const declaration = readFileSync(root + 'index.d.ts', 'utf8').match(/type ErrorCode =([^]*?)\n\n/)[1]
   const codes = [...declaration.matchAll(/'([\w-]+)'/g)].map(([, code]) => code)
-  const sources = ['collection.js', 'connect.js', 'engine.js', 'messages.js', 'spawn.js', 'spec.js', 'mirror.js', 'react.js'].map((file) => readFileSync(root + file, 'utf8')).join()
+  const sources = ['collection.js', 'connect.js', 'engine.js', 'messages.js', 'spawn.js', 'spec.js', 'mirror.js', 'sharing.js'].map((file) => readFileSync(root + file, 'utf8')).join()
   const used = new Set([...sources.matchAll(/ListWatchError\('([\w-]+)'/g)].map(([, code]) => code))
   const goSources = readdirSync(root).filter((file) => /(?<!_test)\.go$/.test(file)).map((file) => readFileSync(root + file, 'utf8')).join()
   for (const [, code] of goSources.matchAll(/(?:lw\.Err\w+, |ErrUnsupported, |\[\]string\{|errorCode\(err, )"([\w-]+)"/g)) used.add(code)
@@ -141,9 +154,9 @@ before(() => {
 })
 after(() => rmSync(folder, { recursive: true }))
 
-// Consumers with CommonJS need a dynamic import, because the package contains only ES modules.
-for (const [tool, ...args] of [['publint', '--strict'], ['attw', '--profile', 'esm-only']]) {
-  test(`${tool} finds no problem in the package`, () => {
+// CommonJS code imports neither the worker nor the WASM module.
+for (const [tool, ...args] of [['publint', '--strict'], ['attw', '--profile', 'esm-only'], ['attw', '--profile', 'node16', '--exclude-entrypoints', 'worker', 'listwatch.wasm']]) {
+  test(`${[tool, ...args].join(' ')} finds no problem in the package`, () => {
     const { status, stdout, stderr } = spawnSync(join(root, 'node_modules/.bin', tool), [join(folder, packed.filename), ...args], { encoding: 'utf8' })
     assert.equal(status, 0, stdout + stderr)
   })
@@ -155,9 +168,10 @@ test('the package contains exactly the files that it needs', () => {
     if (needed.has(file)) return
     needed.add(file)
     for (const [, next] of readFileSync(root + file, 'utf8').replace(/\/\*\*.*?\*\//gs, '')
-      .matchAll(/(?:from |import\(|new URL\()'\.\/([\w.]+)'/g)) follow(next)
+      .matchAll(/(?:from |import\(|require\(|new URL\()'\.\/([\w.]+)'/g)) follow(next)
   }
-  for (const entry of Object.values(exports).flatMap((entry) => (typeof entry === 'string' ? entry : Object.values(entry)))) follow(entry.slice(2))
+  const followEntry = (entry) => (typeof entry === 'string' ? follow(entry.slice(2)) : Object.values(entry).forEach(followEntry))
+  followEntry(exports)
   assert.deepEqual(packed.files.map(({ path }) => path).sort(), [...needed].sort())
   for (const file of needed) assert.ok(existsSync(root + file), file)
   assert.deepEqual([manifest.type, manifest.license, manifest.sideEffects, manifest.types], ['module', 'Apache-2.0', ['./worker.js', './listwatch.worker.js'], './index.d.ts'])

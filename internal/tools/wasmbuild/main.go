@@ -1,7 +1,7 @@
 // Command wasmbuild generates the files of the package in wasm/ that are not in the repository: the WASM module
-// listwatch.wasm, the script go.js, and the licences. go.js is Go's wasm_exec.js as a JavaScript module without global
-// variables and without functions that listwatch.wasm does not import. With a second argument, wasmbuild only compiles
-// the WASM module of the folder to that file. It needs only Go.
+// listwatch.wasm, the script go.js, the CommonJS copies of the modules, and the licences. go.js is Go's wasm_exec.js as
+// a JavaScript module without global variables and without functions that listwatch.wasm does not import. With a second
+// argument, wasmbuild only compiles the WASM module of the folder to that file. It needs only Go.
 package main
 
 import (
@@ -59,7 +59,10 @@ func build(folder string) error {
 	if err != nil {
 		return err
 	}
-	return replace(filepath.Join(folder, "go.js"), asModule(script, program))
+	if err := replace(filepath.Join(folder, "go.js"), asModule(script, program)); err != nil {
+		return err
+	}
+	return writeCommonJS(folder)
 }
 
 // coldly lists packages that are compiled without inlining to save space. Inlining in the runtime would increase the
