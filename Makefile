@@ -20,7 +20,7 @@ WASM_PACKAGES = ./lw ./lw/internal/... ./cache ./transport/... ./wasm
 SIZE_BUDGET   = 560
 BUNDLE_BUDGET = 560
 # Size limits in bytes of stripped linux/amd64 programs. make size checks lwcat and a program with one informer.
-LWCAT_BUDGET    = 9800000
+LWCAT_BUDGET    = 9000000
 INFORMER_BUDGET = 7000000
 
 # Installs a folder's npm packages if its lock file has changed.

@@ -29,6 +29,7 @@ var languages = map[string]string{
 	"go":      "TestGoBlocksCompile and the tests of other modules",
 	"console": "TestCommandsPrintTheShownOutput",
 	"sh":      "TestCommandsPrintTheShownOutput",
+	"ini":     "TestCommandsPrintTheShownOutput, which runs the ExecStart command of a systemd unit without systemd",
 	"ts":      "wasm/test/package.test.mjs",
 	"tsx":     "wasm/test/package.test.mjs",
 	"js":      "wasm/test/package.test.mjs",
