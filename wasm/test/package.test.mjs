@@ -9,6 +9,7 @@ import ts from 'typescript'
 import * as main from 'listwatch'
 import * as glue from 'listwatch/glue'
 import * as react from 'listwatch/react'
+import * as openshift from 'listwatch/openshift'
 import * as testing from 'listwatch/testing'
 import { declarations } from '../declarations.mjs'
 import { added, first, withFakeHost } from './support.mjs'
@@ -42,7 +43,7 @@ const report = (some) => ts.formatDiagnostics(some, host)
 test('the sources and the examples of test/types.ts pass the type checker', () => {
   assert.equal(report(diagnostics.filter(({ file }) => !examples.has(file?.fileName))), '')
   const sources = readdirSync(root).filter((name) => name.endsWith('.js') && name !== 'go.js')
-  for (const name of [...sources, 'test/types.ts']) assert.ok(program.getSourceFile(root + name), name)
+  for (const name of [...sources, 'test/types.ts', 'test/openshift.ts']) assert.ok(program.getSourceFile(root + name), name)
 })
 
 test('the committed declarations are current', () => {
@@ -83,12 +84,13 @@ test('the exports match the declarations', () => {
   assert.deepEqual(declared('index.d.ts').values.sort(), Object.keys(main).sort())
   assert.deepEqual(declared('react.d.ts').values.sort(), Object.keys(react).sort())
   assert.deepEqual(declared('testing.d.ts').values.sort(), Object.keys(testing).sort())
+  assert.deepEqual(declared('openshift.d.ts').values.sort(), Object.keys(openshift).sort())
   assert.deepEqual(declared('glue.d.ts').values, Object.keys(glue))
 })
 
 test('the CommonJS copies export the same names and share one copy of the package', () => {
   const require = createRequire(import.meta.url)
-  for (const [name, module] of Object.entries({ listwatch: main, 'listwatch/react': react, 'listwatch/testing': testing, 'listwatch/glue': glue })) {
+  for (const [name, module] of Object.entries({ listwatch: main, 'listwatch/react': react, 'listwatch/testing': testing, 'listwatch/openshift': openshift, 'listwatch/glue': glue })) {
     assert.deepEqual(Object.keys(require(name)).sort(), Object.keys(module).sort(), name)
   }
   const { ListWatchError, listWatch } = require('listwatch')
@@ -96,8 +98,20 @@ test('the CommonJS copies export the same names and share one copy of the packag
   assert.throws(() => listWatch({}), ListWatchError)
 })
 
-test('react.js is a client module for frameworks with server components', () => {
-  assert.match(readFileSync(`${root}react.js`, 'utf8'), /^'use client'\n/)
+test('a page loads listwatch/testing and listwatch/openshift only if it imports them', () => {
+  const loaded = new Set()
+  const follow = (file) => {
+    if (loaded.has(file)) return
+    loaded.add(file)
+    for (const [, next] of readFileSync(root + file, 'utf8').matchAll(/from '\.\/([\w.]+)'/g)) follow(next)
+  }
+  for (const file of ['index.js', 'react.js']) follow(file)
+  assert.ok(loaded.has('mirror.js') && loaded.has('view.js'))
+  for (const file of ['testing.js', 'fake.js', 'matching.js', 'openshift.js', 'plural.js']) assert.ok(!loaded.has(file), file)
+})
+
+test('the hooks are client modules for frameworks with server components', () => {
+  for (const name of ['react.js', 'react.cjs', 'openshift.js', 'openshift.cjs']) assert.match(readFileSync(root + name, 'utf8'), /^'use client'\n/)
 })
 
 test('the members of objects match the declarations', async () => {
