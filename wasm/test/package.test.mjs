@@ -103,7 +103,7 @@ test('a page loads listwatch/testing and listwatch/openshift only if it imports 
   const follow = (file) => {
     if (loaded.has(file)) return
     loaded.add(file)
-    for (const [, next] of readFileSync(root + file, 'utf8').matchAll(/from '\.\/([\w.]+)'/g)) follow(next)
+    for (const [, next] of readFileSync(root + file, 'utf8').matchAll(/^(?:im|ex)port .* from '\.\/([\w.]+)'/gm)) follow(next)
   }
   for (const file of ['index.js', 'react.js']) follow(file)
   assert.ok(loaded.has('mirror.js') && loaded.has('view.js'))
