@@ -21,9 +21,15 @@ export interface InitOptions {
   /**
    * The WASM module: a URL, a `Response`, bytes or a compiled module. A worker does not accept a `Response`.
    *
-   * Default: `listwatch.wasm` next to this file.
+   * Default: `listwatch.wasm` next to this file. Some bundlers need this URL; see the README.
    */
-  wasm?: string | URL | Response | Promise<Response> | BufferSource | WebAssembly.Module
+  wasm?: string | URL | Response | Promise<Response> | BufferSource | WebAssembly.Module | undefined
+  /**
+   * The URL of the worker's script. The package exports a script in one file as `listwatch/worker`.
+   *
+   * Default: `worker.js` next to this file. Some bundlers need this URL; see the README.
+   */
+  worker?: string | URL | undefined
   /**
    * The thread that runs the WASM module:
    *
@@ -34,7 +40,7 @@ export interface InitOptions {
    * Default: the first of these that the environment allows. Node allows only `"main"`. If a given mode cannot be used, `init`
    * rejects with the code `"load"`.
    */
-  mode?: 'shared' | 'worker' | 'main'
+  mode?: 'shared' | 'worker' | 'main' | undefined
 }
 
 /** Options of `listWatch`. Either `resource` or `path` is required. */

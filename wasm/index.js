@@ -17,7 +17,7 @@ let connecting
 let ready
 /** @type {Link | undefined} set while the link works */
 let link
-/** @type {InitOptions} the options of the last link, for the link that replaces it */
+/** @type {InitOptions} the options of the last call of `init`, for the calls of `listWatch` after a failure */
 let last = {}
 
 /**
@@ -31,10 +31,10 @@ let last = {}
 export function init(options = {}) {
   if (fake()) return Promise.resolve()
   if (connecting && ready) return ready
+  last = options
   const current = connecting = connect(options, () => reset(current))
   ready = current.then((connected) => {
     link = connected
-    last = options
   }, (error) => {
     reset(current) // the next call tries again
     throw error

@@ -1,10 +1,11 @@
-// Runs the measurements in browsers, each in a page of a new profile.
+// Measures contenders in browsers. Each measurement runs in a page of a new profile.
 import { launch } from '../../e2e/browser/launch.mjs'
 import { mainThreads } from './cpu.mjs'
 import { linear } from './linear.mjs'
 import { orders, progress } from './print.mjs'
 
-// Opens the page of the benchmark in a profile while `use` runs. `course` runs a measurement in the page.
+// Opens the page of the benchmark in a profile, calls `use` and closes the page. The argument `course` of `use` is a
+// function that runs a measurement in the page.
 async function onPage(profile, url, use) {
   const page = await profile.newPage()
   try {
@@ -27,10 +28,10 @@ async function inNewProfile(browser, use) {
 
 const inNewPage = (browser, url, use) => inNewProfile(browser, (profile) => onPage(profile, url, use))
 
-// client-go takes minutes, so it runs only once. It has no sorted list.
+// Contenders with client-go run only in the first round, because they take minutes. They have no sorted list.
 const runsOnce = (contender) => contender.startsWith('client-go')
 
-/** Returns an object {contender: {figure: number}} for each round. */
+/** Runs all measurements except memory and returns an object {contender: {figure: number}} for each round. */
 export async function times(name, url, rounds, contenders) {
   const browser = await launch(name)
   await inNewPage(browser, url, ({ course }) => course('burst', 'plain')) // warms up the browser
@@ -48,7 +49,7 @@ export async function times(name, url, rounds, contenders) {
   return all
 }
 
-// Loads 1,000 Pods in a new profile, and again in a second page whose browser has cached the code.
+// Loads 1,000 Pods in a new profile. Loads them again in a second page, for which the browser has cached the code.
 const start = (browser, url, contender) => inNewProfile(browser, async (profile) => {
   const sync = ({ course }) => course('sync', contender)
   const first = await onPage(profile, url, sync)
@@ -56,9 +57,9 @@ const start = (browser, url, contender) => inNewProfile(browser, async (profile)
   return { ...first, cached }
 })
 
-// Loads 10,000 Pods and reads the sorted list after each batch of 5,000 events.
+// Loads 10,000 Pods, receives 5,000 events and reads the sorted list after each batch of events.
 const table = (browser, name, url, contender) => inNewPage(browser, url, async ({ page, course }) => {
-  const chrome = name === 'chrome' // Firefox has no API for memory
+  const chrome = name === 'chrome' // Firefox cannot measure memory
   const figures = await course('load', contender)
   if (chrome) figures.heap = await pageHeap(page)
   const pid = browser.process().pid, before = mainThreads(pid)
@@ -69,8 +70,8 @@ const table = (browser, name, url, contender) => inNewPage(browser, url, async (
   return figures
 })
 
-// Returns the JavaScript heap of the page's main thread in MB after a garbage collection. Chromium stores strings that were
-// decoded from bytes, and the contents of buffers, outside this heap. The function `memory` counts them.
+// Returns the size of the JavaScript heap of the page's main thread in MB after a garbage collection. It does not
+// include the contents of buffers and strings that were decoded from bytes, which the function `memory` counts.
 async function pageHeap(page) {
   const client = await page.createCDPSession()
   await client.send('HeapProfiler.collectGarbage')
@@ -79,8 +80,8 @@ async function pageHeap(page) {
   return usedSize / 1e6
 }
 
-// Returns the memory in MB of the page, its workers and their WebAssembly after a garbage collection, and the
-// SharedWorker's share.
+// Returns the memory in MB of a page with its workers after a garbage collection, and the memory of the SharedWorker
+// alone. WebAssembly memory is included.
 async function memory(page) {
   const { bytes } = await page.evaluate(() => performance.measureUserAgentSpecificMemory())
   let sum = bytes / 1e6, shared = 0
@@ -98,8 +99,8 @@ async function memory(page) {
 const programs = (client) => linear((method, params) => client.send(method, params))
 
 /**
- * Returns the memory in MB of each contender with 10,000 Pods: after the list, after reading each Pod, and in the
- * SharedWorker.
+ * Returns the memory in MB of each contender with 10,000 Pods: after the list, after reading each Pod, and of the
+ * SharedWorker alone.
  */
 export async function memories(name, url, contenders) {
   const browser = await launch(name, { args: ['--enable-blink-features=ForceEagerMeasureMemory'] }) // without this flag, Chromium delays the measurement by 20 s

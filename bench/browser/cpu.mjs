@@ -1,4 +1,4 @@
-// Reads CPU times of browsers from /proc.
+// Reads the CPU times of browser processes from /proc.
 import { readFileSync, readdirSync } from 'node:fs'
 
 const read = (path) => {
@@ -10,7 +10,7 @@ const read = (path) => {
   }
 }
 
-/** Returns the process numbers of the descendants of a process. */
+/** Returns the IDs of a process and all of its descendants. */
 function descendants(pid) {
   const children = new Map()
   for (const name of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
@@ -22,12 +22,13 @@ function descendants(pid) {
   return all
 }
 
-/** The command lines of the processes that run pages, in Chromium and in Firefox. */
+/** Matches the command lines of processes that run pages, in Chromium and in Firefox. */
 const runsPages = /--type=renderer|-contentproc\b[^]*\btab\0*$/
 
 /**
- * Returns the CPU time in ms of the main threads of all pages of a browser. It returns NaN if the system has no /proc.
- * @param {number} pid the process of the browser
+ * Returns the total CPU time in ms of the main threads of all pages of a browser. It returns NaN if the system has no
+ * /proc.
+ * @param {number} pid the process ID of the browser
  */
 export function mainThreads(pid) {
   if (process.platform !== 'linux') return NaN

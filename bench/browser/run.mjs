@@ -1,6 +1,6 @@
-// Compares the package with plain JavaScript and other clients in Chromium, Firefox and Node. Checks the measurements
-// against the budgets. Times are medians. With CHECK=1 it measures only values with a budget, and fails if a budget is
-// exceeded.
+// Compares the package with plain JavaScript and other clients in Chromium, Firefox and Node, and checks the
+// measurements against the budgets. Times are medians. With CHECK=1 it measures only values that have a budget, and
+// fails if a value exceeds its budget.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { rmSync } from 'node:fs'
@@ -46,7 +46,7 @@ async function measure(url, folder) {
     const found = figures.browsers[name] = await times(name, url, rounds, timed)
     print(`${name}, medians of ${rounds} rounds`, tabulate(found))
   }
-  if (browsers.includes('chrome') && !check) { // Firefox has no API for memory
+  if (browsers.includes('chrome') && !check) { // Firefox cannot measure memory
     print('chrome: memory with 10,000 Pods in MB (the page, its workers and WebAssembly)', Object.entries(await memories('chrome', url, held))
       .map(([contender, { came, read, shared }]) =>
         ({ contender, 'after the list': came, 'after reading each Pod': read, 'in the SharedWorker': shared })))
@@ -66,7 +66,7 @@ try {
   const url = String((await once(server.stdout, 'data'))[0]).trim()
   const verdicts = judge(await measure(url, folder))
   progress('')
-  print('the budgets', verdicts.map((row) => ({ ...row, figure: String(row.figure) }))) // keeps two decimals
+  print('the budgets', verdicts.map((row) => ({ ...row, figure: String(row.figure) }))) // print() rounds numbers to one decimal, but not strings
   console.log(`system load: ${loadavg().map((load) => load.toFixed(1)).join(', ')}`)
   if (check && verdicts.some(({ met }) => met !== 'yes')) process.exitCode = 1
 } finally {

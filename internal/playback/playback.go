@@ -9,9 +9,6 @@ type Server interface {
 	// revision.
 	Play(resource string, obj any) error
 
-	// PlayDelete deletes an object. The parameter obj is its last state, with the resourceVersion of the deletion.
-	PlayDelete(resource string, obj any) error
-
 	// PlayTo increases the server's revision to a resourceVersion without a write. It ignores a resourceVersion that is
 	// lower or not a number.
 	PlayTo(resourceVersion string)

@@ -33,11 +33,14 @@ func parseLabels(text string) (selector, error) {
 	}}, nil
 }
 
-// eventFields are the fields of Events that selectors support.
-var eventFields = []string{"involvedObject.kind", "involvedObject.name", "type"}
+// selectable are further fields that selectors support, by resource.
+var selectable = map[string][]string{
+	"events": {"involvedObject.kind", "involvedObject.name", "type"},
+	"pods":   {"spec.nodeName", "status.phase"},
+}
 
-// parseFields parses a fieldSelector. It supports metadata.name and, if namespaced, metadata.namespace. For core Events, it
-// also supports eventFields.
+// parseFields parses a fieldSelector. It supports metadata.name, metadata.namespace for namespaced resources, and the
+// fields in selectable.
 func parseFields(res *Resource, text string) (selector, error) {
 	known := map[string]func(*object) string{
 		"metadata.name": func(o *object) string { return o.name },
@@ -47,11 +50,9 @@ func parseFields(res *Resource, text string) (selector, error) {
 		known["metadata.namespace"] = func(o *object) string { return o.namespace }
 		list += `, "metadata.namespace"`
 	}
-	if res.id() == "events" {
-		for _, path := range eventFields {
-			known[path] = func(o *object) string { return o.text(path) }
-			list += fmt.Sprintf(", %q", path)
-		}
+	for _, path := range selectable[res.id()] {
+		known[path] = func(o *object) string { return o.text(path) }
+		list += fmt.Sprintf(", %q", path)
 	}
 	var s selector
 	for _, term := range fieldTerms(text) {

@@ -1,4 +1,4 @@
-// Tests useListWatch with React's renderer, a happy-dom document and the embedded server.
+// Tests useListWatch with React's renderer, a document of happy-dom and the embedded server.
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
 import { Window } from 'happy-dom'
@@ -109,7 +109,7 @@ test('StrictMode opens one collection', async () => {
   }
   const { root, text } = mount(h(StrictMode, null, h(Pods)))
   await until(() => text() === 'a live')
-  assert.equal(await server.command('requests'), before + 1) // one streaming list
+  assert.equal(await server.command('requests'), before + 1) // only one streaming list
   assert.equal(await watching(), 1)
   root.unmount()
   await until(async () => await watching() === 0)
@@ -177,7 +177,7 @@ test('components with different token functions do not share a collection, even 
   const Pods = ({ token }) => useListWatch({ server: guarded.url, resource: 'pods', keepAlive: 0, token }).state.phase
   const { render, text } = mount([h(Pods, { key: 1, token: ann }), h(Pods, { key: 2, token: ann })])
   await until(() => text() === 'livelive')
-  await until(async () => await watching() === 1) // the streaming list of an empty collection may still be counted
+  await until(async () => await watching() === 1) // the server may still count the streaming list of the empty collection
   assert.equal(asked.includes('bob'), false)
   render([h(Pods, { key: 1, token: bob }), h(Pods, { key: 2, token: ann }), h(Pods, { key: 3, token: bob })])
   await until(async () => text() === 'livelivelive' && asked.includes('bob') && await watching() === 2)
@@ -278,7 +278,7 @@ test('every commit shows a consistent state while changes arrive', async () => {
   }
   const Cell = () => {
     const size = useListWatch(options(), (pods) => pods.size)
-    for (const end = performance.now() + 3; performance.now() < end;); // lets React yield between renders
+    for (const end = performance.now() + 3; performance.now() < end;); // blocks for 3 ms, so that React yields between renders
     rendering = true
     useLayoutEffect(check)
     return h('i', null, size)

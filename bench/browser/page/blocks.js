@@ -1,9 +1,9 @@
-const LONG = 50 // in ms, the limit of a long task in the specification of browsers
+const LONG = 50 // browsers define a long task as a task that takes more than 50 ms
 
 /**
- * Measures the blocks of the thread with a timer. `end()` returns the longest block in ms and the number of long ones.
- * Browsers run the timer at most every 4 ms, so the result is up to 4 ms too long. Messages would be more precise, but would occupy
- * a whole CPU.
+ * Measures with a timer how long tasks block this thread. The method `end()` of the result returns the longest block in
+ * ms and the number of long blocks. The timer runs at most every 4 ms, so the result is up to 4 ms too high. Messages
+ * would be more precise, but would use a whole CPU.
  */
 export function watchBlocks() {
   let longest = 0, long = 0, last = performance.now(), timer

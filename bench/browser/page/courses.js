@@ -1,4 +1,4 @@
-// Defines the measurements for pages and for Node. Each one runs with one contender in a new page or process.
+// Defines the measurements for pages and for Node. Each measurement runs with one contender in a new page or process.
 import { watchBlocks } from './blocks.js'
 
 const quiet = () => new Promise((resolve) => setTimeout(resolve, 500))
@@ -9,7 +9,8 @@ export const makeCourses = (origin, contenders) => {
 
   return {
     /**
-     * Measures the time in ms until the list of 1,000 Pods is complete, with and without loading the contender's code.
+     * Measures the time in ms until the list of 1,000 Pods is complete, including and excluding the time to load the
+     * contender's code.
      */
     async sync(contender) {
       const began = performance.now()
@@ -22,7 +23,8 @@ export const makeCourses = (origin, contenders) => {
     },
 
     /**
-     * Loads the code and 10,000 Pods, and keeps them in memory. It measures the time in ms and the number of long tasks.
+     * Loads the code and 10,000 Pods, and keeps the Pods in memory. It measures the time in ms and the number of long
+     * tasks.
      */
     async load(contender) {
       const blocks = watchBlocks()
@@ -39,8 +41,8 @@ export const makeCourses = (origin, contenders) => {
     },
 
     /**
-     * Receives 5,000 events in five seconds after `load`, and reads the sorted list after each batch. It measures the
-     * number of long tasks.
+     * Receives 5,000 events in five seconds, after `load`, and reads the sorted list after each batch of events. It
+     * measures the number of long tasks.
      */
     async table() {
       let due = false, lists = 0
@@ -61,12 +63,12 @@ export const makeCourses = (origin, contenders) => {
       return { tableTasks: long }
     },
 
-    /** Reads each Pod after `load`. */
+    /** Reads each Pod that `load` has kept in memory. */
     touch: () => globalThis.pods.touch(),
 
     /**
-     * Measures the duration of a burst of 10,000 changes and its longest block in ms. It then measures a second burst,
-     * when the code is warm.
+     * Measures the duration of a burst of 10,000 changes and the longest block of the thread in ms. It then measures a
+     * second burst, for which the engine has already compiled the code.
      */
     async burst(contender) {
       const counter = count()
@@ -86,7 +88,7 @@ export const makeCourses = (origin, contenders) => {
   }
 }
 
-// Counts the changes after the list, whose resourceVersion is 1<<40.
+// Counts the changes that follow the list. Their resourceVersions are above 1<<40.
 function count() {
   let newest = 0, wanted = Infinity, done
   return {

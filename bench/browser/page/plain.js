@@ -1,4 +1,5 @@
-// Lists with response.json(), parses each line of a watch, and keeps the objects in a Map. It uses no libraries.
+// Watches Pods without a library: it parses the list with response.json() and each line of the watch with JSON.parse,
+// and keeps the objects in a Map.
 
 export async function plain(server, seen) {
   const items = new Map()

@@ -20,15 +20,21 @@ type command struct {
 }
 
 // commands returns the commands of a block. A command starts with "$ " and continues on the next line after a
-// backslash. A whole block of language sh is a single command without output.
+// backslash. A line that starts with "# " before a command is a comment. A whole block of language sh is a single command
+// without output. The command of an ini block is its ExecStart.
 func commands(b Block) (found []command, err error) {
-	if b.Language == "sh" {
+	switch b.Language {
+	case "sh":
 		return []command{{at: b.String(), text: b.Text}}, nil
+	case "ini":
+		return []command{{at: b.String(), text: execStart.FindStringSubmatch(b.Text)[1]}}, nil
 	}
 	goesOn := false
-	for i, line := range strings.Split(strings.TrimSuffix(b.Text, "\n"), "\n") {
+	lines := strings.Split(strings.TrimSuffix(b.Text, "\n"), "\n")
+	for i, line := range lines {
 		text, begins := strings.CutPrefix(line, "$ ")
 		switch {
+		case strings.HasPrefix(line, "# ") && i+1 < len(lines) && strings.HasPrefix(lines[i+1], "$ "):
 		case goesOn:
 			found[len(found)-1].text += "\n" + line
 		case begins:
@@ -49,6 +55,9 @@ func commands(b Block) (found []command, err error) {
 	}
 	return found, nil
 }
+
+// execStart matches the command of a systemd unit. Its submatch is the command without the folder of the program.
+var execStart = regexp.MustCompile(`(?m)^ExecStart=\S*/(.*)$`)
 
 // ends matches lwcat commands that exit without an interrupt or run in the background.
 var ends = regexp.MustCompile(`--(once|count|until|timeout|replay|help)\b|lwcat (completion|help|man|version)\b|\| head|&$`)

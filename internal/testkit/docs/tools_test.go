@@ -19,6 +19,7 @@ var known = map[string]func(folder string, words []string) error{
 	"go":      goes,
 	"kubectl": nil,
 	"npm":     nil,
+	"npx":     nil,
 	"git":     nil,
 	"sudo":    nil,
 }

@@ -92,11 +92,6 @@ func see(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
-// url implements the command "url VARIABLE FILE", which sets a variable to the content of a file.
-func url(ts *testscript.TestScript, _ bool, args []string) {
-	ts.Setenv(args[0], strings.TrimSpace(ts.ReadFile(args[1])))
-}
-
 // end implements the command "end NAME CODE [interrupt]", which waits until the process exits.
 func end(ts *testscript.TestScript, _ bool, args []string) {
 	p := of(ts).started[args[0]]

@@ -73,7 +73,6 @@ func Run(t *testing.T, folder string, embedded bool, newServer func(*testscript.
 			"start":   start,
 			"see":     see,
 			"end":     end,
-			"url":     url,
 			"drop":    fault(func(s Server) { s.(Embedded).Drop() }),
 			"compact": fault(func(s Server) { s.(Embedded).Compact() }),
 			"restart": fault(Server.Restart),

@@ -119,7 +119,7 @@ var mayImport = map[string][]string{
 
 	"cmd/lwcat": {
 		"lw", "cache", "transport/http", "transport/ws", "transport/fallback", "transport/kubeconfig",
-		"cmd/lwcat/internal/output", "cmd/lwcat/internal/table", "cmd/lwcat/internal/condition", "cmd/lwcat/internal/recording", "cmd/lwcat/internal/served", "cmd/lwcat/internal/discovery", "internal/clock", "internal/invalid", "internal/kubeflags", "internal/nearest", "internal/redact",
+		"cmd/lwcat/internal/output", "cmd/lwcat/internal/table", "cmd/lwcat/internal/condition", "cmd/lwcat/internal/recording", "cmd/lwcat/internal/discovery", "internal/clock", "internal/invalid", "internal/kubeflags", "internal/nearest", "internal/redact",
 	},
 
 	"cmd/lwcat/internal/output":    {"lw", "cmd/lwcat/internal/jsonpath", "cmd/lwcat/internal/diff"},
@@ -129,7 +129,6 @@ var mayImport = map[string][]string{
 	"cmd/lwcat/internal/condition": {"lw", "internal/nearest"},
 	"cmd/lwcat/internal/recording": {"lw", "internal/redact"},
 	"cmd/lwcat/internal/discovery": {"lw", "internal/nearest"},
-	"cmd/lwcat/internal/served":    {"internal/playback", "lw", "cache", "lw/lwtest", "cmd/lwcat/internal/recording", "cmd/lwcat/internal/discovery", "internal/clock"},
 }
 
 func goList(t *testing.T, env []string, args ...string) []string {
