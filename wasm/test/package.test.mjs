@@ -30,8 +30,9 @@ const examples = new Map(documents.flatMap((file) => {
   const modules = [blocks.filter((code) => !isFile(code)).join('\n'), ...blocks.filter(isFile)]
   return modules.filter(Boolean).map((code, i) => [`${root}test/${file.replace(/\W/g, '_')}${i}.tsx`, code])
 }))
-// Declares build tools that the examples use and that are not installed here.
-const tools = ['vite', '@vitejs/plugin-react', '@rollup/plugin-node-resolve', '@rollup/plugin-url', '*?url']
+// Declares modules that the examples use and that are not installed here.
+const tools = ['vite', '@vitejs/plugin-react', '@rollup/plugin-node-resolve', '@rollup/plugin-url', '*?url', '@tanstack/react-table', '@tanstack/react-virtual',
+  'oidc-client-ts', '@kinvolk/headlamp-plugin/lib']
 examples.set(`${root}test/tools.d.ts`, tools.map((name) => `declare module '${name}'\n`).join(''))
 
 // One TypeScript program checks the sources and the examples, because loading the declarations of TypeScript and React
