@@ -36,6 +36,7 @@ type command struct {
 	Object    json.RawMessage `json:"object"`    // put: the object
 	Space     string          `json:"space"`     // delete: the namespace
 	Name      string          `json:"name"`      // delete: the name; define, undefine: the plural of a resource
+	Columns   []lwtest.Column `json:"columns"`   // define: the Table columns
 	N         int             `json:"n"`         // write, fill, touch: number of objects; expire: number of events before the error
 	Seed      uint64          `json:"seed"`      // write, touch: the seed of the random numbers
 }
@@ -100,7 +101,7 @@ func (c *cluster) do(cmd *command) (any, error) {
 	case "touch":
 		return nil, c.touch(rand.New(rand.NewPCG(cmd.Seed, 1)), cmd.N)
 	case "define": // like creating a CustomResourceDefinition
-		c.AddResource(kind(cmd.Name))
+		c.AddResource(kind(cmd.Name, cmd.Columns))
 	case "undefine":
 		c.RemoveResource(cmd.Name + ".example.com")
 	case "look":
@@ -235,6 +236,6 @@ var given = regexp.MustCompile(`"(uid|resourceVersion)":"[^"]*",`)
 func written(pod sample.Pod) string { return given.ReplaceAllString(pod.Item(), "") }
 
 // kind returns a resource that a test adds while a page is open.
-func kind(plural string) lwtest.Resource {
-	return lwtest.Resource{Group: "example.com", Kind: "Gadget", Plural: plural, Namespaced: true}
+func kind(plural string, columns []lwtest.Column) lwtest.Resource {
+	return lwtest.Resource{Group: "example.com", Kind: "Gadget", Plural: plural, Namespaced: true, Columns: columns}
 }
