@@ -26,7 +26,7 @@ func cat(ctx context.Context, c *config, stdout io.Writer, status *status) error
 	if err != nil {
 		return err
 	}
-	err = source.withHint(ctx, catSource(ctx, c, source, stdout, status))
+	err = source.withHint(catSource(ctx, c, source, stdout, status))
 	return cmp.Or(source.close(), err) // an incomplete recording is always reported
 }
 
@@ -75,7 +75,7 @@ func followAll(ctx context.Context, c *config, source *source, resources []lw.Re
 			err := s.run(ctx, transport)
 			_, missing := errors.AsType[*notFoundError](err)
 			if _, rejected := errors.AsType[*streamError](err); missing || rejected && c.resources.keepGoing {
-				status.logError(source.withHint(ctx, err))
+				status.logError(source.withHint(err))
 				failed.Store(true)
 			} else if err != nil && !errors.Is(err, recording.ErrEnd) {
 				cancel(err) // the first error ends all streams

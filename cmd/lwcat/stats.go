@@ -13,17 +13,15 @@ import (
 
 // metrics are the final statistics of --stats. Times are in seconds.
 type metrics struct {
-	Seconds         float64 `json:"seconds"`
-	Events          int64   `json:"events"` // number of printed events
-	EventsPerSecond float64 `json:"eventsPerSecond"`
-	Objects         int64   `json:"objects"` // number of objects received in lists and watches
-	Bytes           int64   `json:"bytes"`   // number of bytes received, after decompression
-	BytesPerSecond  float64 `json:"bytesPerSecond"`
-	Relists         int64   `json:"relists"`
-	Interruptions   int64   `json:"interruptions"`
-	DecodeSeconds   float64 `json:"decodeSeconds"`  // time from received bytes to decoded changes
-	MeanLagSeconds  float64 `json:"meanLagSeconds"` // mean time from an event's bytes to its printed line
-	MaxLagSeconds   float64 `json:"maxLagSeconds"`
+	Seconds        float64 `json:"seconds"`
+	Events         int64   `json:"events"`  // number of printed events
+	Objects        int64   `json:"objects"` // number of objects received in lists and watches
+	Bytes          int64   `json:"bytes"`   // number of bytes received, after decompression
+	Relists        int64   `json:"relists"`
+	Interruptions  int64   `json:"interruptions"`
+	DecodeSeconds  float64 `json:"decodeSeconds"`  // time from received bytes to decoded changes
+	MeanLagSeconds float64 `json:"meanLagSeconds"` // mean time from an event's bytes to its printed line
+	MaxLagSeconds  float64 `json:"maxLagSeconds"`
 
 	ChangesPerMinute map[string]float64 `json:"changesPerMinute"` // keyed by resource; the first list does not count
 }
@@ -58,7 +56,6 @@ func (s *stats) snapshot() metrics {
 	defer s.mu.Unlock()
 	f := s.metrics
 	f.Seconds = time.Since(s.started).Seconds()
-	f.EventsPerSecond, f.BytesPerSecond = float64(f.Events)/f.Seconds, float64(f.Bytes)/f.Seconds
 	f.ChangesPerMinute = map[string]float64{}
 	for resource, changes := range s.changes {
 		f.ChangesPerMinute[resource] = 60 * float64(changes) / f.Seconds
