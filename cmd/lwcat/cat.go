@@ -61,7 +61,7 @@ func followAll(ctx context.Context, c *config, source *source, resources []lw.Re
 	ctx, cancel := context.WithCancelCause(ctx)
 	stats := newStats()
 	out, limiter := newPrinter(c.output.format, stdout, status), newLimiter(&c.limits, len(resources))
-	var streams, progress sync.WaitGroup
+	var streams, rates sync.WaitGroup
 	var failed atomic.Bool // whether a stream failed while the other streams continued
 	for i, resource := range resources {
 		s := &stream{
@@ -85,11 +85,13 @@ func followAll(ctx context.Context, c *config, source *source, resources []lw.Re
 	if file != nil {
 		go file.run(cancel)
 	}
-	progress.Go(func() { status.showProgress(ctx, stats, c.log.stats) })
+	if c.log.stats {
+		rates.Go(func() { status.showRates(ctx, stats) })
+	}
 	streams.Wait()
 	err := context.Cause(ctx)
 	cancel(nil)
-	progress.Wait()
+	rates.Wait()
 	if c.log.stats {
 		fmt.Fprintln(status.out, stats.snapshot().json())
 	}
