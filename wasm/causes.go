@@ -9,13 +9,14 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// isPermanent reports whether retrying cannot help, for example because of an invalid selector.
+// isPermanent reports whether a retry cannot help, for example because a selector is invalid.
 func isPermanent(err error) bool {
 	status, ok := errors.AsType[*lw.StatusError](err)
 	return ok && (lw.IsPermanent(err) || status.Code == 400 || status.Code == 422)
 }
 
-// errorFields returns the code and message of an error, and the status code and reason of the response.
+// errorFields returns four strings: the code and the message of an error, and the status code and the reason of the
+// error response, or "".
 func errorFields(err error) []string {
 	if status, ok := errors.AsType[*lw.StatusError](err); ok {
 		code := errorCode(err, "status")

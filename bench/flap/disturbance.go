@@ -13,10 +13,10 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
 )
 
-// maxWait limits the initial sync and the wait for the last write. Working informers are much faster.
+// maxWait limits the initial sync and the wait for the last event. Working informers are much faster.
 const maxWait = 3 * time.Minute
 
-// measure disturbs all clients at the same time and returns their results.
+// measure measures all clients at the same time, while connections break, and returns their results.
 func measure(ctx context.Context) ([]result, error) {
 	ctx, stop := context.WithTimeout(ctx, length+2*maxWait)
 	defer stop()
@@ -86,7 +86,7 @@ func (d *disturbance) run(ctx context.Context) error {
 	began := time.Now()
 	end := time.After(length)
 	for {
-		var reset <-chan time.Time // a nil channel blocks forever
+		var reset <-chan time.Time // nil, so receiving blocks forever
 		if d.resets < len(resets) {
 			reset = time.After(time.Until(began.Add(resets[d.resets])))
 		}
@@ -129,7 +129,7 @@ func (d *disturbance) results(ctx context.Context, began, ended time.Time) (all 
 	return all, nil
 }
 
-// settle is how long the clients have to notice the last reset.
+// settle is the time that the clients have to notice the last reset.
 const settle = 100 * time.Millisecond
 
 // schedule returns the times of the resets, relative to the start.

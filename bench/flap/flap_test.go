@@ -15,7 +15,6 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
 )
 
-// at returns the time that is the given number of seconds after the epoch.
 func at(seconds float64) time.Time { return time.Unix(0, int64(seconds*1e9)) }
 
 func canceled(t *testing.T) context.Context {
@@ -44,7 +43,7 @@ func TestDelayCountsUntilALaterStateIsSeen(t *testing.T) {
 
 func TestOutagesWithinAPeriod(t *testing.T) {
 	var o outages
-	o.end(at(0)) // the first watch opens without an earlier outage
+	o.end(at(0)) // the first watch opens; no outage precedes it
 	o.begin(at(1))
 	o.begin(at(2))
 	o.end(at(4))

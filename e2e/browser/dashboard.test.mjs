@@ -1,11 +1,13 @@
-// Both browsers run at the same time because the tests mostly wait.
+// Both browsers run at the same time, because the tests mostly wait.
 import { describe } from 'node:test'
 import { dashboard } from './dashboard.mjs'
+import { usage } from './dashboard-use.mjs'
 import { windows } from './windows.mjs'
 
-describe('dashboard', { concurrency: 4 }, () => {
+describe('dashboard', { concurrency: 6 }, () => {
   for (const name of ['chrome', 'firefox']) {
     dashboard(name)
+    usage(name)
     windows(name)
   }
 })

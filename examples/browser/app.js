@@ -9,12 +9,13 @@ import { Feed } from './feed.js'
 import { Grid } from './grid.js'
 import { listen } from './keys.js'
 import { wake } from './listwatch/index.js'
-import { collectionOf, format, parse } from './route.js'
+import { collectionOf, format, isFiltered, parse } from './route.js'
 import { Scope } from './scope.js'
 import { Session } from './session.js'
 import { Sidebar } from './sidebar.js'
 import { drawRate } from './sparkline.js'
-import { explain, needsToken } from './status.js'
+import { explain, isKnown, needsToken } from './status.js'
+import { StatusFilter } from './statusfilter.js'
 import { resetAnnouncements, showState } from './statusview.js'
 
 /**
@@ -40,12 +41,13 @@ class App {
   #session = new Session(this)
   #sidebar = new Sidebar(() => this.#route)
   #scope = new Scope((namespace) => this.go({ namespace, selected: '' }))
-  #detail = new Detail($('detail'), () => this.#cursor.escape())
+  #detail = new Detail($('detail'), { close: () => this.#cursor.escape(), choose: (tab) => this.go({ tab }) })
   #grid = new Grid($('grid'), { sort: (id) => this.#sort(id), open: (key) => this.#select(key), scrolled: () => this.draw() })
+  #statusFilter = new StatusFilter($('statuses'), (statuses) => this.go({ statuses }))
   #cursor = new Cursor(this.#grid, this.#detail, this)
 
   start() {
-    addEventListener('hashchange', () => this.#moved(parse(location.hash)))
+    addEventListener('hashchange', () => this.#visited(parse(location.hash)))
     this.#searchInput.addEventListener('input', () => this.go({ search: this.#searchInput.value }))
     $('server').addEventListener('click', () => this.#session.change())
     $('help-open').addEventListener('click', () => $of('help', HTMLDialogElement).showModal())
@@ -90,22 +92,39 @@ class App {
   get route() { return this.#route }
 
   /**
-   * Changes the route within the current collection. Links change the collection.
+   * Changes the route within the current collection. Links change the collection. The Back button skips the previous
+   * route unless the change opens the detail.
    * @param {Partial<Route>} change
    */
   go(change) {
     const route = { ...this.#route, ...change }
-    history.replaceState(null, '', format(route)) // the Back button skips the previous route
+    if (route.selected && !this.#route.selected) history.pushState({ opened: true }, '', format(route))
+    else history.replaceState(history.state, '', format(route))
     this.#moved(route)
+  }
+
+  /** Closes the detail. If `go` has opened it, this is the same as the Back button. */
+  close() {
+    if (history.state?.opened) history.back()
+    else this.go({ selected: '' })
+  }
+
+  // Shows the route of the page's URL after the Back button or a link has changed it. Back closes the detail and keeps
+  // the search and the order that the user has chosen since it was opened.
+  /** @param {Route} route */
+  #visited(route) {
+    const closes = this.#route.selected && !route.selected && collectionOf(route) === collectionOf(this.#route)
+    if (closes) this.go({ selected: '' })
+    else this.#moved(route)
   }
 
   /** @param {Route} route */
   #moved(route) {
     const before = this.#route
     this.#route = route
-    if (!this.#session.resources.length) return
+    if (!this.feed && !this.#session.resources.length) return
     if (!this.feed || collectionOf(route) !== collectionOf(before) || route.namespace !== before.namespace) return this.#follow()
-    if (route.search !== before.search) this.#search(this.feed)
+    if (route.search !== before.search || route.statuses.join() !== before.statuses.join()) this.#filter(this.feed)
     if (route.sort !== before.sort || route.descending !== before.descending) this.#arrange(this.feed)
     this.#grid.active = route.selected || this.#grid.active
     this.draw()
@@ -136,16 +155,18 @@ class App {
     this.#grid.show(feed.rows, feed.columns, namespace ? `${title} in ${namespace}` : title)
     this.#grid.active = selected
     this.#detail.close()
-    this.#search(feed)
+    this.#statusFilter.reset()
+    this.#filter(feed)
     this.#arrange(feed)
     this.draw()
   }
 
   /** @param {Feed} feed */
-  #search(feed) {
-    const { search } = this.#route
+  #filter(feed) {
+    const { search, statuses } = this.#route
     if (this.#searchInput.value !== search) this.#searchInput.value = search
     feed.rows.search(search)
+    feed.rows.select(statuses)
     this.#searched = true
   }
 
@@ -200,6 +221,7 @@ class App {
     if (!feed || this.#session.waiting) return showState(this.#session.waiting ?? { phase: 'loading', stale: true }, feed, this.#route, now)
     this.#look(feed.state)
     feed.rows.sweep(now)
+    feed.rows.counting = this.#statusFilter.counts(feed.rows, isKnown(feed.state, 0))
     const more = feed.rows.read(() => performance.now() - began > FRAME)
     if (!feed.state.progress || began - this.#arranged > ARRANGE) {
       feed.rows.update()
@@ -207,9 +229,10 @@ class App {
     }
     this.#grid.draw(now)
     this.#showDetail(feed, now)
+    this.#statusFilter.show(feed.rows, this.#route.statuses)
     showState(feed.state, feed, this.#route, now)
     drawRate(feed.rate, now)
-    if (this.#searched && !more && this.#route.search) announce(`${feed.rows.view.length} of ${feed.rows.size} match`)
+    if (this.#searched && !more && isFiltered(this.#route)) announce(`${feed.rows.view.length} of ${feed.rows.size} match`)
     this.#searched &&= more
     if (more) this.draw()
   }
@@ -232,7 +255,8 @@ class App {
    */
   #showDetail(feed, now) {
     const row = feed.rows.get(this.#route.selected)
-    if (row) this.#detail.show(row, feed.history, feed.versionsOf(row), feed.resource, now)
+    const { tab, namespace } = this.#route
+    if (row) this.#detail.show(row, feed, { tab, namespace, resources: this.#session.resources }, now)
     else if (!this.#route.selected) this.#detail.close()
   }
 }

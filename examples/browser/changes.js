@@ -1,7 +1,8 @@
 // Shows the changes of an object: which fields differ between its old and new version.
 
+import { age } from './columns/format.js'
 import { brief, diff, visibleDifferences } from './diff.js'
-import { h } from './dom.js'
+import { h, setText } from './dom.js'
 
 /**
  * @import { Kube } from './columns/format.js'
@@ -37,6 +38,49 @@ export function objectsOf({ change, before, after }, versions) {
   if (now?.object && then?.object) return { old: then.object, object: now.object, complete: true }
   const reason = now?.reason ?? then?.reason
   return { old, object, complete: reason ? false : undefined, reason }
+}
+
+/** Shows the list of changes. */
+export class ChangeList {
+  element = h('ol', { class: 'changes' })
+  #none = h('li', { class: 'none' }, 'No changes since this page was opened.')
+  /** @type {WeakMap<Entry, { element: HTMLElement, complete?: boolean }>} */
+  #made = new WeakMap()
+
+  /**
+   * Shows changes, the newest first.
+   * @param {Entry[]} entries
+   * @param {Versions | undefined} versions
+   * @param {number} now
+   */
+  show(entries, versions, now) {
+    const elements = entries.map((entry, i) => {
+      const element = this.#elementOf(entry, i === 0, versions)
+      const ago = element.querySelector('.ago')
+      if (ago) setText(ago, `${age(now - entry.at)} ago`)
+      return element
+    })
+    if (!elements.length) elements.push(this.#none)
+    const same = elements.length === this.element.children.length && elements.every((element, i) => element === this.element.children[i])
+    if (!same) this.element.replaceChildren(...elements)
+  }
+
+  /**
+   * Returns the element of a change. The element is recreated when the full objects arrive.
+   * @param {Entry} entry
+   * @param {boolean} open
+   * @param {Versions | undefined} versions
+   */
+  #elementOf(entry, open, versions) {
+    const made = this.#made.get(entry)
+    if (made?.complete) return made.element
+    const pair = objectsOf(entry, versions)
+    if (made && made.complete === pair.complete) return made.element
+    const details = made?.element.firstElementChild
+    const element = changeElement(entry, pair, details instanceof HTMLDetailsElement ? details.open : open)
+    this.#made.set(entry, { element, complete: pair.complete })
+    return element
+  }
 }
 
 const VERBS = { added: 'appeared', modified: 'changed', deleted: 'deleted' }

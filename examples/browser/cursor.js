@@ -6,7 +6,7 @@
  * @import { Route } from './route.js'
  * @import { Rows } from './rows.js'
  *
- * @typedef {{ readonly route: Route, go: (change: Partial<Route>) => void, draw: () => void }} Navigation
+ * @typedef {{ readonly route: Route, go: (change: Partial<Route>) => void, close: () => void, draw: () => void }} Navigation
  */
 
 export class Cursor {
@@ -47,17 +47,26 @@ export class Cursor {
 
   edge(/** @type {boolean} */ last) { this.move(last ? Infinity : -Infinity) }
 
+  /** Sorts by the n-th visible column, like a click on its title. */
+  sortBy(/** @type {number} */ n) { this.#grid.sortBy(n) }
+
   /** Opens the detail. If it is already open, moves the focus into it. */
   open() {
     if (this.#detail.open) this.#detail.focus()
     else if (this.rows?.get(this.#grid.active)) this.#app.go({ selected: this.#grid.active })
   }
 
-  /** Closes the detail. If it is already closed, clears the search. */
+  /** Opens the detail of the active row in a tab. */
+  openTab(/** @type {string} */ tab) {
+    if (this.#detail.open) this.#app.go({ tab })
+    else if (this.rows?.get(this.#grid.active)) this.#app.go({ selected: this.#grid.active, tab })
+  }
+
+  /** Closes the detail. If it is already closed, clears the search and the statuses. */
   escape() {
-    const { selected, search } = this.#app.route
-    if (selected) this.#app.go({ selected: '' })
-    else if (search) this.#app.go({ search: '' })
+    const { selected, search, statuses } = this.#app.route
+    if (selected) this.#app.close()
+    else if (search || statuses.length) this.#app.go({ search: '', statuses: [] })
     this.#grid.focus()
   }
 }

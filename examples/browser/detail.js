@@ -1,18 +1,23 @@
-// Shows the selected object as YAML, with its recent changes field by field.
+// Shows the selected object in tabs: an overview, the YAML, its events and its recent changes.
 
-import { announce, h, setText } from './dom.js'
-import { changeElement, inPart, objectsOf } from './changes.js'
-import { age } from './columns/format.js'
+import { h, setText } from './dom.js'
+import { ChangeList, inPart, objectsOf } from './changes.js'
 import { diff, visibleDifferences } from './diff.js'
-import { messageOf } from './request.js'
-import { linesOf, partsOf, toYAML } from './yaml.js'
+import { EventList } from './events.js'
+import { overview } from './overview.js'
+import { Tabs } from './tabs.js'
+import { YAMLView } from './yamlview.js'
 
 /**
  * @import { Kube } from './columns/format.js'
  * @import { Resource } from './discovery.js'
- * @import { Entry, History } from './history.js'
- * @import { Row } from './rows.js'
+ * @import { Feed } from './feed.js'
+ * @import { Entry } from './history.js'
+ * @import { Row } from './row.js'
  * @import { Result, Versions } from './versions.js'
+ *
+ * @typedef {Pick<Feed, 'history' | 'resource' | 'columns' | 'versionsOf' | 'eventsOf'>} Source The data of the collection.
+ * @typedef {{ tab: string, namespace: string, resources: Resource[] }} Place The selected tab, the namespace of the page or "", and all collections.
  */
 
 export class Detail {
@@ -20,27 +25,26 @@ export class Detail {
   #name = h('h3', { id: 'detail-name', tabindex: -1 })
   #kind = h('span', { class: 'kind' })
   #sub = h('p', { class: 'sub' })
-  #changes = h('ol', { class: 'changes' })
-  #yaml = h('pre', { class: 'yaml', tabindex: 0, 'aria-label': 'The object as YAML' })
-  #copy = h('button', { class: 'quiet', onclick: () => this.#copyText().catch(reportError) }, 'Copy YAML')
-  /** @type {WeakMap<Entry, { element: HTMLElement, complete?: boolean }>} */
-  #made = new WeakMap()
-  /** @type {unknown[] | undefined} The drawn item, object and reason. */
+  #overview = h('div', { class: 'overview' })
+  #changes = new ChangeList()
+  #yaml = new YAMLView()
+  #events = new EventList()
+  #tabs
+  /** @type {unknown[] | undefined} The drawn item, object, reason and collections. */
   #shown
-  /** @type {Kube | undefined} */
-  #object
 
   /**
    * @param {HTMLElement} element
-   * @param {() => void} close
+   * @param {{ close: () => void, choose: (tab: string) => void }} callbacks `choose` selects a tab
    */
-  constructor(element, close) {
+  constructor(element, { close, choose }) {
     this.#element = element
     const bye = h('button', { class: 'icon', 'aria-label': 'Close', title: 'Close (Esc)', onclick: close }, '×')
-    element.append(
-      h('header', {}, h('div', { class: 'titles' }, this.#kind, this.#name, this.#sub), this.#copy, bye),
-      h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Details' },
-        h('h4', {}, 'Changes'), this.#changes, h('h4', {}, 'Object'), this.#yaml))
+    this.#tabs = new Tabs('Detail', [
+      { id: 'overview', title: 'Overview', content: this.#overview }, { id: 'yaml', title: 'YAML', content: this.#yaml.element },
+      { id: 'events', title: 'Events', content: this.#events.element }, { id: 'changes', title: 'Changes', content: this.#changes.element },
+    ], choose)
+    element.append(h('header', {}, h('div', { class: 'titles' }, this.#kind, this.#name, this.#sub), this.#yaml.button, bye), ...this.#tabs.elements)
   }
 
   get open() { return !this.#element.hidden }
@@ -53,106 +57,57 @@ export class Detail {
   }
 
   /**
-   * Shows a row with its history and its full object. If `versions` is undefined, the table already contains all fields
-   * that may be shown.
+   * Shows a row with its history, its events and its full object.
    * @param {Row} row
-   * @param {History} history
-   * @param {Versions | undefined} versions
-   * @param {Resource} resource
-   * @param {number} now
+   * @param {Source} source
+   * @param {Place} place
+   * @param {number} now in milliseconds
    */
-  show(row, history, versions, resource, now) {
+  show(row, source, place, now) {
+    const { history, resource } = source
     this.#element.hidden = false
-    const entries = history.of(row.key)
+    const entries = history.of(row.key), versions = source.versionsOf(row)
     setText(this.#kind, resource.kind)
     setText(this.#name, row.item.name)
-    const where = row.item.namespace ? `in ${row.item.namespace} · ` : ''
-    const gone = row.gone ? `deleted${row.mark?.finalStateUnknown ? ' while disconnected' : ''} · ` : ''
-    setText(this.#sub, `${gone}${where}version ${row.item.resourceVersion}`)
+    setText(this.#sub, subtitle(row))
     this.#element.classList.toggle('gone', row.gone)
     const latest = latestOf(row, entries[0], versions)
-    this.#list(entries, versions, now)
-    const state = [row.item, versions?.arrivals, latest?.object, latest?.reason]
+    if (this.#tabs.show(place.tab) === 'events') this.#events.show(source.eventsOf(row), now)
+    this.#changes.show(entries, versions, now)
+    const state = [row.item, versions?.arrivals, latest?.object, latest?.reason, place.resources]
     if (this.#shown?.every((part, i) => part === state[i])) return
-    if (this.#shown?.[0] !== row.item) setText(this.#copy, 'Copy YAML')
+    if (this.#shown?.[0] !== row.item) this.#yaml.reset()
     this.#shown = state
-    this.#draw(latest, row.item.object, entries[0], versions, resource)
+    const object = latest?.object ?? row.item.object // until the full object arrives, the fields of the table
+    this.#overview.replaceChildren(...overview(object, source.columns, { ...place, resource }))
+    this.#yaml.draw(object, changedPaths(entries[0], versions), commentOn(resource, latest))
   }
+}
 
-  /**
-   * @param {Entry[]} entries
-   * @param {Versions | undefined} versions
-   * @param {number} now
-   */
-  #list(entries, versions, now) {
-    const elements = entries.map((entry, i) => {
-      const element = this.#elementOf(entry, i === 0, versions)
-      const ago = element.querySelector('.ago')
-      if (ago) setText(ago, `${age(now - entry.at)} ago`)
-      return element
-    })
-    if (!elements.length) elements.push(this.#none)
-    const same = elements.length === this.#changes.children.length && elements.every((element, i) => element === this.#changes.children[i])
-    if (!same) this.#changes.replaceChildren(...elements)
-  }
+/** @param {Row} row */
+function subtitle({ item, gone, mark }) {
+  const where = item.namespace ? `in ${item.namespace} · ` : ''
+  return `${gone ? `deleted${mark?.finalStateUnknown ? ' while disconnected' : ''} · ` : ''}${where}version ${item.resourceVersion}`
+}
 
-  /**
-   * Returns the element of a change. The element is recreated when the full objects arrive.
-   * @param {Entry} entry
-   * @param {boolean} open
-   * @param {Versions | undefined} versions
-   */
-  #elementOf(entry, open, versions) {
-    const made = this.#made.get(entry)
-    if (made?.complete) return made.element
-    const pair = objectsOf(entry, versions)
-    if (made && made.complete === pair.complete) return made.element
-    const details = made?.element.firstElementChild
-    const element = changeElement(entry, pair, details instanceof HTMLDetailsElement ? details.open : open)
-    this.#made.set(entry, { element, complete: pair.complete })
-    return element
-  }
+/**
+ * Returns the paths of the fields that the newest change modified, joined with "\0".
+ * @param {Entry | undefined} newest
+ * @param {Versions | undefined} versions
+ */
+function changedPaths(newest, versions) {
+  const { old, object } = newest ? objectsOf(newest, versions) : {}
+  return old && object ? visibleDifferences(diff(old, object)).map(({ at }) => at.join('\0')) : []
+}
 
-  #none = h('li', { class: 'none' }, 'No changes since this page was opened.')
-
-  /**
-   * Draws the object as YAML. Until the full object arrives, it draws the fields of the table.
-   * @param {Result | undefined} latest
-   * @param {Kube} part
-   * @param {Entry | undefined} newest
-   * @param {Versions | undefined} versions
-   * @param {Resource} resource
-   */
-  #draw(latest, part, newest, versions, resource) {
-    const { old, object } = newest ? objectsOf(newest, versions) : {}
-    const changed = old && object ? visibleDifferences(diff(old, object)).map(({ at }) => at.join('\0')) : []
-    const marks = (/** @type {(string | number)[]} */ at) => {
-      const path = at.join('\0')
-      return changed.some((c) => path === c || path.startsWith(`${c}\0`))
-    }
-    this.#object = latest?.object ?? part
-    const lines = linesOf(this.#object).map((line) => {
-      const [indent, key, value] = partsOf(line)
-      return h('span', { class: marks(line.at) ? 'line changed' : 'line' }, indent, h('span', { class: 'key' }, key), value, '\n')
-    })
-    const comment = isSecret(resource) ? 'The values of a Secret are removed before it reaches this page.' : latest?.reason && inPart(latest.reason)
-    if (comment) lines.unshift(h('span', { class: 'line comment' }, `# ${comment}\n`))
-    this.#yaml.replaceChildren(...lines)
-  }
-
-  // Copies the object as YAML. The button shows the result until another object is drawn.
-  async #copyText() {
-    if (!this.#object) return
-    let outcome = 'Copied'
-    try {
-      if (!navigator.clipboard) throw new Error('the clipboard requires https or localhost')
-      await navigator.clipboard.writeText(toYAML(this.#object))
-    } catch (error) {
-      outcome = `Not copied: ${messageOf(error)}`
-    }
-    setText(this.#copy, outcome)
-    announce(outcome)
-  }
+/**
+ * Returns the reason why the YAML is incomplete, or undefined.
+ * @param {Resource} resource
+ * @param {Result | undefined} latest
+ */
+function commentOn(resource, latest) {
+  if (isSecret(resource)) return 'The values of a Secret are removed before it reaches this page.'
+  return latest?.reason && inPart(latest.reason)
 }
 
 /** @param {Pick<Resource, 'group' | 'plural'>} resource */

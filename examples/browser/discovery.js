@@ -64,28 +64,6 @@ async function acceptable(answer) {
   }
 }
 
-const FIRST = 'pods deployments nodes events services configmaps secrets jobs namespaces'.split(' ')
-
-/**
- * Groups collections by API group for a menu. Frequently used collections come first.
- * @param {Resource[]} resources
- */
-export function menu(resources) {
-  /** @type {Map<string, Resource[]>} */
-  const groups = new Map()
-  for (const resource of resources) {
-    const built = /^(apps|batch|autoscaling|policy|events\.k8s\.io)?$/.test(resource.group) || resource.group.endsWith('.k8s.io')
-    const group = FIRST.includes(resource.plural) && ['', 'apps', 'batch'].includes(resource.group) ? 'Often used' : built ? 'Kubernetes' : resource.group
-    groups.set(group, [...groups.get(group) ?? [], resource])
-  }
-  const rank = (/** @type {string} */ name) => (name === 'Often used' ? 0 : name === 'Kubernetes' ? 2 : 1)
-  const often = (/** @type {Resource} */ resource) => FIRST.indexOf(resource.plural)
-  return [...groups].sort(([a], [b]) => rank(a) - rank(b) || (a < b ? -1 : 1)).map(([name, members]) => ({
-    name,
-    members: members.sort((a, b) => (name === 'Often used' ? often(a) - often(b) : a.plural < b.plural ? -1 : 1)),
-  }))
-}
-
 /**
  * Returns the heading of a collection, for example "Config Maps" for the kind ConfigMap. If the plural is irregular, it
  * returns the kind.

@@ -12,14 +12,18 @@ import { Versions } from './versions.js'
  * @import { Change, Item, ListWatch, ListWatchOptions } from './listwatch/index.js'
  * @import { Kube } from './columns/format.js'
  * @import { Resource } from './discovery.js'
+ * @import { Found } from './events.js'
  * @import { Link } from './request.js'
- * @import { Row } from './rows.js'
+ * @import { Row } from './row.js'
  * @import { Cause, Status } from './status.js'
  */
 
 // The page requests only these fields of Secrets. The WASM module drops the values before they reach JavaScript. It
 // also drops annotations, because kubectl apply saves the whole object in an annotation.
 const OF_SECRETS = ['metadata.labels', 'metadata.creationTimestamp', 'metadata.deletionTimestamp', 'metadata.ownerReferences', 'type', 'immutable']
+
+/** @type {Found} */
+const NO_EVENTS = { items: [], listed: false }
 
 export class Feed {
   history = new History()
@@ -35,6 +39,11 @@ export class Feed {
   #versions
   #versionsKey = ''
   #live = false
+  /** @type {Found} The events about the object of `#eventsKey`. */
+  #events = NO_EVENTS
+  #eventsKey = ''
+  /** @type {(() => void) | undefined} */
+  #endEvents
 
   /**
    * @param {Link} link
@@ -100,7 +109,24 @@ export class Feed {
     this.#versions = undefined
   }
 
+  /**
+   * Watches the events about a row's object until the feed closes or another row is given. Returns the known events.
+   * @param {Row} row
+   */
+  eventsOf({ key, item }) {
+    if (this.#eventsKey === key) return this.#events
+    this.#endEvents?.()
+    this.#events = NO_EVENTS
+    this.#eventsKey = key
+    this.#endEvents = followEvents(this.#link, this.resource.kind, item, (found) => {
+      this.#events = found
+      this.#notify()
+    })
+    return this.#events
+  }
+
   close() {
+    this.#endEvents?.()
     this.#closeVersions()
     this.#collection?.close()
   }
@@ -135,6 +161,31 @@ const nameOf = ({ group, version, plural }) => [group, version, plural].filter(B
 function causeOf(error) {
   if (error instanceof ListWatchError) return error
   throw error
+}
+
+const OF_EVENTS = ['type', 'reason', 'message', 'note', 'count', 'series', 'lastTimestamp', 'eventTime', 'metadata.creationTimestamp']
+
+/**
+ * Watches the events about an object. Returns a function that stops the watch.
+ * @param {Link} link
+ * @param {string} kind
+ * @param {Pick<Item, 'namespace' | 'name'>} item
+ * @param {(found: Found) => void} notify
+ */
+function followEvents({ server, token }, kind, { namespace, name }, notify) {
+  /** @type {ListWatch<Kube>} */
+  const collection = listWatch({
+    server, resource: 'v1/events', project: OF_EVENTS, fieldSelector: `involvedObject.kind=${kind},involvedObject.name=${name}`,
+    ...(namespace ? { namespace } : undefined), ...(token ? { token } : undefined),
+  })
+  const unsubscribe = collection.subscribe(() => {
+    const { cause, resourceVersion } = collection.state
+    notify({ items: collection.list(), listed: !!resourceVersion, cause })
+  })
+  return () => {
+    unsubscribe()
+    collection.close()
+  }
 }
 
 /**

@@ -2,7 +2,7 @@
 
 import { setAttribute } from './dom.js'
 
-/** @import { Mark } from './rows.js' */
+/** @import { Mark } from './row.js' */
 
 const COLORS = { added: 'var(--added)', modified: 'var(--modified)', deleted: 'var(--deleted)' }
 const ROW = 1600, CELL = 3200 // durations in milliseconds

@@ -6,7 +6,8 @@ import { Flash } from './flash.js'
 
 /**
  * @import { Column } from './columns/format.js'
- * @import { Row, Rows } from './rows.js'
+ * @import { Row } from './row.js'
+ * @import { Rows } from './rows.js'
  *
  * @typedef {{ sort: (id: string) => void, open: (key: string) => void, scrolled: () => void }} Callbacks
  *
@@ -19,6 +20,7 @@ import { Flash } from './flash.js'
  * @property {number} [version] the drawn version of the row
  */
 
+const PHONE = 420 // the width in pixels of a table that has no space for namespaces
 const HEIGHT = 28, AROUND = 6 // the row height in pixels, which grid.css repeats, and the number of additional rows beyond each edge
 
 export class Grid {
@@ -73,18 +75,23 @@ export class Grid {
     this.#element.setAttribute('aria-label', label)
     this.#element.setAttribute('aria-colcount', String(columns.length))
     this.#titles = columns.map((column) => h('div', { role: 'columnheader', class: column.end ? 'end' : '' },
-      h('button', { tabindex: -1, onclick: () => this.#callbacks.sort(column.id) }, column.title)))
+      h('button', { onclick: () => this.#callbacks.sort(column.id) }, column.title)))
     this.#head.replaceChildren(...this.#titles)
     this.#fit()
   }
 
-  // Distributes the width among the columns. If the width is too small, columns with `spare` are hidden, starting with
-  // the last one.
+  // Distributes the width among the columns. If the width is too small, columns are hidden: first those with `spare`,
+  // then the namespace on a phone, then ages and numbers. Each step starts with the last column.
   #fit() {
+    const { clientWidth } = this.#element
     const least = (/** @type {Column} */ { width }) => (Array.isArray(width) ? width[0] : width)
     const sum = () => this.#columns.reduce((all, column, c) => (this.#spared[c] ? all : all + least(column)), 16)
+    /** @type {((column: Column) => boolean | undefined)[]} */
+    const steps = [({ spare }) => spare, ({ id }) => id === 'namespace' && clientWidth < PHONE, ({ end, id }) => end && id !== 'last']
     this.#spared = this.#columns.map(() => false)
-    for (let c = this.#columns.length - 1; c >= 0; c--) this.#spared[c] = !!this.#columns[c].spare && sum() > this.#element.clientWidth
+    for (const step of steps) {
+      for (let c = this.#columns.length - 1; c >= 0 && sum() > clientWidth; c--) this.#spared[c] ||= !!step(this.#columns[c])
+    }
     const widths = this.#columns.filter((_, c) => !this.#spared[c])
       .map(({ width }) => (Array.isArray(width) ? `minmax(${width[0]}px, ${width[1]}fr)` : `${width}px`))
     this.#element.style.setProperty('--columns', widths.join(' '))
@@ -189,6 +196,15 @@ export class Grid {
       setAttribute(cells[c], 'data-tone', tones[c])
       setAttribute(cells[c], 'title', texts[c].length > 18 && texts[c])
     })
+  }
+
+  /**
+   * Sorts by the n-th visible column. It does nothing if there are fewer columns.
+   * @param {number} n starts at 1
+   */
+  sortBy(n) {
+    const column = this.#columns.filter((_, c) => !this.#spared[c])[n - 1]
+    if (column) this.#callbacks.sort(column.id)
   }
 
   get page() {

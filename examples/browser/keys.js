@@ -18,8 +18,10 @@ export function listen(cursor) {
   /** @type {Record<string, () => void>} */
   const anywhere = {
     '/': () => $('search').focus(), g: () => $('goto').focus(), t: () => $('theme').click(),
+    o: () => cursor.openTab('overview'), y: () => cursor.openTab('yaml'), e: () => cursor.openTab('events'), c: () => cursor.openTab('changes'),
     '?': () => help.open || help.showModal(),
   }
+  for (let n = 1; n <= 9; n++) inGrid[n] = () => cursor.sortBy(n)
   document.addEventListener('keydown', (event) => {
     const { key, target } = event
     if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector('dialog[open]')) return
@@ -28,7 +30,7 @@ export function listen(cursor) {
     if (key === 'Escape') act = () => cursor.escape()
     else if (target === $('search') && (key === 'ArrowDown' || key === 'Enter')) act = () => { $('grid').focus(); cursor.move(0) }
     else if (typing(target)) return
-    else act = (target === $('grid') && inGrid[key]) || anywhere[key]
+    else act = ((target === $('grid') || target === document.body) && inGrid[key]) || anywhere[key]
     if (!act) return
     event.preventDefault()
     act()

@@ -35,7 +35,7 @@ export async function get({ server, token }, path, { accept, cache = 'no-store',
   }
   const body = parse(text)
   const { ok, status } = response
-  if (!ok) throw new RequestError('status', `the server answered ${status}${body?.message ? `: ${body.message}` : ''}`, { status })
+  if (!ok) throw new RequestError('status', ['the server answered', status, ...body?.reason ? [body.reason] : []].join(' ') + (body?.message ? `: ${body.message}` : ''), { status })
   if (typeof body !== 'object' || !body) throw new RequestError('malformed', 'the response is not a JSON object')
   return body
 }

@@ -1,5 +1,5 @@
 // Converts the page's route to and from the hash of its URL:
-// #/apps/v1/deployments?ns=shop&q=web&sort=-age&sel=shop/cart
+// #/apps/v1/deployments?ns=shop&q=web&status=Failed&sort=-age&sel=shop/cart&tab=yaml
 
 /**
  * @typedef {object} Route
@@ -11,6 +11,8 @@
  * @property {string} sort the id of a column
  * @property {boolean} descending
  * @property {string} selected the key of an object
+ * @property {string} tab the tab of the detail, or "" for the first one
+ * @property {string[]} statuses the statuses of the shown objects; empty for all objects
  */
 
 /**
@@ -29,6 +31,8 @@ export function parse(hash) {
     sort: sort.replace(/^-/, ''),
     descending: sort.startsWith('-'),
     selected: asked.get('sel') ?? '',
+    tab: asked.get('tab') ?? '',
+    statuses: asked.getAll('status'),
   }
 }
 
@@ -46,14 +50,22 @@ function decode(part) {
 }
 
 /** @param {Pick<Route, 'group' | 'version' | 'plural'> & Partial<Route>} route */
-export function format({ group, version, plural, namespace = '', search = '', sort = '', descending, selected = '' }) {
+export function format({ group, version, plural, namespace = '', search = '', sort = '', descending, selected = '', tab = '', statuses = [] }) {
   const path = [group, version, plural].filter(Boolean).map(encodeURIComponent).join('/')
-  const query = Object.entries({ ns: namespace, q: search, sort: sort && (descending ? '-' : '') + sort, sel: selected })
-    .filter(([, value]) => value)
+  /** @type {[string, string][]} */
+  const pairs = [['ns', namespace], ['q', search], ...statuses.map((status) => /** @type {[string, string]} */ (['status', status])),
+    ['sort', sort && (descending ? '-' : '') + sort], ['sel', selected], ['tab', selected && tab]]
+  const query = pairs.filter(([, value]) => value)
     .map(([name, value]) => `${name}=${encodeURIComponent(value).replaceAll('%2F', '/')}`)
     .join('&')
   return `#/${path}${query && `?${query}`}`
 }
+
+/**
+ * Reports whether a route shows only some objects of its namespace.
+ * @param {Pick<Route, 'search' | 'statuses'>} route
+ */
+export const isFiltered = ({ search, statuses }) => !!search || statuses.length > 0
 
 /**
  * Returns the collection as text, for example "apps/v1/deployments".

@@ -2,79 +2,22 @@
 // DOM or a clock.
 
 import { natural } from './columns/format.js'
+import { Row } from './row.js'
 
 /**
- * @import { Change, Item } from './listwatch/index.js'
+ * @import { Change } from './listwatch/index.js'
  * @import { Column, Kube } from './columns/format.js'
- *
- * @typedef {{ type: Change['type'], at: number, finalStateUnknown: boolean, cells: number[] }} Mark A recent change and the columns that differ.
  */
 
 /** The time in milliseconds that a change stays marked, and that a deleted row stays visible. */
 export const MARKED = 6000, LEAVING = 2500
 
 /**
- * A row of the table. It parses its object only to draw, sort or search it. Most objects of a long list are never
- * parsed.
+ * Returns the string that the lines of a matching row contain. "app=web" matches a whole line, and "app=" the start of
+ * a line.
+ * @param {string} term
  */
-export class Row {
-  gone = false
-  left = false // whether the row was removed from the table
-  version = 0 // the number of visible changes
-  placed = false // whether the row is in the view
-  /** @type {Mark | undefined} */
-  mark
-  /** @type {string | number | undefined} Sort key; undefined until the row is read. */
-  rank
-  /** @type {string[] | undefined} Strings of the columns; undefined until the row is read. */
-  texts
-  /** @type {(number | undefined)[]} Sort values of the columns. */
-  values = []
-  /** @type {(string | undefined)[]} Colors of the columns. */
-  tones = []
-  /** @type {string | undefined} The string to search; undefined until the row is read. */
-  words
-  /** @type {string[] | undefined} The strings before the change. */
-  was
-  /** @type {Change<Kube> | undefined} The first unread change, with the unparsed old object. */
-  past
-
-  /** @param {Item<Kube>} item */
-  constructor(item) {
-    this.key = item.key
-    this.item = item
-  }
-
-  /** @param {Change<Kube>} change */
-  set(change) {
-    this.was ??= this.texts
-    if (!this.was && !change.initial) this.past ??= change
-    this.item = change.item
-    this.texts = undefined
-    this.version++
-  }
-
-  /**
-   * Returns the strings of the columns. It parses the object unless it has already done so.
-   * @param {Column[]} columns
-   */
-  read(columns) {
-    if (this.texts) return this.texts
-    const o = this.item.object
-    this.values = columns.map((column) => column.time?.(o) ?? column.rank?.(o))
-    const texts = this.texts = textsOf(columns, o)
-    this.tones = columns.map((column, i) => column.tone?.(o, texts[i]))
-    const labels = Object.entries(o.metadata?.labels ?? {}).map(([name, value]) => `${name}=${value}`)
-    this.words = [this.key, ...texts, ...labels].join('\n').toLowerCase()
-    const was = this.was ?? (this.past?.old && textsOf(columns, this.past.old))
-    if (this.mark && was) this.mark.cells = columns.flatMap((column, i) => (column.time || was[i] === texts[i] ? [] : [i]))
-    this.was = this.past = undefined
-    return texts
-  }
-}
-
-/** @type {(columns: Column[], o: Kube) => string[]} */
-const textsOf = (columns, o) => columns.map((column) => (column.time ? '' : column.text(o)))
+const needleOf = (term) => (!term.includes('=') ? term : term.endsWith('=') ? `\n${term}` : `\n${term}\n`)
 
 export class Rows {
   /** @type {Row[]} */
@@ -92,12 +35,18 @@ export class Rows {
   /** @type {string[]} */
   #terms = []
   #sort = { column: -1, sign: 1 }
+  /** @type {Set<string>} */
+  #statuses = new Set()
+  /** @type {Map<string, number>} The numbers of read rows that match the search, by status. */
+  counts = new Map()
+  counting = false // whether read() reads all rows to count their statuses
 
   /** @param {Column[]} columns */
   constructor(columns) {
     this.#columns = columns
   }
 
+  get hasStatus() { return this.#columns.some(({ dot }) => dot) }
   get size() { return this.#all.size }
   get(/** @type {string} */ key) { return this.#all.get(key) }
 
@@ -126,12 +75,12 @@ export class Rows {
   }
 
   /**
-   * Reads rows for sorting and searching until `enough()` returns true, so that the page stays responsive. Returns
+   * Reads rows for sorting, searching and counting until `enough()` returns true, so that the page stays responsive. Returns
    * whether unread rows remain.
    * @param {() => boolean} enough
    */
   read(enough) {
-    if (this.#sort.column < 0 && !this.#terms.length) return false
+    if (this.#sort.column < 0 && !this.#terms.length && !this.#statuses.size && !this.counting) return false
     for (const row of this.#unread) {
       if (enough()) break
       this.#unread.delete(row)
@@ -141,9 +90,21 @@ export class Rows {
     return this.#unread.size > 0
   }
 
-  /** @param {string} text */
+  /**
+   * Selects the rows that contain all words of a text. A word with "=" must equal a label, the node or an owner.
+   * @param {string} text
+   */
   search(text) {
-    this.#terms = text.toLowerCase().split(/\s+/).filter(Boolean)
+    this.#terms = text.toLowerCase().split(/\s+/).filter(Boolean).map(needleOf)
+    this.#allMoved = true
+  }
+
+  /**
+   * Selects the rows with one of these statuses. An empty list selects all rows.
+   * @param {string[]} statuses
+   */
+  select(statuses) {
+    this.#statuses = new Set(statuses)
     this.#allMoved = true
   }
 
@@ -170,6 +131,7 @@ export class Rows {
         this.#unread.delete(row)
         this.#moved.add(row)
         row.left = true
+        this.#count(row, undefined)
       } else if (elapsed >= MARKED) {
         this.#marked.delete(row)
         row.mark = row.past = undefined
@@ -207,7 +169,7 @@ export class Rows {
 
   #arrange() {
     for (const row of this.view) row.placed = false
-    this.view = [...this.#all.values()].filter((row) => this.#matches(row))
+    this.view = [...this.#all.values()].filter((row) => this.#shows(row))
     for (const row of this.view) {
       row.rank = this.#rank(row)
       row.placed = true
@@ -218,10 +180,35 @@ export class Rows {
   /** @param {Row} row */
   #insert(row) {
     if (row.placed) this.view.splice(this.indexOf(row), 1)
-    row.placed = !row.left && this.#matches(row)
+    row.placed = this.#shows(row)
     if (!row.placed) return
     row.rank = this.#rank(row)
     this.view.splice(this.indexOf(row), 0, row)
+  }
+
+  /**
+   * Reports whether a row belongs to the view, and counts its status.
+   * @param {Row} row
+   */
+  #shows(row) {
+    const found = !row.left && this.#matches(row)
+    this.#count(row, found && !row.gone && row.status || undefined)
+    return found && (!this.#statuses.size || this.#statuses.has(row.status ?? ''))
+  }
+
+  /**
+   * Counts a row under a status instead of its previous one.
+   * @param {Row} row
+   * @param {string | undefined} status
+   */
+  #count(row, status) {
+    const before = row.counted
+    if (before === status) return
+    row.counted = status
+    if (status) this.counts.set(status, (this.counts.get(status) ?? 0) + 1)
+    const left = before && (this.counts.get(before) ?? 0) - 1
+    if (before && left) this.counts.set(before, left)
+    else if (before) this.counts.delete(before)
   }
 
   /** @param {Row} row */

@@ -16,7 +16,7 @@ import { explain } from './status.js'
  * @typedef {object} Page
  * @property {Feed | undefined} feed
  * @property {() => void} leave closes the feed
- * @property {() => void} show redraws the collections
+ * @property {() => void} show draws the menu and opens the collection of the route
  * @property {(names: string[] | null) => void} showNamespaces names is null if they cannot be listed
  * @property {() => void} draw
  */
@@ -46,6 +46,7 @@ export class Session {
     setText($('server-name'), this.link.server.replace(/^https?:\/\//, ''))
     this.#page.leave()
     this.waiting = undefined
+    this.resources = []
     this.#endNamespaces?.()
     this.#endNamespaces = undefined
     for (const kind of ['collections', 'namespaces']) notice(kind, '')
@@ -106,6 +107,9 @@ export class Session {
   /** @param {Status & { cause: Cause }} state */
   #wait(state) {
     const { feed } = this.#page
+    // The collection reports other failures itself, with the texts of the library.
+    const ownFailure = state.phase === 'stopped' || state.cause.code === 'malformed'
+    if (!feed && !ownFailure) return this.#page.show()
     if (!feed) this.waiting = state
     else if (feed.state.phase === 'live') this.#noticeOutdated(state.cause)
     this.#page.draw()

@@ -1,7 +1,7 @@
-// Shows the menu of collections.
+// Shows the menu of collections. In a narrow window, the menu opens above the table.
 
 import { $, $of, h, setAttribute } from './dom.js'
-import { menu } from './discovery.js'
+import { menu } from './menu.js'
 import { collectionOf, format } from './route.js'
 
 /**
@@ -13,64 +13,101 @@ import { collectionOf, format } from './route.js'
 export class Sidebar {
   #route
   #goto = $of('goto', HTMLInputElement)
-  /** @type {{ link: HTMLAnchorElement, item: HTMLElement, resource: Resource, words: string }[]} */
+  /** @type {Set<string>} The names of the groups that the user has collapsed. */
+  #collapsed = new Set()
+  /** @type {{ link: HTMLAnchorElement, item: HTMLElement, group: HTMLDetailsElement, resource: Resource, words: string }[]} */
   #links = []
 
   /** @param {() => Route} route */
   constructor(route) {
     this.#route = route
+    this.#goto.addEventListener('focus', () => this.#openMenu(true))
     this.#goto.addEventListener('input', () => this.#filter())
     this.#goto.addEventListener('keydown', (event) => {
       const first = this.#links.find(({ link }) => !link.hidden)
       if (event.key === 'Enter' && first) first.link.click()
       if (event.key === 'Escape') event.stopPropagation()
-      if (event.key !== 'Enter' && event.key !== 'Escape') return
-      this.#goto.value = ''
-      this.#filter()
-      $('grid').focus()
+      if (event.key === 'Enter' || event.key === 'Escape') this.#leave()
     })
+    $('menu').addEventListener('click', () => this.#openMenu($('menu').getAttribute('aria-expanded') !== 'true'))
+  }
+
+  // Clears the filter, closes the menu and focuses the table.
+  #leave() {
+    this.#goto.value = ''
+    this.#filter()
+    this.#openMenu(false)
+    $('grid').focus()
+  }
+
+  /**
+   * Opens or closes the menu of a narrow window. In a wide window, the menu is always visible.
+   * @param {boolean} open
+   */
+  #openMenu(open) {
+    setAttribute($('menu'), 'aria-expanded', String(open))
+    $('sidebar').classList.toggle('open', open)
   }
 
   /** @param {Resource[]} resources */
   show(resources) {
     this.#links = []
-    $('collections').replaceChildren(...menu(resources).map(({ name, members }, i) => h('section', { 'aria-labelledby': `group-${i}` },
-      h('h2', { id: `group-${i}` }, name),
-      h('ul', {}, ...members.map((resource) => this.#item(resource, name))))))
+    $('collections').replaceChildren(...menu(resources).map(({ name, members }) => {
+      const list = h('ul')
+      const group = h('details', { open: !this.#collapsed.has(name) }, h('summary', {}, h('h2', {}, name)), list)
+      group.addEventListener('toggle', () => this.#remember(name, group.open))
+      list.append(...members.map(({ resource, suffix }) => this.#item(resource, suffix, group)))
+      return group
+    }))
     this.mark()
   }
 
   /**
-   * @param {Resource} resource
-   * @param {string} group
+   * Remembers whether the user has collapsed a group. The filter expands all groups, which does not count.
+   * @param {string} name
+   * @param {boolean} open
    */
-  #item(resource, group) {
-    const link = h('a', { href: '#', title: collectionOf(resource) }, resource.plural)
-    if (group === 'Kubernetes' && resource.group) link.append(h('span', { class: 'group' }, resource.group.replace(/\.k8s\.io$/, '')))
+  #remember(name, open) {
+    if (this.#goto.value) return
+    if (open) this.#collapsed.delete(name)
+    else this.#collapsed.add(name)
+  }
+
+  /**
+   * @param {Resource} resource
+   * @param {string} suffix
+   * @param {HTMLDetailsElement} group
+   */
+  #item(resource, suffix, group) {
+    const link = h('a', { href: '#', title: collectionOf(resource) }, resource.plural, suffix && h('span', { class: 'group' }, suffix))
     link.addEventListener('click', () => { // the namespace may have changed since the link was drawn
       link.href = format({ ...resource, namespace: resource.namespaced ? this.#route().namespace : '' })
+      this.#openMenu(false)
     })
     link.href = format({ ...resource, namespace: '' })
     const item = h('li', {}, link)
-    this.#links.push({ link, item, resource, words: [resource.plural, resource.kind, ...resource.shortNames].join(' ').toLowerCase() })
+    this.#links.push({ link, item, group, resource, words: [resource.plural, resource.kind, ...resource.shortNames].join(' ').toLowerCase() })
     return item
   }
 
-  /** Marks the current collection. */
+  /** Marks the current collection and expands its group. */
   mark() {
     const here = collectionOf(this.#route())
-    for (const { link, resource } of this.#links) {
+    for (const { link, group, resource } of this.#links) {
       const current = collectionOf(resource) === here
       setAttribute(link, 'aria-current', current ? 'page' : undefined)
-      if (current) link.scrollIntoView({ block: 'nearest' })
+      if (!current) continue
+      group.open = true
+      link.scrollIntoView({ block: 'nearest' })
     }
   }
 
   #filter() {
     const needle = this.#goto.value.trim().toLowerCase()
-    for (const { link, item, words } of this.#links) {
-      item.hidden = link.hidden = !words.includes(needle)
+    for (const { link, item, words } of this.#links) item.hidden = link.hidden = !words.includes(needle)
+    for (const group of new Set(this.#links.map((one) => one.group))) {
+      group.hidden = this.#links.every((one) => one.group !== group || one.link.hidden)
+      group.open = !!needle || !this.#collapsed.has(group.querySelector('h2')?.textContent ?? '')
     }
-    for (const section of $('collections').querySelectorAll('section')) section.hidden = ![...section.querySelectorAll('a')].some((link) => !link.hidden)
   }
 }

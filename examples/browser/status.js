@@ -122,14 +122,15 @@ export const isKnown = ({ resourceVersion }, size) => size > 0 || !!resourceVers
  * Returns the lines for an empty table: the reason and the next step for the user.
  * @param {Status} state
  * @param {number} size
- * @param {{ search: string, namespace: string, plural: string }} route
+ * @param {{ search: string, statuses: string[], namespace: string, plural: string }} route
  */
-export function emptyMessage(state, size, { search, namespace, plural }) {
+export function emptyMessage(state, size, { search, statuses, namespace, plural }) {
   const { short, long } = explain(state.cause)
   const what = namespace ? `${plural} in ${namespace}` : plural
   if (state.cause?.code === 'not-found') return [short, long, 'Choose another collection in the menu, or refresh the menu with ⟳.']
   if (state.phase === 'stopped') return [short, long]
   if (!isKnown(state, size)) return short ? [`Not listed yet: ${short}`, long] : []
+  if (statuses.length) return [`Nothing has the status ${statuses.join(' or ')}${search && ` and matches “${search}”`}`, 'Esc clears the filters.']
   if (search) return [`Nothing matches “${search}”`, 'Esc clears the search.']
   if (state.phase === 'live') return [`No ${what}`, 'They appear here as soon as there are any.']
   return short ? [`There were no ${what}`, `Later changes are unknown. Cause: ${long}`] : []

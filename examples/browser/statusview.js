@@ -2,6 +2,7 @@
 
 import { $, announce, h, cancelAnnouncement, setAttribute, setText } from './dom.js'
 import { indicator, emptyMessage, isKnown, progress, actionLabel, staleness } from './status.js'
+import { isFiltered } from './route.js'
 
 /**
  * @import { Feed } from './feed.js'
@@ -30,16 +31,26 @@ export function showState(state, feed, route, now) {
   setAttribute($('connection'), 'data-tone', tone)
   setAttribute($('connection'), 'title', title)
   showAction(actionLabel(state))
-  $('grid').hidden = !feed // otherwise the table would show objects of the previous server
+  showGrid(!!feed)
   const size = feed?.rows.size ?? 0, shown = feed?.rows.view.length ?? 0
   showStale(state, size, now)
   showProgress(state)
-  showCount(isKnown(state, size), size, shown, route.search)
+  showCount(isKnown(state, size), size, shown, isFiltered(route))
   showEmpty(shown || !$('progress').hidden ? [] : emptyMessage(state, size, route))
   document.title = [state.phase === 'interrupted' && '⚠', $('title').textContent, 'listwatch'].filter(Boolean).join(' · ')
   const message = tone === 'busy' ? '' : text
   if (message && message !== announced) announce(state.phase === 'live' ? `${message}. ${size} ${route.plural}` : message)
   announced = message || announced
+}
+
+/**
+ * Shows or hides the table. A new table receives the keyboard focus unless another element has it.
+ * @param {boolean} visible false hides objects of the previous server
+ */
+function showGrid(visible) {
+  const appears = visible && $('grid').hidden
+  $('grid').hidden = !visible
+  if (appears && document.activeElement === document.body) $('grid').focus()
 }
 
 /** @param {string} label */
@@ -78,12 +89,12 @@ function showProgress(state) {
  * @param {boolean} known
  * @param {number} size
  * @param {number} shown
- * @param {string} search
+ * @param {boolean} filtered
  */
-function showCount(known, size, shown, search) {
+function showCount(known, size, shown, filtered) {
   if (!$('progress').hidden) return
   const all = size.toLocaleString('en')
-  setText($('count'), !known ? '' : search ? `${shown.toLocaleString('en')} of ${all}` : all)
+  setText($('count'), !known ? '' : filtered ? `${shown.toLocaleString('en')} of ${all}` : all)
 }
 
 /** @param {string[]} lines */

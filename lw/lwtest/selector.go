@@ -70,7 +70,7 @@ func parseFields(res *Resource, text string) (selector, error) {
 			return nil, badRequest("invalid field selector: %q", term)
 		}
 		if name == "" && want == "" {
-			continue // kube-apiserver ignores such a term
+			continue // kube-apiserver ignores a term without a name and a value
 		}
 		value, ok := known[name]
 		if !ok {
@@ -81,17 +81,16 @@ func parseFields(res *Resource, text string) (selector, error) {
 	return s, nil
 }
 
-// text returns the value at a path of the object, for example "type".
+// text returns the value of a field, such as involvedObject.kind.
 func (o *object) text(path string) string {
 	parsed, err := lw.ParseObject(o.item)
 	if err != nil {
-		panic(err) // the server encoded the object
+		panic(err) // cannot happen, because the server encoded the object
 	}
 	return parsed.Get(path).String()
 }
 
-// fieldTerms returns the terms of a selector. Commas without a backslash separate the terms. fieldTerms omits empty
-// terms.
+// fieldTerms splits a selector at each comma without a backslash and returns the terms. It omits empty terms.
 func fieldTerms(text string) (terms []string) {
 	start, escaped := 0, false
 	for i, c := range text + "," {

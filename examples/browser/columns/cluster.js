@@ -1,6 +1,6 @@
 // Defines the columns of infrastructure resources and of events.
 
-import { condition, count, created, labels, name, namespace, plain, since } from './format.js'
+import { condition, count, created, labels, lastSeen, name, namespace, plain, since } from './format.js'
 
 /** @import { Column, Kube, TextColumn } from './format.js' */
 
@@ -14,8 +14,6 @@ function nodeStatus(o) {
 const nodeTone = (o, text) => (text === 'Ready' ? 'ok' : text.startsWith('Ready') ? 'warn' : 'bad')
 /** @type {(o: Kube) => string} */
 const roles = (o) => Object.keys(o.metadata?.labels ?? {}).filter((l) => l.startsWith('node-role.kubernetes.io/')).map((l) => l.split('/')[1]).join(', ')
-/** @type {(o: Kube) => number} */
-const lastSeen = (o) => since(o.series?.lastObservedTime ?? o.lastTimestamp ?? o.deprecatedLastTimestamp ?? o.eventTime ?? o.metadata?.creationTimestamp)
 /** @type {(o: Kube) => Kube} */
 const about = (o) => o.involvedObject ?? o.regarding ?? {}
 /** @type {(tones: Record<string, string>) => TextColumn} */
@@ -42,7 +40,7 @@ const events = [
 export const cluster = {
   '/nodes': [
     name, plain('status', 'Status', 140, nodeStatus, { tone: nodeTone, dot: true }),
-    plain('roles', 'Roles', 120, roles, { spare: true }), plain('version', 'Version', 110, (o) => o.status?.nodeInfo?.kubeletVersion),
+    plain('roles', 'Roles', 120, roles, { spare: true }), plain('version', 'Version', 110, (o) => o.status?.nodeInfo?.kubeletVersion, { spare: true }),
     plain('address', 'Address', 120, (o) => o.status?.addresses?.find((/** @type {Kube} */ a) => a.type === 'InternalIP')?.address, { spare: true }),
     count('cpu', 'CPU', 64, (o) => o.status?.capacity?.cpu, { spare: true }),
     plain('memory', 'Memory', 104, (o) => o.status?.capacity?.memory, { end: true, spare: true }),
@@ -54,7 +52,7 @@ export const cluster = {
   'events.k8s.io/events': events,
   '/namespaces': [name, phase({ Active: 'ok' }), labels, created],
   '/services': [
-    namespace, name, plain('type', 'Type', 110, (o) => o.spec?.type ?? 'ClusterIP'), plain('ip', 'Cluster IP', 120, (o) => o.spec?.clusterIP),
+    namespace, name, plain('type', 'Type', 110, (o) => o.spec?.type ?? 'ClusterIP'), plain('ip', 'Cluster IP', 120, (o) => o.spec?.clusterIP, { spare: true }),
     plain('outside', 'External', 130, (o) => o.status?.loadBalancer?.ingress?.map((/** @type {Kube} */ i) => i.ip ?? i.hostname).join(', ') || '—', { spare: true }),
     plain('ports', 'Ports', [120, 1], (o) => o.spec?.ports?.map(port).join(', ')), created,
   ],
@@ -62,11 +60,11 @@ export const cluster = {
   '/secrets': [namespace, name, plain('type', 'Type', [200, 1], (o) => o.type ?? 'Opaque'), labels, created],
   '/persistentvolumeclaims': [
     namespace, name, phase({ Bound: 'ok', Lost: 'bad' }), plain('capacity', 'Capacity', 92, (o) => o.status?.capacity?.storage, { end: true }),
-    plain('class', 'Class', 130, (o) => o.spec?.storageClassName), plain('volume', 'Volume', [160, 1], (o) => o.spec?.volumeName), created,
+    plain('class', 'Class', 130, (o) => o.spec?.storageClassName, { spare: true }), plain('volume', 'Volume', [160, 1], (o) => o.spec?.volumeName), created,
   ],
   '/persistentvolumes': [
     name, phase({ Bound: 'ok', Available: 'ok', Failed: 'bad' }), plain('capacity', 'Capacity', 92, (o) => o.spec?.capacity?.storage, { end: true }),
-    plain('class', 'Class', 130, (o) => o.spec?.storageClassName),
+    plain('class', 'Class', 130, (o) => o.spec?.storageClassName, { spare: true }),
     plain('claim', 'Claim', [160, 1], (o) => o.spec?.claimRef && `${o.spec.claimRef.namespace}/${o.spec.claimRef.name}`), created,
   ],
   'networking.k8s.io/ingresses': [

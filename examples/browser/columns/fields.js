@@ -1,7 +1,8 @@
 // Lists the fields that the columns read. The table requests only these fields, about 10% of a typical object. Every
-// kind includes its labels, which the search uses.
+// kind includes its labels and owners, which the search uses.
 
-const ALWAYS = 'metadata.labels metadata.creationTimestamp metadata.deletionTimestamp'
+const OWNERS = 'metadata.ownerReferences[*].apiVersion metadata.ownerReferences[*].kind metadata.ownerReferences[*].name'
+const ALWAYS = `metadata.labels metadata.creationTimestamp metadata.deletionTimestamp ${OWNERS}`
 const CONDITIONS = 'status.conditions[*].type status.conditions[*].status status.conditions[*].reason'
 const GENERIC = `${CONDITIONS} status.phase status.state`
 
@@ -10,7 +11,7 @@ const replicas = 'spec.replicas status.readyReplicas'
 const image = 'spec.template.spec.containers[*].image'
 
 const EVENTS = 'type reason message note count deprecatedCount series lastTimestamp deprecatedLastTimestamp eventTime ' +
-  'involvedObject.kind involvedObject.name regarding.kind regarding.name'
+  ['involvedObject', 'regarding'].flatMap((object) => ['apiVersion', 'kind', 'name', 'namespace'].map((field) => `${object}.${field}`)).join(' ')
 
 /** @type {Record<string, string>} */
 const KINDS = {

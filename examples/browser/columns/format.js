@@ -41,10 +41,13 @@ export const natural = (text) => text.toLowerCase().replace(/\d+/g, (digits) => 
 /** @type {(o: Kube, type: string) => Kube | undefined} */
 export const condition = (o, type) => o.status?.conditions?.find((/** @type {Kube} */ c) => c.type === type)
 
+/** @type {(event: Kube) => number} Returns the time at which an event was last observed. */
+export const lastSeen = (event) => since(event.series?.lastObservedTime ?? event.lastTimestamp ?? event.deprecatedLastTimestamp ?? event.eventTime ?? event.metadata?.creationTimestamp)
+
 /** @type {TextColumn} */
 export const name = { id: 'name', title: 'Name', width: [170, 3], text: (o) => o.metadata?.name ?? '', strong: true }
 /** @type {TextColumn} */
-export const namespace = { id: 'namespace', title: 'Namespace', width: 128, text: (o) => o.metadata?.namespace ?? '', spare: true }
+export const namespace = { id: 'namespace', title: 'Namespace', width: 128, text: (o) => o.metadata?.namespace ?? '' }
 /** @type {TimeColumn} */
 export const created = { id: 'age', title: 'Age', width: 64, time: (o) => since(o.metadata?.creationTimestamp), end: true }
 

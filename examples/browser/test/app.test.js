@@ -4,7 +4,7 @@ import './support/package.js'
 import { all, byId, press, reload, size, texts, textOf, turn, type } from './support/page.js'
 import { added, calls, deleted, item, live, modified, opened } from './support/listwatch.js'
 
-// The tests control the page's clock, frames and intervals.
+// The tests control the timers, the clock and the animation frames of the page.
 mock.timers.enable({ apis: ['setTimeout', 'Date'], now: Date.parse('2030-01-01T00:00:00Z') })
 let clock = 0, frames, intervals, listeners = [], runs = 0, answer, requests, visited
 Object.defineProperty(performance, 'now', { value: () => clock })
@@ -16,7 +16,20 @@ globalThis.fetch = async (url) => {
   return url.endsWith('/api') ? answer() : url.endsWith('/apis') ? Response.json({ kind: 'APIGroupDiscoveryList' }) : new Promise(() => {})
 }
 Object.defineProperty(globalThis, 'location', { value: { hash: '', search: '', origin: 'http://page.example', href: 'http://page.example/' } })
-Object.defineProperty(globalThis, 'history', { value: { replaceState: (state, title, url) => visited.push(String(url)) } })
+const replaceState = (state, title, url) => {
+  visited.push(String(url))
+  history.state = state
+}
+let before // the URL and the state before pushState
+const pushState = (...args) => {
+  before = { state: history.state, hash: visited.at(-1) ?? location.hash }
+  replaceState(...args)
+}
+const back = () => {
+  history.state = before.state
+  hash(before.hash)
+}
+Object.defineProperty(globalThis, 'history', { value: { state: null, replaceState, pushState, back } })
 
 const resource = (name, more) => ({ resource: name, verbs: ['list', 'watch'], scope: 'Namespaced', responseKind: { kind: name === 'pods' ? 'Pod' : name }, ...more })
 const RESOURCES = [resource('pods'), resource('nodes', { scope: 'Cluster' }), resource('events')]
@@ -38,14 +51,14 @@ const feed = () => feeds().at(-1)
 const keys = () => all('.row').filter((row) => !row.hidden).sort((a, b) => a.getAttribute('aria-rowindex') - b.getAttribute('aria-rowindex')).map(({ dataset }) => dataset.key)
 const rowOf = (key) => all('.row').find((row) => !row.hidden && row.dataset.key === key)
 
-/** Loads the page and lets the server respond. */
+/** Loads the page at a URL fragment and waits for the responses of the server. */
 async function boot(at = '#/v1/pods') {
   location.hash = at
   await import(`../app.js?${runs++}`)
   await settle()
   drawn()
 }
-/** Loads the page with these pods. */
+/** Loads the page with the given pods. */
 async function bootWith(at, ...items) {
   await boot(at)
   feed().report(live('10'), first(...items))
@@ -53,7 +66,7 @@ async function bootWith(at, ...items) {
 }
 
 beforeEach(async () => {
-  answer = () => new Promise(() => {}) // ends the retries of the previous page
+  answer = () => new Promise(() => {}) // requests of the previous page never complete, so it does not retry
   const before = listeners
   listeners = []
   for (const [name, listener] of before) if (name === 'focus') listener()
@@ -69,6 +82,7 @@ beforeEach(async () => {
   opened.length = 0
   requests = []
   visited = []
+  history.state = null
   calls.wake = 0
   answer = () => discovery(...RESOURCES)
 })
@@ -316,17 +330,32 @@ test('a collection is identified by group and plural', async () => {
   assert.equal(feed().options.resource, 'v1/pods', 'the collection is opened in the server\'s preferred version')
 })
 
-test('before the server responds, the page shows its status instead of the table', async () => {
+test('if the server is down at the start, the page shows the error of the collection', async () => {
   answer = () => { throw new TypeError('away') }
   await boot()
+  assert.equal(feed().options.resource, 'v1/pods')
+  feed().report({ phase: 'interrupted', stale: true, resourceVersion: '', lastEventAt: 0, retryAt: Date.now() + 3000, cause: { code: 'network', message: 'http: no response: the server may be down' } })
+  drawn()
+  assert.equal(byId('connection-text').textContent, 'No connection · next try in 3 s')
+  assert.deepEqual(texts('#empty > *'), ['Not listed yet: No connection', 'no response: the server may be down'])
+  answer = () => discovery(...RESOURCES)
+  feed().report(live('10'), first(pod('a')))
+  drawn()
+  await settle()
+  assert.equal(textOf('#collections [aria-current]'), 'pods', 'the menu is loaded when the server is back')
+})
+
+test('if the server is no API server, the page shows its status instead of the table', async () => {
+  answer = () => Response.json({ kind: 'Greeting' })
+  await boot()
   assert.equal(byId('grid').hidden, true)
-  assert.equal(byId('connection-text').textContent, 'No connection · next try in 1 s')
+  assert.equal(byId('connection-text').textContent, 'The response could not be read · next try in 1 s')
   hash('#/v1/nodes')
   assert.equal(opened.length, 0)
   const asked = asks()
   click(byId('retry'))
   await settle()
-  assert.equal(asks(), asked + 1)
+  assert.ok(asks() > asked)
   answer = () => discovery(...RESOURCES)
   click(byId('retry'))
   await settle()
@@ -384,7 +413,9 @@ test('changing the server closes the feed', async () => {
   fail(new TypeError('away'))
   await settle()
   drawn()
-  assert.equal(byId('grid').hidden, true)
+  assert.equal(feed().options.server, 'http://other.example')
+  assert.deepEqual(keys(), [])
+  assert.deepEqual(texts('#collections a'), [])
 })
 
 test('the buttons open the help and refresh the menu', async () => {
@@ -467,23 +498,45 @@ test('scrolling draws the rows that become visible', async () => {
 })
 
 test('a long list is read over several frames before its matches are announced', async () => {
-  await boot()
+  await boot('#/v1/configmaps') // statuses would be counted before the search
   const slow = Array.from({ length: 10 }, (_, i) => {
     const one = pod(`p${i}`), { object } = one
     return Object.defineProperty(one, 'object', { get() { clock += 2; return object } })
   })
   feed().report(live('10'), slow.map((one) => ({ type: 'added', key: one.key, item: one, initial: true, finalStateUnknown: false })))
-  size(byId('grid'), 1000, -1000) // no row is visible, so drawing does not read rows
+  size(byId('grid'), 1000, -1000) // no row is visible, so the page does not read rows when it draws
   frame()
-  assert.equal(heard(), 'Live. 10 pods')
+  assert.equal(heard(), 'Live. 10 configmaps')
   type(byId('search'), 'node-p')
   frame()
   assert.equal(frames.length, 1, 'some rows are still unread')
   assert.equal(byId('count').textContent, '4 of 10')
-  assert.equal(heard(), 'Live. 10 pods')
+  assert.equal(heard(), 'Live. 10 configmaps')
   drawn()
   assert.equal(byId('count').textContent, '10 of 10')
   assert.equal(heard(), '10 of 10 match')
+})
+
+test('the URL and the buttons filter by status, and Escape clears the filter', async () => {
+  const at = (name, phase) => pod(name, '1', { status: { phase } })
+  await bootWith('#/v1/pods?status=Failed', at('a', 'Running'), at('b', 'Failed'), at('c', 'Running'))
+  assert.deepEqual(keys(), ['shop/b'])
+  assert.equal(byId('count').textContent, '1 of 3')
+  const chips = () => all('#statuses button').map((chip) => `${chip.textContent} ${chip.getAttribute('aria-pressed')}`)
+  assert.deepEqual(chips(), ['Failed 1 true', 'Running 2 false'])
+  click(all('#statuses button')[1])
+  drawn()
+  assert.equal(visited.at(-1), '#/v1/pods?status=Failed&status=Running')
+  assert.deepEqual(keys(), ['shop/a', 'shop/b', 'shop/c'])
+  click(all('#statuses button')[0])
+  type(byId('search'), 'c')
+  drawn()
+  assert.deepEqual(keys(), ['shop/c'])
+  assert.deepEqual(chips(), ['Running 1 true'])
+  press(byId('grid'), 'Escape')
+  drawn()
+  assert.equal(visited.at(-1), '#/v1/pods')
+  assert.deepEqual(keys(), ['shop/a', 'shop/b', 'shop/c'])
 })
 
 test('an incomplete list is sorted at intervals', async () => {

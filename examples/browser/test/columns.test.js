@@ -11,7 +11,7 @@ const resource = (kind) => {
   return { group, plural, namespaced: true }
 }
 const columns = (kind) => columnsOf(resource(kind), '')
-// Returns the text of a cell and its color. For a column of times, it returns the age one hour after T.
+// Returns the text and the color of a cell. For a time column, it returns the age one hour after T.
 function cell(kind, id, object) {
   const column = columns(kind).find((one) => one.id === id), o = { metadata: meta, ...object }
   if (column.time) return age(Date.parse(at(3600)) - column.time(o))
@@ -283,12 +283,12 @@ test('numbers and times are aligned to the right', () => {
 
 test('a narrow table can hide some columns', () => {
   const spare = (kind) => columns(kind).filter(({ spare }) => spare).map(({ id }) => id).join(' ')
-  assert.equal(spare('/pods'), 'namespace restarts node ip')
-  assert.equal(spare('/nodes'), 'roles address cpu memory')
-  assert.equal(spare('/events'), 'count namespace')
-  assert.equal(spare('/services'), 'namespace outside')
-  assert.equal(spare('apps/deployments'), 'namespace image')
-  assert.equal(spare('/configmaps'), 'namespace labels')
+  assert.equal(spare('/pods'), 'restarts node ip')
+  assert.equal(spare('/nodes'), 'roles version address cpu memory')
+  assert.equal(spare('/events'), 'count')
+  assert.equal(spare('/services'), 'ip outside')
+  assert.equal(spare('apps/deployments'), 'image')
+  assert.equal(spare('/configmaps'), 'labels')
 })
 
 test('statuses have a dot and names are bold', () => {

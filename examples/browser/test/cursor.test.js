@@ -3,12 +3,12 @@ import { test } from 'node:test'
 import { Cursor } from '../cursor.js'
 import { Rows } from '../rows.js'
 
-// Returns a cursor over the rows a to e and a log of its calls.
+// Returns a cursor over the rows "a" to "e" and a log of its calls.
 function setup({ open = false, route = {}, names = ['a', 'b', 'c', 'd', 'e'] } = {}) {
   const log = []
   const grid = { active: '', page: 3, reveal: (index) => log.push(`reveal ${index}`), focus: () => log.push('focus grid') }
   const detail = { open, focus: () => log.push('focus detail') }
-  const app = { route: { selected: '', search: '', ...route }, go: (change) => log.push(change), draw: () => log.push('draw') }
+  const app = { route: { selected: '', search: '', statuses: [], ...route }, go: (change) => log.push(change), close: () => log.push('close'), draw: () => log.push('draw') }
   const cursor = new Cursor(grid, detail, app)
   const rows = cursor.rows = new Rows([])
   rows.apply(names.map((key) => ({ type: 'added', key, item: { key, object: {} }, initial: true })), 0)
@@ -78,13 +78,26 @@ test('open selects the active row and then focuses the detail', () => {
   assert.deepEqual(open.taken(), ['focus detail'])
 })
 
-test('escape closes the detail, then clears the search, and focuses the table', () => {
+test('a tab opens for the active row, or in the open detail', () => {
+  const closed = setup()
+  closed.cursor.openTab('yaml')
+  closed.cursor.move(1)
+  closed.taken()
+  closed.cursor.openTab('yaml')
+  assert.deepEqual(closed.taken(), [{ selected: 'a', tab: 'yaml' }])
+  const open = setup({ open: true })
+  open.cursor.openTab('events')
+  assert.deepEqual(open.taken(), [{ tab: 'events' }])
+})
+
+test('escape closes the detail, then clears the search and the statuses, and focuses the table', () => {
   const after = (route) => {
     const { cursor, log } = setup({ route })
     cursor.escape()
     return log
   }
-  assert.deepEqual(after({ selected: 'a', search: 'x' }), [{ selected: '' }, 'focus grid'])
-  assert.deepEqual(after({ search: 'x' }), [{ search: '' }, 'focus grid'])
+  assert.deepEqual(after({ selected: 'a', search: 'x' }), ['close', 'focus grid'])
+  assert.deepEqual(after({ search: 'x' }), [{ search: '', statuses: [] }, 'focus grid'])
+  assert.deepEqual(after({ statuses: ['Failed'] }), [{ search: '', statuses: [] }, 'focus grid'])
   assert.deepEqual(after({}), ['focus grid'])
 })

@@ -1,27 +1,33 @@
 import assert from 'node:assert/strict'
 import { beforeEach, test } from 'node:test'
-import { all, byId, reload, texts, textOf, turn } from './support/page.js'
+import { all, byId, press, reload, texts, textOf, turn } from './support/page.js'
 import { Detail, isSecret } from '../detail.js'
+import { created, name } from '../columns/format.js'
 import { History } from '../history.js'
-import { Row } from '../rows.js'
+import { Row } from '../row.js'
 
 const NOW = 1_000_000
 const pods = { group: '', plural: 'pods', kind: 'Pod' }
 const item = (resourceVersion, more, name = 'web', namespace = 'shop') => ({
   key: `${namespace}/${name}`, namespace, name, resourceVersion, object: { metadata: { name, resourceVersion }, ...more },
 })
-// Returns a stand-in for Versions with these results by version.
+// Returns an object that replaces Versions. Its method `at` returns the given result for each version.
 const versions = (answers = {}) => ({ arrivals: 0, asked: [], at(version, how) { this.asked.push([version, how]); return answers[version] } })
 const modified = (old, one, more) => ({ change: { type: 'modified', key: one.key, item: one, old: old.object, object: one.object, finalStateUnknown: false }, at: NOW - 5000, before: '10', after: '20', ...more })
 
-let detail, history, closed
+let detail, history, closed, chosen
 beforeEach(() => {
   reload()
   closed = 0
   history = new History()
-  detail = new Detail(byId('detail'), () => closed++)
+  chosen = []
+  detail = new Detail(byId('detail'), { close: () => closed++, choose: (tab) => chosen.push(tab) })
 })
-const show = (row, full, { resource = pods, now = NOW } = {}) => detail.show(row, history, full, resource, now)
+const NONE = { items: [], listed: true }, NOWHERE = []
+function show(row, full, { resource = pods, now = NOW, events = NONE, ...place } = {}) {
+  const source = { history, resource, columns: [name, created], versionsOf: () => full, eventsOf: () => events }
+  detail.show(row, source, { tab: '', namespace: '', resources: NOWHERE, ...place }, now)
+}
 const yaml = () => texts('.yaml .line')
 const copy = () => byId('detail').querySelector('header .quiet')
 
@@ -30,7 +36,6 @@ test('the detail shows the kind, the name and the version', () => {
   show(new Row(item('7')), undefined)
   assert.equal(detail.open, true)
   assert.deepEqual([textOf('.kind'), textOf('#detail-name'), textOf('.sub')], ['Pod', 'web', 'in shop · version 7'])
-  assert.deepEqual(texts('#detail h4'), ['Changes', 'Object'])
   assert.equal(byId('detail').classList.contains('gone'), false)
   show(new Row(item('8', {}, 'node-1', '')), undefined)
   assert.equal(textOf('.sub'), 'version 8')
@@ -52,9 +57,39 @@ test('the detail can be closed and focused', () => {
 
 test('the detail is accessible to screen readers and the keyboard', () => {
   assert.equal(byId('detail-name').tabIndex, -1)
-  const region = byId('detail').querySelector('.scroll'), pre = byId('detail').querySelector('pre.yaml')
-  assert.deepEqual([region.tabIndex, region.getAttribute('role'), region.getAttribute('aria-label')], [0, 'region', 'Details'])
+  const pre = byId('detail').querySelector('pre.yaml')
   assert.deepEqual([pre.tabIndex, pre.getAttribute('aria-label')], [0, 'The object as YAML'])
+})
+
+const tabs = () => all('[role="tab"]').map((tab) => [tab.textContent, tab.getAttribute('aria-selected'), tab.tabIndex, byId(tab.getAttribute('aria-controls')).hidden])
+
+test('the tabs show one panel, and the keyboard selects them', () => {
+  show(new Row(item('7')), undefined)
+  assert.deepEqual(tabs(), [['Overview', 'true', 0, false], ['YAML', 'false', -1, true], ['Events', 'false', -1, true], ['Changes', 'false', -1, true]])
+  for (const tab of all('[role="tab"]')) assert.equal(byId(tab.getAttribute('aria-controls')).getAttribute('aria-labelledby'), tab.id)
+  show(new Row(item('7')), undefined, { tab: 'yaml' })
+  assert.deepEqual(tabs().map(([, selected]) => selected), ['false', 'true', 'false', 'false'])
+  const [first, second, , last] = all('[role="tab"]')
+  second.dispatchEvent(new Event('click'))
+  for (const [tab, key] of [[second, 'ArrowRight'], [second, 'ArrowLeft'], [first, 'ArrowLeft'], [last, 'ArrowRight'], [second, 'End'], [second, 'Home'], [second, 'x']]) press(tab, key)
+  assert.deepEqual(chosen, ['yaml', 'events', 'overview', 'changes', 'overview', 'changes', 'overview'])
+  assert.equal(document.activeElement, first)
+})
+
+test('the events tab lists events newest first, with their ages and links', () => {
+  const event = (name, object, at) => ({ key: `shop/${name}`, object: { reason: name, message: `${name} it`, lastTimestamp: new Date(at).toISOString(), ...object } })
+  const events = { items: [event('Pulled', { type: 'Normal' }, NOW - 9000), event('BackOff', { type: 'Warning', count: 3 }, NOW - 2000)], listed: true }
+  show(new Row(item('7')), undefined, { tab: 'events', events })
+  const lines = () => all('.events li').map((li) => ['a', '.paths', '.ago', '.part'].map((part) => textOf(part, li)))
+  assert.deepEqual(lines(), [['BackOff', '3 times', '2s ago', 'BackOff it'], ['Pulled', '', '9s ago', 'Pulled it']])
+  assert.equal(document.querySelector('.events a').getAttribute('href'), '#/v1/events?sel=shop/BackOff')
+  show(new Row(item('7')), undefined, { tab: 'events', events, now: NOW + 1000 })
+  assert.equal(lines()[0][2], '3s ago')
+  for (const [found, text] of [[NONE, /^No events\./], [{ items: [], listed: false }, /^Loading$/],
+    [{ items: [], listed: false, cause: { code: 'forbidden', message: 'events is forbidden' } }, /^Not allowed: events is forbidden$/]]) {
+    show(new Row(item('7')), undefined, { tab: 'events', events: found })
+    assert.match(textOf('.events .none'), text)
+  }
 })
 
 test('a deleted object is marked', () => {
@@ -117,7 +152,7 @@ test('a change is redrawn when its full objects arrive and stays collapsed', () 
   assert.deepEqual(texts('.changes .paths'), ['n, full'])
   assert.equal(document.querySelector('.changes details').open, false)
   const after = document.querySelector('.changes > li')
-  delete answers[1] // simulates a dropped version, because only some versions are stored
+  delete answers[1] // simulates that version 1 is no longer stored
   show(row, full)
   assert.equal(document.querySelector('.changes > li'), after, 'a complete change is not redrawn')
 })

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { discover, menu, titleOf } from '../discovery.js'
+import { discover, titleOf } from '../discovery.js'
 import { RequestError, get, messageOf } from '../request.js'
 
 const link = { server: 'http://host', token: '' }
 const list = (...items) => ({ kind: 'APIGroupDiscoveryList', items })
 const group = (name, version, ...resources) => ({ metadata: name ? { name } : {}, versions: [{ version, resources }] })
 const resource = (plural, more) => ({ resource: plural, verbs: ['list', 'watch'], scope: 'Namespaced', responseKind: { kind: 'Kind' }, ...more })
-// Responds to requests by path and returns the requests.
+// Replaces fetch with responses by path. Returns the list of requests.
 function answers(t, byPath) {
   const requests = []
   t.mock.method(globalThis, 'fetch', async (url, how) => {
@@ -52,24 +52,6 @@ test('a discovery response without a list is rejected', async (t) => {
 test('discovery rejects with other errors of the server', async (t) => {
   answers(t, { '/api': () => Response.json({ message: 'no' }, { status: 403 }), '/apis': list() })
   await assert.rejects(discover(link), { code: 'status', status: 403 })
-})
-
-test('the menu starts with frequently used collections, then other groups, then the rest of Kubernetes', () => {
-  const one = (plural, group = '') => ({ plural, group })
-  const groups = menu([
-    one('zebras', 'b.example'), one('ants', 'b.example'), one('pods', 'a.example'), one('endpoints'), one('namespaces'), one('deployments', 'apps'), one('controllers', 'apps'),
-    one('jobs', 'batch'), one('pods'), one('ingresses', 'networking.k8s.io'), one('events', 'events.k8s.io'), one('budgets', 'policy'), one('scalers', 'autoscaling'),
-  ])
-  assert.deepEqual(groups.map(({ name, members }) => [name, members.map(({ plural }) => plural).join(' ')]), [
-    ['Often used', 'pods deployments jobs namespaces'], ['a.example', 'pods'], ['b.example', 'ants zebras'],
-    ['Kubernetes', 'budgets controllers endpoints events ingresses scalers'],
-  ])
-})
-
-test('the frequently used collections have a fixed order', () => {
-  const often = ['pods', 'deployments', 'nodes', 'events', 'services', 'configmaps', 'secrets', 'jobs', 'namespaces']
-  const [{ members }] = menu(often.toReversed().map((plural) => ({ plural, group: '' })))
-  assert.deepEqual(members.map(({ plural }) => plural), often)
 })
 
 test('a title is the plural of the kind if the plural is regular', () => {

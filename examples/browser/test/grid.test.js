@@ -3,7 +3,7 @@ import { beforeEach, test } from 'node:test'
 import { all, byId, reload, resized, size, texts } from './support/page.js'
 import { Grid } from '../grid.js'
 import { Rows } from '../rows.js'
-import { count, created, name } from '../columns/format.js'
+import { count, created, name, namespace } from '../columns/format.js'
 
 const HEIGHT = 28, NOW = Date.parse('2030-01-01T00:01:00Z')
 const note = { id: 'note', title: 'Note', width: 100, text: (o) => o.note ?? '', tone: (o) => o.tone, spare: true }
@@ -44,7 +44,7 @@ test('the table has a header, a label and a size', () => {
   assert.deepEqual(['role', 'aria-label', 'aria-colcount', 'aria-rowcount'].map((a) => element.getAttribute(a)), ['grid', 'Pods in shop', '5', '4'])
   assert.deepEqual(['role', 'aria-rowindex'].map((a) => element.querySelector('.head').getAttribute(a)), ['row', '1'])
   assert.deepEqual(all('[role="rowgroup"]', element).map((e) => e.className), ['heads', 'body'])
-  assert.ok(all('.head button', element).every((button) => button.tabIndex === -1))
+  assert.ok(all('.head button', element).every((button) => button.tabIndex === 0), 'Tab reaches the titles')
   assert.equal(element.querySelector('.body').style.height, `${3 * HEIGHT}px`)
 })
 
@@ -186,7 +186,7 @@ test('another collection replaces the rows and scrolls to the top', () => {
   assert.equal(all('.head > *', element).length, 5)
 })
 
-test('a narrow table hides spare columns, starting with the last one', () => {
+test('a narrow table hides spare columns, then ages and numbers, starting with the last one', () => {
   const least = 170 + 50 + 64 + 16
   const shown = () => {
     const hidden = [...all('[role="columnheader"]', element), ...lines()[0].children].map((e) => e.hidden)
@@ -207,11 +207,27 @@ test('a narrow table hides spare columns, starting with the last one', () => {
   assert.equal(shown(), 'name note n age')
   assert.equal(style('--columns'), 'minmax(170px, 3fr) 100px 50px 64px')
   assert.equal(style('--least'), `${least + 100}px`)
-  fit(100)
+  fit(least)
   assert.equal(shown(), 'name n age')
   assert.equal(style('--least'), `${least}px`)
+  fit(least - 1)
+  assert.equal(shown(), 'name n')
+  fit(100)
+  assert.equal(shown(), 'name')
   show(1)
-  assert.equal(shown(), 'name n age', 'new rows hide the same columns')
+  assert.equal(shown(), 'name', 'new rows hide the same columns')
+})
+
+test('only a phone hides the namespaces', () => {
+  const withNamespace = [namespace, ...columns]
+  rows = new Rows(withNamespace)
+  const shown = (width) => {
+    size(element, width, 10 * HEIGHT)
+    grid.show(rows, withNamespace, 'Pods')
+    return withNamespace.filter((_, i) => !all('[role="columnheader"]', element)[i].hidden).map(({ id }) => id).join(' ')
+  }
+  assert.equal(shown(420), 'namespace name n')
+  assert.equal(shown(419), 'name n age')
 })
 
 test('a row is scrolled into view below the header', () => {
@@ -243,4 +259,11 @@ test('focus does not scroll the table', () => {
 test('a table without rows can be drawn', () => {
   grid.draw(NOW)
   assert.equal(element.getAttribute('aria-rowcount'), '1')
+})
+
+test('a column is selected for sorting by its visible position', () => {
+  show(1)
+  told.length = 0
+  for (const n of [1, 2, 9]) grid.sortBy(n)
+  assert.deepEqual(told, ['sort name', 'sort note'])
 })

@@ -19,9 +19,24 @@ for (const [key, call] of Object.entries(inGrid)) {
   })
 }
 
+test('the keys of the table also work while no element has the focus', () => {
+  assert.equal(press(document.body, 'j'), true)
+  assert.deepEqual(log, ['move 1'])
+})
+
+test('letters open a tab of the detail', () => {
+  for (const key of ['o', 'y', 'e', 'c']) assert.equal(press(document.body, key), true)
+  assert.deepEqual(log, ['openTab overview', 'openTab yaml', 'openTab events', 'openTab changes'])
+})
+
+test('digits sort by a column', () => {
+  for (const key of ['1', '9']) assert.equal(press(byId('grid'), key), true)
+  assert.deepEqual(log, ['sortBy 1', 'sortBy 9'])
+})
+
 test('the browser handles other keys and keys outside of the table', () => {
-  assert.equal(press(byId('grid'), 'x'), false)
-  for (const key of ['ArrowDown', 'j', 'Enter', ' ']) assert.equal(press(document.body, key), false)
+  for (const key of ['x', '0']) assert.equal(press(byId('grid'), key), false)
+  for (const key of ['ArrowDown', 'j', 'Enter', ' ', '1']) assert.equal(press(byId('theme'), key), false)
   assert.deepEqual(log, [])
 })
 

@@ -9,7 +9,7 @@ const change = (type, of, more) => ({ type, key: of.key, item: of, initial: fals
 const keys = (rows) => rows.view.map((row) => row.key).join(' ')
 const readAll = (rows) => rows.read(() => false)
 
-// Returns the expected view, computed from scratch.
+// Computes the expected rows from all objects, without the code under test.
 function expected(all, term, column, sign) {
   const value = ({ key, object }) => (column === 'n' ? object.n : column ? key.replace(/\d+/, (d) => d.padStart(12, '0')) : key)
   const order = (a, b) => (a < b ? -1 : a > b ? 1 : 0)
@@ -35,7 +35,7 @@ test('the view always equals a view computed from scratch', () => {
     }
     if (random(20) === 0) rows.sort(column = ['', 'n', 'name'][random(3)], (sign = random(2) ? 1 : -1) < 0)
     if (random(20) === 0) rows.search(term = ['', 'web-1', '5'][random(3)])
-    if (random(3)) continue // the next check covers several changes
+    if (random(3)) continue // several changes precede most checks
     readAll(rows)
     rows.update()
     assert.equal(keys(rows), expected(all, term, column, sign))
@@ -78,6 +78,20 @@ test('a deleted row disappears after a while unless it is recreated', () => {
   assert.equal(keys(rows), 'b')
   assert.equal(rows.get('b').gone, false)
   assert.equal(rows.size, 1)
+})
+
+test('a search for name=value matches only the exact label, node or owner', () => {
+  const rows = new Rows(columns)
+  const owned = { ...item('d', 1), object: { metadata: { ownerReferences: [{ name: 'web-1' }] }, spec: { nodeName: 'n1' } } }
+  for (const one of [item('a', 1, { app: 'app7' }), item('b', 1, { app: 'app70' }), item('c', 1, { 'example.com/app': 'app7' }), owned]) rows.apply([change('added', one)], 0)
+  const found = (text) => {
+    rows.search(text)
+    readAll(rows)
+    rows.update()
+    return keys(rows)
+  }
+  for (const [text, expected] of [['app=app7', 'a c'], ['APP=App70', 'b'], ['example.com/app=app7', 'c'], ['pp=app7', ''], ['app=app', ''], ['app=', 'a b c'],
+    ['app7', 'a b c'], ['app=app7 c', 'c'], ['node=n1', 'd'], ['node=n', ''], ['owner=web-1', 'd'], ['owner=web', '']]) assert.equal(found(text), expected, text)
 })
 
 test('a search matches labels as name=value and requires all words', () => {
@@ -304,4 +318,49 @@ test('a changed row keeps its position until it is read', () => {
   readAll(rows)
   rows.update()
   assert.equal(keys(rows), 'b c a')
+})
+
+const state = { id: 'state', title: 'State', width: 50, text: (o) => o.state ?? '', dot: true }
+const inState = (key, text) => ({ ...item(key, 1), object: { metadata: { name: key }, state: text } })
+const counts = (rows) => {
+  rows.read(() => false)
+  rows.update()
+  return Object.fromEntries([...rows.counts].sort())
+}
+
+test('rows are counted by status if requested', () => {
+  const rows = new Rows([name, state])
+  assert.equal(rows.hasStatus, true)
+  assert.equal(new Rows(columns).hasStatus, false)
+  rows.apply([change('added', inState('a', 'Running')), change('added', inState('b', 'Running')), change('added', inState('c', 'Failed')), change('added', inState('d', ''))], 0)
+  assert.deepEqual(counts(rows), {})
+  rows.counting = true
+  assert.deepEqual(counts(rows), { Failed: 1, Running: 2 })
+  rows.apply([change('modified', inState('a', 'Failed'))], 0)
+  assert.deepEqual(counts(rows), { Failed: 2, Running: 1 })
+  rows.search('b')
+  assert.deepEqual(counts(rows), { Running: 1 })
+  rows.search('')
+  rows.apply([change('deleted', inState('c', 'Failed'))], 0)
+  assert.deepEqual(counts(rows), { Failed: 1, Running: 1 }, 'a deleted row is visible but not counted')
+  rows.apply([change('deleted', inState('a', 'Failed'))], 0)
+  rows.search('')
+  rows.sweep(LEAVING)
+  assert.deepEqual(counts(rows), { Running: 1 })
+})
+
+test('selected statuses filter the view, also after changes', () => {
+  const rows = new Rows([name, state])
+  rows.select(['Failed', 'Pending'])
+  rows.apply([change('added', inState('a', 'Running')), change('added', inState('b', 'Pending')), change('added', inState('c', 'Failed'))], 0)
+  counts(rows)
+  assert.equal(keys(rows), 'b c')
+  rows.apply([change('modified', inState('b', 'Running')), change('modified', inState('a', 'Failed'))], 0)
+  rows.update()
+  assert.equal(keys(rows), 'b c', 'until a row is read, its last status counts')
+  counts(rows)
+  assert.equal(keys(rows), 'a c')
+  rows.select([])
+  counts(rows)
+  assert.equal(keys(rows), 'a b c')
 })

@@ -18,7 +18,7 @@ globalThis.fetch = async (url, { headers }) => {
 }
 let answer, requests, log, page, session
 const calls = () => log.splice(0)
-// Creates a session. `answer` returns the response to /api. The response to /apis contains no collections.
+// Creates a session. The function `answer` returns the response to /api. The response to /apis contains no collections.
 function begin(feed) {
   page = {
     feed, leave: () => { log.push('leave'); page.feed = undefined }, show: () => { log.push('show'); page.feed ??= { state: { phase: 'live' } } },
@@ -71,14 +71,23 @@ test('a notice is shown while the namespaces are not watched', async () => {
   assert.equal(line('namespaces'), undefined)
 })
 
-test('the page shows the cause of a failure until the server responds', async () => {
+test('if the server does not respond, the page opens the collection, which reports the cause', async () => {
   begin()
   answer = away
   session.connect()
   await settle()
+  assert.deepEqual(calls(), ['leave', 'show'])
+  assert.equal(session.waiting, undefined)
+})
+
+test('the page shows the cause of a malformed response until discovery succeeds', async () => {
+  begin()
+  answer = () => Response.json({ kind: 'Greeting' })
+  session.connect()
+  await settle()
   assert.deepEqual(calls(), ['leave', 'draw'])
   const { phase, stale, cause, retryAt } = session.waiting
-  assert.deepEqual([phase, stale, cause.code, retryAt], ['interrupted', true, 'network', Date.now() + 1000])
+  assert.deepEqual([phase, stale, cause.code, retryAt], ['interrupted', true, 'malformed', Date.now() + 1000])
   answer = () => discovery('pods')
   mock.timers.tick(1000)
   await settle()
@@ -159,7 +168,7 @@ test('changing the server replaces the notices and namespaces', async () => {
 
 test('connecting clears the status of the previous server', async () => {
   begin()
-  answer = away
+  answer = () => Response.json({ kind: 'Greeting' })
   session.connect()
   await settle()
   assert.ok(session.waiting)

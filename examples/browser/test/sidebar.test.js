@@ -17,14 +17,42 @@ beforeEach(() => {
   sidebar.show(RESOURCES)
 })
 const link = (title) => document.querySelector(`#collections a[title="${title}"]`)
-const visible = () => all('#collections a').filter((a) => !a.hidden && !a.closest('li').hidden && !a.closest('section').hidden).map((a) => a.title)
+const visible = () => all('#collections a').filter((a) => !a.hidden && !a.closest('li').hidden && !a.closest('details').hidden).map((a) => a.title)
 const current = () => all('#collections [aria-current]').map((a) => `${a.title} ${a.getAttribute('aria-current')}`)
 
 test('the menu groups the collections', () => {
-  assert.deepEqual(texts('#collections h2'), ['Often used', 'example.com', 'Kubernetes'])
-  assert.deepEqual(all('#collections section').map((section) => texts('a', section)), [['pods', 'nodes'], ['widgets'], ['endpoints', 'ingressesnetworking']])
-  for (const section of all('#collections section')) assert.equal(byId(section.getAttribute('aria-labelledby')), section.querySelector('h2'))
-  assert.deepEqual(texts('.group'), ['networking'])
+  assert.deepEqual(texts('#collections summary h2'), ['Workloads', 'Network', 'Cluster', 'Custom resources'])
+  assert.deepEqual(all('#collections details').map((group) => texts('a', group)), [['pods'], ['ingresses', 'endpoints'], ['nodes'], ['widgetsexample.com']])
+  assert.deepEqual(texts('.group'), ['example.com'])
+})
+
+test('collapsed groups stay collapsed until the user filters or opens one of their collections', () => {
+  const opened = () => all('#collections details').map((group) => group.open)
+  for (const group of all('#collections details')) {
+    group.open = false
+    group.dispatchEvent(new Event('toggle'))
+  }
+  sidebar.show(RESOURCES)
+  assert.deepEqual(opened(), [true, false, false, false], 'the group of the current collection is open')
+  type(byId('goto'), 'no')
+  all('#collections details')[2].dispatchEvent(new Event('toggle'))
+  assert.equal(opened()[2], true)
+  type(byId('goto'), '')
+  assert.equal(opened()[2], false)
+})
+
+test('the menu of a narrow window opens with its button and closes with a link', () => {
+  const open = () => byId('sidebar').classList.contains('open') && byId('menu').getAttribute('aria-expanded') === 'true'
+  const click = (element) => element.dispatchEvent(new Event('click'))
+  assert.equal(open(), false)
+  click(byId('menu'))
+  assert.equal(open(), true)
+  click(byId('menu'))
+  assert.equal(open(), false)
+  byId('goto').dispatchEvent(new Event('focus'))
+  assert.equal(open(), true)
+  click(link('v1/pods'))
+  assert.equal(open(), false)
 })
 
 test('links of namespaced collections keep the namespace', () => {
@@ -49,7 +77,7 @@ test('the current collection is marked and scrolled into view', () => {
 
 test('the filter matches plurals, kinds and short names, and hides empty groups', () => {
   for (const [text, found] of [['PO', ['v1/pods', 'v1/endpoints']], [' widg ', ['example.com/v1/widgets']], ['gadget', ['example.com/v1/widgets']],
-    ['ing', ['networking.k8s.io/v1/ingresses']], ['nothing', []], ['', ['v1/pods', 'v1/nodes', 'example.com/v1/widgets', 'v1/endpoints', 'networking.k8s.io/v1/ingresses']]]) {
+    ['ing', ['networking.k8s.io/v1/ingresses']], ['nothing', []], ['', ['v1/pods', 'networking.k8s.io/v1/ingresses', 'v1/endpoints', 'v1/nodes', 'example.com/v1/widgets']]]) {
     type(byId('goto'), text)
     assert.deepEqual(visible(), found, text)
   }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { indicator, explain, emptyMessage, isKnown, needsToken, progress, actionLabel, staleness } from '../status.js'
 
-const route = { search: '', namespace: '', plural: 'pods' }
+const route = { search: '', statuses: [], namespace: '', plural: 'pods' }
 const cause = (code, message = 'why', more) => ({ code, message, ...more })
 const state = (phase, more) => ({ phase, stale: phase !== 'live', ...more })
 
@@ -89,6 +89,8 @@ test('an empty table shows the reason and the next step', () => {
   assert.deepEqual(lines(live), ['No pods', 'They appear here as soon as there are any.'])
   assert.deepEqual(lines(live, 0, { namespace: 'shop' }), ['No pods in shop', 'They appear here as soon as there are any.'])
   assert.deepEqual(lines(live, 3, { search: 'x' }), ['Nothing matches “x”', 'Esc clears the search.'])
+  assert.deepEqual(lines(live, 3, { statuses: ['Failed', 'Error'] }), ['Nothing has the status Failed or Error', 'Esc clears the filters.'])
+  assert.deepEqual(lines(live, 3, { statuses: ['Failed'], search: 'x' }), ['Nothing has the status Failed and matches “x”', 'Esc clears the filters.'])
   assert.deepEqual(lines(state('interrupted', { resourceVersion: '1', cause: cause('network') })),
     ['There were no pods', 'Later changes are unknown. Cause: why'])
   assert.deepEqual(lines(state('listing', { resourceVersion: '1' })), [])

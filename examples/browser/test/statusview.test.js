@@ -4,7 +4,7 @@ import { byId, reload, texts } from './support/page.js'
 import { resetAnnouncements, showState } from '../statusview.js'
 
 const NOW = new Date(2030, 0, 1, 12, 0, 0).getTime()
-const route = { plural: 'pods', namespace: '', search: '' }
+const route = { plural: 'pods', namespace: '', search: '', statuses: [] }
 const feed = (size, shown = size) => ({ rows: { size, view: Array.from({ length: shown }) } })
 const live = { phase: 'live', stale: false, resourceVersion: '7', lastEventAt: NOW }
 const lost = { phase: 'interrupted', stale: true, resourceVersion: '7', lastEventAt: NOW - 34_000, retryAt: NOW + 3000, cause: { code: 'network', message: 'refused' } }
@@ -29,6 +29,16 @@ test('a live collection shows its state, count and title', () => {
   assert.equal(text('count'), '3')
   assert.equal(document.title, 'Pods · listwatch')
   assert.equal(document.body.classList.contains('is-stale'), false)
+})
+
+test('a new table receives the focus unless another element has it', () => {
+  show(live, null)
+  show(live)
+  assert.equal(document.activeElement.id, 'grid')
+  show(live, null)
+  byId('search').focus()
+  show(live)
+  assert.equal(document.activeElement.id, 'search')
 })
 
 test('an interrupted collection is stale and offers a retry', () => {

@@ -32,8 +32,8 @@ test('the resourceVersion is shown only without other differences', () => {
 
 test('a route can be converted to a URL and back', () => {
   const routes = [
-    { group: 'apps', version: 'v1', plural: 'deployments', namespace: 'shop', search: 'a b&c=ö', sort: 'age', descending: true, selected: 'shop/web' },
-    { group: '', version: 'v1', plural: 'pods', namespace: '', search: '', sort: '', descending: false, selected: '' },
+    { group: 'apps', version: 'v1', plural: 'deployments', namespace: 'shop', search: 'a b&c=ö', sort: 'age', descending: true, selected: 'shop/web', tab: 'yaml', statuses: ['Failed', 'Ready, cordoned'] },
+    { group: '', version: 'v1', plural: 'pods', namespace: '', search: '', sort: '', descending: false, selected: '', tab: '', statuses: [] },
   ]
   for (const route of routes) assert.deepEqual(parse(format(route)), route)
   assert.equal(format(routes[1]), '#/v1/pods')
@@ -173,7 +173,7 @@ test('the rate has one count per second', () => {
   assert.deepEqual(seconds(160_000), [])
   rate.add(4, 161_000)
   assert.deepEqual(seconds(163_000), [[57, 4]])
-  rate.add(8, 162_000) // the clock was set back
+  rate.add(8, 162_000) // simulates a clock that was set back
   assert.deepEqual(seconds(163_000), [[57, 4], [59, 8]])
   assert.deepEqual([163_000, 166_000, 167_000].map((now) => rate.now(now)), [0.8, 2.4, 1.6])
 })
@@ -223,7 +223,7 @@ test('the resourceVersion and the generation are hidden, and times come last', (
 })
 
 test('a route has empty parts if its URL omits them', () => {
-  const none = { group: '', version: '', plural: '', namespace: '', search: '', sort: '', descending: false, selected: '' }
+  const none = { group: '', version: '', plural: '', namespace: '', search: '', sort: '', descending: false, selected: '', tab: '', statuses: [] }
   for (const hash of ['', '#', '#/']) assert.deepEqual(parse(hash), none)
   assert.deepEqual(parse('#pods'), { ...none, plural: 'pods' })
   assert.deepEqual(parse('#/v1/pods?q=a?b&sort=-x-y&ns=n&sel=n/a'), { ...none, version: 'v1', plural: 'pods', search: 'a?b', sort: 'x-y', descending: true, namespace: 'n', selected: 'n/a' })

@@ -9,14 +9,14 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// command is a command of a console block, with the output that the document shows for it.
+// command is a command in a console block of a document, with the output that the document shows.
 type command struct {
 	at           string
 	text         string
 	above, below string // the shown output before and after "^C"
 	interrupted  bool   // the output contains "^C"
-	statusAsked  bool   // the next command prints the exit status
-	like         bool   // the block is marked "like"; see the method pattern
+	statusAsked  bool   // the next command is "echo $?"
+	like         bool   // numbers in the output may differ, because the block is marked "like"
 }
 
 // commands returns the commands of a block. A command starts with "$ " and continues on the next line after a
@@ -70,7 +70,7 @@ func (c command) goesOn() bool {
 // severalCollections matches commands that watch two collections.
 var severalCollections = regexp.MustCompile(`\bpods[ ,]deploy\b`)
 
-// watches returns how many watches the command keeps open after it has sent all of its requests.
+// watches returns the number of watches that the command keeps open.
 func (c command) watches() int {
 	if severalCollections.MatchString(c.text) {
 		return 2

@@ -23,8 +23,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// scene runs a document's commands in a temporary folder. PATH contains lwcat, and the kubeconfig in the folder names a
-// cluster that changes constantly. A document that starts examples/server uses that server instead.
+// scene runs a document's commands in a temporary folder. PATH contains lwcat. The kubeconfig in the folder names an
+// embedded server whose objects change constantly. If a document starts examples/server, its commands use that server
+// instead.
 type scene struct {
 	*shell
 	server   *lwtest.Server
@@ -80,7 +81,7 @@ func (s *scene) play(b Block) error {
 		}
 		if isKnown, err := exists(path.Dir(b.File), c.text); isKnown {
 			if err != nil || strings.Contains(c.text, "go run ") {
-				return err // The commands that follow need the running program.
+				return err // skip the rest of the block, which may need this program
 			}
 			continue
 		}
@@ -155,7 +156,8 @@ const ourConfig = `{"current-context": "here", "contexts": [{"name": "here", "co
 	{"name": "staging", "context": {"cluster": "here"}}, {"name": "production", "context": {"cluster": "here"}}],
 	"clusters": [{"name": "here", "cluster": {"server": %q}}]}`
 
-// more lists resources that documents use and that the server lacks by default, and Pods with kubectl's columns.
+// more lists resources that the documents use and lwtest does not serve by default. It also adds the columns of kubectl
+// to Pods.
 var more = []lwtest.Resource{
 	{Group: "batch", Kind: "Job", Plural: "jobs", Namespaced: true},
 	{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition", Plural: "customresourcedefinitions", ShortNames: []string{"crd"}},

@@ -30,7 +30,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// Server is the API server under a script.
+// Server is the API server that a script uses.
 type Server interface {
 	URL() string
 	Token() string

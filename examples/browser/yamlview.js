@@ -1,0 +1,50 @@
+// Shows an object as YAML, marks the fields of its latest change and copies the text.
+
+import { announce, h, setText } from './dom.js'
+import { messageOf } from './request.js'
+import { linesOf, partsOf, toYAML } from './yaml.js'
+
+/** @import { Kube } from './columns/format.js' */
+
+export class YAMLView {
+  element = h('pre', { class: 'yaml', tabindex: 0, 'aria-label': 'The object as YAML' })
+  button = h('button', { class: 'quiet', onclick: () => this.#copyText().catch(reportError) }, 'Copy YAML')
+  /** @type {Kube | undefined} */
+  #object
+
+  /** Clears the result of the last copy. */
+  reset() { setText(this.button, 'Copy YAML') }
+
+  /**
+   * @param {Kube} object
+   * @param {string[]} changed the paths of the changed fields, joined with "\0"
+   * @param {string | undefined} comment the first line
+   */
+  draw(object, changed, comment) {
+    this.#object = object
+    const marks = (/** @type {(string | number)[]} */ at) => {
+      const path = at.join('\0')
+      return changed.some((c) => path === c || path.startsWith(`${c}\0`))
+    }
+    const lines = linesOf(object).map((line) => {
+      const [indent, key, value] = partsOf(line)
+      return h('span', { class: marks(line.at) ? 'line changed' : 'line' }, indent, h('span', { class: 'key' }, key), value, '\n')
+    })
+    if (comment) lines.unshift(h('span', { class: 'line comment' }, `# ${comment}\n`))
+    this.element.replaceChildren(...lines)
+  }
+
+  // Copies the object as YAML. The button shows the result until another object is drawn.
+  async #copyText() {
+    if (!this.#object) return
+    let outcome = 'Copied'
+    try {
+      if (!navigator.clipboard) throw new Error('the clipboard requires https or localhost')
+      await navigator.clipboard.writeText(toYAML(this.#object))
+    } catch (error) {
+      outcome = `Not copied: ${messageOf(error)}`
+    }
+    setText(this.button, outcome)
+    announce(outcome)
+  }
+}
