@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"fmt"
+	"sync"
 	"time"
 
 	"github.com/seed-6d2a410a/listwatch/lw"
@@ -110,6 +112,16 @@ func (r *reporter) reportInterruption(b *lw.Interruption, version string) {
 }
 
 func (r *reporter) logf(format string, args ...any) { r.status.logf(r.name+": "+format, args...) }
+
+// logStats shows rates on a terminal until ctx ends. The returned function waits until then, and writes the totals.
+func (s *status) logStats(ctx context.Context, stats *stats) (logTotals func()) {
+	var rates sync.WaitGroup
+	rates.Go(func() { s.showRates(ctx, stats) })
+	return func() {
+		rates.Wait()
+		fmt.Fprintln(s.out, stats.snapshot().json())
+	}
+}
 
 // showRates updates the status line once a second until ctx ends.
 func (s *status) showRates(ctx context.Context, stats *stats) {
