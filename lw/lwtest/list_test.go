@@ -128,7 +128,7 @@ func TestExpiredContinueReturnsAnInconsistentToken(t *testing.T) {
 	require.Equal(t, []string{"cm-4"}, third.names(), "later pages are consistent again")
 }
 
-// The objects cm-1 to cm-3 are created at revisions 2 to 4, and cm-1 changes at revision 5. The log is compacted at
+// The objects cm-1 to cm-3 are created at revisions 2 to 4, and cm-1 is updated at revision 5. The log is compacted at
 // revision 3.
 func TestListsAtAResourceVersion(t *testing.T) {
 	s := start(t, &Options{freshnessWait: time.Millisecond, History: 2})
@@ -140,7 +140,7 @@ func TestListsAtAResourceVersion(t *testing.T) {
 		code    int
 		version string // resourceVersion of the list
 		items   int
-		message string // error message
+		message string
 	}{
 		{"", 200, "5", 3, ""},
 		{"resourceVersion=", 200, "5", 3, ""},
