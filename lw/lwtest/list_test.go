@@ -274,3 +274,16 @@ func TestSelectors(t *testing.T) {
 	require.Equal(t, http.StatusOK, get(t, s.URL+"/api/v1/events?fieldSelector=involvedObject.kind%3DPod,involvedObject.name%3Da,type%3DNormal").Code)
 	require.Equal(t, http.StatusBadRequest, get(t, s.URL+"/api/v1/nodes?fieldSelector=metadata.namespace%3Dt").Code)
 }
+
+func TestPodsAreSelectedByNodeAndPhase(t *testing.T) {
+	s := start(t, nil)
+	for _, name := range []string{"a", "b"} {
+		_, err := s.Put("pods", `{"metadata":{"name":"`+name+`"},"spec":{"nodeName":"n-`+name+`"},"status":{"phase":"Running"}}`)
+		require.NoError(t, err)
+	}
+	for selector, want := range map[string][]string{
+		"spec.nodeName=n-a": {"a"}, "spec.nodeName!=n-a": {"b"}, "status.phase=Running": {"a", "b"}, "status.phase=Running,spec.nodeName=n-b": {"b"},
+	} {
+		require.Equal(t, want, get(t, s.URL+"/api/v1/pods?fieldSelector="+url.QueryEscape(selector)).list(t).names(), selector)
+	}
+}
