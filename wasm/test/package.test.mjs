@@ -19,8 +19,8 @@ import { added, first, withFakeHost } from './support.mjs'
 const root = fileURLToPath(new URL('..', import.meta.url))
 const { exports, files, peerDependenciesMeta, ...manifest } = JSON.parse(readFileSync(root + 'package.json', 'utf8'))
 
-// Maps the name of a virtual file to the examples of a README or of docs/. All examples of a document form one module,
-// but each example of a tutorial is a separate file, and so is an example that starts with a file name, such as
+// Collects the examples in Markdown files as virtual source files. The examples of a README or a page of docs/ form one
+// module. Each example of a tutorial is a separate file, and so is an example that starts with a file name, such as
 // "// main.js".
 const pages = (folder) => readdirSync(root + folder).filter((name) => name.endsWith('.md')).map((name) => folder + name)
 const documents = ['README.md', '../README.md', ...pages('../docs/'), ...pages('../docs/tutorials/')]
@@ -97,7 +97,7 @@ test('the exports match the declarations', () => {
 
 test('the figures of the README equal those of docs/performance.md', () => {
   const rows = (file) => readFileSync(root + file, 'utf8').match(/\| quantity \| plain JavaScript [^]*?\n\n/)[0]
-  assert.equal(rows('README.md'), rows('../docs/performance.md'))
+  assert.equal(rows('README.md'), rows('../docs/performance.md'), 'copy the table from docs/performance.md to wasm/README.md')
 })
 
 test('the CommonJS copies export the same names and share one copy of the package', () => {
@@ -169,9 +169,9 @@ before(() => {
 })
 after(() => rmSync(folder, { recursive: true }))
 
-// Consumers with CommonJS need a dynamic import, because the package contains only ES modules.
-for (const [tool, ...args] of [['publint', '--strict'], ['attw', '--profile', 'esm-only']]) {
-  test(`${tool} finds no problem in the package`, () => {
+// CommonJS code imports neither the worker nor the WASM module.
+for (const [tool, ...args] of [['publint', '--strict'], ['attw', '--profile', 'esm-only'], ['attw', '--profile', 'node16', '--exclude-entrypoints', 'worker', 'listwatch.wasm']]) {
+  test(`${[tool, ...args].join(' ')} finds no problem in the package`, () => {
     const { status, stdout, stderr } = spawnSync(join(root, 'node_modules/.bin', tool), [join(folder, packed.filename), ...args], { encoding: 'utf8' })
     assert.equal(status, 0, stdout + stderr)
   })
