@@ -67,15 +67,15 @@ func ExampleSnapshot() {
 // A writer changes a store and returns the changes. Readers see all changes of one call at once.
 func ExampleWriter() {
 	pods, writer := cache.NewStore[*lw.Object](nil)
-	tell := func(changes []cache.Change[*lw.Object]) {
+	report := func(changes []cache.Change[*lw.Object]) {
 		for _, change := range changes {
 			fmt.Print(change.Type, " ")
 		}
 		fmt.Println("→", pods.Len())
 	}
-	tell(writer.Put(onNode("web-0", "n1"), onNode("web-1", "n1")))
-	tell(writer.Put(onNode("web-0", "n1"))) // equals the stored object, so it is not a change
-	tell(writer.Replace("9", onNode("web-0", "n2")))
+	report(writer.Put(onNode("web-0", "n1"), onNode("web-1", "n1")))
+	report(writer.Put(onNode("web-0", "n1"))) // equals the stored object, so it is not a change
+	report(writer.Replace("9", onNode("web-0", "n2")))
 	fmt.Println(pods.ResourceVersion())
 	// Output:
 	// Added Added → 2

@@ -148,7 +148,7 @@ func (i *Informer[T]) closeIfSynced() {
 	}
 }
 
-// unregister stops queueing changes for a handler. If the argument drop is true, the handler is not called again.
+// unregister stops queueing changes for a handler. If drop is true, the handler is not called again.
 func (i *Informer[T]) unregister(r *Registration[T], drop bool) {
 	i.markSynced(r)
 	i.mu.Lock()
@@ -165,7 +165,7 @@ func (i *Informer[T]) unregister(r *Registration[T], drop bool) {
 	}
 }
 
-// resync queues all stored objects for one handler.
+// resync queues all stored objects for one handler as Modified changes.
 func (i *Informer[T]) resync(r *Registration[T]) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
