@@ -95,7 +95,7 @@ func TestDrain(t *testing.T) {
 	})
 }
 
-// The next run delivers the changes that are still queued when a run ends.
+// If a run ends during Drain, Drain must wait until the next run has delivered the queued changes.
 func TestDrainContinuesInNextRun(t *testing.T) {
 	withHarness(t, "x@1 y@2", func(t *testing.T, th *harness) {
 		slow := &log{block: make(chan struct{})}
@@ -185,7 +185,7 @@ func TestPanicIsReported(t *testing.T) {
 	})
 }
 
-// The race detector checks 100 goroutines that add and remove handlers while objects change.
+// 100 goroutines add and remove handlers while objects change.
 func TestConcurrentAddAndRemove(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	source := &liveObjects{events: make(chan lw.Event[*lw.Object])}

@@ -9,8 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A list or watch with more objects than the limit must end the run. Exactly the maximum number of objects must not end
-// it.
+// A run must end when the collection has more objects than the limit, and not earlier.
 func TestMaxObjects(t *testing.T) {
 	tooMany := tooManyObjects(3)
 	for name, c := range map[string]struct {

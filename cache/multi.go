@@ -135,8 +135,8 @@ func (m *MergedStore[T]) put(object Sourced[T]) {
 	m.writer.Put(object)
 }
 
-// remove deletes an object of a source. If other sources also have an object with this key, remove stores the newest of
-// their objects instead.
+// remove deletes an object of a source. If another source has an object with this key, remove stores that object
+// instead. It searches the sources in the order of their names.
 func (m *MergedStore[T]) remove(gone Sourced[T]) {
 	key := m.key(gone)
 	if stored, ok := m.store.Get(key); !ok || stored.Source != gone.Source {

@@ -52,7 +52,7 @@ func TestRestoreMemory(t *testing.T) {
 	require.Len(t, in.buf, chunk)
 }
 
-// A string length of 1 GiB or more is an error. Restore tries to read a shorter string.
+// Restore must reject a string length of 1 GiB or more without reading the string.
 func TestMaxTextSize(t *testing.T) {
 	_, err := restore(t, bytes.NewReader(append(head(1), 0xff, 0xff, 0xff, 0x3f)), origin)
 	require.ErrorIs(t, err, errTruncated)
@@ -179,7 +179,6 @@ func TestSaveDuringList(t *testing.T) {
 	})
 }
 
-// pair is a custom object type.
 type pair struct{ name, version string }
 
 func (p pair) GetNamespace() string       { return "" }

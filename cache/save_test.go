@@ -28,7 +28,7 @@ func saved(t testing.TB, words ...string) []byte {
 	return out.Bytes()
 }
 
-// restore returns a new reflector with the restored state.
+// restore calls Restore of a new reflector and returns the reflector and the error.
 func restore(t testing.TB, from io.Reader, origin string) (*Reflector[*lw.Object], error) {
 	t.Helper()
 	r := NewReflector[*lw.Object](&script{}, nil)
@@ -48,14 +48,14 @@ func texts(objects []*lw.Object) (texts []string) {
 	return texts
 }
 
-// pieces is a writer that checks the maximum size of each write.
+// pieces is a writer that limits the size of each write, in bytes.
 type pieces struct {
 	t    *testing.T
-	most int
+	limit int
 }
 
 func (p pieces) Write(piece []byte) (int, error) {
-	require.LessOrEqual(p.t, len(piece), p.most)
+	require.LessOrEqual(p.t, len(piece), p.limit)
 	return len(piece), nil
 }
 
@@ -66,7 +66,7 @@ func TestSaveWritesChunks(t *testing.T) {
 	require.NoError(t, Save(pieces{t, chunk}, store.Snapshot(), origin, (*lw.Object).Raw))
 }
 
-// The restored objects must have the same bytes and order for every read size.
+// For every read size, the restored objects must have the saved bytes and order.
 func TestSaveAndRestore(t *testing.T) {
 	for name, words := range map[string][]string{
 		"nothing":         nil,
