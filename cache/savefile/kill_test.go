@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-const savesFor = "LISTWATCH_SAVES_TO" // environment variable that makes the test binary save to this path until it is killed
+const savesFor = "LISTWATCH_SAVES_TO" // environment variable with the path to which the killed process saves
 
 // The saved file must be complete, no matter when the process is killed.
 func TestSaveSurvivesKill(t *testing.T) {

@@ -169,7 +169,7 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// The file must always contain one of the saved states completely.
+// A reader must always find one complete state.
 func TestConcurrentSaves(t *testing.T) {
 	folder := t.TempDir()
 	path := filepath.Join(folder, "pods")

@@ -46,8 +46,8 @@ func (q *Queue[K]) Retry(key K) {
 	q.retry(e)
 }
 
-// Failures returns the number of consecutive failures of a key. It does not count a loop body that is still running.
-// Use it to give up after a number of attempts.
+// Failures returns the number of consecutive failures of a key. It does not count a failure of a loop body that is
+// still running. Use it to give up after a number of attempts.
 func (q *Queue[K]) Failures(key K) int {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -222,7 +222,7 @@ func TestStoppedWorkerLosesNoKey(t *testing.T) {
 					worked <- key
 				}
 			})
-			synctest.Wait() // the worker with the context leaving blocks first
+			synctest.Wait() // the worker that will leave blocks first
 		}
 		leaving.ended.Store(true)
 		q.Add("a")

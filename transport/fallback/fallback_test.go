@@ -101,7 +101,7 @@ func TestServerErrorsDoNotSwitch(t *testing.T) {
 }
 
 // Behind a proxy that buffers responses, a watch delivers no data. If neither transport delivers data, the client must
-// try the first transport again.
+// return to the first transport.
 func TestSilentWatchSwitches(t *testing.T) {
 	first, second := &stub{end: lw.ErrSilent}, &stub{end: lw.ErrSilent}
 	over := New(first, second)
@@ -120,8 +120,8 @@ func TestSilentWatchSwitches(t *testing.T) {
 	require.NoError(t, switched, "the transport is confirmed")
 }
 
-// After a switch, the new transport may fail temporarily, for example while the server starts. The client must not
-// switch back then.
+// After a switch, the new transport may fail temporarily, for example while the server restarts. The client must not
+// switch back.
 func TestKeepsSwitchedTransport(t *testing.T) {
 	first, second := &stub{text: "events"}, &stub{}
 	over := New(first, second)
@@ -151,7 +151,7 @@ func (s *slow) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, error)
 	}
 }
 
-// If the current transport has never delivered data, a watch without a response switches all later watches. After that,
+// If the current transport has never delivered data, a watch without a response switches all later watches. Otherwise
 // only this watch uses the other transport.
 func TestUnansweredWatchUsesOtherTransport(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -180,7 +180,8 @@ func TestUnansweredWatchUsesOtherTransport(t *testing.T) {
 	})
 }
 
-// A transport that opens the watch wins over a transport that returns an error. Only a 401 error always wins.
+// An attempt that opens the watch wins over an attempt that fails. An error of the server, such as 401, ends the race
+// at once.
 func TestFirstResponseWins(t *testing.T) {
 	wrong := rejection(502)
 	for _, c := range []struct {

@@ -27,8 +27,8 @@ func upgrades(r *http.Request) bool { return r.Header.Get("Upgrade") != "" }
 func open(w http.ResponseWriter, r *http.Request, to *httputil.ReverseProxy) { to.ServeHTTP(w, r) }
 
 // buffering returns a proxy that forwards WebSockets but buffers HTTP responses. It delays the body until the response
-// ends, and also the header if the argument header is true.
-func buffering(header bool) proxy {
+// ends. If delayHeader is true, it also delays the header.
+func buffering(delayHeader bool) proxy {
 	return func(w http.ResponseWriter, r *http.Request, to *httputil.ReverseProxy) {
 		if upgrades(r) {
 			to.ServeHTTP(w, r)
@@ -42,12 +42,12 @@ func buffering(header bool) proxy {
 			return
 		}
 		defer response.Body.Close()
-		if !header {
+		if !delayHeader {
 			w.WriteHeader(response.StatusCode)
 			_ = http.NewResponseController(w).Flush()
 		}
 		body, err := io.ReadAll(response.Body)
-		if header {
+		if delayHeader {
 			w.WriteHeader(response.StatusCode)
 		}
 		if err == nil {
