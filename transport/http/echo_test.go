@@ -139,8 +139,7 @@ func TestInvalidResponsesShowNoToken(t *testing.T) {
 	}
 }
 
-// answering starts a TCP server that sends the string answer after every request header. It returns the server's
-// address.
+// answering starts a TCP server that sends answer after every request header. It returns the server's address.
 func answering(t *testing.T, answer string) string {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)

@@ -71,7 +71,7 @@ func TestManyWatches(t *testing.T) {
 	}
 }
 
-// counter counts a server's connections.
+// counter counts the connections that a server accepts.
 type counter struct {
 	mu   sync.Mutex
 	open map[net.Conn]bool

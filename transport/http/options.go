@@ -15,8 +15,8 @@ import (
 
 // Options configures a [Transport]. The zero value is valid and sends no credentials.
 type Options struct {
-	// Client sends the requests with its own transport, redirect policy and cookie jar. The TLS fields, Proxy and
-	// DisableCompression must then be empty. Client.Timeout must be zero, because it would end every watch.
+	// Client, if not nil, sends the requests with its own transport, redirect policy and cookie jar. The TLS fields,
+	// Proxy and DisableCompression must then be empty. Client.Timeout must be zero, because it would end every watch.
 	Client *http.Client
 
 	CAFile   string // PEM file with the certificate authorities of the server and of proxies; may rotate; by default the system's roots

@@ -11,7 +11,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// follow is the redirect policy of the default client.
+// follow is the redirect policy of the default client. It allows ten redirects per request.
 func follow(_ *http.Request, via []*http.Request) error {
 	if len(via) >= 10 {
 		return errRedirects

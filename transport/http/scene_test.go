@@ -20,7 +20,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// scene contains a test server whose certificates can be replaced, and the credential files of a transport.
+// scene contains a test server with replaceable certificates, and the credential files of a transport.
 type scene struct {
 	*httptest.Server
 	directory  string
@@ -84,8 +84,7 @@ func (s *scene) serve(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// trusts configures new connections. The authority "own" issues the server certificate, and the authority "clients"
-// verifies client certificates.
+// trusts configures new connections. own issues the server certificate, and clients verifies client certificates.
 func (s *scene) trusts(t *testing.T, own, clients *certs.Authority) {
 	config := own.Config(t, "api.test", loopback)
 	config.ClientAuth, config.ClientCAs = tls.RequireAndVerifyClientCert, clients.Pool()
