@@ -77,7 +77,7 @@ type plugin struct {
 
 func newPlugin(t *testing.T) *plugin { return &plugin{t, t.TempDir()} }
 
-// user returns the user fields for a kubeconfig with this plugin. The argument contains more fields of the plugin.
+// user returns user fields for a kubeconfig that runs this plugin. more contains additional fields of exec.
 func (p *plugin) user(more string) string {
 	if !strings.Contains(more, "apiVersion") {
 		more += ", apiVersion: client.authentication.k8s.io/v1"

@@ -45,7 +45,7 @@ func (p *plugin) failed(err error, stderr string) *execError {
 	return e
 }
 
-// isMissing reports whether the plugin does not exist in the PATH or at its path.
+// isMissing reports whether err means that the plugin was not found.
 func isMissing(err error) bool {
 	return errors.Is(err, exec.ErrNotFound) || errors.Is(err, fs.ErrNotExist)
 }
@@ -75,7 +75,7 @@ func (l *limitedBuffer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// tailBuffer is a writer that forwards its input and stores the end of it.
+// tailBuffer is a writer that forwards its input and stores at most the last 8 KiB.
 type tailBuffer struct {
 	writer io.Writer // receives all input; may be nil
 	text   []byte

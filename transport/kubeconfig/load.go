@@ -81,7 +81,8 @@ func (l *loader) context() error {
 	return nil
 }
 
-// unknownError returns an Error for a context, cluster or user that does not exist.
+// unknownError returns an Error for a missing context, cluster or user. If an option selected it, the Error has no
+// location.
 func (l *loader) unknownError(kind string, option string, err error) error {
 	if option != "" {
 		return &Error{err: err}
