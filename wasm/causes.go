@@ -15,8 +15,8 @@ func isPermanent(err error) bool {
 	return ok && (lw.IsPermanent(err) || status.Code == 400 || status.Code == 422)
 }
 
-// errorFields returns four strings: the code and the message of an error, and the status code and the reason of the
-// error response, or "".
+// errorFields returns the code and the message of an error, and the status code and the reason of its error response.
+// Without an error response, the last two are "".
 func errorFields(err error) []string {
 	if status, ok := errors.AsType[*lw.StatusError](err); ok {
 		code := errorCode(err, "status")

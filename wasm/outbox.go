@@ -41,7 +41,7 @@ const (
 
 func (o *outbox) init() { o.once.Do(func() { o.due = make(chan struct{}, 1) }) }
 
-// add adds a record to the batch of a collection. The func write appends the fields.
+// add adds a record to the batch of a collection. write appends the fields of the record.
 func (o *outbox) add(c *collection, kind byte, fields int, write func([]byte) []byte) {
 	o.init()
 	o.mu.Lock()

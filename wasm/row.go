@@ -60,7 +60,7 @@ func (c *rowPool) buffer() *[]byte {
 	return b
 }
 
-// Decode implements [lw.Codec]. The row holds the object's JSON until the method take removes it.
+// Decode implements [lw.Codec]. The row holds the object's JSON until take removes it.
 func (c *rowPool) Decode(s *lw.Scanned) (*row, error) {
 	b := c.text(s)
 	r := newRow(s.Namespace(), s.Name(), s.UID(), s.ResourceVersion(), appendSum(nil, *b))

@@ -17,7 +17,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// body is the body of a watch. It joins the WebSocket messages with newlines.
+// body is the response body of a watch. It joins the WebSocket messages with newlines.
 type body struct {
 	ctx       context.Context
 	conn      *websocket.Conn
@@ -36,11 +36,12 @@ type body struct {
 	timer    *time.Timer
 }
 
-// keepalive holds two durations. After interval without data, the client pings the peer. After timeout without data,
-// the peer counts as dead.
+// keepalive contains the times without data after which the client pings the peer and after which it closes the
+// connection.
 type keepalive struct{ interval, timeout time.Duration }
 
-// defaultKeepalive pings a peer after 30 seconds without data and then every 15 seconds, like HTTP/2 in transport/http.
+// defaultKeepalive pings a peer after 30 seconds without data and closes the connection 15 seconds later, in the same
+// way as HTTP/2 in transport/http.
 var defaultKeepalive = keepalive{interval: 30 * time.Second, timeout: 45 * time.Second}
 
 func newBody(ctx context.Context, conn *websocket.Conn, hand *handshake, limit int64, p keepalive) *body {
@@ -59,18 +60,18 @@ func newBody(ctx context.Context, conn *websocket.Conn, hand *handshake, limit i
 	return b
 }
 
-// resetIdle restarts the measurement of the idle time. If waits is false, no Read is active, and the measurement pauses
-// until the next Read.
-func (b *body) resetIdle(waits bool) {
+// resetIdle restarts the measurement of the idle time. If reading is false, no Read is active, and the measurement
+// pauses until the next Read.
+func (b *body) resetIdle(reading bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.lastRead = time.Now()
-	if !waits {
+	if !reading {
 		b.lastRead = time.Time{}
 	}
 }
 
-// checkPeer pings a peer that has sent no data for a while. It closes the connection if the peer does not answer.
+// checkPeer pings the peer after keepalive.interval without data, and closes the connection after keepalive.timeout.
 func (b *body) checkPeer() {
 	b.mu.Lock()
 	quiet := time.Duration(0)

@@ -26,10 +26,10 @@ func TestHandshakesUseTLSOptions(t *testing.T) {
 
 	certificate, key := authority.Issue(t, "jane")
 	follow := func(opts *lwhttp.Options) (string, error) {
-		over, err := lwhttp.New(server.URL, opts)
+		base, err := lwhttp.New(server.URL, opts)
 		require.NoError(t, err)
-		defer over.Close()
-		return read(t, New(over))
+		defer base.Close()
+		return read(t, New(base))
 	}
 	text, err := follow(&lwhttp.Options{CAData: authority.PEM, CertData: certificate, KeyData: key})
 	require.NoError(t, err)
