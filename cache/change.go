@@ -3,7 +3,7 @@ package cache
 // ChangeType distinguishes additions, modifications and deletions.
 type ChangeType uint8
 
-// Types of a [Change].
+// Added, Modified and Deleted are the types of a [Change].
 const (
 	Added ChangeType = iota + 1
 	Modified

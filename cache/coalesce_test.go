@@ -192,8 +192,8 @@ func TestCoalesceSequences(t *testing.T) {
 	}
 }
 
-// runSequences runs the operations in steps, followed by all sequences of at most more operations from ops.
-func runSequences(t *testing.T, policy Policy, filter bool, ops, steps string, more int) {
+// runSequences runs the operations in steps, followed by all sequences of at most depth operations from ops.
+func runSequences(t *testing.T, policy Policy, filter bool, ops, steps string, depth int) {
 	opts := &HandlerOptions[*testObject]{Policy: policy}
 	if filter {
 		opts.Filter = func(o *testObject) bool { return o.matches }
@@ -211,7 +211,7 @@ func runSequences(t *testing.T, policy Policy, filter bool, ops, steps string, m
 		l.object = nil
 	}
 	require.True(t, l.reported == l.object, "%s: the handler's state differs from the store", steps)
-	for i := 0; more > 0 && i < len(ops); i++ {
-		runSequences(t, policy, filter, ops, steps+string(ops[i]), more-1)
+	for i := 0; depth > 0 && i < len(ops); i++ {
+		runSequences(t, policy, filter, ops, steps+string(ops[i]), depth-1)
 	}
 }

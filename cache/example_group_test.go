@@ -58,7 +58,7 @@ func ExampleGroup_WaitSynced() {
 	// context canceled
 }
 
-// namespaces adds the Synced method that a Group requires to a MergedStore.
+// namespaces is a MergedStore with a Synced method, so that a Group can run it.
 type namespaces struct{ *cache.MergedStore[*lw.Object] }
 
 func (n namespaces) Synced() <-chan struct{} { return n.Store().Synced() }

@@ -8,7 +8,6 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// onNode returns a Pod on a Node.
 func onNode(name, node string) *lw.Object {
 	pod, err := lw.ParseObject([]byte(`{"metadata":{"namespace":"shop","name":"` + name + `","resourceVersion":"7","labels":{"app":"web"}},"spec":{"nodeName":"` + node + `"}}`))
 	if err != nil {

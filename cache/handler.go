@@ -87,7 +87,6 @@ func newRegistration[T lw.Keyed](i *Informer[T], opts *HandlerOptions[T]) *Regis
 	return r
 }
 
-// closeDone closes the channel that Done returns.
 func (r *Registration[T]) closeDone() { r.doneOnce.Do(func() { close(r.done) }) }
 
 // Synced returns a channel that is closed when the handler has received the initial objects. These are the objects of
@@ -159,8 +158,8 @@ func (r *Registration[T]) changes(ctx context.Context, isParked *bool) iter.Seq[
 	}
 }
 
-// run calls the funcs of the handler until ctx is done, the handler is removed or the queue is empty. It returns true
-// if the queue is empty and the goroutine must end.
+// run calls the funcs of the handler until ctx is done, the handler is removed or the queue is empty. parked reports
+// whether the queue was empty.
 func (r *Registration[T]) run(ctx context.Context) (parked bool) {
 	for change := range r.changes(ctx, &parked) {
 		r.recoverPanic(true, func() { r.handler.call(change) })

@@ -14,8 +14,8 @@ import (
 type harness struct {
 	t        *testing.T
 	informer *Informer[*lw.Object]
-	events   chan lw.Event[*lw.Object] // events for the informer's watch
-	err      chan error                // receives the result of Run
+	events   chan lw.Event[*lw.Object]
+	err      chan error // receives the result of Run
 	stop     context.CancelFunc
 }
 
@@ -62,7 +62,7 @@ func (th *harness) send(words string) {
 type log struct {
 	mu      sync.Mutex
 	entries []string
-	block   chan struct{} // if not nil, each call first receives from it
+	block   chan struct{} // if not nil, each call blocks until the test sends to it
 }
 
 func (n *log) handler() Handler[*lw.Object] {

@@ -11,7 +11,7 @@ import (
 // [Index.In] returned never changes. All methods may be called concurrently.
 type Index[T any, K comparable] struct {
 	store    *Store[T]
-	position int // position of this index in the list of the store's indexes
+	position int // position in store.indexes
 	keys     func(T, []K) []K
 	seed     maphash.Seed
 	frozen   bool             // the index belongs to a snapshot
@@ -73,7 +73,7 @@ func (x *Index[T, K]) In(snapshot *Snapshot[T]) *Index[T, K] {
 
 func (x *Index[T, K]) freeze(objects *slots.Vector[T]) any { return x.at(objects, x.postings) }
 
-// at returns an immutable copy of the index that contains objects and postings.
+// at returns an immutable index of the given objects and postings.
 func (x *Index[T, K]) at(objects *slots.Vector[T], postings postings[K]) *Index[T, K] {
 	return &Index[T, K]{
 		store: x.store, position: x.position, keys: x.keys, seed: x.seed,
@@ -116,7 +116,7 @@ func (x *Index[T, K]) Len(key K) int {
 	return 0
 }
 
-// Keys returns all keys of all objects, in no particular order.
+// Keys returns each key that at least one object has, in no particular order.
 func (x *Index[T, K]) Keys() (keys []K) {
 	if !x.frozen {
 		x.store.mu.RLock()

@@ -13,8 +13,7 @@ type originField struct{ name, value string }
 
 const originFields = 4
 
-// fields returns the name and value of each string that identifies the collection in a saved state, in the order of the
-// header.
+// fields returns the names and values that identify the collection in a saved state, in the order of the header.
 func (s *selectors) fields(origin string) [originFields]originField {
 	return [originFields]originField{
 		{"origin", origin},

@@ -77,7 +77,7 @@ func (q *queue[T]) add(key lw.Key, change queuedChange[T]) {
 	q.append(&item[T]{change: change, key: key})
 }
 
-// addMark queues the mark after the initial changes.
+// addMark queues the mark that ends the initial changes.
 func (q *queue[T]) addMark() {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -53,7 +53,7 @@ func (r *Reflector[T]) Run(ctx context.Context) error {
 //
 // Applying all changes in order always produces the content of the store. A relist yields only the differences. A
 // second run keeps the store and resumes where the first run stopped. It starts with a list if the first run stopped
-// during a list or detected that resourceVersions ran backwards. Two concurrent runs panic.
+// during a list or detected that resourceVersions ran backwards. A run panics while another run is active.
 func (r *Reflector[T]) Changes(ctx context.Context) iter.Seq2[lw.Event[T], []Change[T]] {
 	return r.follow(ctx, func(event lw.Event[T]) []Change[T] { return r.writer.fold(event) })
 }

@@ -58,7 +58,7 @@ func (r *Reflector[T]) Restore(from io.Reader, origin string, parse func(text []
 }
 
 // RestoreObjects is like [Reflector.Restore] for objects that were saved in another way. version is the resourceVersion
-// of the list to which the objects belong. It must come from the same server, see [lw.Options.ResumeFrom].
+// of the list to which the objects belong. It must come from the same server. See [lw.Options.ResumeFrom].
 func (r *Reflector[T]) RestoreObjects(version string, objects []T) {
 	if !r.running.CompareAndSwap(false, true) {
 		panic("cache: RestoreObjects called while the Reflector runs")
@@ -208,7 +208,7 @@ func (r *decoder) next(n int) ([]byte, error) {
 	return part, nil
 }
 
-// fill reads more data into the buffer.
+// fill reads at least one byte into the buffer, or returns the error of the reader.
 func (r *decoder) fill() error {
 	if r.pos > 0 {
 		r.pos, r.end = 0, copy(r.buf, r.buf[r.pos:r.end])

@@ -19,7 +19,7 @@ func (i *Informer[T]) runHandler(ctx context.Context, r *Registration[T]) {
 	}
 }
 
-// startHandlers starts the handlers that wait for a run. Until stopHandlers, other handlers start when they are added.
+// startHandlers starts the suspended handlers. Handlers that are added later start at once.
 func (i *Informer[T]) startHandlers(start func(*Registration[T])) {
 	if !i.running.CompareAndSwap(false, true) {
 		panic("cache: Informer.Run called before the previous Run returned")

@@ -6,7 +6,8 @@ import (
 	"io"
 )
 
-// The format of a saved state. Numbers are little-endian. A string is its length in 4 bytes, followed by its bytes.
+// These constants define the format of a saved state. Numbers are little-endian. A string is its length in 4 bytes,
+// followed by its bytes.
 //
 //	magic         16 bytes
 //	format        4 bytes: 1. Other formats may differ after this field

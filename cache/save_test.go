@@ -48,9 +48,9 @@ func texts(objects []*lw.Object) (texts []string) {
 	return texts
 }
 
-// pieces is a writer that limits the size of each write, in bytes.
+// pieces is a writer that fails the test if a write is larger than limit bytes.
 type pieces struct {
-	t    *testing.T
+	t     *testing.T
 	limit int
 }
 

@@ -35,7 +35,7 @@ var errs = map[string]error{
 	"forbidden": &lw.StatusError{Code: 403},
 }
 
-// next returns the words of the next line, which must start with "list" or "watch", depending on the request.
+// next returns the words of the next line, which must start with kind.
 func (s *script) next(kind string) []string {
 	if len(s.lines) == 0 {
 		s.end()

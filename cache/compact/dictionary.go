@@ -57,7 +57,7 @@ func (w *buffers) compress(by *compressor, text string) bool {
 	return err == nil && string(w.decompressed) == text
 }
 
-// read returns the object that newObject stored as packed.
+// read returns the decompressed object. It panics if packed is damaged, because compress verified it.
 func (d *dictionary) read(packed string) *lw.Object {
 	w := bufferPool.Get().(*buffers)
 	defer bufferPool.Put(w)

@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-const savesFor = "LISTWATCH_SAVES_TO" // environment variable with the path to which the killed process saves
+const savesFor = "LISTWATCH_SAVES_TO" // environment variable with the file path for the process that the test kills
 
 // The saved file must be complete, no matter when the process is killed.
 func TestSaveSurvivesKill(t *testing.T) {

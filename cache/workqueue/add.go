@@ -127,7 +127,7 @@ func (q *Queue[K]) delay(e *entry[K], delay time.Duration) {
 	}
 }
 
-// setTimer schedules the next call of onTimer at the time due.
+// setTimer schedules the next call of onTimer.
 func (q *Queue[K]) setTimer(due offset) {
 	q.timerDue = due
 	if q.timer == nil {

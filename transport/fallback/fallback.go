@@ -33,8 +33,8 @@ type Transport struct {
 
 var _ lw.Transport = (*Transport)(nil)
 
-// New returns a transport that prefers the transport first. It reports each switch once, to the [lw.Trace].Switched
-// function of the stream that caused it.
+// New returns a transport that prefers first to second. It reports each switch once, to [lw.Trace].Switched of the
+// stream that caused it.
 func New(first, second lw.Transport) *Transport {
 	preferred := new(preference.Preference)
 	if shared, ok := first.(preference.Shared); ok {

@@ -39,8 +39,7 @@ func (f failing) Read([]byte) (int, error) {
 	return 0, f.error
 }
 
-// watch opens a watch and reads it to its end. It returns the text, the error, and the cause that was passed to
-// Trace.Switched, or nil.
+// watch opens a watch and reads it to its end. It returns the text, the error, and the cause of a switch, or nil.
 func watch(t *testing.T, over lw.Transport) (text string, err error, switched error) {
 	t.Helper()
 	ctx := lw.WithTrace(t.Context(), &lw.Trace{Switched: func(cause error) { switched = cause }})

@@ -18,7 +18,6 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestMain fails the package if its tests leave goroutines behind.
 func TestMain(m *testing.M) { leak.Main(m) }
 
 func upgrades(r *http.Request) bool { return r.Header.Get("Upgrade") != "" }

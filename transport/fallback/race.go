@@ -92,7 +92,7 @@ func (r *race) start(using int) <-chan *attempt {
 	return answer
 }
 
-// cancelOthers cancels all attempts except the winning attempt.
+// cancelOthers ends the race and cancels all attempts except won.
 func (r *race) cancelOthers(won *attempt) {
 	close(r.done)
 	for _, a := range r.attempts {

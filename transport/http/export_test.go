@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// RoundTrippers exports roundTrippers. Pointers to different values use different connections.
+// RoundTrippers exports roundTrippers. Different pointers use different connections.
 type RoundTrippers = roundTrippers
 
 // Current returns the round trippers for a request. failed contains the round trippers of a failed first attempt, or is

@@ -99,7 +99,6 @@ func write(t *testing.T, directory, name string, text []byte) string {
 	return path
 }
 
-// loopback is the IP address at which test servers listen.
 const loopback = "127.0.0.1"
 
 // roundTripper adapts a function to http.RoundTripper.

@@ -84,7 +84,8 @@ func (o *Options) validate(server *url.URL) error {
 	}
 	switch {
 	case server.Scheme != "http" && server.Scheme != "https" || server.Hostname() == "":
-		// The error omits the URL: "user:password@host" parses as a URL without a user and so cannot be redacted.
+		// The error omits the URL. A URL such as user:password@host parses without a user, so its password cannot be
+		// redacted.
 		return errors.New("http: the server's URL must look like https://host:port")
 	case server.Port() != "" && !isPort(server.Port()):
 		return errors.New("http: the server's URL has a port above 65535")

@@ -30,7 +30,7 @@ type scene struct {
 	handshakes atomic.Int32
 	open       atomic.Int32 // number of open connections to the server
 	lines      chan string  // lines that the server sends to a watch; "" ends the watch
-	broken     atomic.Value // func(name string) bool; the server breaks the connection of a request if the func returns true for its certificate name
+	broken     atomic.Value // func(name string) bool; if it returns true for the certificate name of a request, the server breaks the connection
 }
 
 // newScene starts the server of a scene. protocol is "h2" or "http/1.1". version is the maximum TLS version, or 0 for

@@ -20,7 +20,6 @@ import (
 
 // The tests in this file also run in WebAssembly, where the transport uses fetch instead of net/http.
 
-// TestMain fails the package if its tests leave goroutines behind.
 func TestMain(m *testing.M) { leak.Main(m) }
 
 func dial(t *testing.T, opts *lwhttp.Options) *lwhttp.Transport {

@@ -88,7 +88,6 @@ func (p *plugin) user(more string) string {
 	return "exec: {command: '" + os.Args[0] + "', env: [{name: LISTWATCH_PLUGIN, value: '" + p.folder + "'}, {name: MY_SECRET, value: hunter2}, {name: GORACE, value: atexit_sleep_ms=0}]" + more + "}"
 }
 
-// setCommands sets the commands that the plugin runs.
 func (p *plugin) setCommands(lines ...string) {
 	write(p.t, p.folder+"/do", strings.Join(lines, "\n")+"\n")
 }

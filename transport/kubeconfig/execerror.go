@@ -137,7 +137,7 @@ func secrets(env, args []string) (values []string) {
 	return values
 }
 
-// redact replaces the secrets, and all words that look like secrets, in a line.
+// redact replaces secrets, and words that look like secrets, with "…".
 func redact(line string, secrets []string) string {
 	for _, secret := range secrets {
 		if len(secret) >= 4 {

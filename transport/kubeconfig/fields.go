@@ -156,7 +156,7 @@ func (f *fields) strings(name string) (texts []string) {
 	return texts
 }
 
-// group returns the fields of a nested mapping. If the mapping is missing, it returns empty fields.
+// group returns the fields of a nested mapping. They are empty if the mapping is missing.
 func (f *fields) group(name string) *fields {
 	return read(f.members[name], f.prefix+name+".", f.location)
 }

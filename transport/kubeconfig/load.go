@@ -12,7 +12,6 @@ import (
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 )
 
-// load implements [Load].
 func load(flags *kubeflags.Options) (*kubeflags.Config, error) {
 	if flags == nil {
 		flags = &kubeflags.Options{}
@@ -46,8 +45,8 @@ type loader struct {
 	*mergedFiles
 	config *kubeflags.Config
 
-	server        *entry  // entry of the cluster, or nil
-	clusterFields *fields // fields of the cluster entry
+	server        *entry // entry of the cluster, or nil
+	clusterFields *fields
 }
 
 // context selects the context, the cluster, the user and the namespace, and stores their names in the configuration.

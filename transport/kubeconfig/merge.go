@@ -34,7 +34,6 @@ func (e *entry) location() *Error {
 	return &Error{File: e.file, Entry: e.kind + " " + strconv.Quote(e.name)}
 }
 
-// fields returns the fields of the entry.
 func (e *entry) fields() *fields { return read(e.node, "", e.location()) }
 
 // mergedFiles contains the combined entries of all kubeconfig files.

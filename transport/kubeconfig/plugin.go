@@ -22,7 +22,7 @@ const maxOutput = 1 << 20
 
 // plugin runs a credential plugin and caches its latest credential.
 type plugin struct {
-	location           Error // location of the user's field exec, for errors
+	location           Error // location of the exec field, for errors
 	command            string
 	args, env, secrets []string // secrets are redacted from stderr
 	version            string

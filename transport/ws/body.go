@@ -24,7 +24,7 @@ type body struct {
 	handshake *handshake // the connection that conn uses
 	limit     int64
 	keepalive keepalive
-	stopWatch func() bool // cancels the func that closes the connection when ctx is done
+	stopWatch func() bool // stops context.AfterFunc, which closes the connection when ctx is done
 
 	message    io.Reader // the message that is being read, or nil
 	newlineDue bool      // a newline must precede the next message

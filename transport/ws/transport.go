@@ -47,9 +47,9 @@ func New(base *lwhttp.Transport) *Transport {
 //   - [ErrProtocol], if the server violated the protocol
 //   - the cause of ctx, if ctx is done
 //
-// Watches with protobuf use the other transport, because newlines must not separate their events. Open returns a
-// *[lw.StatusError] for an error response to the handshake. It returns [lwhttp.ErrNotUpgraded] if the server ignored
-// the upgrade or responded incorrectly. With GODEBUG=fips140=only, Open returns [ErrFIPS] for all other watches.
+// Watches with protobuf use HTTP, because newlines must not separate their events. Open returns a *[lw.StatusError] for
+// an error response to the handshake. It returns [lwhttp.ErrNotUpgraded] if the server ignored the upgrade or responded
+// incorrectly. With GODEBUG=fips140=only, Open returns [ErrFIPS] for all other watches.
 func (t *Transport) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, error) {
 	if !req.Watch || strings.Contains(req.Accept, "protobuf") {
 		return t.base.Open(ctx, req)
@@ -65,7 +65,7 @@ func (t *Transport) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, e
 		_ = hand.Close()
 		switch {
 		case hand.err != nil:
-			err = hand.err // this error is more specific than the error of gorilla
+			err = hand.err // more specific than gorilla's error
 		case hand.upgraded != nil:
 			err = responseError(redact.Body(hand.upgraded, strings.TrimPrefix(err.Error(), "websocket: ")))
 		}

@@ -22,7 +22,6 @@ import (
 
 // The tests in this file run with gorilla/websocket, and in WebAssembly with the browser's WebSocket.
 
-// TestMain fails the package if its tests leave goroutines behind.
 func TestMain(m *testing.M) { leak.Main(m) }
 
 func dial(t *testing.T, opts *lwhttp.Options) *ws.Transport {

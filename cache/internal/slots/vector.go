@@ -25,7 +25,7 @@ func (v *Vector[E]) Get(slot uint32) (element E, ok bool) {
 	return element, false
 }
 
-// Set stores an element in a slot.
+// Set stores an element in a slot and replaces the previous element. epoch is the current epoch of the writer.
 func (v *Vector[E]) Set(epoch uint64, slot uint32, element E) {
 	l := v.own(epoch, slot)
 	l.used |= 1 << (slot & leafMask)
