@@ -103,7 +103,6 @@ func (l *sequence) write(kind ChangeType, object *testObject) {
 	l.enqueue(c)
 }
 
-// enqueue adds a change to the queue and to the model.
 func (l *sequence) enqueue(c queuedObject) {
 	l.r.enqueue(c.Change, c.stored)
 	l.model.waiting = append(l.model.waiting, c)

@@ -73,7 +73,6 @@ func TestStopOnEndsRun(t *testing.T) {
 	})
 }
 
-// Drain must return after the last queued change has been processed.
 func TestDrain(t *testing.T) {
 	withHarness(t, "x@1", func(t *testing.T, th *harness) {
 		slow := &log{block: make(chan struct{})}
@@ -185,7 +184,6 @@ func TestPanicIsReported(t *testing.T) {
 	})
 }
 
-// 100 goroutines add and remove handlers while objects change.
 func TestConcurrentAddAndRemove(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	source := &liveObjects{events: make(chan lw.Event[*lw.Object])}

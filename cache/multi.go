@@ -55,8 +55,8 @@ func NewMergedStore[T lw.Keyed](sources map[string]lw.ListerWatcher[T], key func
 // because each source has its own. Therefore it cannot be saved, and [Store.WaitFor] returns nil only for "" and "0".
 func (m *MergedStore[T]) Store() *Store[Sourced[T]] { return m.store }
 
-// Source returns the store of one source, which has the resourceVersion of that source. It returns nil for an unknown
-// name.
+// Source returns the store of one source, with the objects and the resourceVersion of that source. It returns nil for
+// an unknown name.
 func (m *MergedStore[T]) Source(name string) *Store[T] {
 	if r := m.sources[name]; r != nil {
 		return r.Store()

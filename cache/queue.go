@@ -147,7 +147,7 @@ func (q *queue[T]) merge(waiting *item[T], later queuedChange[T]) {
 	}
 }
 
-// unlink removes an item from the list.
+// unlink removes an item from the list and from byKey.
 func (q *queue[T]) unlink(i *item[T]) {
 	i.prev.next, i.next.prev = i.next, i.prev
 	if i.isMark {

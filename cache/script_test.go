@@ -222,5 +222,4 @@ func (f fold) equal(t *testing.T, store *Store[*lw.Object]) {
 	}
 }
 
-// plainLists returns options that disable streaming lists.
 func plainLists() *lw.Options { return &lw.Options{NoStreamingList: true} }

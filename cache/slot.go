@@ -7,8 +7,8 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// Methods that write a slot first call prepare of every index. prepare calls user code, which may panic, so it must
-// come before any change.
+// Methods that write a slot call prepare of every index before they change anything, because prepare calls user code
+// that may panic.
 
 // insertSlot stores a new object in a free slot. hash is the hash of its key.
 func (s *Store[T]) insertSlot(hash uint32, object T) (slot uint32) {

@@ -74,7 +74,7 @@ func (q *Queue[K]) dropIdle(e *entry[K]) {
 	}
 }
 
-// makeReady appends a key to the ready keys. It first appends the keys whose delay has ended.
+// makeReady appends a key to the ready keys. It first appends the keys that are due.
 func (q *Queue[K]) makeReady(e *entry[K]) {
 	if e.ready {
 		return
@@ -94,7 +94,7 @@ func (q *Queue[K]) push(e *entry[K]) {
 	}
 }
 
-// promote makes all keys ready whose delay has ended.
+// promote moves the keys that are due to the ready keys.
 func (q *Queue[K]) promote(now offset) {
 	for len(q.delayed.heap) > 0 && q.delayed.heap[0].due <= now {
 		q.push(q.delayed.pop())
@@ -137,7 +137,7 @@ func (q *Queue[K]) setTimer(due offset) {
 	}
 }
 
-// onTimer makes the keys ready whose delay has ended, and sets the timer for the next delayed key.
+// onTimer moves the keys that are due to the ready keys, and sets the timer for the next delayed key.
 func (q *Queue[K]) onTimer() {
 	q.mu.Lock()
 	defer q.mu.Unlock()

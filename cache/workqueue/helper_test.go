@@ -12,7 +12,6 @@ import (
 
 func TestMain(m *testing.M) { leak.Main(m) }
 
-// unlimited returns a limiter that never delays a retry.
 func unlimited() *rate.Limiter { return rate.NewLimiter(rate.Inf, 0) }
 
 // body represents the running body of a loop over Queue.Keys. end lets the body return.

@@ -22,7 +22,6 @@ func TestMain(m *testing.M) { leak.Main(m) }
 
 func upgrades(r *http.Request) bool { return r.Header.Get("Upgrade") != "" }
 
-// open is a proxy that forwards all requests.
 func open(w http.ResponseWriter, r *http.Request, to *httputil.ReverseProxy) { to.ServeHTTP(w, r) }
 
 // buffering returns a proxy that forwards WebSockets but buffers HTTP responses. It delays the body until the response

@@ -90,7 +90,6 @@ func (c *counter) count(conn net.Conn, state http.ConnState) {
 	}
 }
 
-// total returns the number of connections that the server has accepted.
 func (c *counter) total() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -177,7 +177,7 @@ func TestRequestHeaders(t *testing.T) {
 	}
 }
 
-// kube-apiserver indents JSON for the user agents Mozilla/5.0, curl and Wget, which doubles its size.
+// kube-apiserver indents JSON for the user agents Mozilla/5.0, curl and Wget. The indentation doubles its size.
 func TestUserAgentIsNotABrowser(t *testing.T) {
 	bothProtocols(t, func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.WriteString(w, r.UserAgent())

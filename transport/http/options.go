@@ -72,7 +72,6 @@ func (o *Options) certFile() string {
 	return o.CertFile
 }
 
-// validate rejects invalid and contradictory options.
 func (o *Options) validate(server *url.URL) error {
 	certificate, key := o.CertFile != "" || len(o.CertData) > 0, o.KeyFile != "" || len(o.KeyData) > 0
 	tls := o.CAFile != "" || len(o.CAData) > 0 || certificate || key || o.InsecureSkipVerify || o.ServerName != ""

@@ -26,7 +26,7 @@ func (a *attempt) reportRedirect(request *http.Request) {
 	}
 }
 
-// hideLocation removes an invalid Location header, because net/http would quote it in an error and it may contain a
+// hideLocation removes an invalid Location header. net/http would quote the header in an error, and it may contain a
 // token.
 func hideLocation(response *http.Response) {
 	if _, err := url.Parse(response.Header.Get("Location")); err != nil {

@@ -38,8 +38,8 @@
 //   - a missing plugin
 //   - a service account without a certificate authority
 //
-// If both inline data and a path are set, Load uses the data, and kubectl rejects the file. Mistakes in unused entries and in unused credentials are ignored.
-// A token from the caller replaces all other credentials. An impersonated user from the caller replaces the
-// impersonated groups of the kubeconfig. A YAML mapping's own keys override merged keys. Tests compare all other
-// behavior with client-go.
+// If both inline data and a path are set, Load uses the data. kubectl rejects the file. Mistakes in unused entries and
+// in unused credentials are ignored. A token from the caller replaces all other credentials. An impersonated user from
+// the caller replaces the impersonated groups of the kubeconfig. A YAML mapping's own keys override merged keys. Tests
+// compare all other behavior with client-go.
 package kubeconfig

@@ -129,7 +129,7 @@ func (f *fields) data(name string) []byte {
 	text := f.string(name)
 	data, err := base64.StdEncoding.DecodeString(text)
 	if err != nil {
-		f.fail(name, f.members[name], "it is not valid base64") // omits the error of package base64, which would quote the data
+		f.fail(name, f.members[name], "it is not valid base64") // replaces the error of package base64, which contains only a byte offset
 	}
 	return data
 }

@@ -91,7 +91,6 @@ func (l *loader) unknownError(kind string, option string, err error) error {
 	return place
 }
 
-// errNoServer returns the error for a configuration without a server.
 func (l *loader) errNoServer() error {
 	switch {
 	case len(l.files) == 0:

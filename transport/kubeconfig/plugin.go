@@ -117,7 +117,8 @@ func (p *plugin) run(ctx context.Context) (*lwhttp.Credential, time.Time, error)
 	return given, until, nil
 }
 
-// isTerminal reports whether file is a character device other than the null device, which is probably a terminal.
+// isTerminal reports whether file is a character device other than the null device. Such a device is probably a
+// terminal.
 func isTerminal(file *os.File) bool {
 	info, err := file.Stat()
 	if err != nil || info.Mode()&os.ModeCharDevice == 0 {

@@ -28,7 +28,7 @@ type body struct {
 
 	message    io.Reader // the message that is being read, or nil
 	newlineDue bool      // a newline must precede the next message
-	err        error     // the final error, which all further reads return
+	err        error     // final error; all further reads return it
 
 	mu       sync.Mutex
 	lastRead time.Time // time of the last data or the last call of Read; zero while no Read is active

@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// In a browser, the WebSocket subprotocol contains the token in base64, which must be redacted, too.
+// In a browser, the WebSocket subprotocol contains the token in base64. This encoding must be redacted, too.
 func TestEchoedTokensAreRedacted(t *testing.T) {
 	secrets := canary.Secrets{}
 	base, err := lwhttp.New(wire.URL(t), &lwhttp.Options{Token: secrets.New("token")})
