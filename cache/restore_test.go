@@ -222,7 +222,7 @@ func FuzzRestore(f *testing.F) {
 	})
 }
 
-// head returns the header of a saved state that declares this number of objects.
+// head returns the header of a saved state that declares count objects.
 func head(count uint8) []byte {
 	text := saved(nil)
 	text = text[:len(text)-8-8]

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Add queues a key. If a worker is processing the key, it becomes ready again when the worker finishes. Add does
+// Add queues a key. If a worker is processing the key, the key becomes ready again when the worker finishes. Add does
 // nothing if the key is already ready or the queue is closed.
 func (q *Queue[K]) Add(key K) {
 	q.mu.Lock()
@@ -74,7 +74,7 @@ func (q *Queue[K]) dropIdle(e *entry[K]) {
 	}
 }
 
-// makeReady appends a key to the ready keys. It first appends the keys that are due.
+// makeReady appends a key to the ready keys. It first appends all due keys.
 func (q *Queue[K]) makeReady(e *entry[K]) {
 	if e.ready {
 		return
@@ -94,7 +94,7 @@ func (q *Queue[K]) push(e *entry[K]) {
 	}
 }
 
-// promote moves the keys that are due to the ready keys.
+// promote makes all due keys ready.
 func (q *Queue[K]) promote(now offset) {
 	for len(q.delayed.heap) > 0 && q.delayed.heap[0].due <= now {
 		q.push(q.delayed.pop())
@@ -137,7 +137,7 @@ func (q *Queue[K]) setTimer(due offset) {
 	}
 }
 
-// onTimer moves the keys that are due to the ready keys, and sets the timer for the next delayed key.
+// onTimer makes all due keys ready, and sets the timer for the next delayed key.
 func (q *Queue[K]) onTimer() {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -143,8 +143,8 @@ func (s *fixture) switched(cause error) {
 	s.changes = append(s.changes, cause)
 }
 
-// requireChanges requires that these causes switched the transport, in this order: "silent", "unsupported", or an HTTP
-// status code.
+// requireChanges requires that the transport switched for these causes, in order. A cause is "silent", "unsupported" or
+// an HTTP status code.
 func (s *fixture) requireChanges(causes ...string) {
 	s.t.Helper()
 	s.mu.Lock()

@@ -118,7 +118,7 @@ func (b *body) Read(p []byte) (int, error) {
 func (b *body) readNext(p []byte) (int, error) {
 	for {
 		if b.message == nil {
-			_, message, err := b.conn.NextReader() // text messages and binary messages are treated alike
+			_, message, err := b.conn.NextReader() // accepts text messages and binary messages
 			if err != nil {
 				return 0, err
 			}
