@@ -60,7 +60,6 @@ func TestRestoredBackupOfOtherTypes(t *testing.T) {
 	}
 }
 
-// After a list without a resourceVersion, the next run must not resume from an earlier list.
 func TestListWithoutVersionClearsVersion(t *testing.T) {
 	s, w := NewStore[*lw.Object](nil)
 	w.Replace("7", object("a/x@1"))

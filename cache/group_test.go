@@ -223,7 +223,6 @@ func TestGroupRunsAgain(t *testing.T) {
 	})
 }
 
-// Run must wait for the handler call in progress. No further call may follow.
 func TestGroupWaitsForCallInProgress(t *testing.T) {
 	withHarness(t, "x@1 y@2", func(t *testing.T, th *harness) {
 		var g Group

@@ -122,7 +122,6 @@ func TestIndexesCanBeAdded(t *testing.T) {
 	})
 }
 
-// After a panic in a keys func, the store is unchanged and remains usable.
 func TestPanicInIndexKeepsState(t *testing.T) {
 	books, writer := newLibrary()
 	byAuthor := NewIndex(books, (*book).authorsOf)
@@ -313,7 +312,6 @@ func TestIncomparableObjects(t *testing.T) {
 	require.Zero(t, first.Len())
 }
 
-// For an object with one key, the index must call the keys func only once.
 func TestSingleKeyIsReadOnce(t *testing.T) {
 	store, writer := NewStore[*lw.Object](nil)
 	read := map[*lw.Object]int{}

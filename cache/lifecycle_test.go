@@ -113,7 +113,6 @@ func TestDrainContinuesInNextRun(t *testing.T) {
 	})
 }
 
-// If a handler is added twice, the two registrations must be independent.
 func TestSameHandlerTwice(t *testing.T) {
 	withHarness(t, "x@1", func(t *testing.T, th *harness) {
 		var n log

@@ -128,7 +128,6 @@ func TestMergedStoreSyncsAfterLastSource(t *testing.T) {
 	})
 }
 
-// If several sources can replace a deleted object, the same source must always replace it.
 func TestMergedStoreReplacementIsDeterministic(t *testing.T) {
 	sources := map[string]lw.ListerWatcher[*lw.Object]{}
 	names := strings.Split("abcdefgh", "")

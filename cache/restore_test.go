@@ -11,7 +11,6 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The run yields the saved state as a list and then watches from the saved resourceVersion.
 func TestRestoredRunResumes(t *testing.T) {
 	withFixture(t, func(t *testing.T, s *fixture) {
 		require.NoError(t, s.reflector.Restore(bytes.NewReader(saved(t, "x@1", "y@2")), origin, lw.ParseObject))
@@ -35,8 +34,7 @@ func TestRestoredObjects(t *testing.T) {
 	})
 }
 
-// Restore must not buffer the whole state.
-func TestRestoreMemory(t *testing.T) {
+func TestRestoreDoesNotBufferState(t *testing.T) {
 	var words []string
 	for n := range 10_000 {
 		words = append(words, "x"+strconv.Itoa(n)+"@1")
@@ -60,8 +58,7 @@ func TestMaxTextSize(t *testing.T) {
 	require.ErrorIs(t, err, ErrCorrupt)
 }
 
-// After an expired resourceVersion, the relist yields only the differences.
-func TestRestoredVersionExpired(t *testing.T) {
+func TestExpiredRestoreYieldsDifferences(t *testing.T) {
 	withFixture(t, func(t *testing.T, s *fixture) {
 		require.NoError(t, s.reflector.Restore(bytes.NewReader(saved(t, "x@1", "y@2", "z@3")), origin, lw.ParseObject))
 		require.Equal(t, "+x@1 +y@2 +z@3 ok ~y@2>8 -z@3? ok", s.run("watch !expired", "list@9 x@1 y@8"))
@@ -130,8 +127,7 @@ func TestRunDuringRestorePanics(t *testing.T) {
 	}))
 }
 
-// Restore after a run must replace the content of the store with the saved state.
-func TestRestoreAfterRun(t *testing.T) {
+func TestRestoreAfterRunReplacesContent(t *testing.T) {
 	withFixture(t, func(t *testing.T, s *fixture) {
 		require.Equal(t, "+x@3 +z@4 ok", s.run("list@4 x@3 z@4"))
 		require.NoError(t, s.reflector.Restore(bytes.NewReader(saved(t, "x@1", "y@2")), origin, lw.ParseObject))
@@ -160,8 +156,7 @@ func TestFailedRestoreLists(t *testing.T) {
 	})
 }
 
-// During a relist, Save must save the last complete state.
-func TestSaveDuringList(t *testing.T) {
+func TestSaveDuringListKeepsCompleteState(t *testing.T) {
 	withFixture(t, func(t *testing.T, s *fixture) {
 		s.run("list@3 x@1 y@2")
 		var text bytes.Buffer

@@ -59,7 +59,6 @@ func (p pieces) Write(piece []byte) (int, error) {
 	return len(piece), nil
 }
 
-// Save must not buffer the whole state or a large object.
 func TestSaveWritesChunks(t *testing.T) {
 	store, writer := NewStore[*lw.Object](nil)
 	writer.Replace("7", object("x@1"), object("y@2#"+strings.Repeat("u", 5*chunk)), object("z@3#"+strings.Repeat("u", 5*chunk)))
@@ -187,7 +186,6 @@ func TestHugeLengthsAllocateNothing(t *testing.T) {
 	}
 }
 
-// An error of the reader must not match ErrCorrupt.
 func TestRestoreReturnsReaderErrors(t *testing.T) {
 	text := saved(t, "x@1", "y@2")
 	for n := range len(text) + 1 {

@@ -35,7 +35,8 @@ func errorFields(err error) []string {
 	return []string{errorCode(err, "network"), errorText(err), "", ""}
 }
 
-// errorText returns the text of an error for JavaScript: it names the options of listWatch instead of those of Go.
+// errorText returns the message of an error for JavaScript. The message names options of listWatch instead of Go
+// options.
 func errorText(err error) string {
 	text := err.Error()
 	for _, names := range [...][2]string{

@@ -27,8 +27,6 @@ func trainedAt(l *trainer, n, compressed int) (at []int) {
 	return at
 }
 
-// The codec trains three dictionaries at the start. It trains another dictionary only if the compressed size of the
-// objects grew.
 func TestTrainingSchedule(t *testing.T) {
 	const last = 4096
 	l := &newCodec(lw.RawCodec{}, hotBytes).trainer

@@ -154,7 +154,6 @@ func (s *fixture) runScenario(stores ...*cache.Store[*lw.Object]) {
 	same("much-later")
 }
 
-// While neither transport delivers data, the client must not switch.
 func TestUnavailableServerDoesNotSwitch(t *testing.T) {
 	for name, away := range map[string]http.HandlerFunc{
 		"rejects":          func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusBadGateway) },

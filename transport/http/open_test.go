@@ -92,7 +92,6 @@ func TestCompressedEventsAreNotBuffered(t *testing.T) {
 	require.Equal(t, []lw.EventType{lw.ListStarted, lw.Added, lw.Synced, lw.WatchStarted, lw.Deleted}, seen)
 }
 
-// Over HTTP/2, all responses are open at the same time and must share one connection.
 func TestManyOpensShareOneConnection(t *testing.T) {
 	const n = 50
 	var mu sync.Mutex

@@ -76,8 +76,7 @@ func TestRotationDuringAWatch(t *testing.T) {
 	}
 }
 
-// After the files have changed, the transport must close its idle connections.
-func TestIdleConnectionsClose(t *testing.T) {
+func TestChangedFilesCloseIdleConnections(t *testing.T) {
 	eachProtocol(t, 0, func(t *testing.T, s *scene, ours *certs.Authority) {
 		transport := s.connect(t)
 		_, _ = s.identity(t, transport)

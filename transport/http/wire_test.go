@@ -147,7 +147,6 @@ func TestBrokenBodies(t *testing.T) {
 	require.Error(t, err)
 }
 
-// While the caller does not read, an endless response must block the server.
 func TestSlowReaderBlocksServer(t *testing.T) {
 	transport := dial(t, nil)
 	body, err := transport.Open(t.Context(), &lw.Request{Path: "/endless", Watch: true})
