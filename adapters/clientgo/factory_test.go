@@ -18,7 +18,7 @@ import (
 
 var pods = schema.GroupVersionResource{Version: "v1", Resource: "pods"}
 
-// TestTypedFactory checks that the requests have the factory's namespace, selector and User-Agent.
+// TestTypedFactory checks that requests have the factory's namespace, selector, credentials and User-Agent.
 func TestTypedFactory(t *testing.T) {
 	server := startServer(t)
 	putPod(t, server, "a", "n1")
