@@ -14,8 +14,8 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// endless returns a server that writes 24 MiB in each of the first three responses, measures the heap, and resets later
-// connections.
+// endless returns a server that writes first and then about 24 MiB of then in each of its first three responses. It
+// measures the heap regularly and resets all later connections.
 func endless(heap *hostile.Heap, first, then string) func(c *call) {
 	block := strings.Repeat(then, 1<<16/len(then)+1)
 	return func(c *call) {
@@ -32,7 +32,7 @@ func endless(heap *hostile.Heap, first, then string) func(c *call) {
 	}
 }
 
-// bomb returns 24 MiB of text, compressed with gzip.
+// bomb returns first and about 24 MiB of then, compressed with gzip.
 func bomb(first, then string) string {
 	var b bytes.Buffer
 	z := gzip.NewWriter(&b)
@@ -45,7 +45,7 @@ func bomb(first, then string) string {
 	return b.String()
 }
 
-// Hostile servers send large responses, one server after another. The client accepts events of at most 1 MiB.
+// TestMemoryIsBounded sends large responses to a client that accepts events of at most 1 MiB.
 func TestMemoryIsBounded(t *testing.T) {
 	const list = `{"kind":"ConfigMapList","apiVersion":"v1","metadata":{"resourceVersion":"5"},"items":[`
 	const item = `{"metadata":{"name":"a","namespace":"shop","resourceVersion":"5"},"data":`
