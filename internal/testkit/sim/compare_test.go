@@ -5,9 +5,12 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// changes checks that the changes of each key are Added, any number of Modified, and Deleted. A deletion may have an
-// unknown final state in three cases: at the end of a list, directly before the Added of a recreated object, or if the
-// event deletes a different object with the same key.
+// changes checks that the changes of each key are Added, any number of Modified, and Deleted. Only these deletions may
+// have an unknown final state:
+//
+// - deletions at the end of a list
+// - a deletion directly before the Added of a recreated object
+// - a deletion by an event that deletes a different object with the same key
 func (c *checker) changes(e lw.Event[*lw.Object], changes []cache.Change[*lw.Object]) {
 	for i, d := range changes {
 		object := d.New

@@ -11,12 +11,11 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// referenceSeeds is the default number of simulations of the reference engine. It is lower with the race detector.
+// referenceSeeds is the default number of simulations of the reference engine. Builds with the race detector reduce it.
 var referenceSeeds uint64 = 300
 
-// TestReferenceEngineKeepsGuarantees checks that a simple engine that follows the specification keeps all guarantees.
-// The environment variable REFERENCE sets the number of seeds, and FIRST sets the first seed. SEED selects a single
-// seed and logs its trace.
+// TestReferenceEngineKeepsGuarantees simulates the reference engine. The environment variable REFERENCE sets the number
+// of seeds, and FIRST the first seed. SEED selects a single seed and logs its trace.
 func TestReferenceEngineKeepsGuarantees(t *testing.T) {
 	t.Parallel()
 	first, seeds := env(t, "FIRST", 0), env(t, "REFERENCE", referenceSeeds)
@@ -31,8 +30,7 @@ func TestReferenceEngineKeepsGuarantees(t *testing.T) {
 	}
 }
 
-// TestFindsBrokenRules checks that the simulation detects an engine that breaks one rule. A few thousand seeds must
-// suffice.
+// TestFindsBrokenRules checks that the simulation finds each broken rule within 5,000 seeds.
 func TestFindsBrokenRules(t *testing.T) {
 	for name, c := range map[string]struct {
 		engine  reference
@@ -62,7 +60,7 @@ func TestFindsBrokenRules(t *testing.T) {
 	}
 }
 
-// TestFindsBrokenClocksAndRandomNumbers makes the real engine break rules by replacing its clocks and random numbers.
+// TestFindsBrokenClocksAndRandomNumbers makes the real engine break rules by replacing its clock or its random numbers.
 func TestFindsBrokenClocksAndRandomNumbers(t *testing.T) {
 	t.Run("no jitter", func(t *testing.T) {
 		t.Parallel()
@@ -82,7 +80,7 @@ func TestFindsBrokenClocksAndRandomNumbers(t *testing.T) {
 	})
 }
 
-// in returns a copy of a subject that passes a modified context to the engine. The copy cannot be restarted.
+// in returns a copy of a subject whose context is modified by with. The copy cannot be restarted.
 func in(s Subject, with func(context.Context) context.Context) Subject {
 	s.Reborn = nil
 	changes := s.Deltas
@@ -90,8 +88,8 @@ func in(s Subject, with func(context.Context) context.Context) Subject {
 	return s
 }
 
-// found simulates an engine with different seeds until it breaks a guarantee. The test fails if the parameter promises
-// does not name that guarantee.
+// found simulates an engine with up to 5,000 seeds until it breaks a guarantee. It fails the test if promises does not
+// contain the broken guarantee.
 func found(t *testing.T, engine Engine, promises string) {
 	for seed := range uint64(5000) {
 		r := play(t, seed, engine)
