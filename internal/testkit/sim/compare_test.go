@@ -8,9 +8,9 @@ import (
 // changes checks that the changes of each key are Added, any number of Modified, and Deleted. Only these deletions may
 // have an unknown final state:
 //
-// - deletions at the end of a list
-// - a deletion directly before the Added of a recreated object
-// - a deletion by an event that deletes a different object with the same key
+//   - deletions at the end of a list
+//   - a deletion directly before the Added of a recreated object
+//   - a deletion by an event that deletes a different object with the same key
 func (c *checker) changes(e lw.Event[*lw.Object], changes []cache.Change[*lw.Object]) {
 	for i, d := range changes {
 		object := d.New
