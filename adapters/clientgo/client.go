@@ -21,17 +21,14 @@ type client struct {
 	json, protobuf *lw.Client[*object] // created before the first request; protobuf is nil if the informer requests only JSON
 }
 
-// StreamsLists reports that the client supports streaming lists.
 func (*client) StreamsLists() bool { return true }
 
-// List implements [lw.ListerWatcher].
 func (l *client) List(ctx context.Context, opts lw.ListOptions, meta *lw.ListMeta) iter.Seq2[*object, error] {
 	return negotiate(ctx, l, func(ctx context.Context, made *lw.Client[*object]) iter.Seq2[*object, error] {
 		return made.List(ctx, opts, meta)
 	})
 }
 
-// Watch implements [lw.ListerWatcher].
 func (l *client) Watch(ctx context.Context, opts lw.WatchOptions) iter.Seq2[lw.Event[*object], error] {
 	return negotiate(ctx, l, func(ctx context.Context, made *lw.Client[*object]) iter.Seq2[lw.Event[*object], error] {
 		return made.Watch(ctx, opts)

@@ -38,7 +38,7 @@ func (d *decoder) protobuf() bool {
 	return !d.metadataOnly() && d.example.Implements(reflect.TypeFor[protobufType]()) && d.example.Implements(reflect.TypeFor[metav1.Object]())
 }
 
-// encode encodes an object as protobuf or JSON, whichever like uses. It returns nil if object has a different type than
+// encode returns object in the encoding of like, protobuf or JSON. It returns nil if object does not have the type of
 // the informer or cannot be encoded.
 func (d *decoder) encode(object runtime.Object, like encoded) encoded {
 	if reflect.TypeOf(object) != d.example {

@@ -30,7 +30,7 @@ type Extras struct {
 	Fields func(example runtime.Object) []string
 
 	// Compress stores objects compressed and requests JSON. Each event and each read takes more CPU time; see package
-	// compact. It has no effect on informers with a transform.
+	// compact. Objects of an informer with a transform are not compressed.
 	Compress bool
 
 	// StateDir is a folder in which each informer saves its objects when it stops, and every minute if they have

@@ -45,7 +45,6 @@ type factory struct {
 	collections *collections
 }
 
-// InformerFor implements [informers.SharedInformerFactory].
 func (f *factory) InformerFor(example runtime.Object, stock internalinterfaces.NewInformerFunc) cache.SharedIndexInformer {
 	known := builtinOf(example)
 	if known == nil {
@@ -60,7 +59,6 @@ func (f *factory) InformerFor(example runtime.Object, stock internalinterfaces.N
 	})
 }
 
-// ForResource implements [informers.SharedInformerFactory].
 func (f *factory) ForResource(gvr schema.GroupVersionResource) (informers.GenericInformer, error) {
 	for n := range builtin.Resources {
 		known := &builtin.Resources[n]

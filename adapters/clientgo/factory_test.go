@@ -120,7 +120,6 @@ func TestDynamicAndMetadataFactories(t *testing.T) {
 	metadata.Shutdown()
 }
 
-// TestFindsBuiltInTypes checks that the factory finds each built-in resource in client-go's scheme by its Go type.
 func TestFindsBuiltInTypes(t *testing.T) {
 	found := 0
 	for _, known := range builtin.Resources {

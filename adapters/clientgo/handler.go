@@ -16,10 +16,8 @@ type registration struct {
 	informer *informer
 }
 
-// HasSynced implements [cache.ResourceEventHandlerRegistration].
 func (r *registration) HasSynced() bool { return cache.IsDone(r.HasSyncedChecker()) }
 
-// HasSyncedChecker implements [cache.ResourceEventHandlerRegistration].
 func (r *registration) HasSyncedChecker() cache.DoneChecker {
 	return checker{r.informer.name + " handler", r.Synced()}
 }
@@ -31,12 +29,10 @@ func (r *registration) ShutdownChan() <-chan struct{} { return r.Done() }
 // minimumResync is the minimum resync period of client-go.
 const minimumResync = time.Second
 
-// AddEventHandler implements [cache.SharedInformer].
 func (i *informer) AddEventHandler(handler cache.ResourceEventHandler) (cache.ResourceEventHandlerRegistration, error) {
 	return i.AddEventHandlerWithOptions(handler, cache.HandlerOptions{})
 }
 
-// AddEventHandlerWithResyncPeriod implements [cache.SharedInformer].
 func (i *informer) AddEventHandlerWithResyncPeriod(handler cache.ResourceEventHandler, resync time.Duration) (cache.ResourceEventHandlerRegistration, error) {
 	return i.AddEventHandlerWithOptions(handler, cache.HandlerOptions{ResyncPeriod: &resync})
 }
@@ -79,8 +75,8 @@ func (i *informer) panicked(value any, _ []byte) {
 	panic(value)
 }
 
-// adapt converts a client-go handler to a handler of package cache. If an object cannot be decoded, the result reports
-// the error and skips the event.
+// adapt converts a client-go handler to a handler of package cache. If an object cannot be decoded, the returned
+// handler reports the error and skips the event.
 func (i *informer) adapt(handler cache.ResourceEventHandler) lwcache.Handler[*object] {
 	return lwcache.Handler[*object]{
 		Added: func(o *object, initial bool) {

@@ -168,7 +168,6 @@ func TestPanickingHandler(t *testing.T) {
 	stop()
 }
 
-// TestHandlersComeAndGo adds and removes handlers concurrently while events arrive.
 func TestHandlersComeAndGo(t *testing.T) {
 	server := startServer(t)
 	informer := podInformer(t, server, nil)

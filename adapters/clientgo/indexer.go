@@ -46,7 +46,6 @@ func (x *indexer) Resync() error { return nil }
 // Bookmark does nothing, because the engine already passes all resourceVersions to the store.
 func (x *indexer) Bookmark(string) {}
 
-// LastStoreSyncResourceVersion implements [cache.Store].
 func (x *indexer) LastStoreSyncResourceVersion() string { return x.store.ResourceVersion() }
 
 // List implements [cache.Store]. It omits objects that cannot be decoded and reports them.
@@ -75,7 +74,6 @@ func keysOf(objects []*object) []string {
 	return keys
 }
 
-// Get implements [cache.Store].
 func (x *indexer) Get(obj any) (item any, exists bool, err error) {
 	key, err := cache.DeletionHandlingMetaNamespaceKeyFunc(obj)
 	if err != nil {
@@ -100,7 +98,6 @@ func (x *indexer) GetByKey(key string) (item any, exists bool, err error) {
 	return item, true, nil
 }
 
-// Index implements [cache.Indexer].
 func (x *indexer) Index(name string, obj any) ([]any, error) {
 	f, index, err := x.find(name)
 	if err != nil {
@@ -117,7 +114,6 @@ func (x *indexer) Index(name string, obj any) ([]any, error) {
 	return x.readAll(seen.UnsortedList())
 }
 
-// ByIndex implements [cache.Indexer].
 func (x *indexer) ByIndex(name, value string) ([]any, error) {
 	_, index, err := x.find(name)
 	if err != nil {
@@ -147,7 +143,6 @@ func (x *indexer) IndexKeys(name, value string) ([]string, error) {
 	return keysOf(index.List(value)), nil
 }
 
-// ListIndexFuncValues implements [cache.Indexer].
 func (x *indexer) ListIndexFuncValues(name string) []string {
 	_, index, err := x.find(name)
 	if err != nil {

@@ -74,17 +74,15 @@ type informer struct {
 	reflector *cache.Reflector // never runs; only identifies the informer to the watch error handler
 
 	mu               sync.Mutex
-	ctx              context.Context // context of RunWithContext
+	ctx              context.Context // context that was passed to RunWithContext
 	started, stopped bool
 	onError          cache.WatchErrorHandlerWithContext
 }
 
 var errStarted = errors.New("informer has already started")
 
-// Run implements [cache.SharedInformer].
 func (i *informer) Run(stop <-chan struct{}) { i.RunWithContext(wait.ContextForChannel(stop)) }
 
-// RunWithContext implements [cache.SharedInformer].
 func (i *informer) RunWithContext(ctx context.Context) {
 	i.mu.Lock()
 	again := i.started
@@ -118,17 +116,14 @@ func (i *informer) follow(ctx context.Context) {
 	_ = i.inner.Run(ctx)
 }
 
-// IsStopped implements [cache.SharedInformer].
 func (i *informer) IsStopped() bool {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	return i.stopped
 }
 
-// HasSynced implements [cache.SharedInformer].
 func (i *informer) HasSynced() bool { return cache.IsDone(i.HasSyncedChecker()) }
 
-// HasSyncedChecker implements [cache.SharedInformer].
 func (i *informer) HasSyncedChecker() cache.DoneChecker {
 	return checker{i.name, i.inner.Store().Synced()}
 }
@@ -142,16 +137,12 @@ type checker struct {
 func (c checker) Name() string          { return c.name }
 func (c checker) Done() <-chan struct{} { return c.done }
 
-// LastSyncResourceVersion implements [cache.SharedInformer].
 func (i *informer) LastSyncResourceVersion() string { return i.inner.Store().ResourceVersion() }
 
-// GetStore implements [cache.SharedInformer].
 func (i *informer) GetStore() cache.Store { return i.indexer }
 
-// GetIndexer implements [cache.SharedIndexInformer].
 func (i *informer) GetIndexer() cache.Indexer { return i.indexer }
 
-// AddIndexers implements [cache.SharedIndexInformer].
 func (i *informer) AddIndexers(indexers cache.Indexers) error {
 	if i.IsStopped() {
 		return errors.New("indexer was not added because it has stopped already")
@@ -159,7 +150,6 @@ func (i *informer) AddIndexers(indexers cache.Indexers) error {
 	return i.indexer.AddIndexers(indexers)
 }
 
-// GetController implements [cache.SharedInformer].
 func (i *informer) GetController() cache.Controller { return controller{i} }
 
 // controller implements [cache.Controller]. Its Run method does nothing.

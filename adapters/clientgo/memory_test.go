@@ -17,7 +17,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// counted is an object type that counts its unmarshaled objects in decodes.
+// counted is an object type whose UnmarshalJSON increments decodes.
 type counted struct {
 	metav1.TypeMeta
 	metav1.ObjectMeta

@@ -61,7 +61,6 @@ type messageCodec struct {
 	*objectCodec
 }
 
-// Decode implements [lw.Codec].
 func (c messageCodec) Decode(s *lw.Scanned) (*object, error) {
 	m, err := newMessage(s.Raw(), s.Namespace(), s.Name(), s.UID(), s.ResourceVersion())
 	if err != nil {

@@ -107,7 +107,7 @@ func (r *recorder) all() []string {
 	return append([]string{}, r.events...)
 }
 
-// wait blocks until r has recorded as many events as given, and checks that the events are equal.
+// wait blocks until r has recorded len(events) events, and requires that they equal events.
 func (r *recorder) wait(t *testing.T, events ...string) {
 	eventually(t, func() bool { return len(r.all()) >= len(events) })
 	require.Equal(t, events, r.all())

@@ -10,7 +10,6 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// SetTransform implements [cache.SharedInformer].
 func (i *informer) SetTransform(transform cache.TransformFunc) error {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -21,7 +20,6 @@ func (i *informer) SetTransform(transform cache.TransformFunc) error {
 	return nil
 }
 
-// SetWatchErrorHandler implements [cache.SharedInformer].
 func (i *informer) SetWatchErrorHandler(handler cache.WatchErrorHandler) error {
 	return i.SetWatchErrorHandlerWithContext(func(_ context.Context, r *cache.Reflector, err error) { handler(r, err) })
 }

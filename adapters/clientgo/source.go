@@ -40,7 +40,6 @@ type collection struct {
 	protobuf  bool // the clientset allows protobuf
 }
 
-// Open implements [lw.Transport].
 func (s *source) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, error) {
 	c, err := s.resolve(ctx)
 	if err != nil {

@@ -31,8 +31,8 @@ type state struct {
 	saved    *lwcache.Snapshot[*object]
 }
 
-// newState returns the saved state of an informer. The file name depends on the collection, the selectors, the Go type
-// and the fields.
+// newState returns the state of an informer without reading its file. The file name depends on the collection, the
+// selectors, the Go type and the fields.
 func newState(i *informer, c *collection) *state {
 	s := &state{informer: i, origin: fmt.Sprintln(c.server, c.path, c.query,
 		i.decoder.example.Elem().PkgPath(), i.decoder.example, i.decoder.fields, i.extras.DropManagedFields)}

@@ -144,7 +144,8 @@ func TestTransform(t *testing.T) {
 	}
 }
 
-// reportedErrors returns a function that returns the errors passed to utilruntime.HandleError since this call.
+// reportedErrors returns a function that returns the errors passed to utilruntime.HandleError. It replaces the error
+// handlers until the test ends.
 func reportedErrors(t *testing.T) (all func() []string) {
 	var mu sync.Mutex
 	var errs []string
@@ -162,7 +163,7 @@ func reportedErrors(t *testing.T) (all func() []string) {
 	}
 }
 
-// podAndName is the result of a transform to another type.
+// podAndName is a type that transforms return instead of *corev1.Pod.
 type podAndName struct {
 	corev1.Pod
 	name string

@@ -41,7 +41,6 @@ func record(ctx context.Context, r *recording) context.Context {
 	return context.WithValue(ctx, recordingKey{}, r)
 }
 
-// RoundTrip implements [http.RoundTripper].
 func (t *tap) RoundTrip(request *http.Request) (*http.Response, error) {
 	if r, ok := request.Context().Value(recordingKey{}).(*recording); ok {
 		r.request, r.client = request, t.client

@@ -23,7 +23,7 @@ func suites() []string {
 	return []string{"cache", "source", "client", "controller", "builder"}
 }
 
-// constructor is a template of a Go file with the function newCache. Its parameter is the package name.
+// constructor is a template of a Go file with the function newCache. The parameter of the template is the package name.
 //
 //go:embed testdata/newcache.txt
 var constructor string

@@ -27,9 +27,9 @@ type Options struct {
 	Token     string   // bearer token, which is sent even over http; overrides all credentials of the user
 	As        string   // user to impersonate; overrides the impersonated user and groups of the kubeconfig
 	AsGroups  []string // groups to impersonate
-	UserAgent string   // see the field in transport/http.Options
+	UserAgent string   // User-Agent header; see transport/http.Options
 
-	Stderr  io.Writer // see the field in kubeconfig.Options
+	Stderr  io.Writer // standard error of credential plugins; see kubeconfig.Options
 	Account string    // folder with the files of the service account; by default the folder that Kubernetes mounts in a Pod
 }
 

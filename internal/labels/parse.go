@@ -52,9 +52,9 @@ func (p *parser) advance() {
 	p.token, p.rest = p.rest[:end], p.rest[end:]
 }
 
-// take skips the current token if it equals token, and reports whether it did.
-func (p *parser) take(token string) bool {
-	if p.token != token {
+// take skips the current token if it equals want, and reports whether it did.
+func (p *parser) take(want string) bool {
+	if p.token != want {
 		return false
 	}
 	p.advance()

@@ -7,8 +7,8 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// Preference is the index of a transport: 0 or 1. The zero value selects transport 0. All methods may be called
-// concurrently.
+// Preference stores the index of the transport in use, 0 or 1. The zero value selects transport 0. All methods may be
+// called concurrently.
 type Preference struct {
 	mu        sync.Mutex
 	current   int

@@ -11,19 +11,19 @@ type key[T any] struct{}
 
 type value[T any] struct {
 	source any
-	held   Func[T]
+	lookup Func[T]
 }
 
-// With returns a context that passes held to source, which calls held to look up stored objects. A wrapper of source
-// must not use held, because the wrapper may change objects.
-func With[T any](ctx context.Context, source any, held Func[T]) context.Context {
-	return context.WithValue(ctx, key[T]{}, value[T]{source, held})
+// With returns a context that gives source the function lookup for stored objects. A wrapper of source must not call
+// lookup, because the wrapper may change objects.
+func With[T any](ctx context.Context, source any, lookup Func[T]) context.Context {
+	return context.WithValue(ctx, key[T]{}, value[T]{source, lookup})
 }
 
 // From returns the Func that ctx contains for source, or nil.
 func From[T any](ctx context.Context, source any) Func[T] {
 	if v, ok := ctx.Value(key[T]{}).(value[T]); ok && v.source == source {
-		return v.held
+		return v.lookup
 	}
 	return nil
 }

@@ -9,8 +9,8 @@ type Secrets []string
 // mark replaces secrets.
 const mark = "…"
 
-// whole is the minimum length in bytes of a secret, or of a prefix of a truncated secret, that is always redacted. A
-// shorter secret is redacted only if it is a whole word.
+// whole is a length in bytes. Secrets and prefixes of secrets with at least this length are always redacted. A shorter
+// secret is redacted only if it is a whole word.
 const whole = 8
 
 // Text returns text without the secrets. It finds them in plain text, in base64, and with URL, JSON or HTML escapes.

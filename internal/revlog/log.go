@@ -147,8 +147,8 @@ func (l *Log[V]) At(name, prefix string, revision int64) ([]Entry[V], error) {
 // Advance increases the revision without a write. It ignores a lower revision.
 func (l *Log[V]) Advance(revision int64) { l.revision = max(l.revision, revision) }
 
-// Compact removes the history before revision, but keeps the state at revision readable. It limits revision to the
-// current revision. It does nothing if revision is already compacted.
+// Compact removes the history before revision, but keeps the state at revision readable. A future revision means the
+// current revision. Compact does nothing if revision is already compacted.
 func (l *Log[V]) Compact(revision int64) {
 	revision = min(revision, l.revision)
 	if revision <= l.compacted {
@@ -210,8 +210,8 @@ func (c *collection[V]) after(revision int64) int {
 	return sort.Search(len(c.events), func(i int) bool { return c.events[i].Entry.Revision > revision })
 }
 
-// before returns, for each key with the prefix that changed after revision, the first such event. The Prev of the event
-// is the entry at revision.
+// before returns the first event after revision of each key with the prefix. The Prev of such an event is the entry at
+// revision.
 func (c *collection[V]) before(prefix string, revision int64) map[string]Event[V] {
 	first := map[string]Event[V]{}
 	for _, event := range slices.Backward(c.events[c.after(revision):]) {

@@ -80,7 +80,7 @@ func TestCompactionMakesOldRevisionsUnreadable(t *testing.T) {
 		require.NoError(t, err)
 	}
 	l.Compact(4)
-	l.Compact(3) // no effect on a revision that is already compacted
+	l.Compact(3) // does nothing, because revision 4 is already compacted
 	require.EqualValues(t, 4, l.Compacted())
 	for revision, want := range map[int64]error{3: ErrCompacted, 4: nil, 6: nil, 7: ErrFuture} {
 		_, err := l.At("c", "", revision)
@@ -208,7 +208,7 @@ func apply(l *Log[int], model map[string]Entry[int], op byte, value int) {
 	}
 }
 
-// replay applies the events after from to state, the state at from. It returns the resulting state.
+// replay applies the events after the revision from to state, and returns the resulting state.
 func replay(t *testing.T, l *Log[int], from int64, state []Entry[int]) []Entry[int] {
 	now := map[string]Entry[int]{}
 	for _, e := range state {

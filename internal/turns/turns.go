@@ -33,7 +33,7 @@ func (e *unsupported) Unwrap() error { return errors.ErrUnsupported }
 
 // Slot permits one watch to be open.
 type Slot struct {
-	Over    func(context.Context) bool // blocks until the slot must be returned and returns true; returns false if the context is canceled first; may be nil
+	Over    func(context.Context) bool // blocks until the slot is needed elsewhere, then returns true; returns false if the context is canceled first; may be nil
 	Release func()
 }
 

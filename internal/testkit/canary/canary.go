@@ -18,8 +18,8 @@ import (
 // Secrets maps the description of a secret to the string that must not leak.
 type Secrets map[string]string
 
-// New returns a new secret. It is a valid bearer token and contains characters that URLs and HTML escape. Only its
-// first part is searched for, so truncated secrets are found, too.
+// New returns a new secret. It is a valid bearer token and contains characters that URLs and HTML escape. In searches
+// only for its first part, and therefore also finds truncated secrets.
 func (s Secrets) New(what string) string {
 	s[what] = fmt.Sprintf("C4+ary/%s~", what)
 	return s[what] + "0123456789abcdef"

@@ -25,7 +25,7 @@ type Block struct {
 
 func (b Block) String() string { return fmt.Sprintf("%s:%d", b.File, b.Line) }
 
-// Files returns the paths of all Markdown files under root, including root.
+// Files returns the paths of all Markdown files under root. Each path starts with root.
 func Files(root string) (files []string, err error) {
 	err = filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
 		switch {

@@ -19,8 +19,8 @@ import (
 	"strings"
 )
 
-// Module is a Go module whose blocks are compiled together. A block marked "go" belongs to the main module, and a block
-// marked "go e2e/clients" to the module in that folder.
+// Module describes how to compile the Go blocks of a module. A block marked "go" belongs to the main module, and a
+// block marked "go e2e/clients" to the module in that folder.
 type Module struct {
 	Folder string            // relative to the repository's root; "" for the main module
 	Names  map[string]string // import paths of packages that fragments may use without an import, by package name

@@ -16,7 +16,7 @@ var (
 	fileSpan = regexp.MustCompile(`^[\w./-]+/[\w.-]+\.(?:go|mjs|js|ts|md|txtar|sh)$`)
 )
 
-// missing returns an error if name has the form of a test, such as lw/TestList, or of a file path, but does not exist.
+// missing returns an error if name looks like a test, for example lw/TestList, or like a file path, but does not exist.
 // A path is relative to the repository's root or to the folder of file.
 func missing(file, name string) error {
 	if match := testSpan.FindStringSubmatch(name); match != nil {

@@ -18,8 +18,8 @@ func Program(t testing.TB, name, enable string) (path string) {
 	return path
 }
 
-// Missing skips a test that lacks a requirement. The message names the requirement and explains how to provide it. If
-// LISTWATCH_CI is set, Missing fails the test instead, so that CI cannot skip it unnoticed.
+// Missing skips a test because a requirement is missing. The message names the requirement and explains how to provide
+// it. If LISTWATCH_CI is set, Missing fails the test instead, so that CI cannot skip it unnoticed.
 func Missing(t testing.TB, format string, args ...any) {
 	t.Helper()
 	if os.Getenv("LISTWATCH_CI") != "" {

@@ -31,9 +31,9 @@ type template struct {
 	details              details
 }
 
-// Templated returns n different Pods of the given number of templates. Templates differ in names, images, arguments,
-// environment, resources and probes. The Pods of a template differ in times, addresses and container IDs. Use Templated
-// if results depend on how much content the objects share.
+// Templated returns n different Pods, generated from the given number of templates. Templates differ in names, images,
+// arguments, environment, resources and probes. The Pods of a template differ in times, addresses and container IDs.
+// Use Templated if results depend on how much content the objects share.
 func Templated(seed uint64, n, templates int) []Pod {
 	source := NewSource(seed, templates)
 	pods := make([]Pod, n)

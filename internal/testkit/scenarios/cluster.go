@@ -50,7 +50,7 @@ func Widgets(namespace string) lw.Resource {
 // deadline limits each wait. A correct client needs far less time.
 const deadline = 90 * time.Second
 
-// run is a running scenario.
+// run is the state of a running scenario.
 type run struct {
 	*testing.T
 	*Cluster
@@ -125,7 +125,7 @@ func configMap(name, label, value string) string {
 	return `{"metadata":{"name":"` + name + `","labels":{"app":"` + label + `"}},"data":{"k":"` + value + `"}}`
 }
 
-// create creates n ConfigMaps concurrently. Their names are prefix and a number from 0.
+// create creates n ConfigMaps concurrently. Each name consists of prefix and a number below n.
 func (r *run) create(n int, prefix string) {
 	r.Helper()
 	var group sync.WaitGroup

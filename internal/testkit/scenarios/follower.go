@@ -136,7 +136,7 @@ func is(target error) func(*lw.Interruption) bool {
 	return func(b *lw.Interruption) bool { return errors.Is(b.Err, target) }
 }
 
-// equal waits until the store and fold contain the objects that the server returns for list, a URL path. It then
+// equal waits until the store and fold contain the same objects as the server's response for the URL path list. It then
 // compares the content of the objects.
 func (f *follower) equal(list string) {
 	f.Helper()

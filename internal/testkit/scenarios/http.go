@@ -53,8 +53,8 @@ func (r *run) write(method, path, body string) string {
 	return text
 }
 
-// server returns the objects at list, a URL path, by key and without managedFields. It retries while a starting server
-// responds with 429.
+// server requests the URL path list and returns the objects by key, without managedFields. It retries while a starting
+// server responds with 429.
 func (r *run) server(list string) (objects map[string]map[string]any) {
 	r.eventually("the server lists "+list, func() bool {
 		code, text := r.do(http.MethodGet, list, "")

@@ -139,7 +139,8 @@ func watchEndsByTimeout(r *run) {
 	require.Equal(r, 1, f.syncs)
 }
 
-// connectionBreaks checks that the next watch delivers the changes of a disconnection without a list.
+// connectionBreaks checks that the next watch delivers the changes that happened while the client was disconnected. No
+// list is necessary.
 func connectionBreaks(r *run) {
 	r.create(20, "cm-")
 	f := r.follow(ConfigMaps(r.ns), r.AdminToken, nil, nil)

@@ -5,8 +5,8 @@ import "time"
 func (c *checker) calm() { c.fair = time.Now() }
 
 const (
-	bound      = 12 * time.Minute // see "Time to converge" in doc_test.go
-	lostBound  = 17 * time.Minute // like bound, if the revision counter was reset
+	bound      = 12 * time.Minute // maximum time to converge; see "Time to converge" in doc_test.go
+	lostBound  = 17 * time.Minute // maximum time to converge if the revision counter was reset
 	probeBound = 5 * time.Second
 	probeCount = 3
 )

@@ -61,8 +61,8 @@ func (s *server) nextPage(q query) (string, int64, error) {
 	return body, revision, nil
 }
 
-// page returns the page of a list at revision with at most limit objects, whose keys sort after behind. A limit of 0
-// means no limit.
+// page returns at most limit objects of the list at revision, starting after the key behind. A limit of 0 means no
+// limit.
 func (s *server) page(revision int64, behind string, limit int) string {
 	return s.render(revision, behind, limit, "")
 }

@@ -52,7 +52,7 @@ type conn struct {
 	ended   bool    // the response ends after the pending bytes
 	sent    int     // number of bytes that the engine has read
 
-	fault     fault // applied after the engine has read as many bytes as the field at
+	fault     fault // chosen fault, which strikes after the engine has read at bytes
 	at        int
 	broken    error
 	silent    bool      // the connection is half-open

@@ -15,7 +15,8 @@ import (
 
 func older(a, b string) bool { return number(a) >= 0 && number(a) < number(b) }
 
-// check requests the collection's resourceVersion and compares it with the stream's.
+// check requests the collection's resourceVersion. It returns endWentBack if that is older than the stream's
+// resourceVersion.
 func (r *reference) check() ending {
 	r.checking = true
 	r.pay()

@@ -16,8 +16,8 @@ import (
 // reference is a simple engine that follows the specification. It shares no code with the real engine. Each flag breaks
 // one rule.
 type reference struct {
-	noBucket, noListBound, slowResume, hotResume, noJitter, noRetryAfter, noDoubling, noWall bool // break rules for delays
-	freePages, anyPages, anyKind, nameless, listOn503, mutePatience, deaf, trusting          bool // break rules for responses
+	noBucket, noListBound, slowResume, hotResume, noJitter, noRetryAfter, noDoubling, noWall bool // flags that break rules for delays
+	freePages, anyPages, anyKind, nameless, listOn503, mutePatience, deaf, trusting          bool // flags that break rules for responses
 
 	opts      *lw.Options
 	transport lw.Transport

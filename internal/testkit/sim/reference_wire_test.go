@@ -117,7 +117,7 @@ func (r *reference) ask(query url.Values, limit time.Duration) (b *body, done fu
 	return &body{ReadCloser: response, guard: g}, done, end
 }
 
-// answered returns the ending for an error of a request.
+// answered converts the error of a request to an ending.
 func (r *reference) answered(err error) ending {
 	status, ok := err.(*lw.StatusError)
 	switch {

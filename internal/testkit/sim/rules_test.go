@@ -65,7 +65,7 @@ func TestFindsBrokenClocksAndRandomNumbers(t *testing.T) {
 	t.Run("no jitter", func(t *testing.T) {
 		t.Parallel()
 		found(t, func(t lw.Transport, opts *lw.Options) Subject {
-			return in(Real(t, opts), func(ctx context.Context) context.Context {
+			return withContext(Real(t, opts), func(ctx context.Context) context.Context {
 				return clock.WithRandom(ctx, func() float64 { return 0 })
 			})
 		}, "uses jitter")
@@ -73,18 +73,18 @@ func TestFindsBrokenClocksAndRandomNumbers(t *testing.T) {
 	t.Run("ignored wall clock", func(t *testing.T) {
 		t.Parallel()
 		found(t, func(t lw.Transport, opts *lw.Options) Subject {
-			return in(Real(t, opts), func(ctx context.Context) context.Context {
+			return withContext(Real(t, opts), func(ctx context.Context) context.Context {
 				return clock.WithRandom(clock.With(ctx, nil), clock.From(ctx).Random)
 			})
 		}, "detects silence")
 	})
 }
 
-// in returns a copy of a subject whose context is modified by with. The copy cannot be restarted.
-func in(s Subject, with func(context.Context) context.Context) Subject {
+// withContext returns a copy of a subject that passes its context through modify. The copy cannot be restarted.
+func withContext(s Subject, modify func(context.Context) context.Context) Subject {
 	s.Reborn = nil
 	changes := s.Deltas
-	s.Deltas = func(ctx context.Context) iter.Seq2[event, []cache.Change[object]] { return changes(with(ctx)) }
+	s.Deltas = func(ctx context.Context) iter.Seq2[event, []cache.Change[object]] { return changes(modify(ctx)) }
 	return s
 }
 

@@ -54,7 +54,7 @@ type weather struct {
 	curt    time.Time     // watches end after a bookmark until this time
 	eager   time.Time     // watches end after a change until this time
 	gateway time.Time     // a gateway rejects watches until this time
-	code    int           // status code of the responses until storm
+	code    int           // status code of all responses during the storm
 	after   string        // Retry-After header of these responses; "details" means retryAfterSeconds instead
 	calm    bool          // the faults have stopped
 }
@@ -70,9 +70,9 @@ func newWeather(d *dice) *weather {
 // strikes decides at random whether a fault occurs now. The probability is 1/n if the fault is enabled, otherwise 0.
 func (w *weather) strikes(f fault, n int) bool { return !w.calm && w.kinds[f] && w.oneIn(n) }
 
-// among returns a random fault from from to to-1, and whether it is enabled.
-func (w *weather) among(from, to fault) (fault, bool) {
-	f := from + fault(w.IntN(int(to-from)))
+// among returns a random fault f with low <= f < high, and whether it is enabled.
+func (w *weather) among(low, high fault) (fault, bool) {
+	f := low + fault(w.IntN(int(high-low)))
 	return f, !w.calm && w.kinds[f]
 }
 

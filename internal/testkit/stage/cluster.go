@@ -45,7 +45,7 @@ type cluster struct {
 	*lwtest.Server
 	mu      sync.Mutex
 	revoked map[string]bool
-	release func()       // ends the command "hold"
+	release func()       // ends the effect of the command "hold"
 	pods    []sample.Pod // Pods of the command "fill"
 }
 

@@ -49,7 +49,7 @@ func newFollower(resource lw.Resource, selector string, paths ...string) (*follo
 	return f, nil
 }
 
-// run prints events until a permanent error occurs or the context is canceled by stop.
+// run prints events until a permanent error occurs or f.stop is called.
 func (f *follower) run() error {
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()

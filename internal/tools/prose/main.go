@@ -124,8 +124,8 @@ var (
 	jsComment = regexp.MustCompile(`(?m)/\*(?s:.*?)\*/|(^[ \t]*//.*\n)+|[ \t]//.*`)
 )
 
-// place writes text without its comment markers into lines, starting at line number at. It adds a full stop, because
-// Vale joins adjacent lines.
+// place writes text without its comment markers into lines. at is the line number of its first line. It adds a full
+// stop, because Vale joins adjacent lines.
 func place(lines []string, at int, text string) {
 	last := -1
 	for line := range strings.Lines(text) {

@@ -1,9 +1,7 @@
 // Command wasmbuild generates the files of the npm package in wasm/ that are not in the repository. These are the WASM
-// module listwatch.wasm, the script go.js, CommonJS copies of the modules, and the licences.
-//
-// go.js is Go's wasm_exec.js as a JavaScript module without global variables. It contains only the functions that
-// listwatch.wasm imports. With a second argument, wasmbuild only compiles the WASM module of the folder to that file.
-// It needs only Go.
+// module listwatch.wasm, the script go.js, CommonJS copies of the modules, and the licences. With a second argument,
+// wasmbuild only compiles the WASM module of the folder to that file. It needs only Go. go.js is Go's wasm_exec.js as a
+// JavaScript module without global variables. It omits functions that listwatch.wasm does not import.
 package main
 
 import (
@@ -75,7 +73,7 @@ var coldly = []string{
 	"internal/sync", "internal/runtime/maps", "github.com/seed-6d2a410a/listwatch/internal/redact",
 }
 
-// compile builds the main package in folder as the WASM module program.
+// compile builds the main package in folder and writes the WASM module to the file program.
 func compile(folder, program string) error {
 	program, err := filepath.Abs(program)
 	if err != nil {

@@ -31,7 +31,7 @@ type segment struct {
 }
 
 // Pack joins the data segments of a wasm module and removes its source positions. All other sections remain unchanged.
-// Pack returns an error if the Go compiler has not produced the module.
+// Pack returns an error if the module is not from the Go compiler.
 func Pack(module []byte) ([]byte, error) {
 	if len(module) < len(header) || string(module[:len(header)]) != header {
 		return nil, errShape

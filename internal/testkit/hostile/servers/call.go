@@ -50,7 +50,6 @@ func (b body) Close() error {
 	return b.PipeReader.Close()
 }
 
-// Open implements lw.Transport.
 func (m *memory) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, error) {
 	q, err := url.ParseQuery(req.Query)
 	if err != nil || ctx.Err() != nil {
@@ -134,8 +133,8 @@ func (c *call) sleep(d time.Duration) {
 // stop ends the response cleanly and ends the goroutine.
 func (c *call) stop() { runtime.Goexit() }
 
-// never sends no further data until the client cancels the request.
-func (c *call) never() {
+// hang sends nothing more until the client cancels the request.
+func (c *call) hang() {
 	<-c.ctx.Done()
 	runtime.Goexit()
 }

@@ -113,9 +113,9 @@ func (c *call) follow(from int) {
 	})
 }
 
-// feed writes the changes after a revision as they happen. At each interval it also calls each with the current
+// feed writes the changes after a revision as they happen. At the given interval it also calls report with the current
 // revision. It returns after the requested timeout.
-func (c *call) feed(from int, interval time.Duration, each func(now int)) {
+func (c *call) feed(from int, interval time.Duration, report func(now int)) {
 	if v := c.q.Get("resourceVersion"); (v == "" || v == "0") && !c.streaming() {
 		from = c.synthetic()
 	}
@@ -135,7 +135,7 @@ func (c *call) feed(from int, interval time.Duration, each func(now int)) {
 		select {
 		case <-changed:
 		case <-tick.C:
-			each(now)
+			report(now)
 		case <-deadline:
 			return
 		case <-c.ctx.Done():

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// form is an encoding of the token, or a part of it.
+// form derives a string from the token: an encoding or a part of it. A server may repeat this string.
 type form struct {
 	name string
 	of   func(string) string

@@ -9,7 +9,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// onList returns a server whose lists are served by serve. Its watches are correct for 20 seconds and then expire.
+// onList returns a server that handles lists with serve. Its watches are correct for 20 seconds and then expire.
 func onList(serve func(c *call)) func(c *call) {
 	return func(c *call) {
 		if !c.watch {
@@ -20,7 +20,7 @@ func onList(serve func(c *call)) func(c *call) {
 		c.feed(c.from(), time.Second, func(int) {
 			if time.Now().After(deadline) {
 				c.write(failed(410, "Expired", "too old resource version"))
-				c.never()
+				c.hang()
 			}
 		})
 	}

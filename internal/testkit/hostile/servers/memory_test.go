@@ -14,15 +14,15 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// endless returns a server that writes first and then about 24 MiB of then in each of its first three responses. It
+// endless returns a server that writes head and then about 24 MiB of filler in each of its first three responses. It
 // measures the heap regularly and resets all later connections.
-func endless(heap *hostile.Heap, first, then string) func(c *call) {
-	block := strings.Repeat(then, 1<<16/len(then)+1)
+func endless(heap *hostile.Heap, head, filler string) func(c *call) {
+	block := strings.Repeat(filler, 1<<16/len(filler)+1)
 	return func(c *call) {
 		if c.watches.Load()+c.lists.Load() > 3 {
 			c.fail(errReset)
 		}
-		c.write(first)
+		c.write(head)
 		for i := range 24 << 20 / len(block) {
 			c.write(block)
 			if i%128 == 0 {
@@ -32,12 +32,12 @@ func endless(heap *hostile.Heap, first, then string) func(c *call) {
 	}
 }
 
-// bomb returns first and about 24 MiB of then, compressed with gzip.
-func bomb(first, then string) string {
+// bomb returns head and about 24 MiB of filler, compressed with gzip.
+func bomb(head, filler string) string {
 	var b bytes.Buffer
 	z := gzip.NewWriter(&b)
-	_, _ = z.Write([]byte(first))
-	block := []byte(strings.Repeat(then, 1<<16/len(then)))
+	_, _ = z.Write([]byte(head))
+	block := []byte(strings.Repeat(filler, 1<<16/len(filler)))
 	for range 24 << 20 / len(block) {
 		_, _ = z.Write(block)
 	}

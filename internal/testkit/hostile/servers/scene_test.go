@@ -169,7 +169,7 @@ func matches(causes []error, target error) bool {
 	return false
 }
 
-// distinct returns the number of causes by message, truncated to 150 bytes.
+// distinct counts the causes by message. It truncates messages to 150 bytes.
 func distinct(causes []error) map[string]int {
 	count := map[string]int{}
 	for _, cause := range causes {

@@ -9,7 +9,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// onWatch returns a server with correct lists whose watches are served by serve.
+// onWatch returns a server with correct lists that handles watches with serve.
 func onWatch(serve func(c *call)) func(c *call) {
 	return func(c *call) {
 		if !c.watch || c.streaming() {
@@ -20,10 +20,10 @@ func onWatch(serve func(c *call)) func(c *call) {
 	}
 }
 
-// each returns a correct server that also calls does at the given interval while a watch is open.
-func each(interval time.Duration, does func(c *call, now int)) func(c *call) {
+// each returns a correct server that also calls act at the given interval while a watch is open.
+func each(interval time.Duration, act func(c *call, now int)) func(c *call) {
 	return onWatch(func(c *call) {
-		c.feed(c.from(), interval, func(now int) { does(c, now) })
+		c.feed(c.from(), interval, func(now int) { act(c, now) })
 	})
 }
 
@@ -167,7 +167,7 @@ func shortWatches() []server {
 		{name: "no-newlines", does: "sends events without newlines between them",
 			serve: rewritten(func(_ *call, _ change, event string) string { return strings.TrimSpace(event) })},
 		{name: "bookmark-then-silent", does: "sends one bookmark and then nothing", causes: []error{lw.ErrSilent},
-			serve: onWatch(func(c *call) { c.write(bookmark(c.version(c.from()), false)); c.never() })},
+			serve: onWatch(func(c *call) { c.write(bookmark(c.version(c.from()), false)); c.hang() })},
 		{name: "one-bookmark", does: "sends a bookmark with the requested resourceVersion in each watch and closes", causes: []error{lw.ErrWatchClosed},
 			serve: onWatch(func(c *call) { c.write(bookmark(c.q.Get("resourceVersion"), false)) })},
 	}

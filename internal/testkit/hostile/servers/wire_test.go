@@ -24,9 +24,9 @@ import (
 // token is the credential that must not appear in any message.
 const token = "tOk3nQ7zXw9Lm2Vb5Rk8Jd4Hs6Pf1Yc0"
 
-// source returns the transport to a server, a function that fails the test if a string contains the token, and a
-// function that closes the transport. The second result is nil for servers without raw access to connections.
-func (s *server) source(t *testing.T, m *memory) (lw.Transport, func(string), func()) {
+// source returns the transport to a server. search fails the test if a string contains the token, and is nil for servers
+// without raw access to connections. stop closes the transport.
+func (s *server) source(t *testing.T, m *memory) (client lw.Transport, search func(string), stop func()) {
 	if s.wire == nil {
 		return m, nil, func() {}
 	}

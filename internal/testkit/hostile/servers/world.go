@@ -25,7 +25,7 @@ type world struct {
 	mu       sync.Mutex
 	revision int
 	objects  map[string]int         // revision of the latest write, by object name
-	states   map[int]map[string]int // content of objects at each revision
+	states   map[int]map[string]int // revision of the latest write at each revision, by object name
 	changes  []change
 	changed  chan struct{} // closed by the next change
 	version  func(int) string
@@ -51,7 +51,6 @@ func newWorld(seed uint64, naming, version func(int) string) *world {
 	return w
 }
 
-// write applies a change to the collection.
 func (w *world) write(kind, name string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
