@@ -15,7 +15,7 @@ func isNotAcceptable(err error) bool {
 	return ok && status.Code == http.StatusNotAcceptable
 }
 
-// wantsProtobuf reports whether accept prefers protobuf, as in the Accept headers of package lw.
+// wantsProtobuf reports whether an Accept header prefers protobuf. Package lw sends such headers.
 func wantsProtobuf(accept string) bool { return strings.HasPrefix(accept, runtime.ContentTypeProtobuf) }
 
 // allowsProtobuf reports whether an Accept header of client-go allows protobuf. It ignores "*/*", which client-go adds

@@ -107,10 +107,10 @@ func (r *recorder) all() []string {
 	return append([]string{}, r.events...)
 }
 
-// wait blocks until r has recorded len(events) events, and requires that they equal events.
-func (r *recorder) wait(t *testing.T, events ...string) {
-	eventually(t, func() bool { return len(r.all()) >= len(events) })
-	require.Equal(t, events, r.all())
+// wait blocks until r has recorded len(want) events, and requires that they equal want.
+func (r *recorder) wait(t *testing.T, want ...string) {
+	eventually(t, func() bool { return len(r.all()) >= len(want) })
+	require.Equal(t, want, r.all())
 }
 
 func describe(obj any) string {

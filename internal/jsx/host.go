@@ -13,8 +13,8 @@ func ask(id int32)
 //go:wasmimport listwatch emit
 func emit(id int32, p unsafe.Pointer, n int32)
 
-// Ask sends a question to the JavaScript host, for example for the next command or a token. It blocks until it can
-// return the answer. It returns an error if the host cannot answer.
+// Ask sends a question to the JavaScript host, for example for the next command or a token. It blocks until the host
+// answers, and returns the answer. It returns an error if the host cannot answer.
 func Ask(ctx context.Context, question string) ([]byte, error) {
 	s := NewStream(question)
 	defer s.Close()
@@ -33,8 +33,8 @@ func Ask(ctx context.Context, question string) ([]byte, error) {
 	}
 }
 
-// Borrow asks the JavaScript host for a resource. It returns the host's answer and a stream that represents the loan.
-// Closing the stream returns the resource. [Stream.Recalled] blocks until the host wants it back.
+// Borrow asks the JavaScript host for a resource. It returns the host's answer and a stream. Closing the stream returns
+// the resource. [Stream.Recalled] blocks until the host wants the resource back.
 func Borrow(ctx context.Context, question string) (s *Stream, text string, err error) {
 	s = NewStream(question)
 	ask(s.id)

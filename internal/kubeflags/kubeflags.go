@@ -29,7 +29,7 @@ type Options struct {
 	AsGroups  []string // groups to impersonate
 	UserAgent string   // User-Agent header; see transport/http.Options
 
-	Stderr  io.Writer // standard error of credential plugins; see kubeconfig.Options
+	Stderr  io.Writer // receives the messages of credential plugins; see kubeconfig.Options
 	Account string    // folder with the files of the service account; by default the folder that Kubernetes mounts in a Pod
 }
 

@@ -29,10 +29,9 @@ type Entry[V any] struct {
 	Value    V
 }
 
-// Type is the type of an event.
+// Type is the type of an [Event].
 type Type int
 
-// These constants are the types of events.
 const (
 	Created Type = iota
 	Updated
@@ -100,7 +99,7 @@ func (l *Log[V]) Update(name, key string, expect int64, value V) (Entry[V], erro
 	return l.write(c, Event[V]{Type: Updated, Entry: Entry[V]{Key: key, Value: value}, Prev: prev}), nil
 }
 
-// Delete removes a key. The deletion event contains the final value last. Delete returns the same errors as
+// Delete removes a key. The deletion event contains last, the final value. Delete returns the same errors as
 // [Log.Update].
 func (l *Log[V]) Delete(name, key string, expect int64, last V) (Entry[V], error) {
 	c := l.collection(name)

@@ -82,7 +82,7 @@ func (r *response) Close() error {
 type slots struct {
 	free  chan struct{}
 	over  time.Duration
-	asked []bool // arguments of all calls of take
+	asked []bool // values of wait in all calls of take
 }
 
 func newSlots(n int, over time.Duration) *slots {

@@ -17,7 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Authority is a certificate authority.
+// Authority is a certificate authority for tests.
 type Authority struct {
 	PEM  []byte // certificate of the authority
 	cert *x509.Certificate

@@ -25,7 +25,6 @@ func (p Pod) plain() *details {
 	}
 }
 
-// template is a Pod template of a controller.
 type template struct {
 	namespace, app, hash string
 	details              details

@@ -72,7 +72,6 @@ func (r *run) transport(token string) lw.Transport {
 	return over
 }
 
-// namespace creates a namespace and returns its name.
 func (r *run) namespace() string {
 	name := "scenario-" + strconv.Itoa(int(r.namespaces.Add(1)))
 	code, body := r.do(http.MethodPost, "/api/v1/namespaces", `{"metadata":{"name":"`+name+`"}}`)

@@ -35,7 +35,7 @@ type checker struct {
 	woken   atomic.Int64 // time at which Options.Wake last ended a delay, in nanoseconds since the start
 	deaf    atomic.Bool  // the engine ignored Options.Wake during a delay
 
-	previous  *conn  // previous request
+	previous  *conn
 	loose     bool   // a lasting server fault makes the next event unpredictable, so exact checks are disabled
 	version   string // resourceVersion of the latest event; used only if loose is set
 	delays    delays

@@ -39,7 +39,7 @@ func parse(req *lw.Request) query {
 	}
 }
 
-// conn is a request with its response.
+// conn is a request and its response.
 type conn struct {
 	*sim
 	query
@@ -59,7 +59,7 @@ type conn struct {
 	until     time.Time // bytes arrive only after this time
 	throttled int       // number of reads that return only a few bytes
 
-	cause     cause // reason why the response ended
+	cause     cause
 	rejection *rejection
 	line      string // start of an incomplete line
 	highest   int64  // highest resourceVersion of the watch's events

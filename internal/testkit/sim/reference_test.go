@@ -94,7 +94,7 @@ func (r *reference) begin() bool {
 	return r.send(event{Type: lw.ListStarted})
 }
 
-// why is the reason for the end of a request.
+// why classifies the end of a request.
 type why int
 
 const (

@@ -75,7 +75,7 @@ func subjectOf(r *cache.Reflector[*lw.Object], source lw.ListerWatcher[*lw.Objec
 type Report struct {
 	Failure  error // type *Broken; nil if the engine kept all guarantees
 	Trace    string
-	Hash     uint64 // hash of the trace
+	Hash     uint64
 	Requests int
 	Resumed  int           // number of streams that started with a watch
 	Settled  time.Duration // time from the end of the faults until the store equaled the server

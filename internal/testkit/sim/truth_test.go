@@ -28,10 +28,8 @@ type incarnation struct {
 	states []state // objects after each write
 }
 
-// last returns the latest revision of the incarnation.
 func (i *incarnation) last() int64 { return i.fork + int64(len(i.writes)) }
 
-// add appends a write to the incarnation.
 func (i *incarnation) add(w write) {
 	now := i.at(i.last())
 	i.writes = append(i.writes, w)
@@ -48,7 +46,6 @@ func (i *incarnation) add(w write) {
 	i.states = append(i.states, now)
 }
 
-// at returns the objects at a revision.
 func (i *incarnation) at(revision int64) state {
 	for ; i != nil; i = i.parent {
 		if revision > i.fork {

@@ -50,10 +50,10 @@ type weather struct {
 	kinds   [faults]bool
 	trouble int           // approximate number of requests per fault
 	pause   time.Duration // maximum time between two writes or faults
-	storm   time.Time     // all requests are rejected until this time
-	curt    time.Time     // watches end after a bookmark until this time
-	eager   time.Time     // watches end after a change until this time
-	gateway time.Time     // a gateway rejects watches until this time
+	storm   time.Time     // until this time, all requests are rejected
+	curt    time.Time     // until this time, watches end after a bookmark
+	eager   time.Time     // until this time, watches end after a change
+	gateway time.Time     // until this time, a gateway rejects watches
 	code    int           // status code of all responses during the storm
 	after   string        // Retry-After header of these responses; "details" means retryAfterSeconds instead
 	calm    bool          // the faults have stopped

@@ -192,7 +192,6 @@ func (c *cluster) look() any {
 	}
 }
 
-// isRevoked reports whether the token of the request has been revoked.
 func (c *cluster) isRevoked(r lwtest.Request) bool {
 	sent, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	for protocol := range strings.SplitSeq(r.Header.Get("Sec-Websocket-Protocol"), ",") {

@@ -12,7 +12,6 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// request describes a request that the judge observed.
 type request struct {
 	at   time.Time
 	kind string // "list", "page", "stream", "watch" or "check"

@@ -147,7 +147,6 @@ func (w *world) object(name string, body, revision int) string {
 		text, namespace, len(name), w.version(revision), body)
 }
 
-// event returns the watch event of a change.
 func (w *world) event(c change) string {
 	return frame(c.kind, w.object(c.name, c.body, c.revision))
 }
