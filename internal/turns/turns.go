@@ -42,7 +42,7 @@ type Transport struct {
 	HTTP lw.Transport
 	// First opens watches without a slot and may be nil. If it returns errors.ErrUnsupported, the watch takes a slot.
 	First lw.Transport
-	// Take returns a slot. If no slot is free, it returns ErrBusy, or waits for a slot if wait is set.
+	// Take returns a slot. If no slot is free, it waits for a slot if wait is set, and otherwise returns ErrBusy.
 	Take func(ctx context.Context, wait bool) (*Slot, error)
 	// Waits is called when a watch starts to wait for a slot. If Waits is nil, a watch without a free slot fails with
 	// ErrBusy.

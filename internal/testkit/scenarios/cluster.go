@@ -60,7 +60,7 @@ type run struct {
 	mode
 }
 
-// transport returns a transport for the scenario's mode that authenticates with token. The end of the test closes it.
+// transport returns a transport for the scenario's mode that authenticates with token. It is closed when the test ends.
 func (r *run) transport(token string) lw.Transport {
 	r.Helper()
 	over, err := lwhttp.New(r.URL, r.Connect(token))

@@ -136,13 +136,13 @@ func is(target error) func(*lw.Interruption) bool {
 	return func(b *lw.Interruption) bool { return errors.Is(b.Err, target) }
 }
 
-// equal waits until the store and fold contain the same objects as the server's response for the URL path list. It then
-// compares the content of the objects.
-func (f *follower) equal(list string) {
+// equal waits until the store and fold contain the objects that the server lists at path. It then compares the content
+// of the objects.
+func (f *follower) equal(path string) {
 	f.Helper()
 	var want map[string]map[string]any
 	f.eventually("the store equals the server, and a watch is open", func() bool {
-		want = f.server(list)
+		want = f.server(path)
 		f.mu.Lock()
 		defer f.mu.Unlock()
 		// The store may contain changes that step has not applied to fold yet.

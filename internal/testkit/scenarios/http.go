@@ -53,11 +53,11 @@ func (r *run) write(method, path, body string) string {
 	return text
 }
 
-// server requests the URL path list and returns the objects by key, without managedFields. It retries while a starting
+// server requests the list at path and returns its objects by key, without managedFields. It retries while a starting
 // server responds with 429.
-func (r *run) server(list string) (objects map[string]map[string]any) {
-	r.eventually("the server lists "+list, func() bool {
-		code, text := r.do(http.MethodGet, list, "")
+func (r *run) server(path string) (objects map[string]map[string]any) {
+	r.eventually("the server lists "+path, func() bool {
+		code, text := r.do(http.MethodGet, path, "")
 		var body struct {
 			Items []map[string]any `json:"items"`
 		}
