@@ -19,8 +19,8 @@ type Extras struct {
 	CoalesceEvents bool
 
 	// QueueCapacity limits the number of queued events per handler. Zero means no limit. While one queue is full, the
-	// informer reads no events and all handlers wait. A handler must therefore not wait for a change of the store.
-	// QueueCapacity has no effect with CoalesceEvents.
+	// informer reads no events, so that no handler receives new events. A handler must therefore not wait for a change
+	// of the store. QueueCapacity has no effect with CoalesceEvents.
 	QueueCapacity int
 
 	// Fields returns the paths of the fields to keep, for example "metadata.labels" and "spec.nodeName". example has

@@ -96,7 +96,7 @@ func match(form, text string, i int, escaped bool) (end, matched int) {
 	return i, matched
 }
 
-// digit maps the digits + and / of standard base64 to those of URL-safe base64.
+// digit maps the digits + and / of standard base64 to those of URL-safe base64. It returns other characters unchanged.
 func digit(c byte) byte {
 	switch c {
 	case '+':

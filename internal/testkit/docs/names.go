@@ -97,7 +97,7 @@ func (c *Compiler) Find(span string) (is bool, err error) {
 
 // Row is a row of a Markdown table.
 type Row struct {
-	Header, Cells []string // same length
+	Header, Cells []string // slices of the same length
 	Text          string
 }
 

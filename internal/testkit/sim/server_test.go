@@ -34,7 +34,7 @@ type bookmarkTrait int
 const (
 	bookmarksByTheMinute bookmarkTrait = iota
 	bookmarksNever
-	bookmarksInWalls // often in groups of 30
+	bookmarksInWalls // bookmarks often come in groups of 30
 	bookmarkKinds
 )
 

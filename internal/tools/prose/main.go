@@ -38,8 +38,7 @@ func main() {
 	}
 }
 
-// enforced returns the files that match the patterns in list, the path of a file. A pattern without a match is an
-// error.
+// enforced returns the files that match the patterns in the file list. A pattern without a match is an error.
 func enforced(list string) (files []string, err error) {
 	text, err := os.ReadFile(list)
 	if err != nil {
