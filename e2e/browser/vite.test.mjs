@@ -73,8 +73,8 @@ test('the package builds and runs in every mode under a content security policy'
   })
 })
 
-// The size limit in bytes for all JavaScript that a page and its worker load, minified and gzipped. It does not include
-// the WASM module.
+// The size limit in bytes of the page's script and of the worker's script, minified and gzipped. The WASM module does not
+// count.
 const BUDGET = 16_000
 
 test('the JavaScript around the WASM module stays within its budget', (t) => {

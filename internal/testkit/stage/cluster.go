@@ -36,6 +36,7 @@ type command struct {
 	Object    json.RawMessage `json:"object"`    // put: object to write
 	Space     string          `json:"space"`     // delete: namespace of the object
 	Name      string          `json:"name"`      // delete: name of the object; define and undefine: plural name of the resource
+	Columns   []lwtest.Column `json:"columns"`   // define: Table columns of the resource
 	N         int             `json:"n"`         // write, fill and touch: number of objects; expire: number of events before the error
 	Seed      uint64          `json:"seed"`      // write and touch: seed of the random numbers
 }
@@ -100,7 +101,7 @@ func (c *cluster) do(cmd *command) (any, error) {
 	case "touch":
 		return nil, c.touch(rand.New(rand.NewPCG(cmd.Seed, 1)), cmd.N)
 	case "define": // like the creation of a CustomResourceDefinition
-		c.AddResource(kind(cmd.Name))
+		c.AddResource(kind(cmd.Name, cmd.Columns))
 	case "undefine":
 		c.RemoveResource(cmd.Name + ".example.com")
 	case "look":
@@ -234,7 +235,7 @@ var given = regexp.MustCompile(`"(uid|resourceVersion)":"[^"]*",`)
 // written returns the JSON of the Pod without the fields that the server sets.
 func written(pod sample.Pod) string { return given.ReplaceAllString(pod.Item(), "") }
 
-// kind returns a custom resource with this plural name.
-func kind(plural string) lwtest.Resource {
-	return lwtest.Resource{Group: "example.com", Kind: "Gadget", Plural: plural, Namespaced: true}
+// kind returns a custom resource with this plural name and these columns.
+func kind(plural string, columns []lwtest.Column) lwtest.Resource {
+	return lwtest.Resource{Group: "example.com", Kind: "Gadget", Plural: plural, Namespaced: true, Columns: columns}
 }

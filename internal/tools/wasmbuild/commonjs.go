@@ -10,7 +10,7 @@ import (
 )
 
 // entries are the modules of the package that CommonJS code may load, without their file extension.
-var entries = []string{"index", "react", "testing", "glue"}
+var entries = []string{"index", "react", "testing", "openshift", "glue"}
 
 // writeCommonJS writes a CommonJS copy of each module that the entry points load. The copy of a .js file is a .cjs
 // file, and the copy of a .d.ts file is a .d.cts file. Test runners such as Jest load the copies. The copies share
@@ -52,7 +52,7 @@ func writeCommonJS(folder string) error {
 var (
 	imports   = regexp.MustCompile(`(?m)^import (\{[^}]*\}) from '([^']+)'$`)
 	reexports = regexp.MustCompile(`(?m)^export (\{[^}]*\}) from '([^']+)'$`)
-	exports   = regexp.MustCompile(`(?m)^export ((?:async )?function\*?|class|const|let) (.*)$`)
+	exports   = regexp.MustCompile(`(?m)^export ((?:async )?function\*?|class|const|let) (\w.*)$`)
 	leftover  = regexp.MustCompile(`(?m)^(?:import|export)\b.*$`)
 	name      = regexp.MustCompile(`^[\w$]+`)
 	numbers   = regexp.MustCompile(`(?m)^export (const (?:\w+ = -?\d+,\s+)+\w+ = -?\d+)$`)
