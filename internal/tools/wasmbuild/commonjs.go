@@ -9,12 +9,12 @@ import (
 	"strings"
 )
 
-// entries are the entry points of the package that CommonJS code can require, without their extension.
+// entries are the modules of the package that CommonJS code may load, without their file extension.
 var entries = []string{"index", "react", "testing", "openshift", "glue"}
 
-// writeCommonJS writes a CommonJS copy of each module that the entry points load: a .cjs file next to the .js file, and a
-// .d.cts file next to the .d.ts file. Test runners such as Jest load these copies. The copies of one package share their
-// state, because they require each other.
+// writeCommonJS writes a CommonJS copy of each module that the entry points load. The copy of a .js file is a .cjs
+// file, and the copy of a .d.ts file is a .d.cts file. Test runners such as Jest load the copies. The copies share
+// their state, because they load each other.
 func writeCommonJS(folder string) error {
 	written := map[string]bool{}
 	for queue := entries; len(queue) > 0; queue = queue[1:] {
@@ -76,15 +76,15 @@ var (
 	number     = regexp.MustCompile(`(\w+) = `)
 )
 
-// lazy is the module that loads the WASM module. Its only export is a function, which loads it on the first call. Tests that
-// simulate a cluster never call it, and Jest's environment with jsdom lacks classes that it needs.
+// lazy is the module that loads the WASM module. Its only export is a function, whose copy loads lazy on the first
+// call. Tests that simulate a cluster never call it, and Jest's environment with jsdom lacks classes that it needs.
 const lazy = "./connect.js"
 
 // decoders defines the classes that Jest's environment with jsdom lacks.
 const decoders = "const { TextDecoder, TextEncoder } = globalThis.TextDecoder ? globalThis : process.getBuiltinModule('node:util')\n"
 
-// asCommonJS returns a module as CommonJS code, and the names of the modules of the package that it imports. It knows only
-// the syntax that this package uses, and returns an error for any other import or export.
+// asCommonJS returns a module as CommonJS code, and the names of the package's modules that it imports. It supports
+// only the syntax that the package uses. Other imports and exports are errors.
 func asCommonJS(module []byte) (script []byte, imported []string, err error) {
 	var names []string
 	require := func(specifier string) string {
