@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { budgets, judge } from './judge.mjs'
 import { median, orders } from './print.mjs'
 
-// Returns measurements that exactly meet every budget.
+// Returns measurements that are equal to the budgets.
 function met() {
   const { loadTasks, tableTasks, wasm, scripts, ...ratios } = budgets
   const round = (scale) => ({
@@ -40,7 +40,7 @@ for (const [what, change] of Object.entries(greater)) {
   })
 }
 
-// Returns measurements in which one figure exceeds its budget in the first rounds of Chromium.
+// Returns measurements of which one exceeds its budget in the given number of Chromium rounds.
 function chromeWith(key, rounds) {
   const all = met()
   for (const { shared } of all.browsers.chrome.slice(0, rounds)) shared[key] = shared[key] * 1.1 + 1

@@ -20,7 +20,7 @@ import (
 
 const (
 	namespaces = 40
-	injectable = 20 // webhook configurations, each with the CA of another Certificate
+	injectable = 20 // number of webhook configurations, each with the CA of a different Certificate
 	writers    = 8  // maximum number of concurrent requests
 )
 

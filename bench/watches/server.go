@@ -30,7 +30,7 @@ type server struct {
 	counters counters
 }
 
-// counters contains the number of open watches, and the numbers of dialed, open and simultaneously open connections.
+// counters counts the open watches and the connections. MaxOpen is the maximum of Open.
 type counters struct{ Watches, Dialed, Open, MaxOpen int }
 
 // order describes the events that each watch sends.

@@ -1,4 +1,4 @@
-// Starts the test server of internal/testkit/stage, sends commands to it and waits for conditions.
+// Starts the test server of internal/testkit/stage and sends commands to it.
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -25,11 +25,13 @@ export class Stage {
     const answer = await fetch(`${this.url}/control`, { method: 'POST', body: JSON.stringify(command) })
     if (!answer.ok) throw new Error(await answer.text())
     const result = await answer.json()
-    for (const object of Object.values(result?.objects ?? {})) delete object.metadata.managedFields // the package also removes managedFields
+    for (const object of Object.values(result?.objects ?? {})) delete object.metadata.managedFields // because the package removes it, too
     return result
   }
 
-  /** Starts an API server and returns it. Its methods are the commands of internal/testkit/stage/cluster.go. */
+  /**
+   * Starts an API server and returns an object whose methods are the commands of internal/testkit/stage/cluster.go.
+   */
   async cluster(options = {}) {
     const server = await this.command({ do: 'start', ...options })
     return new Proxy({ url: server }, {
@@ -39,8 +41,7 @@ export class Stage {
 }
 
 /**
- * Calls `look` repeatedly until it returns a truthy value, and returns the value. Fails after the given number of
- * seconds.
+ * Calls `look` until it returns a truthy value, and returns this value. Fails after the given number of seconds.
  */
 export async function until(what, look, seconds = 60) {
   const deadline = Date.now() + seconds * 1000

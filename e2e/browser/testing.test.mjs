@@ -1,4 +1,4 @@
-// Installs the package as a tarball into an application, and runs the application's tests in Vitest and in Jest.
+// Tests applications that use listwatch/testing in Vitest and Jest. They install the package as a tarball.
 import assert from 'node:assert/strict'
 import { execFileSync, spawnSync } from 'node:child_process'
 import { cpSync, mkdtempSync, rmSync } from 'node:fs'
@@ -15,12 +15,12 @@ before(() => {
   cpSync(fileURLToPath(new URL('testing', import.meta.url)), folder, { recursive: true, filter: (file) => !file.includes('node_modules') })
   const npm = (...args) => execFileSync('npm', [...args, '--prefer-offline', '--no-audit', '--no-fund'], { cwd: folder, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] })
   npm('ci', '--ignore-scripts')
-  const [{ filename }] = JSON.parse(npm('pack', wasm, '--ignore-scripts', '--json')) // the generated files are already built
+  const [{ filename }] = JSON.parse(npm('pack', wasm, '--ignore-scripts', '--json')) // the files of the package are already built
   npm('install', '--no-save', filename)
 })
 after(() => folder && rmSync(folder, { recursive: true }))
 
-// Runs a program of the application. It returns its output.
+// Runs Node in the application and returns the output.
 function run(...args) {
   const { status, stdout, stderr } = spawnSync(process.execPath, args, { cwd: folder, encoding: 'utf8', env: { ...process.env, CI: 'true', NO_COLOR: '1' } })
   assert.equal(status, 0, stdout + stderr)

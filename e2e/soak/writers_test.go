@@ -26,7 +26,7 @@ const (
 type state struct {
 	serial  int    // serial number of the latest successful write
 	version string // resourceVersion; empty if the ConfigMap does not exist
-	unsure  bool   // whether it is unknown if the latest write succeeded
+	unsure  bool   // the result of the latest write is unknown
 }
 
 // writer creates, updates and deletes its own ConfigMaps.

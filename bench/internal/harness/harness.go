@@ -77,8 +77,8 @@ func MedianOf[T any](results []T, figure func(T) float64) float64 {
 	return Median(values)
 }
 
-// Quantile returns the smallest value that is greater than the given share of values. share must be in [0, 1). Quantile
-// returns zero for an empty slice.
+// Quantile returns the value at the given share of the sorted values, for example the median for 0.5. share must be in
+// [0, 1). Quantile returns zero for an empty slice.
 func Quantile(values []float64, share float64) float64 {
 	if len(values) == 0 {
 		return 0
