@@ -21,7 +21,7 @@ const (
 	etcdTimeout = 2 * time.Minute
 )
 
-// etcdCourse is a reflector of etcd keys. It compares the reflector's store with etcd after each write.
+// etcdCourse runs a reflector of etcd keys, and compares its store with etcd after each write.
 type etcdCourse struct {
 	*testing.T
 	server    *kube.Etcd

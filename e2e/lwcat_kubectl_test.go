@@ -19,8 +19,8 @@ import (
 // comparison runs lwcat and kubectl on the same objects. Its tests verify the comparison table in docs/lwcat.md.
 type comparison struct{ *lwcat }
 
-// newComparison starts a cluster whose server closes a watch after 5 to 10 seconds, unless the client requests a
-// timeout.
+// newComparison returns a comparison on a new cluster. The server closes a watch after 5 to 10 seconds, unless the
+// client requests a timeout.
 func newComparison(t *testing.T) comparison {
 	l := &lwcat{T: t, Cluster: kube.Start(t, "--min-request-timeout=5"), path: buildLwcat(t), namespace: "default"}
 	l.create("first")
@@ -62,7 +62,7 @@ func (b comparison) start(cmd *exec.Cmd) *running {
 	cmd.Stdout, cmd.Stderr = locked{&r.mu, &r.out}, locked{&r.mu, &r.err}
 	require.NoError(b, cmd.Start())
 	go func() {
-		_ = cmd.Wait() // ends reads the exit code from cmd.ProcessState
+		_ = cmd.Wait() // the test reads the exit code from cmd.ProcessState
 		close(r.ended)
 	}()
 	b.Cleanup(func() { _ = cmd.Process.Kill(); <-r.ended })

@@ -131,7 +131,7 @@ func (s *lwcatSoak) follow(ctx, restarts context.Context, name, transport string
 		cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 		_ = cmd.Run() // the exit code is checked below
 		cancel()
-		if code := cmd.ProcessState.ExitCode(); code != 130 && code != -1 { // -1: killed by the signal, before lwcat handles signals
+		if code := cmd.ProcessState.ExitCode(); code != 130 && code != -1 { // -1 if lwcat receives the signal before it handles signals
 			s.Errorf("%s exited with code %d", name, code)
 			return
 		}
@@ -164,8 +164,8 @@ func (s *lwcatSoak) write(ctx context.Context, number int) {
 	}
 }
 
-// accidents restarts the server, compacts etcd and expires resourceVersions. ROUNDS repeats this sequence; the default
-// is 1.
+// accidents restarts the server, compacts etcd and expires resourceVersions. The environment variable ROUNDS is the
+// number of repetitions; the default is 1.
 func (s *lwcatSoak) accidents() {
 	rounds, err := strconv.Atoi(cmp.Or(os.Getenv("ROUNDS"), "1"))
 	require.NoError(s, err, "ROUNDS")
@@ -213,6 +213,6 @@ func (s *lwcatSoak) fold(name string) string {
 	defer file.Close()
 	cmd := exec.Command(s.node, "fold.mjs")
 	cmd.Stdin = file
-	text, _ := cmd.CombinedOutput() // an error message of fold.mjs is part of text
+	text, _ := cmd.CombinedOutput() // if the command fails, text contains the reason
 	return string(text)
 }

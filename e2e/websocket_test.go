@@ -79,7 +79,7 @@ func tryWebSockets(t *testing.T, w *watched) {
 	t.Run("killed", func(t *testing.T) { tryKilled(t, w) })
 }
 
-// dial opens a WebSocket and returns it with the handshake response. header alternates names and values.
+// dial opens a WebSocket and returns it with the handshake response. header contains alternating names and values.
 func (w *watched) dial(t *testing.T, path string, header ...string) (*websocket.Conn, *http.Response, error) {
 	h := http.Header{}
 	for pair := range slices.Chunk(header, 2) {

@@ -31,7 +31,7 @@ func TestProgramsPrintTheSame(t *testing.T) {
 			require.NoError(t, err)
 			require.NoError(t, program.Start())
 			changePod(t, server, bufio.NewScanner(output))
-			stop() // kills the program, because ctx is its command's context
+			stop() // kills the program through its context
 			require.Error(t, program.Wait())
 		})
 	}

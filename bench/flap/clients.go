@@ -100,11 +100,11 @@ func (b *observed) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// changes measures the delay from each write to the handler call that shows it. A call for a later write of the object
-// ends the delays of all earlier writes.
+// changes measures the delay from each write to the handler call that delivers it. If an object is written again before
+// the call, the call ends both delays.
 type changes struct {
 	mu      sync.Mutex
-	pending map[string][]time.Time // write times that no handler call has shown, by object name
+	pending map[string][]time.Time // times of the undelivered writes, by object name
 	delays  []float64              // milliseconds
 }
 
@@ -117,7 +117,8 @@ func (c *changes) wrote(name string, at time.Time) {
 	c.pending[name] = append(c.pending[name], at)
 }
 
-// saw records that a handler was called at now with an object that was written at wrote.
+// saw records a handler call. wrote is the time at which the received object was written, and now is the time of the
+// call.
 func (c *changes) saw(name string, wrote, now time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -129,7 +130,7 @@ func (c *changes) saw(name string, wrote, now time.Time) {
 	c.pending[name] = pending
 }
 
-// seen returns the delays of all seen writes in milliseconds.
+// seen returns the delays of all delivered writes in milliseconds.
 func (c *changes) seen() []float64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -145,7 +146,7 @@ func (c *changes) unseen() (n int) {
 	return n
 }
 
-// drain waits until each write has been seen. It returns an error after maxWait, or if ctx is done.
+// drain waits until every write has been delivered. It returns an error after maxWait, or if ctx is done.
 func (c *changes) drain(ctx context.Context) error {
 	for deadline := time.Now().Add(maxWait); c.unseen() > 0; time.Sleep(time.Millisecond) {
 		if ctx.Err() != nil || time.Now().After(deadline) {
@@ -181,7 +182,7 @@ func (o *outages) end(now time.Time) {
 	}
 }
 
-// within returns the number of outages that began between from and to, and the fraction of that period without a watch.
+// within returns the number of outages that began in a period, and the fraction of the period without a watch.
 func (o *outages) within(from, to time.Time) (n int, share float64) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

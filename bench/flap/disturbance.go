@@ -144,7 +144,7 @@ func schedule(random *rand.Rand, length time.Duration) (resets []time.Duration) 
 
 func nameOf(i int) string { return fmt.Sprintf("pod-%d", i) }
 
-// write creates or replaces a Pod of about 1 kB. The annotation writtenAt contains at.
+// write creates or replaces a Pod of about 1 kB and annotates it with the time of the write.
 func write(server *lwtest.Server, name string, at time.Time) error {
 	_, err := server.Put("pods", fmt.Sprintf(`{"metadata":{"namespace":"flap","name":%q,"annotations":{%q:"%d"}},"spec":{"note":%q}}`,
 		name, writtenAt, at.UnixNano(), strings.Repeat("x", 1000)))

@@ -34,8 +34,8 @@ func buildLwcat(ctx context.Context, folder string) (path string, err error) {
 	return path, nil
 }
 
-// startLwcat starts lwcat and waits until it has printed all objects. A done ctx kills lwcat. Delays end when this
-// process has read the printed line.
+// startLwcat starts lwcat and waits until it has printed all objects. lwcat is killed when ctx is done. A delay ends
+// when this process has read the printed line.
 func (c *client) startLwcat(ctx context.Context, program, server string, running *sync.WaitGroup) error {
 	cmd := exec.CommandContext(ctx, program, "-s", server, "-n", "flap", "pods")
 	cmd.Env = append(os.Environ(), "KUBECONFIG="+os.DevNull)

@@ -49,5 +49,5 @@ type result struct {
 	name   string
 	ends   int       // number of outages
 	stale  float64   // fraction of the measurement without an open watch
-	delays []float64 // milliseconds from each write until it was seen
+	delays []float64 // milliseconds from each write until the handler call or the printed line
 }

@@ -1,7 +1,6 @@
 // Command operator measures cert-manager's cainjector, once with controller-runtime's default cache and once with
-// listwatch's adapter. Both use the same kube-apiserver, Certificates and Secrets.
-//
-// Before the first run, run make e2e-server to build etcd and the kube-apiserver.
+// listwatch's adapter. Both use the same kube-apiserver, Certificates and Secrets. The command make e2e-server builds
+// etcd and the kube-apiserver.
 package main
 
 import (

@@ -19,7 +19,7 @@ type result struct {
 	Samples                       []sample
 }
 
-// sample is an RSS in bytes, and its time in seconds since the first sample.
+// sample is the RSS in bytes at a time in seconds since the first sample.
 type sample struct{ Seconds, RSS float64 }
 
 // sampling appends a sample to the slice every 50 ms until stop is called.

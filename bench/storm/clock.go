@@ -18,7 +18,7 @@ type clock struct {
 
 func newClock(begin time.Duration) *clock { return &clock{now: begin} }
 
-// at calls do at the given simulated time, which must not be in the past.
+// at schedules do for a simulated time, which must not be in the past.
 func (c *clock) at(when time.Duration, do func()) {
 	i, _ := slices.BinarySearchFunc(c.events, when+1, func(e event, when time.Duration) int { return cmp.Compare(e.when, when) })
 	c.events = slices.Insert(c.events, i, event{when, do})

@@ -11,8 +11,8 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// step is a response of a scripted server. If lasts is positive, the stream of the response ends with the error end
-// after that time.
+// step is a response of a scripted server. If lasts is positive, the stream of the response ends with an error after
+// that time.
 type step struct {
 	answer
 	lasts time.Duration

@@ -46,7 +46,7 @@ func play(s scenario, clients, pods int, seed uint64) outcome {
 	o := outcome{load: srv.load}
 	for _, one := range all {
 		if !one.alive {
-			one.since = until // makes o.live the end of the simulation
+			one.since = until // the client has not recovered
 		}
 		o.live = max(o.live, one.since)
 	}

@@ -61,7 +61,7 @@ type answer struct {
 	stream  *stream
 }
 
-// stream is an open watch.
+// stream is a simulated watch.
 type stream struct {
 	client *client
 	ended  bool

@@ -190,7 +190,7 @@ func (s *server) startChromium(path string) (stop func(), err error) {
 	}, nil
 }
 
-// newEvents returns a watch response that modifies each Pod as many times as requested. Every event changes the
+// newEvents returns a watch response with the given number of MODIFIED events for each Pod. Every event changes the
 // resourceVersion, and every fifth event changes the node.
 func newEvents(pods, times int) []byte {
 	all := sample.Pods(7, pods)

@@ -30,8 +30,8 @@ type task struct {
 // result contains the measurements of a task.
 type result struct {
 	Bytes, Goroutines float64 // per idle watch: heap and stacks in bytes, and goroutines
-	IdleCPU           float64 // CPU nanoseconds per second and idle watch
-	CPU               float64 // CPU nanoseconds per event
+	IdleCPU           float64 // CPU time per idle watch, in nanoseconds per second
+	CPU               float64 // CPU time per event in nanoseconds
 
 	Start           time.Duration // time from a simultaneous start until all watches are live
 	Dialed, MaxOpen int           // number of opened connections, and maximum number of open connections

@@ -83,7 +83,7 @@ func TestClientGo(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel() // client-go waits for its backoff delays most of the time
+			t.Parallel() // this test mostly waits for client-go
 			c := newCourse(t, &test.opts)
 			client := startGoClient(t, c.server.URL)
 			c.client, c.first, c.again = client, test.first, test.again

@@ -58,12 +58,12 @@ func running(server *lwtest.Server, number string, pods ...string) func() bool {
 
 func patches(r lwtest.Request) bool { return r.Verb == "patch" }
 
-// TestController checks that both implementations create and delete the same Pods, also after rejected patches and an
+// TestController checks that both implementations create and delete the same Pods, even after rejected patches and an
 // outage that requires a relist.
 func TestController(t *testing.T) {
 	for name, run := range podControllers {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel() // client-go waits for its backoff delays most of the time
+			t.Parallel() // this test mostly waits for client-go
 			server := startServer(t)
 			_, err := server.Create("deployments.apps", newDeployment("web", 2, map[string]string{listwatch.Label: "on"}))
 			require.NoError(t, err)

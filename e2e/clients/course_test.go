@@ -85,8 +85,8 @@ func (c *course) run() {
 	c.inStep()
 }
 
-// inStep waits until the client's cache equals the server's state, and each open watch has received an event. client-go
-// relists if a watch ends within a second without an event.
+// inStep waits until the client's cache equals the server's state and each open watch has received an event. Without an
+// event in its first second, a watch that ends makes client-go relist.
 func (c *course) inStep() {
 	c.Helper()
 	c.caughtUp()
@@ -136,8 +136,8 @@ func (c *course) requests(resource string) []lwtest.Request {
 	return c.server.Requests(func(r lwtest.Request) bool { return r.URL.Path == paths[resource] })
 }
 
-// words returns one word for each request for a resource after the first skip requests: "list", "watch", "stream" for a
-// streaming list, or "expired watch" for a watch from an expired resourceVersion.
+// words returns a word for each request for a resource, except the first skip requests. The words are "list", "watch",
+// "stream" for a streaming list, and "expired watch" for a watch that the server rejects with 410.
 func (c *course) words(resource string, skip int) []string {
 	var words []string
 	for _, r := range c.requests(resource)[skip:] {

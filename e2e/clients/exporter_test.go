@@ -60,11 +60,11 @@ pods{namespace="shop",node="",phase="Succeeded"} 1
 `
 )
 
-// TestExporter checks that both implementations serve the same metrics, also after an outage that requires a relist.
+// TestExporter checks that both implementations serve the same metrics, even after an outage that requires a relist.
 func TestExporter(t *testing.T) {
 	for name, run := range exporters {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel() // client-go waits for its backoff delays most of the time
+			t.Parallel() // this test mostly waits for client-go
 			server := startServer(t)
 			put(t, server, "pods", "web-0", "web", onNode1)
 			put(t, server, "pods", "web-1", "web", pending)

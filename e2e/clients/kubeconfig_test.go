@@ -31,7 +31,7 @@ type kubeconfigs struct {
 	*rand.Rand
 	*testing.T
 	folder     string
-	cert, key  [2][]byte // two pairs of a certificate and a key; the certificates are also used as CAs
+	cert, key  [2][]byte // two key pairs; their certificates also serve as CAs
 	names      []string
 	deliberate map[string]int // number of deliberate differences by reason
 }
@@ -169,8 +169,8 @@ func (k *kubeconfigs) clientGo(overrides *clientcmd.ConfigOverrides) (outcome, e
 	return out, nil
 }
 
-// either returns the setting that takes effect: data if it is in PEM format or the file does not exist, and the trimmed
-// content of the file otherwise.
+// either returns the content of a file without surrounding white space. It returns data instead if data is in PEM
+// format or the file does not exist.
 func (k *kubeconfigs) either(path string, data []byte) string {
 	text, err := os.ReadFile(path)
 	if err != nil || len(data) > 0 && bytes.Contains(data, []byte("BEGIN")) {

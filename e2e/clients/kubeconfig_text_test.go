@@ -12,7 +12,7 @@ import (
 )
 
 // TestKubeconfigYAMLMatchesClientGo checks that listwatch and client-go read the same settings from YAML, or both
-// reject it. In a case with a deliberate difference, differs is the reason.
+// reject it. The field differs explains a deliberate difference.
 func TestKubeconfigYAMLMatchesClientGo(t *testing.T) {
 	const here = "current-context: c\ncontexts: [{name: c, context: {cluster: k, user: u, namespace: ns}}]\n"
 	const rest = here + "clusters: [{name: k, cluster: {server: 'https://s'}}]\n"

@@ -97,7 +97,7 @@ func put(t *testing.T, server *lwtest.Server, resource, name, app, rest string) 
 func TestPort(t *testing.T) {
 	for name, run := range controllers {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel() // client-go waits for its backoff delays most of the time
+			t.Parallel() // this test mostly waits for client-go
 			server, path := serveTLS(t)
 			running, pending := `,"status":{"phase":"Running"}`, `,"status":{"phase":"Pending"}`
 			put(t, server, "pods", "web-0", "web", running)

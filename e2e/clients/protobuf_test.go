@@ -39,7 +39,7 @@ func (r rejection) Open(context.Context, *lw.Request) (io.ReadCloser, error) {
 	return nil, lw.ReadStatusError(410, "", bytes.NewReader(r))
 }
 
-// rawMessage is an object that is not decoded, except for its key metadata.
+// rawMessage is an undecoded object with the metadata that the client has read.
 type rawMessage struct {
 	namespace, name, uid, resourceVersion string
 	message                               []byte

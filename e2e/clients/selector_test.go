@@ -63,7 +63,7 @@ func FuzzSelectors(f *testing.F) {
 	})
 }
 
-// known reports whether all fields of the selector are supported by every resource.
+// known reports whether every resource supports all fields of the selector.
 func known(selector fields.Selector) bool {
 	for _, r := range selector.Requirements() {
 		if r.Field != "metadata.name" && r.Field != "metadata.namespace" {

@@ -74,7 +74,7 @@ func TestBuiltInTypesDecode(t *testing.T) {
 	}
 }
 
-// decodeAs encodes object as JSON and decodes it with the codec for the type of as.
+// decodeAs encodes object as JSON and decodes it with the codec for another object's type.
 func decodeAs(t *testing.T, object, as clientObject) (got clientObject, err error) {
 	text, err := json.Marshal(object)
 	require.NoError(t, err)

@@ -77,7 +77,7 @@ func (l *link) pass(to *net.TCPConn, data []byte) error {
 	return err
 }
 
-// passSpoiled forwards data from the server to the client, with the current throttle and truncation.
+// passSpoiled forwards data from the server to the client. It applies the current throttle and truncation.
 func (l *link) passSpoiled(to *net.TCPConn, data []byte) error {
 	for len(data) > 0 {
 		piece := data
@@ -114,7 +114,7 @@ func (l *link) truncate() {
 	reset(l.server)
 }
 
-// spoil injects faults one after another until the link ends, Calm is called, or a fault is permanent.
+// spoil injects faults one after another. It returns when the link ends, after Calm, or after a permanent fault.
 func (l *link) spoil() {
 	ctx, stop := context.WithCancel(l.ctx)
 	defer stop()

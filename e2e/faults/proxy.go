@@ -45,7 +45,8 @@ func (p *Proxy) Addr() string { return p.listener.Addr().String() }
 // Calm ends the current faults and prevents new faults. A half-closed connection stays half-closed.
 func (p *Proxy) Calm() { p.calm() }
 
-// Happened returns the number of injected faults of a kind. A fault does not count if its connection ends before it.
+// Happened returns the number of injected faults of a kind. A fault does not count if its connection ends before the
+// fault starts.
 func (p *Proxy) Happened(kind Kind) int { return int(p.happened[kind].Load()) }
 
 // Close resets all connections and waits until all goroutines have ended.
@@ -132,8 +133,8 @@ type Fault struct {
 	Bytes int           // Truncate: bytes that still pass; Throttle: bytes per second, at least 10
 }
 
-// Random returns a function for [Start] that returns random faults. All kinds are equally frequent, and mean is the
-// average of Fault.After. The same seed returns the same sequence, but connections may get its faults in any order.
+// Random returns a function for [Start] that generates random faults. All kinds are equally frequent, and mean is the
+// average of Fault.After. The seed determines the sequence of faults, but not the connection that each fault affects.
 func Random(seed uint64, mean time.Duration) func() Fault {
 	random := rand.New(rand.NewPCG(seed, 0))
 	var mu sync.Mutex

@@ -35,15 +35,15 @@ func (p keyPair) certPEM() []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: p.certificate.Raw})
 }
 
-// keyPEM returns a key in a PEM block of type "EC PRIVATE KEY". As a service account key on an elliptic curve,
-// kube-apiserver accepts only this type.
+// keyPEM returns a key in a PEM block of type "EC PRIVATE KEY". kube-apiserver accepts no other type for an
+// elliptic-curve service account key.
 func keyPEM(key *ecdsa.PrivateKey) []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: must(x509.MarshalECPrivateKey(key))})
 }
 
 func newKey() *ecdsa.PrivateKey { return must(ecdsa.GenerateKey(elliptic.P256(), rand.Reader)) }
 
-// must returns value, and panics if err is not nil. Certificate templates without mistakes cause no errors.
+// must returns value, or panics if err is not nil. An error would be a mistake in this package.
 func must[T any](value T, err error) T {
 	if err != nil {
 		panic(err)
@@ -51,10 +51,10 @@ func must[T any](value T, err error) T {
 	return value
 }
 
-// issue returns a new key and its certificate, which parent signs. Without a parent, the certificate is self-signed.
+// issue returns a new key and a certificate that parent signs. If parent is nil, the certificate is self-signed.
 func issue(template *x509.Certificate, parent *keyPair) *keyPair {
 	key := newKey()
-	// The hour before now allows for a clock that is set back during the test.
+	// The certificate stays valid if the clock is set back by up to an hour.
 	template.NotBefore, template.NotAfter = time.Now().Add(-time.Hour), time.Now().Add(24*time.Hour)
 	template.KeyUsage |= x509.KeyUsageDigitalSignature
 	if parent == nil {

@@ -36,7 +36,7 @@ func (c *Cluster) ExpireVersions(ctx context.Context) error {
 }
 
 func (c *Cluster) version(ctx context.Context) (string, error) {
-	// Without a resourceVersion, the list is not from a cache.
+	// A list without a resourceVersion returns the latest state.
 	body, err := c.get(ctx, configMapsPath+"?limit=1")
 	if err != nil {
 		return "", err

@@ -17,7 +17,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/e2e/kube"
 )
 
-// No test stops or restarts the cluster of shared.
+// Tests must not stop or restart this cluster.
 var shared kube.Shared
 
 func TestMain(m *testing.M) {
@@ -56,8 +56,8 @@ func createConfigMap(t *testing.T, c *kube.Cluster, path, name string) {
 	do(t, c, http.StatusCreated, http.MethodPost, path, `{"metadata":{"name":"`+name+`"}}`, nil)
 }
 
-// newNamespace creates a namespace and returns its name. The name is generated, because a deleted namespace stays in
-// the cluster without a controller.
+// newNamespace creates a namespace and returns its generated name. A name cannot be reused, because no controller
+// removes deleted namespaces.
 func newNamespace(t *testing.T, c *kube.Cluster) string {
 	t.Helper()
 	var created struct{ Metadata struct{ Name string } }

@@ -98,8 +98,8 @@ func TestNewStopsWithTheContext(t *testing.T) {
 	assert.Empty(t, left)
 }
 
-// With an import of Kubernetes or etcd, each test binary would take minutes to compile. Package need is imported by
-// this package.
+// If this package imported Kubernetes or etcd, each test binary would take minutes to compile. The rule also applies to
+// the imported package need.
 func TestImportsOnlyTheStandardLibrary(t *testing.T) {
 	files, err := filepath.Glob("*.go")
 	require.NoError(t, err)

@@ -11,7 +11,7 @@ import (
 const pollInterval = 25 * time.Millisecond
 
 // Poll calls check every 25 ms until it returns nil or ctx is done. If ctx is done, the error wraps the cause and the
-// last error of check. condition describes the wait in the error message, for example "the API server to be ready".
+// last error of check. The error message contains condition, for example "the API server to be ready".
 func Poll(ctx context.Context, condition string, check func(context.Context) error) error {
 	ticker := time.NewTicker(pollInterval)
 	defer ticker.Stop()

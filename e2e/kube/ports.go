@@ -26,7 +26,7 @@ func freePorts(n int) (ports []int, err error) {
 			err = taken
 			continue
 		}
-		// An open listener prevents that a port is chosen twice.
+		// Open listeners keep a port from being chosen twice.
 		defer func() { _ = listener.Close() }()
 		if ports = append(ports, port); len(ports) == n {
 			return ports, nil

@@ -12,7 +12,7 @@ import (
 	"syscall"
 )
 
-// tailBytes is the maximum size in bytes of the part of a log in an error message.
+// tailBytes is the maximum number of bytes of a log in an error message.
 const tailBytes = 8 << 10
 
 // process is a child process that exits when its parent exits. Its methods may be called concurrently.
@@ -77,8 +77,8 @@ func (p *process) wait(ctx context.Context) error {
 	}
 }
 
-// whileRunning returns a context that is canceled when ctx is done or the process exits. The cause of an exit is
-// exitError.
+// whileRunning returns a context that is canceled when ctx is done or the process exits. After an exit, the cause is
+// the error of exitError.
 func (p *process) whileRunning(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	go func() {

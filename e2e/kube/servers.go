@@ -72,8 +72,9 @@ func (c *Cluster) Wait(ctx context.Context) error {
 	return c.apiserver.wait(ctx)
 }
 
-// Compact removes etcd's history before the current revision. Older continue tokens and resourceVersions of lists with
-// resourceVersionMatch=Exact expire, but only up to 15 seconds later, because the API server has its own snapshots.
+// Compact removes etcd's history before the current revision. Older continue tokens expire, and so do older
+// resourceVersions of lists with resourceVersionMatch=Exact. They expire up to 15 seconds later, because the API server
+// has its own snapshots.
 //
 // A watch from an older resourceVersion still works while the watch cache contains it; see [Cluster.ExpireVersions].
 func (c *Cluster) Compact(ctx context.Context) error {

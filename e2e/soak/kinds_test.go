@@ -39,7 +39,8 @@ func kinds() []kind {
 	}
 }
 
-// latest removes resourceVersion "0" from a list request, because the server ignores the page size with it.
+// latest removes resourceVersion "0" from a list request. With this resourceVersion, the server would ignore the page
+// size.
 func latest(query url.Values) {
 	if query.Get("resourceVersion") == "0" && !query.Has("watch") {
 		query.Del("resourceVersion")

@@ -80,7 +80,8 @@ func (r *replay) apply(d cache.Change[*lw.Object]) error {
 	return nil
 }
 
-// number returns an error if the serial number does not directly follow the object's previous number.
+// number returns an error unless the serial number follows the object's previous number. With a selector, numbers may
+// be missing.
 func (r *replay) number(d cache.Change[*lw.Object], object *lw.Object) error {
 	key := object.Key()
 	serial, err := strconv.Atoi(object.Get("data.serial").String())

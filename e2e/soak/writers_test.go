@@ -24,7 +24,7 @@ const (
 
 // state is the last known state of a ConfigMap.
 type state struct {
-	serial  int    // serial number of the latest successful write
+	serial  int    // serial number of the latest known write
 	version string // resourceVersion; empty if the ConfigMap does not exist
 	unsure  bool   // the result of the latest write is unknown
 }
@@ -130,7 +130,7 @@ func (s *state) adopt(answer []byte) bool {
 	return true
 }
 
-// text returns a random string of fewer than 256 pieces. Many of its characters need an escape in JSON.
+// text returns a random string of up to 1.5 kB. Many of its characters need an escape in JSON.
 func (w *writer) text() string {
 	const pieces = 7
 	piece := [pieces]string{"plain ", `"`, `\`, "\n", "\u2028", "<é>", "🙂"}

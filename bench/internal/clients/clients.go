@@ -80,7 +80,7 @@ func (i listwatchInformer) Handle(handle func(Pod)) {
 }
 
 func (i listwatchInformer) Run(ctx context.Context) {
-	_ = i.informer.Run(ctx) // the error is that of the done context
+	_ = i.informer.Run(ctx) // returns only when ctx is done
 }
 
 func (i listwatchInformer) WaitForSync(ctx context.Context) error {

@@ -37,7 +37,7 @@ func listwatch() []Decoder {
 	}
 }
 
-// watched returns a decode function that uses lw.Client with codec.
+// watched returns a function that decodes events with an lw.Client and the codec.
 func watched[T lw.Keyed](codec lw.Codec[T]) func(io.Reader, int, func(T)) {
 	return func(events io.Reader, n int, keep func(T)) {
 		client := harness.MustGet(lw.NewClient(transport{events}, lw.Pods(""), codec, nil))

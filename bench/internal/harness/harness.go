@@ -110,7 +110,7 @@ func CPUTime() time.Duration {
 	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }
 
-// CPUPer returns the CPU time of do in nanoseconds per unit. It runs a garbage collection first.
+// CPUPer runs a garbage collection, calls do, and returns its CPU time in nanoseconds divided by units.
 func CPUPer(units int, do func()) float64 {
 	runtime.GC()
 	began := CPUTime()

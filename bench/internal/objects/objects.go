@@ -3,7 +3,7 @@ package objects
 
 import "strconv"
 
-// Object is a small object. Benchmarks index it by Node.
+// Object is an lw.Keyed with the name of a node, by which benchmarks index it.
 type Object struct{ Namespace, Name, Node, Version string }
 
 // GetNamespace implements lw.Keyed.

@@ -1,4 +1,4 @@
-// Package serve provides parts of the benchmarks' Kubernetes servers.
+// Package serve provides responses and request queues for the API servers of the benchmarks.
 package serve
 
 import (
@@ -11,7 +11,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/internal/testkit/sample"
 )
 
-// List returns the response to a list request as JSON.
+// List returns the JSON response to a list request. version is the resourceVersion of the list.
 func List(pods []sample.Pod, version string) []byte {
 	list := []byte(`{"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"` + version + `"},"items":[`)
 	for i, pod := range pods {

@@ -30,7 +30,7 @@ func must(err error) {
 	}
 }
 
-var last *lw.Object // the compiler must not remove the decoding of the object
+var last *lw.Object // keeps the compiler from removing the decoding
 
 // decode decodes events without storing the objects.
 func decode(client *lw.Client[*lw.Object]) {

@@ -19,7 +19,7 @@ type Task struct {
 // Result contains the CPU time in seconds for reading a list, and the peak RSS of the process in bytes.
 type Result struct{ CPU, Peak float64 }
 
-// Held contains the number of objects of a list, and the value that keeps them in memory.
+// Held is a list in memory: the number of its objects, and a value that references them.
 type Held struct {
 	N  int
 	By any
