@@ -32,8 +32,8 @@ try {
   demo.kill()
 }
 
-// Waits at least 30 seconds until the page shows typical activity: some rows have just changed, and the latest change
-// of the selected row has few fields.
+// Waits at least 30 seconds until the page shows typical activity. Some rows must have just changed, and the latest
+// change of the selected row must be short.
 async function lively(page) {
   const since = Date.now()
   await until('a suitable moment', async () => {

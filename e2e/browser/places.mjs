@@ -81,7 +81,7 @@ export function inPlaces(scene, modes) {
       assert.equal(await load(page, base, { mode }), 'loaded')
       await open(page)
       await open(page)
-      await page.evaluate(() => globalThis.dispatchEvent(new Event('online'))) // traps in the WASM module
+      await page.evaluate(() => globalThis.dispatchEvent(new Event('online'))) // makes the WASM module trap
       await are(page, 'stopped crashed')
       assert.deepEqual(await states(page), ['stopped crashed', 'stopped crashed'])
       await open(page)
@@ -107,7 +107,7 @@ export function inPlaces(scene, modes) {
       const kill = async () => {
         if (mode === 'worker') return page.evaluate(() => globalThis.started.at(-1).terminate())
         const target = profile.browser().targets().find((target) => target.browserContext() === profile && target.type() === 'shared_worker')
-        await (await target.worker()).evaluate(() => { setTimeout(() => globalThis.close()) }) // after this call has returned
+        await (await target.worker()).evaluate(() => { setTimeout(() => globalThis.close()) }) // closes the worker after this call has returned
       }
       await kill()
       await until('the new worker', () => page.evaluate(() => globalThis.started.length === 2))

@@ -80,8 +80,8 @@ async function course(page, transport) {
   }
 }
 
-// Tests two outages: resourceVersions expire during the first, and the second is a kill with a restart. A proxy resets
-// the connections of all pages.
+// Tests an outage in which resourceVersions expire, and a restart after the server was killed. A proxy resets the
+// connections of all pages.
 async function outages(pages) {
   const to = await line(server)
   const all = Object.entries(pages)

@@ -1,7 +1,7 @@
 import { launch, openPage } from './launch.mjs'
 import { Stage } from './stage.mjs'
 
-/** A browser and a test server. */
+/** Starts a browser and a test server, and opens pages. */
 export class Scene {
   constructor(browser) {
     this.name = browser

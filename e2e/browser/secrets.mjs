@@ -53,7 +53,7 @@ export function secrets(scene, modes) {
   }
 }
 
-// Records in the page all messages from workers and other pages.
+// Runs in the page. Records all messages from workers and other pages.
 function listen() {
   const heard = globalThis.heard = []
   const plain = (value) => ArrayBuffer.isView(value) ? new TextDecoder().decode(value) : Array.isArray(value) ? value.map(plain)
@@ -72,7 +72,7 @@ function listen() {
   }
 }
 
-// Returns from the page the recorded messages and all stored data of its origin.
+// Runs in the page. Returns the recorded messages and all stored data of the page's origin.
 async function dump() {
   const done = (request) => new Promise((resolve, reject) => {
     request.onsuccess = () => resolve(request.result)

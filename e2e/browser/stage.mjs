@@ -25,7 +25,7 @@ export class Stage {
     const answer = await fetch(`${this.url}/control`, { method: 'POST', body: JSON.stringify(command) })
     if (!answer.ok) throw new Error(await answer.text())
     const result = await answer.json()
-    for (const object of Object.values(result?.objects ?? {})) delete object.metadata.managedFields // because the package removes it, too
+    for (const object of Object.values(result?.objects ?? {})) delete object.metadata.managedFields // the package also removes managedFields
     return result
   }
 

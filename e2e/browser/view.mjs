@@ -1,4 +1,4 @@
-// A page with the dashboard, and its cluster.
+// Operates a page of the dashboard and its cluster.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
@@ -39,7 +39,7 @@ export class View {
   }
 
   text(selector) {
-    return this.page.$eval(selector, (element) => element.textContent).catch(() => undefined) // if the element does not exist yet
+    return this.page.$eval(selector, (element) => element.textContent).catch(() => undefined) // undefined if the element does not exist yet
   }
 
   texts(selector) {

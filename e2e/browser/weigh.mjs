@@ -1,4 +1,4 @@
-// Measures the memory, the JSON parsing and the blocked main thread of a page.
+// Measures the memory and the JSON parsing of a page, and how long its main thread is blocked.
 
 /**
  * Returns the memory in MB of a page and of its shared worker after a garbage collection. Works only in Chromium.

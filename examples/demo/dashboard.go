@@ -39,7 +39,6 @@ func dashboard(api http.Handler) (address string, end func() error, err error) {
 	return "http://" + listener.Addr().String() + "/ui/", server.Close, nil
 }
 
-// explanation starts with the URL of the dashboard, like the output of the other mode.
 const explanation = `Dashboard: %[1]s
 
 The dashboard shows %[2]s if that server allows requests from this origin. It asks for a token and keeps it only in memory.

@@ -67,7 +67,7 @@ func demo(ctx context.Context, duration time.Duration) error {
 	fmt.Printf("Dashboard: %s\n\nIt shows a simulated cluster in an API server at %s. Run this command in another terminal:\n\n    %s -s %s -A deploy.apps\n\n",
 		address, server.URL, lwcat, server.URL)
 
-	// alive stops the simulated cluster, the failures and lwcat.
+	// The simulated cluster, the failures and lwcat run until end is called.
 	alive, end := context.WithCancel(ctx)
 	defer end()
 	var living sync.WaitGroup

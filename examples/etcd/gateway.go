@@ -44,7 +44,7 @@ func (c *change) eventType() lw.EventType {
 // end returns the first key after all keys with the prefix.
 func (k *Keys) end() []byte {
 	end := []byte(k.Prefix)
-	if len(end) > 0 { // etcd rejects an empty key range
+	if len(end) > 0 { // etcd rejects an empty prefix
 		end[len(end)-1]++
 	}
 	return end

@@ -52,7 +52,7 @@ func (s *Scheduler) bind(ctx context.Context, p pod, node string) error {
 	text, err := io.ReadAll(io.LimitReader(res.Body, 1<<20))
 	switch {
 	case res.StatusCode == http.StatusCreated:
-		return nil // the body is not necessary
+		return nil // the status code means success, even if the body is incomplete
 	case err != nil:
 		return err
 	}

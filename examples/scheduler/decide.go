@@ -119,5 +119,5 @@ func thousandths(quantity string) int64 {
 	if err != nil {
 		return 0
 	}
-	return int64(math.Ceil(value*suffixes[quantity[len(number):]] - 1e-9)) // the subtraction prevents that a rounding error such as 100.00000000000001 becomes 101
+	return int64(math.Ceil(value*suffixes[quantity[len(number):]] - 1e-9)) // the subtraction keeps a rounding error such as 100.00000000000001 from becoming 101
 }

@@ -104,8 +104,8 @@ func (s *Scheduler) handle() {
 	s.pods.Handle(cache.Handler[*lw.Object]{
 		Added:   func(object *lw.Object, _ bool) { s.settle(object) },
 		Deleted: func(object *lw.Object, _ bool) { s.unsettle(object) },
-		// cache.Block prevents that a Pod's binding and deletion are coalesced. The handler would otherwise report
-		// neither, and the Pod would remain in the ledger.
+		// cache.Block keeps the binding and the deletion of a Pod from being coalesced. Otherwise, the handler could
+		// miss both, and the Pod would remain in the ledger.
 	}, &cache.HandlerOptions[*lw.Object]{Filter: occupiesNode, Policy: cache.Block})
 
 	s.nodes.Handle(cache.Handler[*lw.Object]{

@@ -75,7 +75,7 @@ test('endless pages exceed maxObjects, and a repeated page is detected', async (
   assert.match(cause.message, /the pages of the list make no progress/)
 })
 
-// Number of bytes after decompression. The compressed response has fewer than 2 MiB.
+// Size of the decompressed response in bytes. The compressed response is smaller than 2 MiB.
 const BOMB = 200 << 20
 const bombs = {
   gzip: (text) => new Promise((resolve) => {

@@ -1,4 +1,4 @@
-// Tests the types, exports and files of the package in the form in which users install it.
+// Tests the types, exports and files of the package as users install it.
 import assert from 'node:assert/strict'
 import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs'
@@ -18,8 +18,7 @@ import { added, first, withFakeHost } from './support.mjs'
 const root = fileURLToPath(new URL('..', import.meta.url))
 const { exports, files, peerDependenciesMeta, ...manifest } = JSON.parse(readFileSync(root + 'package.json', 'utf8'))
 
-// Contains the examples of the READMEs and of docs/ as virtual files. The examples of a document form one file. Each
-// example of a tutorial is a separate file, and each example that starts with a file name such as "// main.js".
+// `examples` contains the code of the READMEs and of docs/ by virtual file name. The examples of a document form one file. Each example of a tutorial is a separate file, and so is each example that starts with a file name such as "// main.js".
 const pages = (folder) => readdirSync(root + folder).filter((name) => name.endsWith('.md')).map((name) => folder + name)
 const documents = ['README.md', '../README.md', ...pages('../docs/'), ...pages('../docs/tutorials/')]
 const examples = new Map(documents.flatMap((file) => {

@@ -1,4 +1,4 @@
-// Simulated hosts, and the embedded server, for tests.
+// Provides simulated hosts and an embedded server for tests.
 import { ADDED, LIVE, RESET, SYNCED, encode } from '../records.js'
 import { Collection } from '../collection.js'
 import { specOf } from '../spec.js'

@@ -40,7 +40,7 @@ export const makeCourses = (origin, contenders) => {
     },
 
     /**
-     * Receives 5,000 events in five seconds and reads the sorted list after each batch. Must follow `load`. Measures
+     * Receives 5,000 events in five seconds and reads the sorted list after each batch. Must run after `load`. Measures
      * the number of long tasks.
      */
     async table() {

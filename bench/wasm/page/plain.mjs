@@ -72,7 +72,7 @@ const known = (type) => {
   if (type !== 'ADDED' && type !== 'MODIFIED' && type !== 'DELETED') throw new Error(`an event of type ${type}`)
 }
 
-let last // the JavaScript engine must not remove the parsing of the object
+let last // keeps the JavaScript engine from removing the parsing
 
 export const plain = {
   async decode(passes, { began, ended }) {

@@ -151,7 +151,7 @@ func (c *cluster) put(resource string, object fields) {
 	}
 }
 
-// patch merges patch into an object. It returns false if the object does not exist.
+// patch merges fields into an object. It returns false if the object does not exist.
 func (c *cluster) patch(resource, namespace, name string, patch fields) bool {
 	for {
 		object, ok := c.get(resource, namespace, name)

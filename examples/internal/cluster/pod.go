@@ -19,7 +19,7 @@ type pod struct {
 // Each stage of a Pod's lifecycle is a method of cluster that schedules the next stage. newAppPod and job are the first
 // stages.
 
-// then schedules a stage of a Pod. The stage is skipped if the Pod is terminating by then.
+// then schedules a stage of a Pod. The stage is skipped if the Pod is terminating at that time.
 func (c *cluster) then(p *pod, steps, spread int, stage func(*pod)) {
 	c.after(steps, spread, func() {
 		if !p.leaving {

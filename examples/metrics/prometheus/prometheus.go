@@ -9,9 +9,9 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// Trace registers the metrics of a stream and returns a trace that records them. resource is the label of all metrics.
-// It must be unique for each stream, for example "pods"; otherwise, Trace returns an error. The trace may be reused
-// after the stream has ended, but not for two streams at the same time.
+// Trace registers the metrics of a stream and returns a trace that records them. resource is the label of all metrics,
+// for example "pods". It must be unique for each stream, and Trace returns an error if it is already registered. The
+// trace may be reused after the stream has ended, but not for two streams at the same time.
 //
 // Labels never contain data from objects, request paths or error messages.
 func Trace(registerer prometheus.Registerer, resource string) (*lw.Trace, error) {

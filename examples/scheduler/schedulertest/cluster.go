@@ -81,7 +81,8 @@ func (r *run) write(method, path, body string) {
 	})
 }
 
-// eventually calls condition until it returns true. At the deadline, it fails the test with the latest why.
+// eventually calls condition until it returns true. At the deadline, it fails the test with the reason that condition
+// returned last.
 func (r *run) eventually(what string, condition func() (ok bool, why string)) {
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
@@ -104,8 +105,8 @@ type node struct {
 	taints    string // JSON array; no taints if empty
 }
 
-// addNode creates a node and then sets its taints again. A kube-apiserver adds a taint to new nodes, which only a
-// controller would remove.
+// addNode creates a node and sets its taints again, because a kube-apiserver adds a taint to new nodes. No controller
+// would remove this taint.
 func (r *run) addNode(n node) {
 	ready, taints := cmp.Or(n.ready, "True"), cmp.Or(n.taints, "null")
 	r.write(http.MethodPost, nodesPath, fmt.Sprintf(`{"metadata":{"name":%q},"spec":{"unschedulable":%t,"taints":%s},

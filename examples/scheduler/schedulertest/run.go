@@ -59,7 +59,7 @@ func (r *run) addNodes() {
 	}
 }
 
-// burst creates 30 Pods and checks that the nodes with enough CPU have the same number of Pods.
+// burst creates 30 Pods at once and checks that they are spread evenly over the nodes with enough CPU.
 func (r *run) burst() {
 	r.addPods("first", 30)
 	want := map[string]int{"node-a": 9, "node-b": 9, "node-c": 9, "small": 3}

@@ -13,7 +13,7 @@ for (const name of NAMES) Object.defineProperty(globalThis, name, { value: windo
 globalThis.window = globalThis // as in a browser
 for (const name of ['addEventListener', 'removeEventListener', 'dispatchEvent']) globalThis[name] = window[name].bind(window)
 globalThis.devicePixelRatio = 1
-globalThis.reportError = (error) => { throw error } // fails the test
+globalThis.reportError = (error) => { throw error } // a reported error fails the test
 
 /** Callbacks of all ResizeObservers, which tests call because happy-dom has no layout. */
 export const resized = []
