@@ -273,7 +273,7 @@ bench-operator: e2e-server ## run cert-manager's cainjector on a real kube-apise
 	cd bench/operator && $(GO) run .
 
 .PHONY: bench-browser
-bench-browser: wasm e2e/browser/node_modules/.package-lock.json $(if $(CHECK),,e2e/clients/node/node_modules/.package-lock.json) ## compare the npm package with other clients in Chromium, Firefox and Node; CHECK=1 checks only its limits
+bench-browser: worker e2e/browser/node_modules/.package-lock.json $(if $(CHECK),,e2e/clients/node/node_modules/.package-lock.json) ## compare the npm package with other clients in Chromium, Firefox and Node; CHECK=1 checks only its limits
 	@cd bench && $(GO) build -o ../bin/bench-browser ./browser
 ifndef CHECK
 	@mkdir -p bin/clientgo && cp "$$($(GO) env GOROOT)/lib/wasm/wasm_exec.js" bin/clientgo/

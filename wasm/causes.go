@@ -5,6 +5,7 @@ package main
 import (
 	"errors"
 	"strconv"
+	"strings"
 
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
@@ -23,15 +24,30 @@ func errorFields(err error) []string {
 		if code == "status" && isPermanent(err) {
 			code = "invalid"
 		}
-		return []string{code, err.Error(), strconv.Itoa(status.Code), status.Reason}
+		return []string{code, errorText(err), strconv.Itoa(status.Code), status.Reason}
 	}
 	if _, ok := errors.AsType[*lw.MalformedError](err); ok {
-		return []string{"malformed", err.Error(), "", ""}
+		return []string{"malformed", errorText(err), "", ""}
 	}
 	if _, ok := errors.AsType[*lw.FrameTooLargeError](err); ok {
-		return []string{"too-large", err.Error(), "", ""}
+		return []string{"too-large", errorText(err), "", ""}
 	}
-	return []string{errorCode(err, "network"), err.Error(), "", ""}
+	return []string{errorCode(err, "network"), errorText(err), "", ""}
+}
+
+// errorText returns the text of an error for JavaScript: it names the options of listWatch instead of those of Go.
+func errorText(err error) string {
+	text := err.Error()
+	for _, names := range [...][2]string{
+		{": raise ClientOptions.MaxFrame if this is expected", ""}, // listWatch has no such option
+		{"raise Options.MaxObjects", "raise maxObjects"},
+		{": split \"apps/v1\" into Group and Version, and use Name for an object", ""},
+		{"lw: Resource", "listwatch: the resource"},
+		{"lw: path \"", "listwatch: the path \""},
+	} {
+		text = strings.ReplaceAll(text, names[0], names[1])
+	}
+	return text
 }
 
 func errorCode(err error, otherwise string) string {

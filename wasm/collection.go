@@ -238,5 +238,5 @@ func (c *collection) sendStopped(err error) {
 	if c.ctx != nil && c.ctx.Err() != nil && errors.Is(err, errStopped) {
 		return
 	}
-	c.send(stopped, append([]string{"invalid", err.Error(), "", ""}, "0", "")...)
+	c.send(stopped, append([]string{"invalid", errorText(err), "", ""}, "0", "")...)
 }

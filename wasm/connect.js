@@ -69,7 +69,11 @@ function sendable(wasm) {
   throw new ListWatchError('invalid', 'listwatch: a worker needs wasm as a URL, bytes or a module')
 }
 
-/** @param {string | URL} url @param {string} name */
+/**
+ * Resolves a URL against the page's URL. It throws a ListWatchError if the URL is invalid.
+ * @param {string | URL} url
+ * @param {string} name the option's name
+ */
 function absolute(url, name) {
   try {
     return new URL(url, location.href).href

@@ -156,7 +156,10 @@ async function compile(wasm) {
   return fs ? WebAssembly.compile(fs.readFileSync(url)) : compileResponse(await fetch(url))
 }
 
-/** @param {Response} response may come from another realm, for example from happy-dom */
+/**
+ * Compiles the module in a response.
+ * @param {Response} response may come from another realm, for example from happy-dom
+ */
 async function compileResponse(response) {
   if (!response?.arrayBuffer) throw new Error('wasm must be a URL, a Response, bytes or a module')
   const { ok, url, status, headers } = response

@@ -8,6 +8,7 @@
 
 import { fieldMatcher, fieldOf, labelMatcher, project } from './matching.js'
 import { ADDED, DELETED, INTERRUPTED, LIVE, MODIFIED, RESET, STOPPED, SYNCED, encode } from './records.js'
+import { pluralOf } from './plural.js'
 import { resourceOf } from './spec.js'
 
 /**
@@ -151,11 +152,4 @@ export function resourceIdOf({ apiVersion = '', kind }, resource) {
   if (resource !== undefined) return idOf(resource)
   if (!apiVersion || !kind) throw new Error('listwatch: the object needs apiVersion and kind, or pass { resource: "pods" }')
   return `${apiVersion.includes('/') ? apiVersion.split('/')[0] : ''}/${pluralOf(kind)}`
-}
-
-/** Returns the regular plural of a kind, for example "networkpolicies". @param {string} kind */
-export function pluralOf(kind) {
-  const name = kind.toLowerCase()
-  if (name === 'endpoints') return name
-  return name.endsWith('y') ? `${name.slice(0, -1)}ies` : /(s|x|ch|sh)$/.test(name) ? `${name}es` : `${name}s`
 }

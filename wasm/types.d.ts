@@ -37,8 +37,8 @@ export interface InitOptions {
    * - `"worker"`: a dedicated worker of this page.
    * - `"main"`: the calling thread.
    *
-   * Default: the first of these that the environment allows. Node allows only `"main"`. If a given mode cannot be used, `init`
-   * rejects with the code `"load"`.
+   * Default: the first of these that the environment allows. A console warning reports each worker that does not start. Node
+   * allows only `"main"`. If a given mode cannot be used, `init` rejects with the code `"load"`.
    */
   mode?: 'shared' | 'worker' | 'main' | undefined
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"sync"
@@ -26,7 +25,7 @@ func cat(ctx context.Context, c *config, stdout io.Writer, status *status) error
 	if err != nil {
 		return err
 	}
-	err = source.withHint(ctx, catSource(ctx, c, source, stdout, status))
+	err = source.withHint(catSource(ctx, c, source, stdout, status))
 	return cmp.Or(source.close(), err) // an incomplete recording is always reported
 }
 
@@ -60,22 +59,17 @@ func catSource(ctx context.Context, c *config, source *source, stdout io.Writer,
 func followAll(ctx context.Context, c *config, source *source, resources []lw.Resource, stdout io.Writer, status *status, file *resumeFile) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	stats := newStats()
-	out, limiter := newPrinter(c.output.format, stdout, status), newLimiter(&c.limits, len(resources))
-	var streams, progress sync.WaitGroup
+	out := newPrinter(c.output.format, stdout, status)
+	var streams sync.WaitGroup
 	var failed atomic.Bool // whether a stream failed while the other streams continued
-	for i, resource := range resources {
-		s := &stream{
-			config: c, number: i, resource: resource, kind: shortName(resource), out: out, limiter: limiter, progress: newProgress(file, resource, &c.resources),
-			reporter: reporter{name: resource.String(), status: status, meter: &meter{stats: stats, resource: shortName(resource)}, verbose: c.log.verbose},
-		}
+	for _, s := range c.newStreams(resources, out, status, stats, file) {
 		transport, now, end := source.newCollection()
 		s.now = now
 		streams.Go(func() {
 			defer end()
 			err := s.run(ctx, transport)
-			_, missing := errors.AsType[*notFoundError](err)
-			if _, rejected := errors.AsType[*streamError](err); missing || rejected && c.resources.keepGoing {
-				status.logError(source.withHint(ctx, err))
+			if c.continuesAfter(err) {
+				status.logError(source.withHint(err))
 				failed.Store(true)
 			} else if err != nil && !errors.Is(err, recording.ErrEnd) {
 				cancel(err) // the first error ends all streams
@@ -85,22 +79,44 @@ func followAll(ctx context.Context, c *config, source *source, resources []lw.Re
 	if file != nil {
 		go file.run(cancel)
 	}
-	progress.Go(func() { status.showProgress(ctx, stats, c.log.stats) })
+	logTotals := func() {}
+	if c.log.stats {
+		logTotals = status.logStats(ctx, stats)
+	}
 	streams.Wait()
 	err := context.Cause(ctx)
 	cancel(nil)
-	progress.Wait()
-	if c.log.stats {
-		fmt.Fprintln(status.out, stats.snapshot().json())
-	}
+	logTotals()
 	err = cmp.Or(err, file.commit(out))
-	if err == nil && failed.Load() {
+	switch {
+	case err == nil && failed.Load():
 		return errFailed
-	}
-	if err == nil && source.player != nil {
+	case err == nil && source.player != nil:
 		return source.reportEnd(status)
 	}
 	return err
+}
+
+// newStreams returns a stream for each resource. The streams share the output, the limits and the statistics.
+func (c *config) newStreams(resources []lw.Resource, out *printer, status *status, stats *stats, file *resumeFile) (all []*stream) {
+	limiter := newLimiter(&c.limits, len(resources))
+	for i, resource := range resources {
+		kind := shortName(resource)
+		all = append(all, &stream{
+			config: c, number: i, resource: resource, kind: kind, out: out, limiter: limiter, progress: newProgress(file, resource, &c.resources),
+			reporter: reporter{name: resource.String(), status: status, meter: &meter{stats: stats, resource: kind}, verbose: c.log.verbose},
+		})
+	}
+	return all
+}
+
+// continuesAfter reports whether the other streams continue after the error of one stream.
+func (c *config) continuesAfter(err error) bool {
+	if _, missing := errors.AsType[*notFoundError](err); missing {
+		return true
+	}
+	_, rejected := errors.AsType[*streamError](err)
+	return rejected && c.resources.keepGoing
 }
 
 // shortName returns a collection's name without its namespace, for example "pods" or "deployments.apps", or its path.

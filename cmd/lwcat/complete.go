@@ -86,8 +86,6 @@ func (c *config) flagValues(ctx context.Context, name string) []cobra.Completion
 		return transports
 	case "types":
 		return eventTypes
-	case "color":
-		return colors
 	case "namespace":
 		return c.objectNames(ctx, lw.Resource{Version: "v1", Plural: "namespaces"})
 	case "context", "cluster", "user":

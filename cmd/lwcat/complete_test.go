@@ -49,7 +49,6 @@ var completions = map[string]string{
 	"--as":                     "--as --as-group",
 	"po -o json":               "jsonl jsonpath=",
 	"--output=wi":              "wire wide",
-	"--color a":                "auto always",
 	"--transport ":             "http ws auto",
 	"--context arn:":           "arn:aws:one arn:aws:two",
 	"--context=arn:aws:t":      "arn:aws:two",

@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"strings"
 
@@ -25,13 +24,10 @@ type outputOptions struct {
 	format        output.Format
 	name          string
 	options       output.Options
-	color         string
 	terminal      bool // standard output is a terminal
 	managedFields bool
 	wide          bool // print the server's own columns
 }
-
-var colors = []string{"auto", "always", "never"}
 
 func (o *outputOptions) flags(set *pflag.FlagSet, terminal bool) {
 	name := "jsonl"
@@ -39,24 +35,16 @@ func (o *outputOptions) flags(set *pflag.FlagSet, terminal bool) {
 		name = "line"
 	}
 	set.StringVarP(&o.name, "output", "o", name, "`FORMAT`: "+strings.Join(output.Names(), ", ")+
-		". json means jsonl. Append -file to the name of a format to read its argument from a file")
+		". json means jsonl")
 	set.BoolVar(&o.options.Types, "output-watch-events", false, "with name, yaml, jsonpath and custom-columns: also print the type of each event; jsonpath then starts at the object that jsonl prints")
 	set.BoolVar(&o.options.Old, "old", false, "with jsonl and wire: also print the previous object, in .old")
 	set.StringSliceVar(&o.options.Ignore, "ignore", nil, "with diff: ignore changes at these `PATHS`, for example metadata.labels,status.conditions[*].message (default metadata.resourceVersion)")
-	set.StringVar(&o.color, "color", "auto", "`WHEN` to use colors: auto (on a terminal, unless NO_COLOR is set), always or never")
 	set.BoolVar(&o.options.NoHeaders, "no-headers", false, "do not print headers")
 	set.BoolVar(&o.managedFields, "show-managed-fields", false, "keep metadata.managedFields")
 }
 
 func (o *outputOptions) validate() (err error) {
-	switch o.color {
-	case "auto":
-		o.options.Color = o.terminal && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
-	case "always", "never":
-		o.options.Color = o.color == "always"
-	default:
-		return fmt.Errorf("--color must be auto, always or never, not %q", o.color)
-	}
+	o.options.Color = o.terminal && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
 	o.wide = o.name == "wide"
 	o.format, err = output.New(o.name, &o.options)
 	return err

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"crypto/tls"
 	"errors"
 	"fmt"
@@ -48,19 +47,19 @@ type connection struct {
 }
 
 // withHint adds a hint to an error of the server or the output.
-func (s *source) withHint(ctx context.Context, err error) error {
+func (s *source) withHint(err error) error {
 	if errors.Is(err, syscall.ENOSPC) {
 		return withHint(err, "the disk is full; with --resume FILE, the next run continues after this one")
 	}
 	if s.connection == nil || err == nil {
 		return err
 	}
-	return s.connection.withHint(ctx, err)
+	return s.connection.withHint(err)
 }
 
-func (s *connection) withHint(ctx context.Context, err error) error {
-	for _, hint := range []func(context.Context, error) string{s.rejectionHint, s.pluginHint, s.certificateHint, s.schemeHint, s.networkHint} {
-		if text := hint(ctx, err); text != "" {
+func (s *connection) withHint(err error) error {
+	for _, hint := range []func(error) string{s.rejectionHint, s.pluginHint, s.certificateHint, s.schemeHint, s.networkHint} {
+		if text := hint(err); text != "" {
 			return withHint(err, text)
 		}
 	}
@@ -82,7 +81,7 @@ func kubeconfigHint(err error) string {
 }
 
 // rejectionHint explains status 401 and 403.
-func (s *connection) rejectionHint(_ context.Context, err error) string {
+func (s *connection) rejectionHint(err error) string {
 	status, ok := errors.AsType[*lw.StatusError](err)
 	if !ok {
 		return ""
@@ -123,7 +122,7 @@ func (s *connection) credential() string {
 }
 
 // pluginHint explains a failed credential plugin.
-func (s *connection) pluginHint(_ context.Context, err error) string {
+func (s *connection) pluginHint(err error) string {
 	failed, ok := errors.AsType[*kubeconfig.Error](err)
 	if !ok || failed.Hint == "" || errors.Is(err, exec.ErrNotFound) || errors.Is(err, fs.ErrNotExist) { // the error already contains the hint
 		return ""
@@ -132,7 +131,7 @@ func (s *connection) pluginHint(_ context.Context, err error) string {
 }
 
 // schemeHint explains a request that used http instead of https, or https instead of http.
-func (s *connection) schemeHint(_ context.Context, err error) string {
+func (s *connection) schemeHint(err error) string {
 	scheme, rest, _ := strings.Cut(s.Server, "://")
 	if scheme == "https" && isPlainHTTP(err) {
 		return "the server uses HTTP without TLS: did you mean http://" + rest + "?"
@@ -156,7 +155,7 @@ func isPlainHTTP(err error) bool {
 }
 
 // networkHint explains unknown hosts and refused connections.
-func (s *connection) networkHint(_ context.Context, err error) string {
+func (s *connection) networkHint(err error) string {
 	if unknown, ok := errors.AsType[*net.DNSError](err); ok && unknown.IsNotFound {
 		return "the host name " + unknown.Name + " is unknown: check " + s.Server + ", and that this network or VPN resolves it"
 	}

@@ -291,8 +291,9 @@ func TestLineOutput(t *testing.T) {
 	create(t, server, "pods", `{"metadata":{"name":"b"},"status":{"phase":"Pending","containerStatuses":[{"state":{"waiting":{"reason":"CrashLoopBackOff"}}}]}}`)
 	create(t, server, "deployments.apps", `{"metadata":{"name":"web"},"spec":{"replicas":3},"status":{"readyReplicas":2}}`)
 	create(t, server, "nodes", `{"metadata":{"name":"n"},"status":{"conditions":[{"type":"Ready","status":"False"}]}}`)
+	t.Setenv("NO_COLOR", "1")
 	var out, errs lockedBuffer
-	require.Equal(t, exitDone, run(t.Context(), []string{"-s", server.URL, "--once", "--color=never", "po", "deploy", "no"}, &out, &errs, true))
+	require.Equal(t, exitDone, run(t.Context(), []string{"-s", server.URL, "--once", "po", "deploy", "no"}, &out, &errs, true))
 	for _, want := range []string{"   ADDED      Pod ", "default/a ", " Running\n", " CrashLoopBackOff\n", " 2/3 ready\n", " NotReady\n"} {
 		require.Contains(t, out.String(), want)
 	}

@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"fmt"
+	"sync"
 	"time"
 
 	"github.com/seed-6d2a410a/listwatch/lw"
@@ -76,9 +78,7 @@ func (r *reporter) report(event lw.Event[*lw.Object], changes int) {
 	case lw.ListStarted:
 		r.relisting = r.synced && (r.answered || r.disconnected) // the first list after --resume is not a relist
 		r.answered, r.changes = true, 0
-		r.meter.setListing(true)
 	case lw.Synced:
-		r.meter.setListing(false)
 		if r.verbose && !r.relisting {
 			r.logf("listed at resourceVersion %s: %d objects", event.ResourceVersion, r.changes)
 		}
@@ -97,7 +97,6 @@ func (r *reporter) report(event lw.Event[*lw.Object], changes int) {
 
 func (r *reporter) reportInterruption(b *lw.Interruption, version string) {
 	r.disconnected = true
-	r.meter.setListing(false)
 	r.meter.update(func() { r.meter.metrics.Interruptions++ })
 	next := "resuming from resourceVersion " + version
 	switch {
@@ -114,27 +113,29 @@ func (r *reporter) reportInterruption(b *lw.Interruption, version string) {
 
 func (r *reporter) logf(format string, args ...any) { r.status.logf(r.name+": "+format, args...) }
 
-// showProgress updates the status line with list progress or event rates until ctx ends.
-func (s *status) showProgress(ctx context.Context, stats *stats, rates bool) {
+// logStats shows rates on a terminal until ctx ends. The returned function waits until then, and writes the totals.
+func (s *status) logStats(ctx context.Context, stats *stats) (logTotals func()) {
+	var rates sync.WaitGroup
+	rates.Go(func() { s.showRates(ctx, stats) })
+	return func() {
+		rates.Wait()
+		fmt.Fprintln(s.out, stats.snapshot().json())
+	}
+}
+
+// showRates updates the status line once a second until ctx ends.
+func (s *status) showRates(ctx context.Context, stats *stats) {
 	defer s.setLine("")
-	tick := time.NewTicker(time.Second / 4)
+	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
-	before := stats.snapshot()
-	line := ""
-	for n := 1; ; n++ {
+	for before := stats.snapshot(); ; {
 		select {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
 		}
-		if rates && n%4 == 0 {
-			now := stats.snapshot()
-			line, before = now.rates(before), now
-		}
-		if progress := stats.progress(); progress != "" {
-			s.setLine(progress)
-		} else {
-			s.setLine(line)
-		}
+		now := stats.snapshot()
+		s.setLine(now.rates(before))
+		before = now
 	}
 }

@@ -30,7 +30,7 @@ func TestRequestsBeforeTheFirstList(t *testing.T) {
 	}
 }
 
-// TestServerWithoutAggregatedDiscovery simulates a server before Kubernetes 1.26.
+// TestServerWithoutAggregatedDiscovery simulates a server before Kubernetes 1.26. Paths still work.
 func TestServerWithoutAggregatedDiscovery(t *testing.T) {
 	server := start(t, nil)
 	create(t, server, "deployments.apps", named("web"))
@@ -38,11 +38,12 @@ func TestServerWithoutAggregatedDiscovery(t *testing.T) {
 		r.Header.Set("Accept", "application/json") // the server does not know other media types
 		next.ServeHTTP(w, r)
 	})
-	code, out, errs := lwcat(t, "-s", server.URL, "--once", "deploy", "no")
+	code, _, errs := lwcat(t, "-s", server.URL, "--once", "deploy", "no")
+	require.Equal(t, exitError, code)
+	require.Contains(t, errs, "the server lacks aggregated discovery, which Kubernetes has since 1.27: name collections by path, for example /api/v1/pods")
+	code, out, errs := lwcat(t, "-s", server.URL, "--once", "/apis/apps/v1/deployments")
 	require.Equal(t, exitDone, code, errs)
-	require.Empty(t, errs)
 	require.Equal(t, []string{"ADDED Deployment default/web"}, describe(t, out))
-	require.Len(t, server.Requests(discoveries), 5, "/api, /apis, and three group versions")
 }
 
 func TestDiscoveryOfPartlyUnavailableServer(t *testing.T) {

@@ -160,7 +160,7 @@ func (f *resumeFile) compact() error {
 }
 
 // temporary returns the path of the file that compact writes.
-func (f *resumeFile) temporary() string { return f.path + ".new" }
+func (f *resumeFile) temporary() string { return f.path + ".lwcat-tmp" }
 
 // removeTemporary removes the temporary file of a compaction that failed, or whose process was killed.
 func (f *resumeFile) removeTemporary() error {

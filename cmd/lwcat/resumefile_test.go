@@ -136,9 +136,9 @@ func TestResumeRemovesFileOfKilledCompaction(t *testing.T) {
 	file, p := opened(t, path)
 	printed(t, p, lw.Added, "a", "1")
 	require.NoError(t, file.save())
-	require.NoError(t, os.WriteFile(path+".new", []byte("incomplete"), 0o600))
+	require.NoError(t, os.WriteFile(path+".lwcat-tmp", []byte("incomplete"), 0o600))
 	file, _ = opened(t, path)
-	require.NoFileExists(t, path+".new")
+	require.NoFileExists(t, path+".lwcat-tmp")
 	require.NoError(t, file.compact())
 	require.Equal(t, "a=1 @1", restored(t, path))
 }

@@ -13,17 +13,15 @@ import (
 
 // metrics are the final statistics of --stats. Times are in seconds.
 type metrics struct {
-	Seconds         float64 `json:"seconds"`
-	Events          int64   `json:"events"` // number of printed events
-	EventsPerSecond float64 `json:"eventsPerSecond"`
-	Objects         int64   `json:"objects"` // number of objects received in lists and watches
-	Bytes           int64   `json:"bytes"`   // number of bytes received, after decompression
-	BytesPerSecond  float64 `json:"bytesPerSecond"`
-	Relists         int64   `json:"relists"`
-	Interruptions   int64   `json:"interruptions"`
-	DecodeSeconds   float64 `json:"decodeSeconds"`  // time from received bytes to decoded changes
-	MeanLagSeconds  float64 `json:"meanLagSeconds"` // mean time from an event's bytes to its printed line
-	MaxLagSeconds   float64 `json:"maxLagSeconds"`
+	Seconds        float64 `json:"seconds"`
+	Events         int64   `json:"events"`  // number of printed events
+	Objects        int64   `json:"objects"` // number of objects received in lists and watches
+	Bytes          int64   `json:"bytes"`   // number of bytes received, after decompression
+	Relists        int64   `json:"relists"`
+	Interruptions  int64   `json:"interruptions"`
+	DecodeSeconds  float64 `json:"decodeSeconds"`  // time from received bytes to decoded changes
+	MeanLagSeconds float64 `json:"meanLagSeconds"` // mean time from an event's bytes to its printed line
+	MaxLagSeconds  float64 `json:"maxLagSeconds"`
 
 	ChangesPerMinute map[string]float64 `json:"changesPerMinute"` // keyed by resource; the first list does not count
 }
@@ -37,11 +35,6 @@ type stats struct {
 	decodeTime time.Duration
 
 	changes map[string]int64 // number of printed changes, keyed by resource
-
-	lists        int       // number of lists in progress
-	listsStarted time.Time // start of the first list in progress
-	received     int64     // number of objects received in these lists
-	remaining    int64     // number of objects not yet received, as reported by the server
 }
 
 func newStats() *stats { return &stats{started: time.Now(), changes: map[string]int64{}} }
@@ -58,7 +51,6 @@ func (s *stats) snapshot() metrics {
 	defer s.mu.Unlock()
 	f := s.metrics
 	f.Seconds = time.Since(s.started).Seconds()
-	f.EventsPerSecond, f.BytesPerSecond = float64(f.Events)/f.Seconds, float64(f.Bytes)/f.Seconds
 	f.ChangesPerMinute = map[string]float64{}
 	for resource, changes := range s.changes {
 		f.ChangesPerMinute[resource] = 60 * float64(changes) / f.Seconds
@@ -101,25 +93,10 @@ func formatBytes(n float64) string {
 	return fmt.Sprintf("%.1f GB", n)
 }
 
-// progress describes lists that have been in progress for more than a second. Otherwise it returns "".
-func (s *stats) progress() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.lists == 0 || time.Since(s.listsStarted) < time.Second {
-		return ""
-	}
-	text := fmt.Sprintf("listing: %d objects", s.received)
-	if s.remaining > 0 {
-		text += fmt.Sprintf(" of %d (%d %%)", s.received+s.remaining, 100*s.received/(s.received+s.remaining))
-	}
-	return text
-}
-
 // meter measures one stream.
 type meter struct {
 	*stats
 	resource      string
-	listing       bool
 	lastRead      time.Time // when the last bytes arrived
 	decodeStarted time.Time // when decoding started
 }
@@ -135,13 +112,8 @@ func (m *meter) addTo(trace *lw.Trace) {
 		if t == lw.Bookmark || t == lw.Synced {
 			return
 		}
-		m.update(func() {
-			if m.metrics.Objects++; m.listing {
-				m.received++
-			}
-		})
+		m.update(func() { m.metrics.Objects++ })
 	}
-	trace.Page = func(meta lw.ListMeta) { m.update(func() { m.remaining = meta.RemainingItemCount }) }
 }
 
 // decoded adds the time since the event's bytes arrived or the previous event was printed. Events without bytes, such as
@@ -169,23 +141,6 @@ func (m *meter) printed(events int, changes bool) {
 		m.totalLag += lag * time.Duration(events)
 		if events > 0 {
 			m.metrics.MaxLagSeconds = max(m.metrics.MaxLagSeconds, lag.Seconds())
-		}
-	})
-}
-
-// setListing records whether a list is in progress.
-func (m *meter) setListing(arrives bool) {
-	if arrives == m.listing {
-		return
-	}
-	m.listing = arrives
-	m.update(func() {
-		if !arrives {
-			m.stats.lists--
-			return
-		}
-		if m.stats.lists++; m.stats.lists == 1 {
-			m.listsStarted, m.received, m.remaining = time.Now(), 0, 0
 		}
 	})
 }

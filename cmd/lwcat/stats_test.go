@@ -12,36 +12,29 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestProgress checks that the progress line appears only on a terminal, for lists that take longer than a second.
-func TestProgress(t *testing.T) {
+// TestRatesAreShownOnTerminals checks that the status line appears once a second, and only on a terminal.
+func TestRatesAreShownOnTerminals(t *testing.T) {
 	for _, terminal := range []bool{true, false} {
 		synctest.Test(t, func(t *testing.T) {
 			var out lockedBuffer
 			status, stats := &status{out: &out, terminal: terminal}, newStats()
-			m := &meter{stats: stats}
-			trace := new(lw.Trace)
-			m.addTo(trace)
+			m := &meter{stats: stats, resource: "pods"}
 			ctx, cancel := context.WithCancel(t.Context())
 			done := make(chan struct{})
 			go func() {
-				status.showProgress(ctx, stats, false)
+				status.showRates(ctx, stats)
 				close(done)
 			}()
-			m.setListing(true)
-			for range 500 {
-				trace.Frame(lw.Added, 1000)
-			}
-			trace.Page(lw.ListMeta{RemainingItemCount: 1500})
 			time.Sleep(900 * time.Millisecond)
 			require.Empty(t, out.String())
-			time.Sleep(time.Second)
-			m.setListing(false)
+			m.lastRead = time.Now()
+			m.printed(500, true)
 			time.Sleep(time.Second)
 			cancel()
 			<-done
 			want := ""
 			if terminal {
-				want = erase + "listing: 500 objects of 2000 (25 %)" + erase
+				want = erase + "500 events, 500/s, 0 B/s, max lag 0.0 ms, 0 relists, 0 interruptions, pods 30000.0/min" + erase
 			}
 			require.Equal(t, want, out.String())
 		})
@@ -68,7 +61,7 @@ func TestMetrics(t *testing.T) {
 		var f metrics
 		require.NoError(t, json.Unmarshal([]byte(stats.snapshot().json()), &f))
 		require.Equal(t, metrics{
-			Seconds: 6, Events: 2, EventsPerSecond: 2. / 6, Objects: 2, Bytes: 6000, BytesPerSecond: 1000,
+			Seconds: 6, Events: 2, Objects: 2, Bytes: 6000,
 			DecodeSeconds: 2, MeanLagSeconds: 3, MaxLagSeconds: 3,
 			ChangesPerMinute: map[string]float64{"pods": 20, "nodes": 0},
 		}, f)

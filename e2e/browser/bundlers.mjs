@@ -1,6 +1,7 @@
 // Builds the page of wasm/README.md with each bundler of its table.
 import assert from 'node:assert/strict'
 import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -10,10 +11,13 @@ import { until } from './stage.mjs'
 
 const env = { ...process.env, NO_COLOR: '1', NEXT_TELEMETRY_DISABLED: '1' }
 
-/** Returns the code blocks of a Markdown text as [language, file name, code]. The file name is that of a first line such as `// main.js`. */
+/**
+ * Returns the code blocks of a Markdown text as [language, file name, code]. The file
+ * name comes from a first line such as `// main.js`.
+ */
 const blocksOf = (text) => [...text.matchAll(/```(\w+)\n([^]*?)```/g)].map(([, language, code]) => [language, code.match(/^\/\/ (\S+)\n/)?.[1], code])
 
-/** Reads the table of bundlers and the blocks of code from wasm/README.md. */
+/** Returns the start page, the table of bundlers and the code blocks of wasm/README.md. */
 export function readTable() {
   const readme = readFileSync(join(wasm, 'README.md'), 'utf8')
   const blocks = new Map(readme.split(/^#+ /m).slice(1).map((section) => [section.match(/.*/)[0], blocksOf(section)]))
@@ -31,7 +35,7 @@ export function readTable() {
   }
 }
 
-/** Reads the Vite configuration and the content security policy from docs/browser.md. */
+/** Returns the Vite configuration and the content security policy of docs/browser.md. */
 export function readRecipes() {
   const text = readFileSync(fileURLToPath(new URL('../../docs/browser.md', import.meta.url)), 'utf8')
   const [, , vite] = blocksOf(text).find(([, name]) => name === 'vite.config.js')
@@ -45,12 +49,12 @@ export function readRecipes() {
 export function workshop(from) {
   const folder = mkdtempSync(join(tmpdir(), 'listwatch-bundlers-'))
   cpSync(fileURLToPath(new URL(from, import.meta.url)), folder, { recursive: true, filter: (file) => !file.includes('node_modules') })
-  execFileSync('npm', ['ci', '--no-audit', '--no-fund'], { cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] })
+  execFileSync('npm', ['ci', '--ignore-scripts', '--prefer-offline', '--no-audit', '--no-fund'], { cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] })
   const tarball = pack(folder)
   return { folder, app: (name, files) => new App(folder, join(folder, name), tarball, files) }
 }
 
-/** An app in a folder with its own copy of the package. The bundlers are in the parent folder. */
+/** App is an application with its own copy of the package. The bundlers are in the parent folder. */
 class App {
   constructor(root, folder, tarball, files) {
     Object.assign(this, { root, folder })
@@ -61,6 +65,7 @@ class App {
     for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text)
   }
 
+  /** Returns the installed version of a package. */
   version(name) {
     return JSON.parse(readFileSync(join(this.root, 'node_modules', name, 'package.json'), 'utf8')).version
   }
@@ -85,7 +90,7 @@ class App {
     } catch (error) {
       throw new Error(`${error.message}\n${output}`, { cause: error })
     } finally {
-      server.kill()
+      if (server.kill()) await once(server, 'exit') // the server writes to the folder until it exits
     }
   }
 }
@@ -111,7 +116,7 @@ export const BUNDLERS = {
   esbuild: { tool: 'esbuild', html: page('/main.js'), output: 'dist', build: (app, [, ...args]) => app.run('.bin/esbuild', ...args) },
 }
 
-/** Returns the files of the app for a row of the table. The start page follows the bundler's additional lines. */
+/** Returns the app's files for a row of the table. main.js contains the bundler's additional lines and the start page. */
 export function filesOf(row, { page, blocks }, config) {
   const { html } = BUNDLERS[row.name]
   const named = Object.fromEntries([...(row.name === 'Rollup 4' ? blocks.get('esbuild') : []), ...row.blocks].filter(([, name]) => name).map(([, name, code]) => [name, code]))
@@ -119,5 +124,5 @@ export function filesOf(row, { page, blocks }, config) {
   return { 'vite.config.js': config, ...named, 'main.js': (named['main.js'] ?? '') + page, 'index.html': html.replace('<body>', `${map}<body>`) }
 }
 
-/** Returns the words of the command of a row, without npx. */
+/** Returns the words of a row's command, without npx, or an empty array if the row has no command. */
 export const commandOf = ({ blocks }) => blocks.find(([language]) => language === 'console')?.[2].replace(/^\$ npx /, '').trim().split(' ') ?? []

@@ -50,7 +50,8 @@ const inBrowsers = (url, f) => Promise.all(browsers.map(async (browser, i) => {
   await profile.close()
 }))
 
-const shows = (page, holds, text, messages) => page.waitForFunction(holds, { polling: 20, timeout: 15_000 }, text)
+// Waits until a condition holds in the page.
+const shows = (page, holds, text, messages) => page.waitForFunction(holds, { polling: 20, timeout: 60_000 }, text)
   .catch(async (error) => assert.fail(`${error.message}: ${await page.evaluate(() => document.body.innerText)} ${messages}`))
 
 // Asserts that the page follows the Pods with a SharedWorker.

@@ -208,5 +208,33 @@ export function usage(name) {
       await view.rows('shop/web-0')
       await view.until('the menu', () => view.text('.sidebar [aria-current]'), 'pods')
     }))
+
+    it('shows the columns of a CustomResourceDefinition and keeps them live', play({}, async (view) => {
+      await view.create('widgets', { metadata: { name: 'a', namespace: 'shop' }, spec: { size: 3 }, status: { conditions: [{ type: 'Ready', status: 'False' }] } })
+      await view.goto('#/v1/pods')
+      await view.until('the connection', () => view.text('#connection-text'), 'Live')
+      const additionalPrinterColumns = [{ name: 'Ready', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].status' }, { name: 'Size', type: 'integer', jsonPath: '.spec.size' }]
+      await view.answer('/customresourcedefinitions/widgets.lw.example.com', 200, { spec: { versions: [{ name: 'v1', additionalPrinterColumns }] } })
+      await view.page.click('a[title="lw.example.com/v1/widgets"]')
+      await view.rows('shop/a')
+      assert.deepEqual(await view.texts('.head button'), ['Namespace', 'Name', 'Ready', 'Size', 'Age'])
+      assert.deepEqual([await view.cell('shop/a', 2), await view.cell('shop/a', 3)], ['False', '3'])
+      await view.patch('widgets', 'shop', 'a', { spec: { size: 4 }, status: { conditions: [{ type: 'Ready', status: 'True' }] } })
+      await view.until('the new cells', async () => `${await view.cell('shop/a', 2)} ${await view.cell('shop/a', 3)}`, 'True 4')
+      await view.until('the status filter', async () => (await view.texts('#statuses .chip')).join(), 'True 1')
+    }))
+
+    it('shows the columns of a Table and requests the cells of a changed object', play({}, async (view, cluster) => {
+      await cluster.define({ name: 'gadgets', columns: [{ Name: 'Flavor', Path: '.spec.flavor' }, { Name: 'Age', Type: 'date', Path: '.metadata.creationTimestamp' }] })
+      await cluster.put({ of: 'gadgets.example.com', object: { metadata: { name: 'a', namespace: 'shop' }, spec: { flavor: 'sweet' } } })
+      await view.goto('#/example.com/v1/gadgets')
+      await view.rows('shop/a')
+      assert.deepEqual(await view.texts('.head button'), ['Namespace', 'Name', 'Flavor', 'Age'])
+      assert.equal(await view.cell('shop/a', 2), 'sweet')
+      await cluster.put({ of: 'gadgets.example.com', object: { metadata: { name: 'a', namespace: 'shop' }, spec: { flavor: 'sour' } } })
+      await view.until('the new cell', () => view.cell('shop/a', 2), 'sour')
+      await cluster.put({ of: 'gadgets.example.com', object: { metadata: { name: 'b', namespace: 'shop' }, spec: { flavor: 'bitter' } } })
+      await view.until('the cell of a new object', () => view.cell('shop/b', 2), 'bitter')
+    }))
   })
 }

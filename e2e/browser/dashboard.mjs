@@ -21,7 +21,7 @@ export function dashboard(name) {
       assert.deepEqual((await view.texts('.row:not([hidden]) > div')).slice(0, 4), ['shop', 'web-0', '1/1', 'Running'])
       await view.page.click('a[title="lw.example.com/v1/widgets"]')
       await view.until('the widgets', () => view.text('#empty strong'), 'No widgets')
-      assert.equal(await view.text('.sidebar [aria-current]'), 'widgets')
+      assert.equal(await view.text('.sidebar [aria-current]'), 'widgets lw.example.com')
       assert.match(view.page.url(), /#\/lw\.example\.com\/v1\/widgets$/)
     }))
 

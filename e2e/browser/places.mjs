@@ -26,6 +26,7 @@ async function places() {
       if (policy) headers['Content-Security-Policy'] = policy
       return response.writeHead(200, { ...headers, 'Content-Type': 'text/html' }).end(`<!doctype html><link rel="icon" href="data:,">${body}`)
     }
+    if (url === '/octets') return response.writeHead(200, { ...headers, 'Content-Type': 'application/octet-stream' }).end(trap)
     try {
       const bytes = await readFile(new URL(`../../wasm/${url.replace('/listwatch/', '')}`, import.meta.url))
       response.writeHead(200, { ...headers, 'Content-Type': TYPES[url.split('.').pop()] }).end(bytes)
@@ -166,6 +167,14 @@ export function inPlaces(scene, modes) {
     assert.equal(code, 'load')
     assert.match(message, /plain\.html answers with an HTML page.*bundler.*init\({ worker, wasm }\)/)
   })
+
+  for (const mode of modes) {
+    test(`${mode}: the module loads even if its content type is wrong`, async ({ page, at, base }) => {
+      await at('/plain.html')
+      assert.equal(await load(page, base, { mode, real: true, wasm: `${base}/octets` }), 'loaded')
+      await open(page)
+    })
+  }
 
   for (const mode of ['worker', 'shared']) {
     test(`${mode}: the worker in one file runs the module`, async ({ page, at, base, cdn, refused }) => {

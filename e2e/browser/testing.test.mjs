@@ -1,12 +1,13 @@
-// Tests applications that use listwatch/testing in Vitest and Jest. They install the package as a tarball.
+// Tests an application that uses the packed package, in Vitest and Jest. The application also contains the recipes of
+// docs/react.md.
 import assert from 'node:assert/strict'
 import { execFileSync, spawnSync } from 'node:child_process'
-import { cpSync, mkdtempSync, rmSync } from 'node:fs'
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { wasm } from './project.mjs'
+import { pack } from './project.mjs'
 
 let folder
 
@@ -15,8 +16,9 @@ before(() => {
   cpSync(fileURLToPath(new URL('testing', import.meta.url)), folder, { recursive: true, filter: (file) => !file.includes('node_modules') })
   const npm = (...args) => execFileSync('npm', [...args, '--prefer-offline', '--no-audit', '--no-fund'], { cwd: folder, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] })
   npm('ci', '--ignore-scripts')
-  const [{ filename }] = JSON.parse(npm('pack', wasm, '--ignore-scripts', '--json')) // the files of the package are already built
-  npm('install', '--no-save', filename)
+  npm('install', '--no-save', pack(folder))
+  const page = readFileSync(new URL('../../docs/react.md', import.meta.url), 'utf8')
+  writeFileSync(join(folder, 'recipes.tsx'), [...page.matchAll(/```tsx\n([^]*?)```/g)].map(([, block]) => block).join('\n'))
 })
 after(() => folder && rmSync(folder, { recursive: true }))
 
@@ -27,8 +29,8 @@ function run(...args) {
   return stdout + stderr
 }
 
-test('components that use a simulated cluster pass their tests in Vitest', () => {
-  assert.match(run('node_modules/vitest/vitest.mjs', 'run'), /Tests +3 passed/)
+test('components that use a simulated cluster, and the recipes of docs/react.md, pass their tests in Vitest', () => {
+  assert.match(run('node_modules/vitest/vitest.mjs', 'run'), /Tests +8 passed/)
 })
 
 test('components that use a simulated cluster pass their tests in Jest', () => {

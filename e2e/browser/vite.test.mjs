@@ -73,7 +73,7 @@ test('the package builds and runs in every mode under a content security policy'
   })
 })
 
-// Maximum size in bytes of each script that a page or its worker loads, minified and gzipped, without the WASM module.
+// Maximum size in bytes of the page's script and of the worker's script, minified and gzipped.
 const BUDGET = 16_000
 
 test('the JavaScript around the WASM module stays within its budget', (t) => {

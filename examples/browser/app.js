@@ -2,14 +2,15 @@
 
 import { $, $of, announce, setText } from './dom.js'
 import { Cursor } from './cursor.js'
-import { sortOf } from './columns/index.js'
+import { hasColumns, sortOf } from './columns/index.js'
 import { Detail } from './detail.js'
 import { titleOf } from './discovery.js'
 import { Feed } from './feed.js'
 import { Grid } from './grid.js'
 import { listen } from './keys.js'
 import { wake } from './listwatch/index.js'
-import { collectionOf, format, isFiltered, parse } from './route.js'
+import { Navigation } from './navigation.js'
+import { collectionOf, isFiltered } from './route.js'
 import { Scope } from './scope.js'
 import { Session } from './session.js'
 import { Sidebar } from './sidebar.js'
@@ -19,6 +20,7 @@ import { StatusFilter } from './statusfilter.js'
 import { resetAnnouncements, showState } from './statusview.js'
 
 /**
+ * @import { Printed } from './columns/printer.js'
  * @import { Resource } from './discovery.js'
  * @import { Route } from './route.js'
  * @import { Status } from './status.js'
@@ -29,9 +31,12 @@ const ARRANGE = 120 // milliseconds between two updates of the order while a lis
 const DRAW = 500 // milliseconds between two redraws that only update the ages
 
 class App {
-  #route = parse(location.hash)
+  #navigation = new Navigation((route, before) => this.#moved(route, before))
   /** @type {Feed | undefined} */
   feed
+  /** @type {Resource | undefined} The collection that is open, or that opens when its columns arrive. */
+  #following
+  #revealed = false // whether the table has scrolled to the row that the URL selects
   #due = false
   /** @type {{ phase?: string, code?: string }} State of the feed at the last redraw. */
   #seen = {}
@@ -39,16 +44,15 @@ class App {
   #searched = false // whether the number of matches has not been announced yet
   #searchInput = $of('search', HTMLInputElement)
   #session = new Session(this)
-  #sidebar = new Sidebar(() => this.#route)
-  #scope = new Scope((namespace) => this.go({ namespace, selected: '' }))
-  #detail = new Detail($('detail'), { close: () => this.#cursor.escape(), choose: (tab) => this.go({ tab }) })
+  #sidebar = new Sidebar(() => this.#navigation.route)
+  #scope = new Scope((namespace) => this.#navigation.go({ namespace, selected: '' }))
+  #detail = new Detail($('detail'), { close: () => this.#cursor.escape(), choose: (tab) => this.#navigation.go({ tab }) })
   #grid = new Grid($('grid'), { sort: (id) => this.#sort(id), open: (key) => this.#select(key), scrolled: () => this.draw() })
-  #statusFilter = new StatusFilter($('statuses'), (statuses) => this.go({ statuses }))
-  #cursor = new Cursor(this.#grid, this.#detail, this)
+  #statusFilter = new StatusFilter($('statuses'), (statuses) => this.#navigation.go({ statuses }))
+  #cursor = new Cursor(this.#grid, this.#detail, { navigation: this.#navigation, draw: () => this.draw() })
 
   start() {
-    addEventListener('hashchange', () => this.#visited(parse(location.hash)))
-    this.#searchInput.addEventListener('input', () => this.go({ search: this.#searchInput.value }))
+    this.#searchInput.addEventListener('input', () => this.#navigation.go({ search: this.#searchInput.value }))
     $('server').addEventListener('click', () => this.#session.change())
     $('help-open').addEventListener('click', () => $of('help', HTMLDialogElement).showModal())
     $('retry').addEventListener('click', () => this.#retry())
@@ -64,14 +68,15 @@ class App {
   leave() {
     this.feed?.close()
     this.feed = undefined
+    this.#following = undefined
   }
 
   /** Shows the collections of the server. The feed stays open unless its collection has changed. */
   show() {
     this.#sidebar.show(this.#session.resources)
-    if (!this.#route.plural) return this.go({ version: 'v1', plural: 'pods' })
+    if (!this.#navigation.route.plural) return this.#navigation.go({ version: 'v1', plural: 'pods' })
     const { feed } = this
-    const unchanged = feed && JSON.stringify(this.#resourceOf(this.#route)) === JSON.stringify(feed.resource)
+    const unchanged = feed && JSON.stringify(this.#resourceOf(this.#navigation.route)) === JSON.stringify(feed.resource)
     if (!unchanged || feed.state.phase === 'stopped') this.#follow()
   }
 
@@ -89,39 +94,12 @@ class App {
     else wake()
   }
 
-  get route() { return this.#route }
-
   /**
-   * Changes the route within the current collection. Links change the collection. The Back button skips the previous
-   * route unless the change opens the detail.
-   * @param {Partial<Route>} change
+   * Shows the current route.
+   * @param {Route} route
+   * @param {Route} before the previous route
    */
-  go(change) {
-    const route = { ...this.#route, ...change }
-    if (route.selected && !this.#route.selected) history.pushState({ opened: true }, '', format(route))
-    else history.replaceState(history.state, '', format(route))
-    this.#moved(route)
-  }
-
-  /** Closes the detail. If `go` has opened it, this is the same as the Back button. */
-  close() {
-    if (history.state?.opened) history.back()
-    else this.go({ selected: '' })
-  }
-
-  // Shows the route of the page's URL after the Back button or a link has changed it. Back closes the detail and keeps
-  // the search and the order that the user has chosen since it was opened.
-  /** @param {Route} route */
-  #visited(route) {
-    const closes = this.#route.selected && !route.selected && collectionOf(route) === collectionOf(this.#route)
-    if (closes) this.go({ selected: '' })
-    else this.#moved(route)
-  }
-
-  /** @param {Route} route */
-  #moved(route) {
-    const before = this.#route
-    this.#route = route
+  #moved(route, before) {
     if (!this.feed && !this.#session.resources.length) return
     if (!this.feed || collectionOf(route) !== collectionOf(before) || route.namespace !== before.namespace) return this.#follow()
     if (route.search !== before.search || route.statuses.join() !== before.statuses.join()) this.#filter(this.feed)
@@ -140,21 +118,37 @@ class App {
       { group, version, plural, kind: plural, namespaced: true, shortNames: [] }
   }
 
-  // Watches the collection of the route instead of the previous one.
+  // Watches the collection of the route instead of the previous one. If the server defines its columns, they are
+  // requested first.
   #follow() {
-    const { namespace, selected } = this.#route
-    const resource = this.#resourceOf(this.#route)
-    this.feed?.close()
+    const resource = this.#resourceOf(this.#navigation.route), title = titleOf(resource)
+    this.leave()
+    this.#detail.close()
     resetAnnouncements()
-    const feed = this.feed = new Feed(this.#session.link, resource, namespace, () => this.draw())
-    const title = titleOf(resource)
     setText($('title'), title)
-    this.#scope.show(namespace, resource.namespaced)
+    this.#scope.show(this.#navigation.route.namespace, resource.namespaced)
     this.#sidebar.mark()
+    this.#following = resource
+    if (hasColumns(resource) || !resource.version) this.#open(resource, title)
+    else {
+      this.#session.printed(resource, this.#navigation.route.namespace).then((printed) => {
+        if (this.#following === resource && !this.feed) this.#open(resource, title, printed)
+      }).catch(reportError)
+    }
+  }
+
+  /**
+   * @param {Resource} resource
+   * @param {string} title
+   * @param {Printed} [printed] the columns that the server defines
+   */
+  #open(resource, title, printed) {
+    const { namespace, selected } = this.#navigation.route
+    const feed = this.feed = new Feed(this.#session.link, resource, namespace, () => this.draw(), printed)
     this.#cursor.rows = feed.rows
     this.#grid.show(feed.rows, feed.columns, namespace ? `${title} in ${namespace}` : title)
     this.#grid.active = selected
-    this.#detail.close()
+    this.#revealed = false
     this.#statusFilter.reset()
     this.#filter(feed)
     this.#arrange(feed)
@@ -163,7 +157,7 @@ class App {
 
   /** @param {Feed} feed */
   #filter(feed) {
-    const { search, statuses } = this.#route
+    const { search, statuses } = this.#navigation.route
     if (this.#searchInput.value !== search) this.#searchInput.value = search
     feed.rows.search(search)
     feed.rows.select(statuses)
@@ -172,7 +166,7 @@ class App {
 
   /** @param {Feed} feed */
   #orderOf(feed) {
-    return this.#route.sort ? this.#route : sortOf(feed.resource)
+    return this.#navigation.route.sort ? this.#navigation.route : sortOf(feed.resource)
   }
 
   /** @param {Feed} feed */
@@ -189,8 +183,8 @@ class App {
   #sort(id) {
     if (!this.feed) return
     const { sort, descending } = this.#orderOf(this.feed)
-    if (sort !== id) this.go({ sort: id, descending: false })
-    else this.go(descending ? { sort: '', descending: false } : { sort: id, descending: true })
+    if (sort !== id) this.#navigation.go({ sort: id, descending: false })
+    else this.#navigation.go(descending ? { sort: '', descending: false } : { sort: id, descending: true })
     const now = this.#orderOf(this.feed)
     announce(now.sort ? `Sorted by ${now.sort}, ${now.descending ? 'descending' : 'ascending'}` : 'Sorted by key')
   }
@@ -198,7 +192,7 @@ class App {
   /** @param {string} key */
   #select(key) {
     this.#grid.active = key
-    this.go({ selected: key })
+    this.#navigation.go({ selected: key })
     this.#grid.focus()
   }
 
@@ -218,7 +212,7 @@ class App {
    */
   #frame(now, began) {
     const feed = this.feed
-    if (!feed || this.#session.waiting) return showState(this.#session.waiting ?? { phase: 'loading', stale: true }, feed, this.#route, now)
+    if (!feed || this.#session.waiting) return showState(this.#session.waiting ?? { phase: 'loading', stale: true }, feed, this.#navigation.route, now)
     this.#look(feed.state)
     feed.rows.sweep(now)
     feed.rows.counting = this.#statusFilter.counts(feed.rows, isKnown(feed.state, 0))
@@ -228,11 +222,12 @@ class App {
       this.#arranged = began
     }
     this.#grid.draw(now)
+    this.#reveal(feed)
     this.#showDetail(feed, now)
-    this.#statusFilter.show(feed.rows, this.#route.statuses)
-    showState(feed.state, feed, this.#route, now)
+    this.#statusFilter.show(feed.rows, this.#navigation.route.statuses)
+    showState(feed.state, feed, this.#navigation.route, now)
     drawRate(feed.rate, now)
-    if (this.#searched && !more && isFiltered(this.#route)) announce(`${feed.rows.view.length} of ${feed.rows.size} match`)
+    if (this.#searched && !more && isFiltered(this.#navigation.route)) announce(`${feed.rows.view.length} of ${feed.rows.size} match`)
     this.#searched &&= more
     if (more) this.draw()
   }
@@ -249,15 +244,24 @@ class App {
     if (back || lost) this.#session.refreshQuietly()
   }
 
+  // Scrolls once to the row that a link has selected.
+  /** @param {Feed} feed */
+  #reveal({ rows }) {
+    const row = rows.get(this.#navigation.route.selected)
+    if (this.#revealed || !row?.placed) return
+    this.#revealed = true
+    this.#grid.reveal(rows.indexOf(row))
+  }
+
   /**
    * @param {Feed} feed
    * @param {number} now
    */
   #showDetail(feed, now) {
-    const row = feed.rows.get(this.#route.selected)
-    const { tab, namespace } = this.#route
+    const row = feed.rows.get(this.#navigation.route.selected)
+    const { tab, namespace } = this.#navigation.route
     if (row) this.#detail.show(row, feed, { tab, namespace, resources: this.#session.resources }, now)
-    else if (!this.#route.selected) this.#detail.close()
+    else if (!this.#navigation.route.selected) this.#detail.close()
   }
 }
 

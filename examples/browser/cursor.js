@@ -3,10 +3,10 @@
 /**
  * @import { Detail } from './detail.js'
  * @import { Grid } from './grid.js'
- * @import { Route } from './route.js'
+ * @import { Navigation } from './navigation.js'
  * @import { Rows } from './rows.js'
  *
- * @typedef {{ readonly route: Route, go: (change: Partial<Route>) => void, close: () => void, draw: () => void }} Navigation
+ * @typedef {Pick<Navigation, 'route' | 'go' | 'close'>} Moves
  */
 
 export class Cursor {
@@ -14,17 +14,19 @@ export class Cursor {
   rows
   #grid
   #detail
-  #app
+  #navigation
+  #draw
 
   /**
    * @param {Grid} grid
    * @param {Detail} detail
-   * @param {Navigation} app
+   * @param {{ navigation: Moves, draw: () => void }} page
    */
-  constructor(grid, detail, app) {
+  constructor(grid, detail, { navigation, draw }) {
     this.#grid = grid
     this.#detail = detail
-    this.#app = app
+    this.#navigation = navigation
+    this.#draw = draw
   }
 
   /**
@@ -39,8 +41,8 @@ export class Cursor {
     const index = Math.min(Math.max(at, 0), rows.view.length - 1)
     this.#grid.active = rows.view[index].key
     this.#grid.reveal(index)
-    if (this.#detail.open) this.#app.go({ selected: this.#grid.active }) // the open detail follows the active row
-    else this.#app.draw()
+    if (this.#detail.open) this.#navigation.go({ selected: this.#grid.active }) // the open detail follows the active row
+    else this.#draw()
   }
 
   page(/** @type {1 | -1} */ direction) { this.move(direction * this.#grid.page) }
@@ -53,20 +55,20 @@ export class Cursor {
   /** Opens the detail. If it is already open, moves the focus into it. */
   open() {
     if (this.#detail.open) this.#detail.focus()
-    else if (this.rows?.get(this.#grid.active)) this.#app.go({ selected: this.#grid.active })
+    else if (this.rows?.get(this.#grid.active)) this.#navigation.go({ selected: this.#grid.active })
   }
 
   /** Opens the detail of the active row in a tab. */
   openTab(/** @type {string} */ tab) {
-    if (this.#detail.open) this.#app.go({ tab })
-    else if (this.rows?.get(this.#grid.active)) this.#app.go({ selected: this.#grid.active, tab })
+    if (this.#detail.open) this.#navigation.go({ tab })
+    else if (this.rows?.get(this.#grid.active)) this.#navigation.go({ selected: this.#grid.active, tab })
   }
 
   /** Closes the detail. If it is already closed, clears the search and the statuses. */
   escape() {
-    const { selected, search, statuses } = this.#app.route
-    if (selected) this.#app.close()
-    else if (search || statuses.length) this.#app.go({ search: '', statuses: [] })
+    const { selected, search, statuses } = this.#navigation.route
+    if (selected) this.#navigation.close()
+    else if (search || statuses.length) this.#navigation.go({ search: '', statuses: [] })
     this.#grid.focus()
   }
 }

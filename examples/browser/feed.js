@@ -11,6 +11,7 @@ import { Versions } from './versions.js'
 /**
  * @import { Change, Item, ListWatch, ListWatchOptions } from './listwatch/index.js'
  * @import { Kube } from './columns/format.js'
+ * @import { Printed } from './columns/printer.js'
  * @import { Resource } from './discovery.js'
  * @import { Found } from './events.js'
  * @import { Link } from './request.js'
@@ -50,19 +51,21 @@ export class Feed {
    * @param {Resource} resource
    * @param {string} namespace
    * @param {() => void} notify called after each change
+   * @param {Printed} [printed] the columns that the server defines
    */
-  constructor(link, resource, namespace, notify) {
+  constructor(link, resource, namespace, notify, printed) {
     const { server, token } = this.#link = link
     this.#notify = notify
     this.resource = resource
-    this.columns = columnsOf(resource, namespace)
+    this.columns = columnsOf(resource, namespace, printed)
     this.rows = new Rows(this.columns)
+    if (printed?.cells) printed.cells.changed = (key) => this.#reread(key)
     if (!resource.version) { // the URL contains only a plural, and the server has no such collection
       this.state = stoppedBy({ code: 'not-found', message: `the server does not list ${resource.plural}` })
       return
     }
     try {
-      this.#collection = listWatch({ server, resource: nameOf(resource), ...choices(resource, namespace, token) })
+      this.#collection = listWatch({ server, resource: nameOf(resource), ...choices(resource, namespace, token, printed) })
     } catch (error) {
       this.state = stoppedBy(causeOf(error))
       return
@@ -104,6 +107,12 @@ export class Feed {
     return this.#versions
   }
 
+  /** @param {string} key */
+  #reread(key) {
+    this.rows.reread(key)
+    this.#notify()
+  }
+
   #closeVersions() {
     this.#versions?.close()
     this.#versions = undefined
@@ -138,10 +147,11 @@ export class Feed {
  * @param {Resource} resource
  * @param {string} namespace
  * @param {string} token
+ * @param {Printed} [printed]
  */
-function choices(resource, namespace, token) {
+function choices(resource, namespace, token, printed) {
   /** @type {ListWatchOptions} */
-  const chosen = { persist: !token && !isSecret(resource), project: isSecret(resource) ? OF_SECRETS : fieldsOf(resource) }
+  const chosen = { persist: !token && !isSecret(resource), project: isSecret(resource) ? OF_SECRETS : fieldsOf(resource, printed) }
   if (token) chosen.token = token
   if (namespace && resource.namespaced) chosen.namespace = namespace
   return chosen

@@ -52,6 +52,13 @@ export class Row {
     this.version++
   }
 
+  /** Discards the cells, because their source has changed although the object has not. */
+  discard() {
+    this.was ??= this.texts
+    this.texts = undefined
+    this.version++
+  }
+
   /**
    * Returns the strings of the columns. It parses the object unless it has already done so.
    * @param {Column[]} columns

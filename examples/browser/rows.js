@@ -91,6 +91,18 @@ export class Rows {
   }
 
   /**
+   * Reads the cells of a row again. It ignores an unknown key.
+   * @param {string} key
+   */
+  reread(key) {
+    const row = this.#all.get(key)
+    if (!row) return
+    row.discard()
+    this.#unread.add(row)
+    this.#moved.add(row)
+  }
+
+  /**
    * Selects the rows that contain all words of a text. A word with "=" must equal a label, the node or an owner.
    * @param {string} text
    */

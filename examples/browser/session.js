@@ -1,5 +1,6 @@
 // Manages the server of the page, its collections and its namespaces.
 
+import { columnsOfServer } from './columns/printer.js'
 import { askForServer, remember, serverOfPage } from './connect.js'
 import { $, announce, setText } from './dom.js'
 import { followNamespaces } from './feed.js'
@@ -31,6 +32,8 @@ export class Session {
   /** @type {(() => void) | undefined} */
   #endNamespaces
   #page
+  /** @type {Map<string, ReturnType<typeof columnsOfServer>>} The columns that the server defines, by collection. */
+  #printed = new Map()
   #collections = new Collections({
     found: (resources) => this.#found(resources), refused: (error) => this.#refused(error), waiting: (state) => this.#wait(state),
     storageFailed: (why) => notice('storage', `The next visit must wait for the server because the browser cannot save data: ${why}`),
@@ -47,6 +50,7 @@ export class Session {
     this.#page.leave()
     this.waiting = undefined
     this.resources = []
+    this.#printed.clear()
     this.#endNamespaces?.()
     this.#endNamespaces = undefined
     for (const kind of ['collections', 'namespaces']) notice(kind, '')
@@ -56,6 +60,19 @@ export class Session {
   /** Loads the collections and retries until the server responds. */
   load() {
     this.#collections.load(this.link).catch(reportError)
+  }
+
+  /**
+   * Returns the columns that the server defines for a collection. It requests them once.
+   * @param {Resource} resource
+   * @param {string} namespace the namespace that the page shows, or ""
+   */
+  printed(resource, namespace) {
+    const where = resource.namespaced ? namespace : ''
+    const path = [resource.group, resource.version, resource.plural, where].join('/')
+    const printed = this.#printed.get(path) ?? columnsOfServer(this.link, resource, where)
+    this.#printed.set(path, printed)
+    return printed
   }
 
   /** @param {Resource[]} resources */

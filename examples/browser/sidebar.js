@@ -79,7 +79,7 @@ export class Sidebar {
    * @param {HTMLDetailsElement} group
    */
   #item(resource, suffix, group) {
-    const link = h('a', { href: '#', title: collectionOf(resource) }, resource.plural, suffix && h('span', { class: 'group' }, suffix))
+    const link = h('a', { href: '#', title: collectionOf(resource) }, resource.plural, ...suffix ? [' ', h('span', { class: 'group' }, suffix)] : [])
     link.addEventListener('click', () => { // the namespace may have changed since the link was drawn
       link.href = format({ ...resource, namespace: resource.namespaced ? this.#route().namespace : '' })
       this.#openMenu(false)

@@ -61,7 +61,7 @@ test('an endless list exceeds maxObjects', async (t) => {
   })
   const { cause, phase, size } = await causeOf(t, url, { maxObjects: 500 })
   assert.deepEqual([cause.code, phase, size], ['too-large', 'stopped', 501]) // the size includes the first object above the limit
-  assert.equal(cause.message, 'the collection has more than 500 objects: raise Options.MaxObjects if this is expected')
+  assert.equal(cause.message, 'the collection has more than 500 objects: raise maxObjects if this is expected')
   await until(() => counted.over)
 })
 

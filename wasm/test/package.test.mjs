@@ -11,6 +11,7 @@ import ts from 'typescript'
 import * as main from 'listwatch'
 import * as glue from 'listwatch/glue'
 import * as react from 'listwatch/react'
+import * as openshift from 'listwatch/openshift'
 import * as testing from 'listwatch/testing'
 import { declarations } from '../declarations.mjs'
 import { added, first, withFakeHost } from './support.mjs'
@@ -18,7 +19,8 @@ import { added, first, withFakeHost } from './support.mjs'
 const root = fileURLToPath(new URL('..', import.meta.url))
 const { exports, files, peerDependenciesMeta, ...manifest } = JSON.parse(readFileSync(root + 'package.json', 'utf8'))
 
-// `examples` contains the code of the READMEs and of docs/ by virtual file name. The examples of a document form one file. Each example of a tutorial is a separate file, and so is each example that starts with a file name such as "// main.js".
+// Collects the examples of Markdown files as virtual source files. The examples of a page form one module. Each example
+// of a tutorial is a separate file, and so is each example that starts with a file name such as "// main.js".
 const pages = (folder) => readdirSync(root + folder).filter((name) => name.endsWith('.md')).map((name) => folder + name)
 const documents = ['README.md', '../README.md', ...pages('../docs/'), ...pages('../docs/tutorials/')]
 const examples = new Map(documents.flatMap((file) => {
@@ -27,8 +29,9 @@ const examples = new Map(documents.flatMap((file) => {
   const modules = [blocks.filter((code) => !isFile(code)).join('\n'), ...blocks.filter(isFile)]
   return modules.filter(Boolean).map((code, i) => [`${root}test/${file.replace(/\W/g, '_')}${i}.tsx`, code])
 }))
-// Declares the build tools in the examples, which are not installed.
-const tools = ['vite', '@vitejs/plugin-react', '@rollup/plugin-node-resolve', '@rollup/plugin-url', '*?url']
+// Declares the modules in the examples that are not installed.
+const tools = ['vite', '@vitejs/plugin-react', '@rollup/plugin-node-resolve', '@rollup/plugin-url', '*?url', '@tanstack/react-table', '@tanstack/react-virtual',
+  'oidc-client-ts', '@kinvolk/headlamp-plugin/lib']
 examples.set(`${root}test/tools.d.ts`, tools.map((name) => `declare module '${name}'\n`).join(''))
 
 // All sources and examples share one TypeScript program, because it takes seconds to load the declarations of
@@ -46,7 +49,7 @@ const report = (some) => ts.formatDiagnostics(some, host)
 test('the sources and the examples of test/types.ts pass the type checker', () => {
   assert.equal(report(diagnostics.filter(({ file }) => !examples.has(file?.fileName))), '')
   const sources = readdirSync(root).filter((name) => name.endsWith('.js') && !['go.js', 'listwatch.worker.js'].includes(name))
-  for (const name of [...sources, 'test/types.ts']) assert.ok(program.getSourceFile(root + name), name)
+  for (const name of [...sources, 'test/types.ts', 'test/openshift.ts']) assert.ok(program.getSourceFile(root + name), name)
 })
 
 test('the committed declarations are current', () => {
@@ -87,17 +90,18 @@ test('the exports match the declarations', () => {
   assert.deepEqual(declared('index.d.ts').values.sort(), Object.keys(main).sort())
   assert.deepEqual(declared('react.d.ts').values.sort(), Object.keys(react).sort())
   assert.deepEqual(declared('testing.d.ts').values.sort(), Object.keys(testing).sort())
+  assert.deepEqual(declared('openshift.d.ts').values.sort(), Object.keys(openshift).sort())
   assert.deepEqual(declared('glue.d.ts').values, Object.keys(glue))
 })
 
 test('the figures of the README equal those of docs/performance.md', () => {
   const rows = (file) => readFileSync(root + file, 'utf8').match(/\| quantity \| plain JavaScript [^]*?\n\n/)[0]
-  assert.equal(rows('README.md'), rows('../docs/performance.md'))
+  assert.equal(rows('README.md'), rows('../docs/performance.md'), 'copy the table from docs/performance.md to wasm/README.md')
 })
 
 test('the CommonJS copies export the same names and share one copy of the package', () => {
   const require = createRequire(import.meta.url)
-  for (const [name, module] of Object.entries({ listwatch: main, 'listwatch/react': react, 'listwatch/testing': testing, 'listwatch/glue': glue })) {
+  for (const [name, module] of Object.entries({ listwatch: main, 'listwatch/react': react, 'listwatch/testing': testing, 'listwatch/openshift': openshift, 'listwatch/glue': glue })) {
     assert.deepEqual(Object.keys(require(name)).sort(), Object.keys(module).sort(), name)
   }
   const { ListWatchError, listWatch } = require('listwatch')
@@ -105,8 +109,20 @@ test('the CommonJS copies export the same names and share one copy of the packag
   assert.throws(() => listWatch({}), ListWatchError)
 })
 
-test('react.js is a client module for frameworks with server components', () => {
-  assert.match(readFileSync(`${root}react.js`, 'utf8'), /^'use client'\n/)
+test('a page loads listwatch/testing and listwatch/openshift only if it imports them', () => {
+  const loaded = new Set()
+  const follow = (file) => {
+    if (loaded.has(file)) return
+    loaded.add(file)
+    for (const [, next] of readFileSync(root + file, 'utf8').matchAll(/^(?:im|ex)port .* from '\.\/([\w.]+)'/gm)) follow(next)
+  }
+  for (const file of ['index.js', 'react.js']) follow(file)
+  assert.ok(loaded.has('mirror.js') && loaded.has('view.js'))
+  for (const file of ['testing.js', 'fake.js', 'matching.js', 'openshift.js', 'plural.js']) assert.ok(!loaded.has(file), file)
+})
+
+test('the hooks are client modules for frameworks with server components', () => {
+  for (const name of ['react.js', 'react.cjs', 'openshift.js', 'openshift.cjs']) assert.match(readFileSync(root + name, 'utf8'), /^'use client'\n/)
 })
 
 test('the members of objects match the declarations', async () => {
@@ -152,9 +168,9 @@ before(() => {
 })
 after(() => rmSync(folder, { recursive: true }))
 
-// The profile is esm-only, because the package contains only ES modules.
-for (const [tool, ...args] of [['publint', '--strict'], ['attw', '--profile', 'esm-only']]) {
-  test(`${tool} finds no problem in the package`, () => {
+// CommonJS code imports neither the worker nor the WASM module.
+for (const [tool, ...args] of [['publint', '--strict'], ['attw', '--profile', 'esm-only'], ['attw', '--profile', 'node16', '--exclude-entrypoints', 'worker', 'listwatch.wasm']]) {
+  test(`${[tool, ...args].join(' ')} finds no problem in the package`, () => {
     const { status, stdout, stderr } = spawnSync(join(root, 'node_modules/.bin', tool), [join(folder, packed.filename), ...args], { encoding: 'utf8' })
     assert.equal(status, 0, stdout + stderr)
   })

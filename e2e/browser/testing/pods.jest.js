@@ -1,5 +1,5 @@
 // Tests a component in Jest with CommonJS modules.
-const { act, cleanup, render, screen } = require('@testing-library/react')
+const { act, cleanup, configure, render, screen } = require('@testing-library/react')
 const { createElement: h } = require('react')
 const { ListWatchError, listWatch } = require('listwatch')
 const { useListWatch } = require('listwatch/react')
@@ -12,6 +12,8 @@ function Pods() {
   if (error && !loaded) return h('p', null, error.code)
   return h('p', null, loaded ? `${items.map(({ name }) => name).join(' ')}${stale ? ' (stale)' : ''}` : 'loading')
 }
+
+configure({ asyncUtilTimeout: 30_000 })
 
 let cluster
 beforeEach(() => { cluster = fakeCluster() })

@@ -1,6 +1,6 @@
 // Tests a component in Vitest with ES modules.
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { act, cleanup, render, screen } from '@testing-library/react'
+import { act, cleanup, configure, render, screen } from '@testing-library/react'
 import { createElement as h } from 'react'
 import { ListWatchError, listWatch } from 'listwatch'
 import { useListWatch } from 'listwatch/react'
@@ -13,6 +13,8 @@ function Pods() {
   if (error && !loaded) return h('p', null, error.code)
   return h('p', null, loaded ? `${items.map(({ name }) => name).join(' ')}${stale ? ' (stale)' : ''}` : 'loading')
 }
+
+configure({ asyncUtilTimeout: 30_000 })
 
 let cluster
 beforeEach(() => { cluster = fakeCluster() })

@@ -1,6 +1,8 @@
 // Lists the fields that the columns read. The table requests only these fields, about 10% of a typical object. Every
 // kind includes its labels and owners, which the search uses.
 
+/** @import { Printed } from './printer.js' */
+
 const OWNERS = 'metadata.ownerReferences[*].apiVersion metadata.ownerReferences[*].kind metadata.ownerReferences[*].name'
 const ALWAYS = `metadata.labels metadata.creationTimestamp metadata.deletionTimestamp ${OWNERS}`
 const CONDITIONS = 'status.conditions[*].type status.conditions[*].status status.conditions[*].reason'
@@ -39,5 +41,6 @@ const KINDS = {
 /**
  * Returns the paths of the fields that the search and the columns of a collection read.
  * @param {{ group: string, plural: string }} resource
+ * @param {Printed} [printed] the columns that the server defines
  */
-export const fieldsOf = ({ group, plural }) => `${ALWAYS} ${KINDS[`${group}/${plural}`] ?? GENERIC}`.split(' ')
+export const fieldsOf = ({ group, plural }, printed) => `${ALWAYS} ${KINDS[`${group}/${plural}`] ?? printed?.fields.join(' ') ?? GENERIC}`.trim().split(' ')

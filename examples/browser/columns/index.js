@@ -1,12 +1,14 @@
-// Selects the columns of a collection. Known kinds have their own columns, and all others have generic ones.
+// Selects the columns of a collection: its own ones, those that the server defines, or generic ones.
 
 import { condition, created, labels, name, namespace, plain } from './format.js'
 import { cluster } from './cluster.js'
+import { toneOf } from './printer.js'
 import { workloads } from './workloads.js'
 
 /**
  * @import { Resource } from '../discovery.js'
  * @import { Column, Kube } from './format.js'
+ * @import { Printed } from './printer.js'
  */
 
 /** @type {Record<string, Column[]>} */
@@ -22,18 +24,20 @@ function status(o) {
   return typeof state === 'string' ? state : ''
 }
 
-/** @type {Record<string, string>} */
-const TONES = { Ready: 'ok', Available: 'ok', Active: 'ok', Running: 'ok', Bound: 'ok', Failed: 'bad', Error: 'bad' }
 /** @type {Column[]} */
-const generic = [namespace, name, plain('status', 'Status', 140, status, { tone: (o, text) => TONES[text] ?? (text ? 'warn' : 'dim'), dot: true }), labels, created]
+const generic = [namespace, name, plain('status', 'Status', 140, status, { tone: toneOf, dot: true }), labels, created]
+
+/** @type {(resource: Pick<Resource, 'group' | 'plural'>) => boolean} Reports whether a collection has its own columns. */
+export const hasColumns = ({ group, plural }) => `${group}/${plural}` in known
 
 /**
  * Returns the columns of a collection. It omits the namespace column if a namespace is selected.
  * @param {Pick<Resource, 'group' | 'plural' | 'namespaced'>} resource
  * @param {string} chosen
+ * @param {Printed} [printed] the columns that the server defines
  */
-export function columnsOf({ group, plural, namespaced }, chosen) {
-  const columns = known[`${group}/${plural}`] ?? generic
+export function columnsOf({ group, plural, namespaced }, chosen, printed) {
+  const columns = known[`${group}/${plural}`] ?? (printed ? [namespace, name, ...printed.columns, created] : generic)
   return columns.filter((column) => column.id !== 'namespace' || (namespaced && !chosen))
 }
 

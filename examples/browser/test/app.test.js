@@ -13,6 +13,7 @@ globalThis.setInterval = (f, ms) => intervals.push([f, ms])
 globalThis.addEventListener = (name, listener) => listeners.push([name, listener])
 globalThis.fetch = async (url) => {
   requests.push(url)
+  if (url.includes('customresourcedefinitions') || url.endsWith('?limit=500')) return refusal(404)
   return url.endsWith('/api') ? answer() : url.endsWith('/apis') ? Response.json({ kind: 'APIGroupDiscoveryList' }) : new Promise(() => {})
 }
 Object.defineProperty(globalThis, 'location', { value: { hash: '', search: '', origin: 'http://page.example', href: 'http://page.example/' } })
@@ -515,6 +516,16 @@ test('a long list is read over several frames before its matches are announced',
   drawn()
   assert.equal(byId('count').textContent, '10 of 10')
   assert.equal(heard(), '10 of 10 match')
+})
+
+test('the table scrolls once to the row that the URL selects', async () => {
+  const pods = Array.from({ length: 100 }, (_, i) => pod(`p${String(i).padStart(3, '0')}`))
+  await bootWith('#/v1/pods?sel=shop/p090', ...pods)
+  assert.equal(byId('grid').scrollTop, 91 * 28 - (280 - 30))
+  byId('grid').scrollTop = 0
+  feed().report(live('11'), [modified(pod('p090', '2'), pods[90])])
+  drawn()
+  assert.equal(byId('grid').scrollTop, 0)
 })
 
 test('the URL and the buttons filter by status, and Escape clears the filter', async () => {

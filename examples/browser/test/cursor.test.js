@@ -8,8 +8,8 @@ function setup({ open = false, route = {}, names = ['a', 'b', 'c', 'd', 'e'] } =
   const log = []
   const grid = { active: '', page: 3, reveal: (index) => log.push(`reveal ${index}`), focus: () => log.push('focus grid') }
   const detail = { open, focus: () => log.push('focus detail') }
-  const app = { route: { selected: '', search: '', statuses: [], ...route }, go: (change) => log.push(change), close: () => log.push('close'), draw: () => log.push('draw') }
-  const cursor = new Cursor(grid, detail, app)
+  const navigation = { route: { selected: '', search: '', statuses: [], ...route }, go: (change) => log.push(change), close: () => log.push('close') }
+  const cursor = new Cursor(grid, detail, { navigation, draw: () => log.push('draw') })
   const rows = cursor.rows = new Rows([])
   rows.apply(names.map((key) => ({ type: 'added', key, item: { key, object: {} }, initial: true })), 0)
   rows.update()

@@ -22,7 +22,7 @@ const current = () => all('#collections [aria-current]').map((a) => `${a.title} 
 
 test('the menu groups the collections', () => {
   assert.deepEqual(texts('#collections summary h2'), ['Workloads', 'Network', 'Cluster', 'Custom resources'])
-  assert.deepEqual(all('#collections details').map((group) => texts('a', group)), [['pods'], ['ingresses', 'endpoints'], ['nodes'], ['widgetsexample.com']])
+  assert.deepEqual(all('#collections details').map((group) => texts('a', group)), [['pods'], ['ingresses', 'endpoints'], ['nodes'], ['widgets example.com']])
   assert.deepEqual(texts('.group'), ['example.com'])
 })
 

@@ -36,6 +36,7 @@ type command struct {
 	Object    json.RawMessage `json:"object"`    // put: object to write
 	Space     string          `json:"space"`     // delete: namespace of the object
 	Name      string          `json:"name"`      // delete: name of the object; define and undefine: plural name of the resource
+	Columns   []lwtest.Column `json:"columns"`   // define: Table columns of the resource
 	N         int             `json:"n"`         // write, fill and touch: number of objects; expire: number of events before the error
 	Seed      uint64          `json:"seed"`      // write and touch: seed of the random numbers
 }
@@ -100,7 +101,7 @@ func (c *cluster) do(cmd *command) (any, error) {
 	case "touch":
 		return nil, c.touch(rand.New(rand.NewPCG(cmd.Seed, 1)), cmd.N)
 	case "define": // add a resource, as if a CustomResourceDefinition were created
-		c.AddResource(kind(cmd.Name))
+		c.AddResource(kind(cmd.Name, cmd.Columns))
 	case "undefine":
 		c.RemoveResource(cmd.Name + ".example.com")
 	case "look":
@@ -236,6 +237,6 @@ var given = regexp.MustCompile(`"(uid|resourceVersion)":"[^"]*",`)
 func written(pod sample.Pod) string { return given.ReplaceAllString(pod.Item(), "") }
 
 // kind returns a custom resource that a test adds while a page is open.
-func kind(plural string) lwtest.Resource {
-	return lwtest.Resource{Group: "example.com", Kind: "Gadget", Plural: plural, Namespaced: true}
+func kind(plural string, columns []lwtest.Column) lwtest.Resource {
+	return lwtest.Resource{Group: "example.com", Kind: "Gadget", Plural: plural, Namespaced: true, Columns: columns}
 }

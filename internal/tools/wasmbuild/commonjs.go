@@ -10,7 +10,7 @@ import (
 )
 
 // entries are the entry points of the package that CommonJS code can require, without their extension.
-var entries = []string{"index", "react", "testing", "glue"}
+var entries = []string{"index", "react", "testing", "openshift", "glue"}
 
 // writeCommonJS writes a CommonJS copy of each module that the entry points load: a .cjs file next to the .js file, and a
 // .d.cts file next to the .d.ts file. Test runners such as Jest load these copies. The copies of one package share their
@@ -52,7 +52,7 @@ func writeCommonJS(folder string) error {
 var (
 	imports   = regexp.MustCompile(`(?m)^import (\{[^}]*\}) from '([^']+)'$`)
 	reexports = regexp.MustCompile(`(?m)^export (\{[^}]*\}) from '([^']+)'$`)
-	exports   = regexp.MustCompile(`(?m)^export ((?:async )?function\*?|class|const|let) (.*)$`)
+	exports   = regexp.MustCompile(`(?m)^export ((?:async )?function\*?|class|const|let) (\w.*)$`)
 	leftover  = regexp.MustCompile(`(?m)^(?:import|export)\b.*$`)
 	name      = regexp.MustCompile(`^[\w$]+`)
 	numbers   = regexp.MustCompile(`(?m)^export (const (?:\w+ = -?\d+,\s+)+\w+ = -?\d+)$`)

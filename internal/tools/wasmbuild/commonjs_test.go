@@ -36,7 +36,7 @@ Object.assign(exports, { ONE, TWO, THREE, late, f, C })
 }
 
 func TestRejectsUnknownModuleSyntax(t *testing.T) {
-	for _, module := range []string{"import x from './x.js'", "import * as x from './x.js'", "import './x.js'", "export default 1", "export * from './x.js'"} {
+	for _, module := range []string{"import x from './x.js'", "import * as x from './x.js'", "import './x.js'", "export default 1", "export const { x } = y", "export * from './x.js'"} {
 		_, _, err := asCommonJS([]byte(module))
 		require.ErrorContains(t, err, "unsupported syntax: "+module)
 	}

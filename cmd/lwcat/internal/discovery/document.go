@@ -1,13 +1,8 @@
 package discovery
 
-import (
-	"strings"
+import "github.com/seed-6d2a410a/listwatch/lw"
 
-	"github.com/seed-6d2a410a/listwatch/lw"
-)
-
-// document is an APIGroupDiscoveryList, an APIVersions, an APIGroupList or an APIResourceList, or a part of such a
-// document. It refers to the JSON text because structs can be fifty times as large as a malicious response.
+// document is an APIGroupDiscoveryList or a part of it. It refers to the JSON text because structs can be fifty times as large as a malicious response.
 type document lw.Value
 
 func (d document) string(path string) string { return stringOf(lw.Value(d).Get(path)) }
@@ -55,40 +50,4 @@ func (d document) aggregated() (a response) {
 		})
 	})
 	return a
-}
-
-// groupVersions returns the versions such as "v1" or "apps/v1". The preferred version of each group comes first.
-func (d document) groupVersions() (all []string, err error) {
-	seen := map[string]bool{}
-	add := func(groupVersion string) {
-		if len(all) == maxGroupVersions {
-			err = ErrTooLarge
-		} else if groupVersion != "" && !seen[groupVersion] {
-			seen[groupVersion] = true
-			all = append(all, groupVersion)
-		}
-	}
-	for _, version := range d.strings("versions") {
-		add(version)
-	}
-	d.each("groups", func(group document) {
-		add(group.string("preferredVersion.groupVersion"))
-		group.each("versions", func(version document) { add(version.string("groupVersion")) })
-	})
-	return all, err
-}
-
-// resources returns the resources of an APIResourceList without their subresources.
-func (d document) resources(group, version string) (all []Resource) {
-	d.each("resources", func(r document) {
-		name := r.string("name") // subresources have names such as "pods/status"
-		if name == "" || strings.Contains(name, "/") {
-			return
-		}
-		all = append(all, Resource{
-			Group: group, Version: version, Plural: name, Singular: r.string("singularName"), Kind: r.string("kind"),
-			ShortNames: r.strings("shortNames"), Namespaced: lw.Value(r).Member("namespaced").Bool(), Verbs: r.strings("verbs"),
-		})
-	})
-	return all
 }

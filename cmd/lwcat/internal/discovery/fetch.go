@@ -7,19 +7,17 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 	"sync"
 
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// accept requests aggregated discovery, in the format of Kubernetes 1.30 or 1.26. Other servers return the list of
-// groups. https://kubernetes.io/docs/concepts/overview/kubernetes-api/#aggregated-discovery
+// accept requests aggregated discovery, in the format of Kubernetes 1.30 or 1.26. Servers without it send a
+// list of groups. https://kubernetes.io/docs/concepts/overview/kubernetes-api/#aggregated-discovery
 const accept = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList," +
 	"application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList,application/json"
 
-// Ask returns the server's resources. It sends two concurrent requests. Without aggregated discovery, it sends one more
-// request for each group version. Groups that cannot be discovered are listed in Missing. Ask returns an error if it
+// Ask returns the server's resources. It sends two concurrent requests. Groups that cannot be discovered are listed in Missing. Ask returns an error if it
 // finds no resources.
 func Ask(ctx context.Context, transport lw.Transport) (*Resources, error) {
 	var core, groups response
@@ -47,16 +45,13 @@ type response struct {
 
 // fetchRoot fetches the resources below /api or /apis.
 func fetchRoot(ctx context.Context, transport lw.Transport, root string) (a response) {
-	d, err := fetch(ctx, transport, root, accept)
+	d, err := fetch(ctx, transport, root)
 	kind := d.string("kind")
 	switch {
 	case err == nil && kind == "APIGroupDiscoveryList":
 		return d.aggregated()
 	case err == nil && (kind == "APIVersions" || kind == "APIGroupList"):
-		var all []string
-		if all, err = d.groupVersions(); err == nil {
-			return fetchAll(ctx, transport, root, all)
-		}
+		err = errors.New("the server lacks aggregated discovery, which Kubernetes has since 1.27: name collections by path, for example /api/v1/pods")
 	case err == nil:
 		err = fmt.Errorf("expected a discovery document, got kind %.40q", kind)
 	}
@@ -64,16 +59,13 @@ func fetchRoot(ctx context.Context, transport lw.Transport, root string) (a resp
 	return response{err: err, missing: []string{err.Error()}}
 }
 
-// These constants limit discovery. A server with a thousand custom resources sends about 0.5 MiB.
-const (
-	maxBytes         = 8 << 20 // bytes per document
-	maxGroupVersions = 1000    // each group version needs one request
-)
+// maxBytes limits the size of a document. A server with a thousand custom resources sends about 0.5 MiB.
+const maxBytes = 8 << 20
 
-// ErrTooLarge reports that the discovery documents exceed the limits.
+// ErrTooLarge reports that a document exceeds the limit.
 var ErrTooLarge = errors.New("the discovery response is too large")
 
-func fetch(ctx context.Context, transport lw.Transport, path, accept string) (document, error) {
+func fetch(ctx context.Context, transport lw.Transport, path string) (document, error) {
 	body, err := transport.Open(ctx, &lw.Request{Path: path, Accept: accept})
 	if err != nil {
 		return "", err
@@ -104,41 +96,4 @@ func (l *limitedReader) Read(p []byte) (int, error) {
 	n, err := l.from.Read(p[:min(len(p), l.remaining)])
 	l.remaining -= n
 	return n, err
-}
-
-// concurrency limits the concurrent requests for group versions.
-const concurrency = 8
-
-// fetchAll fetches each group version. Servers before Kubernetes 1.26 have no aggregated discovery.
-func fetchAll(ctx context.Context, transport lw.Transport, root string, groupVersions []string) (all response) {
-	answers := make([]response, len(groupVersions))
-	slots := make(chan struct{}, concurrency)
-	var asking sync.WaitGroup
-	for i, groupVersion := range groupVersions {
-		asking.Go(func() {
-			slots <- struct{}{}
-			defer func() { <-slots }()
-			answers[i] = fetchGroupVersion(ctx, transport, root, groupVersion)
-		})
-	}
-	asking.Wait()
-	for _, a := range answers {
-		all.resources = append(all.resources, a.resources...)
-		all.missing = append(all.missing, a.missing...)
-		all.err = cmp.Or(all.err, a.err)
-	}
-	return all
-}
-
-func fetchGroupVersion(ctx context.Context, transport lw.Transport, root, groupVersion string) response {
-	list, err := fetch(ctx, transport, root+"/"+groupVersion, "")
-	if err != nil {
-		err = fmt.Errorf("%s: %w", groupVersion, err)
-		return response{err: err, missing: []string{err.Error()}}
-	}
-	group, version, found := strings.Cut(groupVersion, "/")
-	if !found {
-		group, version = "", groupVersion
-	}
-	return response{resources: list.resources(group, version)}
 }

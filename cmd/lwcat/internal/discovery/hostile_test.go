@@ -60,19 +60,3 @@ func TestLargeDocumentMemory(t *testing.T) {
 	require.Len(t, all.All, 1)
 	require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(24<<20), "bytes in all, garbage and all")
 }
-
-func TestGroupVersionLimit(t *testing.T) {
-	s := &server{answers: map[string]string{"/api": `{"kind":"APIVersions","versions":["v1"` + strings.Repeat(`,"v1"`, 500_000) + `]}`}}
-	_, err := discovery.Ask(t.Context(), s)
-	require.ErrorContains(t, err, "v1: the server answered 404", "the same again is one")
-	require.EqualValues(t, 3, s.asked.Load())
-
-	versions := ""
-	for i := range 1001 {
-		versions += `,"v` + strings.Repeat("1", i+1) + `"`
-	}
-	s = &server{answers: map[string]string{"/api": `{"kind":"APIVersions","versions":["v1"` + versions + `]}`}}
-	_, err = discovery.Ask(t.Context(), s)
-	require.ErrorIs(t, err, discovery.ErrTooLarge)
-	require.EqualValues(t, 2, s.asked.Load())
-}

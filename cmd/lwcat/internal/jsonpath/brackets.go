@@ -38,30 +38,21 @@ func list[T any](p *parser, read func() T) (all []T) {
 	}
 }
 
-// slice parses an index or a slice: 1, -1, 1:3, :3, 1: or ::2.
+// slice parses an index or a slice: 1, -1, 1:3, :3 or 1:.
 func (p *parser) slice() slice {
 	start := p.number()
 	if !p.take(":") {
 		switch {
 		case start == nil:
 			p.expected("an index, a slice, *, a quoted name or a filter")
-			return slice{stride: 1}
+			return slice{}
 		case *start == -1:
-			return slice{start: start, stride: 1}
+			return slice{start: start}
 		}
 		end := *start + 1
-		return slice{start, &end, 1}
+		return slice{start, &end}
 	}
-	s := slice{start: start, end: p.number(), stride: 1}
-	if p.take(":") {
-		if stride := p.number(); stride != nil {
-			s.stride = *stride
-		}
-	}
-	if s.stride < 1 {
-		p.expected("a stride of at least 1 before")
-	}
-	return s
+	return slice{start: start, end: p.number()}
 }
 
 func (p *parser) number() *int {

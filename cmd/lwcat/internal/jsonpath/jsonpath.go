@@ -2,7 +2,7 @@
 //
 //	{.metadata.name}{"\t"}{range .spec.containers[*]}{.image} {end}
 //
-// It supports $ and @, .name, ['name'], [0], [-1], [1:3], [::2], [0,2], ['a','b'], [*], .*, ..name and filters such as
+// It supports $ and @, .name, ['name'], [0], [-1], [1:3], [0,2], ['a','b'], [*], .*, ..name and filters such as
 // [?(@.type=="Ready")]. As with kubectl get, a path without a match prints nothing.
 package jsonpath
 
@@ -121,10 +121,7 @@ func toDescendants(from, root lw.Value, yield func(lw.Value) bool) bool {
 }
 
 // slice selects a part of an array. Negative bounds count from the end.
-type slice struct {
-	start, end *int
-	stride     int
-}
+type slice struct{ start, end *int }
 
 func toSlices(slices []slice) step {
 	return func(from, _ lw.Value, yield func(lw.Value) bool) bool {
@@ -133,7 +130,7 @@ func toSlices(slices []slice) step {
 			all = append(all, element)
 		}
 		for _, s := range slices {
-			for i := s.bound(s.start, 0, len(all)); i < s.bound(s.end, len(all), len(all)); i += s.stride {
+			for i := s.bound(s.start, 0, len(all)); i < s.bound(s.end, len(all), len(all)); i++ {
 				if !yield(all[i]) {
 					return false
 				}

@@ -29,21 +29,10 @@ func (c *customColumn) cell(object lw.Value) string {
 	return strings.Join(values, ",")
 }
 
-// newCustomColumns parses "HEADER:PATH,HEADER:PATH", or a file with one line of headers and one line of paths.
+// newCustomColumns parses "HEADER:PATH,HEADER:PATH".
 func newCustomColumns(text string, opts *Options) (Format, error) {
-	specs := splitSpecs(strings.TrimSpace(text))
-	if headers, paths, found := strings.Cut(strings.TrimSpace(text), "\n"); found {
-		names, all := strings.Fields(headers), strings.Fields(paths)
-		if len(names) != len(all) {
-			return nil, fmt.Errorf("found %d headers but %d paths", len(names), len(all))
-		}
-		specs = specs[:0]
-		for i := range names {
-			specs = append(specs, names[i]+":"+all[i])
-		}
-	}
 	var columns []customColumn
-	for _, spec := range specs {
+	for _, spec := range splitSpecs(strings.TrimSpace(text)) {
 		header, path, found := strings.Cut(spec, ":")
 		if !found || header == "" {
 			return nil, fmt.Errorf("expected a column such as NAME:.metadata.name, not %q", spec)

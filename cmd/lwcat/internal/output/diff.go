@@ -51,7 +51,7 @@ func printDiffHead(out *bufio.Writer, e *Event, opts *Options) {
 }
 
 func printChange(out *bufio.Writer, c *diff.Change, opts *Options) {
-	path, old, new, paint := c.Path.String(), readable(c.Old), readable(c.New), yellow
+	path, old, new, paint := c.Path.String(), readable.Replace(string(c.Old)), readable.Replace(string(c.New)), yellow
 	text := "~ " + path + ": " + old + " → " + new
 	switch {
 	case c.Reorder:
@@ -64,25 +64,5 @@ func printChange(out *bufio.Writer, c *diff.Change, opts *Options) {
 	out.WriteString("  " + opts.colorize(paint, Plain(text)) + "\n")
 }
 
-// readable returns a value's JSON without the escapes that protect HTML.
-func readable(v lw.Value) string {
-	var text strings.Builder
-	for rest := string(v); rest != ""; {
-		backslash := strings.IndexByte(rest, '\\')
-		if backslash < 0 {
-			text.WriteString(rest)
-			break
-		}
-		text.WriteString(rest[:backslash])
-		rest = rest[backslash:]
-		switch escape := rest[:min(6, len(rest))]; escape {
-		case `\u003c`, `\u003e`, `\u0026`:
-			text.WriteString(map[string]string{`\u003c`: "<", `\u003e`: ">", `\u0026`: "&"}[escape])
-			rest = rest[6:]
-		default:
-			text.WriteString(rest[:2]) // valid JSON has a character after each backslash
-			rest = rest[2:]
-		}
-	}
-	return text.String()
-}
+// readable replaces the escapes that protect HTML. The first pair keeps escaped backslashes.
+var readable = strings.NewReplacer(`\\`, `\\`, `\u003c`, "<", `\u003e`, ">", `\u0026`, "&")

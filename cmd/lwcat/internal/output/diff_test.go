@@ -32,7 +32,7 @@ func TestDiff(t *testing.T) {
 }
 
 func TestReadable(t *testing.T) {
-	require.Equal(t, `{"a":"<b>&\\u003c\n"}`, readable(`{"a":"\u003cb\u003e\u0026\\u003c\n"}`))
+	require.Equal(t, `{"a":"<b>&\\u003c\n"}`, readable.Replace(`{"a":"\u003cb\u003e\u0026\\u003c\n"}`))
 }
 
 func TestDiffInColor(t *testing.T) {

@@ -4,7 +4,6 @@ package output
 import (
 	"bufio"
 	"fmt"
-	"os"
 	"strings"
 	"time"
 
@@ -91,15 +90,13 @@ func Names() (names []string) {
 }
 
 // New returns the format that -o names, for example "jsonl" or "custom-columns=NAME:.metadata.name".
-// A format with an argument can also read the argument from a file: "jsonpath-file=PATH".
 func New(spec string, opts *Options) (Format, error) {
 	name, argument, given := strings.Cut(spec, "=")
 	if name == "json" {
 		name = "jsonl" // kubectl's name
 	}
 	for _, format := range formats {
-		fromFile := name == format.name+"-file" && format.argument != ""
-		if format.name != name && !fromFile {
+		if format.name != name {
 			continue
 		}
 		switch {
@@ -107,12 +104,6 @@ func New(spec string, opts *Options) (Format, error) {
 			return nil, fmt.Errorf("output format %s takes no argument, but has %q", name, argument)
 		case argument == "" && format.argument != "":
 			return nil, fmt.Errorf("output format %s needs an argument: %s=%s", name, name, format.argument)
-		case fromFile:
-			text, err := os.ReadFile(argument)
-			if err != nil {
-				return nil, fmt.Errorf("output format %s: %w", name, err)
-			}
-			argument = string(text)
 		}
 		made, err := format.make(argument, opts)
 		if err != nil {
