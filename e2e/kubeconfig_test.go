@@ -71,10 +71,10 @@ func TestKubeconfig(t *testing.T) {
 
 			config, err := kubeconfig.Load(&kubeconfig.Options{Path: path, Context: name})
 			require.NoError(t, err)
-			over, err := config.Transport()
+			overHTTP, err := config.Transport()
 			require.NoError(t, err)
-			defer over.Close()
-			for _, transport := range []lw.Transport{over, ws.New(over)} {
+			defer overHTTP.Close()
+			for _, transport := range []lw.Transport{overHTTP, ws.New(overHTTP)} {
 				client, err := lw.NewClient(transport, lw.Pods(config.Namespace), lw.RawCodec{}, nil)
 				require.NoError(t, err)
 				for event := range lw.ListAndWatch(t.Context(), client, nil) {

@@ -74,9 +74,9 @@ func TestLwcatSoak(t *testing.T) {
 	stop()
 	following.Wait()
 	require.Equal(t, want, s.fold("http"), "lwcat prints no extra line when it is stopped")
-	told, err := os.ReadFile(filepath.Join(s.folder, "http.err"))
+	stderr, err := os.ReadFile(filepath.Join(s.folder, "http.err"))
 	require.NoError(t, err)
-	require.Contains(t, string(told), "410 Expired")
+	require.Contains(t, string(stderr), "410 Expired")
 	require.Greater(t, s.watches.Load(), int32(24), "the server ends watches after seconds")
 	t.Logf("%d writes, %d watches, %d runs, %d objects", s.writes.Load(), s.watches.Load(), s.runs.Load(), strings.Count(want, "\n"))
 }
@@ -116,9 +116,9 @@ func (s *lwcatSoak) follow(ctx, restarts context.Context, name, transport string
 	out, err := os.Create(filepath.Join(s.folder, name+".out"))
 	require.NoError(s, err)
 	defer out.Close()
-	told, err := os.Create(filepath.Join(s.folder, name+".err"))
+	stderr, err := os.Create(filepath.Join(s.folder, name+".err"))
 	require.NoError(s, err)
-	defer told.Close()
+	defer stderr.Close()
 	for over := false; !over; {
 		s.runs.Add(1)
 		run, cancel := context.WithTimeout(ctx, time.Second+time.Duration(rand.IntN(4000))*time.Millisecond)
@@ -127,7 +127,7 @@ func (s *lwcatSoak) follow(ctx, restarts context.Context, name, transport string
 			run = ctx
 		}
 		cmd := exec.CommandContext(run, s.lwcat, append([]string{"-s", s.url, "--token", s.AdminToken, "--transport", transport, "-o", "jsonl", soakPath}, more...)...)
-		cmd.Stdout, cmd.Stderr = out, told
+		cmd.Stdout, cmd.Stderr = out, stderr
 		cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 		_ = cmd.Run() // the exit code is checked below
 		cancel()

@@ -16,10 +16,10 @@ import (
 // client is a listwatch client on a simulated clock and network. Its engine and scanner are those of lw.
 type client struct {
 	*player
-	server backend
-	way    time.Duration // one-way latency to the server
-	alive  bool          // whether a watch is open
-	since  time.Duration // time at which the latest watch was opened
+	server  backend
+	latency time.Duration // one-way latency to the server
+	alive   bool          // whether a watch is open
+	since   time.Duration // time at which the latest watch was opened
 }
 
 // backend is a simulated server. It calls the reply function of each request, now or later in simulated time.
@@ -52,12 +52,12 @@ func (c *client) follow(random *rand.Rand) {
 	}
 }
 
-// exchange sends a request and returns the response. Each direction takes c.way.
+// exchange sends a request and returns the response. Each direction takes c.latency.
 func (c *client) exchange(r *request) (got answer) {
-	c.sleep(c.way)
+	c.sleep(c.latency)
 	r.reply = func(a answer) {
 		got = a
-		c.after(c.way, c.resume)
+		c.after(c.latency, c.resume)
 	}
 	c.server.receive(r)
 	c.wait()

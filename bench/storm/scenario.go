@@ -27,7 +27,7 @@ func play(s scenario, clients, pods int, seed uint64) outcome {
 	all := make([]*client, clients)
 	for i := range all {
 		random := rand.New(rand.NewPCG(seed, uint64(i)))
-		one := &client{server: srv, way: slowest/10 + time.Duration(random.Float64()*float64(slowest-slowest/10))}
+		one := &client{server: srv, latency: slowest/10 + time.Duration(random.Float64()*float64(slowest-slowest/10))}
 		all[i] = one
 		c.play(-s.age, func(p *player) {
 			one.player = p

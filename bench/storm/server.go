@@ -167,11 +167,11 @@ func (s *server) reset() {
 	s.streams = nil
 }
 
-// end ends the stream. The client notices it after c.way.
+// end ends the stream. The client notices it after its latency.
 func (s *stream) end(err error) {
 	s.ended, s.err = true, err
 	if s.waits {
-		s.client.after(s.client.way, s.client.resume)
+		s.client.after(s.client.latency, s.client.resume)
 	}
 }
 

@@ -97,8 +97,8 @@ func (f *follower) verify() error {
 			return fmt.Errorf("the state of %v in the store differs from its changes", object.Key())
 		}
 	}
-	if told, stored := len(f.replay.held), f.reflector.Store().Len(); told != stored {
-		return fmt.Errorf("the changes result in %d objects, the store has %d", told, stored)
+	if known, stored := len(f.replay.held), f.reflector.Store().Len(); known != stored {
+		return fmt.Errorf("the changes result in %d objects, the store has %d", known, stored)
 	}
 	return nil
 }

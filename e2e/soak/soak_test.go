@@ -69,15 +69,15 @@ func (s *soak) run(ctx context.Context) error {
 			}
 		})
 	}
-	err := s.badTime(ctx)
+	err := s.causeFailures(ctx)
 	if err == nil {
 		err = s.converge(ctx)
 	}
 	stop()
 	group.Wait()
 	s.report()
-	if told := context.Cause(ctx); told != nil {
-		return told // a follower has failed
+	if failure := context.Cause(ctx); failure != nil {
+		return failure // a follower has failed
 	}
 	return errors.Join(err, s.verify())
 }
@@ -102,9 +102,9 @@ func (s *soak) connect() error {
 	return nil
 }
 
-// badTime causes failures until wait returns. Afterwards the server runs and the writers have stopped. It returns an
-// error if a required failure is missing.
-func (s *soak) badTime(ctx context.Context) error {
+// causeFailures kills servers and breaks connections until wait returns. Afterwards, the server runs and the writers
+// have stopped. It returns an error if a required failure is missing.
+func (s *soak) causeFailures(ctx context.Context) error {
 	var group sync.WaitGroup
 	for number := range writers {
 		group.Go(func() { s.newWriter(number).run(s.calm, number) })

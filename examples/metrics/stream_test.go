@@ -42,10 +42,10 @@ func follow(t *testing.T, trace *lw.Trace, check func(lw.Event[*lw.Object])) see
 	})
 	require.NoError(t, err)
 	defer server.Close()
-	over, err := lwhttp.New(server.URL, &lwhttp.Options{Token: token})
+	overHTTP, err := lwhttp.New(server.URL, &lwhttp.Options{Token: token})
 	require.NoError(t, err)
-	defer over.Close()
-	client, err := lw.NewClient(fallback.New(listsOnly{over}, over), lw.Pods(namespace), lw.RawCodec{}, nil)
+	defer overHTTP.Close()
+	client, err := lw.NewClient(fallback.New(listsOnly{overHTTP}, overHTTP), lw.Pods(namespace), lw.RawCodec{}, nil)
 	require.NoError(t, err)
 
 	found := seen{Secrets: []string{token, namespace, name, server.URL[len("http://"):]}}
