@@ -76,7 +76,7 @@ type disturbance struct {
 	resets  int
 }
 
-// run resets connections and updates random objects until length has passed.
+// run resets connections and updates random objects for the duration of the measurement.
 func (d *disturbance) run(ctx context.Context) error {
 	random := rand.New(rand.NewPCG(seed, 1))
 	resets := schedule(rand.New(rand.NewPCG(seed, 2)), length)

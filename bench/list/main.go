@@ -36,7 +36,7 @@ var contenders = []contender{
 	{name: "client-go: typed informer, protobuf", program: "clientgo", way: "protobuf", protobuf: true},
 }
 
-// measurement is an informer that reads one kind of list.
+// measurement is a contender with the path of the list that it reads, and its results.
 type measurement struct {
 	contender
 	path    string // asOneBody or asStream

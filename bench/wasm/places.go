@@ -46,7 +46,7 @@ type server struct {
 	reports  chan *report
 }
 
-// startServer starts a server for the page, its modules, wasm_exec.js, and files by name. The server runs until the
+// startServer starts a server for the page, its modules, wasm_exec.js and the given files. The server runs until the
 // process exits.
 func startServer(files map[string][]byte) (*server, error) {
 	s := &server{tasks: make(chan task), reports: make(chan *report)}

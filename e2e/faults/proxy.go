@@ -94,10 +94,10 @@ func reset(conn *net.TCPConn) {
 	_ = conn.Close()
 }
 
-// Kind is a kind of fault.
+// Kind identifies a type of fault, such as Reset or Stall.
 type Kind int
 
-// The kinds of faults.
+// Effects of the kinds of faults.
 const (
 	Reset       Kind = iota // both connections are reset
 	Stall                   // no data passes in either direction for Fault.For

@@ -11,7 +11,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// message is a message of the watch stream. The JSON gateway encodes 64-bit integers as strings.
+// message is a JSON message of etcd's watch stream. The gateway encodes 64-bit integers as strings.
 type message struct {
 	Result struct {
 		Header struct {

@@ -23,7 +23,7 @@ export function absent(where, text, forms) {
   for (const form of forms) assert.ok(!text.includes(form), `${where} contains ${form}: ${text}`)
 }
 
-/** Returns all properties of a value as a string, like a logger. */
+/** Returns a string with all properties of a value, as a logger would print them. */
 export function spoken(value, depth = 0) {
   if (depth > 6 || value === null || typeof value !== 'object') return String(value)
   const own = Object.getOwnPropertyNames(value).map((name) => {

@@ -24,7 +24,7 @@ export class Random {
       '%', '&', '#', '?', '..', '\u2028', 'x'.repeat(this.below(300)), String.fromCharCode(this.below(65536)))
     return this.some(4, piece).join('')
   }
-  /** Returns the bytes of a random JSON string. Some contain escapes or invalid UTF-8. */
+  /** Returns the bytes of a random JSON string, which may contain escapes and invalid UTF-8. */
   quoted() {
     const piece = () => this.of(JSON.stringify(this.string()).slice(1, -1), '\\u0041', '\\ud83d\\ude42', '\\ude42', '\\/', Buffer.from([0xC3]),
       Buffer.from([0xE2, 0x82]), Buffer.from([0xFF]), Buffer.from([0xED, 0xA0, 0x80]), Buffer.from([0xF0, 0x9F, 0x99]), '\u007f')
