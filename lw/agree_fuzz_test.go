@@ -14,8 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// tooDeep reports whether an error is due to the nesting limit of the scanner, which is lower than that of
-// encoding/json.
+// tooDeep reports whether err comes from the scanner's nesting limit, which is lower than that of encoding/json.
 func tooDeep(err error) bool { return err != nil && strings.Contains(err.Error(), "levels of nesting") }
 
 // replaced returns t with invalid UTF-8 replaced by U+FFFD, as in encoding/json. The scanner keeps invalid UTF-8 in
@@ -45,7 +44,7 @@ func FuzzEnvelope(f *testing.F) {
 		var got refObject
 		if ok {
 			got = described(&scanned)
-			if s.Begin() { // only FuzzEvents tests streams of several events
+			if s.Begin() { // FuzzEvents covers streams of several events
 				return
 			}
 		}
@@ -128,8 +127,8 @@ func FuzzObject(f *testing.F) {
 	})
 }
 
-// FuzzStatus checks that each error response becomes a short error whose delay is not negative. The fields of the error
-// must match the Status that encoding/json decodes.
+// FuzzStatus checks that each error response becomes a short error with a non-negative RetryAfter. If encoding/json
+// decodes a Status, the error must have its fields.
 func FuzzStatus(f *testing.F) {
 	f.Add([]byte(`{"kind":"Status","status":"Failure","message":"no","reason":"Expired","code":410,"details":{"name":"a","causes":[{"reason":"r","message":"m","field":"f"}],"retryAfterSeconds":3},"metadata":{"continue":"x"}}`), 410, "7")
 	f.Add([]byte(`{"kind":"Status","message":null,"code":99999999999999999999,"details":[],"kind":"Statu\u0073"}`), 500, "-1")

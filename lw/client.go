@@ -12,7 +12,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/internal/tracing"
 )
 
-// ClientOptions configures a [Client].
+// ClientOptions configures a [Client]. The zero value is ready to use.
 type ClientOptions struct {
 	// MaxFrame limits the size of one event or list item in bytes, which also limits the memory per response. A larger
 	// event or item causes a *[FrameTooLargeError]. Zero means 64 MiB. The maximum is 1 GiB.
@@ -63,7 +63,7 @@ func (c *Client[T]) String() string {
 
 func (c *Client[T]) supported() *support { return c.server }
 
-// List implements [ListerWatcher]. It buffers one object at a time.
+// List implements [ListerWatcher]. It buffers the text of one object at a time.
 //
 //go:noinline
 func (c *Client[T]) List(ctx context.Context, opts ListOptions, meta *ListMeta) iter.Seq2[T, error] {
@@ -104,7 +104,7 @@ func (c *Client[T]) List(ctx context.Context, opts ListOptions, meta *ListMeta) 
 	}
 }
 
-// decodeItem returns the stored object if it is unchanged, and otherwise the decoded item.
+// decodeItem returns the object that stored finds if the item equals it, and otherwise decodes the item.
 func (c *Client[T]) decodeItem(stored recall.Func[T], item *Scanned) (T, error) {
 	if stored != nil {
 		object, ok := stored(item.Namespace(), item.Name(), item.ResourceVersion())
@@ -142,8 +142,8 @@ func (c *Client[T]) Watch(ctx context.Context, opts WatchOptions) iter.Seq2[Even
 		scanned := Scanned{managed: c.opts.KeepManagedFields}
 		stored := recall.From[T](ctx, c)
 		for {
-			scanned.body = nil // other streams may use the buffer while this stream blocks
-			s.begin()          // block here, because nextEvent needs more stack
+			scanned.body = nil // other streams may use the buffer while begin blocks
+			s.begin()          // blocks with a small stack, unlike nextEvent
 			event, err := c.nextEvent(s, &scanned, trace, stored)
 			if err == io.EOF {
 				return
@@ -171,7 +171,7 @@ func (c *Client[T]) nextEvent(s decoder, scanned *Scanned, trace *Trace, stored 
 		if scanned.initialEventsEnd {
 			event.Type = Synced
 		}
-	case Added: // the store may hold the object already, in a streaming list or after a reconnect
+	case Added: // in a streaming list or after a reconnect, the store may already hold the object
 		event.Object, err = c.decodeItem(stored, scanned)
 	default:
 		event.Object, err = c.decode(eventType, scanned)

@@ -135,7 +135,7 @@ func TestWatch(t *testing.T) {
 	require.Equal(t, []string{"1", "2", "3", "9"}, []string{events[0].ResourceVersion, events[1].ResourceVersion, events[2].ResourceVersion, events[3].ResourceVersion})
 }
 
-// counted is a transport that counts open bodies.
+// counted is a transport that counts the open response bodies.
 type counted struct {
 	*scriptedTransport
 	open int
@@ -160,7 +160,7 @@ func (b *countedBody) Close() error {
 	return b.ReadCloser.Close()
 }
 
-// Each body is read to the end, abandoned or malformed.
+// For both lists and watches, one body is read to the end, one is abandoned, and one is malformed.
 func TestClosesEveryBody(t *testing.T) {
 	lists := []answer{{body: podList("5", "", "a", "b")}, {body: podList("5", "", "a", "b")}, {body: "<html>"}}
 	watches := []answer{{body: podEvent("ADDED", "a", "2")}, {body: podEvent("ADDED", "a", "2")}, {body: "<html>"}}

@@ -1,6 +1,6 @@
 package lw
 
-// Codec decodes scanned objects. It must be safe for concurrent use.
+// Codec decodes the objects that a [Client] receives. It must be safe for concurrent use.
 //
 // If a store already holds a listed object at the same resourceVersion, the client reuses the stored object without
 // decoding. After a backup is restored, objects with equal resourceVersions may differ. To detect this, a Codec can
@@ -22,14 +22,14 @@ type RawCodec struct{}
 // Decode copies the object's text. It never returns an error.
 func (RawCodec) Decode(s *Scanned) (*Object, error) { return newObject(s, s.cutsFor(nil)), nil }
 
-// sameObject reports whether the codec would decode s to an object that equals the argument object. It returns true if
-// the codec cannot compare objects.
-func sameObject[T any](codec Codec[T], object T, s *Scanned) bool {
+// sameObject reports whether codec would decode s to an object that equals stored. It returns true if codec cannot
+// compare objects.
+func sameObject[T any](codec Codec[T], stored T, s *Scanned) bool {
 	switch codec := any(codec).(type) {
 	case RawCodec:
-		return s.isText(any(object).(*Object).raw, s.prefix(), s.cutsFor(nil))
+		return s.isText(any(stored).(*Object).raw, s.prefix(), s.cutsFor(nil))
 	case comparer[T]:
-		return codec.Same(object, s)
+		return codec.Same(stored, s)
 	}
 	return true
 }

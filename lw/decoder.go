@@ -1,6 +1,5 @@
 package lw
 
-// jsonDecoder implements decoder for JSON.
 type jsonDecoder struct{ s scanner }
 
 func (d *jsonDecoder) list(meta *ListMeta, o *Scanned, item func() bool) { d.s.list(meta, o, item) }

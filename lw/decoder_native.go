@@ -6,8 +6,8 @@ import "io"
 
 // decoder reads the body of one response, which is encoded as JSON or protobuf. After an error its methods do nothing.
 type decoder interface {
-	// list reads a list to the end of the stream. It scans each item into o and calls the callback item. If the
-	// callback returns false, list stops.
+	// list reads a list to its end. It scans each item into o and calls the function item. It stops if item returns
+	// false.
 	list(meta *ListMeta, o *Scanned, item func() bool)
 
 	// begin blocks until the next event of a watch arrives. It returns false at the end of the stream.
@@ -25,7 +25,7 @@ type decoder interface {
 	release()       // frees the decoder's buffer
 }
 
-// encoding is a Codec that selects the encoding of responses. The default is JSON.
+// encoding is implemented by a Codec that requests an encoding other than JSON, such as [Protobuf].
 type encoding interface {
 	mediaType() string
 	newDecoder(body io.Reader, opts *ClientOptions) decoder
@@ -46,7 +46,8 @@ func (c *Client[T]) newDecoder(body io.Reader) decoder {
 	return &jsonDecoder{newScanner(body, c.opts.MaxFrame)}
 }
 
-// openError returns the error of a failed request. It first decodes an error response in the codec's encoding.
+// openError returns err, an error of Transport.Open. If the server rejected the request, openError first decodes the
+// Status in err.
 func (c *Client[T]) openError(err error) error {
 	if e, ok := c.codec.(encoding); ok {
 		return e.openError(err)

@@ -17,8 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestStateDiagram compares the diagram in docs/reconnect.md with the transitions of machines that receive random
-// signals.
+// TestStateDiagram compares the diagram in docs/reconnect.md with the transitions that random signals cause.
 func TestStateDiagram(t *testing.T) {
 	text, err := os.ReadFile("../docs/reconnect.md")
 	require.NoError(t, err)
@@ -34,7 +33,7 @@ func TestStateDiagram(t *testing.T) {
 	require.Equal(t, slices.Sorted(maps.Keys(drawn)), slices.Sorted(maps.Keys(seen)))
 }
 
-// walk sends random signals to a machine and adds the machine's transitions to seen.
+// walk sends random signals to a new machine and adds its transitions to seen.
 func walk(seed uint64, seen map[string]bool) {
 	random := rand.New(rand.NewPCG(seed, 0))
 	opts := &Options{NoStreamingList: random.IntN(2) == 0}

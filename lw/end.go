@@ -25,13 +25,13 @@ func (m *machine) causeOfEnd(now moment) error {
 	return ErrExpired
 }
 
-// end chooses the next state and the delay after a request ended with err. It is the only function that interrupts the
+// end handles the failure err of the current request: it chooses the next state and the delay. Only end interrupts the
 // stream.
 func (m *machine) end(err error, in *input) *Interruption {
 	f := faultOf(err)
 	resumes, spread := m.judge(f, err, in.now)
 	if s, ok := m.state.(*listing); ok && s.pages == 0 && in.objects > 0 && in.signal == failed {
-		m.retryPolicy.lists.add(m.asked) // add the list to the list limit, because the server started to send it
+		m.retryPolicy.lists.add(m.asked) // count the list, because the server has already read its objects
 	}
 	n := m.state.after(m, f, err, in.now)
 	m.routine = err == ErrWatchClosed || resumes && !isList(n.state) && err != ErrSilent
@@ -55,9 +55,8 @@ func (m *machine) end(err error, in *input) *Interruption {
 	return b
 }
 
-// judge reports whether a healthy watch lost its connection or was closed cleanly. Such a watch resumes after a random
-// delay instead of a backoff, and judge returns this delay as spread. judge also resets the counters of earlier
-// failures.
+// judge reports whether a watch resumes after the random delay spread instead of a backoff. Such a watch was healthy and
+// then lost its connection or was closed cleanly. judge also resets the counters of earlier failures.
 func (m *machine) judge(f fault, err error, now moment) (resumes bool, spread time.Duration) {
 	s, ok := m.state.(*watching)
 	if !ok {
@@ -81,7 +80,7 @@ func (m *machine) judge(f fault, err error, now moment) (resumes bool, spread ti
 	return resumes, spread
 }
 
-// isList reports whether a state reads a list.
+// isList reports whether s requests the whole collection.
 func isList(s state) bool {
 	switch s.(type) {
 	case *listing, *streaming:

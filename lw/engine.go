@@ -8,18 +8,18 @@ import (
 
 // engine sends the requests that the machine chooses, and yields the resulting events to the caller.
 type engine[T Keyed] struct {
-	ctx     context.Context
-	source  ListerWatcher[T]
-	opts    *Options
-	machine *machine
-	trace   *Trace
-	yield   func(Event[T]) bool
-	replay  func() time.Time // the clock of a replay, or nil
-	epoch   time.Time        // the time at which the clock of the stream is zero
-	reset   bool             // whether ListStarted has been sent since the last interruption
-	done    bool             // whether the caller stopped iterating or ctx is done
+	ctx         context.Context
+	source      ListerWatcher[T]
+	opts        *Options
+	machine     *machine
+	trace       *Trace
+	yield       func(Event[T]) bool
+	replay      func() time.Time // clock of a replay (nil for a live stream)
+	epoch       time.Time        // time at which the stream's clock is zero
+	listStarted bool             // whether ListStarted was yielded since the last interruption
+	done        bool             // whether the caller stopped iterating or ctx is done
 
-	now      moment // when the last signal occurred
+	now      moment // time of the last signal
 	reporter reporter
 }
 
@@ -41,7 +41,7 @@ func (e *engine[T]) request() bool {
 	if result == nil {
 		return true
 	}
-	e.reset = false
+	e.listStarted = false
 	if !e.machine.routine {
 		e.reporter.report(result, e.now)
 	}
@@ -98,7 +98,7 @@ func (e *engine[T]) list() *Interruption {
 	return result
 }
 
-// keyOf returns the key of an event's object, even if the object could not be decoded.
+// keyOf returns the key of an event's object, even if the codec could not decode the object.
 func keyOf[T Keyed](event *Event[T]) Key {
 	if event.Err != nil {
 		return event.Err.Key
@@ -111,10 +111,10 @@ func (e *engine[T]) item(event *Event[T]) bool { return e.begin() && e.send(*eve
 
 // begin yields ListStarted before the first object of a list. It returns false if the sequence is over.
 func (e *engine[T]) begin() bool {
-	if e.reset {
+	if e.listStarted {
 		return true
 	}
-	e.reset = true
+	e.listStarted = true
 	return e.send(Event[T]{Type: ListStarted})
 }
 
@@ -160,7 +160,8 @@ func causeOf(ctx context.Context, err error) error {
 	return err
 }
 
-// handle yields one event of a watch. The machine determines the type and the resourceVersion of the event.
+// handle applies one event of a watch to the machine and yields the resulting event. It returns proceed == false if the
+// request or the sequence is over.
 func (e *engine[T]) handle(event *Event[T]) (result *Interruption, proceed bool) {
 	in := input{signal: happened, event: event.Type, version: event.ResourceVersion}
 	switch event.Type {

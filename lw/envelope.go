@@ -29,7 +29,7 @@ func frameLimit(maxFrame int) int {
 	return min(maxFrame, maxFrameLimit)
 }
 
-// textScanner returns a scanner of a copy of text. The copy never moves or changes.
+// textScanner returns a scanner that reads a copy of text. Strings may refer to the copy, because it never changes.
 func textScanner(text []byte) scanner { return scanner{jsonscan.NewText(text, maxFrameLimit)} }
 
 // failure returns the scanner's error, converted to an error type of this package.
@@ -104,8 +104,8 @@ func (s scanner) event(o *Scanned) (EventType, bool) {
 	return eventType, true
 }
 
-// object scans an object within a frame and records its metadata in o. The spans in o are relative to the object's
-// first byte.
+// object scans one object of the current frame and records its metadata in o. The spans in o are relative to the
+// object's first byte.
 func (s scanner) object(o *Scanned) {
 	if cap(o.cuts) > maxCuts {
 		o.cuts = nil
@@ -191,7 +191,7 @@ func (s scanner) stringField(field *span, start int, expected string) {
 	*field = span{Start: at.Start - start, End: at.End - start, Escaped: at.Escaped}
 }
 
-// shorten quotes the start of a text from the response, for use in an error message.
+// shorten returns the first 32 bytes of text in quotes, for use in an error message.
 func shorten(text []byte) string {
 	const most = 32
 	if len(text) > most {

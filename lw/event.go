@@ -5,7 +5,7 @@ import "time"
 // EventType is the type of an [Event].
 type EventType uint8
 
-// Event types. [ListAndWatch] yields all of them. [Client.Watch] yields WatchStarted, Added, Modified, Deleted and
+// The event types. [ListAndWatch] yields all of them. [Client.Watch] yields WatchStarted, Added, Modified, Deleted and
 // Bookmark, and Synced in a streaming list.
 const (
 	// ListStarted means that a full list begins. The events up to Synced describe the whole collection. A second

@@ -68,7 +68,7 @@ func ExampleResource() {
 	// /apis/lw.example.com/v1/widgets
 }
 
-// A Key identifies an object and can be the key of a map.
+// A Key identifies an object, for example in a map.
 func ExampleKey() {
 	pod, err := lw.ParseObject([]byte(`{"metadata":{"namespace":"shop","name":"web-0"}}`))
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// size is the name of an object and the length of its protobuf message.
+// size holds the metadata of an object and the length of its protobuf message in bytes.
 type size struct {
 	namespace, name, version string
 	bytes                    int
@@ -33,7 +33,7 @@ func field(number byte, value string) string {
 
 // A codec that embeds Protobuf receives the protobuf message of each object.
 func ExampleProtobuf() {
-	pod := field(1, field(1, "web-0")+field(3, "shop")+field(6, "7")) // the metadata of the Pod
+	pod := field(1, field(1, "web-0")+field(3, "shop")+field(6, "7")) // metadata: name, namespace, resourceVersion
 	list := field(1, field(2, "9")) + field(2, pod)
 	kind := field(1, "v1") + field(2, "PodList")
 	response := file("k8s\x00" + field(1, kind) + field(2, list))

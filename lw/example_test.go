@@ -12,7 +12,8 @@ import (
 	"github.com/seed-6d2a410a/listwatch/transport/http"
 )
 
-// ListAndWatch lists the Pods and then watches them. A real server needs its URL, a token and its CA.
+// ListAndWatch yields the existing Pods and then the changes. A client of a real API server also needs a token and its
+// CA certificate.
 func ExampleListAndWatch() {
 	server, err := lwtest.Start(nil)
 	if err != nil {
@@ -53,7 +54,7 @@ func ExampleListAndWatch() {
 	// added web-1 Pending
 }
 
-// The loop waits until an object meets a condition. It survives broken connections. The context sets a deadline.
+// The loop waits until the Pod runs, even if connections break. The context sets a deadline.
 func ExampleListAndWatch_until() {
 	server, err := lwtest.Start(nil)
 	if err != nil {

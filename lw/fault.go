@@ -60,7 +60,7 @@ func isHTML(err error) bool {
 	return ok && e.html
 }
 
-// isMarkup reports whether the message of an error response is the start of an HTML page, which gateways send.
+// isMarkup reports whether text is HTML. Gateways send an HTML page as the message of an error response.
 func isMarkup(text string) bool { return text != "" && text[0] == '<' }
 
 // statusCode returns the HTTP status code of a *StatusError, or zero for other errors.

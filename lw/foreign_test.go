@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// foreign is a ListerWatcher other than Client. Each step of its script answers one request.
+// foreign is a ListerWatcher that is not a Client. Each of its steps answers one request.
 type foreign struct {
 	t        *testing.T
 	steps    []foreignStep
@@ -70,7 +70,8 @@ func (f *foreign) Watch(ctx context.Context, opts WatchOptions) iter.Seq2[Event[
 	}
 }
 
-// play runs a stream until the script ends. It returns the events, rendered as strings, and the source.
+// play runs a stream over the given steps until the last step has run. It returns the events as strings, and the
+// source.
 func play(t *testing.T, opts *Options, steps ...foreignStep) (events []string, f *foreign) {
 	synctest.Test(t, func(t *testing.T) {
 		f = &foreign{t: t, steps: steps}
@@ -87,12 +88,11 @@ func play(t *testing.T, opts *Options, steps ...foreignStep) (events []string, f
 	return events, f
 }
 
-// at returns an event for an object with resourceVersion 7. The resourceVersion of the event itself is the argument
-// reached.
-func at(t *testing.T, eventType EventType, reached string) Event[*Object] {
+// at returns an event with the given resourceVersion. Its object has resourceVersion "7".
+func at(t *testing.T, eventType EventType, version string) Event[*Object] {
 	object, err := ParseObject([]byte(`{"metadata":{"name":"a","resourceVersion":"7"}}`))
 	require.NoError(t, err)
-	return Event[*Object]{Type: eventType, Object: object, ResourceVersion: reached}
+	return Event[*Object]{Type: eventType, Object: object, ResourceVersion: version}
 }
 
 func succeed(context.Context, func(Event[*Object], error) bool) error { return nil }

@@ -17,13 +17,13 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// hostileFrame is the frame limit in these tests. hostileBytes is the size of a hostile body.
+// hostileFrame is the client's frame limit, and hostileBytes is the size of a hostile response body, both in bytes.
 const (
 	hostileFrame = 1 << 20
 	hostileBytes = 24 << 20
 )
 
-// hostileServer creates a new body for each list or watch.
+// hostileServer is a transport that creates a hostile body for each request.
 type hostileServer struct {
 	list, watch func(count int) io.ReadCloser
 	lists       int
@@ -44,7 +44,7 @@ func (h *hostileServer) Open(ctx context.Context, req *Request) (io.ReadCloser, 
 	return &scriptBodyOf{ctx, body(*count)}, nil
 }
 
-// scriptBodyOf is a response body whose reads fail when the context ctx is done.
+// scriptBodyOf is a response body whose reads fail when ctx is done.
 type scriptBodyOf struct {
 	ctx context.Context
 	io.ReadCloser
@@ -159,10 +159,11 @@ func TestSlowBytesAreIdle(t *testing.T) {
 	}
 }
 
-// errEnough means that requireEnd received more than Options.MaxObjects objects.
+// errEnough means that the stream yielded more than Options.MaxObjects objects.
 var errEnough = errors.New("enough objects")
 
-// requireEnd reads a stream until its first error, which must match want. It returns the number of objects.
+// requireEnd runs a stream until its first interruption, whose cause must match want. It returns the number of yielded
+// objects.
 func requireEnd(t *testing.T, server Transport, opts *Options, want error) (objects int) {
 	t.Helper()
 	fields, err := Project("a", "metadata.name")

@@ -20,7 +20,7 @@ func TestIdleWatchReleasesBuffer(t *testing.T) {
 	stream := &bursts{
 		strings: []string{pod, pod},
 		reads: func(p []byte) {
-			if len(p) > 512 { // excludes the small buffer of an idle stream
+			if len(p) > 512 { // excludes the small buffer that an idle stream reads into
 				buffer = weak.Make(&p[0])
 			}
 		},

@@ -10,10 +10,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// bursts is an io.Reader that blocks before it returns each of its strings.
+// bursts is a transport whose response body returns one string after another.
 type bursts struct {
 	strings []string
-	waits   func(p []byte) // replaces blocking; its argument is the buffer passed to Read
+	waits   func(p []byte) // called with Read's buffer before each string, where a real connection would block
 	reads   func(p []byte)
 	at      int
 }

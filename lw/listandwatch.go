@@ -41,7 +41,7 @@ type Options struct {
 	// identity with the state.
 	ResumeFrom string
 
-	// Wake requests an immediate connection check and skips the current delay. Without it, the stream checks the
+	// Wake triggers an immediate connection check and skips the current delay. Otherwise the stream checks the
 	// connection every 10 seconds. Send a value when the machine or browser tab wakes up, or when the network returns.
 	// Each stream needs its own channel. Wake may be nil.
 	Wake <-chan struct{}

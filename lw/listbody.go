@@ -18,8 +18,7 @@ type ListMeta struct {
 	shardSelector    string // shardInfo.selector: the shard selector that the server used
 }
 
-// list reads a list to the end of the stream. It scans each item into o and calls the callback item. If the callback
-// returns false, list stops. Only one item is buffered at a time.
+// list reads a list to its end. It scans each item into o and calls the function item. It stops if item returns false.
 func (s scanner) list(meta *ListMeta, o *Scanned, item func() bool) {
 	found := false
 	more := s.Open('{', "a list")
@@ -91,7 +90,8 @@ func (s scanner) shardInfo(meta *ListMeta) {
 	}
 }
 
-// items reads the items of a list. Old servers send null for an empty list.
+// items reads the items of a list. It returns false after an error, or if the function item returns false. Old servers
+// send null for an empty list.
 func (s scanner) items(meta *ListMeta, o *Scanned, item func() bool) bool {
 	if s.Next() == 'n' {
 		s.SkipValue()

@@ -15,7 +15,6 @@ type Logger interface {
 // logEvery is the minimum time between two warnings with the same cause.
 const logEvery = time.Minute
 
-// reporter logs the interruptions of one stream.
 type reporter struct {
 	logger     Logger // nil means the default logger
 	collection string
@@ -89,7 +88,7 @@ func (r *reporter) last(c cause) *logged {
 	return &r.logged[len(r.logged)-1]
 }
 
-// nextOf returns a name for the next request after an interruption, for use in a warning.
+// nextOf returns the next request of a stream in one word, for a warning.
 func nextOf(b *Interruption) string {
 	switch {
 	case b.Final:

@@ -9,7 +9,6 @@ import (
 	"github.com/seed-6d2a410a/listwatch/internal/jsx"
 )
 
-// console logs to the console of the JavaScript host.
 type console struct{}
 
 func defaultLogger() Logger { return console{} }

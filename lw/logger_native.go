@@ -4,5 +4,4 @@ package lw
 
 import "log/slog"
 
-// defaultLogger returns the current default logger of the program.
 func defaultLogger() Logger { return slog.Default() }

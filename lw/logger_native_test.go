@@ -28,7 +28,6 @@ func captureDefault(t *testing.T) *bytes.Buffer {
 	return &out
 }
 
-// untilInterrupted runs a stream until its first interruption.
 func untilInterrupted(t *testing.T, pods lw.ListerWatcher[*lw.Object], opts *lw.Options) {
 	for event := range lw.ListAndWatch(t.Context(), pods, opts) {
 		if event.Type == lw.Interrupted {

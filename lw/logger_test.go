@@ -14,7 +14,6 @@ import (
 	"github.com/seed-6d2a410a/listwatch/internal/invalid"
 )
 
-// warnings records the time and the arguments of each warning.
 type warnings struct {
 	args []map[any]any
 	at   []time.Time
@@ -112,7 +111,7 @@ func TestLoggerReceivesNextRequestAndRemedy(t *testing.T) {
 	require.Equal(t, "stop", nextOf(&Interruption{Final: true}))
 }
 
-// Many different status codes must not make the memory grow.
+// A server can send any number of status codes, so the reporter must not remember all of them.
 func TestReporterForgetsOldCauses(t *testing.T) {
 	var logger warnings
 	r := newReporter(&logger, nil)

@@ -23,16 +23,16 @@ const (
 // moment is a time on the stream's clock, which starts at one second. Zero means never.
 type moment = time.Duration
 
-// input is a signal with its data. A field that does not apply to the signal is zero.
+// input is a signal with its data. Fields that the signal does not use are zero.
 type input struct {
 	signal  signal
 	now     moment
-	event   EventType // with opened, happened and endMarked: type of the event, which step replaces with the type for the caller
-	version string    // with opened, happened and endMarked: resourceVersion of the event, which step also replaces
-	meta    ListMeta  // with pageRead: metadata of the list
-	objects int       // with pageRead and failed: number of objects on the page
-	start   Key       // with pageRead: key of the first object
-	err     error     // with failed: cause of the failure
+	event   EventType // type of the event (step changes it to the type that the caller receives)
+	version string    // resourceVersion of the event (step changes it to the value that the caller receives)
+	meta    ListMeta  // pageRead: metadata of the list
+	objects int       // pageRead, failed: number of objects on the page
+	start   Key       // pageRead: key of the first object
+	err     error     // failed: cause of the failure
 }
 
 // output determines the event that the caller receives.
@@ -48,8 +48,8 @@ const (
 
 const (
 	maxShortWatches = 3                // number of consecutive short watches that indicate an expired resourceVersion
-	maxSuspect      = 2                // number of consecutive failures that cause a relist, if the resourceVersion may be the reason
-	stalledStream   = 60 * time.Second // time after which a streaming list fails if no event was certainly an initial object
+	maxSuspect      = 2                // number of consecutive failures that cause a relist, if a bad resourceVersion may explain them
+	stalledStream   = 60 * time.Second // a streaming list fails after this time without an event that is certainly an initial object
 )
 
 // machine chooses the requests of a stream. It does no I/O, reads no clock and starts no goroutine. docs/reconnect.md
@@ -68,7 +68,7 @@ type machine struct {
 	short       int    // number of consecutive short watches
 	suspect     int    // number of consecutive failures that the resourceVersion may have caused
 	relisted    bool   // whether an expired resourceVersion has caused an immediate relist since the backoff was reset
-	routine     bool   // whether to omit the last interruption from the log: a clean close, or a lost connection of a healthy watch
+	routine     bool   // whether the last interruption was a clean close, or a lost connection of a healthy watch (neither is logged)
 }
 
 func newMachine(opts *Options, server *support, random func() float64) *machine {

@@ -55,7 +55,7 @@ func TestIdleTimeoutOfEachState(t *testing.T) {
 	require.Equal(t, 90*time.Second, newMachineHarness(t, Options{}).idle(), "a list")
 }
 
-// The first request is a watch. An invalid resourceVersion leads to a list.
+// The first request is a watch. If the server rejects the resourceVersion, a list follows.
 func TestResumeFrom(t *testing.T) {
 	resumed := func() *machineHarness { return newMachineHarness(t, Options{ResumeFrom: "7"}) }
 	r := resumed().opens()
@@ -118,7 +118,7 @@ func TestListsStayPaged(t *testing.T) {
 func TestUnknownVersionRelistsLatest(t *testing.T) {
 	r := newMachineHarness(t, Options{ResumeFrom: "abc"})
 	for range maxSuspect {
-		r.watchFails(status(500)) // kube-apiserver may also respond with 500
+		r.watchFails(status(500)) // kube-apiserver may respond with 500 to a malformed resourceVersion
 	}
 	require.Equal(t, "abc", r.listOptions().ResourceVersion)
 	r.listFails(status(503))
@@ -232,7 +232,7 @@ func TestListWithoutVersionCannotResume(t *testing.T) {
 	}
 }
 
-// The relist requests a resourceVersion that is not older than the stream's.
+// The relist requests at least the stream's resourceVersion, so an older list breaks the protocol.
 func TestRejectsOlderList(t *testing.T) {
 	r := newMachineHarness(t, Options{}).synced("7")
 	r.watchFails(status(410))

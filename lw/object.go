@@ -50,8 +50,8 @@ func (o *Object) part(at part) string {
 	return o.raw[at.start : at.start+uint32(at.size)]
 }
 
-// unescaped returns a string that has escape sequences. Names of Kubernetes objects have none. The method is not
-// inlined, so that the compiler can inline the method part.
+// unescaped decodes a string that has escape sequences, which names of Kubernetes objects never have. It is not
+// inlined, so that the compiler can inline part.
 //
 //go:noinline
 func (o *Object) unescaped(at part) string {
@@ -65,11 +65,11 @@ func newObject(s *Scanned, cuts []span) *Object {
 	return objectOf(s, s.text(prefix, cuts), len(prefix), cuts)
 }
 
-// objectOf returns an object with the text raw. The text consists of an inserted prefix, followed by the scanned text
-// without the spans in cuts. The argument prefix is the length of the inserted text.
-func objectOf(s *Scanned, raw string, prefix int, cuts []span) *Object {
+// objectOf returns an object with the JSON text raw: an inserted prefix of prefixLen bytes, then the scanned text
+// without the spans in cuts.
+func objectOf(s *Scanned, raw string, prefixLen int, cuts []span) *Object {
 	find := func(at span) part {
-		start := at.Start + prefix
+		start := at.Start + prefixLen
 		for _, cut := range cuts {
 			if cut.Start > at.Start {
 				break
@@ -133,7 +133,7 @@ func (o *Object) String() string {
 // Raw returns the object's JSON text.
 func (o *Object) Raw() string { return o.raw }
 
-// Equal reports whether two objects have the same text.
+// Equal reports whether two objects have the same JSON text.
 func (o *Object) Equal(other *Object) bool { return o == other || o.raw == other.raw }
 
 // Get returns the value at a path such as "status.phase". See [Value.Get] for the syntax.

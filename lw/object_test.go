@@ -13,7 +13,7 @@ import (
 
 func scanObject(t *testing.T, text string) *Scanned { return scanManaged(t, text, false) }
 
-// scanManaged scans an object. The argument managed is the value of ClientOptions.KeepManagedFields.
+// scanManaged scans an object. managed is the client's option KeepManagedFields.
 func scanManaged(t *testing.T, text string, managed bool) *Scanned {
 	t.Helper()
 	s := newScanner(strings.NewReader(text), 0)

@@ -8,7 +8,6 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw/internal/lean"
 )
 
-// pathError reports a malformed path.
 type pathError struct {
 	Path     string
 	Offset   int    // byte offset of the error in the path

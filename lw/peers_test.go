@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Most scenarios in this file come from the tests of other clients.
+// Most scenarios in this file come from the tests of other Kubernetes clients.
 
 func TestCanceledContextSendsNoRequest(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
@@ -67,7 +67,7 @@ func TestConnectionRefused(t *testing.T) {
 	}
 }
 
-// Each page is requested with the continue token of the previous page. The second page is empty.
+// The second page is empty but has a continue token.
 func TestThreePages(t *testing.T) {
 	events, s := follow(t, &Options{PageSize: 2, NoStreamingList: true},
 		answer{body: podList("5", "one", "a", "b")}, answer{body: podList("5", "two")}, answer{body: podList("5", "", "c")})
@@ -77,8 +77,8 @@ func TestThreePages(t *testing.T) {
 	}, s.requests[:3])
 }
 
-// A server sends an ERROR event for each object that it cannot read from storage. After the object is deleted with the
-// unsafe option, lists omit it.
+// A server sends an ERROR event for an object that it cannot read from storage. Lists omit the object after an
+// administrator has deleted it.
 func TestUnreadableObject(t *testing.T) {
 	const unreadable = `{"type":"ERROR","object":{"kind":"Status","status":"Failure","message":"data from the storage is not transformable",` +
 		`"reason":"StoreReadError","code":500}}` + "\n"

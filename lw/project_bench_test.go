@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// tenFields returns a projection with the fields that a table of Pods shows.
+// tenFields returns a projection of ten fields that a table of Pods would show.
 func tenFields(t testing.TB) *projection {
 	return project(t, "metadata.creationTimestamp", "metadata.labels.app", "metadata.ownerReferences[*].name",
 		"spec.nodeName", "spec.containers[*].image", "spec.priority", "status.phase", "status.podIP",
@@ -25,7 +25,7 @@ func BenchmarkProjectedEvent(b *testing.B) {
 	benchmarkProjected(b, func(*Scanned) {})
 }
 
-// BenchmarkProjectedLater projects each object in a second pass after the scan.
+// BenchmarkProjectedLater scans each object without a selection and projects it in a second pass.
 func BenchmarkProjectedLater(b *testing.B) {
 	benchmarkProjected(b, func(o *Scanned) { o.keep = nil })
 }

@@ -64,8 +64,8 @@ func TestReflectorOfProjections(t *testing.T) {
 	})
 }
 
-// foldLists runs reflector until it has received the given number of lists. For each list, it returns the allocated
-// bytes and the number of changes.
+// foldLists runs reflector until it has received the given number of lists. It returns the allocated bytes and the
+// number of changes for each list.
 func foldLists(t *testing.T, reflector *cache.Reflector[*lw.Object], lists int) (allocated []uint64, counts []int) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()

@@ -13,8 +13,8 @@ import (
 // every stands for [*] in the paths of FuzzProjection. It cannot occur in JSON.
 const every = "\xff"
 
-// FuzzProjection checks that a projection keeps the same fields as a selection from an object that encoding/json
-// decoded.
+// FuzzProjection compares projections with the results of selectAny, which selects the same fields from an object that
+// encoding/json decoded.
 func FuzzProjection(f *testing.F) {
 	choice := [][]string{{"metadata"}, {"metadata", "labels"}, {"metadata", "managedFields"}, {"metadata", "annotations", "a.b"},
 		{"spec"}, {"spec", "nodeName"}, {"spec", "containers", every, "image"}, {"spec", "containers", every, "ports", every},
@@ -30,7 +30,7 @@ func FuzzProjection(f *testing.F) {
 				selected, paths = append(selected, names), append(paths, pathOf(names))
 			}
 		}
-		object := projectBoth(t, text, project(t, paths...))
+		object := projectEachWay(t, text, project(t, paths...))
 		if object == nil {
 			return
 		}
@@ -38,9 +38,9 @@ func FuzzProjection(f *testing.F) {
 	})
 }
 
-// projectBoth projects an object after scanning, during scanning, and during scanning of single bytes. All three
-// results must be equal, and projectBoth returns the result.
-func projectBoth(t *testing.T, text []byte, p *projection) *Object {
+// projectEachWay projects an object after the scan, during the scan, and during a scan that reads single bytes. It
+// requires equal results and returns the projected object.
+func projectEachWay(t *testing.T, text []byte, p *projection) *Object {
 	scan := func(s scanner, o *Scanned) (*Object, error) {
 		s.Mark()
 		if s.object(o); s.failure() != nil {

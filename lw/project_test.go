@@ -15,7 +15,7 @@ import (
 func TestProjection(t *testing.T) {
 	const head = `{"kind":"Pod","apiVersion":"v1","metadata":{"name":"n"}`
 	cases := []struct {
-		name, paths, text, want string // the fields text and want omit the required members and the last bracket
+		name, paths, text, want string // text and want omit the required members and the closing brace
 	}{
 		{"one field", "spec.nodeName", `,"spec":{"a":1,"nodeName":"x","b":[2]},"status":{}`, `,"spec":{"nodeName":"x"}`},
 		{"first member of an object", "a.b", `,"a":{"b":1,"c":2,"d":3}`, `,"a":{"b":1}`},

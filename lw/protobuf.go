@@ -25,7 +25,6 @@ func (Protobuf) newDecoder(body io.Reader, opts *ClientOptions) decoder {
 	return &protoDecoder{r: protoscan.New(body, frameLimit(opts.MaxFrame)), source: body}
 }
 
-// protoDecoder reads lists and watch events in Kubernetes' protobuf encoding.
 type protoDecoder struct {
 	r      *protoscan.Reader
 	source io.Reader
@@ -116,7 +115,6 @@ func (d *protoDecoder) event(o *Scanned) (EventType, bool) {
 	return eventType, true
 }
 
-// status returns the error that an ERROR event contains.
 func (d *protoDecoder) status(o *Scanned) error {
 	e := &StatusError{}
 	if !e.unmarshal(o.body, d.source) {
@@ -125,8 +123,8 @@ func (d *protoDecoder) status(o *Scanned) error {
 	return e
 }
 
-// envelope parses an object that starts with the bytes "k8s\x00". It returns the kind and the message of the
-// runtime.Unknown that follows them.
+// envelope parses an object that starts with the bytes "k8s\x00". It returns the kind and the encoded object from the
+// runtime.Unknown message after these bytes.
 func envelope(data []byte) (kind string, message []byte, ok bool) {
 	if len(data) < len(magic) || string(data[:len(magic)]) != magic {
 		return "", nil, false
@@ -144,7 +142,8 @@ func envelope(data []byte) (kind string, message []byte, ok bool) {
 	return kind, message, m.Valid()
 }
 
-// lastField returns the last value of a field in a message, or nil.
+// lastField returns the value of a bytes field in a message, or nil. If the field occurs several times, the last value
+// counts.
 func lastField(data []byte, number int) (value []byte) {
 	m := protoscan.Of(data)
 	for f, ok := m.Next(); ok; f, ok = m.Next() {

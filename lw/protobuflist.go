@@ -9,8 +9,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw/internal/protoscan"
 )
 
-// list reads a list to the end of the stream. The stream consists of the bytes "k8s\x00" and a runtime.Unknown, whose
-// field raw contains the list.
+// list reads a list to its end: the bytes "k8s\x00", then a runtime.Unknown message whose field raw contains the list.
 func (d *protoDecoder) list(meta *ListMeta, o *Scanned, item func() bool) {
 	for i := range len(magic) {
 		if b := d.r.Byte(); d.r.Err() == nil && b != magic[i] {
@@ -57,7 +56,8 @@ func (d *protoDecoder) typeMeta(meta *ListMeta, data []byte) {
 	}
 }
 
-// items reads the fields of a list: its metadata and its items.
+// items reads the metadata and the items of a list. It returns false after an error, or if the function item returns
+// false.
 func (d *protoDecoder) items(meta *ListMeta, o *Scanned, item func() bool) bool {
 	size := d.r.Uvarint()
 	end := d.r.Offset() + int64(size)

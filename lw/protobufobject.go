@@ -15,8 +15,8 @@ const (
 	fieldManagedFields   = 17
 )
 
-// object records the metadata of the object in data. If it drops metadata.managedFields, it moves the remaining fields
-// within data.
+// object scans the object in data into o. If it drops metadata.managedFields, it moves the remaining fields within
+// data. It returns false if data is malformed.
 func (d *protoDecoder) object(o *Scanned, data []byte) bool {
 	*o = Scanned{managed: o.managed}
 	metadata, valid := metadataOf(data)
@@ -91,8 +91,8 @@ func keptSize(metadata []byte) int {
 	return kept
 }
 
-// dropManagedFields removes managedFields from metadata and returns the remaining object. The argument kept is the size
-// of metadata without managedFields. To avoid a copy of the object, it moves the start of data to the right.
+// dropManagedFields removes managedFields from the object in data. It returns the remaining object, which is at the end
+// of data. kept is the result of keptSize.
 func dropManagedFields(data []byte, metadata protoscan.Field, kept int) []byte {
 	var length [10]byte // sized for the longest varint
 	header := 1 + protoscan.PutUvarint(length[:], uint64(kept))

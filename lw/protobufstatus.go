@@ -9,7 +9,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw/internal/protoscan"
 )
 
-// openError returns err with its protobuf Status decoded. It returns other errors unchanged.
+// openError decodes the protobuf Status in err. It returns other errors unchanged.
 func (Protobuf) openError(err error) error {
 	e, ok := err.(*StatusError)
 	if !ok || e.encoded == nil {

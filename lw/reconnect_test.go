@@ -257,7 +257,7 @@ func TestBackoffDoublesUpToMaximum(t *testing.T) {
 	require.Equal(t, 45*time.Second, r.watchFails(errReset).Delay, "jitter at most doubles the delay")
 }
 
-// A watch is healthy if it closes cleanly, loses its connection after an event, or lasts two minutes.
+// The backoff is reset by a clean close after an event, and by any failure after two minutes.
 func TestHealthyWatchResetsBackoff(t *testing.T) {
 	failing := func() *machineHarness {
 		r := newMachineHarness(t, Options{}).synced("7")

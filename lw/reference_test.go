@@ -6,8 +6,8 @@ import (
 	"strconv"
 )
 
-// The functions in this file read events and lists with encoding/json, as the reference for fuzz tests. Names are
-// case-sensitive, as in Kubernetes. Duplicate members merge as in a Go struct: the last string that is not null counts.
+// The functions in this file read events and lists with encoding/json, as the reference for fuzz tests. Member names
+// are case-sensitive, as in Kubernetes. If a name occurs twice, the last string that is not null counts.
 
 type refMember struct {
 	name string
@@ -102,7 +102,6 @@ func (o *refObject) readAnnotations(text []byte) bool {
 	return ok
 }
 
-// refEvent returns the type and the object of a watch event.
 func refEvent(text []byte) (kind string, object refObject, ok bool) {
 	members, ok := refMembers(text)
 	found := false
@@ -122,7 +121,6 @@ func refEvent(text []byte) (kind string, object refObject, ok bool) {
 	return kind, object, ok && found && known && (!needsName || object.name != "")
 }
 
-// refList returns the metadata and the items of a list.
 func refList(text []byte) (meta ListMeta, items []refObject, ok bool) {
 	members, ok := refMembers(text)
 	found := false

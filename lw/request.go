@@ -41,7 +41,8 @@ func (c *Client[T]) watchRequest(opts *WatchOptions) *Request {
 
 // accept returns the Accept header of a request. The suffix is "List" for lists and "" for watches, because a watch
 // with the list's media type yields no events. The media type parameter drop (KEP-5958) makes new servers omit
-// managedFields. The header has at most 128 bytes, because browsers send a preflight request before a longer header.
+// managedFields. The header has at most 128 bytes, because a longer header would make browsers send a preflight
+// request.
 func (c *Client[T]) accept(suffix string) string {
 	accept := c.mediaType()
 	if c.opts.MetadataOnly {

@@ -44,7 +44,6 @@ func (m *machine) listOptions() ListOptions {
 	return opts
 }
 
-// watchOptions returns the parameters of the next watch request.
 func (m *machine) watchOptions() WatchOptions {
 	switch s := m.state.(type) {
 	case *watching:
@@ -59,7 +58,6 @@ func (m *machine) watchOptions() WatchOptions {
 	return WatchOptions{}
 }
 
-// idle returns the idle timeout of the current request.
 func (m *machine) idle() time.Duration {
 	switch s := m.state.(type) {
 	case *streaming:

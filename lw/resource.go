@@ -23,8 +23,8 @@ func Pods(namespace string) Resource {
 	return Resource{Version: "v1", Plural: "pods", Namespace: namespace}
 }
 
-// String returns the resource's name in kubectl with the namespace in front, for example
-// "kube-system/deployments.apps".
+// String returns the namespace, the kubectl name and the object's name, for example "shop/deployments.apps/web". It
+// omits empty parts. Raw replaces the namespace and the kubectl name.
 func (r Resource) String() string {
 	text := r.Plural
 	if r.Group != "" {
@@ -42,7 +42,6 @@ func (r Resource) String() string {
 	return text
 }
 
-// validate returns an error if r is incomplete or malformed.
 func (r Resource) validate() error {
 	switch {
 	case r.Raw != "" && r.Raw[0] != '/':

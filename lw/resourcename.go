@@ -91,7 +91,6 @@ func unknownResource(name, plural, group, near string) error {
 	return &resourceError{Name: name, Reason: "is not built in, so it needs a version; use a name such as", Suggestion: plural + ".v1." + group}
 }
 
-// resourceError reports a name that [ParseResource] does not know.
 type resourceError struct {
 	Name       string // the name passed to ParseResource
 	Reason     string

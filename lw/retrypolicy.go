@@ -33,15 +33,15 @@ type backoff struct {
 	asked int // number of consecutive delays that Retry-After determined
 }
 
-// next returns the next delay. The argument asked is the server's Retry-After, which is honored up to maxHonored times
-// in a row. A random delay is added because all clients receive the same Retry-After.
-func (b *backoff) next(random float64, asked time.Duration) time.Duration {
-	if asked > 0 && b.asked < maxHonored {
+// next returns the next delay. retryAfter is the server's Retry-After or zero, and is honored up to maxHonored times in
+// a row. A random delay is added because all clients receive the same Retry-After.
+func (b *backoff) next(random float64, retryAfter time.Duration) time.Duration {
+	if retryAfter > 0 && b.asked < maxHonored {
 		b.asked++
-		return asked + time.Duration(random*float64(asked)*retryAfterSpread)
+		return retryAfter + time.Duration(random*float64(retryAfter)*retryAfterSpread)
 	}
 	b.last = min(max(2*b.last, firstDelay), maxDelay)
-	return max(b.last, asked) + time.Duration(random*float64(b.last))
+	return max(b.last, retryAfter) + time.Duration(random*float64(b.last))
 }
 
 // retryAfter returns the Retry-After of err, at most maxRetryAfter.

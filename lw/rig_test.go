@@ -40,22 +40,20 @@ func (r *machineHarness) do(in input) *Interruption {
 	return result
 }
 
-// ask starts the next request.
 func (r *machineHarness) ask() { r.do(input{signal: asking}) }
 
 func (r *machineHarness) pass(d time.Duration) { r.now += d }
 
-// rest advances the clock until the request budget and the list budget are full.
+// rest advances the clock until the request budget and the list limit allow every request again.
 func (r *machineHarness) rest() *machineHarness {
 	r.pass(time.Hour)
 	return r
 }
 
-// page requests a list and delivers one page as the response. The argument start is the name of the page's first
-// object.
-func (r *machineHarness) page(version, token, start string, objects int) *Interruption {
+// page requests a list and delivers one page as the response. first is the name of the page's first object.
+func (r *machineHarness) page(version, token, first string, objects int) *Interruption {
 	r.ask()
-	return r.do(input{signal: pageRead, meta: ListMeta{ResourceVersion: version, Continue: token}, start: Key{Name: start}, objects: objects})
+	return r.do(input{signal: pageRead, meta: ListMeta{ResourceVersion: version, Continue: token}, start: Key{Name: first}, objects: objects})
 }
 
 // synced requests a list and delivers a complete list as the response.
@@ -89,10 +87,8 @@ func (r *machineHarness) fails(err error) *Interruption { return r.do(input{sign
 
 func (r *machineHarness) closes() *Interruption { return r.do(input{signal: endedClean}) }
 
-// watchFails requests a watch that opens and then fails with err.
 func (r *machineHarness) watchFails(err error) *Interruption { return r.opens().fails(err) }
 
-// listFails requests a list that fails with err.
 func (r *machineHarness) listFails(err error) *Interruption {
 	r.ask()
 	return r.fails(err)

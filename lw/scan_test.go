@@ -132,7 +132,7 @@ func TestUnusualJSON(t *testing.T) {
 	}
 }
 
-// idler is a Reader that returns neither data nor an error.
+// idler is an io.Reader that returns neither data nor an error.
 type idler struct{}
 
 func (idler) Read([]byte) (int, error) { return 0, nil }

@@ -8,7 +8,7 @@ import (
 )
 
 // Scanned is a validated JSON object in the buffer of a stream. The Scanned and the slices that it returns are valid
-// only during the call that received it. If a member occurs twice, the last value counts, as in encoding/json.
+// only during the call of [Codec].Decode. If a member occurs twice, the last value counts, as in encoding/json.
 type Scanned struct {
 	body                                  []byte // the text of the object
 	name, namespace, uid, resourceVersion span
@@ -43,8 +43,8 @@ func (o *Scanned) bytes(at span) []byte {
 	return o.body[at.Start:at.End]
 }
 
-// prefix returns the JSON of the kind and apiVersion members that are missing from the object, in the order of watch
-// events. Servers omit them from the items of built-in lists.
+// prefix returns the JSON of the kind and apiVersion members that are missing from the object. kind comes first, as in
+// watch events. Servers omit both members from the items of built-in lists.
 func (o *Scanned) prefix() string {
 	switch noKind, noVersion := o.kind.End == 0, o.apiVersion.End == 0; {
 	case noKind && noVersion:
@@ -57,11 +57,10 @@ func (o *Scanned) prefix() string {
 	return ""
 }
 
-// text returns a copy of the object's text that starts with prefix and omits the spans in cuts.
+// text returns a copy of the object's text that starts with the members in prefix and omits the spans in cuts.
 //
-// It concatenates strings where it can, because append would first clear the new memory. If only one operand is not
-// empty, the concatenation may return that operand without a copy. So the method never concatenates a view of the
-// buffer with only empty strings.
+// Concatenation is faster than append, which first clears the memory. It needs two operands that are not empty, because
+// otherwise it may return a view of the buffer.
 func (o *Scanned) text(prefix string, cuts []span) string {
 	switch {
 	case len(cuts) == 0 && prefix == "":
@@ -83,7 +82,7 @@ func (o *Scanned) text(prefix string, cuts []span) string {
 // AppendText appends to b the text of the object that RawCodec would return, including kind and apiVersion.
 func (o *Scanned) AppendText(b []byte) []byte { return o.appendText(b, o.prefix(), o.cutsFor(nil)) }
 
-// appendText appends the result of the method text to b.
+// appendText appends o.text(prefix, cuts) to b.
 func (o *Scanned) appendText(b []byte, prefix string, cuts []span) []byte {
 	b = append(append(b, '{'), prefix...)
 	from := 1
@@ -94,7 +93,7 @@ func (o *Scanned) appendText(b []byte, prefix string, cuts []span) []byte {
 	return append(b, o.body[from:]...)
 }
 
-// isText reports whether the argument text equals the result of the method text.
+// isText reports whether text equals o.text(prefix, cuts), without building that string.
 func (o *Scanned) isText(text, prefix string, cuts []span) bool {
 	matches := true
 	match := func(part string) {

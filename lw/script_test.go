@@ -72,7 +72,6 @@ func (b *scriptBody) Read(p []byte) (int, error) {
 
 func (b *scriptBody) Close() error { return nil }
 
-// client returns a client whose transport is s.
 func (s *scriptedTransport) client(t *testing.T, resource Resource) *Client[*Object] {
 	s.t = t
 	c, err := NewClient(s, resource, RawCodec{}, nil)
@@ -92,7 +91,6 @@ func podList(version, token string, names ...string) string {
 		`"},"items":[` + strings.Join(items, ",") + "]}\n"
 }
 
-// podEvent returns the JSON of a watch event for a Pod.
 func podEvent(kind, name, version string) string {
 	return `{"type":"` + kind + `","object":{"kind":"Pod","apiVersion":"v1","metadata":{"name":"` + name + `","resourceVersion":"` + version + `"}}}` + "\n"
 }

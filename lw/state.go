@@ -6,17 +6,16 @@ import (
 	"github.com/seed-6d2a410a/listwatch/internal/invalid"
 )
 
-// state is the current activity of a stream. Each state contains only the data that it needs. Only the method step of
-// machine changes a state.
+// state is the current activity of a stream. Only machine.step changes it.
 type state interface {
-	// after returns the transition after a request ended with err, whose class is f.
+	// after returns the transition after a request ended with err, which faultOf classified as f.
 	after(m *machine, f fault, err error, now moment) transition
 }
 
 // transition describes how a stream continues after a request.
 type transition struct {
 	state     state
-	immediate bool // skip the backoff, because the next request is the remedy for the fault
+	immediate bool // whether to skip the backoff, because the next request is the remedy for the fault
 }
 
 // listing is the state in which the stream reads an ordinary list page by page.
@@ -26,7 +25,7 @@ type listing struct {
 	token   string           // continue token of the next page
 	pages   int              // number of pages read
 	version string           // resourceVersion of the first page
-	starts  map[Key]struct{} // first object of each page if the list has several pages
+	starts  map[Key]struct{} // first object of each page, to detect repeated pages
 	free    bool             // whether the next page is not charged to the budget, because the previous page had objects
 }
 
@@ -40,7 +39,7 @@ type streaming struct {
 	objects     bool          // whether an object has arrived
 }
 
-// watching is the state in which the stream watches from the resourceVersion machine.version.
+// watching is the state in which the stream watches from machine.version.
 type watching struct {
 	lastReceived moment        // when the last event or bookmark arrived, in this watch or an earlier watch
 	timeout      time.Duration // requested timeout

@@ -11,8 +11,8 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw/internal/lean"
 )
 
-// StatusError reports an error response of the server or an ERROR event in a watch. It contains the server's
-// metav1.Status. errors.Is matches it with the errors of this package, such as [ErrExpired].
+// StatusError reports an error response of the server or an ERROR event in a watch. Its fields come from the
+// server's metav1.Status. errors.Is matches it with the errors of this package, such as [ErrExpired].
 // https://kubernetes.io/docs/reference/kubernetes-api/common-definitions/status/
 type StatusError struct {
 	Code       int           // HTTP status code
@@ -21,14 +21,14 @@ type StatusError struct {
 	Name       string        // name of the object, or ""
 	Group      string        // API group of the object or of the resource, or ""
 	Kind       string        // kind of the object or plural name of the resource, or ""
-	Causes     []StatusCause // all causes, if there are several
+	Causes     []StatusCause // reasons for the error, for example one for each invalid field
 	RetryAfter time.Duration // delay that the server requests, or zero
 
 	encoded []byte    // the Status in protobuf, before openError decodes it
 	source  io.Reader // response body, which may have a Redact method
 }
 
-// StatusCause is one of the causes of a [StatusError].
+// StatusCause is a metav1.StatusCause: one reason for an error, such as an invalid field.
 type StatusCause struct {
 	Reason  string
 	Message string
@@ -96,8 +96,8 @@ const maxErrorBody = 64 << 10
 const magic = "k8s\x00"
 
 // ReadStatusError returns the error for a response that was not successful. It parses body as a Status. If that fails,
-// the first line of body becomes the message. The argument retryAfter is the value of the Retry-After header in
-// seconds. If the header contains a date, the transport must convert it.
+// the first line of body becomes the message. retryAfter is the value of the Retry-After header in seconds. If the
+// header contains a date, the transport must convert it.
 //
 // If body has a method Redact(text string) string, ReadStatusError passes each string through Redact and then truncates
 // it. ReadStatusError does not close body.
@@ -155,5 +155,5 @@ func firstLine(text []byte) string {
 	return string(text)
 }
 
-// int32Of returns the number v, limited to the range of int32, the type of integer fields in the Kubernetes API.
+// int32Of returns v as a number in the range of int32, the type of integers in the Kubernetes API.
 func int32Of(v Value) int { return int(min(max(v.Int(), math.MinInt32), math.MaxInt32)) }

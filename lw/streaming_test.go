@@ -176,7 +176,7 @@ func TestInitialEventsEndInWatchIsBookmark(t *testing.T) {
 	require.Equal(t, invalid.ErrVersionRegressed, r.marks("8").Err)
 }
 
-// The streaming relist requests a resourceVersion that is not older than the stream's.
+// The relist requests at least the stream's resourceVersion, so an older list breaks the protocol.
 func TestRejectsOlderStreamingList(t *testing.T) {
 	r := newStreamingHarness(t, Options{}).opens()
 	r.receives("3")
@@ -248,7 +248,7 @@ func TestStreamingRelistAtLastVersionThenLatest(t *testing.T) {
 	require.True(t, r.watchOptions().SendInitialEvents)
 }
 
-// silenceOf runs a stream until ErrSilent. It returns how long the stream was idle, and its next request.
+// silenceOf runs a stream until ErrSilent. It returns how long the stream was idle, and the request after ErrSilent.
 func silenceOf(t *testing.T, opts *Options, answers ...answer) (silent time.Duration, next string) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &scriptedTransport{answers: answers}
@@ -374,7 +374,7 @@ func TestCompareResourceVersions(t *testing.T) {
 		regressed bool
 	}{
 		{"9", "10", false}, {"10", "9", true}, {"10", "10", false}, {"11", "10", true},
-		{"18446744073709551616", "18446744073709551615", true}, // larger than 64 bits
+		{"18446744073709551616", "18446744073709551615", true}, // too large for a uint64
 		{"", "1", false}, {"1", "", false}, {"010", "9", false}, {"b", "a", false}, {"1e3", "2", false}, {"0", "1", false},
 	} {
 		require.Equal(t, c.regressed, versionRegressed(c.from, c.to), "%s to %s", c.from, c.to)

@@ -9,11 +9,12 @@ import (
 )
 
 // Trace contains functions that are called during a stream, for metrics and logs. Any function may be nil. The stream
-// blocks until a function returns. A Trace may serve several streams if its functions are safe for concurrent use.
+// waits until a called function returns. A Trace may serve several streams if its functions are safe for concurrent
+// use.
 type Trace struct {
 	// Open is called before a request.
 	Open func(req *Request)
-	// Opened is called when the response arrives. err is nil unless the request failed.
+	// Opened is called when the response arrives or the request fails. err is the failure, or nil.
 	Opened func(req *Request, err error)
 	// Read is called with the number of response bytes that were read, after decompression.
 	Read func(bytes int)
@@ -28,7 +29,7 @@ type Trace struct {
 	// transport.
 	Switched func(cause error)
 	// Redirected is called when a request is redirected to another origin, for example "https://k8s.example:443". The
-	// new request has no credentials. The transport may call Redirected in a goroutine.
+	// new request has no credentials. The transport may call Redirected in another goroutine.
 	Redirected func(origin string)
 	// Stopped is called when the stream ends.
 	Stopped func()
@@ -37,7 +38,7 @@ type Trace struct {
 // WithTrace returns a context with a trace for requests and streams. It replaces an earlier trace of ctx.
 func WithTrace(ctx context.Context, trace *Trace) context.Context { return tracing.With(ctx, trace) }
 
-// open sends a request over the transport. It calls the functions Open and Opened of the trace.
+// open sends a request over transport and reports it to the functions Open, Opened and Read of the trace.
 func (t *Trace) open(ctx context.Context, transport Transport, req *Request) (io.ReadCloser, error) {
 	if t.Open != nil {
 		t.Open(req)

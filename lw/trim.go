@@ -10,7 +10,7 @@ const maxCuts = 1 << 12
 // each element of an array, has its own selection.
 type fields struct {
 	members  []field
-	others   *fields // selection for members that are not in the field members
+	others   *fields // selection for members whose names are not in members
 	elements *fields
 }
 
@@ -22,7 +22,6 @@ type field struct {
 // nothing is the selection that removes the whole value.
 var nothing = &fields{}
 
-// member returns the selection that applies to the object member with the given name.
 func (f *fields) member(name []byte) *fields {
 	if f == nil {
 		return nil
@@ -44,7 +43,7 @@ type trimmer struct {
 	kept   bool // whether a member has been kept
 }
 
-// key reads the name of the next member and returns it.
+// key returns the name of the next member.
 func (t *trimmer) key(s scanner) []byte {
 	if !t.begun {
 		t.begun = true
@@ -53,8 +52,7 @@ func (t *trimmer) key(s scanner) []byte {
 	return s.Key()
 }
 
-// done records whether to cut a member after the scanner has read its value. The argument keep is the selection for the
-// value.
+// done cuts the member that the scanner has just read, unless keep selects some of its value.
 func (t *trimmer) done(s scanner, o *Scanned, keep *fields) {
 	end := s.Pos() - t.start
 	if keep != nothing {
@@ -68,7 +66,7 @@ func (t *trimmer) done(s scanner, o *Scanned, keep *fields) {
 	t.before = end
 }
 
-// cut records that the text from start to end is removed. Calls must be in the order of the text.
+// cut adds the span from start to end to o.cuts. Spans must be added in ascending order.
 func (o *Scanned) cut(start, end int) {
 	if last := len(o.cuts) - 1; last >= 0 && o.cuts[last].End == start {
 		o.cuts[last].End = end
@@ -77,9 +75,8 @@ func (o *Scanned) cut(start, end int) {
 	}
 }
 
-// value reads a value and records the spans to cut. If a selection expects an object but the value is a string or an
-// array, the method empties the value instead of cutting it. Cutting would change the indexes of an array, or restore
-// an earlier member of the same name.
+// value reads a JSON value and records the spans to cut. If keep expects an object, a string or an array becomes empty.
+// Cutting it would change the indexes of an array, or restore an earlier member of the same name.
 func (s scanner) value(o *Scanned, start int, keep *fields) {
 	if keep == nil || keep == nothing {
 		s.SkipValue()

@@ -47,7 +47,7 @@ func (v Value) String() string {
 	return string(inner)
 }
 
-// Int returns an integer, or zero if the value is not an integer or is out of range.
+// Int returns the value as an integer. It returns zero if the value is not an integer or does not fit into an int64.
 func (v Value) Int() int64 {
 	if v != "" && v[0] == '-' {
 		if n, err := lean.ParseUint(string(v[1:])); err == nil && n <= -math.MinInt64 {
@@ -102,8 +102,8 @@ func (v Value) Elements() iter.Seq[Value] {
 	}
 }
 
-// Get returns the value at a path such as "spec.containers[0].image". It returns the zero Value if nothing is at the
-// path or if the path is malformed.
+// Get returns the value at a path such as "spec.containers[0].image". It returns the zero Value if the path is
+// malformed or has no value.
 //
 // A path consists of member names, separated by dots, and array indexes in brackets. A backslash escapes a dot in a
 // name, as in "metadata.labels.app\.kubernetes\.io/name". The index [*] selects the first element that has the rest of
@@ -137,8 +137,8 @@ func (v Value) first(path string) Value {
 	return ""
 }
 
-// Member returns the member of an object with this exact name. Dots and brackets have no special meaning. If several
-// members have the name, Member returns the last of them.
+// Member returns the value of the object member with exactly this name. Dots and brackets have no special meaning. If
+// the name occurs several times, Member returns the last value.
 func (v Value) Member(name string) (found Value) {
 	for n, member := range v.Members() {
 		if n == name {

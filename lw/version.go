@@ -15,9 +15,9 @@ func CompareResourceVersions(a, b string) (order int, ok bool) {
 	return 1, true
 }
 
-// versionRegressed reports whether the resourceVersion to is certainly older than the resourceVersion from.
-func versionRegressed(from, to string) bool {
-	order, ok := CompareResourceVersions(to, from)
+// versionRegressed reports whether next is certainly older than previous.
+func versionRegressed(previous, next string) bool {
+	order, ok := CompareResourceVersions(next, previous)
 	return ok && order < 0
 }
 

@@ -20,16 +20,16 @@ type watchdog struct {
 	cancel context.CancelCauseFunc
 	clock  *clock.Clock
 
-	last   clock.Moment // when data last arrived
-	limit  atomic.Int64 // the idle timeout, or zero if stopped
+	last   clock.Moment // time at which data last arrived
+	limit  atomic.Int64 // idle timeout, or zero if stopped
 	paused atomic.Bool  // whether the caller is handling an event
 
 	mu    lock.Mutex
 	timer *time.Timer
 }
 
-// guard returns a context for a request, and a watchdog that cancels the context after the idle time in limit. The
-// caller must stop the watchdog. A value on the channel wake triggers a check immediately. The channel may be nil.
+// guard returns a context for a request, and a watchdog that cancels the context if the request is idle for longer than
+// limit. The caller must stop the watchdog. A value on wake triggers a check at once. wake may be nil.
 func guard(ctx context.Context, limit time.Duration, wake <-chan struct{}) (context.Context, *watchdog) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	d := &watchdog{cancel: cancel, clock: clock.From(ctx)}
@@ -65,7 +65,7 @@ func (d *watchdog) interval() time.Duration {
 	return min(time.Duration(d.limit.Load())/4, maxInterval)
 }
 
-// check cancels the request after the idle timeout. Before that, it schedules the next check.
+// check cancels the request if the idle timeout has passed. Otherwise it schedules the next check.
 func (d *watchdog) check() {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -35,9 +35,8 @@ func builtinOf(t reflect.Type) *builtin.Resource {
 	return nil
 }
 
-// wireType holds the kind and apiVersion of a built-in type.
 type wireType struct {
-	prefix, apiVersion, kind string // prefix is the JSON text at the start of most objects of the type
+	prefix, apiVersion, kind string // prefix is the JSON at the start of most objects of this type
 }
 
 // wireTypes caches a *wireType for each decoded reflect.Type. The value is nil for a type that is not built in.
@@ -82,7 +81,7 @@ func checkKind(t reflect.Type, text string) error {
 	return e
 }
 
-// member returns the value of a string member of the JSON object text. It returns "" if the member is missing or not a
+// member returns the value of the member called name in a JSON object. It returns "" if the member is missing or not a
 // string.
 func member(text, name string) string {
 	value := lw.Value(text).Member(name)

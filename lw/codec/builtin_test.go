@@ -17,7 +17,7 @@ type deployment struct {
 	meta `json:"metadata"`
 }
 
-// registerDeployment makes the codecs treat *deployment as the built-in Deployment of apps/v1.
+// registerDeployment makes the codecs treat *deployment as a pointer to the built-in Deployment of apps/v1.
 func registerDeployment() {
 	wireTypes.Store(reflect.TypeFor[*deployment](), newWireType(&builtin.Resource{Group: "apps", Version: "v1", Kind: "Deployment"}))
 }
@@ -64,7 +64,7 @@ func TestKindErrors(t *testing.T) {
 	}
 }
 
-// A list item without a kind inherits the kind from its list, here a PodList.
+// The item inherits the kind Pod, because its list is a PodList.
 func TestKindErrorOfListItem(t *testing.T) {
 	registerDeployment()
 	objects, err := list(t, JSON[*deployment]{}, `{"metadata":{"name":"a"}}`)
@@ -88,7 +88,7 @@ func TestResourceOfCustomType(t *testing.T) {
 	require.EqualError(t, err, "codec: *codec.thing is not a pointer to a built-in Kubernetes type; use lw.ParseResource instead of ResourceOf")
 }
 
-// other is a second type that JSON.New can return.
+// other is a type that JSON.New can return instead of thing.
 type other struct {
 	meta  `json:"metadata"`
 	Count int `json:"count"`

@@ -84,14 +84,14 @@ func (c JSON[T]) Decode(s *lw.Scanned) (T, error) {
 	return object, checkKey(object, s)
 }
 
-// Into decodes an object into a pointer. Use it if your program keeps objects as JSON and needs a struct only
-// occasionally. The error is a *[FieldError].
+// Into decodes an object into the struct that pointer points to. Use it if your program keeps objects as JSON and needs
+// a struct only occasionally. The error is a *[FieldError].
 func Into(o *lw.Object, pointer any) error {
 	_, err := fromObject(o, func() any { return pointer })
 	return err
 }
 
-// fromObject decodes an object into the value that create returns. If create is nil, it decodes into a new T.
+// fromObject decodes an object into the result of create, a pointer. If create is nil, it decodes into a new T.
 func fromObject[T any](o *lw.Object, create func() T) (object T, err error) {
 	text := wellFormed(o.Raw())
 	into, t := any(&object), reflect.TypeFor[T]()
@@ -115,13 +115,13 @@ func fromObject[T any](o *lw.Object, create func() T) (object T, err error) {
 // errNew reports that JSON.New did not return a pointer, or that New is not set although T is an interface type.
 var errNew = &FieldError{expected: "JSON.New to return a pointer", found: "none"}
 
-// decode decodes valid JSON into the pointer into. It reports whether the JSON fits the type.
-func decode(text string, into any) bool {
-	// The slice shares the memory of the string, because json-iterator does not write to it.
-	return api.Unmarshal(unsafe.Slice(unsafe.StringData(text), len(text)), into) == nil
+// decode decodes valid JSON into target, a pointer. It reports whether the JSON fits the type.
+func decode(text string, target any) bool {
+	// The slice may share the memory of the string, because json-iterator does not write to it.
+	return api.Unmarshal(unsafe.Slice(unsafe.StringData(text), len(text)), target) == nil
 }
 
-// checkKey returns an error if the object's methods return other metadata than the JSON contains. The usual cause is a
+// checkKey returns an error if the methods of object return other metadata than s contains. The usual cause is a
 // missing tag or embedded struct. A store would keep all such objects under the same key.
 func checkKey(object lw.Keyed, s *lw.Scanned) error {
 	for _, check := range []struct {

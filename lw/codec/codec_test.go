@@ -21,8 +21,7 @@ func (b body) Open(context.Context, *lw.Request) (io.ReadCloser, error) {
 	return io.NopCloser(strings.NewReader(string(b))), nil
 }
 
-// list returns the decoded items of a list response. The argument items is the JSON between the brackets of the items
-// array.
+// list returns the decoded items of a list response. items is the JSON between the brackets of the list's items array.
 func list[T lw.Keyed](t *testing.T, codec lw.Codec[T], items string) (objects []T, err error) {
 	return listWith(t, nil, codec, items)
 }
@@ -39,7 +38,7 @@ func listWith[T lw.Keyed](t *testing.T, opts *lw.ClientOptions, codec lw.Codec[T
 	return objects, err
 }
 
-// watch returns the result of decoding a watch event. The argument object is the JSON of the event's object.
+// watch returns the decoded object of a watch event. object is the JSON of that object.
 func watch[T lw.Keyed](t *testing.T, codec lw.Codec[T], object string) (got T, err error) {
 	client, err := lw.NewClient(body(`{"type":"ADDED","object":`+object+"}\n"), lw.Pods(""), codec, nil)
 	require.NoError(t, err)
@@ -105,8 +104,8 @@ func TestConcurrentUse(t *testing.T) {
 	all.Wait()
 }
 
-// concurrently is a type that only TestConcurrentUse decodes. The concurrent calls of that test therefore create its
-// decoder.
+// concurrently is a type that only TestConcurrentUse decodes, so that its concurrent calls create the decoder of the
+// type.
 type concurrently struct {
 	meta `json:"metadata"`
 	Spec struct {

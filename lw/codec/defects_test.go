@@ -18,7 +18,7 @@ import (
 // plain is json-iterator without the extension of this package.
 var plain = jsoniter.ConfigCompatibleWithStandardLibrary
 
-// through decodes a watch event whose object has the given JSON members, and returns the decoded object.
+// through decodes a watch event and returns its object. members is the JSON of the object's members after metadata.
 func through(t *testing.T, members string) (*thing, error) {
 	return watch(t, JSON[*thing]{}, `{"metadata":{"name":"a"},`+members+"}")
 }

@@ -87,7 +87,7 @@ func convertAny(value any) (_ any, err error) {
 	return value, nil
 }
 
-// requireAgreement requires that this package and encoding/json decode text to the same result.
+// requireAgreement requires that this package and encoding/json decode text to the same result, or that both reject it.
 func requireAgreement(t *testing.T, text []byte) {
 	object, err := lw.ParseObject(text)
 	if err != nil {
@@ -154,8 +154,8 @@ func hasNumberBeyondFloats(value lw.Value) bool {
 	return err != nil && math.IsInf(n, 0)
 }
 
-// excluded reports whether an object has duplicate members, which the package documentation excludes. Names that differ only
-// by case also count as duplicates, because encoding/json confuses them.
+// excluded reports whether an object has duplicate members, which the package documentation excludes. Names that differ
+// only in case count as duplicates, because encoding/json confuses them.
 func excluded(value lw.Value) bool {
 	names := map[string]bool{}
 	for name, member := range value.Members() {
@@ -173,13 +173,11 @@ func excluded(value lw.Value) bool {
 	return false
 }
 
-// hasASCIICase reports whether a name contains neither the Kelvin sign nor the long s. encoding/json treats these
-// characters as k and s.
+// hasASCIICase reports whether name is free of the Kelvin sign and the long s, which encoding/json treats as k and s.
 func hasASCIICase(name string) bool {
 	return strings.IndexFunc(name, func(r rune) bool { return r == '\u212a' || r == '\u017f' }) < 0
 }
 
-// fields contains the JSON names of all fields of thing, sorted.
 var fields = slices.Sorted(maps.Values(known))
 
 // known maps each JSON field name in lower case to the name itself.

@@ -14,7 +14,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/transport/http"
 )
 
-// Metadata has the metadata fields that lw.Keyed requires.
+// Metadata holds the fields that the methods of lw.Keyed return.
 type Metadata struct {
 	Namespace       string `json:"namespace,omitempty"`
 	Name            string `json:"name"`

@@ -13,14 +13,13 @@ import (
 	"github.com/modern-go/reflect2"
 )
 
-// exact is a json-iterator extension that replaces the decoders with known defects. json-iterator still decodes
-// structs, slices, maps, strings and booleans.
+// exact is a json-iterator extension that replaces decoders with known defects. json-iterator still decodes structs,
+// slices, maps, strings and booleans.
 type exact struct{ jsoniter.DummyExtension }
 
-// errMismatch stops json-iterator. Errors of json-iterator are never returned, because they quote the object.
+// errMismatch stops json-iterator. It is never returned to a caller.
 var errMismatch = errors.New("the value does not fit the field")
 
-// mismatch records errMismatch unless there already is an error.
 func mismatch(iter *jsoniter.Iterator) {
 	if !failed(iter) {
 		iter.Error = errMismatch
@@ -64,12 +63,10 @@ func (*exact) CreateMapKeyDecoder(typ reflect2.Type) jsoniter.ValDecoder {
 	return keyDecoder{typ.Type1()}
 }
 
-// UpdateStructDescriptor implements jsoniter.Extension. It installs decoders for fields with the option ",string". It
-// also prevents hash collisions between member names.
+// UpdateStructDescriptor implements jsoniter.Extension. It installs decoders for fields with the option ",string".
 //
-// json-iterator finds the fields of a struct with up to ten names by a 64-bit hash of the name. An attacker could
-// choose an unknown member name with the same hash, because servers ignore unknown members. So this method adds ten
-// names, which disables the hash lookup. The names are not valid UTF-8 and cannot occur in an object.
+// It also adds ten names that no object can contain. Otherwise json-iterator finds the fields of small structs by a
+// 64-bit hash. An attacker could then choose an unknown member with the same hash as a field.
 func (*exact) UpdateStructDescriptor(descriptor *jsoniter.StructDescriptor) {
 	for _, binding := range descriptor.Fields {
 		if name, found := embeddedName(binding.Field); found {

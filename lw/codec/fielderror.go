@@ -27,10 +27,8 @@ func (e *FieldError) Error() string {
 }
 
 // locate returns a *FieldError for the first field that does not decode into type t. Call it only after decoding has
-// failed.
-//
-// It decodes each member of the object separately and descends into the first member that fails. It does not use the
-// errors of json-iterator, because they use Go field names, omit array indexes and quote values.
+// failed. It decodes the members one by one, because errors of json-iterator use Go field names, omit array indexes and
+// quote values.
 func locate(text string, t reflect.Type) error {
 	if t.Kind() == reflect.Interface && t.NumMethod() > 0 {
 		return errNew
@@ -46,7 +44,7 @@ type locator struct {
 }
 
 // descend searches value for the field that fails to decode, and records it in l.found. The strings before and after
-// are the JSON around value. The type t of the value is nil if it is unknown.
+// are the JSON around value. t is the type of value, or nil if it is unknown.
 func (l *locator) descend(before string, value lw.Value, after string, t reflect.Type) {
 	for t != nil && t.Kind() == reflect.Pointer {
 		t = t.Elem()
@@ -97,8 +95,8 @@ func (l *locator) elements(before string, value lw.Value, after string, t reflec
 	}
 }
 
-// pathStep returns the name of a JSON member for use in a field path. It returns safe == false if the name is not safe
-// to log, because it is unprintable or longer than any label key.
+// pathStep escapes a member name for use in a field path. safe is false if the name must not be logged, because it is
+// unprintable or longer than any label key.
 func pathStep(name string) (step string, safe bool) {
 	const longest = 253 + 1 + 63
 	if name == "" || len(name) > longest {

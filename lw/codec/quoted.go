@@ -49,7 +49,6 @@ func canBeQuoted(t reflect.Type) bool {
 	return kind == reflect.String || kind >= reflect.Bool && kind <= reflect.Float64
 }
 
-// retagged is a struct field with a modified tag.
 type retagged struct {
 	reflect2.StructField
 	tag reflect.StructTag
@@ -73,7 +72,6 @@ func cutQuoted(tag reflect.StructTag) (reflect.StructTag, bool) {
 	return reflect.StructTag(`json:"` + strings.Join(append([]string{name}, kept...), ",") + `"`), quoted
 }
 
-// replacement is the character that replaces invalid UTF-8 and lone surrogates.
 const replacement = "\uFFFD"
 
 // wellFormed returns valid JSON with invalid UTF-8 and lone surrogates replaced by U+FFFD, like encoding/json and
@@ -103,8 +101,8 @@ func wellFormed(text string) string {
 	return string(out)
 }
 
-// escape decodes one escape sequence \u… at the start of text, or two that form a surrogate pair. It returns the number
-// of bytes that it read and the text to write instead.
+// escape reads one escape sequence \u… at the start of text, or two that form a surrogate pair. It returns the number
+// of bytes read and the JSON to write instead.
 func escape(text string) (read int, written string) {
 	first := codeUnit(text)
 	if !utf16.IsSurrogate(first) {

@@ -120,7 +120,6 @@ type named int32
 
 type enum string
 
-// intOrString imitates intstr.IntOrString of Kubernetes.
 type intOrString struct {
 	isString bool
 	number   int32

@@ -8,13 +8,13 @@ import (
 
 func init() { uid.Reader = uidReader }
 
-// uidReader returns a [uid.Reader] for the type of the argument. It returns nil if the type has no GetUID method that
-// returns a string type.
-func uidReader(none any) func(object any) string {
-	if none == nil {
+// uidReader returns a [uid.Reader] for objects of the type of zero. It returns nil if the type has no GetUID method
+// that returns a string type.
+func uidReader(zero any) func(object any) string {
+	if zero == nil {
 		return nil
 	}
-	method, ok := reflect.TypeOf(none).MethodByName("GetUID")
+	method, ok := reflect.TypeOf(zero).MethodByName("GetUID")
 	if !ok || method.Type.NumIn() != 1 || method.Type.NumOut() != 1 || method.Type.Out(0).Kind() != reflect.String {
 		return nil
 	}

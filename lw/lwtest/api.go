@@ -12,8 +12,8 @@ import (
 
 // Create stores a new object. The resource is a name such as "pods" or, outside the core group, "deployments.apps". The
 // object is JSON ([]byte or string) or a value that encodes to JSON. A namespaced object without a namespace goes to
-// "default". Create returns the stored object as a GET request would. The error is the *lw.StatusError that an HTTP
-// client would get.
+// "default". Create returns the object that a GET request would return, or the *lw.StatusError that an HTTP client
+// would receive.
 func (s *Server) Create(resource string, obj any) (*lw.Object, error) {
 	res, f, err := s.parse(resource, obj)
 	if err != nil {
@@ -52,9 +52,9 @@ func (s *Server) Delete(resource, namespace, name string) error {
 	return clientError(err)
 }
 
-// State returns the latest resourceVersion and all objects of a resource, as an up-to-date client would hold them. The
-// key of an object is "namespace/name", or "name" for a cluster-scoped resource. State panics if the server does not
-// serve the resource.
+// State returns the latest resourceVersion and all objects of a resource. An up-to-date client holds the same objects.
+// The key of an object is "namespace/name", or "name" for a cluster-scoped resource. State panics if the server does
+// not serve the resource.
 func (s *Server) State(resource string) (resourceVersion string, objects map[string]*lw.Object) {
 	res, ok := s.resource(resource)
 	if !ok {
@@ -76,7 +76,7 @@ func (s *Server) state(res *Resource) (revision int64, entries []revlog.Entry[*o
 	return revision, entries
 }
 
-// goManager is the field manager in managedFields for writes through methods of [Server].
+// goManager is the field manager of writes through methods of [Server].
 const goManager = "lwtest"
 
 func (s *Server) parse(resource string, obj any) (*Resource, fields, error) {
@@ -121,7 +121,7 @@ func (s *Server) shown(res *Resource, o *object, err error) (*lw.Object, error) 
 	return o.client(res), nil
 }
 
-// client returns the object as a client receives it.
+// client returns the object that a client would decode from o.
 func (o *object) client(res *Resource) *lw.Object {
 	decoded, err := lw.ParseObject(o.whole(res))
 	if err != nil {

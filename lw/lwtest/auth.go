@@ -64,7 +64,6 @@ func (s *Server) authenticate(r *http.Request) (user string, rest *http.Request,
 	return anonymous, r, nil
 }
 
-// user returns the user of a token and reports whether the token is known.
 func (s *Server) user(token string) (user string, known bool) {
 	switch {
 	case s.needsNoToken(), slices.Contains(s.opts.Tokens, token):

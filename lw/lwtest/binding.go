@@ -28,7 +28,7 @@ func (s *Server) serveBinding(w http.ResponseWriter, r *http.Request, rt route) 
 	send(w, r, http.StatusCreated, []byte(`{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Success","code":201}`))
 }
 
-// bind assigns an unassigned Pod to the node in the Binding f.
+// bind assigns an unassigned Pod to the node that the Binding f names.
 func (s *Server) bind(rt route, f fields) error {
 	meta, err := metadata(f)
 	if err != nil {
@@ -93,7 +93,7 @@ func validateBinding(rt route, f, meta fields) error {
 	return &apiStatus{Code: http.StatusInternalServerError, Message: "[" + strings.Join(bad, ", ") + "]"}
 }
 
-// unmet describes the failed precondition of a Binding. It returns "" if all preconditions hold.
+// unmet describes the failed precondition in a Binding's metadata. It returns "" if all preconditions hold.
 func unmet(meta fields, pod *object) string {
 	if uid := text(meta, "uid"); uid != "" && uid != pod.uid {
 		return fmt.Sprintf("Precondition failed: UID in precondition: %s, UID in object meta: %s", uid, pod.uid)
@@ -137,7 +137,7 @@ func assign(pod, f fields) {
 	status["conditions"] = append(given, scheduled)
 }
 
-// child returns the nested object at key. If the object is missing, child adds an empty object.
+// child returns the nested object at key. It adds an empty object if the key is missing.
 func child(f fields, key string) fields {
 	c, ok := f[key].(fields)
 	if !ok {

@@ -68,7 +68,7 @@ func mergePatch(target, patch fields) fields {
 	return target
 }
 
-// requestManager returns the fieldManager parameter. If the parameter is missing, it returns the program name from the
+// requestManager returns the field manager of a request: the parameter fieldManager, or else the program name in the
 // User-Agent header.
 func requestManager(r *http.Request) string {
 	program, _, _ := strings.Cut(r.UserAgent(), "/")

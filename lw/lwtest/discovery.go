@@ -39,7 +39,7 @@ func (s *Server) serveOther(w http.ResponseWriter, r *http.Request) {
 	case parts[0] == "apis" && len(parts) == 3 && s.serves(parts[1], parts[2]):
 		send(w, r, http.StatusOK, s.resourceList(parts[1], parts[2]))
 	case parts[0] == "openapi":
-		fail(w, r, noResource()) // the server has no OpenAPI schema, and clients work without a schema
+		fail(w, r, noResource()) // clients also work without an OpenAPI schema
 	default:
 		http.Error(w, "404 page not found", http.StatusNotFound)
 	}
@@ -73,7 +73,7 @@ func (s *Server) serveGroups(w http.ResponseWriter, r *http.Request, core bool) 
 	}
 }
 
-// wantsAggregated reports whether the first acceptable media type in Accept is aggregated discovery.
+// wantsAggregated reports whether the first supported media type in Accept is that of aggregated discovery.
 func wantsAggregated(r *http.Request) bool {
 	for clause := range strings.SplitSeq(r.Header.Get("Accept"), ",") {
 		media, params, err := mime.ParseMediaType(clause)

@@ -65,8 +65,8 @@
 //   - PATCH supports only JSON merge patch. There is no validation, defaulting or admission. The only subresource is
 //     the binding of Pods.
 //   - DELETE takes effect immediately. There are no grace periods, finalizers, garbage collection or deletecollection.
-//   - Field selectors support only metadata.name and metadata.namespace, and for Events also involvedObject.kind,
-//     involvedObject.name and type.
+//   - Field selectors support metadata.name and metadata.namespace, for Events also involvedObject.kind,
+//     involvedObject.name and type, and for Pods also spec.nodeName and status.phase.
 //   - The keys of built-in objects below metadata are sorted.
 //   - A WebSocket handshake without a key, or with a version other than 13, gets a 400 with a different message.
 //   - Every request reads the latest state. A list with resourceVersion=0 never returns older data.

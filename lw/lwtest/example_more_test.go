@@ -11,7 +11,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
 )
 
-// get prints the status code, kind and reason of a response.
+// get sends a GET request and prints the status code, kind and reason of the response.
 func get(url, token string) {
 	req, err := http.NewRequest(http.MethodGet, url, nil)
 	if err != nil {

@@ -18,7 +18,7 @@ type Fault func(w http.ResponseWriter, r *http.Request, next http.Handler)
 
 type fault struct {
 	match func(Request) bool
-	left  int // number of requests that the fault still applies to; negative means no limit
+	left  int // number of requests that the fault still applies to (negative for no limit)
 	serve Fault
 }
 
@@ -40,7 +40,7 @@ func (s *Server) Fail(match func(Request) bool, n int, f Fault) (stop func()) {
 	}
 }
 
-// takeFault returns the fault for a request, or nil. The caller holds s.mu.
+// takeFault returns the fault to apply to a request, or nil. It counts the request. The caller must hold s.mu.
 func (s *Server) takeFault(r Request) Fault {
 	s.faults = slices.DeleteFunc(s.faults, func(f *fault) bool { return f.left == 0 })
 	for _, f := range s.faults {
@@ -54,8 +54,8 @@ func (s *Server) takeFault(r Request) Fault {
 	return nil
 }
 
-// Refuse returns a Fault that responds with a Status from which a client decodes e. The Code of e is required.
-// RetryAfter is sent in whole seconds.
+// Refuse returns a Fault that responds with e, encoded as a Status. e.Code is required. Fractions of a second in
+// e.RetryAfter are dropped.
 func Refuse(e *lw.StatusError) Fault {
 	status := newStatus(e)
 	return func(w http.ResponseWriter, r *http.Request, _ http.Handler) { fail(w, r, status) }
@@ -107,7 +107,7 @@ type spoiler struct {
 
 var errSpoiled = errors.New("lwtest: a fault ended the response")
 
-// Unwrap gives http.ResponseController access to Flush.
+// Unwrap lets http.ResponseController call Flush.
 func (s *spoiler) Unwrap() http.ResponseWriter { return s.ResponseWriter }
 
 func (s *spoiler) Write(frame []byte) (int, error) {

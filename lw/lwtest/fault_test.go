@@ -56,7 +56,7 @@ func TestStalledRequestsGetNoResponse(t *testing.T) {
 
 func TestHangUpClosesBeforeTheResponse(t *testing.T) {
 	s := start(t, nil)
-	s.Fail(nil, -1, HangUp()) // negative, because net/http retries a GET request once
+	s.Fail(nil, -1, HangUp()) // not 1, because net/http retries a GET request once
 	_, err := rawRequest(t.Context(), http.MethodGet, s.URL+configMaps, "")
 	require.ErrorIs(t, err, io.EOF)
 }

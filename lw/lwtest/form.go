@@ -50,7 +50,7 @@ func notAcceptable() *apiStatus {
 	}
 }
 
-// kind returns the kind and apiVersion of an object in this representation.
+// kind returns the kind and apiVersion that a response contains for an object of res.
 func (f form) kind(res *Resource) (kind, apiVersion string) {
 	if f == partialForm {
 		return "PartialObjectMetadata", "meta.k8s.io/v1"
@@ -58,10 +58,9 @@ func (f form) kind(res *Resource) (kind, apiVersion string) {
 	return res.Kind, res.apiVersion()
 }
 
-// sorted reports whether all keys of an object are sorted, as in custom resources.
+// sorted reports whether objects of res have sorted keys, as custom resources do.
 func (f form) sorted(res *Resource) bool { return f != partialForm && !res.builtin }
 
-// item returns an object encoded as an item of a list.
 func (f form) item(o *object) []byte {
 	if f == partialForm {
 		return o.partial()

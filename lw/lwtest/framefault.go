@@ -29,7 +29,7 @@ type frameFault struct {
 type frameFaultKey struct{} // context key for a *frameFault
 
 // send writes the replacement of an event and reports whether the watch continues. It calls Write only once, so that no
-// pong is written between the frames.
+// pong can separate the frames.
 func (f *frameFault) send(conn *websocket.Conn, event []byte) (goOn bool) {
 	sent, goOn := f.with(event)
 	_, err := conn.NetConn().Write(sent)

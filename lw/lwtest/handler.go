@@ -143,7 +143,6 @@ func (s *Server) serveStream(w http.ResponseWriter, r *http.Request, watch *watc
 	}
 }
 
-// serveObject handles a request for a single object.
 func (s *Server) serveObject(r *http.Request, rt route) (o *object, code int, err error) {
 	res, manager := rt.resource, requestManager(r)
 	switch rt.verb {

@@ -26,14 +26,12 @@ func start(t testing.TB, opts *Options) *Server {
 	return s
 }
 
-// answer is a complete HTTP response.
 type answer struct {
 	Code   int
 	Header http.Header
 	Body   string
 }
 
-// status returns the body decoded as a Status.
 func (a answer) status(t testing.TB) (s wireObject) {
 	t.Helper()
 	require.NoError(t, json.Unmarshal([]byte(a.Body), &s), a.Body)
@@ -87,7 +85,7 @@ func (l wireList) names() (names []string) {
 	return names
 }
 
-// request sends a request and returns the response. The arguments in header alternate between names and values.
+// request sends a request and returns the response. Names and values alternate in header.
 func request(t testing.TB, method, url, body string, header ...string) answer {
 	t.Helper()
 	res, err := rawRequest(context.Background(), method, url, body, header...)
@@ -117,7 +115,7 @@ func get(t testing.TB, url string, header ...string) answer {
 	return request(t, http.MethodGet, url, "", header...)
 }
 
-// event is a decoded watch event. The field line contains its JSON text.
+// event is a decoded watch event. line is its JSON text.
 type event struct {
 	Type   string
 	Object wireObject
@@ -130,7 +128,7 @@ func (e event) String() string { return e.Type + " " + e.Object.Metadata.Name }
 type stream struct {
 	t     testing.TB
 	lines chan string
-	err   error // set before the channel lines is closed
+	err   error // set before lines is closed
 }
 
 // openWatch returns an open watch and closes it when the test ends.
@@ -172,7 +170,7 @@ func openWatch(t testing.TB, url string, header ...string) *stream {
 	return w
 }
 
-// line blocks until the watch receives the next line, and returns the line. ok is false at the end of the watch.
+// line returns the next line of the watch and blocks until it arrives. ok is false at the end of the watch.
 func (w *stream) line() (line string, ok bool) {
 	w.t.Helper()
 	select {
@@ -218,7 +216,6 @@ func eventually(t testing.TB, what string, condition func() bool) {
 	require.Eventually(t, condition, testTimeout, time.Millisecond, what)
 }
 
-// configMap returns a ConfigMap in namespace t.
 func configMap(name, value string, labels ...string) string {
 	return fmt.Sprintf(`{"metadata":{"name":%q,"namespace":"t","labels":{%s}},"data":{"k":%q}}`,
 		name, strings.Join(labels, ","), value)

@@ -20,7 +20,6 @@ func suffix(n int) string {
 	return string(b)
 }
 
-// newUID returns a random UUID (version 4).
 func newUID() string {
 	var b [16]byte
 	rand.Read(b[:]) // rand.Read never fails

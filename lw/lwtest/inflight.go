@@ -46,20 +46,19 @@ func (s *Server) begin(r *http.Request, request Request) (ctx context.Context, e
 	}
 }
 
-// underWay returns the requests in progress.
 func (s *Server) underWay() []*inflight {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Collect(maps.Keys(s.inflight))
 }
 
-// wrote compacts the history and wakes the watches. It must be called after each write. The caller must hold s.mu.
+// wrote compacts the history and wakes the watches. Call it after each write, with s.mu held.
 func (s *Server) wrote() {
 	s.log.Compact(s.log.Revision() - s.opts.History)
 	s.wake()
 }
 
-// wake wakes all goroutines that wait for a change. The caller must hold s.mu.
+// wake notifies all goroutines that wait for a change. The caller must hold s.mu.
 func (s *Server) wake() {
 	close(s.changed)
 	s.changed = make(chan struct{})

@@ -16,7 +16,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/internal/revlog"
 )
 
-// query is a LIST or WATCH request with valid parameters.
+// query holds the parameters of a LIST or WATCH request.
 type query struct {
 	res      *Resource
 	prefix   string // prefix of all keys in the namespace
@@ -51,7 +51,7 @@ type page struct {
 	revision  int64
 	objects   []*object
 	proceed   string // continue token of the next page, or ""
-	remaining *int   // number of objects on later pages; nil with a selector
+	remaining *int   // number of objects on later pages (nil with a selector)
 }
 
 func (s *Server) list(ctx context.Context, q *query) (*page, error) {
@@ -104,7 +104,8 @@ func (s *Server) proceed(q *query, token string, limit int) (*page, error) {
 	return p, err
 }
 
-// read returns the page of objects whose key is start or greater. Revision 0 means the latest revision.
+// read returns a page of the objects as of a revision. The page begins at the key start. Revision 0 means the latest
+// revision.
 func (s *Server) read(q *query, revision int64, start string, limit int) (*page, error) {
 	s.mu.Lock()
 	current := s.log.Revision()
@@ -168,7 +169,7 @@ func decodeContinue(token string) (revision int64, start string, err error) {
 	return t.Revision, start[1:], nil
 }
 
-// object returns an encoded object, converted to a Table if the client requested a Table.
+// object returns a watch event's encoded object, as a Table if the client requested Tables.
 func (q *query) object(encoded []byte) []byte {
 	if q.tables == nil {
 		return encoded

@@ -128,7 +128,7 @@ func TestExpiredContinueReturnsAnInconsistentToken(t *testing.T) {
 	require.Equal(t, []string{"cm-4"}, third.names(), "later pages are consistent again")
 }
 
-// The objects cm-1 to cm-3 are created at revisions 2 to 4, and cm-1 changes at revision 5. The log is compacted at
+// The objects cm-1 to cm-3 are created at revisions 2 to 4, and cm-1 is updated at revision 5. The log is compacted at
 // revision 3.
 func TestListsAtAResourceVersion(t *testing.T) {
 	s := start(t, &Options{freshnessWait: time.Millisecond, History: 2})
@@ -140,7 +140,7 @@ func TestListsAtAResourceVersion(t *testing.T) {
 		code    int
 		version string // resourceVersion of the list
 		items   int
-		message string // error message
+		message string
 	}{
 		{"", 200, "5", 3, ""},
 		{"resourceVersion=", 200, "5", 3, ""},
@@ -273,4 +273,17 @@ func TestSelectors(t *testing.T) {
 	require.Equal(t, `"data.k" is not a known field selector: only "metadata.name", "metadata.namespace"`, a.status(t).Message)
 	require.Equal(t, http.StatusOK, get(t, s.URL+"/api/v1/events?fieldSelector=involvedObject.kind%3DPod,involvedObject.name%3Da,type%3DNormal").Code)
 	require.Equal(t, http.StatusBadRequest, get(t, s.URL+"/api/v1/nodes?fieldSelector=metadata.namespace%3Dt").Code)
+}
+
+func TestPodsAreSelectedByNodeAndPhase(t *testing.T) {
+	s := start(t, nil)
+	for _, name := range []string{"a", "b"} {
+		_, err := s.Put("pods", `{"metadata":{"name":"`+name+`"},"spec":{"nodeName":"n-`+name+`"},"status":{"phase":"Running"}}`)
+		require.NoError(t, err)
+	}
+	for selector, want := range map[string][]string{
+		"spec.nodeName=n-a": {"a"}, "spec.nodeName!=n-a": {"b"}, "status.phase=Running": {"a", "b"}, "status.phase=Running,spec.nodeName=n-b": {"b"},
+	} {
+		require.Equal(t, want, get(t, s.URL+"/api/v1/pods?fieldSelector="+url.QueryEscape(selector)).list(t).names(), selector)
+	}
 }

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// manage updates metadata.managedFields of f. Each field manager owns the fields that it changed last. Fields are
-// compared only at the first two levels.
+// manage updates metadata.managedFields of f. A field belongs to the manager that changed it last. Fields are compared
+// only at the first two levels.
 func manage(res *Resource, old, f fields, manager string, now string) {
 	meta := f["metadata"].(fields)
 	present, changed := owned(f, nil), owned(f, old)
@@ -103,7 +103,6 @@ func union(a, b fields) fields {
 	return out
 }
 
-// intersect returns the fields of a that are also in b.
 func intersect(a, b fields) fields {
 	out := fields{}
 	for key, value := range a {

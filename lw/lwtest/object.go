@@ -32,7 +32,7 @@ var (
 	managedOrder = []string{"manager", "operation", "apiVersion", "time", "fieldsType", "fieldsV1", "subresource"}
 )
 
-// decodeFields decodes a JSON object. It returns an error if other data follows.
+// decodeFields decodes a JSON object. It returns an error for null and for data after the object.
 func decodeFields(data []byte) (fields, error) {
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.UseNumber()
@@ -83,7 +83,7 @@ func labelsOf(meta fields) (map[string]string, error) {
 	return labels, nil
 }
 
-// encodeObject encodes the fields f. Their metadata must be complete.
+// encodeObject encodes f, whose metadata must be complete.
 func encodeObject(res *Resource, f fields) (*object, error) {
 	meta, err := metadata(f)
 	if err != nil {
@@ -142,8 +142,7 @@ func encodeOrdered(f fields, first []string) []byte {
 	return b.Bytes()
 }
 
-// ordered returns the keys of f. It starts with the keys in first, in that order. The other keys follow in sorted
-// order.
+// ordered returns the keys of f: first the keys in first, in that order, and then all other keys in sorted order.
 func ordered(f fields, first []string) []string {
 	keys := make([]string, 0, len(f))
 	for _, key := range first {
@@ -173,8 +172,8 @@ func marshal(v any) []byte {
 // decode returns the fields of the object. The caller may modify them.
 func (o *object) decode() fields { return mustDecode(o.item) }
 
-// withVersion returns the object with a different resourceVersion. A DELETED event contains the last object with the
-// resourceVersion of its deletion.
+// withVersion returns a copy of the object with a different resourceVersion. A DELETED event contains the last object
+// with the resourceVersion of its deletion.
 func (o *object) withVersion(res *Resource, revision int64) *object {
 	f := o.decode()
 	f["metadata"].(fields)["resourceVersion"] = strconv.FormatInt(revision, 10)

@@ -27,7 +27,7 @@ func (s *Server) CloseWatches() {
 
 // StallWatches(true) silences all open and future watches, like a half-open connection. A silent watch stays open even
 // after its timeout. It sends no events or bookmarks and does not answer WebSocket pings. StallWatches(false) resumes
-// the watches. They then send all missed events.
+// the watches, which then send all missed events.
 func (s *Server) StallWatches(stall bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -7,7 +7,6 @@ import (
 	"github.com/seed-6d2a410a/listwatch/internal/revlog"
 )
 
-// player implements playback.Server for a [Server].
 type player Server
 
 func init() {

@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// attempts is the number of reconnects in each test. Client-go reconnects within microseconds. Before a fix, one
-// reconnect in fifty reached a server that had not finished stopping.
+// attempts is the number of reconnects in each test. Before a fix, about one in fifty reached a server that was still
+// stopping.
 const attempts = 300
 
 func TestStopRefusesImmediateReconnects(t *testing.T) {

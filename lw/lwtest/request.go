@@ -23,7 +23,6 @@ func Lists(r Request) bool { return r.Verb == "list" }
 // Watches reports whether r is a WATCH request. Use it like [Lists].
 func Watches(r Request) bool { return r.Verb == "watch" }
 
-// maxRequests is the maximum number of recorded requests.
 const maxRequests = 10_000
 
 // Requests returns the matching requests among the latest 10,000, in order of arrival. A nil match selects all

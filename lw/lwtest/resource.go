@@ -105,7 +105,6 @@ func (s *Server) RemoveResource(name string) {
 	s.wake()
 }
 
-// resource returns the resource with the given id.
 func (s *Server) resource(id string) (*Resource, bool) {
 	for _, r := range s.registered() {
 		if r.id() == id {

@@ -26,7 +26,7 @@ func fail(w http.ResponseWriter, r *http.Request, err error) {
 	send(w, r, status.Code, marshal(status))
 }
 
-// send writes a JSON response.
+// send writes body as a JSON response, indented if the client prefers it.
 func send(w http.ResponseWriter, r *http.Request, code int, body []byte) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(code)
@@ -49,8 +49,8 @@ func sendList(w http.ResponseWriter, r *http.Request, body []byte) {
 	w.Write(body)
 }
 
-// layout returns the body. It indents the body if the parameter pretty is set and, by default, for browsers, curl and
-// Wget.
+// layout returns body as a line of text. It indents the JSON if the parameter pretty is set, and by default for
+// browsers, curl and Wget.
 func layout(r *http.Request, body []byte) []byte {
 	agent := r.UserAgent()
 	pretty := strings.HasPrefix(agent, "Mozilla/5.0") || strings.HasPrefix(agent, "curl") || strings.HasPrefix(agent, "Wget")

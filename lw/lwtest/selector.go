@@ -8,7 +8,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// selector holds conditions on labels and fields. An object matches if it meets all of them.
+// selector holds conditions on an object's labels and fields. An object must meet all of them.
 type selector []func(*object) bool
 
 func (s selector) matches(o *object) bool {
@@ -33,7 +33,7 @@ func parseLabels(text string) (selector, error) {
 	}}, nil
 }
 
-// selectable are further fields that selectors support, by resource.
+// selectable lists additional fields for field selectors, by the id of the resource.
 var selectable = map[string][]string{
 	"events": {"involvedObject.kind", "involvedObject.name", "type"},
 	"pods":   {"spec.nodeName", "status.phase"},
@@ -81,7 +81,7 @@ func parseFields(res *Resource, text string) (selector, error) {
 	return s, nil
 }
 
-// text returns the value of a field, such as involvedObject.kind.
+// text returns the field at path, for example involvedObject.kind, as a string.
 func (o *object) text(path string) string {
 	parsed, err := lw.ParseObject(o.item)
 	if err != nil {

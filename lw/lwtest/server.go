@@ -51,7 +51,7 @@ type Server struct {
 	mu        sync.Mutex
 	log       *revlog.Log[*object]
 	resources []*Resource
-	changed   chan struct{} // closed and replaced on each change of the fields log and stalled
+	changed   chan struct{} // closed and replaced on each change of log or stalled
 	stalled   bool
 	down      bool
 	inflight  map[*inflight]struct{}
@@ -90,7 +90,7 @@ func Start(opts *Options) (*Server, error) {
 	return s, nil
 }
 
-// addResources adds the resources of the options, or by default the built-in resources.
+// addResources adds the resources in the options, or the built-in resources if there are none.
 func (s *Server) addResources() {
 	own := builtins()
 	for i := range own {

@@ -8,9 +8,9 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// apiStatus is a metav1.Status response. It implements error. Zero fields are omitted from the JSON.
+// apiStatus is a metav1.Status and an error. Zero fields are omitted from its JSON.
 type apiStatus struct {
-	Code    int    // HTTP status code
+	Code    int
 	Reason  string // for example "Expired" or "NotFound"
 	Message string
 	Details *apiDetails
@@ -18,7 +18,7 @@ type apiStatus struct {
 	proceed string // value of metadata.continue
 }
 
-// apiDetails is the details field of a Status.
+// apiDetails is a metav1.StatusDetails.
 type apiDetails struct {
 	Name              string     `json:"name,omitempty"`
 	Group             string     `json:"group,omitempty"`
@@ -28,7 +28,7 @@ type apiDetails struct {
 	RetryAfterSeconds int        `json:"retryAfterSeconds,omitempty"`
 }
 
-// apiCause is an element of details.causes in a Status.
+// apiCause is a metav1.StatusCause.
 type apiCause struct {
 	Reason  string `json:"reason,omitempty"`
 	Message string `json:"message,omitempty"`
@@ -37,7 +37,7 @@ type apiCause struct {
 
 func (s *apiStatus) Error() string { return s.client().Error() }
 
-// client returns the error that a client gets for this status.
+// client returns the error that an HTTP client would decode from s.
 func (s *apiStatus) client() *lw.StatusError {
 	e := &lw.StatusError{Code: s.Code, Reason: s.Reason, Message: s.Message}
 	if d := s.Details; d != nil {
@@ -50,7 +50,6 @@ func (s *apiStatus) client() *lw.StatusError {
 	return e
 }
 
-// clientError converts an apiStatus to an error for callers of [Server] methods.
 func clientError(err error) error {
 	if status, ok := err.(*apiStatus); ok {
 		return status.client()
@@ -58,7 +57,7 @@ func clientError(err error) error {
 	return err
 }
 
-// newStatus returns the status that a client decodes as e.
+// newStatus returns a status that a client decodes as e.
 func newStatus(e *lw.StatusError) *apiStatus {
 	d := &apiDetails{Name: e.Name, Group: e.Group, Kind: e.Kind, RetryAfterSeconds: int(e.RetryAfter.Seconds())}
 	for _, cause := range e.Causes {
@@ -71,7 +70,7 @@ func newStatus(e *lw.StatusError) *apiStatus {
 	return s
 }
 
-// MarshalJSON encodes a Status object with apiVersion v1.
+// MarshalJSON returns the JSON of a v1 Status object.
 func (s *apiStatus) MarshalJSON() ([]byte, error) {
 	type meta struct {
 		Continue string `json:"continue,omitempty"`
@@ -124,7 +123,6 @@ func conflict(res *Resource, name, why string) *apiStatus {
 	}
 }
 
-// invalid returns a 422 status for a field with an invalid value.
 func invalid(res *Resource, name string, cause apiCause) *apiStatus {
 	kind := res.Kind
 	if res.Group != "" {
@@ -137,7 +135,7 @@ func invalid(res *Resource, name string, cause apiCause) *apiStatus {
 	}
 }
 
-// noResource returns a 404 status for an unknown resource in a known group.
+// noResource returns the 404 status for a path that names no resource.
 func noResource() *apiStatus {
 	return &apiStatus{
 		Code: http.StatusNotFound, Reason: "NotFound", Details: &apiDetails{},

@@ -14,7 +14,7 @@ import (
 // CustomResourceDefinition.
 type Column struct {
 	Name     string // for example "Replicas"
-	Type     string // "string" (default), "integer", "date" (shown as an age), …
+	Type     string // Table column type, for example "string" (default), "integer" or "date" (shown as an age)
 	Path     string // field path, for example ".spec.replicas"
 	Priority int    // if greater than zero, kubectl shows the column only with -o wide
 }
@@ -22,7 +22,7 @@ type Column struct {
 // ageColumn is the column of a resource that does not define columns.
 var ageColumn = []Column{{Name: "Age", Type: "date", Path: ".metadata.creationTimestamp"}}
 
-// tables encodes the Tables of one response. In a watch, only the first Table has column definitions.
+// tables encodes the Tables of one response. Only the first Table of a watch has column definitions.
 type tables struct {
 	res     *Resource
 	include string // value of includeObject: "Object", "Metadata" or "None"
@@ -127,7 +127,7 @@ func (t *tables) cells(o []byte) []any {
 	return cells
 }
 
-// at returns the field at a path such as ".spec.replicas", or nil.
+// at returns the value at a path such as ".spec.replicas", or nil.
 func at(f fields, path string) (value any) {
 	value = f
 	for name := range strings.SplitSeq(strings.TrimPrefix(path, "."), ".") {
@@ -137,7 +137,7 @@ func at(f fields, path string) (value any) {
 	return value
 }
 
-// ageOf returns the time since an RFC 3339 timestamp, for example "5m".
+// ageOf returns the rounded time since an RFC 3339 timestamp, for example "5m".
 func ageOf(value any) string {
 	created, _ := value.(string)
 	since, err := time.Parse(time.RFC3339, created)
@@ -158,7 +158,6 @@ func ageOf(value any) string {
 	}
 }
 
-// mustDecode decodes an object that the server encoded. It panics on an error.
 func mustDecode(object []byte) fields {
 	f, err := decodeFields(object)
 	if err != nil {
@@ -167,7 +166,7 @@ func mustDecode(object []byte) fields {
 	return f
 }
 
-// metadataOf returns the encoded metadata of an encoded object.
+// metadataOf returns the metadata of an object, both as JSON.
 func metadataOf(object []byte) []byte {
 	var o struct{ Metadata json.RawMessage }
 	if err := json.Unmarshal(object, &o); err != nil {

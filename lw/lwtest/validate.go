@@ -40,7 +40,6 @@ func (c *invalidOptions) supportOnly(field, value string, supported ...string) {
 	})
 }
 
-// err returns nil if all options are valid, and otherwise a 422 status.
 func (c invalidOptions) err() error {
 	if len(c) == 0 {
 		return nil

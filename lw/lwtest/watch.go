@@ -14,13 +14,13 @@ import (
 	"github.com/seed-6d2a410a/listwatch/internal/revlog"
 )
 
-// watch is a valid WATCH request with its position in the log. It serves both HTTP and WebSocket.
+// watch is a WATCH request and its position in the log. It serves both HTTP and WebSocket.
 type watch struct {
 	*query
 	server    *Server
 	from      int64 // resourceVersion to start from
 	initial   bool  // whether to begin with the current objects
-	streaming bool  // whether to wait for the revision in the field from, and to send the initial-events-end bookmark
+	streaming bool  // whether to wait until the server reaches the start revision, and to send the initial-events-end bookmark
 	bookmarks bool
 	deadline  time.Time
 
@@ -59,7 +59,7 @@ func (s *Server) newWatch(ctx context.Context, q *query) (*watch, error) {
 	return w, nil
 }
 
-// open sets the cursor of the watch. If the watch begins with the current objects, open also reads these objects.
+// open sets the cursor of the watch. It also reads the current objects if the watch begins with them.
 func (w *watch) open(ctx context.Context) error {
 	if w.streaming {
 		if err := w.server.waitFor(ctx, w.from); err != nil {
@@ -111,7 +111,7 @@ func (w *watch) sendState(send func([]byte, bool) bool) bool {
 	return !mark || send(w.bookmark(true), false)
 }
 
-// follow sends events and bookmarks until the watch ends. It sends pending events even after the deadline.
+// follow sends events and bookmarks until the watch ends. It sends the pending events even if the deadline has passed.
 func (w *watch) follow(ctx context.Context, send func([]byte, bool) bool) {
 	nextBookmark := w.afterBookmark(time.Now())
 	for began := false; w.server.unstalled(ctx) && (!began || time.Now().Before(w.deadline)); began = true {
@@ -121,7 +121,7 @@ func (w *watch) follow(ctx context.Context, send func([]byte, bool) bool) {
 		}
 		if now := time.Now(); len(frames) == 0 && !now.Before(nextBookmark) {
 			nextBookmark = w.afterBookmark(now)
-			if w.bookmarks && w.cursor.Revision() <= w.server.revision() { // a bookmark before the requested resourceVersion would be wrong
+			if w.bookmarks && w.cursor.Revision() <= w.server.revision() { // no bookmark until the server reaches the requested resourceVersion
 				frames = append(frames, w.bookmark(false))
 			}
 		}
@@ -136,7 +136,6 @@ func (w *watch) follow(ctx context.Context, send func([]byte, bool) bool) {
 	}
 }
 
-// errRemoved ends the watches of a removed resource.
 var errRemoved = errors.New("lwtest: the resource was removed")
 
 // read returns the next events. If no event is available, it returns a channel that is closed on the next change. It
@@ -171,7 +170,7 @@ func (w *watch) read() (frames [][]byte, changed <-chan struct{}, err error) {
 // beforeDeadline is the time between the last bookmark and the deadline of a watch.
 const beforeDeadline = 1400 * time.Millisecond
 
-// afterBookmark returns when to send the next bookmark. The argument now is the time of the previous bookmark.
+// afterBookmark returns the time of the next bookmark. now is the time of the previous bookmark.
 func (w *watch) afterBookmark(now time.Time) time.Time {
 	next := now.Add(w.server.opts.BookmarkInterval)
 	if last := w.deadline.Add(-beforeDeadline); last.After(now) && last.Before(next) {
@@ -180,7 +179,6 @@ func (w *watch) afterBookmark(now time.Time) time.Time {
 	return next
 }
 
-// sleep blocks until changed is closed, ctx is canceled or d has passed.
 func sleep(ctx context.Context, changed <-chan struct{}, d time.Duration) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

@@ -17,7 +17,6 @@ import (
 // errClientLeft is the cancellation cause of a watch whose client closed the WebSocket.
 var errClientLeft = errors.New("lwtest: the client closed the connection")
 
-// isWebSocket reports whether a request asks for a WebSocket upgrade.
 func isWebSocket(r *http.Request) bool {
 	return strings.EqualFold(r.Header.Get("Upgrade"), "websocket") &&
 		slices.ContainsFunc(r.Header["Connection"], func(v string) bool { return strings.Contains(strings.ToLower(v), "upgrade") })
@@ -32,7 +31,7 @@ func (s *Server) serveWebSocket(w http.ResponseWriter, r *http.Request, watch *w
 	}
 	below := conn.NetConn()
 	if encrypted, ok := below.(*tls.Conn); ok {
-		below = encrypted.NetConn() // skips the TLS close_notify, as if the server had been killed
+		below = encrypted.NetConn() // skips the TLS close_notify alert, as if the server had been killed
 	}
 	s.conns.Store(below, nil) // net/http does not close hijacked connections
 	defer s.conns.Delete(below)
@@ -80,7 +79,7 @@ func sendMessages(ctx context.Context, conn *websocket.Conn, watch *watch) bool 
 func (s *Server) answerPings(conn *websocket.Conn) {
 	conn.SetPingHandler(func(data string) error {
 		if !s.isStalled() {
-			conn.WriteControl(websocket.PongMessage, []byte(data), time.Time{}) // an error also fails the next read or write
+			conn.WriteControl(websocket.PongMessage, []byte(data), time.Time{}) // a failed write also fails the next read
 		}
 		return nil
 	})

@@ -129,7 +129,7 @@ func TestReleasesClosedWebSockets(t *testing.T) {
 // narrow is a listener whose connections have a small send buffer.
 type narrow struct {
 	net.Listener
-	full chan struct{} // is closed before a write that will block
+	full chan struct{} // closed before a write that will block
 }
 
 func (n *narrow) Accept() (net.Conn, error) {
@@ -146,7 +146,7 @@ type narrowConn struct {
 }
 
 func (c *narrowConn) Write(p []byte) (int, error) {
-	if len(p) > 1<<19 { // gorilla writes the object in two parts
+	if len(p) > 1<<19 { // gorilla writes the object in parts, of which only one is this large
 		close(c.full)
 	}
 	return c.Conn.Write(p)

@@ -15,8 +15,7 @@ import (
 
 const someOrigin = "https://app.example"
 
-// dial opens a WebSocket without adding an origin or a token. The arguments in header alternate between names and
-// values.
+// dial opens a WebSocket without adding an origin or a token. Names and values alternate in header.
 func dial(t testing.TB, url string, header ...string) (*websocket.Conn, *http.Response, error) {
 	t.Helper()
 	h := http.Header{}

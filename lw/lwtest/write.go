@@ -47,8 +47,8 @@ func (s *Server) create(res *Resource, namespace string, f fields, manager strin
 	return o, nil
 }
 
-// update replaces an object with the result of change. If change modifies nothing, update writes nothing, like
-// kube-apiserver.
+// update replaces an object with the result of change. Like kube-apiserver, it writes nothing if change modifies
+// nothing.
 func (s *Server) update(res *Resource, namespace, name string, manager string, change func(old *object) fields) (*object, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -85,7 +85,8 @@ func (s *Server) update(res *Resource, namespace, name string, manager string, c
 	return o, nil
 }
 
-// remove deletes an object immediately. If uid or revision is not zero, it must match the stored object.
+// remove deletes an object immediately and returns its last state. A nonzero uid or revision must match the stored
+// object.
 func (s *Server) remove(res *Resource, namespace, name, uid string, revision int64) (*object, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -106,8 +107,8 @@ func (s *Server) remove(res *Resource, namespace, name, uid string, revision int
 	return last, nil
 }
 
-// accept validates an object from a client and returns the fields to store. The argument name is empty for a new
-// object.
+// accept validates the fields of an object from a client and prepares them for storage. It returns the metadata. name is
+// empty for a new object.
 func (s *Server) accept(res *Resource, f fields, namespace, name string) (fields, error) {
 	if kind := text(f, "kind"); kind != "" && kind != res.Kind {
 		return nil, badRequest("the kind in the data (%s) does not match the expected kind (%s)", kind, res.Kind)

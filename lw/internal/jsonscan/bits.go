@@ -32,8 +32,8 @@ func special(x uint64) uint64 {
 	return ((x^ones*2-ones*0x21)&^x | (slash-ones)&^slash) & highs
 }
 
-// equal returns a mask of the bytes that equal the ASCII character c. The argument low is the word with all high bits
-// cleared. The argument ascii marks the bytes whose high bit was clear before.
+// equal returns a mask of the bytes that equal the ASCII character c. low is a word without its high bits, and ascii
+// marks the bytes of the word whose high bit was clear.
 //
 // XOR with c turns a byte into zero if it equals c. Adding 0x7f sets the high bit of every byte except zero. Such an
 // addition never carries into the next byte, because low has no high bits.

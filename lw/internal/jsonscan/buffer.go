@@ -7,16 +7,16 @@ const (
 	// position without checking the length. A zero byte cannot occur in JSON, so it marks the end of the data.
 	pad = 32
 
-	idleBuffer   = 512      // size of the buffer of an idle stream, large enough for a bookmark event
-	streamBuffer = 64 << 10 // size of the buffer of a stream that is receiving data
-	largeBuffer  = 1 << 20  // a buffer above this size is replaced when its large frame has been consumed
+	idleBuffer   = 512      // buffer size of an idle stream in bytes, large enough for a bookmark event
+	streamBuffer = 64 << 10 // buffer size in bytes of a stream that is receiving data
+	largeBuffer  = 1 << 20  // a buffer of more bytes is replaced after its large frame has been consumed
 )
 
 // buffer holds the part of a stream that is being scanned. The owner advances pos, and fill appends data. fill may move
 // the data, so it invalidates positions relative to data[0]. Positions relative to mark stay valid.
 type buffer struct {
 	src  io.Reader
-	data []byte // data[:end] holds the bytes that were read; the next pad bytes are zero
+	data []byte // data[:end] holds the bytes that were read, and the next pad bytes are zero
 	idle []byte // small buffer to use as data while no data arrives
 	end  int
 	pos  int   // position of the next byte
@@ -59,7 +59,7 @@ func (b *buffer) fill() bool {
 	return false
 }
 
-// makeRoom drops data that is no longer needed, and resizes the buffer if necessary.
+// makeRoom drops data that is no longer needed, and replaces a buffer of the wrong size.
 func (b *buffer) makeRoom() {
 	keep := b.mark
 	if keep < 0 {

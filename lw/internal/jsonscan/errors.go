@@ -59,7 +59,6 @@ func (r *Reader) Expected(expected string) bool {
 	return r.Fail(e)
 }
 
-// describe returns a printable description of a byte.
 func describe(c byte) string {
 	if c > ' ' && c < 0x7f {
 		return "'" + string(rune(c)) + "'"

@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// chunks is an io.Reader that returns text in chunks. The bytes of cuts are the sizes of the chunks, repeated in a
-// cycle.
+// chunks is an io.Reader that returns text in chunks. The sizes of the chunks are the bytes of cuts plus one, repeated
+// in a cycle.
 type chunks struct {
 	text, cuts string
 	reads      int
@@ -135,7 +135,7 @@ func FuzzReference(f *testing.F) {
 	})
 }
 
-// The Pods are too long for a fuzz seed. They make the buffer move its data.
+// The Pods are too long for a seed of FuzzReference. They make the buffer move its data.
 func TestPodsAgreeWithReference(t *testing.T) {
 	text := ""
 	for _, pod := range sample.Pods(3, 20) {

@@ -2,7 +2,6 @@ package jsonscan
 
 import "io"
 
-// maxDepth is the maximum nesting depth of arrays and objects.
 const maxDepth = 1000
 
 // Reader reads the frames of a stream. Use [New], [NewText] or [Within].
@@ -12,7 +11,7 @@ type Reader struct {
 	kinds [maxDepth/64 + 1]uint64 // one bit for each level: 1 for an object, 0 for an array
 }
 
-// Span is the position of a value in the current frame.
+// Span is the position of a value in the current frame, relative to the frame's first byte.
 type Span struct {
 	Start, End int
 	Escaped    bool // whether the span contains escape sequences
@@ -80,8 +79,8 @@ func (r *Reader) EndFrame() bool {
 // the reader is from [NewText], the text stays valid.
 func (r *Reader) Frame() []byte { return r.data[r.mark:r.pos] }
 
-// Part returns the text between two positions. The text is valid until the next call of a method. If the reader is from
-// [NewText], the text stays valid.
+// Part returns the text from start to end, which are relative to the mark. The text is valid until the next call of a
+// method. If the reader is from [NewText], the text stays valid.
 func (r *Reader) Part(start, end int) []byte { return r.data[r.mark+start : r.mark+end] }
 
 // Pos returns the position of the next byte, relative to the mark.

@@ -11,7 +11,7 @@ type reference struct {
 	pos      int
 	depth    int
 	skipFrom int      // depth from which a whole value counts as a single token
-	tokens   []string // tokens in the order of the text
+	tokens   []string // tokens read so far
 }
 
 // failure is the offset of the first invalid byte, or the length of the text if it is truncated.
@@ -36,7 +36,6 @@ func readReference(text string, skipFrom int) (frames, tokens []string, offset i
 	return frames, tokens, offset
 }
 
-// next returns the next byte, or zero at the end of the text.
 func (r *reference) next() byte {
 	if r.pos < len(r.text) {
 		return r.text[r.pos]
@@ -72,7 +71,7 @@ func (r *reference) token(seen bool, text string) {
 	}
 }
 
-// value reads a value. If seen is true, it records the tokens of the value.
+// value reads a value. If seen is true, value adds the tokens to r.tokens.
 func (r *reference) value(seen bool) {
 	start := r.pos
 	whole := seen && r.depth >= r.skipFrom

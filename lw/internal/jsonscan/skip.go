@@ -3,7 +3,7 @@ package jsonscan
 import "math/bits"
 
 // nesting is a stack of open brackets with one bit for each bracket: 1 for an object, 0 for an array. The lowest bit is
-// the innermost bracket. The two bits above the outermost bracket are 10.
+// the innermost bracket.
 type nesting uint64
 
 const (
@@ -12,13 +12,12 @@ const (
 	mostOpen          = 62 // the capacity of the stack
 )
 
-// levels returns the number of open brackets.
 func (n nesting) levels() int { return bits.Len64(uint64(n)) - 2 }
 
 // closing returns the bracket that closes the innermost object or array. The codes of '}' and ']' differ in one bit.
 func (n nesting) closing() byte { return ']' | byte(n&inObject)<<5 }
 
-// enter adds a bracket. The codes of '{' and '[' differ in the same bit as those of '}' and ']'.
+// enter returns n with an added bracket. The codes of '{' and '[' differ in the same bit as those of '}' and ']'.
 func (n nesting) enter(opening byte) nesting { return n<<1 | nesting(opening>>5)&inObject }
 
 // leave steps over the closing brackets at i that match the stack. It returns the brackets that remain open and the new
@@ -39,12 +38,11 @@ func (r *Reader) SkipValue() {
 }
 
 // skip steps over one value. It is the hot path of the library, so it keeps the data and the position in local
-// variables and handles common bytes itself. Methods handle the remaining bytes and return the data and the position,
-// because they may refill the buffer. After an error they return the position of a zero byte, and toComma ends the
-// loop.
+// variables. Methods that may refill the buffer return both again. After an error they return the position of a zero
+// byte, so that toComma ends the loop.
 //
 // skip reads member names in steps of sixteen bytes and other strings in a first step of eight bytes. Most of them end
-// within one step, so the branches are well predicted.
+// within one step.
 func (r *Reader) skip(b []byte, i int) {
 	open, most := outermost, outermost<<min(mostOpen, maxDepth-r.depth)
 	for {
@@ -112,8 +110,8 @@ func (r *Reader) skipSpace(b []byte, i int) ([]byte, int) {
 	return r.toNext(i)
 }
 
-// toQuote returns the data and the position of the closing quote of a string. At i, plainEnd has found a byte other
-// than a quote.
+// toQuote steps over the rest of a string from i, where plainEnd did not find the closing quote. It returns the data and
+// the position of that quote.
 func (r *Reader) toQuote(i int) ([]byte, int) {
 	r.pos = i
 	r.finishString()
@@ -135,8 +133,8 @@ func (r *Reader) toComma(i int, open nesting) ([]byte, int, nesting) {
 	}
 }
 
-// restOfKey steps over a member name and the colon, including white space. If the name begins at i, the caller has
-// found no quote, backslash or control character in the name before end.
+// restOfKey steps over white space at i, a member name and its colon. If there is no white space at i, the bytes of the
+// name before end need no further check.
 func (r *Reader) restOfKey(i, end int) ([]byte, int) {
 	b := r.data
 	if b[i] != '"' {

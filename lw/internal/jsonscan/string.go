@@ -84,7 +84,7 @@ func (r *Reader) finishString() (escaped bool) {
 // simpleEscapes contains the characters that form an escape sequence after a backslash, except for u.
 var simpleEscapes = [256]bool{'"': true, '\\': true, '/': true, 'b': true, 'f': true, 'n': true, 'r': true, 't': true}
 
-// escape steps over one escape sequence.
+// escape steps over one escape sequence. It returns false after an error.
 func (r *Reader) escape() bool {
 	r.pos++
 	switch c := r.at(); {

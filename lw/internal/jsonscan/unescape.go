@@ -5,8 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// Unescape appends the content of a JSON string to dst. The argument text is the JSON between the quotes and must be
-// valid. Lone surrogates and invalid UTF-8 become U+FFFD, as in encoding/json.
+// Unescape appends the content of a JSON string to dst. text is the JSON between the quotes and must be valid. Lone
+// surrogates and invalid UTF-8 become U+FFFD, as in encoding/json.
 func Unescape(dst, text []byte) []byte {
 	for i := 0; i < len(text); {
 		switch c := text[i]; {

@@ -8,7 +8,7 @@ import (
 	"math"
 )
 
-// errNumber is the only error of ParseInt and ParseUint.
+// errNumber is the only error of ParseUint.
 var errNumber = errors.New("not a decimal number in range")
 
 // Uint64 replaces the method Uint64 of [encoding/binary.LittleEndian]. It saves 1.9 kB because encoding/binary imports

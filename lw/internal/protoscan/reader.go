@@ -74,7 +74,7 @@ func (r *Reader) Wait() bool {
 // AtEnd reports whether the stream has ended cleanly. It blocks until data arrives or the stream ends.
 func (r *Reader) AtEnd() bool { return r.err == nil && r.fill() == io.EOF }
 
-// fill reads from src if ahead is empty.
+// fill waits until ahead holds data. It returns the error of src if no data arrives.
 func (r *Reader) fill() error {
 	for range 100 {
 		if len(r.ahead) > 0 {
@@ -89,7 +89,7 @@ func (r *Reader) fill() error {
 	return io.ErrNoProgress
 }
 
-// Byte reads one byte and returns it.
+// Byte reads one byte and returns it. After an error it returns zero.
 func (r *Reader) Byte() byte {
 	if r.err != nil {
 		return 0
@@ -104,7 +104,7 @@ func (r *Reader) Byte() byte {
 	return b
 }
 
-// Uvarint reads a varint and returns its value.
+// Uvarint reads a varint and returns its value. After an error it returns zero.
 func (r *Reader) Uvarint() (v uint64) {
 	for shift := 0; shift < 64; shift += 7 {
 		b := r.Byte()
