@@ -71,8 +71,8 @@ func (r *run) try(method, path, body string) (code int, text string) {
 	return res.StatusCode, string(all)
 }
 
-// write repeats a request until it succeeds. The codes 404 and 409 count as success, because the response to a successful
-// attempt may have been lost.
+// write repeats a request until it succeeds. The codes 404 and 409 count as success, because the response to a
+// successful attempt may have been lost.
 func (r *run) write(method, path, body string) {
 	r.eventually(method+" "+path, func() (bool, string) {
 		code, text := r.try(method, path, body)
