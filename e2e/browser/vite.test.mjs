@@ -1,4 +1,4 @@
-// Installs the package as a tarball into a new Vite project, builds and serves the project, and checks the page in
+// Installs the package as a tarball into a new Vite project, and tests the built project and the development server in
 // Chromium.
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
@@ -27,7 +27,7 @@ after(async () => {
 
 const put = (name, on) => cluster.put({ object: { metadata: { name }, data: { on } } })
 
-// Starts one of Vite's servers, calls `f` and stops the server.
+// Calls `f` with the URL of a Vite server, and stops the server afterwards.
 async function serving(args, f) {
   const server = spawn(process.execPath, [vite(folder), ...args, '--host', '127.0.0.1', '--port', '0'],
     { cwd: folder, env: { ...process.env, SERVER: cluster.url, NO_COLOR: '1' }, stdio: ['ignore', 'pipe', 'inherit'] })
@@ -86,8 +86,7 @@ test('the package builds and runs in every mode under a content security policy'
   })
 })
 
-// The size limit in bytes of the page's script and of the worker's script, minified and gzipped. The WASM module does not
-// count.
+// Maximum size in bytes of the page's script and of the worker's script, minified and gzipped.
 const BUDGET = 16_000
 
 test('the JavaScript around the WASM module stays within its budget', (t) => {
