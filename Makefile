@@ -6,21 +6,21 @@ GREMLINS     = github.com/go-gremlins/gremlins/cmd/gremlins@v0.6.0
 VALE         = github.com/vale-cli/vale/v3/cmd/vale@v3.21.0
 STATICCHECK  = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 NODE        := $(shell command -v node 2>/dev/null)
-# Runs a test binary in Node and starts the server for the tests of the transports.
+# Command for go test -exec. It runs a test binary in Node and starts the server for the tests of the transports.
 WASM_EXEC    = LISTWATCH_SERVE=$(CURDIR)/bin/wire node $(CURDIR)/wasm/exec.mjs
 COMPILER    := $(shell command -v $$($(GO) env CC) 2>/dev/null)
-# Programs that the browser tests need. NO_NPM and NO_BROWSER list the missing ones.
+# Programs that the browser tests need. NO_NPM and NO_BROWSER list the missing programs.
 CHROME      ?= $(firstword $(shell which chromium chromium-browser google-chrome 2>/dev/null))
 FIREFOX     ?= $(firstword $(shell which firefox-esr firefox 2>/dev/null))
 NO_NPM       = $(strip $(if $(NODE),,Node) $(if $(shell command -v npm 2>/dev/null),,npm))
 NO_BROWSER   = $(strip $(NO_NPM) $(if $(CHROME),,Chromium) $(if $(FIREFOX),,Firefox))
-# Packages of the WASM module. Their tests also run as WebAssembly.
+# Packages in the WASM module. Their tests also run as WebAssembly.
 WASM_PACKAGES = ./lw ./lw/internal/... ./cache ./transport/... ./wasm
-# Size limits of make size. For the npm package's WASM module, and for a custom module without transports, in kB after brotli:
+# Size limits in kB after brotli. make size checks the npm package's WASM module and a custom module without transports.
 SIZE_BUDGET   = 560
 BUNDLE_BUDGET = 560
-# For stripped linux/amd64 programs, lwcat and a program with one informer, in bytes:
-LWCAT_BUDGET    = 9800000
+# Size limits in bytes of stripped linux/amd64 programs. make size checks lwcat and a program with one informer.
+LWCAT_BUDGET    = 9000000
 INFORMER_BUDGET = 7000000
 
 # Installs a folder's npm packages if its lock file has changed.
@@ -86,7 +86,7 @@ else
 	CHROME=$(CHROME) GOOS=js GOARCH=wasm $(GO) test -timeout 5m -count 1 -run '^(Test|Fuzz)' \
 		-exec="env LISTWATCH_SERVE=$(CURDIR)/bin/wire node $(CURDIR)/e2e/browser/gotest.mjs" ./transport/... ./wasm
 	CHROME=$(CHROME) FIREFOX=$(FIREFOX) node --test --test-reporter=spec e2e/browser/
-	@# Tests of the code that compares benchmark results with their limits.
+	@# These tests cover the code that compares benchmark results with their limits.
 	node --test bench/browser/*.test.mjs
 endif
 
@@ -96,9 +96,13 @@ screenshots: bin/lwcat wasm e2e/browser/node_modules/.package-lock.json ## write
 	CHROME=$(CHROME) $(NODE) e2e/browser/picture.mjs
 	CHROME=$(CHROME) $(NODE) e2e/browser/terminal.mjs
 
+.PHONY: test-next
+test-next: browsers ## run the tests of the npm package in an application of Next.js
+	CHROME=$(CHROME) FIREFOX=$(FIREFOX) LISTWATCH_NEXT=1 node --test --test-reporter=spec e2e/browser/bundlers.test.mjs
+
 # Builds the files that the browser tests use.
 .PHONY: browsers
-browsers: wasm e2e/browser/node_modules/.package-lock.json
+browsers: worker e2e/browser/node_modules/.package-lock.json
 	@$(GO) build -o bin/wire ./internal/testkit/wire/serve
 	@$(GO) build -o bin/stage ./internal/testkit/stage
 ifeq ($(NO_BROWSER),)
@@ -109,13 +113,17 @@ endif
 wasm: ## build the WASM module, and the files derived from Go's wasm_exec.js, in wasm/
 	@$(GO) run ./internal/tools/wasmbuild wasm
 
+.PHONY: worker
+worker: wasm wasm/node_modules/.package-lock.json ## build wasm/listwatch.worker.js, the worker of the npm package in one file (needs Node and npm)
+	@cd wasm && npm run --silent worker
+
 .PHONY: test-js
 test-js: ## run the tests of the npm package and of the dashboard in Node (needs Node and npm)
 ifeq ($(NODE),)
 	@if [ -n "$$LISTWATCH_CI" ]; then echo "Node is missing"; exit 1; fi
 	@echo "Node is missing, so the npm package is not tested; install Node 20.16 or later and npm and run make test-js"
 else
-	@$(MAKE) --no-print-directory wasm wasm/node_modules/.package-lock.json
+	@$(MAKE) --no-print-directory worker
 	@$(GO) build -o bin/stage ./internal/testkit/stage
 	cd wasm && $(NODE) --test --test-timeout=120000 --test-reporter=spec test/*.test.mjs
 	@# The dashboard's tests use happy-dom, a development dependency of the npm package.
@@ -157,7 +165,7 @@ test-386: ## run the tests of the library and of lwcat's internal packages with 
 
 # The oldest and the newest supported Go release. The go command downloads them.
 TOOLCHAINS = go1.26.0 go1.27.4
-# Systems for which make release builds no binary.
+# Systems on which the code must compile although make release builds no binary for them.
 SYSTEMS    = linux/386 linux/arm linux/riscv64 linux/s390x freebsd/amd64 openbsd/amd64
 
 .PHONY: portable
@@ -261,11 +269,11 @@ bench-smoke: ## run every benchmark briefly; fails if one is broken, not if the 
 	@set -e; for program in $(BENCHES); do echo "bench/$$program"; (cd bench && $(GO) run ./$$program -short); done
 
 .PHONY: bench-operator
-bench-operator: e2e-server ## cert-manager's cainjector on a real kube-apiserver, with controller-runtime's cache and with the adapter
+bench-operator: e2e-server ## run cert-manager's cainjector on a real kube-apiserver with controller-runtime's cache and with the adapter
 	cd bench/operator && $(GO) run .
 
 .PHONY: bench-browser
-bench-browser: wasm e2e/browser/node_modules/.package-lock.json $(if $(CHECK),,e2e/clients/node/node_modules/.package-lock.json) ## compare the npm package with other clients in Chromium, Firefox and Node; CHECK=1 checks only its limits
+bench-browser: worker e2e/browser/node_modules/.package-lock.json $(if $(CHECK),,e2e/clients/node/node_modules/.package-lock.json) ## compare the npm package with other clients in Chromium, Firefox and Node; CHECK=1 checks only its limits
 	@cd bench && $(GO) build -o ../bin/bench-browser ./browser
 ifndef CHECK
 	@mkdir -p bin/clientgo && cp "$$($(GO) env GOROOT)/lib/wasm/wasm_exec.js" bin/clientgo/
@@ -291,13 +299,13 @@ else ifndef ONLY
 	@set -e; for tests in fuzz saved; do FUZZTIME=$(or $(FUZZTIME),1m) $(NODE) wasm/test/$$tests.test.mjs; done
 endif
 
-# Mutates the files of one package, but not those of the packages in its subfolders.
+# Mutates the files of one package, but no packages in its subfolders.
 .PHONY: mutants
 mutants: ## list mutations of PACKAGE (default ./lw) that its tests do not detect; FILE=skip mutates only files with matching names
 	@cd $(or $(PACKAGE),./lw) && skip=$$(ls *.go | grep -v -e '$(or $(FILE),.)' | sed 's/.*/-E ^&$$/'); cd $(CURDIR) && \
 		$(GO) run $(GREMLINS) unleash $(or $(PACKAGE),./lw) --invert-logical --invert-bitwise -E / $$skip
 
-# Builds a stripped program for linux/amd64. Fails if it is larger than its budget.
+# Builds a stripped program for linux/amd64. Fails if the program is larger than its budget in bytes.
 #   $(call stripped,NAME,MODULE,PACKAGE,BUDGET)
 define stripped
 	@cd $(2) && CGO_ENABLED=0 GOOS=linux GOARCH=amd64 $(GO) build -trimpath -ldflags='-s -w' -o $(CURDIR)/bin/$(1)-linux-amd64 $(3)
@@ -327,7 +335,7 @@ endif
 PLATFORMS = linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
 
 .PHONY: release
-release: wasm ## write a release to dist/: lwcat for six platforms, the npm tarball, a bill of materials and checksums
+release: worker ## write a release to dist/: lwcat for six platforms, the npm tarball, a bill of materials and checksums
 	@rm -rf dist && mkdir dist
 	@set -e; for platform in $(PLATFORMS); do \
 		export CGO_ENABLED=0 GOOS=$${platform%/*} GOARCH=$${platform#*/}; echo "lwcat for $$platform"; \
@@ -346,8 +354,8 @@ reproducible: ## build the last commit in two folders, once with an empty cache,
 # WASM module share one lane. make npm runs first, because gofmt and ESLint must not read packages during their installation.
 BUSY    = test lint test-386 test-fips test-metrics e2e-clients
 WAITING = e2e test-adapters test-browser test-js demo size
-# Additional stages of ci-full.
-LONG    = reproducible bench-smoke portable conformance fuzz soak soak-lwcat
+# Stages that only ci-full runs.
+LONG    = reproducible bench-smoke portable conformance test-next fuzz soak soak-lwcat
 
 .PHONY: ci
 ci: ## run all checks of continuous integration and print the time of each stage

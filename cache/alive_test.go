@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The name of an object shares the memory of its text. The store must not keep the text of an earlier state in memory
+// An object's name is a substring of its JSON text. The store must not keep the text of an overwritten object in memory
 // through this name.
 func TestModifiedObjectIsFreed(t *testing.T) {
 	store, writer := NewStore[*lw.Object](nil)
@@ -19,7 +19,7 @@ func TestModifiedObjectIsFreed(t *testing.T) {
 	writer.fold(lw.Event[*lw.Object]{Type: lw.Synced, ResourceVersion: "1"})
 	require.NotNil(t, first.Value())
 	second := putAll(t, writer, lw.Modified, "2")
-	writer.fold(lw.Event[*lw.Object]{Type: lw.Bookmark, ResourceVersion: "3"}) // releases the changes
+	writer.fold(lw.Event[*lw.Object]{Type: lw.Bookmark, ResourceVersion: "3"}) // makes the writer release the changes of the previous call
 	require.True(t, eventually(func() bool { runtime.GC(); return first.Value() == nil }), "after an update")
 	require.NotNil(t, second.Value())
 
@@ -29,7 +29,7 @@ func TestModifiedObjectIsFreed(t *testing.T) {
 	runtime.KeepAlive(store)
 }
 
-// putAll applies an event with a large object and returns a weak pointer to its text.
+// putAll applies an event with a large object and returns a weak pointer to the object's JSON text.
 //
 //go:noinline
 func putAll(t *testing.T, writer *Writer[*lw.Object], event lw.EventType, version string) weak.Pointer[byte] {

@@ -3,7 +3,7 @@ package cache
 // ChangeType is the type of a [Change].
 type ChangeType uint8
 
-// Change types.
+// Types of a [Change].
 const (
 	Added ChangeType = iota + 1
 	Modified
@@ -26,22 +26,23 @@ func (t ChangeType) String() string {
 // Change is a change of a store, or a change that a handler receives. The changes of one key follow a fixed sequence:
 // Added, any number of Modified, Deleted, and then Added again.
 //
-// A recreated object has the same key and another UID. It causes two changes, Deleted and then Added, even if the
-// Deleted event was missed. To detect this, T must have a method GetUID() string. In programs that import lw/codec, the
-// method may return any string type, for example types.UID. An object without a UID is never treated as recreated.
+// If an object was recreated, the new object has the same key and another UID. This causes two changes, Deleted and
+// then Added, even if the Deleted event was missed. To detect this, T must have a method GetUID() string. In programs
+// that import lw/codec, the method may return any string type, for example types.UID. An object without a UID is never
+// treated as recreated.
 type Change[T any] struct {
 	Type ChangeType
-	Old  T // Modified: the previous object; Deleted: the last known state
+	Old  T // Modified: the previous object; Deleted: the last known object
 	New  T // Added and Modified: the current object
 
-	// Initial marks an Added for an object of the first list, or for an object that existed before the handler was
-	// registered.
+	// Initial is set for an Added of an object in the first list, or of an object that was stored before the handler
+	// was registered.
 	Initial bool
 
-	// FinalStateUnknown marks a Deleted whose event was missed, so Old may be older than the final state. The store
-	// detected the deletion because a complete list lacks the object, or because its key now has another UID.
+	// FinalStateUnknown is set for a Deleted whose event was missed, so Old may be older than the object's final state.
+	// The store detected the deletion because a complete list lacks the object, or because its key now has another UID.
 	FinalStateUnknown bool
 
-	// Resync marks a Modified that a resync caused. Old and New are the same object. See HandlerOptions.Resync.
+	// Resync is set for a Modified that a resync caused. Old and New are the same object. See HandlerOptions.Resync.
 	Resync bool
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// testObject is one state of the single object in these tests.
+// testObject is the value that is stored under the only key of these tests. Every write stores another testObject.
 type testObject struct {
 	uid, version int
 	matches      bool
@@ -29,14 +29,14 @@ type (
 type plainModel struct {
 	policy  Policy
 	filter  bool
-	known   *testObject // the state before the queued changes
+	known   *testObject // the object before the queued changes, or nil
 	waiting []thingQueued
 }
 
 func (m *plainModel) matches(o *testObject) bool { return o != nil && (!m.filter || o.matches) }
 
-// next returns the next change before the filter, and the number of queued changes that it consumes. n is zero if the
-// queue is empty.
+// next returns the next change, before the filter is applied, and the number n of queued changes that it merges. n is
+// zero if the queue is empty.
 func (m *plainModel) next() (c thingQueued, n int) {
 	if m.policy != Coalesce && len(m.waiting) > 0 {
 		return m.waiting[0], 1
@@ -62,7 +62,8 @@ func (m *plainModel) next() (c thingQueued, n int) {
 	return c, 0
 }
 
-// take returns the next change that the handler receives.
+// take removes the next change from the model and returns it. It returns false if the handler receives no further
+// change.
 func (m *plainModel) take() (thingChange, bool) {
 	c, n := m.next()
 	m.waiting = m.waiting[n:]
@@ -89,12 +90,12 @@ type sequence struct {
 	steps    string
 	r        *Registration[*testObject]
 	model    plainModel
-	object   *testObject // the state in the store
-	reported *testObject // last state that the handler received
-	last     int         // last version, which is also the UID of a new object
+	object   *testObject // the stored object, or nil
+	reported *testObject // the last object that the handler received, or nil
+	last     int         // the last version; a new object uses it as its UID
 }
 
-// write queues a change as the informer would.
+// write replaces the stored object and queues the change, like an informer.
 func (l *sequence) write(kind ChangeType, object *testObject) {
 	c := thingQueued{thingChange{Type: kind, Old: l.object, New: object}, l.object}
 	l.object = object
@@ -104,7 +105,7 @@ func (l *sequence) write(kind ChangeType, object *testObject) {
 	l.enqueue(c)
 }
 
-// enqueue queues a change in the queue and in the model.
+// enqueue adds a change to the queue and to the model.
 func (l *sequence) enqueue(c thingQueued) {
 	l.r.enqueue(c.Change, c.stored)
 	l.model.waiting = append(l.model.waiting, c)
@@ -112,9 +113,14 @@ func (l *sequence) enqueue(c thingQueued) {
 
 // step applies one operation. It returns false if the operation is not possible in the current state.
 //
-//   - add ~ update - delete * recreate with another UID r resync . take
+//   - '+' or 'p' adds the object.
+//   - '~' or 'm' updates it.
+//   - '-' deletes it.
+//   - '*' or 'x' deletes it and adds it with another UID.
+//   - 'r' is a resync.
+//   - '.' takes the next change.
 //
-// The operations p, m and x equal +, ~ and *, but their object does not match the filter.
+// After 'p', 'm' and 'x', the object does not match the filter.
 func (l *sequence) step(op byte) bool {
 	l.last++
 	object := &testObject{uid: l.last, version: l.last, matches: op == '+' || op == '~' || op == '*'}
@@ -174,8 +180,8 @@ func (l *sequence) take() bool {
 }
 
 // TestCoalesceSequences runs all sequences of up to five operations under every policy, with and without a filter. The
-// handler must receive a legal sequence that includes Deleted for every deleted object and ends with the state of the
-// store.
+// handler must receive a legal sequence of changes. The sequence must include Deleted for every deleted object and lead
+// to the stored object.
 func TestCoalesceSequences(t *testing.T) {
 	for policy := range Unbounded + 1 {
 		for _, filter := range []bool{false, true} {
@@ -188,7 +194,7 @@ func TestCoalesceSequences(t *testing.T) {
 	}
 }
 
-// runSequences runs all sequences that start with steps and continue with up to more operations.
+// runSequences runs the operations in steps, followed by all sequences of at most "more" further operations.
 func runSequences(t *testing.T, policy Policy, filter bool, ops, steps string, more int) {
 	opts := &HandlerOptions[*testObject]{Policy: policy}
 	if filter {

@@ -9,7 +9,7 @@ import (
 type comparison[T any] struct {
 	version func(T) string    // nil if T has no resourceVersion
 	uid     func(T) string    // nil if T has no UID
-	equal   func(a, b T) bool // method Equal of T, or nil
+	equal   func(a, b T) bool // the method Equal of T, or nil
 	byValue bool              // T supports ==
 }
 
@@ -35,7 +35,8 @@ func newComparison[T any]() (c comparison[T]) {
 	return c
 }
 
-// versionOf returns the resourceVersion of an object of an interface type, or "".
+// versionOf returns the resourceVersion of an object, or "" if its dynamic type has none. It is used if T is an
+// interface type.
 func versionOf[T any](object T) string {
 	if keyed, ok := any(object).(lw.Keyed); ok {
 		return keyed.GetResourceVersion()
@@ -43,7 +44,7 @@ func versionOf[T any](object T) string {
 	return ""
 }
 
-// uidOf returns the UID of an object of an interface type, or "".
+// uidOf returns the UID of an object, or "" if its dynamic type has none. It is used if T is an interface type.
 func uidOf[T any](object T) string {
 	if o, ok := any(object).(interface{ GetUID() string }); ok {
 		return o.GetUID()
@@ -63,7 +64,8 @@ func isComparable[T any]() (ok bool) {
 	return any(none) != nil && any(none) == any(none) //nolint:staticcheck // it panics where == is not defined
 }
 
-// recreated reports whether two objects of one key have different UIDs. It returns false if either has no UID.
+// recreated reports whether two objects with the same key have different UIDs. It returns false if either object has no
+// UID.
 func (c *comparison[T]) recreated(old, object T) bool {
 	if c.uid == nil {
 		return false
@@ -72,8 +74,9 @@ func (c *comparison[T]) recreated(old, object T) bool {
 	return before != "" && now != "" && before != now
 }
 
-// unchanged reports whether object equals old, the stored object with the same key. Equal resourceVersions suffice only
-// for types without Equal. After a backup is restored, resourceVersions can repeat, so doubtful disables that shortcut.
+// unchanged reports whether object equals old, the stored object with the same key. For a type without Equal, it
+// compares only the resourceVersions. After a backup is restored, resourceVersions can repeat. The caller then sets the
+// argument doubtful, so that unchanged also compares the objects.
 func (c *comparison[T]) unchanged(old, object T, doubtful bool) bool {
 	if c.version != nil {
 		if version := c.version(object); version == "" || version != c.version(old) {

@@ -29,8 +29,8 @@ func (x texted) Equal(other texted) bool {
 	return x.name == other.name && slices.Equal(x.words, other.words)
 }
 
-// For types without ==, Diff compares objects by Equal or by resourceVersion. If a type has neither, Diff also reports
-// unchanged objects in the parts of the store that were written.
+// For types without ==, Diff compares objects by Equal or by resourceVersion. For a type with neither of them, Diff may
+// also report unchanged objects.
 func TestDiffOfTypesWithoutEquality(t *testing.T) {
 	seven, eight := versioned{name: "b", version: "7"}, versioned{name: "b", version: "8"}
 	requireUpdates(t, nil, versioned{name: "a", version: "7"}, seven, eight, 1)

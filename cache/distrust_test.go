@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// listed applies a list of one object to a store and returns the changes.
+// listed applies a complete list of one object to a store and returns the changes.
 func listed[T lw.Keyed](w *Writer[T], object T) []Change[T] {
 	w.fold(lw.Event[T]{Type: lw.ListStarted})
 	changes := append([]Change[T](nil), w.fold(lw.Event[T]{Type: lw.Added, Object: object})...)
@@ -40,7 +40,8 @@ func (incomparable) GetNamespace() string       { return "" }
 func (incomparable) GetName() string            { return "a" }
 func (incomparable) GetResourceVersion() string { return "7" }
 
-// After resourceVersions ran backwards, the next list counts every object as changed. Later lists do not.
+// After resourceVersions ran backwards, every object in the next list counts as changed. In later lists, unchanged
+// objects do not count as changed.
 func TestRestoredBackupOfOtherTypes(t *testing.T) {
 	old, restored := incomparable{value: "1"}, incomparable{value: "2"}
 	for _, cause := range []error{invalid.ErrVersionRegressed, lw.ErrResourceVersionTooLarge} {
@@ -59,7 +60,7 @@ func TestRestoredBackupOfOtherTypes(t *testing.T) {
 	}
 }
 
-// A later run must not resume from a resourceVersion that is older than the list.
+// The list has no resourceVersion. The next run must not resume from the resourceVersion of an earlier list.
 func TestListWithoutVersionClearsVersion(t *testing.T) {
 	s, w := NewStore[*lw.Object](nil)
 	w.Replace("7", object("a/x@1"))

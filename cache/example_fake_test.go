@@ -17,9 +17,9 @@ func crowded(ctx context.Context, pods *cache.Store[*lw.Object], byNode *cache.I
 	return byNode.Len(node) > 1
 }
 
-// NewStore creates a fake of an informer's store for a test. The test uses the writer. Replace acts like a list: it
-// closes Synced and sets the resourceVersion. Put and Delete act like watch events. Indexes, listers and snapshots work
-// as usual.
+// NewStore can replace an informer's store in a test. The test fills the store through the writer. Replace acts like a
+// list: it closes Synced and sets the resourceVersion. Put and Delete act like watch events. Indexes, listers and
+// snapshots work as usual.
 func ExampleNewStore_fake() {
 	ctx := context.Background()
 	pods, writer := cache.NewStore[*lw.Object](nil)

@@ -35,7 +35,7 @@ func ExampleStore_WaitFor() {
 	// context canceled
 }
 
-// A process saves its store, and the next process resumes from the saved resourceVersion.
+// A process saves its store. The next process resumes from the saved resourceVersion.
 func ExampleSave() {
 	server, client, end := serve("shop")
 	defer end()
@@ -52,7 +52,7 @@ func ExampleSave() {
 	if err := cache.Save(&saved, first.Store().Snapshot(), origin, (*lw.Object).Raw); err != nil {
 		panic(err)
 	}
-	put(server, "shop", "web-1", "n1") // while no process is running
+	put(server, "shop", "web-1", "n1") // a write while no process is running
 
 	second := cache.NewReflector(client, nil)
 	if err := second.Restore(&saved, origin, lw.ParseObject); err != nil {
@@ -71,7 +71,7 @@ func ExampleSave() {
 	// Added web-1, event ADDED, resourceVersion "3"
 }
 
-// If a saved state is damaged, Restore returns an error, and the run starts with a list.
+// If the saved data is damaged, Restore returns an error, and the run starts with a list.
 func ExampleReflector_Restore_corrupt() {
 	_, client, end := serve("shop")
 	defer end()

@@ -58,12 +58,12 @@ func ExampleGroup_WaitSynced() {
 	// context canceled
 }
 
-// namespaces adds the method Synced to a MergedStore. Its store is synced when all sources are synced.
+// namespaces is a MergedStore with the method Synced, which a Group requires.
 type namespaces struct{ *cache.MergedStore[*lw.Object] }
 
 func (n namespaces) Synced() <-chan struct{} { return n.Store().Synced() }
 
-// A group can run a MergedStore or a Reflector if it has a method Synced.
+// A Group can also run a MergedStore or a Reflector. The program must add a method Synced to it.
 func ExampleGroup_Add() {
 	server, client, end := serve("shop")
 	defer end()

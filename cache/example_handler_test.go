@@ -10,7 +10,8 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// A filter reports an object that starts to match as Added, and an object that stops matching as Deleted.
+// The filter selects Pods on a Node. The handler receives Added when a Pod starts to match, and Deleted when a Pod
+// stops matching.
 func ExampleHandlerOptions() {
 	server, client, end := serve("shop")
 	defer end()
@@ -40,7 +41,7 @@ func ExampleHandlerOptions() {
 	// deleted web-0
 }
 
-// Changes yields changes to a loop in the caller's goroutine.
+// Changes delivers the changes to a loop in the caller's goroutine.
 func ExampleInformer_Changes() {
 	server, client, end := serve("shop")
 	defer end()
@@ -66,7 +67,7 @@ func ExampleInformer_Changes() {
 	// moved from n1 to n2
 }
 
-// A Registration observes and removes a handler.
+// A Registration observes and removes a handler that was added to an informer.
 func ExampleRegistration() {
 	server, client, end := serve("shop")
 	defer end()

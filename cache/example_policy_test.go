@@ -49,7 +49,7 @@ func ExamplePolicy() {
 			fmt.Println("restarts:", old.Get("status.restarts"), "before,", pod.Get("status.restarts"), "now")
 			cancel()
 		},
-	}, &cache.HandlerOptions[*lw.Object]{Policy: cache.Coalesce}) // the default
+	}, &cache.HandlerOptions[*lw.Object]{Policy: cache.Coalesce}) // Coalesce is the default
 	done := make(chan error)
 	go func() { done <- informer.Run(ctx) }()
 

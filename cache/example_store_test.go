@@ -28,7 +28,7 @@ func ExampleIndex() {
 	for pod := range byNode.All("n1") {
 		names = append(names, pod.GetName())
 	}
-	slices.Sort(names) // the order is undefined
+	slices.Sort(names) // List returns the objects in no particular order
 	fmt.Println(names, byNode.Len("n2"), byApp.Len("web"), len(byNode.Keys()))
 
 	writer.Put(onNode("web-2", "n2"))
@@ -38,7 +38,7 @@ func ExampleIndex() {
 	// 1 2
 }
 
-// A snapshot is the state of a store and its indexes at one moment. Diff returns the changes between two snapshots.
+// A snapshot is an immutable copy of a store and its indexes. Diff returns the changes between two snapshots.
 func ExampleSnapshot() {
 	pods, writer := cache.NewStore[*lw.Object](nil)
 	byNode := cache.NewIndex(pods, cache.ByField("spec.nodeName"))
@@ -74,7 +74,7 @@ func ExampleWriter() {
 		fmt.Println("→", pods.Len())
 	}
 	tell(writer.Put(onNode("web-0", "n1"), onNode("web-1", "n1")))
-	tell(writer.Put(onNode("web-0", "n1"))) // unchanged
+	tell(writer.Put(onNode("web-0", "n1"))) // equals the stored object, so it is not a change
 	tell(writer.Replace("9", onNode("web-0", "n2")))
 	fmt.Println(pods.ResourceVersion())
 	// Output:

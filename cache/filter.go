@@ -2,7 +2,8 @@ package cache
 
 import "runtime"
 
-// recoverPanic calls f. If OnPanic is set, a panic in f is recovered, and passed to OnPanic if report is set.
+// recoverPanic calls f. If OnPanic is set, recoverPanic recovers a panic in f. It passes the panic to OnPanic if the
+// argument report is true.
 func (r *Registration[T]) recoverPanic(report bool, f func()) {
 	if r.opts.OnPanic != nil {
 		defer func() {
@@ -31,8 +32,8 @@ func (r *Registration[T]) filter(change queuedChange[T]) (Change[T], bool) {
 	return change.Change, is
 }
 
-// matches reports whether the filter selects an object. If the filter panics, matches reports the panic only if first
-// is set, so that each object causes only one report.
+// matches reports whether the filter selects an object. If the filter panics, matches reports the panic only if the
+// argument first is true, so that each object causes only one report.
 func (r *Registration[T]) matches(object T, first bool) (ok bool) {
 	ok = true // result if the filter panics
 	r.recoverPanic(first, func() { ok = r.opts.Filter(object) })

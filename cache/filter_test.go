@@ -9,7 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The panic is reported once for each state of an object. All handlers still receive all other changes.
+// The filter panics for some objects. OnPanic must receive one panic per object, and all handlers must still receive
+// all changes.
 func TestPanicInFilterKeepsOtherChanges(t *testing.T) {
 	withHarness(t, "x@1 y@2", func(t *testing.T, th *harness) {
 		var n, other log
@@ -38,7 +39,8 @@ func TestPanicInFilterKeepsOtherChanges(t *testing.T) {
 	})
 }
 
-// Without OnPanic, the panic reaches the goroutine of the loop. The informer and its other handlers continue.
+// Without OnPanic, a panic in the filter must reach the goroutine of the loop. The informer and its other handlers must
+// continue.
 func TestPanicInFilterOfChangesLoop(t *testing.T) {
 	withHarness(t, "x@1", func(t *testing.T, th *harness) {
 		var other log

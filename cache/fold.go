@@ -10,8 +10,8 @@ import (
 // Writer changes a store. Only one goroutine may use it at a time. Readers see all changes of a call at once.
 type Writer[T any] struct{ store *Store[T] }
 
-// fold applies events of a stream and returns the changes that they made. See [lw.EventType]. The slice is valid until
-// the next use of the writer.
+// fold applies events of a stream to the store and returns the resulting changes. See [lw.EventType]. The slice is
+// valid until the next use of the writer.
 func (w *Writer[T]) fold(events ...lw.Event[T]) []Change[T] {
 	s := w.store
 	s.beginWrite()
@@ -66,7 +66,7 @@ func (w *Writer[T]) Replace(resourceVersion string, objects ...T) []Change[T] {
 
 // beginWrite locks the store for writing.
 func (s *Store[T]) beginWrite() {
-	clear(s.changes) // releases the objects
+	clear(s.changes) // lets the garbage collector free the objects
 	var none T
 	s.changes, s.removed = s.changes[:0], none
 	s.mu.Lock()
@@ -98,7 +98,7 @@ func (s *Store[T]) apply(event *lw.Event[T]) {
 	}
 }
 
-// startList starts a list. Until it is complete, snapshots show the state before it.
+// startList prepares the store for a list. Until the list is complete, snapshots show the state before it.
 func (s *Store[T]) startList() {
 	if !s.listing {
 		s.beforeList = s.freeze()
@@ -129,7 +129,7 @@ func (s *Store[T]) endList() {
 }
 
 func (s *Store[T]) deleteUnlisted() {
-	objects := s.state.objects // a copy, so the loop may clear slots
+	objects := s.state.objects // a copy, because the loop clears slots of the original
 	objects.All(func(slot uint32, object T) bool {
 		if !s.isListed(slot) {
 			s.clearSlot(slot, s.hash(s.key(object)), object)
@@ -152,7 +152,7 @@ func (s *Store[T]) setListed(slot uint32) {
 	}
 }
 
-// distrust marks the state as unreliable after certain errors, so that the next run starts with a list. If
+// distrust records that the next run must start with a list if the cause makes stored objects unreliable. If
 // resourceVersions ran backwards, for example after a backup was restored, a stored object may have changed at its
 // resourceVersion. If the initial-events-end bookmark came too early, objects may be missing.
 func (s *Store[T]) distrust(cause error) {
@@ -169,7 +169,7 @@ func (s *Store[T]) resumable() string {
 	return s.state.version
 }
 
-// upsert stores an object. It replaces a recreated object in one step and reports two changes.
+// upsert stores an object. If the object was recreated, upsert replaces it in one step and reports two changes.
 func (s *Store[T]) upsert(object T) {
 	key := s.key(object)
 	hash := s.hash(key)
@@ -190,14 +190,15 @@ func (s *Store[T]) upsert(object T) {
 	s.setListed(slot)
 }
 
-// remove deletes an object. If the stored object has another UID, the Deleted event of the stored object was missed.
+// remove deletes the stored object with the same key. If the stored object has another UID, its own Deleted event was
+// missed.
 func (s *Store[T]) remove(object T) {
 	key := s.key(object)
 	hash := s.hash(key)
 	s.clearDecodeError(key)
 	slot, old, ok := s.find(&s.state, hash, key)
 	if !ok {
-		return // a repeated Deleted event, or an object that the selector excluded
+		return // a repeated Deleted event, or an object that the selectors of the list exclude
 	}
 	s.clearSlot(slot, hash, old)
 	s.removed = old

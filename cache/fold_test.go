@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestReflectorChanges checks the changes that a reflector yields for each history. See [script] and [fixture.run] for the
+// Each case is a list of server responses with the changes that they must cause. See [script] and [fixture.run] for the
 // syntax.
 func TestReflectorChanges(t *testing.T) {
 	for name, c := range map[string]struct {
@@ -57,7 +57,7 @@ func TestReflectorChanges(t *testing.T) {
 	}
 }
 
-// A relist decodes unchanged objects again, but the store must keep the previous pointers.
+// A relist decodes unchanged objects again, but the store must keep the pointers that it already holds.
 func TestUnchangedObjectsAreKept(t *testing.T) {
 	withFixture(t, func(t *testing.T, s *fixture) {
 		first := map[lw.Key]*lw.Object{}

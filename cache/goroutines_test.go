@@ -11,14 +11,16 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// countHandlerGoroutines returns the number of handler goroutines. No other test may run at the same time.
+// countHandlerGoroutines returns the number of goroutines that run handlers in this process. Other tests must not run
+// at the same time.
 func countHandlerGoroutines(t *testing.T) int {
 	var stacks bytes.Buffer
 	require.NoError(t, pprof.Lookup("goroutine").WriteTo(&stacks, 2))
 	return bytes.Count(stacks.Bytes(), []byte(".runHandler(0x"))
 }
 
-// A goroutine starts only to deliver changes or to end the handler, in every run.
+// A handler must have a goroutine only while it has queued changes or is being removed. This also applies to later
+// runs.
 func TestIdleHandlerHasNoGoroutine(t *testing.T) {
 	withHarness(t, "x@1", func(t *testing.T, th *harness) {
 		var n, gone, drained log
@@ -54,7 +56,7 @@ func TestIdleHandlerHasNoGoroutine(t *testing.T) {
 	})
 }
 
-// The goroutine blocks until the resync timer fires.
+// The goroutine of a handler with resyncs does not end, because it waits for the resync timer.
 func TestResyncingHandlerKeepsGoroutine(t *testing.T) {
 	withHarness(t, "x@1", func(t *testing.T, th *harness) {
 		var n log

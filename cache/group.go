@@ -22,21 +22,21 @@ type member struct {
 	runner
 }
 
-// runner is the part of an [Informer] that a group uses.
+// runner declares the methods of an [Informer] that a group calls.
 type runner interface {
 	Run(ctx context.Context) error
 	Synced() <-chan struct{}
 }
 
-// groupRun is the state of one call of Run.
+// groupRun represents one call of Group.Run.
 type groupRun struct {
-	done  chan struct{} // closed when the run starts to stop
+	done  chan struct{} // closed when the run begins to stop
 	cause error         // the reason for the stop
 }
 
-// Add adds an [Informer] or a type with the same two methods. Run must block until ctx is done or the informer fails
-// permanently, and return the cause. Synced returns a channel that is closed when the first list is complete. If the
-// informer fails, the error of Group.Run contains name. Add panics while the group runs.
+// Add adds an [Informer] or a type with the same two methods. Its method Run must block until ctx is done or the
+// informer fails permanently, and return the cause. Its method Synced returns a channel that is closed when the first
+// list is complete. If the informer fails, the error of Group.Run contains name. Add panics while the group runs.
 func (g *Group) Add(name string, informer interface {
 	Run(ctx context.Context) error
 	Synced() <-chan struct{}
@@ -67,7 +67,7 @@ func (g *Group) Run(ctx context.Context, workers ...func(context.Context) error)
 	defer g.stop()
 	working, fail := context.WithCancelCause(ctx)
 	defer fail(nil)
-	streaming, stop := context.WithCancel(context.WithoutCancel(ctx)) // stays active until the workers have returned
+	streaming, stop := context.WithCancel(context.WithoutCancel(ctx)) // canceled only after the workers have returned
 	defer stop()
 	var streams, jobs sync.WaitGroup
 	if working.Err() == nil {
@@ -110,7 +110,7 @@ func waitSynced(ctx context.Context, members []member, run *groupRun) error {
 	}
 	for _, m := range members {
 		if isClosed(m.Synced()) {
-			continue // a synced member counts even if ctx is done or the run has ended
+			continue // if this member is synced, it does not matter that ctx is done or the run has ended
 		}
 		select {
 		case <-m.Synced():
@@ -123,7 +123,7 @@ func waitSynced(ctx context.Context, members []member, run *groupRun) error {
 	return nil
 }
 
-// run returns the current or the next run. The caller must hold the lock.
+// run returns the current groupRun, or creates the groupRun of the next Run. The caller must hold the lock.
 func (g *Group) run() *groupRun {
 	if g.current == nil {
 		g.current = &groupRun{done: make(chan struct{})}

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The test runs itself in another process, because a panic in a handler or a worker ends the program.
+// A panic in a handler or a worker ends the program, so the test starts itself again as another process.
 func TestGroupDoesNotHidePanics(t *testing.T) {
 	const name = "LISTWATCH_GROUP_PANIC"
 	if of := os.Getenv(name); of != "" {

@@ -12,14 +12,14 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// fakeRunner is a member of a group that a test controls.
+// fakeRunner is a fake informer that the test controls.
 type fakeRunner struct {
 	synced   chan struct{}
 	fail     chan error
 	runs     int
 	running  bool
 	notified bool          // Run has noticed that ctx is done
-	ending   chan struct{} // if not nil, Run blocks until it is closed
+	ending   chan struct{} // if not nil, Run does not return before this channel is closed
 }
 
 func newRunner() *fakeRunner { return &fakeRunner{synced: make(chan struct{}), fail: make(chan error)} }
@@ -70,7 +70,7 @@ func TestGroupStartsWorkersWhenAllAreSynced(t *testing.T) {
 			return untilDone(ctx)
 		}
 		waited := make(chan error, 1)
-		go func() { waited <- g.WaitSynced(ctx) }() // before Run
+		go func() { waited <- g.WaitSynced(ctx) }() // WaitSynced may be called before Run
 		ended := start(ctx, &g, work)
 		close(a.synced)
 		synctest.Wait()
@@ -133,7 +133,7 @@ func TestGroupStopsWhenAWorkerFails(t *testing.T) {
 	})
 }
 
-// One real informer receives 403 before it is synced.
+// The informer of Pods receives a 403 response before its first list is complete.
 func TestGroupStopsWhenInformerFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var g Group
@@ -154,7 +154,6 @@ func TestGroupStopsWhenInformerFails(t *testing.T) {
 	})
 }
 
-// One informer fails after all informers are synced.
 func TestGroupStopsAfterSync(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var g Group
@@ -244,7 +243,7 @@ func TestGroupWaitsForCallInProgress(t *testing.T) {
 	})
 }
 
-// The end of a run must not end WaitSynced of a later run.
+// The result of the first Run must not affect a call of WaitSynced during the second Run.
 func TestWaitSyncedOfNextRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var g Group
@@ -279,7 +278,7 @@ func TestGroupMisuse(t *testing.T) {
 		require.True(t, a.running, "misuse must not stop the group")
 		stop()
 		<-ended
-		g.Add("b", newRunner()) // between two runs
+		g.Add("b", newRunner()) // Add may be called between two runs
 		require.Len(t, g.members, 2)
 	})
 }
@@ -292,7 +291,7 @@ func TestEmptyGroup(t *testing.T) {
 	})
 }
 
-// Streams must see the trace of ctx, although they continue after ctx is done.
+// The streams must use the trace of ctx, although their contexts are canceled later than ctx.
 func TestGroupKeepsContextValues(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var g Group
@@ -308,7 +307,6 @@ func TestGroupKeepsContextValues(t *testing.T) {
 	})
 }
 
-// The race detector observes concurrent calls of Run and WaitSynced.
 func TestGroupUnderLoad(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var g Group

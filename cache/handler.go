@@ -9,8 +9,8 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// Handler receives changes. Each func may be nil. The parameters initial and finalStateUnknown are the fields of
-// [Change]. Objects are shared with the store and must not be modified.
+// Handler receives changes. Each func may be nil. The parameters initial and finalStateUnknown have the values of
+// Change.Initial and Change.FinalStateUnknown. Objects are shared with the store and must not be modified.
 //
 // The informer calls the funcs of a handler one at a time. Each handler has a goroutine, which exists only while
 // changes are queued. A func that ends its goroutine, for example with testing.T.FailNow, removes the handler.
@@ -43,7 +43,7 @@ type HandlerOptions[T any] struct {
 	Filter func(T) bool
 
 	Policy   Policy
-	Capacity int // queue size under Block; 1000 if zero. The changes of one event may exceed this size
+	Capacity int // maximum number of queued changes under Block; 1000 if zero. The changes of one event may exceed it
 
 	// Resync is the interval after which the handler receives every object again as Modified. Zero means never. Use it
 	// to reconcile with an external system that cannot be watched.
@@ -57,8 +57,7 @@ type HandlerOptions[T any] struct {
 
 const defaultCapacity = 1000
 
-// Registration represents a handler or a Changes loop that is registered with an informer. All methods may be called
-// concurrently.
+// Registration represents a handler or a Changes loop of an informer. All methods may be called concurrently.
 type Registration[T any] struct {
 	opts     HandlerOptions[T]
 	queue    *queue[T]
@@ -68,10 +67,10 @@ type Registration[T any] struct {
 
 	handler    *Handler[T] // nil for a Changes loop
 	key        func(T) lw.Key
-	unregister func(r *Registration[T], drop bool) // callbacks of the informer
+	unregister func(r *Registration[T], drop bool) // unregister, resync and markSynced call the informer
 	resync     func(*Registration[T])
 	markSynced func(*Registration[T])
-	dropped    bool // guarded by the informer's lock
+	dropped    bool // the handler was removed; guarded by the informer's lock
 }
 
 func newRegistration[T lw.Keyed](i *Informer[T], opts *HandlerOptions[T]) *Registration[T] {
@@ -89,7 +88,7 @@ func newRegistration[T lw.Keyed](i *Informer[T], opts *HandlerOptions[T]) *Regis
 	return r
 }
 
-// closeDone closes the Done channel.
+// closeDone closes the channel that Done returns.
 func (r *Registration[T]) closeDone() { r.doneOnce.Do(func() { close(r.done) }) }
 
 // Synced returns a channel that is closed when the handler has received the initial objects. These are the objects of
@@ -101,7 +100,7 @@ func (r *Registration[T]) Synced() <-chan struct{} { return r.synced }
 // for a call in progress. To wait for that call, use [Registration.Done]. A handler may remove itself. Repeated calls
 // have no effect.
 func (r *Registration[T]) Remove() {
-	r.queue.close(true) // must come first, because the informer could still start the handler after removing it from the list
+	r.queue.close(true) // comes first, because the informer could still start the handler after unregister
 	r.unregister(r, true)
 }
 
@@ -129,7 +128,7 @@ func (r *Registration[T]) Len() int {
 }
 
 // changes yields the queued changes until ctx is done or the queue is closed and empty. If isParked is not nil, it also
-// ends when the queue becomes empty, and then sets *isParked.
+// ends when the queue becomes empty, and then sets *isParked to true.
 func (r *Registration[T]) changes(ctx context.Context, isParked *bool) iter.Seq[Change[T]] {
 	return func(yield func(Change[T]) bool) {
 		timer := newResyncTimer(r.opts.Resync)
@@ -161,8 +160,8 @@ func (r *Registration[T]) changes(ctx context.Context, isParked *bool) iter.Seq[
 	}
 }
 
-// run calls the funcs of the handler until ctx is done, the handler is removed or the queue is empty. It reports
-// whether the goroutine must end because the queue is empty.
+// run calls the funcs of the handler until ctx is done, the handler is removed or the queue is empty. It returns true
+// if the queue is empty and the goroutine must end.
 func (r *Registration[T]) run(ctx context.Context) (parked bool) {
 	for change := range r.changes(ctx, &parked) {
 		r.recoverPanic(true, func() { r.handler.call(change) })

@@ -10,16 +10,16 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// harness runs an informer on a scripted source.
+// harness runs an informer whose watch events the test sends.
 type harness struct {
 	t        *testing.T
 	informer *Informer[*lw.Object]
-	events   chan lw.Event[*lw.Object] // events of the watch
-	err      chan error                // results of Run
+	events   chan lw.Event[*lw.Object] // events that the watch sends
+	err      chan error                // receives the result of Run
 	stop     context.CancelFunc
 }
 
-// withHarness runs a test with an informer whose first list contains the objects in words.
+// withHarness runs a test with an informer. Its first list contains the given objects, in the syntax of [object].
 func withHarness(t *testing.T, words string, test func(*testing.T, *harness)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -57,7 +57,7 @@ func (th *harness) send(words string) {
 	}
 }
 
-// log records the calls of handlers.
+// log is a handler that records its calls.
 type log struct {
 	mu      sync.Mutex
 	entries []string
@@ -90,7 +90,7 @@ func (n *log) add(word string, marked bool, mark string) {
 	}
 }
 
-// take returns the calls since the previous call of take.
+// take returns the recorded calls and clears the log.
 func (n *log) take() string {
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -7,26 +7,26 @@ import (
 	"github.com/seed-6d2a410a/listwatch/cache/internal/slots"
 )
 
-// Index finds the objects of a store by keys that a func computes. It changes with the store, unless [Index.In] returned
-// it. All methods may be called concurrently.
+// Index finds the objects of a store by keys that a func computes. An index follows the changes of its store, but an
+// index that [Index.In] returned never changes. All methods may be called concurrently.
 type Index[T any, K comparable] struct {
 	store    *Store[T]
-	position int // position among the indexes of the store
+	position int // position of this index in the list of the store's indexes
 	keys     func(T, []K) []K
 	seed     maphash.Seed
 	frozen   bool             // the index belongs to a snapshot
-	objects  *slots.Vector[T] // objects of the store or the snapshot
+	objects  *slots.Vector[T] // objects of the store, or of the snapshot if the index is frozen
 	postings postings[K]
 
 	// The remaining fields belong to the writer of the store.
 	free      []uint32
 	next      uint32
-	singleKey []uint32 // for each slot, one plus the cell of the object's only key, or zero if unknown
+	singleKey []uint32 // maps a slot to the cell of its object's only key, plus one; zero if unknown
 	old, new  []K      // keys of the object before and after the current write
 	scratch   []K      // buffer for the result of the keys func
 }
 
-// indexer is the interface between a store and its indexes.
+// indexer declares the methods of an [Index] that a store calls. It has no type parameter for the keys.
 type indexer[T any] interface {
 	prepare(slot uint32, old, object *T) // computes the keys of both objects, which may be nil
 	commit(epoch uint64, slot uint32)
@@ -45,7 +45,7 @@ func NewIndex[T any, K comparable](store *Store[T], keys func(object T, to []K) 
 	x.build(store.epoch)
 	x.position = len(store.indexes)
 	store.indexes = append(store.indexes, x)
-	store.snapshot.Store(store.beforeList) // the current snapshot lacks the index
+	store.snapshot.Store(store.beforeList) // replaces the current snapshot, which lacks the index
 	return x
 }
 
@@ -73,7 +73,7 @@ func (x *Index[T, K]) In(snapshot *Snapshot[T]) *Index[T, K] {
 
 func (x *Index[T, K]) freeze(objects *slots.Vector[T]) any { return x.at(objects, x.postings) }
 
-// at returns a frozen index with these objects and postings.
+// at returns an immutable index of these objects.
 func (x *Index[T, K]) at(objects *slots.Vector[T], postings postings[K]) *Index[T, K] {
 	return &Index[T, K]{
 		store: x.store, position: x.position, keys: x.keys, seed: x.seed,

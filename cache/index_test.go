@@ -94,7 +94,7 @@ func TestBatchIsAtomic(t *testing.T) {
 			batch[j] = &book{isbn: strconv.Itoa((i%100)*10 + j)}
 		}
 		writer.Put(batch...)
-		runtime.Gosched() // WASM has only one thread, so the other goroutine could not run
+		runtime.Gosched() // lets the other goroutine run, because WASM has only one thread
 		select {
 		case <-done:
 			return
@@ -123,7 +123,7 @@ func TestIndexesCanBeAdded(t *testing.T) {
 	})
 }
 
-// After a panic, the store is unchanged and remains usable.
+// After a panic in a keys func, the store is unchanged and remains usable.
 func TestPanicInIndexKeepsState(t *testing.T) {
 	books, writer := newLibrary()
 	byAuthor := NewIndex(books, (*book).authorsOf)
@@ -190,7 +190,8 @@ func TestStandardIndexes(t *testing.T) {
 	}
 }
 
-// The value of a label shares the memory of its object.
+// A label value is a substring of its object's JSON text. The index must not keep the whole text in memory through this
+// value.
 func TestIndexKeysDoNotKeepObjects(t *testing.T) {
 	store, writer := NewStore[*lw.Object](nil)
 	byLabel := NewIndex(store, ByLabel("app"))
@@ -203,7 +204,7 @@ func TestIndexKeysDoNotKeepObjects(t *testing.T) {
 	}
 	first := put("1")
 	second := put("2")
-	writer.fold() // releases the changes
+	writer.fold() // makes the writer release the changes of the previous call
 	require.True(t, eventually(func() bool { runtime.GC(); return first.Value() == nil }))
 	require.Equal(t, []string{"web"}, byLabel.Keys())
 
@@ -257,7 +258,7 @@ func TestHashesSpread(t *testing.T) {
 	require.Greater(t, len(ofKeys), 990)
 }
 
-// A keys func may return a slice that belongs to the object, so the index must not write to it.
+// A keys func may return a slice that belongs to the object, so the index must not modify the slice.
 func TestKeysAreCopied(t *testing.T) {
 	books, writer := newLibrary()
 	byAuthor := NewIndex(books, func(b *book, _ []string) []string { return b.authors })
@@ -269,7 +270,7 @@ func TestKeysAreCopied(t *testing.T) {
 	require.Empty(t, byAuthor.Keys())
 }
 
-// Keys that changed in place, or that are not equal to themselves, must not affect other objects.
+// Some keys change after the write, and NaN is not equal to itself. Such keys must not affect other objects.
 func TestModifiedKeys(t *testing.T) {
 	books, writer := newLibrary()
 	byAuthor := NewIndex(books, (*book).authorsOf)
@@ -289,7 +290,7 @@ func TestForeignSnapshotPanics(t *testing.T) {
 	require.PanicsWithValue(t, errForeignSnapshot, func() { byAuthor.In(other.Snapshot()) })
 }
 
-// Objects that cannot be compared count as changed when they are written again.
+// Objects that cannot be compared must count as changed when they are written again.
 func TestIncomparableObjects(t *testing.T) {
 	type row struct {
 		id    string
@@ -314,7 +315,7 @@ func TestIncomparableObjects(t *testing.T) {
 	require.Zero(t, first.Len())
 }
 
-// For an object with a single key, the keys func is called only once. The cached key must not replace other keys.
+// The index caches the key of an object with a single key, so it calls the keys func only once for this object.
 func TestSingleKeyIsReadOnce(t *testing.T) {
 	store, writer := NewStore[*lw.Object](nil)
 	read := map[*lw.Object]int{}

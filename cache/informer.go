@@ -22,7 +22,7 @@ type Informer[T lw.Keyed] struct {
 	unsynced  []*Registration[T] // handlers that have not processed the first list
 	synced    chan struct{}
 	start     func(*Registration[T]) // starts a handler; nil while the informer is not running
-	suspended []*Registration[T]     // handlers that the next run continues
+	suspended []*Registration[T]     // handlers with queued changes that the next run delivers
 	notified  []*Registration[T]     // handlers that received the last event; only Run uses it
 }
 
@@ -108,7 +108,7 @@ func (i *Informer[T]) register(r *Registration[T]) {
 	}
 }
 
-// apply applies an event to the store and queues the changes for all handlers.
+// apply applies an event to the store and adds the changes to the queues of all handlers.
 func (i *Informer[T]) apply(event lw.Event[T]) []Change[T] {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -133,7 +133,8 @@ func (i *Informer[T]) apply(event lw.Event[T]) []Change[T] {
 	return changes
 }
 
-// markSynced records that a handler has processed the first list or was removed.
+// markSynced records that a handler has processed the first list or was removed. It closes the Synced channel after the
+// last such handler.
 func (i *Informer[T]) markSynced(r *Registration[T]) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -147,7 +148,7 @@ func (i *Informer[T]) closeIfSynced() {
 	}
 }
 
-// unregister stops queueing changes for a handler. If drop is set, the handler is not called again.
+// unregister stops queueing changes for a handler. If the argument drop is true, the handler is not called again.
 func (i *Informer[T]) unregister(r *Registration[T], drop bool) {
 	i.markSynced(r)
 	i.mu.Lock()

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Early and late handlers receive existing objects with Initial set.
+// A handler must receive existing objects with Initial set, whether it was added before or after the start.
 func TestHandlersReceiveChanges(t *testing.T) {
 	withHarness(t, "x@1 y@2", func(t *testing.T, th *harness) {
 		var early, late log

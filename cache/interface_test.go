@@ -11,13 +11,13 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// anyObject is the interface type of an informer's objects.
+// anyObject is the object type of the informer in the test. The test checks that this may be an interface type.
 type anyObject interface {
 	lw.Keyed
 	String() string
 }
 
-// anyLive yields the objects of a live source as values of an interface type.
+// anyLive wraps liveObjects and returns its objects as values of the interface type anyObject.
 type anyLive struct{ *liveObjects }
 
 func (l anyLive) List(ctx context.Context, opts lw.ListOptions, meta *lw.ListMeta) iter.Seq2[anyObject, error] {

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A handler may be removed twice, or during its own call. Other handlers remain.
+// A handler may be removed twice, or during its own call. Other handlers must continue.
 func TestRemove(t *testing.T) {
 	withHarness(t, "x@1", func(t *testing.T, th *harness) {
 		var gone, stays, once log
@@ -38,7 +38,8 @@ func TestRemove(t *testing.T) {
 	})
 }
 
-// Queued changes are discarded. Done is closed when the call returns, even if the run has ended.
+// Remove must discard the queued changes. Done must be closed when the call in progress returns, even if the run has
+// ended.
 func TestRemoveDuringCall(t *testing.T) {
 	for _, ends := range []bool{false, true} {
 		withHarness(t, "x@1 y@2", func(t *testing.T, th *harness) {
@@ -94,7 +95,7 @@ func TestDrain(t *testing.T) {
 	})
 }
 
-// The next run delivers the changes that were queued when the previous run ended.
+// The next run delivers the changes that are still queued when a run ends.
 func TestDrainContinuesInNextRun(t *testing.T) {
 	withHarness(t, "x@1 y@2", func(t *testing.T, th *harness) {
 		slow := &log{block: make(chan struct{})}
@@ -113,7 +114,7 @@ func TestDrainContinuesInNextRun(t *testing.T) {
 	})
 }
 
-// Two registrations of the same handler are independent.
+// If a handler is added twice, the two registrations must be independent.
 func TestSameHandlerTwice(t *testing.T) {
 	withHarness(t, "x@1", func(t *testing.T, th *harness) {
 		var n log
@@ -127,7 +128,7 @@ func TestSameHandlerTwice(t *testing.T) {
 	})
 }
 
-// The second run delivers the remaining changes. Handlers may be added and removed between runs.
+// The second run must deliver the changes that are still queued. Handlers may be added and removed between runs.
 func TestRunAgain(t *testing.T) {
 	withHarness(t, "x@1 y@2", func(t *testing.T, th *harness) {
 		slow := &log{block: make(chan struct{})}
@@ -164,7 +165,7 @@ func TestTwoInformerRunsPanic(t *testing.T) {
 	})
 }
 
-// The handler skips the change and continues.
+// After a panic, the handler skips the change and continues.
 func TestPanicIsReported(t *testing.T) {
 	withHarness(t, "x@1", func(t *testing.T, th *harness) {
 		var n log
@@ -184,7 +185,7 @@ func TestPanicIsReported(t *testing.T) {
 	})
 }
 
-// The race detector observes 100 goroutines that add and remove handlers while objects change.
+// The race detector checks 100 goroutines that add and remove handlers while objects change.
 func TestConcurrentAddAndRemove(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	source := &liveObjects{events: make(chan lw.Event[*lw.Object])}
@@ -235,7 +236,7 @@ func TestRunBeforePreviousReturned(t *testing.T) {
 	})
 }
 
-// A handler that ends its goroutine, for example with FailNow of a test, is removed.
+// A handler that ends its goroutine, for example with testing.T.FailNow, must be removed.
 func TestHandlerEndsGoroutine(t *testing.T) {
 	withHarness(t, "x@1", func(t *testing.T, th *harness) {
 		var other log

@@ -59,7 +59,7 @@ func (l *Lister[T]) List(namespace string) []T {
 	return l.index.List(namespace)
 }
 
-// appendScalars appends the string form of a scalar, or of each scalar in an array.
+// appendScalars appends a scalar value as a string. For an array, it appends each scalar element.
 func appendScalars(keys []string, value lw.Value) []string {
 	switch {
 	case !value.Exists(), value[0] == '{', value == "null":

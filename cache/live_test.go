@@ -10,7 +10,8 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// liveObjects is a source with fixed lists. A test sends the events of its watches.
+// liveObjects is an lw.ListerWatcher. Its lists always return the same objects, and the test sends the events of its
+// watches.
 type liveObjects struct {
 	first   []string
 	version string // resourceVersion of the lists; an empty string stands for "2"
@@ -46,7 +47,7 @@ func (l *liveObjects) Watch(ctx context.Context, opts lw.WatchOptions) iter.Seq2
 	}
 }
 
-// expire ends the watch with an expired resourceVersion.
+// expire ends the watch with the error that the resourceVersion has expired.
 func (l *liveObjects) expire() { l.events <- lw.Event[*lw.Object]{} }
 
 // addAndDelete adds and deletes objects until ctx is done.
@@ -62,6 +63,6 @@ func (l *liveObjects) addAndDelete(ctx context.Context) error {
 		case <-ctx.Done():
 			return ctx.Err()
 		}
-		runtime.Gosched() // WASM has only one thread, so other goroutines could not run
+		runtime.Gosched() // lets other goroutines run, because WASM has only one thread
 	}
 }

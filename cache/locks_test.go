@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The test counts the lock operations from the watch event until the handler returns.
+// The test counts the lock operations between the arrival of a watch event and the return of the handler.
 func TestLockOperationsPerEvent(t *testing.T) {
 	const events = 100
 	for name, word := range map[string]string{"modified": "~x@", "deleted and added": ""} {

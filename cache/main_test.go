@@ -10,11 +10,11 @@ import (
 
 // TestMain fails the package if its tests leave goroutines behind.
 func TestMain(m *testing.M) {
-	slog.SetDefault(slog.New(slog.DiscardHandler)) // many tests interrupt streams, which would log warnings
+	slog.SetDefault(slog.New(slog.DiscardHandler)) // discards warnings, because many tests interrupt streams
 	leak.Main(m)
 }
 
-// eventually polls until a condition holds. The deadline only matters if the test fails.
+// eventually polls until the condition is true and returns true. It returns false if this takes more than 20 seconds.
 func eventually(condition func() bool) bool {
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()

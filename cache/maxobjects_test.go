@@ -9,7 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A collection above the limit ends the run, both in a list and in a watch. A collection at the limit does not end it.
+// A list or watch with more objects than the limit must end the run. Exactly the maximum number of objects must not end
+// it.
 func TestMaxObjects(t *testing.T) {
 	tooMany := tooManyObjects(3)
 	for name, c := range map[string]struct {
@@ -49,7 +50,7 @@ func TestMaxObjects(t *testing.T) {
 	}
 }
 
-// Objects of an interrupted list must not count.
+// Objects of an interrupted list must not count towards the limit.
 func TestMaxObjectsCountsEachList(t *testing.T) {
 	opts := plainLists()
 	opts.MaxObjects = 2

@@ -70,7 +70,7 @@ func (m *MergedStore[T]) Run(ctx context.Context) error {
 		panic("cache: MergedStore.Run called before the previous Run returned")
 	}
 	defer m.running.Store(false)
-	if len(m.sources) == 0 { // an empty merged store is synced
+	if len(m.sources) == 0 { // without sources, the merged store is synced at once
 		m.markSynced()
 		<-ctx.Done()
 	}
@@ -124,7 +124,7 @@ func (m *MergedStore[T]) applyChanges(name string, changes []Change[T]) {
 	}
 }
 
-// put stores an object of a source unless another source has a newer state of the object.
+// put stores an object of a source, unless the merged store has a newer version from another source.
 func (m *MergedStore[T]) put(object Sourced[T]) {
 	if stored, ok := m.store.Get(m.key(object)); ok && stored.Source != object.Source {
 		order, ok := lw.CompareResourceVersions(stored.Object.GetResourceVersion(), object.Object.GetResourceVersion())
@@ -135,8 +135,8 @@ func (m *MergedStore[T]) put(object Sourced[T]) {
 	m.writer.Put(object)
 }
 
-// remove deletes an object of a source. If another source also has the object, remove stores that source's state
-// instead.
+// remove deletes an object of a source. If other sources also have an object with this key, remove stores the newest of
+// their objects instead.
 func (m *MergedStore[T]) remove(gone Sourced[T]) {
 	key := m.key(gone)
 	if stored, ok := m.store.Get(key); !ok || stored.Source != gone.Source {

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// multiFixture runs a MergedStore of two sources. Each source plays a script and then sends no more events.
+// multiFixture runs a MergedStore of the two sources west and east. The test sends their watch events.
 type multiFixture struct {
 	*MergedStore[*lw.Object]
 	west, east *liveObjects
@@ -35,7 +35,7 @@ func withMultiFixture(t *testing.T, west, east []string, key func(Sourced[*lw.Ob
 	})
 }
 
-// requireState checks the content of the merged store. Objects are written as "source:key@version".
+// requireState checks the objects in the merged store. An object is written as "source:key@version".
 func (s *multiFixture) requireState(t *testing.T, want ...string) {
 	t.Helper()
 	synctest.Wait()
@@ -76,7 +76,7 @@ func TestRelistOfOneSourceKeepsOthers(t *testing.T) {
 	})
 }
 
-// The merged store has an object as long as any source has it. It stores the newest state.
+// The merged store contains an object while any source has it, and stores its newest version.
 func TestMergedStoreOfOverlappingSelectors(t *testing.T) {
 	withMultiFixture(t, []string{"x@1"}, []string{"x@1", "y@1"}, nil, func(t *testing.T, s *multiFixture) {
 		send(s.west, lw.Modified, "x@5")
@@ -92,7 +92,7 @@ func TestMergedStoreOfOverlappingSelectors(t *testing.T) {
 	})
 }
 
-// When one source deletes an object, the newest state of the other sources remains.
+// When one source deletes an object, the merged store keeps the newest version of the other sources.
 func TestMergedStoreOfThreeSources(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sources := map[string]*liveObjects{"a": {first: []string{"x@2"}}, "b": {first: []string{"x@1"}}, "c": {first: []string{"x@1"}}}
@@ -138,7 +138,7 @@ func TestMergedStoreReplacementIsDeterministic(t *testing.T) {
 	require.Equal(t, names, NewMergedStore(sources, nil, nil).names)
 }
 
-// Equal keys of two clusters are different objects.
+// Objects of two clusters are different objects, even if their keys are equal.
 func TestMergedStoreOfClusters(t *testing.T) {
 	key := func(m Sourced[*lw.Object]) lw.Key {
 		return lw.Key{Namespace: m.Source + "/" + m.Object.GetNamespace(), Name: m.Object.GetName()}
@@ -178,7 +178,7 @@ func TestMergedStoreWithoutSources(t *testing.T) {
 	})
 }
 
-// While an object is replaced, a reader must always find its key.
+// While an object is replaced, a reader must always find an object with its key.
 func TestMergedStoreReplacesRecreatedObject(t *testing.T) {
 	withMultiFixture(t, []string{"w/x@1#1"}, nil, nil, func(t *testing.T, s *multiFixture) {
 		synctest.Wait()

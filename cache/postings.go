@@ -7,7 +7,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// postings maps a key to the slots of its objects.
+// postings maps each key of an index to the slots of the objects with this key.
 type postings[K comparable] struct {
 	table slots.Table
 	cells slots.Vector[*posting[K]]
@@ -15,11 +15,11 @@ type postings[K comparable] struct {
 
 type posting[K comparable] struct {
 	key   K
-	slots slots.Set // slots of the objects; never empty
-	epoch uint64    // epoch that may modify the slots
+	slots slots.Set // slots of the objects with the key; never empty
+	epoch uint64    // slots may be modified in place only in this epoch
 }
 
-// find returns the posting of a key, or nil if the key is unknown.
+// find returns the posting of a key and its cell. The posting is nil if no object has the key.
 func (x *Index[T, K]) find(key K) (cell uint32, found *posting[K]) {
 	cell, ok := x.postings.table.Find(x.hash(key), func(cell uint32) bool {
 		found, _ = x.postings.cells.Get(cell)
@@ -46,8 +46,9 @@ func (x *Index[T, K]) prepare(slot uint32, old, object *T) {
 	}
 }
 
-// appendKeys appends the distinct keys of an object to a slice. only is the entry of the object in x.singleKey, or
-// zero. It copies the keys, because the keys func may return a slice that belongs to the object.
+// appendKeys appends the distinct keys of an object to a slice. The argument "only" is the object's entry in
+// x.singleKey, or zero. appendKeys copies the keys, because the keys func may return a slice that belongs to the
+// object.
 func (x *Index[T, K]) appendKeys(to []K, object T, only uint32) []K {
 	if x.scratch == nil {
 		x.scratch = make([]K, 1, 8)
@@ -64,7 +65,7 @@ func (x *Index[T, K]) appendKeys(to []K, object T, only uint32) []K {
 			to = append(to, key)
 		}
 	}
-	clear(x.scratch[:cap(x.scratch)]) // keys may share the memory of an object
+	clear(x.scratch[:cap(x.scratch)]) // releases the keys, which may share the memory of an object
 	return to
 }
 
@@ -72,7 +73,7 @@ func (x *Index[T, K]) commit(epoch uint64, slot uint32) {
 	if !slices.Equal(x.old, x.new) {
 		x.change(epoch, slot)
 	}
-	clear(x.old) // keys may share the memory of an object
+	clear(x.old) // releases the keys, which may share the memory of an object
 	clear(x.new)
 }
 
@@ -93,8 +94,8 @@ func (x *Index[T, K]) change(epoch uint64, slot uint32) {
 	}
 }
 
-// setSingleKey caches the cell of an object's only key. It is called only for types with a method Equal, because their
-// keys are slow to compute.
+// setSingleKey caches the cell of an object's key if the object has only one key. It is called only for types with a
+// method Equal, because their keys are slow to compute.
 func (x *Index[T, K]) setSingleKey(slot, only uint32) {
 	for int(slot) >= len(x.singleKey) {
 		x.singleKey = append(x.singleKey, 0)
@@ -137,7 +138,7 @@ func (x *Index[T, K]) remove(epoch uint64, key K, slot uint32) {
 	x.free = append(x.free, cell)
 }
 
-// ownPosting returns the posting of a cell for writing.
+// ownPosting returns a posting that may be modified. It copies the posting of an earlier epoch.
 func (x *Index[T, K]) ownPosting(epoch uint64, cell uint32, p *posting[K]) *posting[K] {
 	if p.epoch != epoch {
 		p = &posting[K]{key: p.key, slots: p.slots, epoch: epoch}
@@ -146,7 +147,8 @@ func (x *Index[T, K]) ownPosting(epoch uint64, cell uint32, p *posting[K]) *post
 	return p
 }
 
-// rebuild updates the slots after objects have moved to new slots.
+// rebuild changes the slot numbers in all postings after the objects have moved to new slots. The map contains the new
+// slot of each old slot.
 func (x *Index[T, K]) rebuild(epoch uint64, to map[uint32]uint32) {
 	old := x.postings
 	x.postings, x.free, x.next, x.singleKey = postings[K]{}, nil, 0, nil

@@ -22,13 +22,13 @@ const (
 )
 
 // queuedChange is a change together with the object that the store held before the change. For a Deleted, Change.Old is
-// the final state, which may differ from stored.
+// the object in the event, which may be newer than the stored object.
 type queuedChange[T any] struct {
 	Change[T]
 	stored T
 }
 
-// item is a queued change in a doubly linked list.
+// item is a queued change. The items of a queue form a doubly linked list.
 type item[T any] struct {
 	change     queuedChange[T]
 	key        lw.Key
@@ -44,12 +44,12 @@ type queue[T any] struct {
 	capacity int
 
 	mu            lock.Mutex
-	head          item[T]             // anchor of the list
+	head          item[T]             // sentinel of the circular linked list
 	byKey         map[lw.Key]*item[T] // under Coalesce, the last item of each key
 	length        int
-	closed        bool          // rejects further items
-	startConsumer func()        // starts the consumer goroutine, or nil while it must not start
-	consuming     bool          // the consumer goroutine is running
+	closed        bool          // new items are ignored
+	startConsumer func()        // starts the consumer goroutine; nil while it must not start
+	consuming     bool          // a consumer goroutine is running
 	ready         chan struct{} // receives an element when an item is added or the queue is closed
 	freed         chan struct{} // receives an element when an item is removed or the queue is closed
 }
@@ -77,7 +77,7 @@ func (q *queue[T]) add(key lw.Key, change queuedChange[T]) {
 	q.append(&item[T]{change: change, key: key})
 }
 
-// addMark queues the end of the initial changes.
+// addMark queues the mark after the initial changes.
 func (q *queue[T]) addMark() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -131,7 +131,7 @@ func (q *queue[T]) clearConsumer() (taking bool) {
 func (q *queue[T]) merge(waiting *item[T], later queuedChange[T]) {
 	first := waiting.change
 	switch {
-	case later.Resync: // the queued change has the same object, or it is deleted
+	case later.Resync: // the queued change already contains this object or deletes it
 	case first.Resync:
 		waiting.change = later
 	case first.Type == Deleted:
@@ -147,7 +147,7 @@ func (q *queue[T]) merge(waiting *item[T], later queuedChange[T]) {
 	}
 }
 
-// unlink removes an item.
+// unlink removes an item from the list.
 func (q *queue[T]) unlink(i *item[T]) {
 	i.prev.next, i.next.prev = i.next, i.prev
 	if i.isMark {
@@ -170,12 +170,13 @@ type takeResult uint8
 
 const (
 	tookItem    takeResult = iota
-	queueEmpty             // may receive items later
-	queueClosed            // closed and empty
-	parked                 // empty; the goroutine must end, and the next item starts another goroutine
+	queueEmpty             // the queue is empty but not closed
+	queueClosed            // the queue is closed and empty
+	parked                 // the queue is empty; the goroutine must end, and the next item starts another goroutine
 )
 
-// take removes the first item. If the queue is empty and mayPark is set, it returns parked and the goroutine must end.
+// take removes and returns the first item. If the queue is empty and mayPark is true, take returns parked and the
+// calling goroutine must end.
 func (q *queue[T]) take(mayPark bool) (i *item[T], found takeResult) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -207,7 +208,7 @@ func (q *queue[T]) full() bool {
 	return q.length >= q.capacity && !q.closed
 }
 
-// close rejects further items. The queued items remain unless discard is set.
+// close makes the queue ignore new items. It keeps the queued items unless the argument discard is true.
 func (q *queue[T]) close(discard bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -80,7 +80,7 @@ func TestBlockDefaultCapacity(t *testing.T) {
 	}
 }
 
-// A blocked informer continues when the handler is removed. It stops when ctx is canceled.
+// A blocked informer must continue when the slow handler is removed, and stop when ctx is canceled.
 func TestBlockedInformerStops(t *testing.T) {
 	withHarness(t, "", func(t *testing.T, th *harness) {
 		slow, other := &log{block: make(chan struct{})}, &log{}
@@ -109,8 +109,8 @@ func TestBlockedInformerStops(t *testing.T) {
 	})
 }
 
-// A consumer starts when a change is queued and no consumer is running. It parks only if another consumer can be
-// started.
+// The queue must start a consumer when a change is queued and no consumer is running. When the queue is empty, the
+// consumer must end only if the queue can start another consumer.
 func TestQueueConsumer(t *testing.T) {
 	q := newQueue[*lw.Object](Coalesce, 0)
 	started := 0
@@ -161,8 +161,8 @@ func TestUnbounded(t *testing.T) {
 	})
 }
 
-// Under every policy, a slow handler must receive a legal sequence for every key. The sequence must end with the state
-// of the store. A Deleted must have the UID of the deleted object.
+// Under every policy, a slow handler must receive a legal sequence of changes for every key. The sequence must lead to
+// the stored object. A Deleted must have the UID of the deleted object.
 func TestHandlersFollowRandomChanges(t *testing.T) {
 	for seed := range uint64(40) {
 		synctest.Test(t, func(t *testing.T) {
@@ -174,7 +174,7 @@ func TestHandlersFollowRandomChanges(t *testing.T) {
 			w.end = func() { // the last watch sends no events until all handlers have caught up
 				last()
 				<-ctx.Done()
-				synctest.Wait() // the informer must notice that its context is canceled, or the store would receive another event
+				synctest.Wait() // waits until the informer notices that ctx is canceled, or the store would receive another event
 			}
 			informer := NewInformer(w, &lw.Options{PageSize: 2, NoStreamingList: true})
 			var sums []fold
@@ -189,7 +189,7 @@ func TestHandlersFollowRandomChanges(t *testing.T) {
 			}
 			done := make(chan error)
 			go func() { done <- informer.Run(ctx) }()
-			<-silent // random delays and timeouts determine the duration
+			<-silent // closed when the last watch starts
 			time.Sleep(time.Hour)
 			cancel()
 			<-done
@@ -201,8 +201,8 @@ func TestHandlersFollowRandomChanges(t *testing.T) {
 	}
 }
 
-// strict returns a handler that applies its changes to sum and fails the test on an illegal change. It calls pause for
-// each change.
+// strict returns a handler that applies its changes to a fold and fails the test on an illegal change. It calls pause
+// before each change.
 func strict(t *testing.T, sum fold, pause func()) Handler[*lw.Object] {
 	return Handler[*lw.Object]{
 		Added: func(o *lw.Object, _ bool) {

@@ -13,12 +13,12 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// Each concurrent reader must see a consistent state that never moves backwards.
+// Each concurrent reader must see a consistent store whose resourceVersion never decreases.
 func TestConcurrentReaders(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	w := &simulation{Rand: rand.New(rand.NewPCG(1, 1)), calm: true}
-	ctx = clock.WithReplay(ctx, time.Now) // replaces all delays
+	ctx = clock.WithReplay(ctx, time.Now) // a replayed stream retries without delays
 	reflector := NewReflector(w, plainLists())
 	var readers sync.WaitGroup
 	for range 4 {
@@ -26,12 +26,12 @@ func TestConcurrentReaders(t *testing.T) {
 			r := reader{T: t, store: reflector.Store(), lists: NewLister(reflector.Store()), seen: map[lw.Key]int{}}
 			for ctx.Err() == nil {
 				r.look()
-				runtime.Gosched() // WASM has one thread and no preemption
+				runtime.Gosched() // lets the readers run, because WASM has only one thread and no preemption
 			}
 			<-reflector.Store().Synced()
 		})
 	}
-	for range 30 { // each run starts with a list
+	for range 30 { // every run starts with a list
 		run, end := context.WithCancel(ctx)
 		w.requests, w.end = 5, end
 		if err := reflector.Run(run); err != context.Canceled {
@@ -42,16 +42,16 @@ func TestConcurrentReaders(t *testing.T) {
 	readers.Wait()
 }
 
-// reader remembers the states that it saw, to detect inconsistencies.
+// reader remembers the resourceVersions that it saw, to detect inconsistencies.
 type reader struct {
 	*testing.T
 	store *Store[*lw.Object]
 	lists *Lister[*lw.Object]
-	at    int            // resourceVersion of the store
-	seen  map[lw.Key]int // resourceVersion of each object
+	at    int            // last resourceVersion of the store
+	seen  map[lw.Key]int // last resourceVersion of each object
 }
 
-// look calls every read method once.
+// look calls every read method of the store once and checks the results.
 func (r *reader) look() {
 	version, _ := strconv.Atoi(r.store.ResourceVersion())
 	if version < r.at {

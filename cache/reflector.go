@@ -18,7 +18,7 @@ type Reflector[T lw.Keyed] struct {
 	store    *Store[T]
 	writer   *Writer[T]
 	running  atomic.Bool
-	restored *savedState[T] // initial state of the next run, or nil
+	restored *savedState[T] // saved state that the next run replays, or nil
 }
 
 // NewReflector returns a reflector with an empty store. It sends no requests before Run or Changes. opts may be nil. The
@@ -58,7 +58,7 @@ func (r *Reflector[T]) Changes(ctx context.Context) iter.Seq2[lw.Event[T], []Cha
 	return r.follow(ctx, func(event lw.Event[T]) []Change[T] { return r.writer.fold(event) })
 }
 
-// follow yields every event with the changes that fold returned for it.
+// follow yields every event with the changes that the func fold returned for it.
 func (r *Reflector[T]) follow(ctx context.Context, fold func(lw.Event[T]) []Change[T]) iter.Seq2[lw.Event[T], []Change[T]] {
 	return func(yield func(lw.Event[T], []Change[T]) bool) {
 		if !r.running.CompareAndSwap(false, true) {
@@ -105,7 +105,7 @@ func (limit tooManyObjects) Error() string {
 
 func (tooManyObjects) Unwrap() error { return lw.ErrTooManyObjects }
 
-// events yields the restored state, if there is one, and then the stream that resumes from the store.
+// events yields the events of the restored state, if there is one, and then the events of the stream.
 func (r *Reflector[T]) events(ctx context.Context) iter.Seq[lw.Event[T]] {
 	return func(yield func(lw.Event[T]) bool) {
 		if r.restored != nil && !r.replay(ctx, yield) {

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Run must return the cause of the cancellation in every state.
+// Each case cancels ctx at another point of the stream. Run must return the cause of the cancellation.
 func TestRunReturnsContextCause(t *testing.T) {
 	enough := errors.New("canceled by the caller")
 	for name, lines := range map[string][]string{
@@ -43,7 +43,7 @@ func TestRunReturnsStopOnCause(t *testing.T) {
 	})
 }
 
-// The store has only one writer. Consecutive runs are allowed.
+// The store has only one writer, so two runs must not overlap. Consecutive runs are allowed.
 func TestConcurrentRunsPanic(t *testing.T) {
 	withFixture(t, func(t *testing.T, s *fixture) {
 		s.onEvent = func(lw.Event[*lw.Object], []Change[*lw.Object]) bool {
@@ -89,7 +89,7 @@ func TestSecondRunResumes(t *testing.T) {
 	})
 }
 
-// Changes also yields events without changes, so that a caller can observe how current the store is.
+// Changes also yields events without changes, so that a caller can observe the progress of the stream.
 func TestEveryEventIsYielded(t *testing.T) {
 	withFixture(t, func(t *testing.T, s *fixture) {
 		var types []lw.EventType

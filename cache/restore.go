@@ -10,7 +10,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// savedState is a restored state that has not been applied yet.
+// savedState contains the objects that Restore has read. The next run replays them.
 type savedState[T any] struct {
 	version string
 	objects []T
@@ -58,8 +58,8 @@ func (r *Reflector[T]) Restore(from io.Reader, origin string, parse func(text []
 	return nil
 }
 
-// RestoreObjects is like [Reflector.Restore] for a state that was saved in another way. version is the resourceVersion
-// of the collection that objects represent. It must come from the same server, see [lw.Options.ResumeFrom].
+// RestoreObjects is like [Reflector.Restore] for objects that were saved in another way. version is the resourceVersion
+// of the list to which the objects belong. It must come from the same server, see [lw.Options.ResumeFrom].
 func (r *Reflector[T]) RestoreObjects(version string, objects []T) {
 	if !r.running.CompareAndSwap(false, true) {
 		panic("cache: RestoreObjects called while the Reflector runs")
@@ -96,7 +96,7 @@ func (r *Reflector[T]) replay(ctx context.Context, yield func(lw.Event[T]) bool)
 // decoder reads the output of an encoder.
 type decoder struct {
 	reader   io.Reader
-	buf      []byte // grows with the data, not with the declared length
+	buf      []byte // size depends on the data read, not on the declared length
 	pos, end int    // the unread bytes are buf[pos:end]
 	sum      uint32 // checksum of the bytes before pos
 	table    *crc32.Table
@@ -178,7 +178,7 @@ func (r *decoder) checksum() error {
 	return err
 }
 
-// expectEnd returns an error unless the input ends here.
+// expectEnd returns an error if the input does not end at the current position.
 func (r *decoder) expectEnd() error {
 	if r.pos == r.end {
 		switch err := r.fill(); err {

@@ -35,7 +35,7 @@ func TestRestoredObjects(t *testing.T) {
 	})
 }
 
-// The buffer must not grow with the saved state.
+// Restore must not buffer the whole state.
 func TestRestoreMemory(t *testing.T) {
 	var words []string
 	for n := range 10_000 {
@@ -52,7 +52,7 @@ func TestRestoreMemory(t *testing.T) {
 	require.Len(t, in.buf, chunk)
 }
 
-// A length above the maximum is an error. Shorter strings are read.
+// A string length of 1 GiB or more is an error. Restore tries to read a shorter string.
 func TestMaxTextSize(t *testing.T) {
 	_, err := restore(t, bytes.NewReader(append(head(1), 0xff, 0xff, 0xff, 0x3f)), origin)
 	require.ErrorIs(t, err, errTruncated)
@@ -130,7 +130,7 @@ func TestRunDuringRestorePanics(t *testing.T) {
 	}))
 }
 
-// After a run, Restore must return the store to the saved state.
+// Restore after a run must replace the content of the store with the saved state.
 func TestRestoreAfterRun(t *testing.T) {
 	withFixture(t, func(t *testing.T, s *fixture) {
 		require.Equal(t, "+x@3 +z@4 ok", s.run("list@4 x@3 z@4"))
@@ -199,7 +199,7 @@ func TestSaveOtherTypes(t *testing.T) {
 	require.Equal(t, []pair{{"x", "1"}, {"y", "2"}}, r.restored.objects)
 }
 
-// Even if the checksums are valid, Restore must return an error or as many objects as the header declares.
+// For a state with valid checksums, Restore must return an error or as many objects as the header declares.
 func FuzzRestore(f *testing.F) {
 	for _, words := range [][]string{nil, {"x@1"}, {"a/x@1#u", "b/y@2", "z@3"}} {
 		text := saved(f, words...)
@@ -223,7 +223,7 @@ func FuzzRestore(f *testing.F) {
 	})
 }
 
-// head returns the header of a state with count objects.
+// head returns the header of a saved state that declares this number of objects.
 func head(count uint8) []byte {
 	text := saved(nil)
 	text = text[:len(text)-8-8]
@@ -235,7 +235,7 @@ func summed(text []byte) []byte {
 	return append(text, byte(sum), byte(sum>>8), byte(sum>>16), byte(sum>>24))
 }
 
-// Restored data must not change when the caller later modifies its options or its slice.
+// RestoreObjects and NewReflector must copy the slice and the options, so that the caller may modify them later.
 func TestRestoreObjectsCopiesSlice(t *testing.T) {
 	opts := &lw.Options{MaxObjects: 7}
 	r := NewReflector[*lw.Object](nil, opts)

@@ -2,7 +2,8 @@ package cache
 
 import "errors"
 
-// Errors that Restore returns, for errors.Is. Read errors match neither of them.
+// Errors of [Reflector.Restore] for use with errors.Is. An error of the reader matches neither ErrForeign nor
+// ErrCorrupt.
 var (
 	// ErrForeign reports that a state was saved with another origin or other selectors. See [Save].
 	ErrForeign = errors.New("it belongs to another collection")

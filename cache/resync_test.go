@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Each handler has its own interval. A resync does not replace a queued change.
+// Each handler has its own resync interval. A resync must not replace a queued change.
 func TestResync(t *testing.T) {
 	withHarness(t, "x@1#in y@2", func(t *testing.T, th *harness) {
 		var often, seldom, never, some log
@@ -38,7 +38,8 @@ func TestResync(t *testing.T) {
 	})
 }
 
-// An object with a queued change is not queued again. A handler that is always busy also receives resyncs.
+// A resync must not queue an object that already has a queued change. A handler that is always busy must also receive
+// resyncs.
 func TestResyncOfSlowHandler(t *testing.T) {
 	withHarness(t, "x@1 y@2 w@2", func(t *testing.T, th *harness) {
 		n := &log{}
@@ -60,7 +61,7 @@ func TestResyncOfSlowHandler(t *testing.T) {
 	})
 }
 
-// Other changes must not affect the interval.
+// Other changes must not affect the resync interval.
 func TestResyncPeriod(t *testing.T) {
 	withHarness(t, "x@1", func(t *testing.T, th *harness) {
 		resyncs := 0

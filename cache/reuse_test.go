@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// network is an lw.Transport that serves lists and watches from memory.
+// network is a fake lw.Transport that returns lists and watches from memory.
 type network func(req *lw.Request) io.Reader
 
 func (n network) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, error) {
@@ -102,7 +102,7 @@ func snapshot(store *Store[*lw.Object]) map[lw.Key]*lw.Object {
 	return objects
 }
 
-// The reflector calls known for every item of every list.
+// The reflector calls known for every list item, so it must not allocate memory.
 func TestKnownAllocatesNothing(t *testing.T) {
 	withFixture(t, func(t *testing.T, s *fixture) {
 		s.run("list@1 some-namespace/a-name-longer-than-thirty-two-bytes-in-all@1")

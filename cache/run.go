@@ -39,7 +39,7 @@ func (i *Informer[T]) stopHandlers() {
 	defer i.mu.Unlock()
 	i.start = nil
 	for _, r := range i.handlers {
-		if r.handler != nil && !r.queue.clearConsumer() { // a running consumer suspends the handler
+		if r.handler != nil && !r.queue.clearConsumer() { // a running consumer suspends the handler itself when it ends
 			i.suspended = append(i.suspended, r)
 		}
 	}

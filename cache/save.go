@@ -34,18 +34,18 @@ var (
 	errTextTooLong = errors.New("cache: cannot save a string of 1 GiB or more")
 )
 
-// Save writes a snapshot in a format that [Reflector.Restore] reads. text returns the saved form of an object. For
-// objects of [lw.RawCodec] and [lw.Project], use (*lw.Object).Raw. Save does not encrypt the objects, even if they are
-// Secrets.
+// Save writes a snapshot in a format that [Reflector.Restore] reads. The func text returns the string that Save writes
+// for an object. For objects of [lw.RawCodec] and [lw.Project], use (*lw.Object).Raw. Save does not encrypt the
+// objects, even if they are Secrets.
 //
-// origin identifies the cluster, the resource and the fields that the codec keeps, for example
-// "https://127.0.0.1:6443 shop/pods". Restore rejects a state with another origin or other selectors. The address alone
-// does not identify a cluster that may be rebuilt. In that case, add the UID of the namespace kube-system. Change origin
-// with the codec, because the server does not resend unchanged objects.
+// origin identifies the cluster, the resource and the fields that the codec keeps, for example "https://127.0.0.1:6443
+// shop/pods". Restore rejects a state with another origin or other selectors. The address alone does not identify a
+// cluster that may be rebuilt. In that case, add the UID of the namespace kube-system. Change origin with the codec,
+// because the server does not resend unchanged objects.
 //
-// Save streams the objects and does not buffer the whole state. It returns an error if w fails, if the first list is not
-// complete, or if the store lacks objects that could not be decoded. Restore rejects incomplete output. Package savefile
-// keeps the last complete file.
+// Save streams the objects and does not buffer the whole state. It returns an error if w fails, if the first list is
+// not complete, or if the store lacks objects that could not be decoded. Restore rejects incomplete output. Package
+// savefile keeps the last complete file.
 func Save[T any](w io.Writer, snapshot *Snapshot[T], origin string, text func(T) string) error {
 	if snapshot.ResourceVersion() == "" {
 		return errNotSynced

@@ -48,7 +48,7 @@ func texts(objects []*lw.Object) (texts []string) {
 	return texts
 }
 
-// pieces is a writer that checks that no write exceeds the maximum size.
+// pieces is a writer that checks the maximum size of each write.
 type pieces struct {
 	t    *testing.T
 	most int
@@ -66,7 +66,7 @@ func TestSaveWritesChunks(t *testing.T) {
 	require.NoError(t, Save(pieces{t, chunk}, store.Snapshot(), origin, (*lw.Object).Raw))
 }
 
-// The restored objects must have the same bytes and order, whatever the sizes of the reads are.
+// The restored objects must have the same bytes and order for every read size.
 func TestSaveAndRestore(t *testing.T) {
 	for name, words := range map[string][]string{
 		"nothing":         nil,
@@ -92,7 +92,7 @@ func TestSaveAndRestore(t *testing.T) {
 	}
 }
 
-func TestSaveEveryLength(t *testing.T) { // moves every number and string across a chunk boundary
+func TestSaveEveryLength(t *testing.T) { // the loop moves every number and string across a chunk boundary
 	for n := chunk - 300; n < chunk; n++ {
 		word := "x@1#" + strings.Repeat("u", n)
 		r, err := restore(t, bytes.NewReader(saved(t, word, "y@2")), origin)
@@ -120,14 +120,14 @@ func TestFlipEveryByte(t *testing.T) {
 			_, err := restore(t, bytes.NewReader(text), origin)
 			text[i] ^= flip
 			require.Error(t, err, "byte %d, xor %d", i, flip)
-			damaged := errors.Is(err, ErrCorrupt) || errors.Is(err, errTruncated) // a length that is too large runs past the end
+			damaged := errors.Is(err, ErrCorrupt) || errors.Is(err, errTruncated) // a damaged length can be larger than the rest of the data
 			newer := errors.Is(err, errNewerFormat) && i >= len(saveMagic) && i < len(saveMagic)+4
 			require.True(t, damaged || newer, "byte %d, xor %d: %v", i, flip, err)
 		}
 	}
 }
 
-// The message must name the difference. Restore must not read any object first.
+// The error message must name the string that differs. Restore must return it before it reads any object.
 func TestRestoreRejectsOtherOrigins(t *testing.T) {
 	text := saved(t, "x@1")
 	for want, c := range map[string]struct {
@@ -146,7 +146,7 @@ func TestRestoreRejectsOtherOrigins(t *testing.T) {
 	}
 }
 
-// Save must write the selectors of the source.
+// Save writes the selectors of the store's source. A reflector with the same selectors can restore the state.
 func TestRestoreAcceptsSameSelectors(t *testing.T) {
 	opts := &lw.Options{LabelSelector: "app=web", FieldSelector: "spec.nodeName=n1"}
 	r := NewReflector[*lw.Object](nil, opts)
@@ -199,7 +199,7 @@ func TestRestoreReturnsReaderErrors(t *testing.T) {
 	require.ErrorIs(t, err, io.ErrNoProgress)
 }
 
-// The error must contain the position of the object.
+// The error must contain the position of the object in the saved state.
 func TestRestoreReturnsParseErrors(t *testing.T) {
 	r := NewReflector[*lw.Object](&script{}, nil)
 	picky := errors.New("unsupported object")

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The string is address space that is reserved but never read, so it does not use memory.
+// The string is a memory mapping that is never read, so it uses no physical memory.
 func TestStringTooLong(t *testing.T) {
 	space, err := syscall.Mmap(-1, 0, maxText+1, syscall.PROT_READ, syscall.MAP_ANON|syscall.MAP_PRIVATE)
 	require.NoError(t, err)

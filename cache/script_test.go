@@ -14,13 +14,15 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// script is an lw.ListerWatcher that answers each request with its next line, and ends the run after the last line.
+// script is an lw.ListerWatcher that answers each request with its next line, and ends the run after the last line. For
+// example:
 //
 //	list@10 a/x@1 a/y@2#7     a complete list: its resourceVersion and its items as namespace/name@resourceVersion#UID
-//	list+@10 a/x@1            a page that is not the last
+//	list+@10 a/x@1            a page of a list, but not the last page
 //	watch +a/x@3 ~a/x@4 -a/x@5 =12 !expired
 //
-// A word that starts with "!" names an error in errs. A watch without an error closes cleanly.
+// The prefixes +, ~, - and = of a watch event mean Added, Modified, Deleted and a bookmark. A word that starts with "!"
+// names an error in errs. A watch without an error closes cleanly.
 type script struct {
 	t     *testing.T
 	lines []string
@@ -33,7 +35,7 @@ var errs = map[string]error{
 	"forbidden": &lw.StatusError{Code: 403},
 }
 
-// next returns the words of the next line, which must be of the given kind.
+// next returns the words of the next line, which must start with "list" or "watch", depending on the request.
 func (s *script) next(kind string) []string {
 	if len(s.lines) == 0 {
 		s.end()
@@ -98,7 +100,7 @@ func (s *script) Watch(ctx context.Context, opts lw.WatchOptions) iter.Seq2[lw.E
 	}
 }
 
-// object returns the object "namespace/name@version#uid". Only the name is required.
+// object parses an object in the syntax "namespace/name@version#uid". Only the name is required.
 func object(word string) *lw.Object {
 	word, uid, _ := strings.Cut(word, "#")
 	word, version, _ := strings.Cut(word, "@")
@@ -114,7 +116,7 @@ func object(word string) *lw.Object {
 	return object
 }
 
-// fixture runs a reflector with a script.
+// fixture runs a reflector whose server responses come from a script.
 type fixture struct {
 	t         *testing.T
 	script    *script
@@ -137,12 +139,12 @@ func withFixture(t *testing.T, test func(*testing.T, *fixture)) {
 	})
 }
 
-// run runs the reflector until all lines are used, and returns the changes and the end of each list:
+// run runs the reflector until all lines are used. It returns the changes, and "ok" at the end of each list:
 //
 //	+a/x@1 added    ~a/x@1>2 updated    -a/x@2 deleted    -a/x@2? deleted, final state unknown    ok synced
 //
-// After every event, the fold of the changes must equal the store. If a run could resume but its first line is a list,
-// its watch receives an expired error first.
+// After every event, the fold of the changes must equal the store. If the store could resume but the first line is a
+// list, run first answers a watch with an expired error.
 func (s *fixture) run(lines ...string) string {
 	if s.store.resumable() != "" && len(lines) > 0 && strings.HasPrefix(lines[0], "list") {
 		lines = append([]string{"watch !expired"}, lines...)
@@ -182,10 +184,10 @@ func describe(d Change[*lw.Object]) string {
 	return "-" + d.Old.Key().String() + "@" + d.Old.GetResourceVersion()
 }
 
-// fold is the state that results from changes.
+// fold maps keys to objects. Applying all changes of a store to an empty fold produces the content of the store.
 type fold map[lw.Key]*lw.Object
 
-// apply applies a change, which must be legal for its key.
+// apply applies a change to the fold. The change must be legal for its key.
 func (f fold) apply(t *testing.T, d Change[*lw.Object]) {
 	t.Helper()
 	object := d.New
@@ -209,7 +211,7 @@ func (f fold) apply(t *testing.T, d Change[*lw.Object]) {
 	f[object.Key()] = object
 }
 
-// equal requires that the fold equals the store.
+// equal requires that the fold and the store have the same content.
 func (f fold) equal(t *testing.T, store *Store[*lw.Object]) {
 	t.Helper()
 	require.Equal(t, len(f), store.Len())
@@ -219,5 +221,5 @@ func (f fold) equal(t *testing.T, store *Store[*lw.Object]) {
 	}
 }
 
-// plainLists returns options for scripts without streaming lists.
+// plainLists returns options that disable streaming lists.
 func plainLists() *lw.Options { return &lw.Options{NoStreamingList: true} }

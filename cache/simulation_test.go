@@ -15,15 +15,15 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// simulation is a server with random behavior that depends only on the seed. It writes a few keys and ends requests in
-// every possible way. It runs in the goroutine of the caller.
+// simulation is a fake server with random behavior that depends only on the seed. It writes a few keys and ends
+// requests in every possible way. It runs in the goroutine of the caller.
 type simulation struct {
 	*rand.Rand
 	log      []lw.Event[*lw.Object] // all events; the resourceVersion of an event is its position, starting at 1
 	page     []*lw.Object           // the remaining items of the current list
 	requests int                    // number of requests until end is called
 	end      func()
-	calm     bool // requests only end with a clean close, so the next request follows without a delay
+	calm     bool // requests end only with a clean close, so the next request follows without a delay
 }
 
 // state returns the objects at a resourceVersion.
@@ -123,13 +123,13 @@ func (w *simulation) Watch(ctx context.Context, opts lw.WatchOptions) iter.Seq2[
 			return
 		}
 		for range w.IntN(5) {
-			w.step() // a change between watches
+			w.step() // a change while no watch is open
 		}
 	}
 }
 
 // The changes must be legal, and applying all of them must produce the content of the store. Except during a list, the
-// store must equal the server's state at the store's resourceVersion.
+// store must have the objects that the server had at the store's resourceVersion.
 func TestRandomSequences(t *testing.T) {
 	for seed := range uint64(60) {
 		synctest.Test(t, func(t *testing.T) {
@@ -148,7 +148,7 @@ func TestRandomSequences(t *testing.T) {
 				}
 				sum.equal(t, store)
 				switch event.Type {
-				case lw.ListStarted: // until Synced, even if the list is interrupted
+				case lw.ListStarted: // the store is incomplete until Synced, even if the list is interrupted
 					listing = true
 				case lw.Synced:
 					listing = false

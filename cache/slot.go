@@ -7,8 +7,8 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// The methods that write a slot first call prepare of all indexes. prepare calls user code, which may panic, so these
-// methods change nothing before that call.
+// The methods that write a slot first call the method prepare of all indexes. prepare calls user code, which may panic,
+// so these methods change nothing before that call.
 
 // insertSlot stores a new object in a free slot. hash is the hash of its key.
 func (s *Store[T]) insertSlot(hash uint32, object T) (slot uint32) {
@@ -29,7 +29,7 @@ func (s *Store[T]) insertSlot(hash uint32, object T) (slot uint32) {
 	return slot
 }
 
-// replaceSlot replaces an object with another object that has the same key.
+// replaceSlot replaces an object with another object of the same key.
 func (s *Store[T]) replaceSlot(slot uint32, old, object T) {
 	for _, index := range s.indexes {
 		index.prepare(slot, &old, &object)
@@ -50,7 +50,7 @@ func (s *Store[T]) clearSlot(slot, hash uint32, old T) {
 	s.state.length--
 	s.free = append(s.free, slot)
 	s.commitIndexes(slot)
-	if !s.listing { // listedSlots refers to slots by number
+	if !s.listing { // during a list, objects must keep their slots, because listedSlots contains slot numbers
 		s.shrink()
 	}
 }
@@ -83,9 +83,9 @@ func (s *Store[T]) shrink() {
 	}
 }
 
-// known returns the stored object with this key and resourceVersion, for package recall. It needs no lock, because it
-// runs in the goroutine of the Reflector, which is the only writer. The key shares the memory of the slices, which do
-// not change during the call.
+// known returns the stored object with this key and resourceVersion. It needs no lock, because only the goroutine of
+// the Reflector calls it, and this goroutine is the only writer. The lookup key shares the memory of the arguments,
+// which do not change during the call.
 func (s *Store[T]) known(namespace, name, version []byte) (object T, ok bool) {
 	if s.distrusted || len(version) == 0 {
 		return object, false

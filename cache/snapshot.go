@@ -84,9 +84,9 @@ func (sn *Snapshot[T]) ResourceVersion() string { return sn.state.version }
 // errForeignSnapshot reports that a snapshot belongs to another store.
 var errForeignSnapshot = errors.New("cache: the snapshot is of another store")
 
-// Diff returns the changes between two snapshots of one store. from may be the newer snapshot. A nil snapshot stands
-// for an empty store. The cost is proportional to the data written between the snapshots. Diff never sets
-// FinalStateUnknown.
+// Diff returns the changes that lead from one snapshot of a store to another snapshot. The first snapshot may be newer
+// than the second. A nil snapshot stands for an empty store. The cost is proportional to the data written between the
+// snapshots. Diff never sets FinalStateUnknown.
 func Diff[T any](from, to *Snapshot[T]) ([]Change[T], error) {
 	switch {
 	case from == nil && to == nil:
@@ -106,8 +106,8 @@ func Diff[T any](from, to *Snapshot[T]) ([]Change[T], error) {
 	return changes, nil
 }
 
-// appendChange appends the change of one slot. The arguments was and is report whether before and after are valid. An
-// object that moved between slots is compared once, at its old slot.
+// appendChange appends the change of one slot. The arguments "was" and "is" report whether before and after are valid.
+// An object that moved between slots is compared once, at its old slot.
 func appendChange[T any](changes []Change[T], from, to *Snapshot[T], before, after T, was, is bool) []Change[T] {
 	s := from.store
 	if was && is && s.key(before) == s.key(after) {

@@ -34,7 +34,7 @@ func TestUnchangedSnapshotIsReused(t *testing.T) {
 	})
 }
 
-// During a list, a snapshot must show the previous state, even after an interruption.
+// During a list, a snapshot must show the state before the list, even after an interruption.
 func TestSnapshotsHidePartialLists(t *testing.T) {
 	withFixture(t, func(t *testing.T, s *fixture) {
 		var shown []string
@@ -73,7 +73,7 @@ func TestDiffOfTwoStores(t *testing.T) {
 	require.Equal(t, []Change[*book]{{Type: Added, New: b}}, changes)
 }
 
-// A snapshot must include indexes that were added later. Otherwise each call of In would rebuild them.
+// A snapshot that is taken after NewIndex must include the index. Otherwise each call of In would rebuild it.
 func TestSnapshotsIncludeIndexes(t *testing.T) {
 	books, writer := newLibrary()
 	writer.Put(&book{isbn: "1", year: 7})
@@ -89,7 +89,7 @@ func TestSnapshotsIncludeIndexes(t *testing.T) {
 	require.Zero(t, asked)
 }
 
-// A store that lost most of its objects frees memory. Earlier snapshots do not change.
+// A store that lost most of its objects must free memory. Earlier snapshots must not change.
 func TestShrink(t *testing.T) {
 	books, writer := newLibrary()
 	byYear := NewIndex(books, func(b *book, to []int) []int { return append(to, b.year) })
@@ -115,7 +115,7 @@ func TestShrink(t *testing.T) {
 	require.Len(t, changes, n-100, "a moved object is not a change")
 }
 
-// A list marks objects by slot, so objects must not move to other slots before it ends.
+// A list records the slots of its objects, so objects must not move to other slots before it ends.
 func TestShrinkAfterList(t *testing.T) {
 	books, writer := newLibrary()
 	for i := range 10_000 {
@@ -127,13 +127,14 @@ func TestShrinkAfterList(t *testing.T) {
 	require.Equal(t, []*book{last}, books.List())
 }
 
-// snapshotModel compares a store and its snapshots with maps.
+// snapshotModel applies the same operations to a store and to maps, and compares the store and its snapshots with the
+// maps.
 type snapshotModel struct {
 	t       *testing.T
 	books   *Store[*book]
 	writer  *Writer[*book]
 	byYear  *Index[*book, int]
-	byFirst *Index[*book, string] // recreated occasionally
+	byFirst *Index[*book, string] // index that the test recreates occasionally
 	model   map[string]*book
 	listing map[string]*book // objects of the current list, or nil if no list is in progress
 	kept    []snapshotCopy
@@ -154,7 +155,7 @@ func newSnapshotModel(t *testing.T) *snapshotModel {
 	return s
 }
 
-// step executes the operation that two bytes encode.
+// step executes one operation. The bytes op and n encode it.
 func (s *snapshotModel) step(op, n byte) {
 	b := &book{isbn: strconv.Itoa(int(n % 120)), year: int(n) / 8}
 	switch op % 16 {
@@ -250,7 +251,8 @@ func runSnapshotModel(t *testing.T, steps []byte) {
 	}
 }
 
-// Snapshots and their indexes must not change after later writes. Diff must lead from each snapshot to the next.
+// Snapshots and their indexes must not change after later writes. Diff must return the changes from each snapshot to
+// the next.
 func TestSnapshotsStayUnchanged(t *testing.T) {
 	for seed := range uint64(40) {
 		random := rand.New(rand.NewPCG(seed, 0))

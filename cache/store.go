@@ -22,27 +22,27 @@ type Store[T any] struct {
 	mu                       lock.RWMutex
 	state                    state[T]
 	indexes                  []indexer[T]
-	epoch                    uint64 // epoch of the data that is written now; each snapshot starts the next epoch
+	epoch                    uint64 // epoch of the current writes; each snapshot starts another epoch
 	waiters                  []waiter
 	synced                   chan struct{}
-	decodeErrors, listErrors map[lw.Key]*lw.DecodeError  // all decode errors, and those of the current list
+	decodeErrors, listErrors map[lw.Key]*lw.DecodeError  // decode errors of all objects, and of the objects in the current list
 	snapshot                 atomic.Pointer[Snapshot[T]] // snapshot of the current state; nil until requested
-	beforeList               *Snapshot[T]                // snapshot before the current list
+	beforeList               *Snapshot[T]                // snapshot of the state before the current list
 	changedByList            bool                        // the current list has changed the store
 
 	// The remaining fields belong to the writer.
 	free        []uint32 // empty slots below next
-	next        uint32   // first slot that was never used
-	listing     bool     // between ListStarted and Synced
+	next        uint32   // lowest slot that was never used
+	listing     bool     // true between the events ListStarted and Synced
 	listedCount int      // number of objects in the current list
 	initial     bool     // the current list is the first list
 	listedSlots []uint64 // bitmap of the slots whose objects are in the current list
-	distrusted  bool     // objects may have changed without a new resourceVersion
+	distrusted  bool     // stored objects may have changed without a new resourceVersion
 	changes     []Change[T]
-	removed     T // object that the last Deleted event removed from the store; the event contains its final state
+	removed     T // object that the last Deleted event removed from the store
 }
 
-// state is the part of a store that a snapshot copies.
+// state contains the fields of a store that a snapshot copies.
 type state[T any] struct {
 	objects slots.Vector[T]
 	table   slots.Table // maps the hash of a key to a slot of objects
@@ -126,9 +126,9 @@ func iterate[T any](list func() []T) iter.Seq[T] {
 	}
 }
 
-// Synced returns a channel that is closed when the first list is complete. Until then the store holds only part of the
-// collection. If a run ends early, the channel stays open, because another run may follow. So a caller should also wait
-// for the context of the run.
+// Synced returns a channel that is closed when the first list is complete. Until then the store contains only some of
+// the objects. If a run ends early, the channel stays open, because another run may follow. So a caller should also
+// wait for the context of the run.
 func (s *Store[T]) Synced() <-chan struct{} { return s.synced }
 
 // ResourceVersion returns the resourceVersion that the store has reached, or "" before the first list is complete.

@@ -57,7 +57,7 @@ func TestHashCollisions(t *testing.T) {
 	require.Nil(t, found)
 }
 
-// A loop may exit early and may use the store. It must not see later writes.
+// A loop over a store may exit early and may use the store. It must not see later writes.
 func TestAllIsConsistent(t *testing.T) {
 	for _, loop := range []func(*Store[*lw.Object]) iter.Seq[*lw.Object]{
 		(*Store[*lw.Object]).All,
@@ -69,7 +69,7 @@ func TestAllIsConsistent(t *testing.T) {
 			for object := range loop(s.store) {
 				seen++
 				if seen == 1 {
-					s.run("list@9 a/w@8") // deletes all objects that the loop has not yet yielded
+					s.run("list@9 a/w@8") // deletes the objects that the loop has not yet yielded
 					_, ok := s.store.Get(object.Key())
 					require.False(t, ok)
 				}

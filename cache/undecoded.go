@@ -15,7 +15,8 @@ func (s *Store[T]) DecodeErrors() []*lw.DecodeError {
 	return all
 }
 
-// applyDecodeError records an object that could not be decoded. The stored object stays unless it was deleted.
+// applyDecodeError records an object that could not be decoded. It keeps the stored object unless the event is a
+// deletion.
 func (s *Store[T]) applyDecodeError(err *lw.DecodeError) {
 	hash := s.hash(err.Key)
 	slot, old, ok := s.find(&s.state, hash, err.Key)
@@ -44,7 +45,7 @@ func setDecodeError(errs *map[lw.Key]*lw.DecodeError, err *lw.DecodeError) {
 	(*errs)[err.Key] = err
 }
 
-// clearDecodeError removes the decode error of a key.
+// clearDecodeError forgets the decode error of the object with this key.
 func (s *Store[T]) clearDecodeError(key lw.Key) {
 	delete(s.decodeErrors, key)
 	delete(s.listErrors, key)

@@ -9,7 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The store must keep the previous state until a later state is decoded or the object is deleted.
+// If an object cannot be decoded, the store must keep its previous state until a later state is decoded or the object
+// is deleted.
 func TestUndecodedObjectsAreKept(t *testing.T) {
 	type event = lw.Event[*lw.Object]
 	store, writer := NewStore[*lw.Object](nil)

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// An event, a bookmark or a list can reach a resourceVersion.
+// Events, bookmarks and lists can end WaitFor.
 func TestWaitFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store, writer := NewStore[*lw.Object](nil)
@@ -68,7 +68,7 @@ func TestWaitForReturnsContextCause(t *testing.T) {
 	})
 }
 
-// The merged store of a MergedStore has no resourceVersion.
+// WaitFor must also work for a MergedStore, whose store has no resourceVersion.
 func TestWaitForListWithoutResourceVersion(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store, writer := NewStore[*lw.Object](nil)

@@ -21,18 +21,18 @@ const (
 	etcdTimeout = 2 * time.Minute
 )
 
-// etcdCourse watches an etcd server and writes to it with etcd's own client.
+// etcdCourse watches keys of an etcd server and changes them with etcd's own client.
 type etcdCourse struct {
 	*testing.T
 	server    *kube.Etcd
 	reflector *cache.Reflector[*etcd.Entry]
-	events    []lw.Event[*etcd.Entry] // events of the current or latest run
+	events    []lw.Event[*etcd.Entry] // events of the latest call of run or until
 	changes   []cache.Change[*etcd.Entry]
 }
 
-// TestEtcd checks that no change is lost. The test uses etcd instead of Kubernetes.
+// TestEtcd checks that a reflector misses no changes of an etcd server.
 func TestEtcd(t *testing.T) {
-	t.Parallel() // starts its own etcd and is mostly idle
+	t.Parallel() // this test uses a separate etcd and mostly waits
 	client := &http.Transport{}
 	defer client.CloseIdleConnections()
 	server := kube.StartEtcd(t)
@@ -89,7 +89,7 @@ func types(events []lw.Event[*etcd.Entry]) (all []lw.EventType) {
 	return all
 }
 
-// write puts key-value pairs in one transaction and returns its revision. An empty value deletes the key.
+// write puts keys and values in one transaction and returns its revision. An empty value deletes the key.
 func (c *etcdCourse) write(pairs ...string) string {
 	c.Helper()
 	var ops []clientv3.Op
@@ -119,7 +119,7 @@ func (c *etcdCourse) client(use func(context.Context, *clientv3.Client)) {
 	use(ctx, client)
 }
 
-// sees waits until the store has reached a revision, and compares the store with etcd.
+// sees waits until the store has reached a revision, and checks that the store equals the content of etcd.
 func (c *etcdCourse) sees(revision string) {
 	c.Helper()
 	ctx, cancel := context.WithTimeout(c.Context(), etcdTimeout)
@@ -139,7 +139,7 @@ func (c *etcdCourse) sees(revision string) {
 	require.Equal(c, want, got)
 }
 
-// run watches etcd while do runs.
+// run watches etcd until do returns.
 func (c *etcdCourse) run(do func()) {
 	c.Helper()
 	ctx, cancel := context.WithCancel(c.Context())
@@ -152,7 +152,7 @@ func (c *etcdCourse) run(do func()) {
 	do()
 }
 
-// until watches etcd until enough returns true.
+// until watches etcd until the function returns true for an event.
 func (c *etcdCourse) until(enough func(lw.Event[*etcd.Entry]) bool) {
 	ctx, cancel := context.WithTimeout(c.Context(), etcdTimeout)
 	defer cancel()

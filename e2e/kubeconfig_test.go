@@ -17,7 +17,8 @@ import (
 	"github.com/seed-6d2a410a/listwatch/transport/ws"
 )
 
-// TestKubeconfig checks that each kubeconfig user gets the same permissions as with kubectl, over HTTP and WebSocket.
+// TestKubeconfig checks that listwatch has the same permissions as kubectl with each kubeconfig user, over HTTP and
+// WebSocket.
 func TestKubeconfig(t *testing.T) {
 	c := shared.Get(t)
 	read := func(path string) []byte {

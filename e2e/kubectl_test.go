@@ -23,7 +23,7 @@ type kubectl struct {
 	*testing.T
 	server *lwtest.Server
 	path   string
-	cache  string // an empty folder: kubectl caches discovery on disk
+	cache  string // cache folder of kubectl, initially empty
 }
 
 func newKubectl(t *testing.T) *kubectl {
@@ -42,7 +42,7 @@ func (k *kubectl) command(args ...string) *exec.Cmd {
 	return cmd
 }
 
-// run runs a command that must succeed and returns its output.
+// run runs a kubectl command, which must succeed, and returns its output.
 func (k *kubectl) run(args ...string) string {
 	k.Helper()
 	out, err := k.command(args...).CombinedOutput()
@@ -50,7 +50,7 @@ func (k *kubectl) run(args ...string) string {
 	return string(out)
 }
 
-// file writes an object's JSON to a file and returns its path.
+// file writes JSON to a new file and returns its path.
 func (k *kubectl) file(object string) string {
 	path := filepath.Join(k.TempDir(), "object.json")
 	require.NoError(k, os.WriteFile(path, []byte(object), 0o600))
@@ -84,7 +84,7 @@ func TestKubectlWrites(t *testing.T) {
 	require.Contains(t, string(out), "NotFound")
 }
 
-// TestKubectlFindsResources finds core, grouped and custom resources by plural, short name and group.
+// TestKubectlFindsResources looks up built-in and custom resources by plural name, short name and group.
 func TestKubectlFindsResources(t *testing.T) {
 	k := newKubectl(t)
 	resources := k.run("api-resources", "--no-headers")
@@ -130,5 +130,5 @@ func TestKubectlWatches(t *testing.T) {
 	require.NoError(t, k.server.Delete("configmaps", "default", "first"))
 	expect("DELETED", "first")
 	require.NoError(t, cmd.Process.Kill())
-	_ = cmd.Wait() // killed above, so the error is expected
+	_ = cmd.Wait() // fails because the process was killed
 }

@@ -16,11 +16,11 @@ import (
 	"github.com/seed-6d2a410a/listwatch/e2e/kube"
 )
 
-// comparison compares lwcat with kubectl. These tests prove the comparison table in docs/lwcat.md.
+// comparison runs lwcat and kubectl on the same objects. Its tests verify the comparison table in docs/lwcat.md.
 type comparison struct{ *lwcat }
 
-// newComparison returns a comparison with a new server. The server ends watches after a few seconds unless the client
-// sets a timeout.
+// newComparison returns a comparison with its own server. The server ends a watch after a few seconds unless the client
+// requests a timeout.
 func newComparison(t *testing.T) comparison {
 	l := &lwcat{T: t, Cluster: kube.Start(t, "--min-request-timeout=5"), path: buildLwcat(t), namespace: "default"}
 	l.create("first")
@@ -38,7 +38,7 @@ func (b comparison) kubectl(args ...string) *exec.Cmd {
 	return exec.CommandContext(ctx, b.Kubectl, append([]string{"--kubeconfig", b.Kubeconfig, "--cache-dir", b.TempDir()}, args...)...)
 }
 
-// running is a started command with the output that it has printed so far.
+// running is a command that has been started, with the output that it has printed so far.
 type running struct {
 	mu       sync.Mutex
 	out, err bytes.Buffer
@@ -62,7 +62,7 @@ func (b comparison) start(cmd *exec.Cmd) *running {
 	cmd.Stdout, cmd.Stderr = locked{&r.mu, &r.out}, locked{&r.mu, &r.err}
 	require.NoError(b, cmd.Start())
 	go func() {
-		_ = cmd.Wait() // the test reads the exit code instead
+		_ = cmd.Wait() // the test reads the exit code from the command
 		close(r.ended)
 	}()
 	b.Cleanup(func() { _ = cmd.Process.Kill(); <-r.ended }) // the command may still be running
@@ -81,7 +81,7 @@ func (r *running) stderr() string {
 	return r.err.String()
 }
 
-// see waits until stdout contains text.
+// see waits until the command's stdout contains the text.
 func (b comparison) see(r *running, text string) {
 	b.Helper()
 	ctx, cancel := context.WithTimeout(b.Context(), time.Minute)
@@ -94,7 +94,7 @@ func (b comparison) see(r *running, text string) {
 	}))
 }
 
-// ends waits until a command exits and returns its exit code.
+// ends waits until the command exits and returns its exit code.
 func (b comparison) ends(r *running) int {
 	b.Helper()
 	select {
@@ -105,8 +105,8 @@ func (b comparison) ends(r *running) int {
 	return r.cmd.ProcessState.ExitCode()
 }
 
-// TestKubectlExitsWhenItsWatchEnds checks that kubectl exits with 0 and prints no message when its watch times out or
-// the server dies. lwcat keeps running and prints the changes that kubectl misses.
+// TestKubectlExitsWhenItsWatchEnds ends watches with a timeout and by killing the server. kubectl exits with code 0 and
+// prints no message. lwcat continues and prints the changes that kubectl misses.
 func TestKubectlExitsWhenItsWatchEnds(t *testing.T) {
 	b := newComparison(t)
 	ours := b.start(b.command("cm", "-o", "name"))
@@ -121,7 +121,7 @@ func TestKubectlExitsWhenItsWatchEnds(t *testing.T) {
 	theirs = b.start(b.kubectl("get", "cm", "-w", "-o", "name"))
 	b.see(theirs, "configmap/first")
 	b.create("before-the-kill")
-	b.see(theirs, "configmap/before-the-kill") // the watch of kubectl is open
+	b.see(theirs, "configmap/before-the-kill") // proves that kubectl's watch is open
 	b.Kill()
 	require.Zero(t, b.ends(theirs), "kubectl reports success although the server died")
 	t.Logf("kubectl's stderr after the server was killed: %q", theirs.stderr())
@@ -131,7 +131,6 @@ func TestKubectlExitsWhenItsWatchEnds(t *testing.T) {
 	require.Contains(t, ours.stderr(), "resuming from resourceVersion")
 }
 
-// TestKubectlComparedWithLwcat compares resource arguments, output formats and waiting.
 func TestKubectlComparedWithLwcat(t *testing.T) {
 	b := newComparison(t)
 	b.write(http.MethodPost, "/api/v1/namespaces/default/secrets", `{"metadata":{"name":"s"}}`)
@@ -142,8 +141,7 @@ func TestKubectlComparedWithLwcat(t *testing.T) {
 	require.NoError(t, err, "%s", out)
 	require.ElementsMatch(t, []string{"configmap/first", "secret/s"}, strings.Fields(string(out)))
 
-	// kubectl prints a deletion like a change unless --output-watch-events is set. kubectl ignores that flag with -o
-	// name.
+	// Without --output-watch-events, kubectl prints a deletion like a change. It ignores this flag with -o name.
 	ours, theirs := b.start(b.command("cm", "-o", "jsonl")), b.start(b.kubectl("get", "cm", "-w", "-o", "name"))
 	typed := b.start(b.kubectl("get", "cm", "-w", "--output-watch-events"))
 	for _, r := range []*running{ours, theirs, typed} {
@@ -154,14 +152,14 @@ func TestKubectlComparedWithLwcat(t *testing.T) {
 	b.see(theirs, "configmap/first\nconfigmap/first\n")
 	b.see(typed, "DELETED ")
 
-	// kubectl's YAML has no end marker, so a document ends only where the next document begins.
+	// The first YAML document of kubectl is complete only when the separator of the second document follows.
 	b.create("second")
 	docs, theirDocs := b.start(b.command("cm", "-o", "yaml")), b.start(b.kubectl("get", "cm", "-w", "-o", "yaml"))
 	b.see(docs, "\n...\n")
 	require.Zero(t, b.ends(theirDocs))
 	require.NotContains(t, theirDocs.printed(), "...\n")
 
-	// kubectl and lwcat can both wait for a condition with a timeout.
+	// Both kubectl and lwcat can wait for a condition with a timeout.
 	theirs = b.start(b.kubectl("wait", "cm/second", "--for=jsonpath={.data.k}=v", "--timeout=1s"))
 	require.Equal(t, 1, b.ends(theirs))
 	require.Equal(t, 3, b.ends(b.start(b.command("cm/second", "--until", "data.k=v", "--timeout", "1s"))))

@@ -29,12 +29,14 @@ import (
 	"github.com/seed-6d2a410a/listwatch/internal/testkit/need"
 )
 
-// TestLwcatSoak runs four lwcat processes on one collection while writers change it. The server ends watches after
-// seconds, is compacted, is killed with SIGKILL, and loses its history. At the end, fold.mjs applies the lines that
-// each process printed. The result must equal the server's list. Two processes run throughout, one over HTTP and one
-// over WebSocket. Two are interrupted every few seconds and continue with --resume.
+// TestLwcatSoak runs four lwcat processes that watch one collection while writers change it. Failures of the server
+// include SIGKILL, a compaction and the loss of its history. It also ends each watch after a few seconds.
+//
+// Two processes run throughout, one over HTTP and one over WebSocket. The other two are interrupted every few seconds
+// and continue with --resume. At the end, fold.mjs applies the lines that each process printed. The result must equal
+// the server's list.
 func TestLwcatSoak(t *testing.T) {
-	t.Parallel() // starts its own cluster and is mostly idle
+	t.Parallel() // this test uses its own cluster and mostly waits
 	node := need.Program(t, "node", "install Node 20 or later, then run: make e2e")
 	s := &lwcatSoak{T: t, Cluster: kube.Start(t), lwcat: buildLwcat(t), node: node, folder: t.TempDir()}
 	front := httptest.NewServer(s.impatient())
@@ -91,8 +93,8 @@ type lwcatSoak struct {
 
 const soakPath = "/api/v1/namespaces/default/configmaps"
 
-// impatient returns a proxy that adds a timeout of two to five seconds to each watch. The server closes the watch
-// cleanly at its timeout.
+// impatient returns a reverse proxy for the server. It adds a timeout of two to five seconds to each watch, after which
+// the server closes the watch cleanly.
 func (s *lwcatSoak) impatient() http.Handler {
 	to, err := url.Parse(s.URL)
 	require.NoError(s, err)
@@ -112,7 +114,7 @@ func (s *lwcatSoak) impatient() http.Handler {
 	}
 }
 
-// follow runs lwcat repeatedly until restarts is done, and keeps the last process running until ctx is done.
+// follow restarts lwcat repeatedly until the context restarts is done. The last process runs until ctx is done.
 func (s *lwcatSoak) follow(ctx, restarts context.Context, name, transport string, more ...string) {
 	out, err := os.Create(filepath.Join(s.folder, name+".out"))
 	require.NoError(s, err)
@@ -130,16 +132,17 @@ func (s *lwcatSoak) follow(ctx, restarts context.Context, name, transport string
 		cmd := exec.CommandContext(run, s.lwcat, append([]string{"-s", s.url, "--token", s.AdminToken, "--transport", transport, "-o", "jsonl", soakPath}, more...)...)
 		cmd.Stdout, cmd.Stderr = out, told
 		cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
-		_ = cmd.Run() // the test checks the exit code below
+		_ = cmd.Run() // the exit code is checked below
 		cancel()
-		if code := cmd.ProcessState.ExitCode(); code != 130 && code != -1 { // -1: the signal may arrive before lwcat handles it
+		if code := cmd.ProcessState.ExitCode(); code != 130 && code != -1 { // -1 if the signal arrives before lwcat handles signals
 			s.Errorf("%s exited with code %d", name, code)
 			return
 		}
 	}
 }
 
-// write makes random changes to objects that only this writer changes. Writes may fail while the server is down.
+// write makes random changes until ctx is done. Each writer has its own objects. Writes may fail while the server is
+// down.
 func (s *lwcatSoak) write(ctx context.Context, number int) {
 	tick := time.NewTicker(25 * time.Millisecond)
 	defer tick.Stop()
@@ -164,8 +167,8 @@ func (s *lwcatSoak) write(ctx context.Context, number int) {
 	}
 }
 
-// accidents breaks the server in several ways. The environment variable ROUNDS sets the number of repetitions. The
-// default is 1.
+// accidents makes the server fail in several ways. The environment variable ROUNDS is the number of repetitions, 1 by
+// default.
 func (s *lwcatSoak) accidents() {
 	rounds, err := strconv.Atoi(cmp.Or(os.Getenv("ROUNDS"), "1"))
 	require.NoError(s, err, "ROUNDS")
@@ -181,7 +184,7 @@ func (s *lwcatSoak) accidentsOnce() {
 		return s.StartAPIServer(ctx)
 	}
 	for _, happen := range []func(context.Context) error{s.Compact, restart, s.ExpireVersions, s.Compact} {
-		// Writes and watch timeouts happen during this pause.
+		// During this pause, the writers continue and watches time out.
 		time.Sleep(6 * time.Second)
 		require.NoError(s, happen(ctx))
 	}
@@ -206,13 +209,14 @@ func (s *lwcatSoak) list() string {
 	return strings.Join(lines, "")
 }
 
-// fold returns the state that results from the lines of a run, or an error message if the lines contradict each other.
+// fold returns the objects that result from the lines that a process printed. It returns an error message if the lines
+// contradict each other.
 func (s *lwcatSoak) fold(name string) string {
 	file, err := os.Open(filepath.Join(s.folder, name+".out"))
 	require.NoError(s, err)
 	defer file.Close()
 	cmd := exec.Command(s.node, "fold.mjs")
 	cmd.Stdin = file
-	text, _ := cmd.CombinedOutput() // on failure, the output contains the reason
+	text, _ := cmd.CombinedOutput() // if the command fails, the output contains the reason
 	return string(text)
 }

@@ -18,7 +18,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/e2e/kube"
 )
 
-// lwcat runs the built command in its own namespace on a real API server.
+// lwcat runs the built lwcat binary against a real API server, in a separate namespace.
 type lwcat struct {
 	*testing.T
 	*kube.Cluster
@@ -36,7 +36,7 @@ func newLwcat(t *testing.T) *lwcat {
 func buildLwcat(t *testing.T) string {
 	path := filepath.Join(t.TempDir(), "lwcat")
 	build := exec.Command("go", "build", "-o", path, "./cmd/lwcat")
-	build.Dir = ".." // the module that contains lwcat
+	build.Dir = ".." // root of the module that contains lwcat
 	out, err := build.CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	return path
@@ -67,7 +67,7 @@ type event struct {
 
 func (e event) String() string { return e.Type + " " + e.Object.Kind + " " + e.Object.Metadata.Name }
 
-// TestLwcatFindsResources looks up the names that kubectl accepts in the real server's discovery.
+// TestLwcatFindsResources looks up resources in a real server, by all names that kubectl accepts.
 func TestLwcatFindsResources(t *testing.T) {
 	l := newLwcat(t)
 	require.NoError(t, l.CreateCRD(t.Context()))
@@ -109,7 +109,8 @@ func TestLwcatFindsResources(t *testing.T) {
 	require.Contains(t, string(out), "401 Unauthorized")
 }
 
-// TestLwcatSurvivesServerRestart kills and restarts the server with expired resourceVersions while lwcat watches.
+// TestLwcatSurvivesServerRestart kills the server while lwcat watches. After the restart, all earlier resourceVersions
+// have expired.
 func TestLwcatSurvivesServerRestart(t *testing.T) {
 	l := newLwcat(t)
 	configMaps := "/api/v1/namespaces/" + l.namespace + "/configmaps"

@@ -19,7 +19,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/e2e/kube"
 )
 
-// program is a running program of docs/migration.md.
+// program is a running example program of docs/migration.md.
 type program struct {
 	*testing.T
 	command *exec.Cmd
@@ -45,14 +45,14 @@ func startProgram(t *testing.T, c *kube.Cluster, path, name, library string) *pr
 	return &program{t, command, bufio.NewReader(stdout)}
 }
 
-// stop interrupts the program, which must then exit without an error.
+// stop interrupts the program and requires it to exit without an error.
 func (p *program) stop() {
 	p.Helper()
 	require.NoError(p, p.command.Process.Signal(syscall.SIGTERM))
 	require.NoError(p, p.command.Wait())
 }
 
-// url returns the address of an exporter.
+// url returns the URL that an exporter serves.
 func (p *program) url() string {
 	line, err := p.stdout.ReadString('\n')
 	require.NoError(p, err)
@@ -64,7 +64,7 @@ const (
 	podsPath        = "/api/v1/namespaces/programs/pods"
 )
 
-// programCourse makes the changes that every controller must handle.
+// programCourse is the sequence of writes and checks for each program.
 type programCourse struct {
 	*testing.T
 	*kube.Cluster
@@ -82,7 +82,7 @@ func (c programCourse) merge(path, body string) {
 	c.write(http.MethodPatch, path, "application/merge-patch+json", body)
 }
 
-// eventually waits until the response to a GET satisfies a condition.
+// eventually waits until the response to a GET request satisfies a condition.
 func (c programCourse) eventually(path string, condition func(body []byte) bool) {
 	c.Helper()
 	require.Eventually(c, func() bool {
@@ -118,7 +118,7 @@ func (c programCourse) running(number string) {
 	})
 }
 
-// run checks one controller.
+// run changes a Deployment and checks the writes of the running controller.
 func (c programCourse) run() {
 	labels := `"labels":{"example.com/controller":"on"}`
 	c.write(http.MethodPost, deploymentsPath, "application/json", `{"metadata":{"name":"web",`+labels+`},"spec":{"replicas":2,
@@ -136,7 +136,7 @@ func (c programCourse) run() {
 	c.pods("web-0")
 }
 
-// metricsAre waits until an exporter serves these metrics.
+// metricsAre waits until an exporter serves exactly these metrics.
 func (c programCourse) metricsAre(url, want string) {
 	c.Helper()
 	require.EventuallyWithT(c, func(t *assert.CollectT) {

@@ -15,13 +15,14 @@ import (
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 )
 
-// TestRealServer runs the scenarios of the embedded server on a real kube-apiserver, over JSON and protobuf.
+// TestRealServer runs the same scenarios as the tests of the embedded server, on a real kube-apiserver with JSON and
+// protobuf.
 func TestRealServer(t *testing.T) { runScenarios(t, shared.Get(t), protobufConfigMaps{}) }
 
-// TestWithoutWatchCache runs the scenarios on a server that reads everything from etcd. Lists at resourceVersion "0"
-// are paged, and resourceVersions expire when etcd compacts its history.
+// TestWithoutWatchCache runs the scenarios on a server without a watch cache. Such a server splits lists at
+// resourceVersion "0" into pages. Its resourceVersions expire when etcd is compacted.
 func TestWithoutWatchCache(t *testing.T) {
-	t.Parallel() // starts its own cluster and is mostly idle
+	t.Parallel() // this test uses its own cluster and mostly waits
 	runScenarios(t, kube.Start(t, "--watch-cache=false"), nil)
 }
 
@@ -42,7 +43,7 @@ func runScenarios(t *testing.T, c *kube.Cluster, protobuf lw.Codec[*lw.Object]) 
 	})
 }
 
-// protobufConfigMaps decodes ConfigMaps from protobuf, and returns them as JSON.
+// protobufConfigMaps is a codec that decodes ConfigMaps from protobuf and returns them as JSON.
 type protobufConfigMaps struct {
 	codec.Protobuf[*corev1.ConfigMap]
 }

@@ -9,10 +9,10 @@ import (
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 )
 
-// TestScheduler runs the scheduler example against a real kube-apiserver. Here, Break kills the server. With the
-// embedded server, it only drops connections. No controller runs, so the test creates the nodes itself.
+// TestScheduler runs the scheduler example against a real kube-apiserver. Break kills this server, but only drops the
+// connections of the embedded server. The test creates its own nodes, because no controller runs.
 func TestScheduler(t *testing.T) {
-	t.Parallel() // starts its own cluster and is mostly idle
+	t.Parallel() // this test uses its own cluster and mostly waits
 	c := kube.Start(t)
 	client := c.HTTPClient()
 	defer client.CloseIdleConnections()

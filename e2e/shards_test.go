@@ -12,10 +12,10 @@ import (
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 )
 
-// TestShards checks that two shards of a collection together contain all of its objects on a server that supports
-// shards.
+// TestShards checks that two shards of a collection together contain all objects. The real server supports sharded
+// lists and watches.
 func TestShards(t *testing.T) {
-	t.Parallel() // starts its own cluster and is mostly idle
+	t.Parallel() // this test uses its own cluster and mostly waits
 	c := kube.Start(t, "--feature-gates=ShardedListAndWatch=true")
 	for i := range 40 {
 		code, body, err := c.Do(t.Context(), http.MethodPost, "/api/v1/namespaces/default/configmaps", "application/json",

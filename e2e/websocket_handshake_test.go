@@ -26,7 +26,7 @@ func tryHandshakes(t *testing.T, w *watched) {
 		path   string
 		header []string
 		code   int
-		answer string // subprotocol of a 101 response, reason of a Status, or "bare" for an empty response
+		answer string // expected result: subprotocol of a 101 response, reason of a Status, or "bare" for an empty response
 	}{
 		"token in a header":                      {shortWatch, []string{origin, someOrigin, authorization, bearer}, 101, ""},
 		"origin of a file":                       {shortWatch, []string{origin, "file://", authorization, bearer}, 101, ""},
@@ -92,7 +92,7 @@ func requireUpgraded(t *testing.T, res *http.Response, protocol string) {
 
 func requireRefused(t *testing.T, res *http.Response, reason string) {
 	t.Helper()
-	text, err := io.ReadAll(res.Body) // gorilla keeps the first 1024 bytes
+	text, err := io.ReadAll(res.Body) // gorilla's client returns only the first 1,024 bytes
 	require.NoError(t, err)
 	if reason == "bare" {
 		require.Empty(t, res.Header)
@@ -105,7 +105,7 @@ func requireRefused(t *testing.T, res *http.Response, reason string) {
 	}
 }
 
-// tryMalformed sends handshakes that gorilla's client cannot send.
+// tryMalformed checks malformed handshakes, which gorilla's client cannot send.
 func tryMalformed(t *testing.T, w *watched) {
 	for name, header := range map[string][]string{
 		"no key":                    {"Sec-Websocket-Version", "13"},

@@ -19,27 +19,26 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
 )
 
-// messageTimeout limits each wait for a message.
+// messageTimeout limits the wait for each message.
 const messageTimeout = 30 * time.Second
 
 const (
 	someOrigin = "https://app.example"
 	configMaps = "/api/v1/namespaces/default/configmaps"
-	// shortWatch times out after one second without an event.
+	// shortWatch is a watch without events that the server closes after one second.
 	shortWatch = configMaps + "?watch=1&labelSelector=nothing=x&timeoutSeconds=1"
 )
 
-// watched is a server under test.
+// watched is the server under test, either the embedded server or a real one.
 type watched struct {
 	url                string
 	tls                *tls.Config
-	admin, nobody      string // tokens
+	admin, nobody      string // bearer tokens
 	expire, kill, heal func(context.Context) error
-	terminate          func() error // ends the watches cleanly until heal starts the server again
+	terminate          func() error // closes all watches cleanly; the server is down until heal starts it again
 }
 
-// TestWebSocketsOfEmbeddedServer and TestWebSocketsOfRealServer run the same checks, so lwtest behaves like a
-// kube-apiserver.
+// This test and TestWebSocketsOfRealServer run the same checks, because lwtest must behave like a kube-apiserver.
 func TestWebSocketsOfEmbeddedServer(t *testing.T) {
 	s, err := lwtest.Start(&lwtest.Options{Tokens: []string{"admin-token"}, ForbiddenTokens: []string{"nobody-token"}})
 	require.NoError(t, err)
@@ -79,7 +78,8 @@ func tryWebSockets(t *testing.T, w *watched) {
 	t.Run("killed", func(t *testing.T) { tryKilled(t, w) })
 }
 
-// dial opens a WebSocket and returns it with the handshake response. The headers are pairs of name and value.
+// dial opens a WebSocket and returns it with the handshake response. The header arguments are pairs of a name and a
+// value.
 func (w *watched) dial(t *testing.T, path string, header ...string) (*websocket.Conn, *http.Response, error) {
 	h := http.Header{}
 	for pair := range slices.Chunk(header, 2) {
@@ -125,7 +125,8 @@ func closed(t *testing.T, conn *websocket.Conn) {
 	require.Equal(t, &websocket.CloseError{Code: websocket.CloseNormalClosure}, err, "%s", text)
 }
 
-// next reads an event and returns its type and object name. For an error it returns the reason instead of the name.
+// next reads an event and returns its type and the name of its object. For an ERROR event, it returns the reason
+// instead of the name.
 func next(t *testing.T, conn *websocket.Conn) string {
 	t.Helper()
 	opcode, text, err := conn.ReadMessage()
@@ -174,7 +175,7 @@ func tryClientCloses(t *testing.T, w *watched) {
 	conn := w.open(t, configMaps+"?watch=1&labelSelector=nothing=x&timeoutSeconds=60")
 	goodbye := websocket.FormatCloseMessage(websocket.CloseGoingAway, "bye")
 	require.NoError(t, conn.WriteControl(websocket.CloseMessage, goodbye, time.Now().Add(messageTimeout)))
-	closed(t, conn) // the server sends code 1000, whatever code the client sent
+	closed(t, conn) // the server sends code 1000 regardless of the client's code
 }
 
 func tryExpired(t *testing.T, w *watched) {
@@ -196,6 +197,6 @@ func tryKilled(t *testing.T, w *watched) {
 	require.NoError(t, w.kill(t.Context()))
 	_, text, err := conn.ReadMessage()
 	require.NoError(t, w.heal(t.Context()))
-	// Over TLS, gorilla reports the end as unexpected EOF.
+	// Over TLS, gorilla's client reports an abnormal end as an unexpected EOF.
 	require.True(t, errors.Is(err, io.ErrUnexpectedEOF) || websocket.IsCloseError(err, websocket.CloseAbnormalClosure), "%s %v", text, err)
 }

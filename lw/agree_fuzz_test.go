@@ -18,7 +18,7 @@ import (
 // encoding/json.
 func tooDeep(err error) bool { return err != nil && strings.Contains(err.Error(), "levels of nesting") }
 
-// replaced returns t with invalid UTF-8 replaced by U+FFFD, as encoding/json does. The scanner keeps invalid UTF-8 in
+// replaced returns t with invalid UTF-8 replaced by U+FFFD, as in encoding/json. The scanner keeps invalid UTF-8 in
 // names and resourceVersions.
 func replaced[text string | []byte](t text) string { return string([]rune(string(t))) }
 
@@ -128,8 +128,8 @@ func FuzzObject(f *testing.F) {
 	})
 }
 
-// FuzzStatus checks that each error response becomes a short error whose delay is not negative. It compares the Status
-// with encoding/json.
+// FuzzStatus checks that each error response becomes a short error whose delay is not negative. The fields of the error
+// must match the Status that encoding/json decodes.
 func FuzzStatus(f *testing.F) {
 	f.Add([]byte(`{"kind":"Status","status":"Failure","message":"no","reason":"Expired","code":410,"details":{"name":"a","causes":[{"reason":"r","message":"m","field":"f"}],"retryAfterSeconds":3},"metadata":{"continue":"x"}}`), 410, "7")
 	f.Add([]byte(`{"kind":"Status","message":null,"code":99999999999999999999,"details":[],"kind":"Statu\u0073"}`), 500, "-1")
@@ -158,8 +158,8 @@ func FuzzStatus(f *testing.F) {
 	})
 }
 
-// requireSameStatus compares a Status with the result of encoding/json. It ignores members that should be strings but
-// are not.
+// requireSameStatus compares status with a Status that encoding/json decoded. It ignores string members of the wrong
+// type.
 func requireSameStatus(t *testing.T, want map[string]any, status *StatusError) {
 	compare := func(from map[string]any, name, got string) {
 		switch value := from[name].(type) {
@@ -188,10 +188,10 @@ func requireSameStatus(t *testing.T, want map[string]any, status *StatusError) {
 	if err != nil {
 		code = 0 // not an integer, or out of the 64-bit range
 	}
-	require.EqualValues(t, min(max(code, math.MinInt32), math.MaxInt32), status.Code) // the API defines it as an int32
+	require.EqualValues(t, min(max(code, math.MinInt32), math.MaxInt32), status.Code) // the API defines code as an int32
 }
 
-// decodeMaybe returns the value that encoding/json decodes, or nil for invalid JSON.
+// decodeMaybe decodes text with encoding/json. It returns nil if the JSON is invalid.
 func decodeMaybe(text []byte) (value any) {
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.UseNumber()

@@ -12,7 +12,7 @@ import (
 var keptBytes []byte
 var keptObject *Object
 
-// floor does the minimum work of any client: it finds each newline and copies the line.
+// floor does the minimum work of any client, as a baseline: it finds each newline and copies the line.
 type floor struct {
 	src        io.Reader
 	buf        []byte
@@ -37,7 +37,7 @@ func newFloor(text []byte) *floor {
 	return &floor{src: sample.Loop(text), buf: make([]byte, 64<<10)}
 }
 
-// whole decodes watch events and drops managedFields.
+// whole decodes watch events without managedFields.
 type whole struct {
 	scanner
 	scanned Scanned

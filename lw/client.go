@@ -55,7 +55,7 @@ func NewClient[T Keyed](transport Transport, resource Resource, codec Codec[T], 
 	return &Client[T]{transport: transport, resource: resource, codec: codec, opts: *opts, server: new(support)}, nil
 }
 
-// String returns the string form of the resource, without the query of a raw path.
+// String returns the name of the resource, without the query of a raw path.
 func (c *Client[T]) String() string {
 	text, _, _ := strings.Cut(c.resource.String(), "?")
 	return text
@@ -104,7 +104,7 @@ func (c *Client[T]) List(ctx context.Context, opts ListOptions, meta *ListMeta) 
 	}
 }
 
-// decodeItem returns the stored object if it is unchanged. Otherwise it decodes the item.
+// decodeItem returns the stored object if it is unchanged, and otherwise the decoded item.
 func (c *Client[T]) decodeItem(stored recall.Func[T], item *Scanned) (T, error) {
 	if stored != nil {
 		object, ok := stored(item.Namespace(), item.Name(), item.ResourceVersion())
@@ -143,7 +143,7 @@ func (c *Client[T]) Watch(ctx context.Context, opts WatchOptions) iter.Seq2[Even
 		stored := recall.From[T](ctx, c)
 		for {
 			scanned.body = nil // other streams may use the buffer while this stream blocks
-			s.begin()          // blocks here, because nextEvent would need more stack while it blocks
+			s.begin()          // block here, because nextEvent needs more stack
 			event, err := c.nextEvent(s, &scanned, trace, stored)
 			if err == io.EOF {
 				return
@@ -155,7 +155,7 @@ func (c *Client[T]) Watch(ctx context.Context, opts WatchOptions) iter.Seq2[Even
 	}
 }
 
-// nextEvent reads one event. It returns an ERROR event as an error, and io.EOF when the watch is closed cleanly.
+// nextEvent reads one event. For an ERROR event it returns an error, and after a clean close it returns io.EOF.
 func (c *Client[T]) nextEvent(s decoder, scanned *Scanned, trace *Trace, stored recall.Func[T]) (event Event[T], err error) {
 	eventType, ok := s.event(scanned)
 	if !ok {
@@ -171,7 +171,7 @@ func (c *Client[T]) nextEvent(s decoder, scanned *Scanned, trace *Trace, stored 
 		if scanned.initialEventsEnd {
 			event.Type = Synced
 		}
-	case Added: // the store may hold the object, in a streaming list or after a reconnect
+	case Added: // the store may hold the object already, in a streaming list or after a reconnect
 		event.Object, err = c.decodeItem(stored, scanned)
 	default:
 		event.Object, err = c.decode(eventType, scanned)

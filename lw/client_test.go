@@ -104,7 +104,7 @@ func TestListYieldsItemsBeforeError(t *testing.T) {
 	require.Equal(t, reset, err, "a body that ends with an error may be incomplete")
 }
 
-// The test must not wait for the rest of the list, which may arrive much later.
+// The test must not block on the rest of the list, which may arrive much later.
 func TestAbandonedListIsNotReadFurther(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		body := podList("5", "", "a")
@@ -160,7 +160,7 @@ func (b *countedBody) Close() error {
 	return b.ReadCloser.Close()
 }
 
-// The test covers bodies that are read to the end, abandoned or malformed.
+// Each body is read to the end, abandoned or malformed.
 func TestClosesEveryBody(t *testing.T) {
 	lists := []answer{{body: podList("5", "", "a", "b")}, {body: podList("5", "", "a", "b")}, {body: "<html>"}}
 	watches := []answer{{body: podEvent("ADDED", "a", "2")}, {body: podEvent("ADDED", "a", "2")}, {body: "<html>"}}
@@ -243,7 +243,7 @@ func TestEscapeKeepsUnreservedCharacters(t *testing.T) {
 	}
 }
 
-// Browsers limit a safelisted Accept header to 128 bytes.
+// Browsers send an Accept header without a CORS preflight only if it has at most 128 bytes.
 func TestAccept(t *testing.T) {
 	client := func(opts *ClientOptions) *Client[*Object] {
 		c, err := NewClient(&scriptedTransport{}, Pods(""), RawCodec{}, opts)
@@ -299,7 +299,7 @@ func TestResourceStringsAndErrors(t *testing.T) {
 	require.ErrorContains(t, err, "needs a transport and a codec")
 }
 
-// failing is a codec that returns an error for the object "bad".
+// failing is a codec that returns an error for the object with the name "bad".
 type failing struct{ RawCodec }
 
 func (f failing) Decode(s *Scanned) (*Object, error) {

@@ -11,7 +11,7 @@ type Codec[T any] interface {
 	Decode(*Scanned) (T, error)
 }
 
-// comparer is a Codec that can compare a decoded object with a scanned object.
+// comparer is a Codec that can compare a decoded object with a Scanned.
 type comparer[T any] interface {
 	Same(T, *Scanned) bool
 }
@@ -22,8 +22,8 @@ type RawCodec struct{}
 // Decode copies the object's text. It never returns an error.
 func (RawCodec) Decode(s *Scanned) (*Object, error) { return newObject(s, s.cutsFor(nil)), nil }
 
-// sameObject reports whether the codec would decode an equal object. It returns true if the codec cannot compare
-// objects.
+// sameObject reports whether the codec would decode s to an object that equals the argument object. It returns true if
+// the codec cannot compare objects.
 func sameObject[T any](codec Codec[T], object T, s *Scanned) bool {
 	switch codec := any(codec).(type) {
 	case RawCodec:

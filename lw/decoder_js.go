@@ -2,7 +2,7 @@ package lw
 
 import "io"
 
-// decoder is a concrete type in browsers, which receive only JSON. An interface would add 4 kB to the WASM module.
+// decoder is a concrete type for browsers, which receive only JSON. An interface would add 4 kB to the WASM module.
 type decoder = *jsonDecoder
 
 func (c *Client[T]) mediaType() string { return "application/json" }

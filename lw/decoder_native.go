@@ -4,9 +4,10 @@ package lw
 
 import "io"
 
-// decoder reads the body of one response in one encoding. After an error its methods do nothing.
+// decoder reads the body of one response, which is encoded as JSON or protobuf. After an error its methods do nothing.
 type decoder interface {
-	// list reads a list to the end of the stream. It scans each item into o and calls item. item returns false to stop.
+	// list reads a list to the end of the stream. It scans each item into o and calls the callback item. If the
+	// callback returns false, list stops.
 	list(meta *ListMeta, o *Scanned, item func() bool)
 
 	// begin blocks until the next event of a watch arrives. It returns false at the end of the stream.
@@ -14,7 +15,7 @@ type decoder interface {
 	// event reads the next event of a watch into o. At the end of the stream it returns false, and failure returns
 	// io.EOF.
 	event(o *Scanned) (EventType, bool)
-	// status returns the error of the ERROR event that event read last. It is a *StatusError or a *MalformedError.
+	// status returns the error in the ERROR event that event read last. It is a *StatusError or a *MalformedError.
 	status(o *Scanned) error
 
 	wrongList()     // records that the list belongs to another resource
@@ -45,7 +46,7 @@ func (c *Client[T]) newDecoder(body io.Reader) decoder {
 	return &jsonDecoder{newScanner(body, c.opts.MaxFrame)}
 }
 
-// openError returns the error of a failed request. It decodes a Status in the codec's encoding.
+// openError returns the error of a failed request. It first decodes an error response in the codec's encoding.
 func (c *Client[T]) openError(err error) error {
 	if e, ok := c.codec.(encoding); ok {
 		return e.openError(err)

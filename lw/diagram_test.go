@@ -17,7 +17,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestStateDiagram compares the diagram in docs/reconnect.md with the transitions of random machines.
+// TestStateDiagram compares the diagram in docs/reconnect.md with the transitions of machines that receive random
+// signals.
 func TestStateDiagram(t *testing.T) {
 	text, err := os.ReadFile("../docs/reconnect.md")
 	require.NoError(t, err)
@@ -33,7 +34,7 @@ func TestStateDiagram(t *testing.T) {
 	require.Equal(t, slices.Sorted(maps.Keys(drawn)), slices.Sorted(maps.Keys(seen)))
 }
 
-// walk sends random signals to a machine and adds its transitions to seen.
+// walk sends random signals to a machine and adds the machine's transitions to seen.
 func walk(seed uint64, seen map[string]bool) {
 	random := rand.New(rand.NewPCG(seed, 0))
 	opts := &Options{NoStreamingList: random.IntN(2) == 0}
@@ -60,7 +61,7 @@ func walk(seed uint64, seen map[string]bool) {
 	}
 }
 
-// randomInput returns a random signal that is possible in a state.
+// randomInput returns an input with a random signal that can occur in the state s.
 func randomInput(random *rand.Rand, s state) input {
 	signals := []signal{asking, opened, happened, happened, endMarked, endedClean, failed}
 	switch s.(type) {

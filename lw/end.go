@@ -6,8 +6,9 @@ import (
 	"github.com/seed-6d2a410a/listwatch/internal/invalid"
 )
 
-// causeOfEnd returns the cause of a watch that was closed cleanly. Some servers and proxies signal an expired
-// resourceVersion by closing each watch at once. So several short watches in a row count as expired.
+// causeOfEnd returns the error for a watch that was closed cleanly. Some servers and proxies signal an expired
+// resourceVersion by closing each watch immediately. So after several short watches in a row, causeOfEnd returns
+// ErrExpired.
 func (m *machine) causeOfEnd(now moment) error {
 	s, ok := m.state.(*watching)
 	switch {
@@ -30,7 +31,7 @@ func (m *machine) end(err error, in *input) *Interruption {
 	f := faultOf(err)
 	resumes, spread := m.judge(f, err, in.now)
 	if s, ok := m.state.(*listing); ok && s.pages == 0 && in.objects > 0 && in.signal == failed {
-		m.retryPolicy.lists.add(m.asked) // the server started to send the list
+		m.retryPolicy.lists.add(m.asked) // add the list to the list limit, because the server started to send it
 	}
 	n := m.state.after(m, f, err, in.now)
 	m.routine = err == ErrWatchClosed || resumes && !isList(n.state) && err != ErrSilent

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// engine sends the requests that the machine chooses and yields their events to the caller.
+// engine sends the requests that the machine chooses, and yields the resulting events to the caller.
 type engine[T Keyed] struct {
 	ctx     context.Context
 	source  ListerWatcher[T]
@@ -15,15 +15,15 @@ type engine[T Keyed] struct {
 	trace   *Trace
 	yield   func(Event[T]) bool
 	replay  func() time.Time // the clock of a replay, or nil
-	epoch   time.Time        // the time that moment zero stands for
-	reset   bool             // ListStarted has been sent since the last interruption
-	done    bool             // the caller stopped iterating, or ctx is done
+	epoch   time.Time        // the time at which the clock of the stream is zero
+	reset   bool             // whether ListStarted has been sent since the last interruption
+	done    bool             // whether the caller stopped iterating or ctx is done
 
 	now      moment // when the last signal occurred
 	reporter reporter
 }
 
-// request makes one request and handles its end. It returns false when the sequence is over.
+// request makes one request and handles its response. It returns false when the sequence is over.
 func (e *engine[T]) request() bool {
 	var result *Interruption
 	e.signal(asking)
@@ -62,7 +62,7 @@ func (e *engine[T]) send(event Event[T]) bool {
 	return !e.done
 }
 
-// list reads one page of a list. In the state checking it ignores the objects and reads only the resourceVersion.
+// list reads one page of a list. In the state checking, it reads only the resourceVersion and ignores the objects.
 func (e *engine[T]) list() *Interruption {
 	_, check := e.machine.state.(checking)
 	opts := e.machine.listOptions()
@@ -109,7 +109,7 @@ func keyOf[T Keyed](event *Event[T]) Key {
 // item yields an object of a list. It returns false if the sequence is over.
 func (e *engine[T]) item(event *Event[T]) bool { return e.begin() && e.send(*event) }
 
-// begin yields ListStarted, once per list. It returns false if the sequence is over.
+// begin yields ListStarted before the first object of a list. It returns false if the sequence is over.
 func (e *engine[T]) begin() bool {
 	if e.reset {
 		return true
@@ -118,13 +118,13 @@ func (e *engine[T]) begin() bool {
 	return e.send(Event[T]{Type: ListStarted})
 }
 
-// complete yields Synced at the end of a list. An empty list first yields ListStarted.
+// complete yields Synced at the end of a list. If the list is empty, it first yields ListStarted.
 func (e *engine[T]) complete() bool {
 	return e.begin() && e.send(Event[T]{Type: Synced, ResourceVersion: e.machine.version})
 }
 
-// watch reads one watch, including the streaming list before it. It runs for hours, so functions with large stack
-// frames are not inlined into it.
+// watch makes one watch request, which may begin with a streaming list. It runs for hours, so functions with large
+// stack frames are not inlined into it.
 func (e *engine[T]) watch() *Interruption {
 	ctx, dog := guard(e.ctx, e.idle(), e.opts.Wake)
 	defer dog.stop()
@@ -151,7 +151,7 @@ func (e *engine[T]) events(ctx context.Context) iter.Seq2[Event[T], error] {
 	return e.source.Watch(ctx, opts)
 }
 
-// causeOf returns the cause of ctx if ctx is done, and otherwise err. A source may return context.Canceled instead of
+// causeOf returns context.Cause(ctx) if ctx is done, and otherwise err. A source may return context.Canceled instead of
 // the cause. It may also end without an error, and then an incomplete list must not count as complete.
 func causeOf(ctx context.Context, err error) error {
 	if cause := context.Cause(ctx); cause != nil {
@@ -160,7 +160,7 @@ func causeOf(ctx context.Context, err error) error {
 	return err
 }
 
-// handle yields one event of a watch. The machine sets its type and its resourceVersion.
+// handle yields one event of a watch. The machine determines the type and the resourceVersion of the event.
 func (e *engine[T]) handle(event *Event[T]) (result *Interruption, proceed bool) {
 	in := input{signal: happened, event: event.Type, version: event.ResourceVersion}
 	switch event.Type {
@@ -219,8 +219,8 @@ func (e *engine[T]) idle() time.Duration {
 	return e.machine.idle()
 }
 
-// wait blocks for the delay of an interruption. It returns false if ctx is done first. Wake skips the rest of the
-// delay.
+// wait blocks for the delay of an interruption. It returns false if ctx is done before the delay ends. A value on
+// opts.Wake ends the delay early.
 func (e *engine[T]) wait(b *Interruption) bool {
 	if b.Delay <= 0 || e.replay != nil {
 		return true

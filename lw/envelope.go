@@ -9,7 +9,7 @@ import (
 
 const (
 	defaultMaxFrame = 64 << 20
-	maxFrameLimit   = 1 << 30 // the largest possible limit, because Object stores 32-bit offsets
+	maxFrameLimit   = 1 << 30 // largest possible limit, because Object stores 32-bit offsets
 )
 
 // scanner reads watch events, lists and objects from JSON. After an error its methods do nothing.
@@ -17,7 +17,7 @@ type scanner struct{ *jsonscan.Reader }
 
 type span = jsonscan.Span
 
-// newScanner returns a scanner for a response. The caller must release it.
+// newScanner returns a scanner for a response body. The caller must call Release.
 func newScanner(body io.Reader, maxFrame int) scanner {
 	return scanner{jsonscan.New(body, frameLimit(maxFrame))}
 }
@@ -29,7 +29,7 @@ func frameLimit(maxFrame int) int {
 	return min(maxFrame, maxFrameLimit)
 }
 
-// textScanner returns a scanner for a copy of text. The copy never moves or changes.
+// textScanner returns a scanner of a copy of text. The copy never moves or changes.
 func textScanner(text []byte) scanner { return scanner{jsonscan.NewText(text, maxFrameLimit)} }
 
 // failure returns the scanner's error, converted to an error type of this package.
@@ -48,12 +48,13 @@ func (s scanner) failure() error {
 	return s.Err()
 }
 
-// wrongValue records a value that is valid JSON but breaks the protocol. It returns false.
+// wrongValue records an error for a value that is valid JSON but breaks the protocol. It returns false.
 func (s scanner) wrongValue(at int, expected, found string) bool {
 	return s.Fail(&jsonscan.SyntaxError{Offset: s.Offset(at), Expected: expected, Found: redact.Body(s.Source(), found)})
 }
 
-// status returns the error of an ERROR event. It does not parse large objects, so that the error text stays short.
+// status returns the error that an ERROR event contains. It does not parse large objects, so that the error text stays
+// short.
 func (s scanner) status(o *Scanned) error {
 	found := "another object"
 	if len(o.body) > maxErrorBody {
@@ -103,7 +104,8 @@ func (s scanner) event(o *Scanned) (EventType, bool) {
 	return eventType, true
 }
 
-// object scans an object within a frame and records its metadata. Spans are relative to the object's first byte.
+// object scans an object within a frame and records its metadata in o. The spans in o are relative to the object's
+// first byte.
 func (s scanner) object(o *Scanned) {
 	if cap(o.cuts) > maxCuts {
 		o.cuts = nil
@@ -178,8 +180,8 @@ func (s scanner) annotations(o *Scanned, start int, keep *fields) {
 	}
 }
 
-// stringField reads a string field and stores its span in field. Positions are relative to start, the first byte of the
-// object. stringField ignores null.
+// stringField reads a string and stores its span in field. The span is relative to start, the first byte of the object.
+// stringField ignores null.
 func (s scanner) stringField(field *span, start int, expected string) {
 	if s.Next() == 'n' {
 		s.SkipValue()
@@ -189,7 +191,7 @@ func (s scanner) stringField(field *span, start int, expected string) {
 	*field = span{Start: at.Start - start, End: at.End - start, Escaped: at.Escaped}
 }
 
-// shorten returns the quoted start of a text from the response, for an error message.
+// shorten quotes the start of a text from the response, for use in an error message.
 func shorten(text []byte) string {
 	const most = 32
 	if len(text) > most {

@@ -7,7 +7,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/internal/invalid"
 )
 
-// Errors for use with errors.Is. A [StatusError] matches the error for its code and reason.
+// The following errors are for use with errors.Is. A [StatusError] matches the error for its code and reason.
 var (
 	// ErrExpired means that the resourceVersion or the continue token is too old. Only a relist helps.
 	ErrExpired = errors.New("the resourceVersion or continue token has expired: relist")
@@ -47,10 +47,10 @@ func IsPermanent(err error) bool {
 type MalformedError struct {
 	Offset int64 // byte offset in the response body, or in the text that was parsed
 
-	expected string // the expected syntax or value
-	found    string // the syntax or value at Offset
+	expected string // expected syntax or value
+	found    string // syntax or value at Offset
 	err      error  // io.ErrUnexpectedEOF if the text is truncated, a cause of ErrInvalidResponse, or nil
-	html     bool   // found is the start of an HTML page
+	html     bool   // whether the text at Offset is the start of an HTML page
 }
 
 func (e *MalformedError) Error() string {

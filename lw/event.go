@@ -20,8 +20,8 @@ const (
 	Bookmark
 	// Synced means that the list is complete. Objects without an event since ListStarted no longer exist.
 	Synced
-	// DecodeFailed means that the codec could not decode an object. Event.Err contains its key and its event type. The
-	// previous state of the object is stale until its next event. Other objects are not affected.
+	// DecodeFailed means that the codec could not decode an object. Event.Err contains the object's key and event type.
+	// The previous state of the object is stale until its next event. Other objects are not affected.
 	DecodeFailed
 	// WatchStarted means that a watch is open and continues from the current state. The state is no longer stale.
 	WatchStarted
@@ -29,7 +29,7 @@ const (
 	// The state is stale until WatchStarted or Synced.
 	Interrupted
 
-	errorEvent // an ERROR event on the wire, which becomes an error
+	errorEvent // an ERROR event, which is returned as an error instead of an Event
 )
 
 var eventNames = [...]string{
@@ -86,6 +86,6 @@ func (e *Event[T]) decodeFailed(err error) bool {
 type Interruption struct {
 	Err    error         // the cause, for errors.Is and errors.As
 	Delay  time.Duration // delay before the next request
-	Relist bool          // the next request is a list instead of a watch
-	Final  bool          // the sequence ends, because Options.StopOn returned true
+	Relist bool          // whether the next request is a list instead of a watch
+	Final  bool          // whether the sequence ends because Options.StopOn returned true
 }

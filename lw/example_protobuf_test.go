@@ -26,7 +26,7 @@ func (sizes) Decode(s *lw.Scanned) (size, error) {
 	return size{string(s.Namespace()), string(s.Name()), string(s.ResourceVersion()), len(s.Raw())}, nil
 }
 
-// field encodes a string or an embedded message of up to 127 bytes.
+// field returns the protobuf encoding of a field. The value is a string or a nested message of up to 127 bytes.
 func field(number byte, value string) string {
 	return string([]byte{number<<3 | 2, byte(len(value))}) + value
 }

@@ -19,8 +19,8 @@ func (n Note) GetNamespace() string       { return "" }
 func (n Note) GetName() string            { return n.Name }
 func (n Note) GetResourceVersion() string { return strconv.Itoa(n.Version) }
 
-// Notes is the history of all notes. The nth note has version n, starting at 1. A note replaces earlier notes of the
-// same name.
+// Notes is the history of all notes. The first note has version 1, and each later note has the next version. A note
+// replaces earlier notes of the same name.
 type Notes []Note
 
 // List yields the current notes.
@@ -39,7 +39,7 @@ func (n Notes) List(_ context.Context, _ lw.ListOptions, meta *lw.ListMeta) iter
 	}
 }
 
-// Watch yields the notes that are newer than a version. A real source would then wait for new notes.
+// Watch yields the notes after opts.ResourceVersion. A real source would then wait for new notes.
 func (n Notes) Watch(_ context.Context, opts lw.WatchOptions) iter.Seq2[lw.Event[Note], error] {
 	return func(yield func(lw.Event[Note], error) bool) {
 		from, err := strconv.Atoi(opts.ResourceVersion)

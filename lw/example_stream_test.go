@@ -52,7 +52,7 @@ func ExampleInterruption() {
 	// watching from 2
 }
 
-// A stream can resume from the resourceVersion of a saved state.
+// A stream can resume from a saved resourceVersion.
 func ExampleOptions_resumeFrom() {
 	server, pods, end := serve("web-0")
 	defer end()
@@ -112,7 +112,7 @@ func ExampleStatusError() {
 	// the server answered 403 Forbidden: pods is forbidden
 }
 
-// counting is a transport that counts the watches of the transport it wraps.
+// counting is a transport that wraps another transport and counts its watches.
 type counting struct {
 	lw.Transport
 	watches int

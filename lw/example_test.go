@@ -53,7 +53,7 @@ func ExampleListAndWatch() {
 	// added web-1 Pending
 }
 
-// A loop can wait until an object meets a condition. It survives broken connections. The context sets a deadline.
+// The loop waits until an object meets a condition. It survives broken connections. The context sets a deadline.
 func ExampleListAndWatch_until() {
 	server, err := lwtest.Start(nil)
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/internal/invalid"
 )
 
-// fault is the kind of a failure. It determines the next request.
+// fault classifies a failure. It determines the next request.
 type fault uint8
 
 const (
@@ -18,7 +18,7 @@ const (
 	permanent               // the server returned 401, 403 or 404
 )
 
-// faultOf classifies a failure. The default is connection, because transports have their own error types.
+// faultOf classifies a failure. An unknown error counts as connection, because transports have their own error types.
 func faultOf(err error) fault {
 	switch {
 	case errors.Is(err, ErrExpired):

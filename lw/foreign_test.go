@@ -11,14 +11,15 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// foreign is a ListerWatcher that is not a Client. Each step of its script answers a single request.
+// foreign is a ListerWatcher other than Client. Each step of its script answers one request.
 type foreign struct {
 	t        *testing.T
 	steps    []foreignStep
 	requests []string
 }
 
-// foreignStep answers one request and returns its error. A list uses only the objects of the events.
+// foreignStep emits the events of one request and returns its error. In a list, only the Object field of each event is
+// used.
 type foreignStep func(ctx context.Context, emit func(Event[*Object], error) bool) error
 
 func (f *foreign) next(ctx context.Context, request string, emit func(Event[*Object], error) bool) {
@@ -86,7 +87,8 @@ func play(t *testing.T, opts *Options, steps ...foreignStep) (events []string, f
 	return events, f
 }
 
-// at returns an event for an object with resourceVersion 7. The resourceVersion of the event is reached.
+// at returns an event for an object with resourceVersion 7. The resourceVersion of the event itself is the argument
+// reached.
 func at(t *testing.T, eventType EventType, reached string) Event[*Object] {
 	object, err := ParseObject([]byte(`{"metadata":{"name":"a","resourceVersion":"7"}}`))
 	require.NoError(t, err)

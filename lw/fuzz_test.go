@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// FuzzEvents checks that the sizes of reads affect neither the events nor the error. Each error must be a
+// FuzzEvents checks that the events and the error do not depend on the sizes of reads. Each error must be a
 // MalformedError.
 func FuzzEvents(f *testing.F) {
 	f.Add(twoEvents)
@@ -27,7 +27,7 @@ func FuzzEvents(f *testing.F) {
 	})
 }
 
-// FuzzList checks that the sizes of reads affect neither the objects of a list nor the error. Each error must be a
+// FuzzList checks that the objects of a list and the error do not depend on the sizes of reads. Each error must be a
 // MalformedError.
 func FuzzList(f *testing.F) {
 	f.Add(podList("12", "next", "a", "b"))
@@ -58,7 +58,7 @@ func FuzzList(f *testing.F) {
 	})
 }
 
-// reader is a transport with one body.
+// reader is a transport that returns a single response body.
 type reader struct{ io.Reader }
 
 func (r reader) Open(context.Context, *Request) (io.ReadCloser, error) { return io.NopCloser(r), nil }

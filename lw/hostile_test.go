@@ -44,7 +44,7 @@ func (h *hostileServer) Open(ctx context.Context, req *Request) (io.ReadCloser, 
 	return &scriptBodyOf{ctx, body(*count)}, nil
 }
 
-// scriptBodyOf is a response body whose reads fail when its context is done.
+// scriptBodyOf is a response body whose reads fail when the context ctx is done.
 type scriptBodyOf struct {
 	ctx context.Context
 	io.ReadCloser
@@ -65,12 +65,12 @@ const (
 	hostileItem  = `{"metadata":{"name":"a","resourceVersion":"1"}}`
 )
 
-// No body may make the stream hold more than three frames in memory.
+// For each response body, the stream holds at most three frames in memory.
 func TestHostileBodies(t *testing.T) {
 	for name, c := range map[string]struct {
 		list        bool
 		first, then string
-		slow        bool // sleep for a second before each read
+		slow        bool // whether to sleep for a second before each read
 		want        error
 	}{
 		"watch: endless string":                          {first: hostileEvent + `"a":"`, then: "x", want: tooLargeAt(0)},
@@ -128,7 +128,7 @@ func TestHostileBodies(t *testing.T) {
 	}
 }
 
-// Single bytes do not reset the idle timeout.
+// A server that sends single bytes does not reset the idle timeout.
 func TestSlowBytesAreIdle(t *testing.T) {
 	for name, c := range map[string]struct {
 		list  bool
@@ -187,8 +187,8 @@ func requireEnd(t *testing.T, server Transport, opts *Options, want error) (obje
 	return objects
 }
 
-// Objects in the order of their resourceVersions look like changes, so the stream fails after a minute. Other objects are
-// delivered to the caller.
+// If the objects are sorted by resourceVersion, they look like changes, so the stream fails after a minute. Otherwise
+// the caller receives the objects.
 func TestHostileStreamingLists(t *testing.T) {
 	for name, c := range map[string]struct {
 		version func(n int) int
@@ -245,7 +245,7 @@ func TestHostilePages(t *testing.T) {
 	}
 }
 
-// A few empty pages are not an error.
+// A few empty pages do not cause an error.
 func TestPagesWithoutProgressLeadToUnpagedList(t *testing.T) {
 	events, s := follow(t, nil,
 		answer{body: podList("5", "t1", "a")}, answer{body: podList("5", "t1", "b")},
@@ -291,7 +291,7 @@ func TestTruncatesLargeStatuses(t *testing.T) {
 		found: `an object of kind "` + strings.Repeat("x", 32) + `…"`, err: invalid.ErrNotList})
 }
 
-// An object with many members must not make the scanner hold a large slice for the rest of the stream.
+// The scanner must not keep a large slice for the rest of the stream after an object with many members.
 func TestScannerReleasesCuts(t *testing.T) {
 	large := `{"metadata":{"name":"a"},` + strings.Repeat(`"a":0,"b":0,`, 1<<18) + `"a":0}`
 	fields, err := Project("a")

@@ -10,10 +10,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// bursts is a stream that blocks before each of its strings.
+// bursts is an io.Reader that blocks before it returns each of its strings.
 type bursts struct {
 	strings []string
-	waits   func(p []byte) // is called instead of blocking, with the buffer passed to Read
+	waits   func(p []byte) // replaces blocking; its argument is the buffer passed to Read
 	reads   func(p []byte)
 	at      int
 }

@@ -15,8 +15,8 @@ type Options struct {
 	LabelSelector string // for example "app=web,tier!=db"
 	FieldSelector string // for example "spec.nodeName=n1"
 
-	// ShardSelector selects a part of the collection, as in [ListOptions]. It disables streaming lists, because they do
-	// not show whether the server used it.
+	// ShardSelector selects a part of the collection, as in [ListOptions]. It disables streaming lists, because their
+	// responses do not show whether the server applied the selector.
 	ShardSelector string
 
 	// PageSize is the number of objects per page of a list. Zero means 500. A negative value requests all objects in
@@ -24,13 +24,13 @@ type Options struct {
 	PageSize int
 
 	// MaxObjects limits the number of objects in a cache.Reflector, to bound its memory. If the collection is larger,
-	// the run ends with [ErrTooManyObjects]. During a relist the cache may hold twice as many objects. Zero means
-	// no limit. ListAndWatch ignores MaxObjects, because it stores no objects.
+	// the Reflector stops with [ErrTooManyObjects]. During a relist the cache may hold twice as many objects. Zero
+	// means no limit. ListAndWatch ignores MaxObjects, because it stores no objects.
 	MaxObjects int
 
 	// NoStreamingList disables streaming lists. By default the stream tries a streaming list first, which costs the
-	// server less memory than an ordinary list. If the server rejects it, or fails to complete two in a row, all
-	// streams of the [Client] fall back to ordinary lists.
+	// server less memory than an ordinary list. If the server rejects streaming lists or fails to complete two in a
+	// row, all streams of the [Client] fall back to ordinary lists.
 	NoStreamingList bool
 
 	// ResumeFrom starts the stream with a watch from this resourceVersion instead of a list. Use it to continue from a
@@ -47,8 +47,8 @@ type Options struct {
 	Wake <-chan struct{}
 
 	// StopOn is called with the cause of every interruption. If it returns true, the sequence ends after the
-	// Interrupted event. If StopOn is nil, the stream retries forever. [IsPermanent]
-	// ends it when retrying cannot help.
+	// Interrupted event. If StopOn is nil, the stream retries forever. Use [IsPermanent] to end the stream when
+	// retrying cannot help.
 	StopOn func(cause error) bool
 
 	// Logger receives a warning about each interruption that needs attention, with its cause, the next request and the
@@ -62,7 +62,8 @@ type Options struct {
 // it, resumes broken watches, and relists if a watch cannot resume. The sequence ends when ctx is done, the caller
 // stops iterating, or opts.StopOn returns true. opts may be nil.
 //
-// The state of the collection is the fold of the events. [EventType] describes each type.
+// The state of the collection is the fold of the events. The constants of [EventType] describe the meaning of each
+// event.
 //
 // All work happens in the caller's goroutine between two iterations. If the caller is slow, the server may close the
 // watch, and the stream then resumes it. The sequence may be iterated several times. Each iteration starts with a list,
@@ -82,7 +83,7 @@ func ListAndWatch[T Keyed](ctx context.Context, lw ListerWatcher[T], opts *Optio
 	}
 }
 
-// supportOf returns the known capabilities of the source's server. All streams of a [Client] share them.
+// supportOf returns the known capabilities of the server behind source. All streams of a [Client] share them.
 func supportOf[T Keyed](source ListerWatcher[T]) *support {
 	if shared, ok := source.(interface{ supported() *support }); ok {
 		return shared.supported()

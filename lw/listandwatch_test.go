@@ -11,10 +11,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// plainLists disables streaming lists, because most scripts contain only ordinary lists.
+// plainLists disables streaming lists, because most scripts contain only ordinary list responses.
 var plainLists = &Options{NoStreamingList: true}
 
-// follow runs ListAndWatch until the script ends, and renders the events.
+// follow runs ListAndWatch until the script ends. It returns the events as strings.
 func follow(t *testing.T, opts *Options, answers ...answer) (events []string, s *scriptedTransport) {
 	if opts == nil {
 		opts = plainLists
@@ -203,7 +203,7 @@ func TestResumeFromStartsWithWatch(t *testing.T) {
 	}, s.requests)
 }
 
-// A replayed stream does not sleep and has no idle timeout. The lifetime of its watches depends on the replayed times.
+// A replayed stream does not sleep and has no idle timeout. The replayed times determine how long its watches last.
 func TestReplayUsesRecordedTimes(t *testing.T) {
 	replay := func(t *testing.T, between time.Duration) (events []string, took time.Duration) {
 		synctest.Test(t, func(t *testing.T) {

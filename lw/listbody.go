@@ -18,8 +18,8 @@ type ListMeta struct {
 	shardSelector    string // shardInfo.selector: the shard selector that the server used
 }
 
-// list reads a list to the end of the stream. It scans each item into o and calls item. item returns false to stop. It
-// buffers one item at a time.
+// list reads a list to the end of the stream. It scans each item into o and calls the callback item. If the callback
+// returns false, list stops. Only one item is buffered at a time.
 func (s scanner) list(meta *ListMeta, o *Scanned, item func() bool) {
 	found := false
 	more := s.Open('{', "a list")
@@ -53,7 +53,7 @@ func (s scanner) list(meta *ListMeta, o *Scanned, item func() bool) {
 	}
 }
 
-// notList records that the response is not a list, unless the response is truncated. It returns false.
+// notList marks the error as [invalid.ErrNotList], unless the response is truncated. It returns false.
 func (s scanner) notList() bool {
 	if e, ok := s.Err().(*jsonscan.SyntaxError); ok && e.Err == nil {
 		e.Err = invalid.ErrNotList
@@ -138,7 +138,7 @@ func newMissing(list *ListMeta) (m missing) {
 	return m
 }
 
-// isPlain reports whether text needs no escaping in a JSON string.
+// isPlain reports whether text can be in a JSON string without escape sequences.
 func isPlain(text string) bool {
 	for i := range len(text) {
 		if c := text[i]; c < ' ' || c == '"' || c == '\\' {
@@ -148,7 +148,7 @@ func isPlain(text string) bool {
 	return true
 }
 
-// freeText reads a string outside a frame and returns a copy of its content. It returns "" for null.
+// freeText reads a string and returns a copy of its content. It can be called outside a frame. It returns "" for null.
 func (s scanner) freeText(expected string) string {
 	if s.Next() == 'n' {
 		s.SkipValue()

@@ -18,8 +18,8 @@ import (
 // after a delay. When ctx is done, the engine uses context.Cause(ctx) instead of the returned error.
 type ListerWatcher[T Keyed] interface {
 	// List makes one request and yields the objects as they arrive. An error ends the sequence, unless it is a
-	// *[DecodeError]. meta is complete when the sequence has ended without another error. A source without pagination
-	// may ignore opts.Limit. All pages of a list must have the resourceVersion of the first page.
+	// *[DecodeError]. List sets meta before the sequence ends, unless it yields another error. A source without
+	// pagination may ignore opts.Limit. All pages of a list must have the resourceVersion of the first page.
 	List(ctx context.Context, opts ListOptions, meta *ListMeta) iter.Seq2[T, error]
 
 	// Watch makes one request. It yields WatchStarted when the response arrives, and then the events. In a streaming
@@ -59,7 +59,7 @@ type WatchOptions struct {
 	LabelSelector   string
 	FieldSelector   string
 	ShardSelector   string
-	ResourceVersion string        // yield only later events ("" or "0" starts with an Added event for every object)
+	ResourceVersion string        // yield only events after this resourceVersion ("" or "0" starts with an Added event for every object)
 	Timeout         time.Duration // the server closes the watch after this time, in whole seconds (zero means the server's default)
 
 	// SendInitialEvents requests a streaming list: an Added event for every object, then Synced, then the events of a

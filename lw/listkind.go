@@ -7,8 +7,8 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw/internal/jsonscan"
 )
 
-// matchesList reports whether a complete list belongs to the resource. Its apiVersion must match the resource, and its
-// kind must end in List and match earlier lists. This check keeps any other object with items from emptying a store.
+// matchesList reports whether a complete list belongs to the resource. Its apiVersion must match the resource. Its kind
+// must end in List and match earlier lists. Without this check, another object with an items field could empty a store.
 func (s *support) matchesList(r *Resource, meta *ListMeta) bool {
 	if !r.matchesVersion(meta.apiVersion) || !s.matchesKind(meta.kind) {
 		return false
@@ -20,8 +20,8 @@ func (s *support) matchesList(r *Resource, meta *ListMeta) bool {
 	return true
 }
 
-// matchesItem reports whether a list may belong to the resource. It is called when an item arrives. Lists of custom
-// resources send their kind after the items, so matchesItem then compares the kind of the item.
+// matchesItem reports whether a list may belong to the resource, based on the members before the first item. Lists of
+// custom resources send their kind after the items, so matchesItem then compares the kind of the item.
 func (s *support) matchesItem(r *Resource, meta *ListMeta, item *Scanned) bool {
 	if meta.apiVersion != "" && !r.matchesVersion(meta.apiVersion) {
 		return false
@@ -33,7 +33,7 @@ func (s *support) matchesItem(r *Resource, meta *ListMeta, item *Scanned) bool {
 	return kind == nil || len(own) == 0 || *kind == "List" || string(own)+"List" == *kind
 }
 
-// matchesKind reports whether lists of this kind are expected.
+// matchesKind reports whether kind is a list kind, and the same kind as in earlier lists.
 func (s *support) matchesKind(kind string) bool {
 	known := s.kind.Load()
 	return strings.HasSuffix(kind, "List") && (known == nil || *known == kind)
@@ -51,7 +51,7 @@ func (r *Resource) matchesVersion(apiVersion string) bool {
 	return apiVersion == r.Version
 }
 
-// wrongList records that the list belongs to another resource.
+// wrongList records an error for a list that belongs to another resource. It returns false.
 func (s scanner) wrongList() bool {
 	return s.Fail(&jsonscan.SyntaxError{Offset: s.Offset(s.Pos()), Expected: "a list of this resource", Found: "another kind or apiVersion", Err: invalid.ErrNotList})
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/internal/invalid"
 )
 
-// An empty list of another kind must not empty a store.
+// An empty list of another kind, for example a NodeList, must not empty a store of Pods.
 func TestRejectsListsOfOtherKinds(t *testing.T) {
 	const item = `{"metadata":{"name":"a"}}`
 	lists := map[string]string{
@@ -45,7 +45,7 @@ func TestListOfOtherKindDeletesNothing(t *testing.T) {
 	}
 }
 
-// A proxy may answer 404 and later return another collection.
+// A proxy may respond with 404 and later return the list of another collection.
 func TestListKindIsKeptAfterNotFound(t *testing.T) {
 	list := podList("9", "", "a")
 	events, _ := follow(t, nil, answer{body: podList("5", "")}, answer{err: status(404)}, answer{err: status(404)},

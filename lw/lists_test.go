@@ -10,13 +10,14 @@ import (
 	"github.com/seed-6d2a410a/listwatch/internal/invalid"
 )
 
-// Only a streaming list can end with an initial-events-end bookmark.
+// Outside a streaming list, the initial-events-end bookmark is an ordinary bookmark.
 func TestUnexpectedInitialEventsEndIsBookmark(t *testing.T) {
 	events, _ := follow(t, nil, answer{body: podList("5", "")}, answer{body: endOfInitial, end: errReset})
 	require.Equal(t, []string{"LIST_STARTED @", "SYNCED @5", "WATCH_STARTED @5", "BOOKMARK @9", "INTERRUPTED connection reset @9"}, events)
 }
 
-// The check requests a list of one object. The stream does not yield this object.
+// After a long time without events, the client requests a list of one object to check the resourceVersion. The stream
+// does not yield this object.
 func TestCheckEmitsNoEvents(t *testing.T) {
 	silent := answer{end: errHang}
 	answers := []answer{{body: podList("5", "", "a", "b")}, silent, silent, silent, silent, silent}

@@ -7,7 +7,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/internal/invalid"
 )
 
-// Logger receives warnings. *slog.Logger implements it. args alternates keys and values, as in log/slog.
+// Logger receives warnings. *slog.Logger implements it. Keys and values alternate in args, as in log/slog.
 type Logger interface {
 	Warn(msg string, args ...any)
 }
@@ -29,11 +29,11 @@ type cause struct {
 	remedy string
 }
 
-// logged records when a cause was last logged.
+// logged is a record of the last warning about a cause.
 type logged struct {
 	cause
 	at         moment
-	suppressed int // unlogged interruptions since the last warning
+	suppressed int // number of unlogged interruptions since the last warning
 }
 
 // newReporter returns a reporter for source. If source has a String method, the warnings include its result.
@@ -75,7 +75,7 @@ func (r *reporter) report(b *Interruption, now moment) {
 // maxLogged limits the number of remembered causes, because a server can send any number of status codes.
 const maxLogged = 16
 
-// last returns the record of a cause. It adds a missing record, and drops the oldest record if there are too many.
+// last returns the record for a cause. It adds a missing record, and drops the oldest record if there are too many.
 func (r *reporter) last(c cause) *logged {
 	for i := range r.logged {
 		if r.logged[i].cause == c {
@@ -89,7 +89,7 @@ func (r *reporter) last(c cause) *logged {
 	return &r.logged[len(r.logged)-1]
 }
 
-// nextOf returns the name of the request after an interruption.
+// nextOf returns a name for the next request after an interruption, for use in a warning.
 func nextOf(b *Interruption) string {
 	switch {
 	case b.Final:

@@ -15,7 +15,7 @@ import (
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 )
 
-// captureDefault replaces the default logger during a test and returns its output.
+// captureDefault redirects the default logger to the returned buffer until the test ends.
 func captureDefault(t *testing.T) *bytes.Buffer {
 	var out bytes.Buffer
 	logger, writer, flags := slog.Default(), log.Writer(), log.Flags()

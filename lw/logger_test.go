@@ -72,9 +72,9 @@ func TestLoggerIgnoresRoutineInterruptions(t *testing.T) {
 	var logger warnings
 	events, _ := follow(t, &Options{NoStreamingList: true, Logger: &logger},
 		answer{body: podList("5", "", "a")},
-		answer{body: podEvent("MODIFIED", "a", "6")}, // closes the watch cleanly
+		answer{body: podEvent("MODIFIED", "a", "6")}, // the watch then ends cleanly
 		answer{body: podEvent("MODIFIED", "a", "7"), end: errReset},
-		answer{body: ""}, // closes the watch cleanly, without events
+		answer{body: ""}, // the watch ends cleanly, without events
 		answer{body: podEvent("MODIFIED", "a", "8")},
 	)
 	require.Contains(t, events, "INTERRUPTED connection reset @7")
@@ -112,7 +112,7 @@ func TestLoggerReceivesNextRequestAndRemedy(t *testing.T) {
 	require.Equal(t, "stop", nextOf(&Interruption{Final: true}))
 }
 
-// A server with many different status codes must not make the memory grow.
+// Many different status codes must not make the memory grow.
 func TestReporterForgetsOldCauses(t *testing.T) {
 	var logger warnings
 	r := newReporter(&logger, nil)

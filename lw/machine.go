@@ -7,13 +7,13 @@ import (
 	"github.com/seed-6d2a410a/listwatch/internal/invalid"
 )
 
-// signal is the kind of an input.
+// signal is the type of an input to the machine, for example a failed request.
 type signal uint8
 
 const (
 	asking     signal = iota // a request is about to start
 	opened                   // the response of a watch arrived
-	happened                 // an event arrived, possibly a bookmark
+	happened                 // an event or a bookmark arrived
 	endMarked                // the initial-events-end bookmark arrived
 	pageRead                 // a page of a list is complete
 	endedClean               // a watch was closed cleanly
@@ -23,16 +23,16 @@ const (
 // moment is a time on the stream's clock, which starts at one second. Zero means never.
 type moment = time.Duration
 
-// input is a signal with its data.
+// input is a signal with its data. A field that does not apply to the signal is zero.
 type input struct {
 	signal  signal
 	now     moment
-	event   EventType // for opened, happened and endMarked: the type of the event, which step replaces with the type for the caller
-	version string    // for the same signals: the resourceVersion of the event, which step replaces, too
-	meta    ListMeta  // for pageRead
-	objects int       // for pageRead and failed: number of objects on the page
-	start   Key       // for pageRead: key of the first object
-	err     error     // for failed
+	event   EventType // with opened, happened and endMarked: type of the event, which step replaces with the type for the caller
+	version string    // with opened, happened and endMarked: resourceVersion of the event, which step also replaces
+	meta    ListMeta  // with pageRead: metadata of the list
+	objects int       // with pageRead and failed: number of objects on the page
+	start   Key       // with pageRead: key of the first object
+	err     error     // with failed: cause of the failure
 }
 
 // output determines the event that the caller receives.
@@ -47,15 +47,15 @@ const (
 )
 
 const (
-	maxShortWatches = 3                // consecutive short watches that indicate an expired resourceVersion
-	maxSuspect      = 2                // consecutive failures, possibly caused by the resourceVersion, that cause a relist
-	stalledStream   = 60 * time.Second // a streaming list fails after this long without an event that is certainly an initial object
+	maxShortWatches = 3                // number of consecutive short watches that indicate an expired resourceVersion
+	maxSuspect      = 2                // number of consecutive failures that cause a relist, if the resourceVersion may be the reason
+	stalledStream   = 60 * time.Second // time after which a streaming list fails if no event was certainly an initial object
 )
 
 // machine chooses the requests of a stream. It does no I/O, reads no clock and starts no goroutine. docs/reconnect.md
 // shows its states.
 type machine struct {
-	streams  bool // Options and ListerWatcher permit streaming lists
+	streams  bool // whether Options and ListerWatcher permit streaming lists
 	pageSize int  // objects per page, or zero for no pagination
 	stopOn   func(error) bool
 	random   func() float64 // returns a number in [0, 1)
@@ -67,8 +67,8 @@ type machine struct {
 	version     string // current resourceVersion of the stream, or "" if a watch cannot resume
 	short       int    // number of consecutive short watches
 	suspect     int    // number of consecutive failures that the resourceVersion may have caused
-	relisted    bool   // an expired resourceVersion has caused an immediate relist since the backoff was reset
-	routine     bool   // the last interruption is not logged: a clean close, or a lost connection of a healthy watch
+	relisted    bool   // whether an expired resourceVersion has caused an immediate relist since the backoff was reset
+	routine     bool   // whether to omit the last interruption from the log: a clean close, or a lost connection of a healthy watch
 }
 
 func newMachine(opts *Options, server *support, random func() float64) *machine {
@@ -92,7 +92,7 @@ func newMachine(opts *Options, server *support, random func() float64) *machine 
 	return m
 }
 
-// list returns the state for a list: streaming if the server may support it, and otherwise listing.
+// list returns the next state for a list: streaming if the server may support streaming lists, and otherwise listing.
 func (m *machine) list(from string) state {
 	if m.streams && m.server.streamsLists() {
 		return &streaming{from: from}
@@ -100,15 +100,15 @@ func (m *machine) list(from string) state {
 	return &listing{from: from}
 }
 
-// step applies an input. It is the only function that changes the machine. It replaces the type and the resourceVersion
-// of an event with those that the caller receives. It returns an Interruption if the stream was interrupted.
+// step applies an input. It is the only function that changes the machine. It sets the type and the resourceVersion of
+// an event to the values that the caller receives. It returns an Interruption if the stream was interrupted.
 func (m *machine) step(in *input) (output, *Interruption) {
 	out, result := m.apply(in)
 	switch out {
 	case liveNow:
 		in.version = m.version
 	case listItem:
-		in.version = "" // the stream reaches the list's resourceVersion only at the end of the list
+		in.version = "" // the resourceVersion of the list applies only after its last object
 	}
 	return out, result
 }
@@ -174,8 +174,8 @@ func (m *machine) event(in *input) (output, *Interruption) {
 }
 
 // initialEvent handles an event before the end of a streaming list. Initial objects arrive sorted by key, and later
-// changes by resourceVersion. So an object that is older than an earlier object is certainly an initial object. A
-// server without streaming lists starts an ordinary watch, which sends no such objects.
+// changes by resourceVersion. So an object with a lower resourceVersion than an earlier object is certainly an initial
+// object. A server without streaming lists starts an ordinary watch, which sends no such objects.
 func (m *machine) initialEvent(s *streaming, in *input) (output, *Interruption) {
 	if versionRegressed(s.highest, in.version) {
 		s.lastInitial = in.now
@@ -200,7 +200,7 @@ func (m *machine) liveEvent(s *watching, in *input) (output, *Interruption) {
 		in.version = ""
 	}
 	if !s.news && in.event != Bookmark && s.listVersion != "" && (in.version == s.listVersion || versionRegressed(s.listVersion, in.version)) {
-		return hidden, m.end(invalid.ErrNoInitialEnd, in) // an initial object after the initial-events-end bookmark
+		return hidden, m.end(invalid.ErrNoInitialEnd, in) // the object arrived after the initial-events-end bookmark
 	}
 	if versionRegressed(m.version, in.version) {
 		return hidden, m.end(invalid.ErrVersionRegressed, in)

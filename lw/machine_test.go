@@ -20,7 +20,7 @@ func TestFirstListThenWatch(t *testing.T) {
 	require.Equal(t, WatchOptions{ResourceVersion: "7", Timeout: shortTimeout}, r.watchOptions())
 }
 
-// Without bookmarks, only the end of a watch shows that the server is alive.
+// Without bookmarks, the end of a watch is the only sign that the server is alive.
 func TestWatchesAreShortUntilBookmark(t *testing.T) {
 	r := newMachineHarness(t, Options{}).synced("7").opens()
 	require.Equal(t, shortTimeout, r.watchOptions().Timeout)
@@ -90,8 +90,8 @@ func TestPageSizes(t *testing.T) {
 	require.Zero(t, newMachineHarness(t, Options{PageSize: -1}).listOptions().Limit)
 }
 
-// The list at the last resourceVersion is unpaged, so that the server answers from its watch cache. The list of the
-// latest state is paged.
+// The first relist, at the last resourceVersion, has no limit, so that the server answers from its watch cache. The
+// second relist, at the latest resourceVersion, has a limit.
 func TestRelistsAtLastVersionThenLatest(t *testing.T) {
 	r := newMachineHarness(t, Options{}).synced("7").opens()
 	r.receives("9")
@@ -104,7 +104,7 @@ func TestRelistsAtLastVersionThenLatest(t *testing.T) {
 	require.Equal(t, "12", r.watchOptions().ResourceVersion)
 }
 
-// If the server divides a list of resourceVersion "0" into pages, it has no watch cache. An unpaged list would not be
+// A server that splits a list at resourceVersion "0" into pages has no watch cache. A list without a limit would not be
 // faster.
 func TestListsStayPaged(t *testing.T) {
 	r := newMachineHarness(t, Options{PageSize: 10})
@@ -114,7 +114,7 @@ func TestListsStayPaged(t *testing.T) {
 	require.Equal(t, ListOptions{ResourceVersion: "7", Limit: 10}, r.listOptions())
 }
 
-// If a cluster's storage was replaced, the server may reject the saved resourceVersion.
+// A server may reject the saved resourceVersion after the cluster's storage was replaced.
 func TestUnknownVersionRelistsLatest(t *testing.T) {
 	r := newMachineHarness(t, Options{ResumeFrom: "abc"})
 	for range maxSuspect {
@@ -161,7 +161,7 @@ func TestFailedPageRestartsList(t *testing.T) {
 	require.Empty(t, r.listOptions().Continue)
 }
 
-// Pages of different states would hide changes between them.
+// If pages had different resourceVersions, the client would miss changes between them.
 func TestPagesMustHaveOneVersion(t *testing.T) {
 	for _, second := range []string{"8", ""} {
 		r := newMachineHarness(t, Options{})
@@ -201,7 +201,7 @@ func TestRepeatedPagesMakeNoProgress(t *testing.T) {
 	}
 }
 
-// A list of a million objects loads at full speed.
+// A list of a million objects is not slowed down by the request budget.
 func TestPagesWithProgressNeedNoBudget(t *testing.T) {
 	r := newMachineHarness(t, Options{})
 	for n := range 2000 {
@@ -211,7 +211,7 @@ func TestPagesWithProgressNeedNoBudget(t *testing.T) {
 	require.Zero(t, r.watchFails(status(410)).Delay, "only two requests count toward the budget")
 }
 
-// Some servers filter objects after they form a page, so a few empty pages are normal.
+// Some servers filter objects after they cut a page, so a few empty pages are normal.
 func TestEmptyPagesNeedBudget(t *testing.T) {
 	r := newMachineHarness(t, Options{})
 	for n := range requestBurst - 1 {
@@ -232,7 +232,7 @@ func TestListWithoutVersionCannotResume(t *testing.T) {
 	}
 }
 
-// The relist asks for a state that is at least as new as the stream.
+// The relist requests a resourceVersion that is not older than the stream's.
 func TestRejectsOlderList(t *testing.T) {
 	r := newMachineHarness(t, Options{}).synced("7")
 	r.watchFails(status(410))
@@ -247,7 +247,7 @@ func TestStopOn(t *testing.T) {
 	require.Equal(t, stopped{}, r.state)
 }
 
-// If the resourceVersion is from the future, a server accepts the watch but sends nothing.
+// If the requested resourceVersion is newer than the server's, the server accepts the watch but sends nothing.
 func TestQuietCollectionIsChecked(t *testing.T) {
 	quiet := func() *machineHarness {
 		r := newMachineHarness(t, Options{}).synced("7")

@@ -36,8 +36,8 @@ type Object struct {
 	namespace, name, uid, resourceVersion part
 }
 
-// part is a string within an object's text. It uses half the memory of a string and contains no pointer, which matters
-// for large stores.
+// part is the location of a string in an object's JSON text. It uses half the memory of a string and contains no
+// pointer, which matters for large stores.
 type part struct {
 	start uint32
 	size  int32 // if negative, the string has escape sequences and is -size bytes long
@@ -50,22 +50,23 @@ func (o *Object) part(at part) string {
 	return o.raw[at.start : at.start+uint32(at.size)]
 }
 
-// unescaped is not inlined, so that the compiler can inline part. Names of Kubernetes objects have no escape sequences.
+// unescaped returns a string that has escape sequences. Names of Kubernetes objects have none. The method is not
+// inlined, so that the compiler can inline the method part.
 //
 //go:noinline
 func (o *Object) unescaped(at part) string {
 	return string(jsonscan.Unescape(nil, []byte(o.raw[at.start:at.start+uint32(-at.size)])))
 }
 
-// newObject returns an object with a copy of the scanned text, without the cuts. The cuts must not overlap the metadata
-// fields that Object stores.
+// newObject returns an object with a copy of the scanned text. The copy omits the spans in cuts, which must not overlap
+// the metadata fields that Object stores.
 func newObject(s *Scanned, cuts []span) *Object {
 	prefix := s.prefix()
 	return objectOf(s, s.text(prefix, cuts), len(prefix), cuts)
 }
 
-// objectOf returns an object whose text is raw: an inserted prefix, followed by the scanned text without the cuts.
-// prefix is the length of the inserted text.
+// objectOf returns an object with the text raw. The text consists of an inserted prefix, followed by the scanned text
+// without the spans in cuts. The argument prefix is the length of the inserted text.
 func objectOf(s *Scanned, raw string, prefix int, cuts []span) *Object {
 	find := func(at span) part {
 		start := at.Start + prefix

@@ -13,7 +13,7 @@ import (
 
 func scanObject(t *testing.T, text string) *Scanned { return scanManaged(t, text, false) }
 
-// scanManaged scans an object. managed is ClientOptions.KeepManagedFields.
+// scanManaged scans an object. The argument managed is the value of ClientOptions.KeepManagedFields.
 func scanManaged(t *testing.T, text string, managed bool) *Scanned {
 	t.Helper()
 	s := newScanner(strings.NewReader(text), 0)
@@ -85,7 +85,7 @@ func TestSameComparesDecodedObject(t *testing.T) {
 	}
 }
 
-// The scanner and encoding/json agree on escape sequences, nulls, duplicates and other members.
+// The scanner decodes metadata with escape sequences, nulls and duplicate members like encoding/json.
 func TestUnusualMetadata(t *testing.T) {
 	object := decoded(scanObject(t, `{"spec":{"metadata":{"name":"no"}},"metadata":{"name":"old","resourceVersion":"7","n\u0061me":"\u0061\/b","namespace":null,"annotations":null,"labels":{"name":"no"}}}`))
 	require.Equal(t, Key{Name: "a/b"}, object.Key())
@@ -235,7 +235,7 @@ func TestIntAgreesWithStrconv(t *testing.T) {
 	}
 }
 
-// Eight bytes are processed at once, so each text is tested at several alignments.
+// The scanner processes eight bytes at once, so the test shifts each text to several alignments.
 func TestValueEnds(t *testing.T) {
 	for _, text := range []string{
 		`{}`, `[]`, `[[[[[[[[]]]]]]]]`, `[{"a":[{}]},{}]`, `[[],[[]],[[],[]],[]]`, `{"a":{"b":{"c":{}}},"d":[1,2]}`,

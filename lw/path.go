@@ -19,7 +19,7 @@ func (e *pathError) Error() string {
 	return "lw: path \"" + e.Path + "\": expected " + e.Expected + " at byte " + strconv.Itoa(e.Offset)
 }
 
-// pathStep is one element of a path.
+// pathStep is one element of a path, for example a member name.
 type pathStep struct {
 	kind  stepKind
 	name  string
@@ -34,8 +34,8 @@ const (
 	toEveryElement
 )
 
-// cutStep splits the first step off a path. If the path is malformed, expected describes the valid syntax at the start
-// of rest.
+// cutStep splits the first step off a path. If the path is malformed, expected describes the syntax that would be valid
+// at the start of rest.
 func cutStep(path string) (first pathStep, rest, expected string) {
 	if path != "" && path[0] == '[' {
 		return cutElement(path)

@@ -12,7 +12,7 @@ import (
 )
 
 // FuzzPath checks the paths of Get. A path that Project rejects has no value. A path that Project accepts has the same
-// value in the projection. Names and indexes lead to the same value as in encoding/json.
+// value in the original object and in the projection. Get returns the same values as encoding/json.
 func FuzzPath(f *testing.F) {
 	const object = `{"metadata":{"name":"n","labels":{"a.b":"c","":"empty","é":1}},"spec":{"containers":[{"image":"x"},{"image":["y"]}]},` +
 		`"":{"":7},"[0]":1,"\\":2,"other":{"0":[{"a]":{"b[":{}}}]}}`
@@ -46,7 +46,7 @@ func FuzzPath(f *testing.F) {
 	})
 }
 
-// requireChain compares Get with encoding/json at each step of a path. In an array, a name is an index.
+// requireChain compares Get with encoding/json at each step of a path. In an array, a step is an index.
 func requireChain(t *testing.T, whole *Object, value any, names []string) {
 	path := ""
 	for _, name := range names {
@@ -75,7 +75,8 @@ func escapedName(name string) string {
 	return strings.NewReplacer(`\`, `\\`, ".", `\.`, "[", `\[`).Replace(name)
 }
 
-// FuzzRequest checks that names and selectors survive in the URL and cannot inject other parameters.
+// FuzzRequest checks that the URL contains the names and selectors unchanged, and that they cannot inject other
+// parameters.
 func FuzzRequest(f *testing.F) {
 	f.Add("apps", "v1", "deployments", "shop", "web", "a in (b,c)", "spec.x!=é", "7", "tök/en+=")
 	f.Add("", "v1", "pods", "..", "a,b", "%2F&watch=1#", "\x00\xff", " ", "?")

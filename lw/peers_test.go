@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Most of these scenarios come from the tests of other clients.
+// Most scenarios in this file come from the tests of other clients.
 
 func TestCanceledContextSendsNoRequest(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
@@ -46,7 +46,7 @@ func TestCancelByCallerEndsStream(t *testing.T) {
 	}
 }
 
-// The delays grow up to a maximum, and the list finally succeeds.
+// The delays grow up to a maximum. The list succeeds after the given number of failures.
 func TestConnectionRefused(t *testing.T) {
 	for failures, took := range map[int]time.Duration{5: 24800e6, 40: 50400e6 + 34*30e9} {
 		synctest.Test(t, func(t *testing.T) {
@@ -67,7 +67,7 @@ func TestConnectionRefused(t *testing.T) {
 	}
 }
 
-// Each page has the continue token of the previous one. The second page is empty.
+// Each page is requested with the continue token of the previous page. The second page is empty.
 func TestThreePages(t *testing.T) {
 	events, s := follow(t, &Options{PageSize: 2, NoStreamingList: true},
 		answer{body: podList("5", "one", "a", "b")}, answer{body: podList("5", "two")}, answer{body: podList("5", "", "c")})
@@ -94,7 +94,7 @@ func TestRejectsTables(t *testing.T) {
 	require.EqualError(t, err, "malformed response at byte 25: expected an object with metadata.name, found none")
 }
 
-// marking is a codec that adds a mark to each decoded object.
+// marking is a codec that marks each object that it decodes.
 type marking struct{ RawCodec }
 
 func (c marking) Decode(s *Scanned) (*Object, error) {

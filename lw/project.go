@@ -4,15 +4,15 @@ package lw
 type projection struct{ keep *fields }
 
 // Project returns a codec that keeps only the fields at the given paths, for example "metadata.labels", "spec.nodeName"
-// or "spec.containers[*].image". The syntax of a path is that of [Value.Get], but an array step must be [*], which
-// selects all elements. Project returns an error if a path is malformed.
+// or "spec.containers[*].image". The syntax of a path is that of [Value.Get], but the only index is [*], which selects
+// all elements. Project returns an error if a path is malformed.
 //
 // A path selects a field with all its contents. Every object also keeps apiVersion, kind, metadata.name,
-// metadata.namespace, metadata.uid and metadata.resourceVersion. A path into metadata.managedFields requires
-// [ClientOptions].KeepManagedFields. Otherwise [NewClient] returns an error.
+// metadata.namespace, metadata.uid and metadata.resourceVersion. For a path into metadata.managedFields, set
+// KeepManagedFields in [ClientOptions]. Otherwise [NewClient] returns an error.
 //
 // The selected fields keep their nesting and order, for example {"spec":{"nodeName":"n1"}}. An array keeps all
-// elements, so that their indexes stay valid. If a path crosses a value of the wrong type, a string, array or object
+// elements, so that their indexes stay valid. If a value on a path has the wrong type, a string, array or object
 // becomes empty. Other values stay unchanged.
 func Project(paths ...string) (Codec[*Object], error) {
 	metadata := &fields{
@@ -72,7 +72,7 @@ func projectionSteps(path string) (steps []pathStep, err error) {
 	return steps, nil
 }
 
-// add returns f extended by the field that steps lead to. It may modify f.
+// add returns f with the path steps added to the selection. It may modify f.
 func (f *fields) add(steps []pathStep) *fields {
 	if f == nil || len(steps) == 0 {
 		return nil
@@ -95,7 +95,7 @@ func (f *fields) add(steps []pathStep) *fields {
 	return f
 }
 
-// namesManagedFields reports whether a path leads into metadata.managedFields.
+// namesManagedFields reports whether a selected path is in metadata.managedFields.
 func (p *projection) namesManagedFields() bool {
 	for _, member := range p.keep.members[0].keep.members {
 		if member.name == "managedFields" {

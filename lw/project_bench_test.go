@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// tenFields keeps the fields that a table of Pods shows.
+// tenFields returns a projection with the fields that a table of Pods shows.
 func tenFields(t testing.TB) *projection {
 	return project(t, "metadata.creationTimestamp", "metadata.labels.app", "metadata.ownerReferences[*].name",
 		"spec.nodeName", "spec.containers[*].image", "spec.priority", "status.phase", "status.podIP",
@@ -25,7 +25,7 @@ func BenchmarkProjectedEvent(b *testing.B) {
 	benchmarkProjected(b, func(*Scanned) {})
 }
 
-// BenchmarkProjectedLater projects each object in a second pass, after scanning it.
+// BenchmarkProjectedLater projects each object in a second pass after the scan.
 func BenchmarkProjectedLater(b *testing.B) {
 	benchmarkProjected(b, func(o *Scanned) { o.keep = nil })
 }

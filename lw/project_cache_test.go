@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// answers is a transport that answers each request with the next body.
+// answers is a transport that responds to each request with the next string.
 type answers []string
 
 func (a *answers) Open(ctx context.Context, _ *lw.Request) (io.ReadCloser, error) {
@@ -64,8 +64,8 @@ func TestReflectorOfProjections(t *testing.T) {
 	})
 }
 
-// foldLists applies the given number of lists to reflector. It returns the allocated bytes and the number of changes
-// for each list.
+// foldLists runs reflector until it has received the given number of lists. For each list, it returns the allocated
+// bytes and the number of changes.
 func foldLists(t *testing.T, reflector *cache.Reflector[*lw.Object], lists int) (allocated []uint64, counts []int) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()

@@ -13,7 +13,8 @@ import (
 // every stands for [*] in the paths of FuzzProjection. It cannot occur in JSON.
 const every = "\xff"
 
-// FuzzProjection compares a projection with a selection from the result of encoding/json.
+// FuzzProjection checks that a projection keeps the same fields as a selection from an object that encoding/json
+// decoded.
 func FuzzProjection(f *testing.F) {
 	choice := [][]string{{"metadata"}, {"metadata", "labels"}, {"metadata", "managedFields"}, {"metadata", "annotations", "a.b"},
 		{"spec"}, {"spec", "nodeName"}, {"spec", "containers", every, "image"}, {"spec", "containers", every, "ports", every},
@@ -37,8 +38,8 @@ func FuzzProjection(f *testing.F) {
 	})
 }
 
-// projectBoth projects an object after scanning, while scanning, and while scanning byte by byte. It returns the
-// result, which must be the same each time.
+// projectBoth projects an object after scanning, during scanning, and during scanning of single bytes. All three
+// results must be equal, and projectBoth returns the result.
 func projectBoth(t *testing.T, text []byte, p *projection) *Object {
 	scan := func(s scanner, o *Scanned) (*Object, error) {
 		s.Mark()

@@ -15,7 +15,7 @@ import (
 func TestProjection(t *testing.T) {
 	const head = `{"kind":"Pod","apiVersion":"v1","metadata":{"name":"n"}`
 	cases := []struct {
-		name, paths, text, want string // text and want omit the required members and the last bracket
+		name, paths, text, want string // the fields text and want omit the required members and the last bracket
 	}{
 		{"one field", "spec.nodeName", `,"spec":{"a":1,"nodeName":"x","b":[2]},"status":{}`, `,"spec":{"nodeName":"x"}`},
 		{"first member of an object", "a.b", `,"a":{"b":1,"c":2,"d":3}`, `,"a":{"b":1}`},
@@ -171,12 +171,12 @@ func TestGetWithWildcard(t *testing.T) {
 	}
 }
 
-// around wraps a projection, so that the client does not recognize it.
+// around wraps a projection in another codec, so that the client does not detect the projection.
 type around struct{ inner *projection }
 
 func (a around) Decode(s *Scanned) (*Object, error) { return a.inner.Decode(s) }
 
-// The first object is projected after scanning, and later objects while scanning.
+// The first object is projected after scanning. Later objects are projected during scanning.
 func TestProjectionInsideCodec(t *testing.T) {
 	p := project(t, "a")
 	const event = `{"type":"ADDED","object":{"metadata":{"name":"n","managedFields":[1]},"a":1,"b":2}}`
@@ -202,7 +202,7 @@ func TestProjectionInsideCodec(t *testing.T) {
 	}
 }
 
-// A whole Pod has 6.5 kB. The projection keeps ten fields.
+// A complete Pod has 6.5 kB. The projection keeps ten of its fields.
 func TestProjectedMemory(t *testing.T) {
 	const n = 10_000
 	w, p := newWhole(sample.Events(7, 500)), tenFields(t)

@@ -11,10 +11,10 @@ import (
 )
 
 // Protobuf makes a client request objects in Kubernetes' protobuf encoding. To select it, embed Protobuf in a [Codec].
-// [Scanned.Raw] then returns the protobuf message of the object, for example of a Pod, without kind and apiVersion.
+// Then [Scanned.Raw] returns the protobuf message of the object, for example of a Pod, without kind and apiVersion.
 //
-// API servers encode only built-in types as protobuf. They answer 406 for custom resources. Browsers and WebSocket
-// transports support only JSON. lw/codec.Protobuf decodes the messages into Kubernetes' Go types.
+// API servers encode only built-in types as protobuf. They respond to requests for custom resources with 406. Browsers
+// and WebSocket transports support only JSON. lw/codec.Protobuf decodes the messages into Kubernetes' Go types.
 type Protobuf struct{}
 
 const protobufType = "application/vnd.kubernetes.protobuf"
@@ -51,12 +51,12 @@ func (d *protoDecoder) failure() error {
 	}
 }
 
-// malformed records that the response breaks the protocol. It returns false.
+// malformed records a [MalformedError] at the current offset. It returns false.
 func (d *protoDecoder) malformed(expected, found string) bool {
 	return d.r.Fail(&MalformedError{Offset: d.r.Offset(), expected: expected, found: found})
 }
 
-// notList records that the response is not a list. It returns false.
+// notList records a [MalformedError] for a response that is not a list. It returns false.
 func (d *protoDecoder) notList(expected, found string) bool {
 	return d.r.Fail(&MalformedError{Offset: d.r.Offset(), expected: expected, found: found, err: invalid.ErrNotList})
 }
@@ -116,7 +116,7 @@ func (d *protoDecoder) event(o *Scanned) (EventType, bool) {
 	return eventType, true
 }
 
-// status returns the error of an ERROR event.
+// status returns the error that an ERROR event contains.
 func (d *protoDecoder) status(o *Scanned) error {
 	e := &StatusError{}
 	if !e.unmarshal(o.body, d.source) {
@@ -125,7 +125,7 @@ func (d *protoDecoder) status(o *Scanned) error {
 	return e
 }
 
-// envelope parses an object that starts with the magic bytes. It returns the kind and the message of the
+// envelope parses an object that starts with the bytes "k8s\x00". It returns the kind and the message of the
 // runtime.Unknown that follows them.
 func envelope(data []byte) (kind string, message []byte, ok bool) {
 	if len(data) < len(magic) || string(data[:len(magic)]) != magic {

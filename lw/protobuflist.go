@@ -9,7 +9,8 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw/internal/protoscan"
 )
 
-// list reads a list to the end of the stream: the magic bytes and a runtime.Unknown with the list in its field raw.
+// list reads a list to the end of the stream. The stream consists of the bytes "k8s\x00" and a runtime.Unknown, whose
+// field raw contains the list.
 func (d *protoDecoder) list(meta *ListMeta, o *Scanned, item func() bool) {
 	for i := range len(magic) {
 		if b := d.r.Byte(); d.r.Err() == nil && b != magic[i] {

@@ -4,7 +4,7 @@ package lw
 
 import "github.com/seed-6d2a410a/listwatch/lw/internal/protoscan"
 
-// These are the field numbers of metadata in every object, and of the fields in metav1.ObjectMeta.
+// These are the protobuf field numbers of metadata in every object, and of the fields in metav1.ObjectMeta.
 const (
 	fieldMetadata        = 1
 	fieldName            = 1
@@ -15,8 +15,8 @@ const (
 	fieldManagedFields   = 17
 )
 
-// object records the metadata of an object. If it drops metadata.managedFields, it moves the remaining fields within
-// data.
+// object records the metadata of the object in data. If it drops metadata.managedFields, it moves the remaining fields
+// within data.
 func (d *protoDecoder) object(o *Scanned, data []byte) bool {
 	*o = Scanned{managed: o.managed}
 	metadata, valid := metadataOf(data)
@@ -60,8 +60,8 @@ func (d *protoDecoder) object(o *Scanned, data []byte) bool {
 	return m.Valid() || d.malformed("metadata", "malformed protobuf")
 }
 
-// metadataOf returns the metadata field of an object, or a zero Field. It returns valid == false for malformed data or
-// several metadata fields.
+// metadataOf returns the metadata field of an object, or a zero Field. It returns valid == false if data is malformed
+// or contains several metadata fields.
 func metadataOf(data []byte) (metadata protoscan.Field, valid bool) {
 	m := protoscan.Of(data)
 	for f, ok := m.Next(); ok; f, ok = m.Next() {
@@ -91,8 +91,8 @@ func keptSize(metadata []byte) int {
 	return kept
 }
 
-// dropManagedFields removes managedFields from metadata and returns the remaining object. kept is the size of metadata
-// without managedFields. To avoid a copy of the object, it moves the start of data to the right.
+// dropManagedFields removes managedFields from metadata and returns the remaining object. The argument kept is the size
+// of metadata without managedFields. To avoid a copy of the object, it moves the start of data to the right.
 func dropManagedFields(data []byte, metadata protoscan.Field, kept int) []byte {
 	var length [10]byte // sized for the longest varint
 	header := 1 + protoscan.PutUvarint(length[:], uint64(kept))

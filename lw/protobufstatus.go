@@ -9,7 +9,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw/internal/protoscan"
 )
 
-// openError decodes the protobuf Status of an error response.
+// openError returns err with its protobuf Status decoded. It returns other errors unchanged.
 func (Protobuf) openError(err error) error {
 	e, ok := err.(*StatusError)
 	if !ok || e.encoded == nil {
@@ -23,15 +23,15 @@ func (Protobuf) openError(err error) error {
 	if !decoded.unmarshal(message, e.source) {
 		return err
 	}
-	decoded.Code = e.Code // the status code of the response
+	decoded.Code = e.Code // the HTTP status code takes precedence
 	if e.RetryAfter > 0 {
 		decoded.RetryAfter = e.RetryAfter
 	}
 	return decoded
 }
 
-// unmarshal reads a Status message. It reports whether the message is valid. It redacts all strings, because the server
-// may repeat the credential of the request.
+// unmarshal sets the fields of e from a protobuf Status. It returns false if the message is invalid. It redacts all
+// strings, because the server may repeat the credential of the request.
 func (e *StatusError) unmarshal(message []byte, body io.Reader) bool {
 	m := protoscan.Of(message)
 	for f, ok := m.Next(); ok; f, ok = m.Next() {

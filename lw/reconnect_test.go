@@ -32,8 +32,8 @@ func TestHealthyWatchResumesAtOnce(t *testing.T) {
 	}
 }
 
-// The jitter is 0.5 % of the watch's lifetime, at most one second. It spreads out clients that lost their connections
-// at the same time.
+// The jitter is 0.5 % of the time that the watch was open, at most one second. It spreads out clients that lost their
+// connections at the same time.
 func TestResumeHasJitter(t *testing.T) {
 	for life, most := range map[time.Duration]time.Duration{
 		time.Second: 5 * time.Millisecond, 20 * time.Second: 100 * time.Millisecond, 4 * time.Minute: time.Second,
@@ -47,7 +47,7 @@ func TestResumeHasJitter(t *testing.T) {
 	}
 }
 
-// Timeouts are random, so other clients reconnect at other times.
+// A watch timeout is random, so other clients reconnect at other times.
 func TestTimedOutWatchResumesWithoutJitter(t *testing.T) {
 	r := newMachineHarness(t, Options{}).synced("7").opens()
 	r.pass(shortTimeout)
@@ -57,7 +57,6 @@ func TestTimedOutWatchResumesWithoutJitter(t *testing.T) {
 	require.Equal(t, 500*time.Millisecond, r.closes().Delay, "the server ignores the requested timeout")
 }
 
-// The table states whether the stream relists after the first and the second failure of a watch.
 func TestWatchFailures(t *testing.T) {
 	const first, second = firstDelay, 2 * firstDelay
 	retryAfter := func(code int, delay time.Duration) error {
@@ -66,7 +65,7 @@ func TestWatchFailures(t *testing.T) {
 	cases := []struct {
 		name          string
 		err           error
-		once, twice   bool // whether the stream relists after the first and the second failure
+		once, twice   bool // whether the stream relists after the first and after the second failure
 		delay, delay2 time.Duration
 	}{
 		{"ERROR event or HTTP 410", status(410), true, true, 0, first},
@@ -99,8 +98,7 @@ func TestWatchFailures(t *testing.T) {
 	}
 }
 
-// The test checks that a gateway error never causes a relist, because a relist would not help and is the most expensive
-// request.
+// A relist would not help against a gateway error, and it is the most expensive request.
 func TestGatewayErrorsNeverRelist(t *testing.T) {
 	r := newMachineHarness(t, Options{}).synced("7")
 	for range 20 {
@@ -119,7 +117,7 @@ func TestErrorResponseAfterEventIsDelayed(t *testing.T) {
 	}
 }
 
-// An event proves that the resourceVersion is valid.
+// An event proves that the requested resourceVersion is valid.
 func TestEventsResetFailures(t *testing.T) {
 	r := newMachineHarness(t, Options{}).synced("7")
 	for _, version := range []string{"8", "9", "10", "11", "12"} {
@@ -190,7 +188,7 @@ func TestSourceWithoutWatchStarted(t *testing.T) {
 	require.Equal(t, &Interruption{Err: ErrWatchClosed, Delay: firstDelay}, r.closes())
 }
 
-// The first relist follows at once. Later relists are delayed even if each watch receives an event.
+// The first relist follows immediately. Later relists are delayed, even if each watch receives an event.
 func TestRepeatedExpiryIsDelayed(t *testing.T) {
 	r := newMachineHarness(t, Options{}).synced("7")
 	for i, version := range []string{"8", "9", "10"} {
@@ -222,7 +220,7 @@ func TestAtMostFourListsPerMinute(t *testing.T) {
 	}
 }
 
-// A failed list with objects costs the server as much as a complete one.
+// A failed list with objects costs the server as much as a complete list.
 func TestFailedListWithObjectsCounts(t *testing.T) {
 	r := newMachineHarness(t, Options{})
 	for range maxLists - 1 {
@@ -234,7 +232,7 @@ func TestFailedListWithObjectsCounts(t *testing.T) {
 	require.Equal(t, listWindow, r.do(input{signal: failed, err: errReset, objects: 5}).Delay)
 }
 
-// The budget allows ten requests at once and one request per second.
+// The request budget allows ten requests at once and then one request per second.
 func TestRequestBudget(t *testing.T) {
 	r := newMachineHarness(t, Options{}).synced("7")
 	began, requests := r.now, 2
@@ -259,7 +257,7 @@ func TestBackoffDoublesUpToMaximum(t *testing.T) {
 	require.Equal(t, 45*time.Second, r.watchFails(errReset).Delay, "jitter at most doubles the delay")
 }
 
-// A healthy watch closes cleanly, loses its connection after an event, or lasts two minutes.
+// A watch is healthy if it closes cleanly, loses its connection after an event, or lasts two minutes.
 func TestHealthyWatchResetsBackoff(t *testing.T) {
 	failing := func() *machineHarness {
 		r := newMachineHarness(t, Options{}).synced("7")
@@ -281,7 +279,7 @@ func TestHealthyWatchResetsBackoff(t *testing.T) {
 	require.Equal(t, firstDelay, r.fails(status(500)).Delay)
 }
 
-// All clients receive the same delay, so a random delay is added.
+// All clients receive the same Retry-After, so the client adds a random delay.
 func TestRetryAfterHasJitter(t *testing.T) {
 	overloaded := &StatusError{Code: 429, RetryAfter: 5 * time.Second}
 	r := newMachineHarness(t, Options{}).synced("7")

@@ -14,7 +14,7 @@ type refMember struct {
 	text json.RawMessage
 }
 
-// refMembers returns the members of an object in order. ok is false for other values.
+// refMembers returns the members of a JSON object in order. ok is false if text is not an object.
 func refMembers(text []byte) (all []refMember, ok bool) {
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	if open, err := decoder.Token(); err != nil || open != json.Delim('{') {
@@ -34,21 +34,20 @@ func refMembers(text []byte) (all []refMember, ok bool) {
 	return all, true
 }
 
-// refText returns the content of a JSON string. ok is false for other values.
+// refText returns the content of a JSON string. ok is false if text is not a string.
 func refText(text []byte) (s string, ok bool) {
 	return s, text[0] == '"' && json.Unmarshal(text, &s) == nil
 }
 
 func isNull(text []byte) bool { return string(text) == "null" }
 
-// refObject holds the fields of a Scanned.
+// refObject holds the same metadata as a Scanned.
 type refObject struct {
 	name, namespace, uid, version, kind, apiVersion string
 	initialEnd                                      bool
 }
 
-// set decodes a JSON string into a field. It returns true for null but leaves the field unchanged. It returns false for
-// other values.
+// set decodes a JSON string into field. It ignores null. It returns false if text is neither a string nor null.
 func set(field *string, text []byte) bool {
 	if isNull(text) {
 		return true

@@ -39,9 +39,9 @@ func (c *Client[T]) watchRequest(opts *WatchOptions) *Request {
 	return &Request{Path: path, Query: string(q), Accept: c.accept(""), Watch: true}
 }
 
-// accept returns the Accept header of a request. suffix is "List" for lists and "" for watches, because a watch with
-// the list's media type yields no events. The parameter drop (KEP-5958) makes new servers omit managedFields. Browsers
-// limit the header to 128 bytes.
+// accept returns the Accept header of a request. The suffix is "List" for lists and "" for watches, because a watch
+// with the list's media type yields no events. The media type parameter drop (KEP-5958) makes new servers omit
+// managedFields. The header has at most 128 bytes, because browsers send a preflight request before a longer header.
 func (c *Client[T]) accept(suffix string) string {
 	accept := c.mediaType()
 	if c.opts.MetadataOnly {

@@ -5,7 +5,7 @@ import "time"
 // These constants are the minimum timeouts of watch requests. A random extra time of up to 100 % is added, so that
 // clients spread out.
 const (
-	shortTimeout = time.Minute     // for a watch without bookmarks, in which only the end shows that the connection is alive
+	shortTimeout = time.Minute     // for a watch without bookmarks, whose end is the only sign that the connection is alive
 	longTimeout  = 5 * time.Minute // for a watch with bookmarks
 )
 
@@ -26,9 +26,9 @@ func (m *machine) timeout() time.Duration {
 	return base + time.Duration(m.random()*float64(base))
 }
 
-// listOptions returns the parameters of the next list request. A limit makes the server bypass its cache, unless the
-// resourceVersion is "" or "0". So other resourceVersions get a limit only if the server seems to have no cache.
-// Servers reject a continue token with a resourceVersion.
+// listOptions returns the parameters of the next list request. With a limit, the server bypasses its watch cache,
+// unless the resourceVersion is "" or "0". So for other resourceVersions, listOptions sets a limit only if the server
+// seems to have no watch cache. Servers reject a continue token with a resourceVersion.
 func (m *machine) listOptions() ListOptions {
 	s, ok := m.state.(*listing)
 	if !ok {
@@ -52,7 +52,7 @@ func (m *machine) watchOptions() WatchOptions {
 	case *streaming:
 		opts := WatchOptions{ResourceVersion: s.from, Timeout: s.timeout, SendInitialEvents: true}
 		if s.from == "0" {
-			opts.ResourceVersion = "" // streaming lists use the cache even for the latest resourceVersion
+			opts.ResourceVersion = "" // a streaming list uses the watch cache even for the latest resourceVersion
 		}
 		return opts
 	}

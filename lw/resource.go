@@ -18,12 +18,13 @@ type Resource struct {
 	Raw string
 }
 
-// Pods returns the resource for the pods in a namespace. "" means all namespaces.
+// Pods returns the Pods resource in a namespace. An empty namespace means all namespaces.
 func Pods(namespace string) Resource {
 	return Resource{Version: "v1", Plural: "pods", Namespace: namespace}
 }
 
-// String returns the name that kubectl uses, with the namespace in front, for example "kube-system/deployments.apps".
+// String returns the resource's name in kubectl with the namespace in front, for example
+// "kube-system/deployments.apps".
 func (r Resource) String() string {
 	text := r.Plural
 	if r.Group != "" {
@@ -54,14 +55,14 @@ func (r Resource) validate() error {
 		return errors.New("lw: Resource " + r.String() + " contains a slash: split \"apps/v1\" into Group and Version, and use Name for an object")
 	}
 	for _, segment := range []string{r.Group, r.Version, r.Namespace, r.Plural} {
-		if segment == "." || segment == ".." { // clients and proxies would resolve the path to another path
+		if segment == "." || segment == ".." { // clients and proxies would remove the segment from the path
 			return errors.New("lw: Resource " + r.String() + " has " + segment + " in its path, which is not a valid name")
 		}
 	}
 	return nil
 }
 
-// path returns the path of the collection and the query of a raw path.
+// path returns the path of the collection, and the query of a raw path.
 func (r Resource) path() (path, query string) {
 	if r.Raw != "" {
 		path, query, _ = strings.Cut(r.Raw, "?")
@@ -77,8 +78,8 @@ func (r Resource) path() (path, query string) {
 	return path + "/" + escape(r.Plural), ""
 }
 
-// fieldSelector adds a term for the resource's name to the caller's selector, because servers ignore the watch
-// parameter on an object's path.
+// fieldSelector returns the caller's selector with an added term for the resource's name. It is needed because servers
+// ignore the watch parameter on an object's path.
 func (r Resource) fieldSelector(selector string) string {
 	switch {
 	case r.Name == "":

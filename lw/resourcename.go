@@ -9,9 +9,10 @@ import (
 // ParseResource returns the resource with a name such as "pods", "deployments.apps" or "widgets.v1.example.com". An
 // empty namespace means all namespaces.
 //
-// As in kubectl, a name consists of a plural, a version and a group. A built-in resource may omit the version and the
-// group. ParseResource then returns those that Kubernetes prefers. A custom resource needs both, because ParseResource
-// does not query a server. Short names such as "po" are not supported. The error text suggests a valid name.
+// As in kubectl, a name consists of a plural, a version and a group. The name of a built-in resource may omit the
+// version and the group. ParseResource then uses the version and group that Kubernetes prefers. A custom resource needs
+// both, because ParseResource does not query a server. Short names such as "po" are not supported. The error text
+// suggests a valid name.
 func ParseResource(name, namespace string) (Resource, error) {
 	plural, rest, _ := strings.Cut(name, ".")
 	version, group, _ := strings.Cut(rest, ".")
@@ -46,8 +47,8 @@ func builtinResource(b *builtin.Resource, name, namespace string) (Resource, err
 	return Resource{Group: b.Group, Version: b.Version, Plural: b.Plural, Namespace: namespace}, nil
 }
 
-// isNear reports whether word is probably meant to be the plural of b: it is the kind, differs only in case, or differs
-// by one letter.
+// isNear reports whether word is probably a misspelled plural of b. It accepts the kind of b, and words that differ
+// from the plural in case or by one letter.
 func isNear(word string, b *builtin.Resource) bool {
 	other := b.Plural
 	if strings.EqualFold(word, b.Kind) || strings.EqualFold(word, other) {
@@ -62,8 +63,8 @@ func isNear(word string, b *builtin.Resource) bool {
 	return len(word) <= 1 && len(other) <= 1
 }
 
-// isAPIVersion reports whether text is a version such as v1 or v2beta1. It rejects v2ray, because the name of a group
-// may start this way.
+// isAPIVersion reports whether text is an API version such as v1 or v2beta1. It rejects words such as v2ray, because
+// they can be the start of a group name.
 func isAPIVersion(text string) bool {
 	const digits = "0123456789"
 	number, ok := strings.CutPrefix(text, "v")
@@ -92,7 +93,7 @@ func unknownResource(name, plural, group, near string) error {
 
 // resourceError reports a name that [ParseResource] does not know.
 type resourceError struct {
-	Name       string // the argument of ParseResource
+	Name       string // the name passed to ParseResource
 	Reason     string
 	Suggestion string // a valid name, or ""
 }

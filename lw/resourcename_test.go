@@ -72,7 +72,8 @@ func TestParseResourceErrors(t *testing.T) {
 	}
 }
 
-// The test looks up each row of the table by its full name, and the preferred rows also by shorter names.
+// Each built-in resource is found by its full name. A shorter name returns the first matching entry of
+// builtin.Resources.
 func TestParseResourceFindsAllBuiltIns(t *testing.T) {
 	require.NotEmpty(t, builtin.Resources)
 	seen := map[string]bool{}

@@ -9,8 +9,8 @@ const (
 	firstDelay       = 800 * time.Millisecond
 	maxDelay         = 30 * time.Second
 	maxRetryAfter    = 5 * time.Minute // maximum Retry-After that is honored
-	maxHonored       = 10              // maximum number of consecutive delays that Retry-After alone determines
-	retryAfterSpread = 0.1             // maximum random part that is added to Retry-After, as a fraction of it
+	maxHonored       = 10              // maximum number of consecutive delays that depend only on Retry-After
+	retryAfterSpread = 0.1             // maximum random delay that is added to Retry-After, as a fraction of Retry-After
 
 	requestEvery = time.Second // minimum average time between requests, after a burst
 	requestBurst = 10          // maximum number of requests in a burst
@@ -33,8 +33,8 @@ type backoff struct {
 	asked int // number of consecutive delays that Retry-After determined
 }
 
-// next returns the next delay. asked is the server's Retry-After, which is honored up to maxHonored times in a row. A
-// random part is added because all clients receive the same Retry-After.
+// next returns the next delay. The argument asked is the server's Retry-After, which is honored up to maxHonored times
+// in a row. A random delay is added because all clients receive the same Retry-After.
 func (b *backoff) next(random float64, asked time.Duration) time.Duration {
 	if asked > 0 && b.asked < maxHonored {
 		b.asked++
@@ -55,8 +55,8 @@ func retryAfter(err error) time.Duration {
 // budget is a token bucket. It stores only the time at which the bucket is full again.
 type budget struct{ fullAt moment }
 
-// spend charges one request. Two requests may exceed the budget: a watch after a list, and a request after Wake skipped
-// a delay.
+// spend charges one request to the budget. Two requests may exceed the budget: a watch after a list, and a request
+// after Wake skipped a delay.
 func (b *budget) spend(now moment) {
 	b.fullAt = min(max(b.fullAt, now)+requestEvery, now+(requestBurst+2)*requestEvery)
 }

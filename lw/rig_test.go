@@ -12,10 +12,10 @@ var errReset = errors.New("connection reset")
 
 func status(code int) *StatusError { return &StatusError{Code: code} }
 
-// tooLarge is the server's error if it has not reached the requested resourceVersion.
+// tooLarge is the error response to a request for a resourceVersion that the server has not reached.
 var tooLarge = &StatusError{Code: 504, Message: "Too large resource version"}
 
-// machineHarness drives a machine. Its random numbers are zero, and only the test advances its clock.
+// machineHarness drives a machine in a test. Its random numbers are zero, and only the test advances its clock.
 type machineHarness struct {
 	*testing.T
 	*machine
@@ -51,20 +51,21 @@ func (r *machineHarness) rest() *machineHarness {
 	return r
 }
 
-// page requests a list and answers with one page. start is the name of the page's first object.
+// page requests a list and delivers one page as the response. The argument start is the name of the page's first
+// object.
 func (r *machineHarness) page(version, token, start string, objects int) *Interruption {
 	r.ask()
 	return r.do(input{signal: pageRead, meta: ListMeta{ResourceVersion: version, Continue: token}, start: Key{Name: start}, objects: objects})
 }
 
-// synced requests a list and answers with a complete list.
+// synced requests a list and delivers a complete list as the response.
 func (r *machineHarness) synced(version string) *machineHarness {
 	require.Nil(r, r.page(version, "", "a", 1))
 	require.IsType(r, &watching{}, r.state)
 	return r
 }
 
-// opens starts a watch and delivers its response.
+// opens requests a watch and delivers the response header.
 func (r *machineHarness) opens() *machineHarness {
 	r.ask()
 	r.do(input{signal: opened})
@@ -79,7 +80,7 @@ func (r *machineHarness) bookmarks(version string) *Interruption {
 	return r.do(input{signal: happened, event: Bookmark, version: version})
 }
 
-// marks ends a streaming list with the initial-events-end bookmark.
+// marks delivers the initial-events-end bookmark of a streaming list.
 func (r *machineHarness) marks(version string) *Interruption {
 	return r.do(input{signal: endMarked, version: version})
 }
@@ -88,10 +89,10 @@ func (r *machineHarness) fails(err error) *Interruption { return r.do(input{sign
 
 func (r *machineHarness) closes() *Interruption { return r.do(input{signal: endedClean}) }
 
-// watchFails starts a watch that fails at once.
+// watchFails requests a watch that opens and then fails with err.
 func (r *machineHarness) watchFails(err error) *Interruption { return r.opens().fails(err) }
 
-// listFails sends a list request that fails.
+// listFails requests a list that fails with err.
 func (r *machineHarness) listFails(err error) *Interruption {
 	r.ask()
 	return r.fails(err)

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// readEvents reads all events of a stream and renders each as "TYPE json".
+// readEvents reads all events of a stream and returns each as a string of its type and its JSON.
 func readEvents(src io.Reader) (events []string, err error) {
 	s := newScanner(src, 0)
 	var o Scanned
@@ -46,7 +46,8 @@ func indented(t *testing.T, text string) string {
 	return out.String()
 }
 
-// TestStreamsSplitAtEveryByte splits streams with different separators at every byte. It also reads them byte by byte.
+// TestStreamsSplitAtEveryByte reads each stream in two chunks, split at every byte. It also reads each stream byte by
+// byte.
 func TestStreamsSplitAtEveryByte(t *testing.T) {
 	streams := map[string]string{
 		"newlines":         twoEvents,
@@ -219,7 +220,7 @@ func TestFrameLimit(t *testing.T) {
 	require.Equal(t, 64<<20, frameLimit(0))
 }
 
-// FuzzValue compares the scanner with encoding/json, except for deep nesting.
+// FuzzValue checks that the scanner and encoding/json decode the same values. It excludes deeply nested values.
 func FuzzValue(f *testing.F) {
 	for _, seed := range []string{`{"a":[1,2.5e-7,"\u00e9\n",true,false,null]}`, `"\ud83d\ude42 \udead"`, ` -0 `, `[[[]]]`, "\"\xff\"", `1e5`, `{"":0}`, `tru`,
 		"", " ", "[", "[1,", "[1,\x00]", "1\x00", `{"a":`, `{y`, `[Y`, `1:`, `"\u00:0"`, `"\ud83d\ude42"`, "\"\x80\"", "\"\x80\\n\""} {
@@ -240,7 +241,7 @@ func FuzzValue(f *testing.F) {
 	})
 }
 
-// tree returns a Value decoded into the types that encoding/json uses for any.
+// tree decodes a Value into the types that encoding/json uses for a variable of type any.
 func tree(t *testing.T, v Value) any {
 	switch v[0] {
 	case '{':
@@ -261,7 +262,7 @@ func tree(t *testing.T, v Value) any {
 	return decodeAny(t, string(v))
 }
 
-// decodeAny returns the value that encoding/json decodes. It keeps numbers as strings.
+// decodeAny decodes text with encoding/json. It keeps numbers as strings.
 func decodeAny(t *testing.T, text string) (value any) {
 	decoder := json.NewDecoder(strings.NewReader(text))
 	decoder.UseNumber()

@@ -13,11 +13,11 @@ type Scanned struct {
 	body                                  []byte // the text of the object
 	name, namespace, uid, resourceVersion span
 	apiVersion, kind                      span
-	keep                                  *fields // the fields that the codec keeps
-	cuts                                  []span  // parts of the text to remove, in the order of the text
-	managed                               bool    // keep metadata.managedFields if the codec selects it
-	initialEventsEnd                      bool    // the annotation k8s.io/initial-events-end is "true"
-	missing                               missing // the members that a list item may inherit from its list
+	keep                                  *fields // selection of the fields that the codec keeps
+	cuts                                  []span  // spans to remove from the text, in ascending order
+	managed                               bool    // whether to keep metadata.managedFields if the codec selects it
+	initialEventsEnd                      bool    // whether the annotation k8s.io/initial-events-end is "true"
+	missing                               missing // members that a list item may inherit from its list
 }
 
 // Namespace returns metadata.namespace, or an empty slice if it is missing.
@@ -43,8 +43,8 @@ func (o *Scanned) bytes(at span) []byte {
 	return o.body[at.Start:at.End]
 }
 
-// prefix returns the kind and apiVersion members that are missing from the object, in the order of watch events.
-// Servers omit them from the items of built-in lists.
+// prefix returns the JSON of the kind and apiVersion members that are missing from the object, in the order of watch
+// events. Servers omit them from the items of built-in lists.
 func (o *Scanned) prefix() string {
 	switch noKind, noVersion := o.kind.End == 0, o.apiVersion.End == 0; {
 	case noKind && noVersion:
@@ -57,9 +57,9 @@ func (o *Scanned) prefix() string {
 	return ""
 }
 
-// text returns a copy of the object's text with prefix and without cuts.
+// text returns a copy of the object's text that starts with prefix and omits the spans in cuts.
 //
-// It concatenates strings where it can, because append would clear the new memory first. If only one operand is not
+// It concatenates strings where it can, because append would first clear the new memory. If only one operand is not
 // empty, the concatenation may return that operand without a copy. So the method never concatenates a view of the
 // buffer with only empty strings.
 func (o *Scanned) text(prefix string, cuts []span) string {
@@ -83,7 +83,7 @@ func (o *Scanned) text(prefix string, cuts []span) string {
 // AppendText appends to b the text of the object that RawCodec would return, including kind and apiVersion.
 func (o *Scanned) AppendText(b []byte) []byte { return o.appendText(b, o.prefix(), o.cutsFor(nil)) }
 
-// appendText appends to b the text that the method text would return.
+// appendText appends the result of the method text to b.
 func (o *Scanned) appendText(b []byte, prefix string, cuts []span) []byte {
 	b = append(append(b, '{'), prefix...)
 	from := 1
@@ -94,7 +94,7 @@ func (o *Scanned) appendText(b []byte, prefix string, cuts []span) []byte {
 	return append(b, o.body[from:]...)
 }
 
-// isText reports whether text equals the string that the method text would return.
+// isText reports whether the argument text equals the result of the method text.
 func (o *Scanned) isText(text, prefix string, cuts []span) bool {
 	matches := true
 	match := func(part string) {

@@ -82,7 +82,7 @@ func (s *scriptedTransport) client(t *testing.T, resource Resource) *Client[*Obj
 	return c
 }
 
-// podList returns a list of Pods. The resourceVersion of each Pod is "1".
+// podList returns the JSON of a list of Pods. The resourceVersion of each Pod is "1".
 func podList(version, token string, names ...string) string {
 	items := make([]string, len(names))
 	for i, name := range names {
@@ -92,7 +92,7 @@ func podList(version, token string, names ...string) string {
 		`"},"items":[` + strings.Join(items, ",") + "]}\n"
 }
 
-// podEvent returns a watch event.
+// podEvent returns the JSON of a watch event for a Pod.
 func podEvent(kind, name, version string) string {
 	return `{"type":"` + kind + `","object":{"kind":"Pod","apiVersion":"v1","metadata":{"name":"` + name + `","resourceVersion":"` + version + `"}}}` + "\n"
 }

@@ -6,53 +6,54 @@ import (
 	"github.com/seed-6d2a410a/listwatch/internal/invalid"
 )
 
-// state is the current activity of a stream. Each state contains only the data that it needs. Only machine.step changes
-// a state.
+// state is the current activity of a stream. Each state contains only the data that it needs. Only the method step of
+// machine changes a state.
 type state interface {
-	// after returns the transition after a request that ended with err, a fault of kind f.
+	// after returns the transition after a request ended with err, whose class is f.
 	after(m *machine, f fault, err error, now moment) transition
 }
 
 // transition describes how a stream continues after a request.
 type transition struct {
 	state     state
-	immediate bool // no backoff, because the next request is the remedy for the fault
+	immediate bool // skip the backoff, because the next request is the remedy for the fault
 }
 
-// listing reads an ordinary list page by page.
+// listing is the state in which the stream reads an ordinary list page by page.
 type listing struct {
-	from    string           // resourceVersion to request: "0" for any, "" for the latest
-	whole   bool             // request all objects in one page
+	from    string           // resourceVersion to request ("0" means any, "" means the latest)
+	whole   bool             // whether to request all objects in one page
 	token   string           // continue token of the next page
 	pages   int              // number of pages read
 	version string           // resourceVersion of the first page
-	starts  map[Key]struct{} // first object of each page, if there are several pages
-	free    bool             // the previous page had objects, so the next page is not charged to the budget
+	starts  map[Key]struct{} // first object of each page if the list has several pages
+	free    bool             // whether the next page is not charged to the budget, because the previous page had objects
 }
 
-// streaming reads a streaming list, which is a watch that starts with all objects.
+// streaming is the state in which the stream reads a streaming list, which is a watch that starts with all objects.
 type streaming struct {
-	from        string        // minimum resourceVersion of the list, or "0" or "" for the latest
+	from        string        // minimum resourceVersion of the list ("0" or "" means the latest)
 	timeout     time.Duration // requested timeout of the watch
 	opened      moment        // when the response arrived, or zero
-	lastInitial moment        // when the last event arrived that is certainly an initial object
+	lastInitial moment        // when the last event arrived that was certainly an initial object
 	highest     string        // highest resourceVersion of an object so far
-	objects     bool          // an object has arrived
+	objects     bool          // whether an object has arrived
 }
 
-// watching reads a watch that started at machine.version.
+// watching is the state in which the stream watches from the resourceVersion machine.version.
 type watching struct {
 	lastReceived moment        // when the last event or bookmark arrived, in this watch or an earlier watch
 	timeout      time.Duration // requested timeout
 	opened       moment        // when the response arrived, or zero
-	news         bool          // an event or a bookmark with a new resourceVersion has arrived
+	news         bool          // whether an event or a bookmark with a new resourceVersion has arrived
 	listVersion  string        // resourceVersion of the streaming list before this watch, or ""
 }
 
-// checking requests the current resourceVersion of the collection after a long time without events.
+// checking is the state in which the stream requests the current resourceVersion of the collection after a long time
+// without events.
 type checking struct{}
 
-// stopped sends no more requests.
+// stopped is the final state, in which the stream sends no more requests.
 type stopped struct{}
 
 const (
@@ -106,7 +107,7 @@ func rejectsVersion(err error, from string) bool {
 	return statusCode(err) == 400 && from != "" && from != "0"
 }
 
-// after falls back to an ordinary list if the server cannot complete a streaming list. Servers and proxies without
+// after falls back to an ordinary list if the server did not complete a streaming list. Servers and proxies without
 // streaming lists fail in many ways.
 func (s *streaming) after(m *machine, f fault, err error, _ moment) transition {
 	switch {

@@ -24,11 +24,11 @@ type StatusError struct {
 	Causes     []StatusCause // all causes, if there are several
 	RetryAfter time.Duration // delay that the server requests, or zero
 
-	encoded []byte    // Status in protobuf, not decoded yet
-	source  io.Reader // response body, for its Redact method
+	encoded []byte    // the Status in protobuf, before openError decodes it
+	source  io.Reader // response body, which may have a Redact method
 }
 
-// StatusCause is one of several causes of an error.
+// StatusCause is one of the causes of a [StatusError].
 type StatusCause struct {
 	Reason  string
 	Message string
@@ -57,7 +57,8 @@ func (e *StatusError) Is(target error) bool {
 	return target != nil && target == sentinelOf(e.Code)
 }
 
-// sentinelOf returns the error for an HTTP status code, or nil.
+// sentinelOf returns the error variable for an HTTP status code, such as ErrNotFound for 404. It returns nil for other
+// codes.
 func sentinelOf(code int) error {
 	switch code {
 	case 401:
@@ -72,9 +73,9 @@ func sentinelOf(code int) error {
 	return nil
 }
 
-// tooLarge recognizes three forms of the error. Since Kubernetes 1.18, servers send a cause with a reason. Older
-// servers send a cause with only a message, or a message without a cause. No other function depends on the text of an
-// error.
+// tooLarge reports whether the requested resourceVersion is too large. Since Kubernetes 1.18, servers send a cause with
+// a reason. Older servers send a cause with only a message, or a message without a cause. No other function depends on
+// the text of an error.
 func (e *StatusError) tooLarge() bool {
 	if e.Code != 504 && e.Reason != "Timeout" {
 		return false
@@ -91,15 +92,15 @@ func (e *StatusError) tooLarge() bool {
 // maxErrorBody limits the number of bytes that are read from an error response.
 const maxErrorBody = 64 << 10
 
-// magic starts every protobuf object outside a list. A runtime.Unknown follows it.
+// magic is the prefix of every protobuf object except list items. A runtime.Unknown message follows it.
 const magic = "k8s\x00"
 
 // ReadStatusError returns the error for a response that was not successful. It parses body as a Status. If that fails,
-// the first line of body becomes the message. retryAfter is the Retry-After header in seconds. A transport must convert
-// a date.
+// the first line of body becomes the message. The argument retryAfter is the value of the Retry-After header in
+// seconds. If the header contains a date, the transport must convert it.
 //
-// If body has a method Redact(text string) string, ReadStatusError passes each string through it before it truncates
-// the string. ReadStatusError does not close body.
+// If body has a method Redact(text string) string, ReadStatusError passes each string through Redact and then truncates
+// it. ReadStatusError does not close body.
 func ReadStatusError(code int, retryAfter string, body io.Reader) *StatusError {
 	text, _ := io.ReadAll(io.LimitReader(body, maxErrorBody)) // if reading fails, the status code is still known
 	e := &StatusError{}
@@ -115,8 +116,8 @@ func ReadStatusError(code int, retryAfter string, body io.Reader) *StatusError {
 	return e
 }
 
-// parse reads a Status. It reports whether v is a Status. It redacts all strings, because the server may repeat the
-// credential of the request.
+// parse sets the fields of e from a JSON Status. It returns false if v is not a Status. It redacts all strings, because
+// the server may repeat the credential of the request.
 func (e *StatusError) parse(v Value, body io.Reader) bool {
 	if v.Get("kind").String() != "Status" {
 		return false
@@ -140,7 +141,7 @@ func (e *StatusError) parse(v Value, body io.Reader) bool {
 	return true
 }
 
-// seconds converts retryAfterSeconds. A negative value counts as zero.
+// seconds converts a number of seconds to a time.Duration. A negative number counts as zero.
 func seconds(n int) time.Duration { return time.Duration(max(n, 0)) * time.Second }
 
 // firstLine returns the first line of text, truncated to fit into an error message.
@@ -154,5 +155,5 @@ func firstLine(text []byte) string {
 	return string(text)
 }
 
-// int32Of returns a number limited to the range of int32, the type of integer fields in the Kubernetes API.
+// int32Of returns the number v, limited to the range of int32, the type of integer fields in the Kubernetes API.
 func int32Of(v Value) int { return int(min(max(v.Int(), math.MinInt32), math.MaxInt32)) }

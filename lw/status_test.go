@@ -22,7 +22,7 @@ func TestErrorResponseIsReadUpToLimit(t *testing.T) {
 	require.Equal(t, "half a", statusErr.Message)
 }
 
-// parseStatus decodes a Status from JSON.
+// parseStatus decodes a JSON Status.
 func parseStatus(text []byte) (*StatusError, bool) {
 	value, err := ParseValue(text)
 	e := &StatusError{}

@@ -31,7 +31,7 @@ func TestStreamingList(t *testing.T) {
 	}, s.requests)
 }
 
-// The client confirms an empty streaming list with a paged list, because a server may send the bookmark before the
+// The client confirms an empty streaming list with an ordinary list, because a server may send the bookmark before the
 // objects.
 func TestEmptyStreamingListIsConfirmed(t *testing.T) {
 	events, s := follow(t, &Options{}, answer{body: endOfInitial}, answer{body: podList("9", "")}, answer{end: errReset})
@@ -43,8 +43,8 @@ func TestEmptyStreamingListIsConfirmed(t *testing.T) {
 	}, s.requests[:3])
 }
 
-// A server is trusted to support streaming lists after it sends a list with objects and the watch that follows stays
-// healthy.
+// After a streaming list with objects and a healthy watch, the client also accepts an empty streaming list without a
+// check.
 func TestEmptyStreamingListOfTrustedServerIsComplete(t *testing.T) {
 	r := newStreamingHarness(t, Options{}).opens()
 	require.Nil(t, r.marks("7"))
@@ -64,7 +64,7 @@ func TestEmptyStreamingListOfTrustedServerIsComplete(t *testing.T) {
 	require.Equal(t, "8", r.watchOptions().ResourceVersion)
 }
 
-// A streaming list counts as a list when its first object or its end arrives.
+// A streaming list is charged to the list limit only when its first object or its end arrives.
 func TestUnansweredListsAreNotCounted(t *testing.T) {
 	counted := func(r *machineHarness) (n int) {
 		for _, begun := range r.retryPolicy.lists.times {
@@ -92,7 +92,8 @@ func TestUnansweredListsAreNotCounted(t *testing.T) {
 	require.Equal(t, 1, counted(r))
 }
 
-// The client remembers a rejection at once. It remembers other failures when they happen twice in a row.
+// After a 4xx response, the client stops requesting streaming lists at once. After other failures, it stops if two
+// occur in a row.
 func TestStreamingListFallsBack(t *testing.T) {
 	invalid := &StatusError{Code: 422, Reason: "Invalid"}
 	cases := map[string]struct {
@@ -129,7 +130,7 @@ func TestStreamingListFallsBack(t *testing.T) {
 	}
 }
 
-// A healthy watch after a streaming list resets the number of failures.
+// A healthy watch after a streaming list resets the number of failed streaming lists.
 func TestStreamingListIsTrustedAgain(t *testing.T) {
 	r := newStreamingHarness(t, Options{})
 	for _, version := range []string{"7", "8", "9"} {
@@ -175,7 +176,7 @@ func TestInitialEventsEndInWatchIsBookmark(t *testing.T) {
 	require.Equal(t, invalid.ErrVersionRegressed, r.marks("8").Err)
 }
 
-// The streaming relist requests a state that is at least as new as the stream's.
+// The streaming relist requests a resourceVersion that is not older than the stream's.
 func TestRejectsOlderStreamingList(t *testing.T) {
 	r := newStreamingHarness(t, Options{}).opens()
 	r.receives("3")
@@ -187,7 +188,7 @@ func TestRejectsOlderStreamingList(t *testing.T) {
 }
 
 // A server without streaming lists starts an ordinary watch, and a busy collection prevents the idle timeout. The
-// stream fails after a minute in which every event could be a change.
+// stream fails after a minute without an event that is certainly an initial object.
 func TestStreamingListWithoutEndOnBusyCollection(t *testing.T) {
 	r := newStreamingHarness(t, Options{}).opens()
 	moves := func(version string) *Interruption {
@@ -247,7 +248,7 @@ func TestStreamingRelistAtLastVersionThenLatest(t *testing.T) {
 	require.True(t, r.watchOptions().SendInitialEvents)
 }
 
-// silenceOf runs a stream and returns how long it was idle before ErrSilent, and its next request.
+// silenceOf runs a stream until ErrSilent. It returns how long the stream was idle, and its next request.
 func silenceOf(t *testing.T, opts *Options, answers ...answer) (silent time.Duration, next string) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &scriptedTransport{answers: answers}

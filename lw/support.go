@@ -8,11 +8,11 @@ const maxStreamFaults = 2
 
 // support records the known capabilities of a server. All streams of a [Client] share it.
 type support struct {
-	noStreams     bool // the source does not support streaming lists
+	noStreams     bool // whether the source lacks streaming lists
 	streamFaults  atomic.Int32
-	streamsProven atomic.Bool // a watch after a streaming list was healthy
-	bookmarks     atomic.Bool // watches of this server send bookmarks
-	pages         atomic.Bool // the server paginated a list of resourceVersion "0", which means that it has no watch cache
+	streamsProven atomic.Bool // whether a watch after a streaming list was healthy
+	bookmarks     atomic.Bool // whether the server sends bookmarks
+	pages         atomic.Bool // whether the server split a list at resourceVersion "0" into pages, because it has no watch cache
 	kind          atomic.Pointer[string]
 }
 
@@ -30,7 +30,6 @@ func (s *support) streamFailed(err error) {
 	s.streamFaults.Add(1)
 }
 
-// stopStreams disables streaming lists.
 func (s *support) stopStreams() { s.streamFaults.Store(maxStreamFaults) }
 
 // streamWorked records a healthy watch after a streaming list and resets the count of failures.

@@ -25,5 +25,5 @@ type Request struct {
 	Path   string // escaped path from the server's root, for example "/api/v1/pods"
 	Query  string // escaped query without the question mark, for example "limit=500&resourceVersion=0"
 	Accept string // Accept header, or "" for application/json
-	Watch  bool   // the response is an endless stream of events
+	Watch  bool   // whether the response is an endless stream of events
 }

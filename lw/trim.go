@@ -2,11 +2,12 @@ package lw
 
 import "github.com/seed-6d2a410a/listwatch/lw/internal/jsonscan"
 
-// maxCuts limits the memory that a stream keeps for the cuts of its next object. Only a hostile object has more cuts.
+// maxCuts limits the number of spans for which a stream keeps memory between objects. Only a hostile object has more
+// spans to cut.
 const maxCuts = 1 << 12
 
-// fields selects the parts of a value to keep. nil keeps the whole value. Otherwise each member of an object, and each
-// element of an array, has its own selection.
+// fields selects parts of a JSON value. A nil *fields keeps the whole value. Otherwise each member of an object, and
+// each element of an array, has its own selection.
 type fields struct {
 	members  []field
 	others   *fields // selection for members that are not in the field members
@@ -18,10 +19,10 @@ type field struct {
 	keep *fields
 }
 
-// nothing is the selection that keeps no part of a value.
+// nothing is the selection that removes the whole value.
 var nothing = &fields{}
 
-// member returns the selection for the member with this name.
+// member returns the selection that applies to the object member with the given name.
 func (f *fields) member(name []byte) *fields {
 	if f == nil {
 		return nil
@@ -34,16 +35,16 @@ func (f *fields) member(name []byte) *fields {
 	return f.others
 }
 
-// trimmer records which members of an object to cut so that the rest is valid JSON. It cuts each member together with
-// the comma before it. If no earlier member is kept, it cuts the comma after the member instead.
+// trimmer records which members of an object to cut, so that the remaining text is valid JSON. It cuts each member
+// together with the comma before it. If no earlier member is kept, it cuts the comma after the member instead.
 type trimmer struct {
 	start  int  // position of the outermost object, to which spans are relative
 	before int  // end of the text before the current member
-	begun  bool // a member has been read
-	kept   bool // a member has been kept
+	begun  bool // whether a member has been read
+	kept   bool // whether a member has been kept
 }
 
-// key reads the name of the next member.
+// key reads the name of the next member and returns it.
 func (t *trimmer) key(s scanner) []byte {
 	if !t.begun {
 		t.begun = true
@@ -52,7 +53,8 @@ func (t *trimmer) key(s scanner) []byte {
 	return s.Key()
 }
 
-// done completes a member after the scanner has read its value. keep is the selection for the value.
+// done records whether to cut a member after the scanner has read its value. The argument keep is the selection for the
+// value.
 func (t *trimmer) done(s scanner, o *Scanned, keep *fields) {
 	end := s.Pos() - t.start
 	if keep != nothing {
@@ -66,7 +68,7 @@ func (t *trimmer) done(s scanner, o *Scanned, keep *fields) {
 	t.before = end
 }
 
-// cut records a part of the text to remove. Calls must follow the order of the text.
+// cut records that the text from start to end is removed. Calls must be in the order of the text.
 func (o *Scanned) cut(start, end int) {
 	if last := len(o.cuts) - 1; last >= 0 && o.cuts[last].End == start {
 		o.cuts[last].End = end
@@ -75,7 +77,7 @@ func (o *Scanned) cut(start, end int) {
 	}
 }
 
-// value reads a value and records the parts to cut. If a selection expects an object but the value is a string or an
+// value reads a value and records the spans to cut. If a selection expects an object but the value is a string or an
 // array, the method empties the value instead of cutting it. Cutting would change the indexes of an array, or restore
 // an earlier member of the same name.
 func (s scanner) value(o *Scanned, start int, keep *fields) {
@@ -104,8 +106,8 @@ func (s scanner) value(o *Scanned, start int, keep *fields) {
 	}
 }
 
-// cutsFor returns the cuts for a selection. It scans the first object of a stream a second time. Later objects need
-// only a single scan, because the scanner then knows the selection.
+// cutsFor returns the spans that a selection removes. It scans the first object of a stream a second time. Later
+// objects need only a single scan, because the scanner then knows the selection.
 func (o *Scanned) cutsFor(keep *fields) []span {
 	if o.keep != keep {
 		reader := jsonscan.Within(o.body)

@@ -29,7 +29,7 @@ func ParseValue(text []byte) (Value, error) {
 // Exists reports whether the value exists. It returns true for null.
 func (v Value) Exists() bool { return v != "" }
 
-// String returns the content of a string, or the JSON text of another value. It returns "" for null and for a missing
+// String returns the content of a string, or the JSON text of any other value. It returns "" for null and for a missing
 // value.
 func (v Value) String() string {
 	switch {
@@ -64,8 +64,8 @@ func (v Value) Int() int64 {
 // Bool reports whether the value is true.
 func (v Value) Bool() bool { return v == "true" }
 
-// Members returns an iterator over the names and values of an object, in the order of the text. It yields nothing for
-// other values.
+// Members returns an iterator over the names and values of a JSON object, in the order of the text. It yields nothing
+// if v is not an object.
 func (v Value) Members() iter.Seq2[string, Value] {
 	return func(yield func(string, Value) bool) {
 		if v == "" || v[0] != '{' {
@@ -85,7 +85,7 @@ func (v Value) Members() iter.Seq2[string, Value] {
 	}
 }
 
-// Elements returns an iterator over the elements of an array. It yields nothing for other values.
+// Elements returns an iterator over the elements of a JSON array. It yields nothing if v is not an array.
 func (v Value) Elements() iter.Seq[Value] {
 	return func(yield func(Value) bool) {
 		if v == "" || v[0] != '[' {
@@ -127,7 +127,7 @@ func (v Value) Get(path string) Value {
 	return v
 }
 
-// first returns the value at path in the first array element that has the path.
+// first returns the value at path in the first array element that contains such a value.
 func (v Value) first(path string) Value {
 	for element := range v.Elements() {
 		if found := element.Get(path); found != "" {
@@ -158,8 +158,8 @@ func (v Value) element(index uint64) Value {
 	return ""
 }
 
-// valueEnd returns the position after the value that starts at i.
+// valueEnd returns the index of the first byte after the JSON value that starts at index i.
 func valueEnd(v Value, i int) int { return jsonscan.ValueEnd(string(v), i) }
 
-// skipSpace returns the first position at or after i that is not white space.
+// skipSpace returns the index of the first byte that is not white space, starting at index i.
 func skipSpace(v Value, i int) int { return jsonscan.SkipSpace(string(v), i) }

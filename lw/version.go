@@ -15,7 +15,7 @@ func CompareResourceVersions(a, b string) (order int, ok bool) {
 	return 1, true
 }
 
-// versionRegressed reports whether to is certainly older than from.
+// versionRegressed reports whether the resourceVersion to is certainly older than the resourceVersion from.
 func versionRegressed(from, to string) bool {
 	order, ok := CompareResourceVersions(to, from)
 	return ok && order < 0

@@ -9,13 +9,13 @@ import (
 	"github.com/seed-6d2a410a/listwatch/internal/lock"
 )
 
-// maxInterval is the maximum time between two checks. An idle request ends at most this long after its idle timeout, or
-// after the machine resumes from sleep.
+// maxInterval is the maximum time between two checks of the watchdog. An idle request ends at most this long after its
+// idle timeout, or after the computer wakes from sleep.
 const maxInterval = 10 * time.Second
 
-// watchdog cancels the context of a request with ErrSilent after the idle timeout. Time that the caller spends on an
-// event does not count. The watchdog uses the larger elapsed time of two clocks: sleep stops the monotonic clock, and
-// the wall clock may be set back.
+// watchdog cancels the context of a request with ErrSilent after the idle timeout. The time that the caller needs to
+// handle an event does not count. The watchdog reads two clocks and uses the larger elapsed time, because sleep stops
+// the monotonic clock and the wall clock may be set back.
 type watchdog struct {
 	cancel context.CancelCauseFunc
 	clock  *clock.Clock
@@ -28,8 +28,8 @@ type watchdog struct {
 	timer *time.Timer
 }
 
-// guard returns a context for a request, and a watchdog whose idle timeout is limit. The caller must stop the watchdog.
-// A value on wake triggers a check at once. wake may be nil.
+// guard returns a context for a request, and a watchdog that cancels the context after the idle time in limit. The
+// caller must stop the watchdog. A value on the channel wake triggers a check immediately. The channel may be nil.
 func guard(ctx context.Context, limit time.Duration, wake <-chan struct{}) (context.Context, *watchdog) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	d := &watchdog{cancel: cancel, clock: clock.From(ctx)}
@@ -51,14 +51,14 @@ func (d *watchdog) stop() {
 	d.cancel(nil)
 }
 
-// pause suspends the idle timeout while the caller handles an event, and resume restarts it. They do not lock, because
-// they run for every event.
+// pause suspends the idle timeout while the caller handles an event, and resume restarts it. Both methods run for every
+// event, so they do not lock.
 func (d *watchdog) pause() { d.paused.Store(true) }
 
 func (d *watchdog) resume(limit time.Duration) {
 	d.last.Set(d.clock.Now())
 	d.limit.Store(int64(limit))
-	d.paused.Store(false) // the last statement, because check reads paused first
+	d.paused.Store(false) // must be the last statement, because check reads paused first
 }
 
 func (d *watchdog) interval() time.Duration {

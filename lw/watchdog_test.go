@@ -13,8 +13,8 @@ import (
 
 const idleLimit = 140 * time.Second
 
-// twoClocks replaces both clocks of the engine. Timers use the time of the synctest bubble. The counters are atomic
-// because timers read them concurrently.
+// twoClocks replaces the monotonic clock and the wall clock of the engine. Timers use the time of the synctest bubble.
+// The counters are atomic because timers read them concurrently.
 type twoClocks struct {
 	monotonic, wall atomic.Int64
 }
@@ -30,7 +30,7 @@ func (c *twoClocks) context(ctx context.Context) context.Context {
 func (c *twoClocks) addWall(d time.Duration)      { c.wall.Add(int64(d)) }
 func (c *twoClocks) addMonotonic(d time.Duration) { c.monotonic.Add(int64(d)) }
 
-// timeToCancel returns how long the watchdog takes to cancel a request after change modifies the clocks.
+// timeToCancel calls change to modify the clocks. It returns how long the watchdog then takes to cancel a request.
 func timeToCancel(t *testing.T, change func(*twoClocks)) (took time.Duration) {
 	synctest.Test(t, func(t *testing.T) {
 		var clocks twoClocks

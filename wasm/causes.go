@@ -5,32 +5,49 @@ package main
 import (
 	"errors"
 	"strconv"
+	"strings"
 
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// isPermanent reports whether retrying cannot help, for example because of an invalid selector.
+// isPermanent reports whether a retry cannot help, for example because a selector is invalid.
 func isPermanent(err error) bool {
 	status, ok := errors.AsType[*lw.StatusError](err)
 	return ok && (lw.IsPermanent(err) || status.Code == 400 || status.Code == 422)
 }
 
-// errorFields returns the code and message of an error, and the status code and reason of the response.
+// errorFields returns four strings: the code and the message of an error, and the status code and the reason of the
+// error response, or "".
 func errorFields(err error) []string {
 	if status, ok := errors.AsType[*lw.StatusError](err); ok {
 		code := errorCode(err, "status")
 		if code == "status" && isPermanent(err) {
 			code = "invalid"
 		}
-		return []string{code, err.Error(), strconv.Itoa(status.Code), status.Reason}
+		return []string{code, errorText(err), strconv.Itoa(status.Code), status.Reason}
 	}
 	if _, ok := errors.AsType[*lw.MalformedError](err); ok {
-		return []string{"malformed", err.Error(), "", ""}
+		return []string{"malformed", errorText(err), "", ""}
 	}
 	if _, ok := errors.AsType[*lw.FrameTooLargeError](err); ok {
-		return []string{"too-large", err.Error(), "", ""}
+		return []string{"too-large", errorText(err), "", ""}
 	}
-	return []string{errorCode(err, "network"), err.Error(), "", ""}
+	return []string{errorCode(err, "network"), errorText(err), "", ""}
+}
+
+// errorText returns the text of an error for JavaScript: it names the options of listWatch instead of those of Go.
+func errorText(err error) string {
+	text := err.Error()
+	for _, names := range [...][2]string{
+		{": raise ClientOptions.MaxFrame if this is expected", ""}, // listWatch has no such option
+		{"raise Options.MaxObjects", "raise maxObjects"},
+		{": split \"apps/v1\" into Group and Version, and use Name for an object", ""},
+		{"lw: Resource", "listwatch: the resource"},
+		{"lw: path \"", "listwatch: the path \""},
+	} {
+		text = strings.ReplaceAll(text, names[0], names[1])
+	}
+	return text
 }
 
 func errorCode(err error, otherwise string) string {

@@ -15,7 +15,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// collection is one open collection of the host.
+// collection is a collection that the host has opened. The host is the JavaScript code around the WASM module.
 type collection struct {
 	id      int32
 	command lw.Value
@@ -24,15 +24,16 @@ type collection struct {
 	cancel  context.CancelCauseFunc
 	wake    chan struct{}
 	rows    *rowPool
-	indexes []string // paths of the host's indexes
+	indexes []string // field paths of the host's indexes
 	synced  bool
-	turns   bool // the current watch shares connections with other watches
+	turns   bool // the watch shares connections with other watches
 
-	batch   []byte // guarded by the lock of out
+	batch   []byte // encoded records for the host; guarded by the lock of out
 	records int
 }
 
-// run follows the collection until it is closed, or until an error response before the first list is complete.
+// run follows the collection until the host closes it, or until an error response arrives before the first list is
+// complete.
 func (c *collection) run(transport lw.Transport) {
 	reflector, err := c.reflector(transport)
 	if err != nil {
@@ -43,7 +44,7 @@ func (c *collection) run(transport lw.Transport) {
 		Page:     c.sendPage,
 		Switched: func(cause error) { c.send(switched, cause.Error()) },
 	})
-	quiet := c.command.Get("restored").Bool() // true until the restored state is applied, because the host already has it
+	quiet := c.command.Get("restored").Bool() // true until the restored objects are applied, because the host already has them
 	for event, changes := range reflector.Changes(ctx) {
 		switch event.Type {
 		case lw.ListStarted:
@@ -67,7 +68,7 @@ func (c *collection) run(transport lw.Transport) {
 		if event.Type == lw.Synced {
 			version := event.ResourceVersion
 			if quiet {
-				version = "" // the server has not sent anything yet
+				version = "" // empty, because the server has not sent a list yet
 			}
 			c.send(synced, version)
 			quiet, c.synced = false, true
@@ -78,7 +79,7 @@ func (c *collection) run(transport lw.Transport) {
 func (c *collection) reflector(transport lw.Transport) (*cache.Reflector[*row], error) {
 	c.indexes = c.stringFields("indexes")
 	paths := c.stringFields("project")
-	// This validates the index paths even if there is no projection.
+	// The paths of the indexes are validated even if the host did not request a projection.
 	projection, err := lw.Project(append(paths, c.stringFields("needs")...)...)
 	if err != nil {
 		return nil, err
@@ -129,8 +130,8 @@ func (c *collection) stringFields(name string) (all []string) {
 	return all
 }
 
-// restore reads the saved state from the host and restores it. The state consists of the resourceVersion and five
-// fields of each object.
+// restore requests the objects that the host saved, and restores them. The host sends the resourceVersion and five
+// strings per object.
 func (c *collection) restore(reflector *cache.Reflector[*row]) error {
 	text, err := jsx.Ask(c.ctx, "kept "+strconv.Itoa(int(c.id)))
 	if err != nil {
@@ -171,7 +172,7 @@ func (c *collection) send(kind byte, fields ...string) {
 	})
 }
 
-// sendChange sends the record of a change.
+// sendChange sends a change to the host.
 func (c *collection) sendChange(change *cache.Change[*row], version string) {
 	if change.Type == cache.Deleted {
 		finalStateUnknown := ""
@@ -182,7 +183,7 @@ func (c *collection) sendChange(change *cache.Change[*row], version string) {
 		return
 	}
 	if change.New.text == nil {
-		return // the host already has this object
+		return // the object was already sent to the host
 	}
 	kind := byte(added)
 	if change.Type == cache.Modified {
@@ -200,7 +201,7 @@ func (c *collection) sendChange(change *cache.Change[*row], version string) {
 				batch = appendField(batch, object.Get(path).String())
 			}
 		}
-		return appendField(batch, text) // must be last, because records.js reads all fields before it at once
+		return appendField(batch, text) // the text must be the last field, because records.js decodes all fields before it at once
 	})
 }
 
@@ -224,7 +225,7 @@ func (c *collection) sendInterruption(b *lw.Interruption) {
 	c.send(kind, append(words, strconv.FormatInt(b.Delay.Milliseconds(), 10), again)...)
 }
 
-// sendWaiting reports that the watch shares connections with other watches. The watch is not interrupted, but its
+// sendWaiting reports to the host that the watch shares connections with other watches. The watch continues, but its
 // changes may arrive a few seconds late.
 func (c *collection) sendWaiting() {
 	c.turns = true
@@ -232,10 +233,10 @@ func (c *collection) sendWaiting() {
 		"serve over HTTP/2 or allow WebSockets", "", "", "0", ""}...)
 }
 
-// sendStopped reports an error after which no more records follow.
+// sendStopped reports the error that stopped the collection. No more records follow.
 func (c *collection) sendStopped(err error) {
 	if c.ctx != nil && c.ctx.Err() != nil && errors.Is(err, errStopped) {
 		return
 	}
-	c.send(stopped, append([]string{"invalid", err.Error(), "", ""}, "0", "")...)
+	c.send(stopped, append([]string{"invalid", errorText(err), "", ""}, "0", "")...)
 }

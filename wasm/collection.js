@@ -1,5 +1,5 @@
 /** @import { Change as PublicChange, ListWatch, State } from './types.js' */
-/** @import { Link } from './connect.js' */
+/** @import { Opener } from './connect.js' */
 /** @import { Client } from './host.js' */
 /** @import { Spec } from './spec.js' */
 
@@ -20,6 +20,7 @@ export class Collection {
   #mirror
   /** @type {Set<Subscriber>} */
   #subscribers = new Set()
+  #immediate = false // whether subscribers are notified at once
   #due = false // whether a timer or an animation frame will call #notify
   /** @type {Snapshot | undefined} */
   #snapshot
@@ -42,7 +43,7 @@ export class Collection {
    * @param {Spec} spec
    * @param {(() => Promise<string>) | undefined} token
    * @param {AbortSignal | undefined} signal
-   * @param {() => Promise<Link>} connect
+   * @param {() => Promise<Opener>} connect
    */
   constructor(spec, token, signal, connect) {
     this.#mirror = new Mirror(Object.keys(spec.indexes))
@@ -53,9 +54,10 @@ export class Collection {
     else connect().then((link) => this.#open(link, spec, token)).catch((error) => this.#fail(error))
   }
 
-  /** @param {Link} link @param {Spec} spec @param {Client['token']} token */
+  /** @param {Opener} link @param {Spec} spec @param {Client['token']} token */
   #open(link, spec, token) {
     if (this.#stopped) return
+    this.#immediate = !!link.immediate
     const end = link.open(spec, {
       records: (bytes) => this.#records(bytes), failed: (error) => this.#fail(error), lost: () => this.#lost(),
       state: () => this.#mirror.state, replay: () => replay(this.#mirror, this.#unconfirmed), token,
@@ -85,7 +87,7 @@ export class Collection {
   item(key) { return this.#mirror.items.get(key) }
 
   /** @param {string} index @param {string} value */
-  by(index, value) { return this.#mirror.by(index, value) }
+  by(index, value) { return this.getSnapshot().by(index, value) }
 
   list() { return this.getSnapshot().list() }
 
@@ -193,6 +195,7 @@ export class Collection {
 
   // Calls #notify in the next animation frame, or after 16 ms because a hidden page renders no frames.
   #notifySoon() {
+    if (this.#immediate) return this.#notify()
     if (this.#due) return
     this.#due = true
     let frame = 0

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// answer is a transport that returns the same response to every request.
+// answer is a fake transport that returns the same response to every request.
 type answer string
 
 func (a answer) Open(context.Context, *lw.Request) (io.ReadCloser, error) {

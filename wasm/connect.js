@@ -10,6 +10,10 @@ import { Remote } from './remote.js'
 
 /** @typedef {NonNullable<InitOptions['mode']>} Mode */
 /** @typedef {Host | Remote} Link opens collections */
+/**
+ * The part of a link that collections use. If it is `immediate`, changes reach subscribers at once instead of in the next frame.
+ * @typedef {Pick<Link, 'open'> & { immediate?: boolean }} Opener
+ */
 
 /** @type {Mode[]} in the order of the attempts */
 const MODES = ['shared', 'worker', 'main']
@@ -18,10 +22,10 @@ const MODES = ['shared', 'worker', 'main']
  * @param {InitOptions} options
  * @param {() => void} failed is called when the worker has failed permanently; a later connect starts a new worker
  */
-export async function connect({ wasm, mode }, failed) {
+export async function connect({ wasm, worker, mode }, failed) {
   if (mode && !MODES.includes(mode)) throw new ListWatchError('invalid', 'listwatch: mode must be "shared", "worker" or "main"')
   const listening = new AbortController()
-  const link = await begin(mode ? [mode] : available(), wasm, () => {
+  const link = await begin(mode ? [mode] : available(), { wasm, worker }, () => {
     listening.abort()
     failed()
   })
@@ -39,26 +43,41 @@ function available() {
 
 /**
  * @param {Mode[]} modes
- * @param {InitOptions['wasm']} wasm
+ * @param {Pick<InitOptions, 'wasm' | 'worker'>} sources
  * @param {() => void} failed
  * @returns {Promise<Link>}
  */
-async function begin([mode, ...others], wasm, failed) {
+async function begin([mode, ...others], sources, failed) {
+  const { wasm, worker } = sources
   if (mode === 'main') return new Host(await Engine.load(wasm))
-  const remote = new Remote(mode, sendable(wasm), failed)
+  const remote = new Remote(mode, sendable(wasm), worker && absolute(worker, 'worker'), failed)
   try {
     await remote.start()
     return remote
   } catch (error) {
     if (!remote.refused || !others.length) throw error
-    return begin(others, wasm, failed)
+    console.warn(/** @type {ListWatchError} */ (error).message)
+    return begin(others, sources, failed)
   }
 }
 
 /** @param {InitOptions['wasm']} wasm @returns {Source} */
 function sendable(wasm) {
   if (wasm === undefined) return wasmURL().href // a worker that runs from a blob cannot resolve this URL
-  if (typeof wasm === 'string' || wasm instanceof URL) return new URL(wasm, location.href).href
+  if (typeof wasm === 'string' || wasm instanceof URL) return absolute(wasm, 'wasm')
   if (wasm instanceof WebAssembly.Module || isBytes(wasm)) return wasm
   throw new ListWatchError('invalid', 'listwatch: a worker needs wasm as a URL, bytes or a module')
+}
+
+/**
+ * Resolves a URL against the page's URL. It throws a ListWatchError if the URL is invalid.
+ * @param {string | URL} url
+ * @param {string} name the option's name
+ */
+function absolute(url, name) {
+  try {
+    return new URL(url, location.href).href
+  } catch (cause) {
+    throw new ListWatchError('invalid', `listwatch: ${name} is not a valid URL: ${url}`, { cause })
+  }
 }

@@ -10,6 +10,9 @@ import { makeGo } from './go.js'
 import { suffixOf, crashed } from './messages.js'
 import { Slots } from './slots.js'
 
+/** The advice if a bundler has moved this package away from its worker and its WASM module. */
+export const BUNDLERS = 'If you use a bundler, it may need init({ worker, wasm }): https://github.com/seed-6d2a410a/listwatch/tree/main/wasm#bundlers'
+
 export const wasmURL = () => new URL('./listwatch.wasm', import.meta.url)
 
 /**
@@ -55,7 +58,7 @@ export class Engine {
       await engine.#begin()
       return engine
     } catch (cause) {
-      throw new ListWatchError('load', `listwatch: the WASM module could not be loaded${suffixOf(cause)}`, { cause })
+      throw new ListWatchError('load', `listwatch: the WASM module could not be loaded${suffixOf(cause)}. ${BUNDLERS}`, { cause })
     }
   }
 
@@ -147,17 +150,26 @@ export const isBytes = (wasm) => ArrayBuffer.isView(wasm) || wasm instanceof Arr
 async function compile(wasm) {
   if (wasm instanceof WebAssembly.Module) return wasm
   if (isBytes(wasm)) return WebAssembly.compile(wasm)
-  const response = await (typeof wasm === 'string' || wasm instanceof URL ? open(new URL(wasm, globalThis.location?.href)) : wasm)
-  if (!(response instanceof Response)) throw new Error('wasm must be a URL, a Response, bytes or a module')
-  if (!response.ok) throw new Error(`${response.url} answers ${response.status}`)
-  // Streaming compilation requires this content type.
-  if (/^application\/wasm\b/.test(response.headers.get('Content-Type') ?? '')) return WebAssembly.compileStreaming(response)
-  return WebAssembly.compile(await response.arrayBuffer())
+  if (typeof wasm !== 'string' && !(wasm instanceof URL)) return compileResponse(await wasm)
+  const url = new URL(wasm, globalThis.location?.href)
+  const fs = url.protocol === 'file:' && globalThis.process?.getBuiltinModule('node:fs') // bundlers would follow an import
+  return fs ? WebAssembly.compile(fs.readFileSync(url)) : compileResponse(await fetch(url))
 }
 
-/** @param {URL} url */
-function open(url) {
-  if (url.protocol !== 'file:') return fetch(url)
-  const fs = globalThis.process?.getBuiltinModule('node:fs') // bundlers would follow an import
-  return new Response(fs?.readFileSync(url), { headers: { 'Content-Type': 'application/wasm' } })
+/**
+ * Compiles the module in a response.
+ * @param {Response} response may come from another realm, for example from happy-dom
+ */
+async function compileResponse(response) {
+  if (!response?.arrayBuffer) throw new Error('wasm must be a URL, a Response, bytes or a module')
+  const { ok, url, status, headers } = response
+  if (!ok) throw new Error(`${url} answers ${status}`)
+  if (/^text\/html\b/.test(headers.get('Content-Type') ?? '')) throw new Error(`${url} answers with an HTML page`)
+  try {
+    // This fails if the function is missing, the content type is not application/wasm, or the response is from another realm.
+    return await WebAssembly.compileStreaming(response)
+  } catch (error) {
+    if (response.bodyUsed) throw error
+    return WebAssembly.compile(await response.arrayBuffer())
+  }
 }

@@ -35,7 +35,7 @@ const reasons = {
 }
 
 export default [
-  { ignores: ['wasm/test/**', 'wasm/go.js', 'examples/browser/listwatch/**'] },
+  { ignores: ['wasm/test/**', 'wasm/go.js', 'wasm/listwatch.worker.js', 'examples/browser/listwatch/**'] },
   {
     files: FILES,
     languageOptions: { ecmaVersion: 2024, parser: tseslint.parser },

@@ -1,7 +1,7 @@
 // The entry point of the package. index.d.ts is generated from this file and from types.d.ts.
 
-/** @import { InitOptions, KubernetesObject, ListWatch, ListWatchOptions } from './types.js' */
-/** @import { Link } from './connect.js' */
+/** @import { InitOptions, KubernetesObject, ListWatch, ListWatchOptions, Typed } from './types.js' */
+/** @import { Link, Opener } from './connect.js' */
 
 import { Collection } from './collection.js'
 import { connect } from './connect.js'
@@ -9,13 +9,15 @@ import { specOf } from './spec.js'
 
 export { ListWatchError } from './error.js'
 
+/** Returns the link of listwatch/testing. All copies of the package share it. @returns {Opener | undefined} */
+const fake = () => /** @type {any} */ (globalThis)[Symbol.for('listwatch/testing')]
 /** @type {Promise<Link> | undefined} undefined before the first call and after a failure */
 let connecting
 /** @type {Promise<void> | undefined} */
 let ready
 /** @type {Link | undefined} set while the link works */
 let link
-/** @type {InitOptions} the options of the last link, for the link that replaces it */
+/** @type {InitOptions} the options of the last call of `init`, for the calls of `listWatch` after a failure */
 let last = {}
 
 /**
@@ -27,11 +29,12 @@ let last = {}
  * @returns {Promise<void>}
  */
 export function init(options = {}) {
+  if (fake()) return Promise.resolve()
   if (connecting && ready) return ready
+  last = options
   const current = connecting = connect(options, () => reset(current))
   ready = current.then((connected) => {
     link = connected
-    last = options
   }, (error) => {
     reset(current) // the next call tries again
     throw error
@@ -50,16 +53,30 @@ function reset(failed) {
  * It throws a `ListWatchError` with the code `"invalid"` if an option is invalid. Later errors appear in `state.cause`. If they
  * are final, they also reject `synced` and end the iteration.
  * @template [T=KubernetesObject]
- * @param {ListWatchOptions} options
- * @returns {ListWatch<T>}
+ * @template {string} [I=string]
+ * @param {ListWatchOptions<I> & Typed<T>} options
+ * @returns {ListWatch<T, I>}
  */
 export function listWatch(options) {
   const { spec, token } = specOf(options)
   return new Collection(spec, token, options.signal, linked)
 }
 
-/** @returns {Promise<Link>} */
+/**
+ * Returns options with the type of their objects, for example
+ * `const pods = listOptions<Pod>()({ resource: 'pods', indexes: { node: 'spec.nodeName' } })`. The type checker then
+ * knows the objects and the names of the indexes in `listWatch(pods)` and `useListWatch(pods, (list) => list.size)`.
+ * @template [T=KubernetesObject]
+ * @returns {<I extends string = string>(options: ListWatchOptions<I>) => ListWatchOptions<I> & Typed<T>}
+ */
+export function listOptions() {
+  return (options) => options
+}
+
+/** @returns {Promise<Opener>} */
 async function linked() {
+  const substitute = fake()
+  if (substitute) return substitute
   const loaded = init(last), current = /** @type {Promise<Link>} */ (connecting)
   await loaded
   return current

@@ -1,8 +1,8 @@
 //go:build js
 
-// Command wasm is the WASM module for pages, workers and Node. It follows collections at the command of its host,
-// engine.js, and reports changes to the host as records. The host stores the objects. The module stores only their
-// names, UIDs, resourceVersions and checksums.
+// Command wasm is the WASM module for web pages, workers and Node.js. The JavaScript host, engine.js, sends it
+// commands. The module follows the collections that the host opens, and sends changes to the host as records. The host
+// stores the objects. The module stores only their names, UIDs, resourceVersions and checksums.
 package main
 
 import (
@@ -29,14 +29,14 @@ func main() {
 	}
 }
 
-// module is the state of the WASM module.
+// module contains the open collections and the servers that they use.
 type module struct {
 	running map[int32]*collection
 	servers map[string]*server // servers by URL and credentials
 	outbox  outbox
 }
 
-// handle executes one command of the host. engine.js defines the commands.
+// handle executes a command of the host. engine.js documents the commands.
 func (m *module) handle(ctx context.Context, command lw.Value) {
 	id := int32(command.Get("id").Int())
 	switch command.Get("do").String() {
@@ -59,7 +59,7 @@ func (m *module) handle(ctx context.Context, command lw.Value) {
 		for _, c := range m.running {
 			select {
 			case c.wake <- struct{}{}:
-			default: // a wake-up is already pending
+			default: // a wake-up is already pending, so this one is not needed
 			}
 		}
 	}

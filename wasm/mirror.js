@@ -2,6 +2,7 @@
 
 import { ADDED, BOOKMARK, DELETED, ACTIVITY, INTERRUPTED, SAVED, LIVE, MODIFIED, PAGE, RESET, STOPPED, SYNCED, UNSAVED } from './records.js'
 import { Change } from './change.js'
+import { Groups } from './groups.js'
 import { ListWatchError } from './error.js'
 
 /** Returns the value of each index. @type {(item: Item) => string[]} */
@@ -58,6 +59,9 @@ export class Item {
   }
 }
 
+/** @type {readonly Item[]} */
+const NONE = Object.freeze([])
+
 /** Applies the records of a collection in order, and holds its current objects and state. */
 export class Mirror {
   /** @type {Map<string, Item>} by key */
@@ -65,12 +69,11 @@ export class Mirror {
   /** Whether the first list is complete. */
   synced = false
   /** @type {State} */
-  #now = { phase: 'loading', resourceVersion: '', lastEventAt: 0, stale: true }
+  #now = { phase: 'loading', resourceVersion: '', lastEventAt: 0, synced: false, stale: true }
   /** @type {State | undefined} an immutable copy of #now, made on demand */
   #state
   #names
-  /** @type {Map<string, Set<Item>>[]} the items of each index, by value */
-  #indexes
+  #all = new Groups(this.items, () => 'all')
   #listing = false
   /** @type {number | undefined} the number of objects on the next pages, if the server reports it */
   #remaining
@@ -78,7 +81,8 @@ export class Mirror {
   /** @param {string[]} [indexes] names */
   constructor(indexes = []) {
     this.#names = indexes
-    this.#indexes = indexes.map(() => new Map())
+    /** The items of each index, grouped by value. */
+    this.indexes = indexes.map((_, i) => new Groups(this.items, (item) => valuesOf(item)[i]))
   }
 
   /**
@@ -111,12 +115,8 @@ export class Mirror {
     if (known && areSame(known, item)) return [] // a new host repeats all objects
     const changes = known?.uid && item.uid && known.uid !== item.uid ? [this.#remove(known, true)] : []
     const old = this.items.get(item.key)
-    if (old) this.#unindex(old)
     this.items.set(item.key, item)
-    this.#indexes.forEach((index, i) => {
-      const value = valuesOf(item)[i]
-      if (value) index.get(value)?.add(item) ?? index.set(value, new Set([item]))
-    })
+    this.#regroup(old, item)
     if (this.#listing && !saved) this.#progress()
     changes.push(new Change(old ? 'modified' : 'added', item, old, { initial: !this.synced, stale: saved }))
     return changes
@@ -125,16 +125,14 @@ export class Mirror {
   /** @param {Item} item @param {boolean} finalStateUnknown */
   #remove(item, finalStateUnknown) {
     this.items.delete(item.key)
-    this.#unindex(item)
+    this.#regroup(item, undefined)
     return new Change('deleted', item, item, { finalStateUnknown })
   }
 
-  /** @param {Item} item */
-  #unindex(item) {
-    this.#indexes.forEach((index, i) => {
-      const value = valuesOf(item)[i], all = index.get(value)
-      if (all?.delete(item) && !all.size) index.delete(value)
-    })
+  /** @param {Item | undefined} old @param {Item | undefined} item */
+  #regroup(old, item) {
+    this.#all.replace(old, item)
+    for (const index of this.indexes) index.replace(old, item)
   }
 
   /** @param {number} kind @param {string[]} fields */
@@ -152,7 +150,7 @@ export class Mirror {
         this.#listing = false
         this.synced = true
         if (fields[0]) this.#setLive(fields[0]) // otherwise the list came from IndexedDB
-        return this.#set({ progress: undefined })
+        return this.#set({ progress: undefined, synced: true })
       case LIVE:
         return this.#setLive(fields[0])
       case BOOKMARK:
@@ -206,13 +204,9 @@ export class Mirror {
     return this.#state ??= Object.freeze({ ...this.#now })
   }
 
-  /**
-   * Returns the items with this value in an index, sorted by key.
-   * @param {string} name
-   * @param {string} value
-   */
-  by(name, value) {
-    return [...(this.#indexes[this.indexOf(name)].get(value) ?? [])].sort(byKey)
+  /** Returns all items, sorted by key. The array is immutable. */
+  list() {
+    return this.#all.get().get('all') ?? NONE
   }
 
   /** Returns the position of the index with this name. @param {string} name */
@@ -227,6 +221,3 @@ export class Mirror {
     return wasSaved(item) && !this.synced
   }
 }
-
-/** Compares items by key. @param {{ key: string }} a @param {{ key: string }} b */
-export const byKey = (a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0)

@@ -8,7 +8,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/internal/jsx"
 )
 
-// These are the kinds of records. They must match records.js.
+// Types of records. records.js defines the same numbers.
 const (
 	added = iota + 1
 	modified
@@ -23,9 +23,9 @@ const (
 	page
 )
 
-// outbox batches records. It sends them to the host when all other goroutines are blocked or a batch is full. A record
-// starts with one byte for its kind and one byte for the number of fields. Each field consists of its length in 4 bytes
-// and its bytes.
+// outbox collects records and sends them to the host in batches. It sends a batch when the batch is full or when all
+// other goroutines are blocked. A record starts with one byte for its type and one byte for the number of fields. Each
+// field consists of its length in 4 bytes and its bytes.
 type outbox struct {
 	mu      sync.Mutex
 	pending []*collection
@@ -41,7 +41,7 @@ const (
 
 func (o *outbox) init() { o.once.Do(func() { o.due = make(chan struct{}, 1) }) }
 
-// add adds a record of a collection. write appends the fields.
+// add adds a record to the batch of a collection. The func write appends the fields.
 func (o *outbox) add(c *collection, kind byte, fields int, write func([]byte) []byte) {
 	o.init()
 	o.mu.Lock()
@@ -65,8 +65,8 @@ func appendField[text string | []byte](b []byte, field text) []byte {
 	return append(append(b, byte(n), byte(n>>8), byte(n>>16), byte(n>>24)), field...)
 }
 
-// send sends all batches to the host whenever records are due. Goroutines on the single thread are not preempted, so
-// send runs when all other goroutines are blocked.
+// send sends the batches of all collections to the host whenever add has signaled due. A WASM module has one thread
+// without preemption, so send runs when all other goroutines are blocked.
 func (o *outbox) send() {
 	o.init()
 	for range o.due {
@@ -86,6 +86,6 @@ func (o *outbox) flush(c *collection) {
 	jsx.Emit(c.id, c.batch)
 	c.batch, c.records = c.batch[:0], 0
 	if cap(c.batch) > 2*batchBytes {
-		c.batch = nil // releases a buffer that one large object may have grown
+		c.batch = nil // releases the buffer, which may have grown for a large object
 	}
 }

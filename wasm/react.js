@@ -1,109 +1,132 @@
 'use client'
-// Implements the React binding. react.d.ts is generated from this file.
+// Implements the React binding. react.d.ts is generated from this file and from hooks.d.ts.
 
-/** @import { KubernetesObject, ListWatchOptions, Snapshot } from './types.js' */
-/** @import { User } from './sharing.js' */
+/** @import { KubernetesObject, Typed } from './types.js' */
+/** @import { ListView, MissingType, ObjectView, UseListWatchOptions } from './hooks.js' */
+/** @import { Options } from './lists.js' */
+/** @import { View } from './view.js' */
 
 import { useCallback, useEffect, useMemo, useRef, useSyncExternalStore } from 'react'
-import { ListWatchError } from './index.js'
-import { current, update, join } from './sharing.js'
+import { Lists, listsOf, nameOfLists } from './lists.js'
 
 /**
- * The options of a component's collection. There is no `signal`, because the collection is closed when no component uses it.
- * @typedef {Omit<ListWatchOptions, 'signal'>} UseListWatchOptions
- */
-
-/**
- * Follows a collection while the component is mounted, and returns its current snapshot. With `null`, it opens no
+ * Follows a collection while the component is mounted, and returns its current objects and state. With `null`, it opens no
  * collection.
  *
- * The snapshot is empty in the first render and on a server. `state.phase` and `state.cause` report the progress and
- * the errors. Invalid options throw a `ListWatchError`, which reaches the error boundary.
+ * The list is empty in the first render and on a server. Errors are returned in `error`, and so are invalid options: the
+ * hook does not throw.
  *
  * Options are compared by value, so they can be written inline. Components with equal options share one collection. A
  * new token function in a later render replaces the previous one without a new connection. But components share a
  * collection only if they have the same token function, so define it outside of the components. A component that
  * switches to another user needs a new `key`.
+ *
+ * The type checker knows the names of inline `indexes` if the call has no type arguments. Use `listOptions` for both.
  * @template [T=KubernetesObject]
+ * @template {string} [I=string]
  * @overload
- * @param {UseListWatchOptions | null | undefined} options
- * @returns {Snapshot<T>}
+ * @param {UseListWatchOptions<I> & Typed<T> | null | undefined} options
+ * @returns {ListView<T, I>}
  */
 /**
- * Returns `select(snapshot)`, and renders the component again only if the selection changes. `isEqual` compares
+ * Returns `select(list)`, and renders the component again only if the selection changes. `isEqual` compares
  * selections; the default is `Object.is`.
  * @template [T=KubernetesObject]
- * @template [S=unknown]
+ * @template [S=MissingType]
+ * @template {string} [I=string]
  * @overload
- * @param {UseListWatchOptions | null | undefined} options
- * @param {(snapshot: Snapshot<T>) => S} select
+ * @param {UseListWatchOptions<I> & Typed<T> | null | undefined} options
+ * @param {(list: ListView<T, I>) => S} select
  * @param {(a: S, b: S) => boolean} [isEqual]
  * @returns {S}
  */
 /**
- * @param {ListWatchOptions | null | undefined} options
- * @param {(snapshot: Snapshot<any>) => unknown} select
+ * @param {UseListWatchOptions | null | undefined} options
+ * @param {(list: ListView<any, any>) => unknown} select
  * @param {(a: any, b: any) => boolean} isEqual
  */
 export function useListWatch(options, select = whole, isEqual = Object.is) {
-  if (options?.signal) throw new ListWatchError('invalid', 'listwatch: useListWatch takes no signal: unmount the component instead')
-  const name = nameOf(options)
-  const user = useMemo(() => /** @type {User} */ ({ name, options }), [name])
-  const subscribe = useCallback((/** @type {() => void} */ notify) => join(user, notify), [user])
-  /** @type {{ current: { selection: unknown } | undefined }} the selection that the last render showed */
-  const selected = useRef(undefined)
-  const getSelection = useMemo(() => selector(() => current(user) ?? EMPTY, select, isEqual, selected), [user, select, isEqual])
-  const getServerSelection = useMemo(() => selector(() => EMPTY, select, isEqual, selected), [select, isEqual])
-  useEffect(() => update(user, options)) // runs before the subscription, which may use the options
+  return useLists({ list: options }, onlyList, select, isEqual)
+}
+
+/**
+ * Follows several collections, for example `useListWatches({ pods: { resource: 'pods' }, nodes: { resource: 'nodes' } })`.
+ * The result has the same keys. The keys may change between renders.
+ * @template {Record<string, UseListWatchOptions<any> | null | undefined>} O
+ * @overload
+ * @param {O} options
+ * @returns {{ [K in keyof O]: NonNullable<O[K]> extends UseListWatchOptions<infer I> & Typed<infer T> ? ListView<unknown extends T ? KubernetesObject : T, I> : never }}
+ */
+/**
+ * @template {object} M
+ * @overload
+ * @param {{ [K in keyof M]: UseListWatchOptions | null | undefined }} options
+ * @returns {{ [K in keyof M]: ListView<M[K]> }}
+ */
+/**
+ * @param {Options} options
+ */
+export function useListWatches(options) {
+  return useLists(options, whole, whole, Object.is)
+}
+
+/**
+ * Follows one object, which the option `name` selects.
+ * @template [T=KubernetesObject]
+ * @param {UseListWatchOptions & { name: string } & Typed<T> | null | undefined} options
+ * @returns {ObjectView<T>}
+ */
+export function useObject(options) {
+  return useLists({ list: options }, onlyList, objectOf, haveEqualMembers)
+}
+
+const whole = (/** @type {any} */ all) => all
+const onlyList = (/** @type {Record<string, View>} */ { list }) => list
+/** @param {View} list */
+const objectOf = ({ items, loaded, error, stale }) => ({ object: items[0]?.object, loaded, error, stale })
+/** @param {Record<string, unknown>} a @param {Record<string, unknown>} b */
+const haveEqualMembers = (a, b) => Object.keys(a).every((name) => Object.is(a[name], b[name]))
+
+/**
+ * @template V, S
+ * @param {Options} options
+ * @param {(views: Record<string, View>) => V} pick returns the part of the views that is selected from
+ * @param {(picked: V) => S} select
+ * @param {(a: any, b: any) => boolean} isEqual
+ * @returns {S}
+ */
+function useLists(options, pick, select, isEqual) {
+  const given = listsOf(options)
+  /** @type {{ current: { lists: Lists, selection: any } | undefined }} the lists and the selection that the last render showed */
+  const shown = useRef(undefined)
+  const lists = useMemo(() => new Lists(given, shown.current?.lists), [nameOfLists(given)])
+  const subscribe = useCallback((/** @type {() => void} */ notify) => lists.join(notify), [lists])
+  const getSelection = useMemo(() => selector(() => pick(lists.views()), select, isEqual, shown), [lists, select, isEqual])
+  const getServerSelection = useMemo(() => selector(() => pick(lists.empty), select, isEqual, shown), [lists, select, isEqual])
+  useEffect(() => lists.update(given)) // runs before the subscription, which may use the options
   const selection = useSyncExternalStore(subscribe, getSelection, getServerSelection)
-  useEffect(() => { selected.current = { selection } })
+  useEffect(() => { shown.current = { lists, selection } })
   return selection
 }
 
-const whole = (/** @type {Snapshot<any>} */ snapshot) => snapshot
-
 /**
- * Returns the options as a string, with sorted members. All functions become the same string.
- * @param {unknown} options
- */
-const nameOf = (options) => JSON.stringify(options ?? null, (_, value) => {
-  if (typeof value === 'function') return 'function'
-  if (value === null || typeof value !== 'object' || Array.isArray(value)) return value
-  return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
-})
-
-/**
- * Returns a function that selects from the current snapshot, once for each snapshot. If the selection equals the last one, it
- * returns the last one, so that React does not render.
- * @param {() => Snapshot<any>} getSnapshot
- * @param {(snapshot: Snapshot<any>) => unknown} select
+ * Returns a function that selects once for each value of `get`. If the selection equals the last one, it returns the last
+ * one, so that React does not render.
+ * @template V, S
+ * @param {() => V} get
+ * @param {(value: V) => S} select
  * @param {(a: any, b: any) => boolean} isEqual
- * @param {{ current: { selection: unknown } | undefined }} selected
+ * @param {{ current: { selection: S } | undefined }} shown
  */
-function selector(getSnapshot, select, isEqual, selected) {
-  /** @type {Snapshot<any> | undefined} */
-  let from
-  /** @type {unknown} */
-  let selection
+function selector(get, select, isEqual, shown) {
+  /** @type {{ value: V, selection: S } | undefined} */
+  let last
   return () => {
-    const snapshot = getSnapshot()
-    if (snapshot === from) return selection
-    const last = from ? { selection } : selected.current
-    from = snapshot
-    selection = select(snapshot)
-    if (last && isEqual(last.selection, selection)) selection = last.selection
-    return selection
+    const value = get()
+    if (last && value === last.value) return last.selection
+    const before = last ?? shown.current
+    const selected = select(value)
+    last = { value, selection: before && isEqual(before.selection, selected) ? before.selection : selected }
+    return last.selection
   }
 }
-
-/** @type {readonly any[]} */
-const NONE = Object.freeze([])
-/** @type {Snapshot<any>} */
-const EMPTY = Object.freeze({
-  size: 0,
-  state: Object.freeze({ phase: 'loading', resourceVersion: '', lastEventAt: 0, stale: true }),
-  get: () => undefined,
-  item: () => undefined,
-  list: () => NONE,
-  by: () => NONE,
-})

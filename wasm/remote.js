@@ -27,6 +27,7 @@ export class Remote {
   #error
   #mode
   #wasm
+  #script
   #failed
   /** @type {WorkerChannel | undefined} */
   #channel
@@ -46,11 +47,13 @@ export class Remote {
   /**
    * @param {'shared' | 'worker'} mode
    * @param {Source} wasm
+   * @param {string | undefined} script the absolute URL of the worker's script
    * @param {() => void} failed is called when the state changes from `ready` to `failed`
    */
-  constructor(mode, wasm, failed) {
+  constructor(mode, wasm, script, failed) {
     this.#mode = mode
     this.#wasm = wasm
+    this.#script = script
     this.#failed = failed
   }
 
@@ -60,7 +63,7 @@ export class Remote {
     this.refused = true
     try {
       if (this.#mode === 'shared') this.#lock ??= await holdLifetimeLock()
-      const { port, stop, url } = spawn(this.#mode, ({ message }) =>
+      const { port, stop, url } = spawn(this.#mode, this.#script, ({ message }) =>
         down(this.refused ? notStarted(this.#mode, url, message) : crashed('the worker failed', message)))
       this.#stop = stop
       const down = (/** @type {unknown} */ error) => this.#workerFailed(channel, error)

@@ -9,14 +9,14 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// row is the part of an object that the module stores. The host stores the object.
+// row contains the fields of an object that the module stores. The host stores the complete object.
 type row struct {
-	key       string // result of [lw.Key.String]
+	key       string // namespace and name in the format of [lw.Key.String]
 	namespace int    // length of the namespace in key
 	uid       string
 	version   string
-	sum       string  // length and checksum of the object's text
-	text      *[]byte // the object's text; nil after it was sent
+	sum       string  // length and checksum of the object's JSON
+	text      *[]byte // the object's JSON until it was sent to the host, then nil
 }
 
 func (r *row) GetNamespace() string       { return r.key[:r.namespace] }
@@ -29,18 +29,18 @@ func (r *row) GetName() string {
 	return r.key[r.namespace+1:]
 }
 
-// textAppender is the codec that [lw.Project] returns.
+// textAppender is implemented by the codec that [lw.Project] returns.
 type textAppender interface {
 	AppendText(b []byte, s *lw.Scanned) []byte
 }
 
-// rowPool is the codec for the rows of one collection.
+// rowPool is the codec of one collection. It reuses the buffers of its rows.
 type rowPool struct {
-	projection textAppender // nil keeps whole objects
-	spare      *[]byte      // buffer for the next object
+	projection textAppender // nil if objects keep all fields
+	spare      *[]byte      // buffer that the next object reuses
 }
 
-// text returns a buffer that contains the text of an object.
+// text returns a buffer with the JSON of an object, after the projection.
 func (c *rowPool) text(s *lw.Scanned) *[]byte {
 	b := c.buffer()
 	if c.projection != nil {
@@ -60,7 +60,7 @@ func (c *rowPool) buffer() *[]byte {
 	return b
 }
 
-// Decode implements [lw.Codec]. The row keeps the text until [rowPool.take].
+// Decode implements [lw.Codec]. The row holds the object's JSON until the method take removes it.
 func (c *rowPool) Decode(s *lw.Scanned) (*row, error) {
 	b := c.text(s)
 	r := newRow(s.Namespace(), s.Name(), s.UID(), s.ResourceVersion(), appendSum(nil, *b))
@@ -68,13 +68,13 @@ func (c *rowPool) Decode(s *lw.Scanned) (*row, error) {
 	return r, nil
 }
 
-// take returns the text of an object and removes it from the row. The text is valid until the next call of Decode.
+// take removes the JSON from a row and returns it. It is valid until the next call of Decode.
 func (c *rowPool) take(r *row) []byte {
 	c.spare, r.text = r.text, nil
 	return *c.spare
 }
 
-// Same reports whether the checksums are equal.
+// Same reports whether the row has the checksum that Decode would compute.
 func (c *rowPool) Same(r *row, s *lw.Scanned) bool {
 	b := c.text(s)
 	c.spare = b
@@ -82,7 +82,7 @@ func (c *rowPool) Same(r *row, s *lw.Scanned) bool {
 	return r.sum == string(appendSum(sum[:0], *b))
 }
 
-// newRow returns a row that stores all fields in one string.
+// newRow returns a row whose strings share one allocation.
 func newRow(namespace, name, uid, version, sum []byte) *row {
 	all := make([]byte, 0, 128)
 	all = append(all, namespace...)
@@ -99,8 +99,8 @@ func newRow(namespace, name, uid, version, sum []byte) *row {
 	return r
 }
 
-// appendSum appends the length and the hash of text to b. The hash is not cryptographic. It distinguishes versions of
-// one object, which are not adversarial.
+// appendSum appends the length and the hash of text to b. The hash is not cryptographic. It only distinguishes the
+// versions of one object.
 func appendSum(b, text []byte) []byte {
 	b = append(strconv.AppendInt(b, int64(len(text)), 10), '-')
 	return strconv.AppendUint(b, hash(text), 36)

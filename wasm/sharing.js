@@ -1,24 +1,26 @@
 // Manages the collections that React components share.
 
 /** @import { ListWatch, ListWatchOptions, Snapshot } from './types.js' */
-/** @import { UseListWatchOptions } from './react.js' */
 
-import { listWatch } from './index.js'
+import { ListWatchError, listWatch } from './index.js'
+import { LOADING, emptyView } from './view.js'
 
 /**
- * A collection that mounted components use.
+ * A collection that mounted components use, or that waits for the next component.
  * @typedef {object} Shared
  * @property {string} name the options as a string
  * @property {ListWatchOptions['token']} token
  * @property {Set<User>} users
- * @property {ListWatch<any>} collection
+ * @property {ListWatch<any>} [collection] undefined if the options are invalid
  * @property {Snapshot<any>} snapshot
+ * @property {ReturnType<typeof setTimeout>} [timer] closes the collection
  */
 /**
- * A component. While it is mounted, only its token option may change.
+ * A component's use of one collection. While the component is mounted, only its token and keepAlive options may change.
  * @typedef {object} User
  * @property {string} name the options as a string
- * @property {UseListWatchOptions | null | undefined} options the options of the last render
+ * @property {ListWatchOptions} options the options of the last render
+ * @property {number} keepAlive in milliseconds
  * @property {Shared} [shared] set while the component is mounted
  * @property {() => void} [notify]
  */
@@ -26,8 +28,11 @@ import { listWatch } from './index.js'
 /** @type {Set<Shared>} */
 const opened = new Set()
 
+/** Reports whether a collection only waits for its timer because it stopped. @param {Shared} shared */
+const isOver = ({ users, snapshot }) => !users.size && snapshot.state.phase === 'stopped'
+
 /** @param {User} user */
-const find = (user) => [...opened].find(({ name, token }) => name === user.name && token === user.options?.token)
+const find = (user) => [...opened].find((shared) => shared.name === user.name && shared.token === user.options.token && !isOver(shared))
 
 /** Returns the snapshot that the component shows, if its collection is open. @param {User} user */
 export const current = (user) => (user.shared ?? find(user))?.snapshot
@@ -38,36 +43,37 @@ export const current = (user) => (user.shared ?? find(user))?.snapshot
  * @param {() => void} notify
  */
 export function join(user, notify) {
-  if (!user.options) return () => {}
   user.notify = notify
-  acquire(user, user.options)
-  return () => release(user)
-}
-
-/** @param {User} user @param {UseListWatchOptions} options */
-function acquire(user, options) {
-  user.shared = find(user) ?? open(user.name, options)
-  user.shared.users.add(user)
+  acquire(user)
+  return () => release(user, user.keepAlive)
 }
 
 /** @param {User} user */
-function release(user) {
+function acquire(user) {
+  user.shared = find(user) ?? open(user.name, user.options)
+  user.shared.users.add(user)
+  clearTimeout(user.shared.timer)
+}
+
+/** @param {User} user @param {number} keepAlive */
+function release(user, keepAlive) {
   const { shared } = user
   if (!shared) return
   delete user.shared
   shared.users.delete(user)
-  setTimeout(() => { // StrictMode unmounts a component and mounts it again immediately
-    if (shared.users.size) return
+  if (shared.users.size) return
+  // StrictMode unmounts a component and mounts it again immediately, so even 0 needs a timer.
+  shared.timer = setTimeout(() => {
     opened.delete(shared)
-    shared.collection.close()
-  })
+    shared.collection?.close()
+  }, isOver(shared) ? 0 : keepAlive)
 }
 
-/** Sets the options of the current render. @param {User} user @param {User['options']} options */
-export function update(user, options) {
-  user.options = options
+/** Sets the options of the current render. @param {User} user @param {Pick<User, 'options' | 'keepAlive'>} given */
+export function update(user, { options, keepAlive }) {
+  Object.assign(user, { options, keepAlive })
   const { shared } = user
-  if (shared && shared.token !== options?.token) queueMicrotask(() => reopen(shared)) // runs after the effects of all components
+  if (shared && shared.token !== options.token) queueMicrotask(() => reopen(shared)) // runs after the effects of all components
 }
 
 /**
@@ -77,28 +83,35 @@ export function update(user, options) {
  */
 function reopen(shared) {
   const users = [...shared.users], [first] = users
-  if (first && users.every(({ options }) => options?.token !== shared.token) && !find(first)) shared.token = first.options?.token
+  if (first && users.every(({ options }) => options.token !== shared.token) && !find(first)) shared.token = first.options.token
   for (const user of users) {
-    if (!user.options || user.options.token === shared.token) continue
-    release(user)
-    acquire(user, user.options)
+    if (user.options.token === shared.token) continue
+    release(user, 0)
+    acquire(user)
     user.notify?.()
   }
 }
 
-/** @param {string} name @param {UseListWatchOptions} options */
+/** @param {string} name @param {ListWatchOptions} options */
 function open(name, options) {
   const { token } = options
+  /** @type {Shared} */
+  const shared = { name, token, users: new Set(), snapshot: LOADING }
+  opened.add(shared)
   // Calls the token function of the last render, even if it is newer than the collection.
   const ask = () => typeof shared.token === 'function' ? shared.token() : shared.token ?? ''
-  const collection = listWatch(typeof token === 'function' ? { ...options, token: ask } : options)
-  /** @type {Shared} */
-  const shared = { name, token, users: new Set(), collection, snapshot: collection.getSnapshot() }
-  opened.add(shared)
-  collection.subscribe(() => {
-    // All components see the new snapshot at the same time, including those that mount between the change and this call.
+  try {
+    if (options.signal) throw new ListWatchError('invalid', 'listwatch: useListWatch takes no signal: unmount the component instead')
+    const collection = shared.collection = listWatch(typeof token === 'function' ? { ...options, token: ask } : options)
     shared.snapshot = collection.getSnapshot()
-    for (const { notify } of [...shared.users]) notify?.()
-  })
+    collection.subscribe(() => {
+      // All components see the new snapshot at the same time, including those that mount between the change and this call.
+      shared.snapshot = collection.getSnapshot()
+      for (const { notify } of [...shared.users]) notify?.()
+    })
+  } catch (cause) {
+    if (!(cause instanceof ListWatchError)) throw cause
+    shared.snapshot = emptyView({ phase: 'stopped', cause })
+  }
   return shared
 }

@@ -1,52 +1,48 @@
 /** @import { State } from './types.js' */
+/** @import { Grouped } from './groups.js' */
 /** @import { Item, Mirror } from './mirror.js' */
 
-import { byKey, valuesOf } from './mirror.js'
+import { group, search } from './groups.js'
+import { valuesOf } from './mirror.js'
 
 /** @type {readonly Item[]} */
 const NONE = Object.freeze([])
 
-/** The state of a collection when the snapshot was taken. See Snapshot in index.d.ts. */
+/** The objects and the state of a collection when the snapshot was taken. See Snapshot in index.d.ts. */
 export class Snapshot {
-  #items
-  /** @type {Map<number, Map<string, Item[]>>} the items of each requested index, by value */
-  #by = new Map()
-  #mirror
-  /** @type {readonly Item[] | undefined} */
   #list
+  #mirror
+  /** @type {(Grouped | undefined)[]} the groups of each index; undefined if no reader has used the index */
+  #groups
 
   /** @param {Mirror} mirror @param {State} state */
   constructor(mirror, state) {
-    this.#items = new Map(mirror.items)
+    this.#list = mirror.list()
+    this.#groups = mirror.indexes.map((index) => index.used())
     this.#mirror = mirror
     this.state = state
     Object.freeze(this)
   }
 
-  get size() { return this.#items.size }
+  get size() { return this.#list.length }
 
   /** @param {string} key */
-  get(key) { return this.#items.get(key)?.object }
+  get(key) { return this.item(key)?.object }
 
   /** @param {string} key */
-  item(key) { return this.#items.get(key) }
-
-  list() {
-    return this.#list ??= Object.freeze([...this.#items.values()].sort(byKey))
+  item(key) {
+    const item = this.#list[search(this.#list, key)]
+    return item?.key === key ? item : undefined
   }
+
+  list() { return this.#list }
 
   /** @param {string} index @param {string} value */
   by(index, value) {
     const at = this.#mirror.indexOf(index)
-    let found = this.#by.get(at)
-    if (!found) {
-      this.#by.set(at, found = new Map())
-      for (const item of this.list()) {
-        const value = valuesOf(item)[at], all = found.get(value)
-        if (all) all.push(item)
-        else if (value) found.set(value, [item])
-      }
-    }
-    return found.get(value) ?? NONE
+    const groups = this.#groups[at] ??= this.#mirror.list() === this.#list
+      ? this.#mirror.indexes[at].get()
+      : group(this.#list, (item) => valuesOf(item)[at])
+    return groups.get(value) ?? NONE
   }
 }

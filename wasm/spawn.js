@@ -1,26 +1,31 @@
 // Starts workers.
 
+import { BUNDLERS } from './engine.js'
 import { ListWatchError } from './error.js'
 import { suffixOf } from './messages.js'
 
 /**
  * Starts a worker and returns its port. `failed` receives the worker's error events.
  * @param {'shared' | 'worker'} mode
+ * @param {string | undefined} script the absolute URL of the worker's script. Default: worker.js next to this file.
  * @param {(event: { message?: unknown }) => void} failed
  * @returns {{ port: import('./messages.js').Port, stop: () => void, url: URL }}
  */
-export function spawn(mode, failed) {
-  const url = scriptURL(/** @type {any} */ (function (/** @type {URL} */ url) { return url }))
+export function spawn(mode, script, failed) {
+  const url = script ? new URL(script) : scriptURL(/** @type {any} */ (function (/** @type {URL} */ url) { return url }))
   try {
-    // Bundlers recognize only this form of the constructor with literals. The name ends with the number PROTOCOL.
+    // Bundlers recognize only these constructors with literals, and webpack names a file after the worker's name. The
+    // name ends with the number PROTOCOL.
     if (mode === 'shared') {
-      const worker = new SharedWorker(new URL('./worker.js', import.meta.url), { type: 'module', name: 'listwatch 1' })
+      const worker = script ? new SharedWorker(script, { type: 'module', name: 'listwatch-1' })
+        : new SharedWorker(new URL('./worker.js', import.meta.url), { type: 'module', name: 'listwatch-1' })
       worker.onerror = failed
       return { port: worker.port, stop: () => worker.port.close(), url }
     }
     // A script from another origin cannot be a worker, but a worker can import it if its server allows this with CORS.
     const blob = url.origin === globalThis.origin ? '' : URL.createObjectURL(new Blob([`import ${JSON.stringify(url.href)}`], { type: 'text/javascript' }))
-    const worker = blob ? new Worker(blob, { type: 'module' }) : new Worker(new URL('./worker.js', import.meta.url), { type: 'module' })
+    const source = blob || script
+    const worker = source ? new Worker(source, { type: 'module' }) : new Worker(new URL('./worker.js', import.meta.url), { type: 'module' })
     worker.onerror = failed
     const stop = () => {
       worker.terminate()
@@ -44,4 +49,4 @@ const scriptURL = (Worker) => new Worker(new URL('./worker.js', import.meta.url)
  * @param {unknown} [cause]
  */
 export const notStarted = (mode, url, cause) => new ListWatchError('load', `listwatch: the ${mode === 'shared' ? 'shared ' : ''}worker ${url} could not be started${suffixOf(cause)}; ` +
-  'serve it from the origin of the page, allow it by the content security policy, or call init({ mode: "main" })', { cause })
+  `serve it from the origin of the page, allow it by the content security policy, or call init({ mode: "main" }). ${BUNDLERS}`, { cause })

@@ -17,7 +17,7 @@ import { messageOf } from './messages.js'
  * @property {string} name
  * @property {string} labelSelector
  * @property {string} fieldSelector
- * @property {string[]} project
+ * @property {readonly string[]} project
  * @property {Record<string, string>} indexes
  * @property {boolean | string} persist
  * @property {number} maxObjects 0 for no limit
@@ -145,10 +145,11 @@ async function callToken(token) {
 }
 
 /**
+ * Returns the members of a spec that identify its objects.
  * @param {ListWatchOptions} options
  * @returns {Pick<Spec, 'path' | 'group' | 'version' | 'plural' | 'namespace' | 'name'>}
  */
-function resourceOf({ resource, path, namespace = '', name = '' }) {
+export function resourceOf({ resource, path, namespace = '', name = '' }) {
   if ((resource === undefined) === (path === undefined)) throw invalid('use either resource or path')
   if (path !== undefined && namespace) throw invalid('put the namespace into path')
   if (path !== undefined) return { path, name }

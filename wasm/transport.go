@@ -15,13 +15,13 @@ import (
 	"github.com/seed-6d2a410a/listwatch/transport/ws"
 )
 
-// server caches the capabilities of one server for all its streams.
+// server remembers which transports work for a server. All streams of the server share it.
 type server struct {
 	preference *preference.Preference
 	sockets    *turns.Support
 }
 
-// transport returns the transport for the endpoint of a command. waits is called when a watch starts to share
+// transport returns the transport to the server in a command. It calls the func waits when a watch starts to share
 // connections.
 func (m *module) transport(description lw.Value, waits func()) (lw.Transport, error) {
 	url, headers := description.Get("server").String(), header(description.Get("headers"))
@@ -41,7 +41,7 @@ func (m *module) transport(description lw.Value, waits func()) (lw.Transport, er
 		return ws.New(over), nil
 	case "auto":
 		if len(headers) > 0 {
-			return bounded, nil // WebSockets cannot send these headers. Without impersonation headers, for example, the server would see another user.
+			return bounded, nil // a WebSocket cannot send custom headers; without impersonation headers, for example, the server would use the rights of another user
 		}
 		at := string(description.Get("server")) + string(description.Get("credentials"))
 		known := m.servers[at]
@@ -57,7 +57,8 @@ func (m *module) transport(description lw.Value, waits func()) (lw.Transport, er
 	}
 }
 
-// slotRequester returns a func that requests a connection slot from the host. slots.js answers the request.
+// slotRequester returns a func that asks the host for permission to open a connection. slots.js limits the number of
+// connections.
 func slotRequester(url string) func(context.Context, bool) (*turns.Slot, error) {
 	return func(ctx context.Context, wait bool) (*turns.Slot, error) {
 		question := "slot " + url
@@ -80,7 +81,7 @@ func slotRequester(url string) func(context.Context, bool) (*turns.Slot, error) 
 	}
 }
 
-// token returns a func that requests a token by name from the host.
+// token returns a TokenFunc that asks the host for the token with this name.
 func token(name string) func(context.Context) (string, error) {
 	if name == "" {
 		return nil

@@ -21,9 +21,15 @@ export interface InitOptions {
   /**
    * The WASM module: a URL, a `Response`, bytes or a compiled module. A worker does not accept a `Response`.
    *
-   * Default: `listwatch.wasm` next to this file.
+   * Default: `listwatch.wasm` next to this file. Some bundlers need this URL; see the README.
    */
-  wasm?: string | URL | Response | Promise<Response> | BufferSource | WebAssembly.Module
+  wasm?: string | URL | Response | Promise<Response> | BufferSource | WebAssembly.Module | undefined
+  /**
+   * The URL of the worker's script. The package exports a script in one file as `listwatch/worker`.
+   *
+   * Default: `worker.js` next to this file. Some bundlers need this URL; see the README.
+   */
+  worker?: string | URL | undefined
   /**
    * The thread that runs the WASM module:
    *
@@ -31,32 +37,32 @@ export interface InitOptions {
    * - `"worker"`: a dedicated worker of this page.
    * - `"main"`: the calling thread.
    *
-   * Default: the first of these that the environment allows. Node allows only `"main"`. If a given mode cannot be used, `init`
-   * rejects with the code `"load"`.
+   * Default: the first of these that the environment allows. A console warning reports each worker that does not start. Node
+   * allows only `"main"`. If a given mode cannot be used, `init` rejects with the code `"load"`.
    */
-  mode?: 'shared' | 'worker' | 'main'
+  mode?: 'shared' | 'worker' | 'main' | undefined
 }
 
 /** Options of `listWatch`. Either `resource` or `path` is required. */
-export interface ListWatchOptions {
+export interface ListWatchOptions<I extends string = string> {
   /**
    * The URL of the API server or of a proxy. A relative URL such as `"/k8s"` is resolved against the page's URL.
    *
    * Default: the page's origin. Node has no default.
    */
-  server?: string | URL
+  server?: string | URL | undefined
   /** A built-in resource such as `"pods"`, or `"group/version/plural"` for any other resource. */
-  resource?: string
+  resource?: string | undefined
   /** The path of the collection, for example `"/apis/example.com/v1/widgets"`. It replaces `resource` and `namespace`. */
-  path?: string
+  path?: string | undefined
   /** The namespace. Default: all namespaces. */
-  namespace?: string
+  namespace?: string | undefined
   /** The name of a single object. Default: all objects. */
-  name?: string
+  name?: string | undefined
   /** A label selector such as `"app=web,tier!=cache"`. */
-  labelSelector?: string
+  labelSelector?: string | undefined
   /** A field selector such as `"spec.nodeName=n1"`. */
-  fieldSelector?: string
+  fieldSelector?: string | undefined
   /**
    * The transport of watches:
    *
@@ -67,32 +73,32 @@ export interface ListWatchOptions {
    *
    * Default: `"auto"`.
    */
-  transport?: 'auto' | 'http' | 'ws'
+  transport?: 'auto' | 'http' | 'ws' | undefined
   /**
    * A bearer token, or a function that returns one. The function is called before each request, and again after a 401 response.
    *
    * Tabs share one watch only if their token functions return the same token at the start, or if `persist` names the user.
    */
-  token?: string | (() => string | Promise<string>)
+  token?: string | (() => string | Promise<string>) | undefined
   /**
    * Headers for every request, for example `{ "Impersonate-User": "jane" }`. CORS must allow them.
    *
    * A WebSocket cannot send headers: `"auto"` does not use WebSockets then, and `"ws"` sends none of the headers. If
    * `headers` is set, redirects fail, because they could leak the headers to another server.
    */
-  headers?: Record<string, string>
+  headers?: Record<string, string> | undefined
   /** The credentials mode of `fetch`. */
-  credentials?: RequestCredentials
+  credentials?: RequestCredentials | undefined
   /**
    * The fields to keep, for example `["spec.nodeName", "spec.containers[*].image"]`. The result also contains the object's
    * identity in `metadata` and the fields of `indexes`. Default: all fields.
    */
-  project?: string[]
+  project?: readonly string[] | undefined
   /**
    * Indexes by name, each with the field that it reads: with `{ node: "spec.nodeName" }`, `by("node", "n1")` returns the
    * objects whose field is `"n1"`. If `[*]` matches several values, the index uses the first value. The limit is 200 indexes.
    */
-  indexes?: Record<string, string>
+  indexes?: { readonly [index in I]: string } | undefined
   /**
    * Saves the collection in IndexedDB. The next page immediately shows the saved objects, marked as stale, and resumes
    * the watch without a list. If several pages save the same collection, only one of them writes.
@@ -104,19 +110,24 @@ export interface ListWatchOptions {
    *
    * Default: `false`.
    */
-  persist?: boolean | string
+  persist?: boolean | string | undefined
   /**
    * The maximum number of objects. A larger collection stops with the error code `"too-large"`, so a server cannot exhaust
    * the memory. Default: no limit.
    */
-  maxObjects?: number
+  maxObjects?: number | undefined
   /**
    * Requests a streaming list instead of a paged one. Default: only in Node, because Chromium truncates the compressed
    * streaming lists of Kubernetes 1.37.
    */
-  streamingLists?: boolean
+  streamingLists?: boolean | undefined
   /** Closes the collection when it is aborted. */
-  signal?: AbortSignal
+  signal?: AbortSignal | undefined
+}
+
+/** The type of the objects that options stand for. No value has this member. See `listOptions`. */
+export interface Typed<T> {
+  readonly '~object'?: T
 }
 
 /**
@@ -137,6 +148,8 @@ export interface State {
   readonly resourceVersion: string
   /** The time of the last data from the server, in milliseconds since 1970; 0 before the first data. */
   readonly lastEventAt: number
+  /** Reports whether the first list is complete, or the objects of an earlier page were restored. */
+  readonly synced: boolean
   /** The last error. While the collection is live, it is undefined or has the code `"turns"`. */
   readonly cause?: ListWatchError | undefined
   /** The time of the next attempt, in milliseconds since 1970; defined while the collection is interrupted. */
@@ -192,7 +205,7 @@ export interface Change<T = KubernetesObject> {
 }
 
 /** A collection at one point in time. It is immutable. */
-export interface Snapshot<T = KubernetesObject> {
+export interface Snapshot<T = KubernetesObject, I extends string = string> {
   /** The number of objects. */
   readonly size: number
   readonly state: State
@@ -203,11 +216,11 @@ export interface Snapshot<T = KubernetesObject> {
   /** Returns all items, sorted by key. */
   list(): readonly Item<T>[]
   /** Returns the items with this value in this index, sorted by key. It throws if the index does not exist. */
-  by(index: string, value: string): readonly Item<T>[]
+  by(index: I, value: string): readonly Item<T>[]
 }
 
 /** A collection that is kept up to date with the server. */
-export interface ListWatch<T = KubernetesObject> extends AsyncIterable<Change<T>> {
+export interface ListWatch<T = KubernetesObject, I extends string = string> extends AsyncIterable<Change<T>> {
   /**
    * Resolves when the first list is complete. It rejects with a `ListWatchError` if the collection stops before that, for
    * example because the server returned 403 or because `close` was called.
@@ -224,7 +237,7 @@ export interface ListWatch<T = KubernetesObject> extends AsyncIterable<Change<T>
   /** Returns all items, sorted by key. It does not parse objects. */
   list(): readonly Item<T>[]
   /** Returns the items with this value in this index, sorted by key. It throws if the index does not exist. */
-  by(index: string, value: string): readonly Item<T>[]
+  by(index: I, value: string): readonly Item<T>[]
   /**
    * Calls `callback` with each batch of changes, at most once per animation frame. The batch is empty if only the state
    * changed. It returns a function that ends the subscription.
@@ -234,7 +247,7 @@ export interface ListWatch<T = KubernetesObject> extends AsyncIterable<Change<T>
    * Returns the current snapshot. It is the same value until something changes, so it suits external stores of UI frameworks.
    * For React, use `useListWatch` of `listwatch/react`.
    */
-  getSnapshot(): Snapshot<T>
+  getSnapshot(): Snapshot<T, I>
   /**
    * Iterates over all current objects as additions, and then over all changes. A slow reader receives the changes of an
    * object merged into one change, or into two if the object was deleted and added again.

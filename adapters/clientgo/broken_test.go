@@ -15,11 +15,11 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
 )
 
-// applied is a handler that keeps the state that results from the events.
+// applied is a handler that applies all events to a map.
 type applied struct {
 	t    *testing.T
 	mu   sync.Mutex
-	pods map[string]string // node by name
+	pods map[string]string // maps the name of a Pod to its node
 }
 
 func (f *applied) OnAdd(obj any, _ bool) {
@@ -58,7 +58,7 @@ func (f *applied) equals(pods map[string]string) bool {
 }
 
 // TestBrokenServer breaks connections, expires resourceVersions and sends invalid data while Pods change. At the end,
-// the state that results from the events must equal the state of the server.
+// applying all events must have produced the Pods of the server.
 func TestBrokenServer(t *testing.T) {
 	t.Parallel()
 	server := startServer(t)

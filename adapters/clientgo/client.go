@@ -10,15 +10,15 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// client is the [lw.ListerWatcher] of an informer. It requests protobuf if the informer can store protobuf. After a 406
-// response it requests JSON only.
+// client is the [lw.ListerWatcher] of an informer. It requests protobuf if the objects have protobuf methods. After a
+// 406 response it requests only JSON.
 type client struct {
 	informer *informer
 	opts     lw.ClientOptions
 	rejected atomic.Bool
 
 	mu             sync.Mutex
-	json, protobuf *lw.Client[*object] // created when the collection is known; protobuf is nil if the informer requests only JSON
+	json, protobuf *lw.Client[*object] // created at the first request; protobuf is nil if the informer requests only JSON
 }
 
 // StreamsLists reports that the client supports streaming lists.
@@ -38,7 +38,8 @@ func (l *client) Watch(ctx context.Context, opts lw.WatchOptions) iter.Seq2[lw.E
 	})
 }
 
-// clients returns the clients for JSON and protobuf. They reject lists of another group or version.
+// clients returns the clients for JSON and protobuf. If a list contains objects of another group or version, a client
+// returns an error.
 func (l *client) clients(ctx context.Context) (json, protobuf *lw.Client[*object], err error) {
 	target, err := l.informer.source.resolve(ctx)
 	if err != nil {
@@ -59,8 +60,8 @@ func (l *client) clients(ctx context.Context) (json, protobuf *lw.Client[*object
 	return l.json, l.protobuf, err
 }
 
-// negotiate returns the values of a request. If the server rejects protobuf before the first value, negotiate repeats
-// the request for JSON.
+// negotiate yields the values of a request. If the server rejects protobuf before the first value, negotiate repeats
+// the request with JSON.
 func negotiate[V any](ctx context.Context, l *client, request func(context.Context, *lw.Client[*object]) iter.Seq2[V, error]) iter.Seq2[V, error] {
 	held := recall.From[*object](ctx, l)
 	of := func(made *lw.Client[*object]) iter.Seq2[V, error] {

@@ -20,12 +20,12 @@ import (
 type FactoryOptions struct {
 	// Namespace selects one namespace. It has no effect on typed informers of objects without a namespace.
 	Namespace string
-	// TweakListOptions may set selectors, as in client-go.
+	// TweakListOptions can set selectors, like the option of client-go with this name.
 	TweakListOptions func(*metav1.ListOptions)
 	Extras
 }
 
-// collections creates the informers of a factory.
+// collections creates informers for the collections of a server.
 type collections struct {
 	config  *rest.Config
 	http    *http.Client
@@ -54,7 +54,7 @@ func newCollections(config *rest.Config, resync time.Duration, opts *FactoryOpti
 	return &collections{config: config, http: client, dynamic: dynamicClient, resync: resync, opts: *opts}, nil
 }
 
-// informer returns an informer for a collection whose objects have the type of example.
+// informer returns an informer for a collection. example has the Go type of its objects.
 func (c *collections) informer(gvr schema.GroupVersionResource, namespace string, example runtime.Object, resync time.Duration) cache.SharedIndexInformer {
 	target := c.dynamic.Resource(gvr).Namespace(namespace)
 	lister := &cache.ListWatch{
@@ -66,7 +66,7 @@ func (c *collections) informer(gvr schema.GroupVersionResource, namespace string
 		},
 		WatchFuncWithContext: func(context.Context, metav1.ListOptions) (watch.Interface, error) { return nil, errNoWatch },
 	}
-	accept := cmp.Or(c.config.AcceptContentTypes, c.config.ContentType) // as client-go does
+	accept := cmp.Or(c.config.AcceptContentTypes, c.config.ContentType) // client-go selects the content type in the same way
 	from := &source{lister: cache.ToListerWatcherWithContext(lister), accept: &accept}
 	return newInformer(from, lister, example, InformerOptions{
 		ResyncPeriod: resync,

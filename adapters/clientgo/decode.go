@@ -13,13 +13,13 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw/codec"
 )
 
-// Only this file, codec.go and message.go depend on the format of the stored bytes.
+// Only decode.go, codec.go and message.go depend on the encoding of the stored objects.
 
-// decoder converts between stored bytes and the Go type of one informer.
+// decoder converts stored objects to the Go type of one informer and back.
 type decoder struct {
-	example reflect.Type            // a pointer to a struct
-	kind    schema.GroupVersionKind // kind of the example; set only for PartialObjectMetadata
-	fields  []string                // paths of the fields that objects keep; if empty, objects keep all fields
+	example reflect.Type            // the Go type of the objects, which is a pointer to a struct
+	kind    schema.GroupVersionKind // kind of the objects; set only for PartialObjectMetadata
+	fields  []string                // paths of the fields to keep; empty to keep all fields
 	recent  *recent
 }
 
@@ -31,18 +31,18 @@ func newDecoder(example runtime.Object) decoder {
 	return d
 }
 
-// metadataOnly reports whether the informer requests PartialObjectMetadata.
+// metadataOnly reports whether the objects of the informer are PartialObjectMetadata.
 func (d *decoder) metadataOnly() bool {
 	return d.example == reflect.TypeFor[*metav1.PartialObjectMetadata]()
 }
 
-// protobuf reports whether the informer's type has protobuf methods.
+// protobuf reports whether the objects of the informer have protobuf methods.
 func (d *decoder) protobuf() bool {
 	return !d.metadataOnly() && d.example.Implements(reflect.TypeFor[protobufType]()) && d.example.Implements(reflect.TypeFor[metav1.Object]())
 }
 
-// encode returns bytes that the method decode can read, in the encoding of the argument like. It returns nil if the
-// type of object differs from the informer's type, or if object cannot be encoded.
+// encode encodes an object as JSON or protobuf, like the given encoded object. It returns nil if the object does not
+// have the type of the informer, or if it cannot be encoded.
 func (d *decoder) encode(object runtime.Object, like encoded) encoded {
 	if reflect.TypeOf(object) != d.example {
 		return nil
@@ -77,7 +77,8 @@ func marshalJSON(object runtime.Object) (encoded, error) {
 	return lw.ParseObject(text)
 }
 
-// decode returns a new object. Like client-go's decoder, it leaves TypeMeta of a typed object empty.
+// decode decodes a stored object into a new struct. Like client-go's decoder, it leaves TypeMeta of a typed object
+// empty.
 func (d *decoder) decode(from encoded) (runtime.Object, error) {
 	object := reflect.New(d.example.Elem()).Interface().(runtime.Object)
 	if m, ok := from.(*message); ok {

@@ -10,7 +10,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// apiError returns an error that wraps err and works with apimachinery's functions, such as apierrors.IsForbidden.
+// apiError wraps an error so that functions of apimachinery such as apierrors.IsForbidden recognize it.
 func apiError(err error) error {
 	status, ok := errors.AsType[*lw.StatusError](err)
 	if !ok {

@@ -18,24 +18,25 @@ type Extras struct {
 	// deleted while the handler was busy.
 	CoalesceEvents bool
 
-	// QueueCapacity limits the number of queued events of each handler. While a queue is full, the informer reads no
-	// events, so its other handlers receive none either. A handler must then not block until the store changes. Zero
-	// means no limit. QueueCapacity has no effect with CoalesceEvents.
+	// QueueCapacity limits the number of queued events per handler. Zero means no limit. While a queue is full, the
+	// informer does not read events, so no handler receives further events. A handler must therefore not wait for a
+	// change of the store. QueueCapacity has no effect with CoalesceEvents.
 	QueueCapacity int
 
-	// Fields returns the paths of the fields to keep in objects of the type of example, for example "metadata.labels"
-	// and "spec.nodeName". [lw.Project] documents their syntax. All other fields are empty. If Fields returns no paths,
-	// objects are complete. Creating an informer with a malformed path panics. Informers with paths use JSON.
+	// Fields returns the paths of the fields to keep, for example "metadata.labels" and "spec.nodeName". The type of
+	// its argument is the type of the objects. [lw.Project] documents the syntax of paths. All other fields are empty.
+	// If Fields returns no paths, objects are complete. Creating an informer with a malformed path panics. Informers
+	// with paths use JSON.
 	Fields func(example runtime.Object) []string
 
 	// Compress stores objects compressed and requests JSON. Each event and each read then takes more CPU time; see
 	// package compact. Objects of an informer with a transform are not compressed.
 	Compress bool
 
-	// StateDir is a folder in which each informer saves its objects when it stops, and every minute if they have changed. A save
-	// writes all objects. The next informer of the same collection and type resumes from them without a list. HasSynced then
-	// returns true before the first response. Use one folder per cluster and program. Informers with different transforms need
-	// different folders. Delete the folder when a transform changes. It may contain Secrets.
+	// StateDir is a folder in which each informer saves its objects when it stops, and every minute if they have
+	// changed. The next informer of the same collection and type resumes from the saved objects without a list.
+	// HasSynced then returns true before the first response. Use one folder per cluster and program. Informers with
+	// different transforms need different folders. Delete the folder when a transform changes. It may contain Secrets.
 	StateDir string
 
 	// Trace returns the trace of an informer, or nil. collection is the path of the collection, for example "/api/v1/pods". The

@@ -25,7 +25,7 @@ func podInformerWith(t *testing.T, server *lwtest.Server, extras Extras) cache.S
 	return NewSharedIndexInformerWithOptions(listerOf(t, server, "pods"), &corev1.Pod{}, InformerOptions{Extras: extras})
 }
 
-// putLabeledPod stores a Pod with a label and a long annotation.
+// putLabeledPod writes a Pod with a label and a long annotation to the server.
 func putLabeledPod(t *testing.T, server *lwtest.Server, name string) {
 	_, err := server.Put("pods", fmt.Sprintf(
 		`{"metadata":{"name":%q,"namespace":"shop","labels":{"app":"web"},"annotations":{"long":%q}},"spec":{"nodeName":"n1","hostname":"h"}}`,
@@ -98,7 +98,6 @@ func TestCompress(t *testing.T) {
 	require.IsType(t, packed{}, o.encoded)
 }
 
-// TestTraceReceivesEvents checks that the trace in the options receives the events of the stream.
 func TestTraceReceivesEvents(t *testing.T) {
 	server := startServer(t)
 	putPod(t, server, "a", "n1")
@@ -121,8 +120,8 @@ func TestTraceReceivesEvents(t *testing.T) {
 	waitSynced(t, none.HasSyncedChecker())
 }
 
-// TestQueueCapacity blocks a handler for an hour. The number of queued events must stay bounded, and no event may be
-// lost.
+// TestQueueCapacity blocks a handler for an hour. The number of queued events must stay within the limit, and no event
+// may be lost.
 func TestQueueCapacity(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		correct := servers.All()[0]
@@ -154,8 +153,8 @@ func TestQueueCapacity(t *testing.T) {
 	})
 }
 
-// TestUnchangedObjectsAreKept checks that a JSON list reuses unchanged objects from the store. It must decode an object
-// that has the same resourceVersion but different content.
+// TestUnchangedObjectsAreKept checks that a list in JSON reuses unchanged objects from the store. If an object has
+// different content at the same resourceVersion, the list must decode it.
 func TestUnchangedObjectsAreKept(t *testing.T) {
 	for name, extras := range map[string]Extras{
 		"all fields": {},

@@ -12,8 +12,8 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
 )
 
-// TestFactoriesDeliverEvents checks that dynamic and metadata informers report additions, updates and deletions in
-// their namespace. They must use the factory's selector and streaming lists.
+// TestFactoriesDeliverEvents checks that the handlers of dynamic and metadata informers receive all events of their
+// namespace. The requests must have the factory's selector and use streaming lists.
 func TestFactoriesDeliverEvents(t *testing.T) {
 	selected := &FactoryOptions{Namespace: "shop", TweakListOptions: func(o *metav1.ListOptions) { o.LabelSelector = "app=web" }}
 	type factory interface {

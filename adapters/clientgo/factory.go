@@ -18,11 +18,12 @@ import (
 	"github.com/seed-6d2a410a/listwatch/internal/builtin"
 )
 
-// errNoWatch is returned by a method that informers of this package never call.
+// errNoWatch is the error of a watch method that informers of this package never call.
 var errNoWatch = errors.New("clientgo: the ListerWatcher cannot watch; the engine watches instead")
 
 // NewSharedInformerFactory returns client-go's factory with informers of this package. It replaces
-// [informers.NewSharedInformerFactory]. opts may be nil. Types of an alpha or beta API use an informer of client-go.
+// [informers.NewSharedInformerFactory]. opts may be nil. For types of an alpha or beta API, the factory returns
+// client-go's informers.
 func NewSharedInformerFactory(config *rest.Config, resync time.Duration, opts *FactoryOptions, more ...informers.SharedInformerOption) (informers.SharedInformerFactory, error) {
 	c, err := newCollections(config, resync, opts)
 	if err != nil {
@@ -38,8 +39,8 @@ func NewSharedInformerFactory(config *rest.Config, resync time.Duration, opts *F
 	return &factory{informers.NewSharedInformerFactoryWithOptions(client, resync, append(stock, more...)...), c}, nil
 }
 
-// factory is client-go's factory with the informers of collections. API groups that are not in groups.go use
-// client-go's factory.
+// factory is client-go's factory, but most of its informers are from this package. API groups that are not in groups.go
+// have client-go's informers.
 type factory struct {
 	informers.SharedInformerFactory
 	collections *collections
@@ -71,12 +72,12 @@ func (f *factory) ForResource(gvr schema.GroupVersionResource) (informers.Generi
 		if err != nil {
 			return nil, err
 		}
-		f.InformerFor(example, nil) // client-go's factory finds the informer by its type
+		f.InformerFor(example, nil) // registers the informer, because client-go's ForResource finds it by its type
 	}
 	return f.SharedInformerFactory.ForResource(gvr)
 }
 
-// builtinOf returns the collection of a built-in type, or nil.
+// builtinOf returns the resource of a built-in type, or nil for another type.
 func builtinOf(example runtime.Object) *builtin.Resource {
 	t := reflect.TypeOf(example).Elem()
 	for n := range builtin.Resources {

@@ -18,7 +18,7 @@ import (
 
 var pods = schema.GroupVersionResource{Version: "v1", Resource: "pods"}
 
-// TestTypedFactory checks the namespace, the selector and the User-Agent of the requests.
+// TestTypedFactory checks that the requests have the factory's namespace, selector and User-Agent.
 func TestTypedFactory(t *testing.T) {
 	server := startServer(t)
 	putPod(t, server, "a", "n1")
@@ -61,7 +61,6 @@ func TestTypedFactory(t *testing.T) {
 	require.True(t, informer.Informer().IsStopped())
 }
 
-// TestAppliesOptionsOfClientGo checks that the typed factory applies client-go's options.
 func TestAppliesOptionsOfClientGo(t *testing.T) {
 	server := startServer(t)
 	putPod(t, server, "a", "n1")
@@ -81,7 +80,6 @@ func TestAppliesOptionsOfClientGo(t *testing.T) {
 	factory.Shutdown()
 }
 
-// TestMissingCertificateAuthorityIsAnError checks that a missing certificate authority is an error.
 func TestMissingCertificateAuthorityIsAnError(t *testing.T) {
 	config := &rest.Config{Host: "https://127.0.0.1", TLSClientConfig: rest.TLSClientConfig{CAFile: "missing"}}
 	_, err := NewSharedInformerFactory(config, 0, nil)
@@ -122,14 +120,13 @@ func TestDynamicAndMetadataFactories(t *testing.T) {
 	metadata.Shutdown()
 }
 
-// TestFindsBuiltInTypes checks that the Go type of each built-in resource in client-go's scheme identifies its
-// collection.
+// TestFindsBuiltInTypes checks that the factory finds each built-in resource in client-go's scheme by its Go type.
 func TestFindsBuiltInTypes(t *testing.T) {
 	found := 0
 	for _, known := range builtin.Resources {
 		example, err := scheme.Scheme.New(schema.GroupVersionKind{Group: known.Group, Version: known.Version, Kind: known.Kind})
 		if known.Group == "apiextensions.k8s.io" || known.Group == "apiregistration.k8s.io" {
-			continue // the types of these groups are in other modules
+			continue // the Go types of these API groups are in other modules
 		}
 		require.NoError(t, err)
 		require.Equal(t, known.Plural, builtinOf(example).Plural)

@@ -11,7 +11,7 @@ import (
 
 var errReset = errors.New("connection reset by peer")
 
-// flapping is a proxy in simulated time. It resets each connection after a random time.
+// flapping is a proxy that resets each connection after a random time. It works with the simulated time of synctest.
 type flapping struct {
 	next http.RoundTripper
 
@@ -20,7 +20,7 @@ type flapping struct {
 	correct bool
 }
 
-// behave ends the resets of connections. It does nothing without a proxy.
+// behave stops the resets of connections. It does nothing if f is nil.
 func (f *flapping) behave() {
 	if f != nil {
 		f.mu.Lock()
@@ -54,7 +54,7 @@ type flappingBody struct {
 	inner io.Closer
 }
 
-// Close closes the pipe and the server's response body.
+// Close closes the pipe and the response body of the server.
 func (b *flappingBody) Close() error {
 	return errors.Join(b.PipeReader.Close(), b.inner.Close())
 }

@@ -25,8 +25,8 @@ import (
 	"k8s.io/client-go/informers/storagemigration"
 )
 
-// client-go's API groups request informers from the factory that they refer to. So each group here must refer to the
-// factory of this package.
+// The API groups of client-go take their informers from a factory that is passed to their constructor. The methods in
+// this file pass the factory of this package.
 
 func (f *factory) tweak() internalinterfaces.TweakListOptionsFunc {
 	return f.collections.opts.TweakListOptions

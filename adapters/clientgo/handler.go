@@ -71,14 +71,15 @@ func (i *informer) RemoveEventHandler(handle cache.ResourceEventHandlerRegistrat
 	return nil
 }
 
-// panicked handles the panic of a handler in the same way as client-go.
+// panicked passes the panic of a handler to the crash handler of client-go.
 func (i *informer) panicked(value any, _ []byte) {
 	ctx, _ := i.running()
 	defer utilruntime.HandleCrashWithContext(ctx)
 	panic(value)
 }
 
-// adapt returns a handler that decodes objects. An object that cannot be decoded is reported and skipped.
+// adapt converts a client-go handler to a handler of package cache. It decodes the objects. It reports an object that
+// cannot be decoded, and does not call the handler.
 func (i *informer) adapt(handler cache.ResourceEventHandler) lwcache.Handler[*object] {
 	return lwcache.Handler[*object]{
 		Added: func(o *object, initial bool) {
@@ -113,7 +114,7 @@ func (i *informer) adapt(handler cache.ResourceEventHandler) lwcache.Handler[*ob
 	}
 }
 
-// readOrReport returns the decoded object. If the object cannot be decoded, it reports the error and returns nil.
+// readOrReport returns the decoded object. If this fails, it reports the error and returns nil.
 func (i *informer) readOrReport(o *object) any {
 	value, err := i.decoder.read(o)
 	if err != nil {
@@ -123,7 +124,7 @@ func (i *informer) readOrReport(o *object) any {
 	return value
 }
 
-// report reports an object that cannot be decoded or transformed.
+// report logs an object that cannot be decoded or transformed.
 func (i *informer) report(o *object, err error) {
 	ctx, _ := i.running()
 	utilruntime.HandleErrorWithContext(ctx, err, "cannot decode or transform an object",

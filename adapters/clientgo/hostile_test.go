@@ -34,7 +34,7 @@ func TestHostileServers(t *testing.T) {
 	}
 }
 
-// TestFlappingProxy runs an informer behind a proxy that resets every connection after 20 seconds at most.
+// TestFlappingProxy runs an informer behind a proxy that resets every connection within 20 seconds.
 func TestFlappingProxy(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -45,19 +45,19 @@ func TestFlappingProxy(t *testing.T) {
 	})
 }
 
-// trial runs an informer with a handler against a server.
+// trial runs an informer against one hostile server. It is the handler of the informer and checks the events.
 type trial struct {
 	*testing.T
 	server servers.Server
 
 	mu       sync.Mutex
-	values   map[string]string // the state after all events of the handler
-	versions map[string]int    // highest value of each name so far
+	values   map[string]string // maps the name of an object to its value after all events
+	versions map[string]int    // maps the name of an object to its highest value so far
 	requests []time.Time
 	causes   []error
 }
 
-// recorded is a RoundTripper that records the times of requests, except for the later pages of lists.
+// recorded is a RoundTripper that records the time of each request, except for the later pages of lists.
 type recorded struct {
 	trial *trial
 	next  http.RoundTripper
@@ -71,7 +71,8 @@ func (r *recorded) RoundTrip(request *http.Request) (*http.Response, error) {
 	return r.next.RoundTrip(request)
 }
 
-// run runs an informer until it has recovered, and stops it. proxy may be nil.
+// run starts an informer, stops it after it has recovered from the server's faults, and checks the result. proxy may be
+// nil.
 func (r *trial) run(server *servers.Running, proxy *flapping) {
 	next := http.RoundTripper(server)
 	if proxy != nil {
@@ -102,7 +103,7 @@ func (r *trial) run(server *servers.Running, proxy *flapping) {
 	r.check()
 }
 
-// follow starts an informer whose handler is the trial and returns it. The returned func stops the informer.
+// follow starts an informer with the trial as its handler. It returns the informer and a func that stops it.
 func (r *trial) follow(server http.RoundTripper) (informer cache.SharedIndexInformer, stop func()) {
 	r.values, r.versions = map[string]string{}, map[string]int{}
 	clientset := simulatedClient(r.T, &recorded{r, server}, protobufConfig("http://simulated"))
@@ -123,15 +124,15 @@ func (r *trial) follow(server http.RoundTripper) (informer cache.SharedIndexInfo
 	}
 }
 
-// converges waits until the store and the events equal the server's state. It waits as long as the engine's guarantees
-// allow.
+// converges waits until the store and the handler have the objects of the server. It fails the test if this takes
+// longer than the engine guarantees.
 func (r *trial) converges(server *servers.Running, informer cache.SharedIndexInformer) {
 	bound := 15 * time.Minute
 	if r.server.Restart {
 		bound = 27 * time.Minute
 	}
 	time.Sleep(bound)
-	for range 60 { // the last change may not have arrived yet
+	for range 60 { // waits, because the last change may not have arrived yet
 		synctest.Wait()
 		if r.equals(server, informer) {
 			return
@@ -151,12 +152,12 @@ func (r *trial) equals(server *servers.Running, informer cache.SharedIndexInform
 	return maps.Equal(stored, server.Values()) && maps.Equal(r.values, server.Values())
 }
 
-// check verifies the requests and the errors of the whole run.
+// check verifies the request rate and the errors of the whole run.
 func (r *trial) check() {
 	for i := range r.requests {
 		for k := i; k < len(r.requests); k++ {
 			w := r.requests[k].Sub(r.requests[i])
-			if float64(k-i+1) > 13+w.Seconds() { // the engine's request limit, plus one request that was rejected with 406
+			if float64(k-i+1) > 13+w.Seconds() { // the request limit of the engine, plus one request that was rejected with 406
 				require.Failf(r, "request storm", "%d requests in %v", k-i+1, w)
 			}
 		}
@@ -197,8 +198,8 @@ func (r *trial) OnDelete(obj any) {
 	})
 }
 
-// event checks that an event continues the previous events. An object may return to an older state only if the server
-// sends that state.
+// event checks that an event continues the previous events of its object. An object may return to an older value only
+// if the server sends that value.
 func (r *trial) event(before string, obj any) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -15,10 +15,10 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// errReadOnly is the error of all methods that would change the store.
+// errReadOnly is the error of all methods that would modify the store.
 var errReadOnly = errors.New("clientgo: the store of an informer is read-only: write objects through the API server")
 
-// indexer is the [cache.Indexer] of an informer.
+// indexer implements [cache.Indexer] for an informer.
 type indexer struct {
 	informer *informer
 	store    *lwcache.Store[*object]
@@ -43,13 +43,13 @@ func (x *indexer) Replace([]any, string) error { return errReadOnly }
 // Resync does nothing, as in client-go.
 func (x *indexer) Resync() error { return nil }
 
-// Bookmark does nothing, because the engine knows the resourceVersion.
+// Bookmark does nothing, because the store already receives all resourceVersions from the engine.
 func (x *indexer) Bookmark(string) {}
 
 // LastStoreSyncResourceVersion implements [cache.Store].
 func (x *indexer) LastStoreSyncResourceVersion() string { return x.store.ResourceVersion() }
 
-// List implements [cache.Store]. It omits objects that cannot be decoded, and reports them.
+// List implements [cache.Store]. It reports objects that cannot be decoded, and omits them from the result.
 func (x *indexer) List() []any {
 	held := x.store.List()
 	list := make([]any, 0, len(held))
@@ -173,7 +173,7 @@ func (x *indexer) GetIndexers() cache.Indexers {
 	return maps.Clone(x.funcs)
 }
 
-// AddIndexers implements [cache.Indexer]. After an error, no indexer has been added.
+// AddIndexers implements [cache.Indexer]. If it returns an error, it has not added any indexer.
 func (x *indexer) AddIndexers(indexers cache.Indexers) error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -193,7 +193,8 @@ func (x *indexer) AddIndexers(indexers cache.Indexers) error {
 	return nil
 }
 
-// values returns an index function for stored objects. It decodes the objects, unless f needs only the namespace.
+// values converts an index function of client-go to an index function for stored objects. The result decodes objects
+// unless f needs only their namespace.
 func (x *indexer) values(name string, f cache.IndexFunc) func(*object, []string) []string {
 	if sameFunc(f, cache.MetaNamespaceIndexFunc) {
 		return lwcache.ByNamespace[*object]
@@ -211,7 +212,7 @@ func (x *indexer) values(name string, f cache.IndexFunc) func(*object, []string)
 	}
 }
 
-// sameFunc reports whether f is the package-level function known.
+// sameFunc reports whether f and known are the same package-level function.
 func sameFunc(f, known cache.IndexFunc) bool {
 	return reflect.ValueOf(f).Pointer() == reflect.ValueOf(known).Pointer()
 }

@@ -55,13 +55,13 @@ func newInformer(from *source, lister cache.ListerWatcher, example runtime.Objec
 	i.inner = lwcache.NewInformer(source, &lw.Options{StopOn: i.interrupted, Logger: (*logger)(i)})
 	i.indexer = newIndexer(i)
 	if err := i.indexer.AddIndexers(opts.Indexers); err != nil {
-		panic(err) // impossible: no other index exists that could conflict
+		panic(err) // cannot happen, because there is no other index yet
 	}
 	i.reflector = cache.NewReflectorWithOptions(lister, example, i.indexer, cache.ReflectorOptions{Name: i.name})
 	return i
 }
 
-// informer is a [cache.SharedIndexInformer].
+// informer implements [cache.SharedIndexInformer].
 type informer struct {
 	name      string
 	source    *source
@@ -71,10 +71,10 @@ type informer struct {
 	indexer   *indexer
 	resync    time.Duration
 	extras    Extras
-	reflector *cache.Reflector // only identifies the informer to a watch error handler
+	reflector *cache.Reflector // never runs; a watch error handler receives it to identify the informer
 
 	mu               sync.Mutex
-	ctx              context.Context // context of the run
+	ctx              context.Context // context that was passed to RunWithContext
 	started, stopped bool
 	onError          cache.WatchErrorHandlerWithContext
 }
@@ -102,9 +102,9 @@ func (i *informer) RunWithContext(ctx context.Context) {
 	i.stopped = true
 }
 
-// follow runs the inner informer with the trace and the saved state from the options.
+// follow runs the inner informer with the trace and the saved objects that Extras configures.
 func (i *informer) follow(ctx context.Context) {
-	if c, err := i.source.resolve(ctx); err == nil { // the inner informer resolves the source again and reports the error
+	if c, err := i.source.resolve(ctx); err == nil { // ignores the error, because the inner informer calls resolve again and reports it
 		if i.extras.Trace != nil {
 			if trace := i.extras.Trace(c.path); trace != nil {
 				ctx = lw.WithTrace(ctx, trace)
@@ -114,7 +114,7 @@ func (i *informer) follow(ctx context.Context) {
 			defer newState(i, c).keep(ctx)()
 		}
 	}
-	// The inner informer stops only when ctx is done, because the function interrupted always returns false.
+	// The inner informer stops only when ctx is done, because the method interrupted always returns false.
 	_ = i.inner.Run(ctx)
 }
 
@@ -133,7 +133,7 @@ func (i *informer) HasSyncedChecker() cache.DoneChecker {
 	return checker{i.name, i.inner.Store().Synced()}
 }
 
-// checker is a [cache.DoneChecker].
+// checker implements [cache.DoneChecker].
 type checker struct {
 	name string
 	done <-chan struct{}
@@ -162,7 +162,7 @@ func (i *informer) AddIndexers(indexers cache.Indexers) error {
 // GetController implements [cache.SharedInformer].
 func (i *informer) GetController() cache.Controller { return controller{i} }
 
-// controller is a [cache.Controller] that cannot run.
+// controller implements [cache.Controller]. Its Run method does nothing.
 type controller struct{ *informer }
 
 func (controller) Run(<-chan struct{})            {}

@@ -10,8 +10,8 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	// The last handler sleeps for a duration that depends on the time since the previous error. Real and simulated time
-	// differ by years, so it would sleep for years.
+	// The last error handler sleeps to limit the rate of errors. The simulated time of synctest differs from real time
+	// by years, so it would sleep for years.
 	utilruntime.ErrorHandlers = utilruntime.ErrorHandlers[:len(utilruntime.ErrorHandlers)-1]
 	code := m.Run()
 	http.DefaultTransport.(*http.Transport).CloseIdleConnections()

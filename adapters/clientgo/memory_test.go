@@ -17,7 +17,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// counted is an object type that counts how often its objects are decoded.
+// counted is an object type that counts how often its objects are unmarshaled.
 type counted struct {
 	metav1.TypeMeta
 	metav1.ObjectMeta
@@ -67,7 +67,7 @@ func TestReadersShareStructs(t *testing.T) {
 	runtime.KeepAlive(first)
 }
 
-// TestReadStructsSurviveCollections checks that a struct stays in memory for a while after it was read, and is then
+// TestReadStructsSurviveCollections checks that a decoded struct survives garbage collections for a while, and is then
 // freed.
 func TestReadStructsSurviveCollections(t *testing.T) {
 	informer := countedInformer(t)
@@ -90,13 +90,13 @@ func TestReadStructsSurviveCollections(t *testing.T) {
 	eventually(t, func() bool {
 		late.Store(true)
 		informer.(*informerType).decoder.recent.drop()
-		late.Store(false) // a read must not count as late
+		late.Store(false) // resets the fake clock for the next read
 		runtime.GC()
 		return read() > 1
 	})
 }
 
-// TestMemoryReturns checks that a stopped informer is freed, even if structs were read.
+// TestMemoryReturns checks that a stopped informer is garbage-collected, even if callers have read objects.
 func TestMemoryReturns(t *testing.T) {
 	for name, extras := range map[string]Extras{
 		"no options": {},

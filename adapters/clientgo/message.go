@@ -8,22 +8,22 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// protobufType is a Go type for which Kubernetes' code generator has generated protobuf methods, such as *corev1.Pod.
+// protobufType is a Go type with generated protobuf methods, such as *corev1.Pod.
 type protobufType interface {
 	Marshal() ([]byte, error)
 	Unmarshal(data []byte) error
 }
 
-// message is an object in Kubernetes' protobuf encoding. It implements [encoded].
+// message is a stored object in protobuf encoding. It implements [encoded].
 type message struct {
 	raw                                   string
 	namespace, name, uid, resourceVersion part
 }
 
-// part is the position of a string in a message.
+// part is the position of a metadata string in a message.
 type part struct{ start, size uint32 }
 
-// newMessage returns a message with a copy of data. It returns an error if data does not contain the metadata.
+// newMessage returns a message with a copy of data. It returns an error if data does not contain the metadata strings.
 func newMessage(data, namespace, name, uid, resourceVersion []byte) (*message, error) {
 	m := &message{}
 	for _, field := range []struct {
@@ -47,15 +47,16 @@ func (m *message) GetName() string            { return m.part(m.name) }
 func (m *message) GetUID() string             { return m.part(m.uid) }
 func (m *message) GetResourceVersion() string { return m.part(m.resourceVersion) }
 
-// Raw returns the bytes of the message.
+// Raw returns the protobuf bytes of the message.
 func (m *message) Raw() string { return m.raw }
 
-// into decodes the message into object. Generated methods copy the data, so object does not refer to the message.
+// into unmarshals the message into a struct. The generated Unmarshal methods copy the data, so the struct does not
+// refer to the message.
 func (m *message) into(object protobufType) error {
 	return object.Unmarshal(unsafe.Slice(unsafe.StringData(m.raw), len(m.raw)))
 }
 
-// messageCodec converts protobuf messages to stored objects. It implements [lw.Codec].
+// messageCodec is the [lw.Codec] for objects in protobuf encoding.
 type messageCodec struct {
 	lw.Protobuf
 	*objectCodec

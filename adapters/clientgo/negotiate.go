@@ -15,17 +15,17 @@ func isNotAcceptable(err error) bool {
 	return ok && status.Code == http.StatusNotAcceptable
 }
 
-// wantsProtobuf reports whether an Accept header from package lw requests protobuf.
+// wantsProtobuf reports whether an Accept header prefers protobuf. Package lw sends this header.
 func wantsProtobuf(accept string) bool { return strings.HasPrefix(accept, runtime.ContentTypeProtobuf) }
 
-// allowsProtobuf reports whether an Accept header of client-go allows protobuf. client-go adds "*/*" to every Accept
-// header.
+// allowsProtobuf reports whether an Accept header of client-go allows protobuf. The range "*/*" does not count, because
+// client-go adds it to every Accept header.
 func allowsProtobuf(accept string) bool {
 	return accept == "" || strings.Contains(accept, runtime.ContentTypeProtobuf)
 }
 
-// requireProtobuf returns an error response instead of a JSON response to a request for protobuf, because some servers
-// ignore Accept. A response without a Content-Type counts as JSON.
+// requireProtobuf returns a 406 error if a request for protobuf received a JSON response, because some servers ignore
+// Accept. A response without a Content-Type counts as JSON.
 func requireProtobuf(request *http.Request, response *http.Response) error {
 	if !wantsProtobuf(request.Header.Get("Accept")) || response.StatusCode != http.StatusOK {
 		return nil

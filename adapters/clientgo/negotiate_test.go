@@ -29,7 +29,7 @@ func simulatedClient(t *testing.T, server http.RoundTripper, config *rest.Config
 	return clientset
 }
 
-// protobufRequests returns the number of requests for protobuf and the number of requests for JSON.
+// protobufRequests returns the number of protobuf requests and the number of JSON requests that a server received.
 func protobufRequests(server *lwtest.Server) (protobuf, json int) {
 	for _, request := range server.Requests(nil) {
 		if strings.HasPrefix(request.Header.Get("Accept"), "application/vnd.kubernetes.protobuf") {
@@ -41,7 +41,8 @@ func protobufRequests(server *lwtest.Server) (protobuf, json int) {
 	return protobuf, json
 }
 
-// TestFallsBackToJSONAfter406 checks that the informer requests JSON after a 406 response, without an interruption.
+// TestFallsBackToJSONAfter406 checks that the informer requests JSON after a 406 response and does not report an
+// interruption.
 func TestFallsBackToJSONAfter406(t *testing.T) {
 	server := startServer(t)
 	putPod(t, server, "a", "n1")
@@ -62,8 +63,8 @@ func TestFallsBackToJSONAfter406(t *testing.T) {
 	require.NotZero(t, json)
 }
 
-// TestServerThatIgnoresAccept checks that the informer requests JSON after it received a JSON response to a request for
-// protobuf.
+// TestServerThatIgnoresAccept checks that the informer requests JSON after a request for protobuf received a JSON
+// response.
 func TestServerThatIgnoresAccept(t *testing.T) {
 	for name, header := range map[string]http.Header{
 		"JSON":            {"Content-Type": {"application/json"}},
@@ -79,11 +80,10 @@ func TestServerThatIgnoresAccept(t *testing.T) {
 	}
 }
 
-// midway is an API server in simulated time. Its first watch ends with a 406 error, after which it no longer supports
-// protobuf.
+// midway is a fake API server. Its first watch ends with a 406 error, and from then on it supports only JSON.
 type midway struct {
 	protobufPods
-	accepts chan string // Accept headers of watches
+	accepts chan string // Accept headers of the watch requests
 }
 
 func (m midway) RoundTrip(request *http.Request) (*http.Response, error) {
@@ -107,8 +107,8 @@ func (m midway) RoundTrip(request *http.Request) (*http.Response, error) {
 	return response, err
 }
 
-// TestServerThatLosesProtobuf checks that a 406 error in a watch interrupts the stream once, and that the informer then
-// requests JSON.
+// TestServerThatLosesProtobuf checks that a 406 error in a watch interrupts the stream only once. The informer must
+// then request JSON.
 func TestServerThatLosesProtobuf(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := midway{protobufPods{[]corev1.Pod{protobufPod("a")}, new(atomic.Int32)}, make(chan string, 100)}
@@ -154,7 +154,7 @@ func TestConfigWithoutProtobuf(t *testing.T) {
 	}
 }
 
-// TestFactoryRequestsProtobuf checks that only the typed factory requests protobuf.
+// TestFactoryRequestsProtobuf checks that the typed factory requests protobuf, and that the other factories do not.
 func TestFactoryRequestsProtobuf(t *testing.T) {
 	server := startServer(t)
 	config := &rest.Config{Host: server.URL}
@@ -174,7 +174,7 @@ func TestFactoryRequestsProtobuf(t *testing.T) {
 	}
 }
 
-// TestResourceOfPath checks that the path of a list determines its group and version.
+// TestResourceOfPath checks the group, the version and the plural name that a list path contains.
 func TestResourceOfPath(t *testing.T) {
 	deployments := lw.Resource{Group: "apps", Version: "v1", Plural: "deployments"}
 	for path, want := range map[string]lw.Resource{

@@ -11,13 +11,14 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// object is a stored object. It keeps the object's bytes, and refers to the decoded struct while the struct is in use.
+// object is an object in the store. It contains the encoded object, and a pointer to the decoded struct while that
+// struct is in use.
 type object struct {
 	encoded
 	decoded atomic.Pointer[decoded]
 }
 
-// encoded contains the bytes of an object: a *[lw.Object] contains JSON, and a *[message] contains protobuf.
+// encoded is the stored encoding of an object: JSON in a *[lw.Object] or a [packed], and protobuf in a *[message].
 type encoded interface {
 	lw.Keyed
 	GetUID() string
@@ -27,24 +28,24 @@ type encoded interface {
 // Key returns the namespace and the name of the object.
 func (o *object) Key() lw.Key { return lw.KeyOf(o) }
 
-// decoded refers to the struct of an object.
+// decoded contains a weak pointer to the decoded struct of an object.
 type decoded struct {
-	first  weak.Pointer[byte] // first byte of the struct, because its type is known only at run time
-	strong any                // keeps the struct alive if it cannot be decoded again; otherwise nil
-	read   atomic.Int64       // time of the latest call of keep, in nanoseconds
-	kept   atomic.Bool        // whether the struct is in recent
+	first  weak.Pointer[byte] // points to the first byte of the struct, because the type of the struct is known only at run time
+	strong any                // the struct if it cannot be decoded again, otherwise nil
+	read   atomic.Int64       // time of the last read, in nanoseconds
+	kept   atomic.Bool        // the struct is in the list of recently read structs
 }
 
-// Equal reports whether two objects have the same bytes.
+// Equal reports whether two objects have the same encoding.
 func (o *object) Equal(other *object) bool { return o == other || o.Raw() == other.Raw() }
 
-// read returns the struct of an object. All readers share it until the garbage collector frees it.
+// read returns the decoded struct of an object. All callers share the struct until the garbage collector frees it.
 func (d *decoder) read(o *object) (any, error) {
 	value, _, err := d.find(o)
 	return value, err
 }
 
-// readAndKeep returns the struct of an object and keeps it in memory for the next reader.
+// readAndKeep returns the decoded struct of an object, and keeps it in memory for a while.
 func (d *decoder) readAndKeep(o *object) (any, error) {
 	value, of, err := d.find(o)
 	if err == nil {

@@ -22,7 +22,8 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// protobufPods is an API server in simulated time. Its first watch expires at once, so each informer lists twice.
+// protobufPods is a fake API server. Its first watch ends at once because its resourceVersion has expired, so an
+// informer lists twice.
 type protobufPods struct {
 	items   []corev1.Pod
 	watches *atomic.Int32
@@ -50,7 +51,7 @@ func (p protobufPods) list() []byte {
 	return encodeProtobuf(&corev1.PodList{ListMeta: metav1.ListMeta{ResourceVersion: "5"}, Items: p.items})
 }
 
-// encodeProtobuf returns an object in the protobuf encoding of a server.
+// encodeProtobuf encodes an object as protobuf, like an API server.
 func encodeProtobuf(object runtime.Object) []byte {
 	info, _ := runtime.SerializerInfoForMediaType(scheme.Codecs.SupportedMediaTypes(), runtime.ContentTypeProtobuf)
 	body, err := runtime.Encode(scheme.Codecs.EncoderForVersion(info.Serializer, corev1.SchemeGroupVersion), object)
@@ -70,8 +71,8 @@ func protobufPod(name string) corev1.Pod {
 	}
 }
 
-// simulate returns an informer for a simulated server after the informer has synced and its second watch is open. The
-// function stops the informer.
+// simulate runs an informer against a fake server. It returns when the informer has synced and its second watch is
+// open. The returned func stops the informer.
 func simulate(t *testing.T, server http.RoundTripper, prepare func(*informer)) (*informer, func()) {
 	clientset := simulatedClient(t, server, protobufConfig("http://simulated"))
 	lister := cache.NewListWatchFromClient(clientset.CoreV1().RESTClient(), "pods", "", fields.Everything())
@@ -85,8 +86,8 @@ func simulate(t *testing.T, server http.RoundTripper, prepare func(*informer)) (
 	return informer, func() { stop(); synctest.Wait() }
 }
 
-// TestProtobufObjects checks that typed objects are requested and stored as protobuf, and that they equal the server's
-// objects after decoding.
+// TestProtobufObjects checks that the informer requests and stores typed objects as protobuf. The decoded objects must
+// equal the objects of the server.
 func TestProtobufObjects(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := protobufPods{[]corev1.Pod{protobufPod("a"), protobufPod("b")}, new(atomic.Int32)}
@@ -108,7 +109,8 @@ func TestProtobufObjects(t *testing.T) {
 	})
 }
 
-// TestUnchangedMessagesAreKept checks that a list reuses unchanged objects from the store, except with a transform.
+// TestUnchangedMessagesAreKept checks that a list reuses unchanged objects from the store, but not if there is a
+// transform.
 func TestUnchangedMessagesAreKept(t *testing.T) {
 	clientset := simulatedClient(t, protobufPods{[]corev1.Pod{protobufPod("a")}, nil}, protobufConfig("http://simulated"))
 	from := cache.NewListWatchFromClient(clientset.CoreV1().RESTClient(), "pods", "", fields.Everything())
@@ -124,7 +126,8 @@ func TestUnchangedMessagesAreKept(t *testing.T) {
 	require.NotSame(t, first, list(first))
 }
 
-// TestStoresTransformedObjectsAsProtobuf checks that the result of a transform is stored as protobuf if its type has protobuf methods.
+// TestStoresTransformedObjectsAsProtobuf checks that the store keeps the result of a transform as protobuf if its type
+// has protobuf methods.
 func TestStoresTransformedObjectsAsProtobuf(t *testing.T) {
 	for name, test := range map[string]struct {
 		result func(*corev1.Pod) any
@@ -178,7 +181,7 @@ func TestTransformToEmptyMap(t *testing.T) {
 	})
 }
 
-// TestMalformedMessageIsAnError checks that bytes that are not a message of the type are an error.
+// TestMalformedMessageIsAnError checks that invalid protobuf causes an error.
 func TestMalformedMessageIsAnError(t *testing.T) {
 	_, err := newMessage([]byte("shop a 5"), []byte("shop"), []byte("a"), nil, []byte("6"))
 	require.ErrorContains(t, err, "does not contain the metadata")

@@ -6,16 +6,16 @@ import (
 	"weak"
 )
 
-// keepFor is how long a struct stays decoded after a read, even if the garbage collector runs.
+// keepFor is the minimum time between the last read of a struct and its release.
 const keepFor = 10 * time.Second
 
-// recent keeps structs in memory for a while after a read, so that repeated reads need not decode them again.
+// recent keeps the recently read structs in memory, so that repeated reads need not decode them again.
 type recent struct {
 	now func() time.Time
 
 	mu      sync.Mutex
 	kept    []kept
-	waiting bool // whether a timer will call drop
+	waiting bool // a timer will call drop
 }
 
 // kept is a struct that recent keeps in memory.
@@ -26,7 +26,8 @@ type kept struct {
 
 func newRecent() *recent { return &recent{now: time.Now} }
 
-// keep keeps a struct in memory after a read. It takes no lock if the struct is already kept.
+// keep records that a struct was read, and keeps it in memory for a while. It takes no lock if the struct is already
+// kept.
 func (r *recent) keep(of *decoded, value any) {
 	of.read.Store(r.now().UnixNano())
 	if of.kept.Swap(true) {
@@ -38,8 +39,8 @@ func (r *recent) keep(of *decoded, value any) {
 	r.wait()
 }
 
-// wait starts a timer unless a timer is already running. The timer does not keep r in memory. wait does not rely on the
-// garbage collector, which runs only every two minutes in an idle program.
+// wait starts a timer for drop, unless a timer is already running. The timer does not keep r in memory. It is necessary
+// because an idle program runs a garbage collection only every two minutes.
 func (r *recent) wait() {
 	if r.waiting {
 		return
@@ -53,7 +54,7 @@ func (r *recent) wait() {
 	})
 }
 
-// drop releases the structs that were not read within keepFor.
+// drop releases the structs that were not read in the last 10 seconds.
 func (r *recent) drop() {
 	r.mu.Lock()
 	defer r.mu.Unlock()

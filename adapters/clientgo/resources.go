@@ -41,10 +41,10 @@ func NewMetadataSharedInformerFactory(config *rest.Config, resync time.Duration,
 	}), nil
 }
 
-// listerFunc returns the lister of an index.
+// listerFunc returns the lister that reads an indexer.
 type listerFunc func(cache.Indexer, schema.GroupVersionResource) cache.GenericLister
 
-// resources creates informers by resource. All of its informers have the same Go type.
+// resources is a factory that creates one informer per resource. All objects have the same Go type.
 type resources struct {
 	collections *collections
 	example     runtime.Object
@@ -60,7 +60,7 @@ func newResources(c *collections, example runtime.Object, lister listerFunc) *re
 	return &resources{collections: c, example: example, lister: lister, informers: map[schema.GroupVersionResource]*resourceInformer{}}
 }
 
-// resourceInformer is an [informers.GenericInformer].
+// resourceInformer implements [informers.GenericInformer].
 type resourceInformer struct {
 	informer cache.SharedIndexInformer
 	lister   cache.GenericLister
@@ -83,7 +83,7 @@ func (r *resources) ForResource(gvr schema.GroupVersionResource) informers.Gener
 	return made
 }
 
-// Start starts the informers that are not running. They run until stop is closed.
+// Start starts all informers that are not yet running. They run until the channel stop is closed.
 func (r *resources) Start(stop <-chan struct{}) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -95,7 +95,8 @@ func (r *resources) Start(stop <-chan struct{}) {
 	}
 }
 
-// WaitForCacheSync blocks until all started informers have synced or stop is closed.
+// WaitForCacheSync blocks until all started informers have synced or the channel stop is closed. The result reports
+// which informers have synced.
 func (r *resources) WaitForCacheSync(stop <-chan struct{}) map[schema.GroupVersionResource]bool {
 	started := map[schema.GroupVersionResource]cache.SharedIndexInformer{}
 	r.mu.Lock()
@@ -112,7 +113,7 @@ func (r *resources) WaitForCacheSync(stop <-chan struct{}) map[schema.GroupVersi
 	return synced
 }
 
-// Shutdown prevents further starts and blocks until all running informers have stopped.
+// Shutdown blocks until all running informers have stopped. No informer can be started afterwards.
 func (r *resources) Shutdown() {
 	r.mu.Lock()
 	r.stopping = true

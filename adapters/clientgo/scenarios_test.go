@@ -14,9 +14,9 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// The tests in this file repeat scenarios of client-go's tests. docs/drop-in.md lists them.
+// The tests in this file repeat tests of client-go. docs/drop-in.md lists them.
 
-// TestAddedHandlerResyncs starts an informer and concurrently adds handlers with resync periods.
+// TestAddedHandlerResyncs adds handlers with resync periods while the informer starts.
 func TestAddedHandlerResyncs(t *testing.T) {
 	t.Parallel()
 	server := startServer(t)
@@ -39,8 +39,8 @@ func TestAddedHandlerResyncs(t *testing.T) {
 	}
 }
 
-// TestWatchDisruption drops the watch and all of its events. The relist must report the differences to each handler,
-// with deletions last. When a handler receives the last difference, the store must have the final state.
+// TestWatchDisruption drops a watch and its events. The relist must report the missed changes to each handler,
+// deletions last. When a handler receives the last change, the store must be up to date.
 func TestWatchDisruption(t *testing.T) {
 	t.Parallel()
 	server := startServer(t)
@@ -74,8 +74,8 @@ func TestWatchDisruption(t *testing.T) {
 	require.ElementsMatch(t, []string{"shop/added", "shop/kept", "shop/updated"}, <-keys)
 }
 
-// TestTransformIsSetDuringStart sets a transform while the informer starts. The transform must either apply to all
-// objects or be rejected.
+// TestTransformIsSetDuringStart sets a transform while the informer starts. Either the transform applies to all
+// objects, or SetTransform returns an error.
 func TestTransformIsSetDuringStart(t *testing.T) {
 	server := startServer(t)
 	putPod(t, server, "a", "n1")
@@ -102,7 +102,7 @@ func TestTransformIsSetDuringStart(t *testing.T) {
 	}
 }
 
-// TestReadersDuringTransforms reads objects while a transform changes new objects.
+// TestReadersDuringTransforms reads objects while a transform modifies new objects.
 func TestReadersDuringTransforms(t *testing.T) {
 	server := startServer(t)
 	informer := podInformer(t, server, nil)
@@ -149,8 +149,8 @@ func TestTransformToAnyType(t *testing.T) {
 	require.Equal(t, []any{"n2"}, informer.GetStore().List())
 }
 
-// TestStoreResourceVersionNeverDecreases drops watches and expires resourceVersions. When a handler is called, the
-// store must be at least as new as the object.
+// TestStoreResourceVersionNeverDecreases drops watches and expires resourceVersions. When a handler receives an object,
+// the store must have reached the resourceVersion of this object.
 func TestStoreResourceVersionNeverDecreases(t *testing.T) {
 	t.Parallel()
 	server := startServer(t)
@@ -160,7 +160,7 @@ func TestStoreResourceVersionNeverDecreases(t *testing.T) {
 	check := func(obj any) {
 		stored, err := strconv.Atoi(informer.LastSyncResourceVersion())
 		if err != nil {
-			return // the first list is not complete
+			return // the store has no resourceVersion before the first list is complete
 		}
 		version, err := strconv.Atoi(obj.(*corev1.Pod).ResourceVersion)
 		if err != nil || stored < last || stored < version {
@@ -184,7 +184,8 @@ func TestStoreResourceVersionNeverDecreases(t *testing.T) {
 	eventually(t, func() bool { return informer.LastSyncResourceVersion() == versionOf(server) })
 }
 
-// TestRemovedHandlerMayPanic removes a handler during a call. The call then panics, and the handler recovers.
+// TestRemovedHandlerMayPanic removes a handler while it is being called. The call then panics, and the handler recovers
+// the panic itself.
 func TestRemovedHandlerMayPanic(t *testing.T) {
 	server := startServer(t)
 	informer := podInformer(t, server, nil)
@@ -238,7 +239,7 @@ func TestShutDownEventHandlerWaits(t *testing.T) {
 	require.True(t, ended)
 }
 
-// TestStartAndStopOrders checks several orders of starts and stops. TestMain checks that no goroutine remains.
+// TestStartAndStopOrders starts and stops informers in several orders. TestMain checks that no goroutine remains.
 func TestStartAndStopOrders(t *testing.T) {
 	server := startServer(t)
 	putPod(t, server, "a", "n1")

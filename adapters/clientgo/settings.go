@@ -37,7 +37,7 @@ func (i *informer) SetWatchErrorHandlerWithContext(handler cache.WatchErrorHandl
 	return nil
 }
 
-// running returns the context of the run and the error handler.
+// running returns the context of the current run and the watch error handler.
 func (i *informer) running() (context.Context, cache.WatchErrorHandlerWithContext) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -47,8 +47,8 @@ func (i *informer) running() (context.Context, cache.WatchErrorHandlerWithContex
 	return i.ctx, i.onError
 }
 
-// interrupted reports an interruption to the error handler, unless the run has ended. It always returns false, so that
-// the run continues.
+// interrupted passes the cause of an interruption to the watch error handler. It always returns false, so that the run
+// continues.
 func (i *informer) interrupted(cause error) bool {
 	if ctx, handler := i.running(); handler != nil && ctx.Err() == nil && !errors.Is(cause, lw.ErrWatchClosed) {
 		handler(ctx, i.reflector, apiError(cause))
@@ -56,7 +56,7 @@ func (i *informer) interrupted(cause error) bool {
 	return false
 }
 
-// logger writes warnings of the engine to klog, unless the informer has an error handler.
+// logger is an [lw.Logger] that writes warnings of the engine to klog, unless the informer has a watch error handler.
 type logger informer
 
 // Warn implements [lw.Logger].

@@ -17,27 +17,27 @@ import (
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 )
 
-// errNotWrapped reports a ListerWatcher whose requests this package cannot record.
+// errNotWrapped reports that a ListerWatcher sends its requests without an HTTP client from WrapHTTPClient.
 var errNotWrapped = errors.New("clientgo: the ListerWatcher does not use an HTTP client from WrapHTTPClient")
 
-// source is the [lw.Transport] of one informer. It reads the collection from the first request of a ListerWatcher. That
-// request is recorded instead of sent.
+// source is the [lw.Transport] of one informer. It calls the ListerWatcher once and records the request instead of
+// sending it. The recorded request determines the server, the path and the selectors.
 type source struct {
 	lister cache.ListerWithContext
-	accept *string // replaces the Accept header of the recorded request; nil keeps it
+	accept *string // if not nil, this value replaces the Accept header of the recorded request
 
 	mu         sync.Mutex
 	collection *collection
-	failure    error // if set, every request returns this error
+	failure    error // error that every request returns, or nil
 }
 
-// collection is the target of all requests of an informer.
+// collection contains the server, the path and the query of an informer's requests.
 type collection struct {
 	transport *lwhttp.Transport
-	server    string // scheme and host
+	server    string // scheme and host of the URL
 	path      string
 	query     string
-	protobuf  bool // whether the clientset allows protobuf
+	protobuf  bool // the clientset allows protobuf
 }
 
 // Open implements [lw.Transport].
@@ -85,18 +85,19 @@ func (s *source) resolve(ctx context.Context) (*collection, error) {
 	return nil, err
 }
 
-// ownParameters lists the query parameters that the engine sets.
+// ownParameters lists the query parameters that the engine sets itself.
 var ownParameters = []string{
 	"allowWatchBookmarks", "continue", "limit", "resourceVersion", "resourceVersionMatch", "sendInitialEvents", "timeout",
 	"timeoutSeconds", "watch",
 }
 
-// collection returns the target of a recorded request. Its transport sends the headers of the recorded request.
+// collection returns the server, the path and the query of a recorded request. Requests of the returned transport have
+// the same headers as the recorded request.
 func (r *recording) collection() (*collection, error) {
 	target := *r.request.URL
 	server := url.URL{Scheme: target.Scheme, Host: target.Host}
 	client := r.client
-	client.Timeout = 0 // a client timeout would end every watch
+	client.Timeout = 0 // a timeout of the client would end every watch
 	client.Transport = &headers{next: r.client.Transport, want: r.request.Header}
 	transport, err := lwhttp.New(server.String(), &lwhttp.Options{Client: &client})
 	if err != nil {
@@ -112,7 +113,7 @@ func (r *recording) collection() (*collection, error) {
 	}, nil
 }
 
-// resource returns the resource of the path, which may have a prefix such as /k8s/clusters/c-1.
+// resource returns the group, version and resource in the path. The path may have a prefix such as /k8s/clusters/c-1.
 func (c *collection) resource() lw.Resource {
 	path := strings.Split(c.path, "/")
 	plural := path[len(path)-1]
@@ -129,7 +130,7 @@ func (c *collection) resource() lw.Resource {
 	return lw.Resource{Raw: c.path}
 }
 
-// headers adds the headers that the clientset would have sent.
+// headers is a RoundTripper that adds the headers of the clientset to each request.
 type headers struct {
 	next http.RoundTripper
 	want http.Header

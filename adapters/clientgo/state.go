@@ -20,10 +20,10 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// saveInterval is the time between two saves.
+// saveInterval is the time between two saves of an informer's objects.
 const saveInterval = time.Minute
 
-// state is the file with the saved objects of an informer.
+// state saves the objects of an informer to a file and restores them.
 type state struct {
 	informer *informer
 	path     string
@@ -31,7 +31,7 @@ type state struct {
 	saved    *lwcache.Snapshot[*object]
 }
 
-// newState returns the file of an informer. Informers of different types, selectors or fields have different files.
+// newState returns the state of an informer. The name of its file depends on the type, the selectors and the fields.
 func newState(i *informer, c *collection) *state {
 	s := &state{informer: i, origin: fmt.Sprintln(c.server, c.path, c.query,
 		i.decoder.example.Elem().PkgPath(), i.decoder.example, i.decoder.fields, i.extras.DropManagedFields)}
@@ -40,8 +40,8 @@ func newState(i *informer, c *collection) *state {
 	return s
 }
 
-// keep restores the objects, and then saves them periodically until ctx is done. The returned func saves them one last
-// time.
+// keep restores the objects, and then saves them periodically until ctx is done. The func stop waits for this and saves
+// them a last time.
 func (s *state) keep(ctx context.Context) (stop func()) {
 	if err := s.restore(); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		utilruntime.HandleErrorWithContext(ctx, err, "cannot restore the saved state; the informer lists the objects instead")
@@ -72,7 +72,7 @@ func (s *state) restore() error {
 	return savefile.Restore(s.path, s.informer.inner, s.origin, s.informer.codec.parse)
 }
 
-// save replaces the file if the objects have changed.
+// save writes the file if the objects have changed since the last save.
 func (s *state) save(ctx context.Context) {
 	snapshot := s.informer.inner.Store().Snapshot()
 	if snapshot == s.saved || snapshot.ResourceVersion() == "" {
@@ -85,8 +85,7 @@ func (s *state) save(ctx context.Context) {
 	s.saved = snapshot
 }
 
-// parse returns a decoded saved object. It runs the transform again, because the transform's result may have another
-// type.
+// parse decodes a saved object. It runs the transform again, because the result of a transform may have another type.
 func (c *objectCodec) parse(text []byte) (*object, error) {
 	if len(text) > 0 && text[0] == '{' || !c.protobuf() {
 		o, err := lw.ParseObject(text)

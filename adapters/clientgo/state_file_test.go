@@ -15,7 +15,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
 )
 
-// runUntil runs an informer of Pods until a handler has received the events. It returns the informer.
+// runUntil runs an informer of Pods until its handler has received these events. It returns the stopped informer.
 func runUntil(t *testing.T, server *lwtest.Server, extras Extras, events ...string) cache.SharedIndexInformer {
 	informer := podInformerWith(t, server, extras)
 	var handler recorder
@@ -50,7 +50,7 @@ func TestResumesFromSavedState(t *testing.T) {
 	}
 }
 
-// TestResumesAfterExpiry checks that the informer reports only the differences if the saved resourceVersion has
+// TestResumesAfterExpiry checks that an informer reports only the differences if the resourceVersion in the file has
 // expired.
 func TestResumesAfterExpiry(t *testing.T) {
 	t.Parallel()
@@ -96,7 +96,7 @@ func TestDamagedStateIsReported(t *testing.T) {
 }
 
 // TestStateDirThatCannotBeCreated checks that the informer works without the folder, and reports that it cannot restore
-// or save.
+// or save its objects.
 func TestStateDirThatCannotBeCreated(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	require.NoError(t, os.WriteFile(file, nil, 0o600))
@@ -109,7 +109,7 @@ func TestStateDirThatCannotBeCreated(t *testing.T) {
 	require.Contains(t, failures()[1], "savefile: save to")
 }
 
-// TestTypesHaveTheirOwnFiles checks that informers of one collection do not share a file if their types or fields
+// TestTypesHaveTheirOwnFiles checks that two informers of one collection use different files if their types or fields
 // differ.
 func TestTypesHaveTheirOwnFiles(t *testing.T) {
 	server := startServer(t)
@@ -127,8 +127,8 @@ func TestTypesHaveTheirOwnFiles(t *testing.T) {
 	require.Len(t, files, 3)
 }
 
-// TestSavesPeriodically checks that the file exists while the informer runs. The next informer restores it as protobuf
-// and runs its transform.
+// TestSavesPeriodically checks that the file is written while the informer runs. The next informer must restore the
+// objects as protobuf and run its transform.
 func TestSavesPeriodically(t *testing.T) {
 	folder := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
@@ -156,7 +156,7 @@ func TestSavesPeriodically(t *testing.T) {
 	})
 }
 
-// noServer refuses all connections.
+// noServer is a RoundTripper that returns an error for every request.
 type noServer struct{}
 
 func (noServer) RoundTrip(*http.Request) (*http.Response, error) { return nil, errReset }

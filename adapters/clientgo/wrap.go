@@ -6,8 +6,8 @@ import (
 	"net/http"
 )
 
-// WrapHTTPClient returns a copy of an HTTP client. An informer of this package needs a ListerWatcher whose clientset
-// sends its requests with such a copy. The copy does not change the requests.
+// WrapHTTPClient returns a copy of an HTTP client for a clientset. An informer of this package can use a ListerWatcher
+// only if its clientset has such a client. The copy sends the same requests as the original.
 func WrapHTTPClient(client *http.Client) *http.Client {
 	wrapped := *client
 	if _, ok := wrapped.Transport.(*tap); !ok {
@@ -19,13 +19,14 @@ func WrapHTTPClient(client *http.Client) *http.Client {
 	return &wrapped
 }
 
-// tap is a RoundTripper that records a request for an informer instead of sending it.
+// tap is a RoundTripper. If the context of a request contains a recording, tap stores the request in it instead of
+// sending the request.
 type tap struct {
 	next   http.RoundTripper
-	client http.Client // the wrapped client
+	client http.Client // the HTTP client that WrapHTTPClient returned
 }
 
-// recording is carried in a context. The RoundTripper tap stores the request in it instead of sending the request.
+// recording is a context value that receives a request and the HTTP client that would have sent it.
 type recording struct {
 	request *http.Request
 	client  http.Client
@@ -33,7 +34,7 @@ type recording struct {
 
 type recordingKey struct{}
 
-// errRecorded is the result of a recorded request.
+// errRecorded reports that a request was recorded and not sent.
 var errRecorded = errors.New("clientgo: the request was recorded")
 
 func record(ctx context.Context, r *recording) context.Context {

@@ -10,7 +10,7 @@ import (
 )
 
 // TestControllerRuntimeSuites checks that each spec that passes with client-go's informers also passes with informers
-// of listwatch. The environment variable CONFORMANCE selects suites, for example "cache,source".
+// of listwatch. The environment variable CONFORMANCE selects suites, for example CONFORMANCE=cache,source.
 func TestControllerRuntimeSuites(t *testing.T) {
 	assets := envtestAssets(t)
 	source := copyOfControllerRuntime(t)
@@ -28,7 +28,7 @@ func TestControllerRuntimeSuites(t *testing.T) {
 	}
 }
 
-// runSuite runs a test binary and returns the result of each spec.
+// runSuite runs a compiled test suite and returns the result of each spec.
 func runSuite(t *testing.T, source, suite, binary, assets, cache string) results {
 	report := filepath.Join(t.TempDir(), cache+".json")
 	command := exec.Command(binary, "-test.timeout=10m", "-ginkgo.json-report="+report)
@@ -42,7 +42,7 @@ func runSuite(t *testing.T, source, suite, binary, assets, cache string) results
 	return got
 }
 
-// run runs a command and returns its output. It fails the test if the command fails.
+// run runs a command in a folder and returns its output. It fails the test if the command fails.
 func run(t *testing.T, folder, name string, args ...string) []byte {
 	command := exec.Command(name, args...)
 	command.Dir = folder

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// results maps the full text of each spec to its state.
+// results maps the full text of each Ginkgo spec to its state, for example "passed".
 type results map[string]string
 
 func (r results) count(state string) (n int) {
@@ -23,7 +23,7 @@ func (r results) count(state string) (n int) {
 	return n
 }
 
-// lost returns the specs that pass in the results from but not in the results in.
+// lost returns the specs that pass in the results "from" but do not pass in the results "in".
 func lost(from, in results) (specs []string) {
 	for spec, state := range from {
 		if state == "passed" && in[spec] != "passed" {
@@ -49,8 +49,8 @@ func TestLostSpecsAreFound(t *testing.T) {
 	require.Empty(t, lost(results{"B": "failed"}, read))
 }
 
-// readReport returns the results in a JSON report of Ginkgo. Specs with the same text count as a single spec, which
-// passes if all of them pass.
+// readReport parses a JSON report of Ginkgo. Several specs with the same text count as one spec, which passes if all of
+// them pass.
 func readReport(t *testing.T, path string, output []byte) results {
 	text, err := os.ReadFile(path)
 	require.NoError(t, err, "the suite wrote no report:\n%s", output)
@@ -77,7 +77,7 @@ func readReport(t *testing.T, path string, output []byte) results {
 
 var failure = regexp.MustCompile(`(?m)^.*(\[FAIL|FAIL:|panic:|Timed out).*$`)
 
-// failures returns the lines of a suite's output that report a failure.
+// failures returns up to 50 lines of a suite's output that report a failure.
 func failures(output []byte) []byte {
 	var lines []byte
 	for _, line := range failure.FindAll(output, 50) {

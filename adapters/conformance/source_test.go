@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// suites returns the packages of controller-runtime whose specs use a cache.
+// suites returns the packages of controller-runtime whose tests use a cache.
 func suites() []string {
 	if chosen := os.Getenv("CONFORMANCE"); chosen != "" {
 		return strings.Split(chosen, ",")
@@ -22,12 +22,13 @@ func suites() []string {
 	return []string{"cache", "source", "client", "controller", "builder"}
 }
 
-// constructor is the source file that replaces cache.New in two packages of the copy.
+// constructor is a Go source file with the func newCache, which the copies of two packages call instead of cache.New.
 //
 //go:embed testdata/newcache.txt
 var constructor string
 
-// copyOfControllerRuntime returns a folder with a changed copy of controller-runtime. The copy calls newCache.
+// copyOfControllerRuntime copies the source code of controller-runtime to a folder and returns the folder. The copy
+// calls newCache instead of cache.New.
 func copyOfControllerRuntime(t *testing.T) string {
 	module := strings.TrimSpace(string(run(t, ".", "go", "list", "-m", "-f", "{{.Dir}}", "sigs.k8s.io/controller-runtime")))
 	require.NotEmpty(t, module, "controller-runtime is not in the module cache")
@@ -71,7 +72,7 @@ func replaceConstructor(t *testing.T, path string) {
 	write(t, path, string(stock.ReplaceAll(text, []byte("newCache"))))
 }
 
-// requireAdapters adds the adapters to the copy's go.mod, with the same dependency versions as the adapters.
+// requireAdapters adds the adapters module to the go.mod of the copy, with the dependency versions of the adapters.
 func requireAdapters(t *testing.T, module string) {
 	adapters, err := filepath.Abs("..")
 	require.NoError(t, err)

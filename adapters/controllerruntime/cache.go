@@ -12,8 +12,8 @@ import (
 	"github.com/seed-6d2a410a/listwatch/adapters/clientgo"
 )
 
-// Options contains additional settings of a cache, which [clientgo.Extras] documents. Use its method NewCache instead
-// of the function:
+// Options contains additional settings of a cache, which [clientgo.Extras] documents. To apply them, use the method
+// NewCache instead of the function NewCache:
 //
 //	mgr, err := ctrl.NewManager(config, ctrl.Options{NewCache: listwatch.Options{DropManagedFields: true}.NewCache})
 type Options clientgo.Extras

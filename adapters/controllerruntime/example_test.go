@@ -15,7 +15,7 @@ func ExampleNewCache() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	// Register controllers with mgr here.
+	// Register the controllers with mgr here.
 	if err := mgr.Start(signals.SetupSignalHandler()); err != nil {
 		log.Fatal(err)
 	}

@@ -57,7 +57,8 @@ func TestErrorsAreControllerRuntimes(t *testing.T) {
 	}
 }
 
-// TestResourceThatComesBack deletes a custom resource and its definition, and recreates both.
+// TestResourceThatComesBack removes a resource type with its object, and adds the type with another object. The cache
+// must then contain only the other object.
 func TestResourceThatComesBack(t *testing.T) {
 	server := startServer(t)
 	_, err := server.Put("widgets.lw.example.com", `{"metadata":{"name":"a","namespace":"shop"},"spec":{"size":1}}`)
@@ -78,7 +79,6 @@ func TestResourceThatComesBack(t *testing.T) {
 	}, time.Minute, 10*time.Millisecond)
 }
 
-// TestUsesNewInformerOfOptions checks that the cache uses Options.NewInformer if it is set.
 func TestUsesNewInformerOfOptions(t *testing.T) {
 	calls := 0
 	c := startCache(t, startServer(t), cache.Options{NewInformer: func(lister toolscache.ListerWatcher, example runtime.Object, resync time.Duration, indexers toolscache.Indexers) toolscache.SharedIndexInformer {
@@ -90,7 +90,7 @@ func TestUsesNewInformerOfOptions(t *testing.T) {
 	require.Equal(t, 1, calls)
 }
 
-// TestCreatesHTTPClient checks that NewCache creates an HTTP client if the options do not contain an HTTP client.
+// TestCreatesHTTPClient checks that NewCache creates an HTTP client if cache.Options has none.
 func TestCreatesHTTPClient(t *testing.T) {
 	server := startServer(t)
 	put(t, server, "a", "web:1")

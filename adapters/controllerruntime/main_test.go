@@ -9,6 +9,6 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	log.SetLogger(logr.Discard()) // controller-runtime logs a warning without this call
+	log.SetLogger(logr.Discard()) // without a logger, controller-runtime logs a warning
 	goleak.VerifyTestMain(m)
 }

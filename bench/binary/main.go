@@ -20,7 +20,7 @@ func main() { harness.Main("binary", compare) }
 
 func compare(ctx context.Context) error {
 	args := []string{"-ldflags=-s -w", "./binary/listwatch", "./binary/clientgo"}
-	if !*harness.Short { // a short run reuses packages that other benchmarks have compiled
+	if !*harness.Short { // these settings recompile all packages, which is too slow for a short run
 		args = append([]string{"-trimpath"}, args...)
 		for name, value := range map[string]string{"GOOS": "linux", "GOARCH": "amd64", "CGO_ENABLED": "0"} {
 			if err := os.Setenv(name, value); err != nil {

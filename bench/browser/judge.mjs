@@ -1,52 +1,49 @@
-// Compares the measurements with the budgets of the project.
+// Compares measurements with the project's budgets.
 import { median } from './print.mjs'
 
-/** The maximum value of each measurement. */
+/** The maximum value of each measurement. Ratios are relative to plain JavaScript in the same round. */
 export const budgets = {
-  wasm: 600, // kB, compressed with brotli 11
-  scripts: 12, // kB, minified and gzipped: the JavaScript of a page, or of its worker
-  synced: 2, // multiple of plain JavaScript's time, measured from init
-  burst: 1, // multiple of plain JavaScript's time
-  block: 16, // longest block of the main thread in ms, at 1,000 changes per second
-  memory: 1, // multiple of plain JavaScript's memory
-  projected: 1 / 5, // multiple of plain JavaScript's memory
+  wasm: 560, // kB, compressed with brotli 11
+  scripts: 16, // kB, minified and gzipped: the JavaScript of a page, or of its worker
+  ready: 0.6, // ratio of the time until 10,000 Pods are listed
+  heap: 0.1, // ratio of the main thread's heap with 10,000 Pods
+  parsedHeap: 0.9, // the same ratio after each object was parsed
+  loadTasks: 0, // long tasks while 10,000 Pods are listed
+  tableTasks: 0, // long tasks at 1,000 changes per second
+  cpu: 1, // ratio of the main thread's CPU time for 5,000 events, with list() after each batch
+  synced: 2, // ratio of the time from init to 1,000 Pods
+  cached: 1.2, // the same ratio if the browser has cached the code
 }
 
-// The default mode of a page. It is also used with a projection.
-const mode = 'shared'
+const names = {
+  ready: '10,000 Pods: ready', heap: '10,000 Pods: heap of the main thread', parsedHeap: '10,000 Pods: heap with every object parsed',
+  loadTasks: 'long tasks during the load', tableTasks: 'long tasks at 1,000 changes/s', cpu: 'main thread for 5,000 events with list()',
+  synced: 'from init to 1,000 Pods', cached: 'from init to 1,000 Pods, cached',
+}
+const onlyChrome = ['heap', 'parsedHeap'] // Firefox cannot measure memory
+
+const mode = 'shared' // the default mode of a page
 
 /**
- * Returns a row for each budget: {what, figure, budget, met: 'yes', 'NO' or 'not measured', beside}. `beside` contains
- * additional measurements.
+ * Returns a row for each budget: {what, figure, budget, met: 'yes', 'NO' or 'not measured', beside}. The field `beside`
+ * contains the medians.
  */
-export function judge({ sizes, browsers, memory }) {
+export function judge({ sizes, browsers }) {
   const scripts = Math.max(...Object.entries(sizes).filter(([name]) => name !== 'wasm').map(([, bytes]) => bytes)) / 1000
   const rows = [row('the WASM module, kB, brotli 11', sizes.wasm, budgets.wasm), row('the JavaScript, kB, gzipped', scripts, budgets.scripts)]
-  for (const [name, rounds] of Object.entries(browsers)) rows.push(...speed(name, rounds))
-  if (memory) {
-    const most = ({ came, read }) => Math.max(came, read)
-    const times = (contender) => most(memory[contender]) / most(memory.plain)
-    const beside = `${memory[mode].shared.toFixed(0)} MB in the SharedWorker, shared by all tabs; mode worker: ${times('worker').toFixed(2)} times the memory of plain JavaScript`
-    rows.push(row('chrome: memory with 10,000 Pods, relative to plain JavaScript', times(mode), budgets.memory, beside),
-      row('chrome: memory with three fields of each Pod, relative to plain JavaScript', times('projected'), budgets.projected))
+  for (const [name, rounds] of Object.entries(browsers)) {
+    for (const key of Object.keys(names)) {
+      if (name === 'chrome' || !onlyChrome.includes(key)) rows.push(compare(`${name}: ${names[key]}`, key, rounds))
+    }
   }
   return rows
 }
 
-function speed(name, rounds) {
-  const all = (contender, what) => rounds.map((round) => round[contender][what])
-  const times = (what) => median(rounds.map((round) => round[mode][what] / round.plain[what]))
-  const ms = (contender, what) => median(all(contender, what)).toFixed(0)
-  const both = (what) => `${ms(mode, what)} ms, plain JavaScript ${ms('plain', what)} ms`
-  const floor = median(all('empty', 'paced'))
-  const block = row(`${name}: longest main-thread block at 1,000 changes/s, ms`, median(all(mode, 'paced')), budgets.block,
-    `plain JavaScript ${ms('plain', 'paced')} ms, an empty page ${floor.toFixed(0)} ms`)
-  if (floor > budgets.block) block.met = 'not measured' // on this machine, even an empty page blocks for longer
-  return [
-    row(`${name}: from init to 1,000 Pods, relative to plain JavaScript`, times('synced'), budgets.synced, `${both('synced')}; including code loading ${both('nothing')}`),
-    block,
-    row(`${name}: a burst of 10,000 changes, relative to plain JavaScript`, times('burst'), budgets.burst, `${both('burst')}; second burst ${both('again')}`),
-  ]
+function compare(what, key, rounds) {
+  const all = (contender) => rounds.map((round) => round[contender][key])
+  const counted = budgets[key] === 0
+  const figure = median(counted ? all(mode) : rounds.map((round) => round[mode][key] / round.plain[key]))
+  return row(what, figure, budgets[key], `${median(all(mode)).toFixed(1)}, plain JavaScript ${median(all('plain')).toFixed(1)}`)
 }
 
 function row(what, figure, budget, beside = '') {

@@ -1,7 +1,7 @@
 /**
- * Returns the size in MB of all WebAssembly memories of a page, a worker or a process. Chromium's
- * measureUserAgentSpecificMemory and Node's heapUsed do not count them. `send` sends a command of the DevTools
- * protocol.
+ * Returns the total size in MB of all WebAssembly memories in a page, a worker or a process. Chromium's
+ * measureUserAgentSpecificMemory and Node's heapUsed do not include it. The function `send` sends a command of the
+ * DevTools protocol.
  */
 export async function linear(send) {
   const { result } = await send('Runtime.evaluate', { expression: 'WebAssembly.Memory.prototype' })

@@ -1,5 +1,5 @@
-// Command browser serves the files and the API that run.mjs measures: a page, a client-go program for that page, and
-// collections of Pods. It prints its URL. Its arguments are the folder of the page and the folder of the client-go
+// Command browser is the server of the benchmark run.mjs. It serves a page, a client-go program for that page, and
+// collections of Pods, and prints its URL. Its arguments are the folder of the page and the folder of the client-go
 // program.
 package main
 
@@ -16,14 +16,13 @@ import (
 	"github.com/seed-6d2a410a/listwatch/internal/testkit/sample"
 )
 
-// first is the resourceVersion of every list. It is higher than the resourceVersions of all Pods.
+// first is the resourceVersion of every list. It is higher than the resourceVersion of each Pod.
 const first = 1 << 40
 
-// collection is a collection of Pods. They are encoded only once, so that the server needs little CPU time while a
-// client is measured.
+// collection contains Pods that are already encoded, so the server uses little CPU time during a measurement.
 type collection struct {
 	list     []byte
-	initial  []byte           // the initial events of a streaming list
+	initial  []byte           // initial events of a streaming list
 	modified []serve.Template // MODIFIED events of up to 1,000 Pods
 }
 
@@ -37,13 +36,13 @@ func newCollection(n int) *collection {
 	return c
 }
 
-// server responds to lists immediately. Its watches send events when an order requests them.
+// server responds to lists immediately. Its watches send events only when an order arrives.
 type server struct {
 	collections map[string]*collection // collections by number of Pods
 	orders      *serve.Orders[order]
 }
 
-// order is a request to send events on all watches.
+// order is a request that makes all watches send events.
 type order struct {
 	events int
 	period time.Duration // time between two events; zero means as fast as possible
@@ -100,7 +99,7 @@ func send(w http.ResponseWriter, events []byte) error {
 	return http.NewResponseController(w).Flush()
 }
 
-// carryOut sends the events of an order. If the period is zero, it sends up to 64 kB in one write.
+// carryOut sends the events of an order. If the order has no period, each write contains up to 64 kB of events.
 func (o order) carryOut(w http.ResponseWriter, events []serve.Template, version int64) error {
 	const atOnce = 64 << 10
 	began := time.Now()
@@ -120,6 +119,14 @@ func (o order) carryOut(w http.ResponseWriter, events []serve.Template, version 
 	return nil
 }
 
+// cached lets browsers keep the responses, because Vite puts a hash of the content into the names of assets.
+func cached(h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
+		h.ServeHTTP(w, r)
+	})
+}
+
 func main() {
 	s := &server{
 		orders:      serve.NewOrders[order](),
@@ -127,6 +134,7 @@ func main() {
 	}
 	mux := http.NewServeMux()
 	mux.Handle("/", serve.Isolated(http.FileServer(http.Dir(os.Args[1]))))
+	mux.Handle("/assets/", serve.Isolated(cached(http.FileServer(http.Dir(os.Args[1])))))
 	mux.Handle("/clientgo/", http.StripPrefix("/clientgo", serve.Isolated(http.FileServer(http.Dir(os.Args[2])))))
 	mux.HandleFunc("/n/{pods}/api/v1/pods", s.servePods)
 	mux.HandleFunc("POST /order", s.serveOrder)

@@ -1,4 +1,4 @@
-// Runs the measurements in Node, each on the main thread of a new process.
+// Measures contenders in Node. Each measurement runs on the main thread of a new process.
 import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
@@ -18,7 +18,7 @@ export async function inNode(url, rounds) {
     const found = {}
     for (const contender of order) {
       found[contender] = {}
-      for (const course of ['sync', 'paced', 'burst', 'hold']) {
+      for (const course of ['sync', 'burst', 'load']) {
         progress(`node: round ${i + 1} of ${rounds}, ${contender}, ${course}`)
         Object.assign(found[contender], await run(url, contender, course))
       }

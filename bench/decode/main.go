@@ -1,9 +1,9 @@
-// Command decode measures what it costs to decode a watch event of a 6.5 kB Pod. Each decoder reads bytes in memory and
-// returns the object that a store would hold. The command prints the CPU time and the allocations per event. The CPU
-// time includes garbage collection.
+// Command decode measures the cost of decoding a watch event of a 6.5 kB Pod. Each decoder reads bytes in memory and
+// returns the object that a store would contain. The command prints the CPU time, including garbage collection, and the
+// allocations per event.
 //
-// Each library uses the decoder of its watches. The last 1,000 decoded objects stay reachable. Without them, the
-// garbage collector would have less to mark than in a program with a store.
+// Each library uses the decoder of its watches. The last 1,000 decoded objects stay reachable, so the garbage collector
+// has as much work as in a program with a store.
 package main
 
 import (
@@ -25,10 +25,10 @@ var (
 
 const held = 1000
 
-// contender is a decoder and its results, one per round.
+// contender is a decoder with one result per round.
 type contender struct {
 	decoders.Decoder
-	events                 int // events decoded in one turn
+	events                 int // number of events to decode per round
 	ns, allocations, ratio []float64
 }
 
@@ -58,7 +58,7 @@ func compare(context.Context) error {
 	return printAll(contenders, events)
 }
 
-// once decodes n events with a decoder. It returns the CPU time in nanoseconds and the number of allocations, both per
+// once decodes a number of events. It returns the CPU time in nanoseconds and the number of allocations, both per
 // event.
 func once(decoder decoders.Decoder, events *decoders.Events, n int) (ns, allocations float64) {
 	stream := decoder.Stream(events)

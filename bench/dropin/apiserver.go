@@ -33,13 +33,13 @@ const (
 	realGoal  = 0.65
 )
 
-// compareOnServer measures both contenders at the same time against one real kube-apiserver, over TLS and HTTP/2.
+// compareOnServer measures both caches at the same time against one real kube-apiserver, over TLS and HTTP/2.
 func compareOnServer(ctx context.Context) error {
 	environment, err := startKube()
 	if err != nil {
 		return err
 	}
-	defer func() { _ = environment.Stop() }() // the servers end with this process
+	defer func() { _ = environment.Stop() }() // if Stop fails, the servers end with this process
 	config := rest.CopyConfig(environment.Config)
 	config.QPS = -1
 	clientset, err := kubernetes.NewForConfig(config)
@@ -58,13 +58,13 @@ func compareOnServer(ctx context.Context) error {
 	return measureOnServer(ctx, string(environment.KubeConfig))
 }
 
-// startKube starts etcd and a kube-apiserver. The working folder must be the folder bench.
+// startKube starts etcd and a kube-apiserver. The working directory must be bench.
 func startKube() (*envtest.Environment, error) {
 	folder, err := os.MkdirTemp("", "dropin")
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = os.RemoveAll(folder) }() // the servers have already read the scripts in the folder
+	defer func() { _ = os.RemoveAll(folder) }()
 	if err := kubeassets.Write("..", folder); err != nil {
 		return nil, err
 	}
@@ -73,7 +73,8 @@ func startKube() (*envtest.Environment, error) {
 	return environment, err
 }
 
-// measureOnServer runs one process for each contender at the same time, and prints the medians of all rounds.
+// measureOnServer measures each cache in a separate process, both at the same time, and prints the medians of all
+// rounds.
 func measureOnServer(ctx context.Context, kubeconfig string) error {
 	both := []*contender{{listwatch: true}, {}}
 	for round := range *rounds {
@@ -128,7 +129,7 @@ func createPods(ctx context.Context, clientset kubernetes.Interface) (keys []typ
 	return keys, nil
 }
 
-// change changes one Pod after another until ctx is done. It returns the first error.
+// change updates the Pods in turn until ctx is done. It returns the first error.
 func change(ctx context.Context, clientset kubernetes.Interface, pods []types.NamespacedName) error {
 	ticks := time.NewTicker(time.Second / perSecond)
 	defer ticks.Stop()
@@ -157,7 +158,7 @@ func change(ctx context.Context, clientset kubernetes.Interface, pods []types.Na
 	}
 }
 
-// measureReal returns the CPU time per event of one contender.
+// measureReal returns the CPU time per event of one cache.
 func measureReal(t task) (r result) {
 	ctx := context.Background()
 	c := t.start(ctx)

@@ -20,7 +20,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/internal/testkit/sample"
 )
 
-// task is one measurement.
+// task describes one measurement.
 type task struct {
 	URL                              string
 	Pods                             int
@@ -75,7 +75,7 @@ func measure(t task) (r result) {
 	}
 	runtime.GC()
 	r.ColdList = harness.CPUPer(t.Pods, list)
-	lists, gets := 10, 10*t.Pods // high enough that each process collects garbage several times
+	lists, gets := 10, 10*t.Pods // enough for several garbage collections in each process
 	r.List = harness.CPUPer(lists*t.Pods, func() {
 		for range lists {
 			list()
@@ -98,7 +98,7 @@ func measure(t task) (r result) {
 	return r
 }
 
-// start returns a running cache that sends only the requests of its informers.
+// start starts a cache and returns it. The cache sends only the requests of its informers.
 func (t task) start(ctx context.Context) cache.Cache {
 	mapper := meta.NewDefaultRESTMapper(nil)
 	mapper.Add(corev1.SchemeGroupVersion.WithKind("Pod"), meta.RESTScopeNamespace)

@@ -49,13 +49,13 @@ func compare(ctx context.Context) error {
 	return nil
 }
 
-// contender is a kind of informer with its results.
+// contender is an informer implementation with its results.
 type contender struct {
 	listwatch bool
 	results   []result
 }
 
-// table measures both contenders alternately and prints their medians.
+// table measures both implementations alternately and prints their medians.
 func table(ctx context.Context, t task) error {
 	theirs, ours := &contender{}, &contender{listwatch: true}
 	name := func(c *contender) string { return fmt.Sprintf("listwatch %t", c.listwatch) }
@@ -82,7 +82,8 @@ func table(ctx context.Context, t task) error {
 	return rows.Flush()
 }
 
-// target returns a string with the goal of a ratio and whether the ratio meets it. It returns "" for a goal of zero.
+// target returns a table cell with the maximum of a ratio, and marks a ratio that exceeds it. It returns "" for a
+// maximum of zero.
 func target(ratio, goal float64) string {
 	if goal == 0 {
 		return ""
@@ -102,7 +103,8 @@ type result struct {
 	SyncCPU, PeakRSS, Heap, HeapAfterList, PerEvent, Get, ColdList, List, Events float64
 }
 
-// figures lists the rows of a table. The fields typed and unstructured are the goals of their ratios, or zero.
+// figures lists the rows of a table. The fields typed and unstructured contain the maximum ratio for that type of
+// object. Zero means no maximum.
 var figures = []struct {
 	name                string
 	of                  func(result) float64

@@ -27,11 +27,11 @@ const (
 	seed       = 1
 )
 
-// server serves Pods as JSON and as protobuf. An order is the number of events that each watch must send.
+// server serves Pods as JSON and as protobuf. An order contains the number of events that each watch must send.
 type server struct {
 	pods   []sample.Pod
 	typed  []corev1.Pod
-	lists  map[string][]byte // bodies of lists by media type
+	lists  map[string][]byte // response bodies of lists, by media type
 	orders *serve.Orders[int]
 	open   atomic.Int32 // number of open watches
 }
@@ -78,7 +78,7 @@ func (s *server) collection(w http.ResponseWriter, r *http.Request) {
 		s.watch(w, r, mediaType)
 	default:
 		w.Header().Set("Content-Type", mediaType)
-		_, _ = w.Write(s.lists[mediaType]) // the client may be gone
+		_, _ = w.Write(s.lists[mediaType]) // fails only if the client is gone
 	}
 }
 
@@ -110,7 +110,8 @@ func (s *server) watch(w http.ResponseWriter, r *http.Request, mediaType string)
 	}
 }
 
-// jsonEvents returns a func that returns the event of a resourceVersion. The bytes are valid until the next call.
+// jsonEvents returns a function that encodes an event with the given resourceVersion. The next call overwrites the
+// returned bytes.
 func (s *server) jsonEvents() func(version int) []byte {
 	var event []byte
 	templates := map[int]serve.Template{}
@@ -127,7 +128,8 @@ func (s *server) jsonEvents() func(version int) []byte {
 	}
 }
 
-// protobufEvents returns a func that works like the func of jsonEvents. Each event starts with its length.
+// protobufEvents returns a function that encodes an event with the given resourceVersion, preceded by its length. The
+// next call overwrites the returned bytes.
 func (s *server) protobufEvents() func(version int) []byte {
 	encoder := protobuf()
 	return func(version int) []byte {

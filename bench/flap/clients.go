@@ -26,8 +26,8 @@ type client struct {
 
 func newClient(name string) *client { return &client{name: name, changes: newChanges()} }
 
-// start starts the informer and waits until it has synced. An outage of listwatch lasts from Interrupted to
-// WatchStarted. The type observer measures the outages of client-go.
+// start starts the informer and waits until it has synced. For listwatch, it also records outages, which last from
+// Interrupted to WatchStarted. The type observer records the outages of client-go.
 func (c *client) start(ctx context.Context, server string, running *sync.WaitGroup) error {
 	options := clients.Options{
 		URL:  server,
@@ -84,7 +84,7 @@ func (o observer) RoundTrip(r *http.Request) (*http.Response, error) {
 	return response, err
 }
 
-// observed is the response body of a watch.
+// observed is the body of a watch response. It reports its end as the start of an outage.
 type observed struct {
 	io.ReadCloser
 	outages *outages
@@ -101,24 +101,25 @@ func (b *observed) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// changes measures the delay from each write until a handler sees it. An overwritten state counts as seen when the
-// handler sees a later state of its object.
+// changes measures the delay between a write and the call of a handler. If an object is written again before the
+// handler is called, the call for the later write ends both delays.
 type changes struct {
 	mu      sync.Mutex
-	pending map[string][]time.Time // times of the writes to an object that no handler has seen yet
+	pending map[string][]time.Time // by object, the times of the writes that no handler has seen yet
 	delays  []float64              // delays in milliseconds
 }
 
 func newChanges() *changes { return &changes{pending: map[string][]time.Time{}} }
 
-// wrote records a write. Calls must be in chronological order.
+// wrote records the time of a write. Calls must be in chronological order.
 func (c *changes) wrote(name string, at time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.pending[name] = append(c.pending[name], at)
 }
 
-// saw records that a handler received, at the time now, the state that was written at the time wrote.
+// saw records a handler call for the object that was written at the time wrote. It also ends the delays of earlier
+// writes.
 func (c *changes) saw(name string, wrote, now time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -162,9 +163,9 @@ type outages struct {
 	all []outage
 }
 
-type outage struct{ from, to time.Time } // the field to is zero while the outage lasts
+type outage struct{ from, to time.Time } // while the outage lasts, the field to is zero
 
-// begin starts an outage when a watch ends.
+// begin records that a watch has ended, which starts an outage.
 func (o *outages) begin(now time.Time) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -173,7 +174,7 @@ func (o *outages) begin(now time.Time) {
 	}
 }
 
-// end ends an outage when a watch has started.
+// end records that a watch has started, which ends an outage.
 func (o *outages) end(now time.Time) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

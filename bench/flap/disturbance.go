@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"strings"
 	"sync"
 	"time"
@@ -12,10 +13,10 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
 )
 
-// maxWait limits the initial sync and the wait for the last write. Working informers are much faster.
+// maxWait limits the initial sync and the wait for the last event. Working informers are much faster.
 const maxWait = 3 * time.Minute
 
-// measure disturbs both clients at the same time and returns their results.
+// measure measures all clients at the same time, while connections break, and returns their results.
 func measure(ctx context.Context) ([]result, error) {
 	ctx, stop := context.WithTimeout(ctx, length+2*maxWait)
 	defer stop()
@@ -32,18 +33,41 @@ func measure(ctx context.Context) ([]result, error) {
 	var running sync.WaitGroup
 	defer running.Wait()
 	defer stop()
-	both := []*client{newClient(clients.Listwatch), newClient(clients.ClientGo)}
-	for _, c := range both {
-		if err := c.start(ctx, server.URL, &running); err != nil {
-			return nil, fmt.Errorf("%s: %w", c.name, err)
-		}
+	all, err := startAll(ctx, server.URL, &running)
+	if err != nil {
+		return nil, err
 	}
-	d := disturbance{server: server, clients: both}
+	d := disturbance{server: server, clients: all}
 	began := time.Now()
 	if err := d.run(ctx); err != nil {
 		return nil, err
 	}
 	return d.results(ctx, began, time.Now())
+}
+
+// startAll starts all clients and waits until they have synced.
+func startAll(ctx context.Context, server string, running *sync.WaitGroup) ([]*client, error) {
+	folder, err := os.MkdirTemp("", "flap")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(folder)
+	program, err := buildLwcat(ctx, folder)
+	if err != nil {
+		return nil, err
+	}
+	all := []*client{newClient(clients.Listwatch), newClient(clients.ClientGo), newClient(lwcatName)}
+	for _, c := range all {
+		if c.name == lwcatName {
+			err = c.startLwcat(ctx, program, server, running)
+		} else {
+			err = c.start(ctx, server, running)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", c.name, err)
+		}
+	}
+	return all, nil
 }
 
 // disturbance resets all connections of a server and updates its objects.
@@ -62,7 +86,7 @@ func (d *disturbance) run(ctx context.Context) error {
 	began := time.Now()
 	end := time.After(length)
 	for {
-		var reset <-chan time.Time // a nil channel blocks forever
+		var reset <-chan time.Time // nil, so receiving blocks forever
 		if d.resets < len(resets) {
 			reset = time.After(time.Until(began.Add(resets[d.resets])))
 		}
@@ -90,7 +114,7 @@ func (d *disturbance) update(name string) error {
 	return write(d.server, name, now)
 }
 
-// results waits until both clients have seen all writes, and returns the results.
+// results waits until all clients have seen all writes, and returns the results.
 func (d *disturbance) results(ctx context.Context, began, ended time.Time) (all []result, err error) {
 	for _, c := range d.clients {
 		if err := c.changes.drain(ctx); err != nil {
@@ -105,7 +129,7 @@ func (d *disturbance) results(ctx context.Context, began, ended time.Time) (all 
 	return all, nil
 }
 
-// settle is how long the clients have to notice the last reset.
+// settle is the time that the clients have to notice the last reset.
 const settle = 100 * time.Millisecond
 
 // schedule returns the times of the resets, relative to the start.

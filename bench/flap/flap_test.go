@@ -6,13 +6,15 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
 )
 
-// at returns the time that is the given number of seconds after the epoch.
 func at(seconds float64) time.Time { return time.Unix(0, int64(seconds*1e9)) }
 
 func canceled(t *testing.T) context.Context {
@@ -41,7 +43,7 @@ func TestDelayCountsUntilALaterStateIsSeen(t *testing.T) {
 
 func TestOutagesWithinAPeriod(t *testing.T) {
 	var o outages
-	o.end(at(0)) // the first watch opens without an earlier outage
+	o.end(at(0)) // the first watch opens; no outage precedes it
 	o.begin(at(1))
 	o.begin(at(2))
 	o.end(at(4))
@@ -96,4 +98,46 @@ func TestObserverRecordsWatchEnds(t *testing.T) {
 	get("?watch=true")
 	require.Len(t, o.all, 2)
 	require.False(t, o.all[0].to.IsZero())
+}
+
+// TestLwcatRecovers checks that lwcat's messages delimit its outages, and that it prints each write.
+func TestLwcatRecovers(t *testing.T) {
+	server, err := lwtest.Start(nil)
+	require.NoError(t, err)
+	defer server.Close()
+	for i := range objects {
+		require.NoError(t, write(server, nameOf(i), time.Now()))
+	}
+	program, err := buildLwcat(t.Context(), t.TempDir())
+	require.NoError(t, err)
+	ctx, stop := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	defer running.Wait()
+	defer stop()
+	c, began := newClient(lwcatName), time.Now()
+	require.NoError(t, c.startLwcat(ctx, program, server.URL, &running))
+	for resets := 1; resets <= 2; resets++ {
+		server.DropConnections()
+		require.Eventually(t, func() bool { n, ends := c.outages.count(); return n == resets && ends == resets }, maxWait, time.Millisecond)
+		now := time.Now()
+		c.changes.wrote(nameOf(1), now)
+		require.NoError(t, write(server, nameOf(1), now))
+		require.NoError(t, c.changes.drain(ctx))
+	}
+	ends, stale := c.outages.within(began, time.Now())
+	require.Equal(t, 2, ends)
+	require.Positive(t, stale)
+	require.Len(t, c.changes.seen(), 2)
+}
+
+// count returns the number of outages, and of outages that have ended.
+func (o *outages) count() (n, ended int) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for _, one := range o.all {
+		if !one.to.IsZero() {
+			ended++
+		}
+	}
+	return len(o.all), ended
 }

@@ -1,6 +1,7 @@
 // Command flap measures how fast an informer recovers when its connections break repeatedly. It runs listwatch's
-// informer and client-go's dynamic informer in one process against an embedded server on loopback. Each reset closes
-// all of the server's connections at once. A delay is the time from a write to the call of a handler.
+// informer and client-go's dynamic informer in one process, and lwcat in another process, against an embedded server on
+// loopback. Each reset closes all of the server's connections at once. A delay is the time from a write to the call of a
+// handler, or until lwcat has printed the change.
 package main
 
 import (

@@ -1,11 +1,10 @@
-// Command list measures the cost of reading a list of 17,736 Pods, 114 MB of JSON in one body, until an informer has
-// synced. It prints CPU time, including the garbage collector, and the peak RSS. The server runs in a separate process
-// and encodes the bodies in advance. Each contender is a separate program and runs in a new process for each
-// measurement.
+// Command list measures the cost of listing 17,736 Pods, which are 114 MB of JSON, until an informer has synced. It
+// prints the CPU time, including garbage collection, and the peak RSS. The server runs in a separate process and
+// encodes the bodies in advance. Each client is a separate program and runs in a new process for each measurement.
 //
-// All contenders request resourceVersion "0" and pages of 500 Pods. Like a kube-apiserver, this server responds from
-// its cache with one page. The second part of the table shows streaming lists, which both informers request by default.
-// In the first part the server rejects them.
+// All clients request resourceVersion "0" and pages of 500 Pods. Like a kube-apiserver, the server responds from its
+// cache with one page. In the first part of the table, the server rejects streaming lists. In the second part it serves
+// them, and both informers request them by default.
 package main
 
 import (
@@ -23,10 +22,10 @@ var (
 	rounds = flag.Int("rounds", 3, "number of rounds; the median is printed")
 )
 
-// contender is a program together with the function that reads the list.
+// contender is a program and the name of the function that reads the list.
 type contender struct {
 	name, program, way  string
-	protobuf, streaming bool // protobuf: sends requests for protobuf; streaming: is also measured with streaming lists
+	protobuf, streaming bool // whether it requests protobuf, and whether it also runs with streaming lists
 }
 
 const listwatch = "listwatch: informer, lw.RawCodec"
@@ -38,7 +37,7 @@ var contenders = []contender{
 	{name: "client-go: typed informer, protobuf", program: "clientgo", way: "protobuf", protobuf: true},
 }
 
-// measurement is a contender with one type of list.
+// measurement is a program together with the path of the list that it reads.
 type measurement struct {
 	contender
 	path    string // asOneBody or asStream

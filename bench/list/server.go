@@ -15,7 +15,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/internal/testkit/sample"
 )
 
-// These paths serve the same collection. At each path, the server supports a different type of list.
+// These are the paths of one collection. The first path rejects streaming lists, and the second path serves them.
 const (
 	asOneBody = "/body"
 	asStream  = "/stream"

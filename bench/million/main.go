@@ -33,7 +33,7 @@ func main() {
 	harness.Main("million", measure, harness.Server("server", startServer), harness.Worker("client", list))
 }
 
-// collection describes the Pods of the server.
+// collection describes the server's Pods, which are generated from a number of templates.
 type collection struct{ Pods, Templates int }
 
 func (c collection) source() *sample.Source { return sample.NewSource(1, c.Templates) }
@@ -64,16 +64,16 @@ func measure(ctx context.Context) error {
 	return table.Flush()
 }
 
-// task is the input of the client's process.
+// task is the input of the client process.
 type task struct {
 	collection
 	URL string
 }
 
-// result is the cost of the list, in seconds and bytes.
+// result contains the cost of the list, in seconds and bytes.
 type result struct {
 	Wall, CPU  float64
-	Peak, Heap float64 // peak RSS, and live heap after the list
+	Peak, Heap float64 // peak RSS, and live heap after the list, in bytes
 }
 
 // list runs a reflector until its store holds all Pods, and returns the cost.
@@ -116,12 +116,12 @@ func waitForSync(store *cache.Store[*compact.Object], pods int, ended <-chan err
 // address holds the server's URL and the size of its Pods.
 type address struct {
 	URL   string
-	Bytes float64 // size of all Pods in a list
+	Bytes float64 // total size of the Pods in the list
 }
 
 func startServer(c collection) address {
 	source, bytes := c.source(), 0
-	const weighed = 1000 // number of Pods whose sizes are averaged to estimate the total size
+	const weighed = 1000 // number of Pods used to estimate the total size
 	for i := range weighed {
 		bytes += len(source.Pod(i).Item())
 	}

@@ -24,7 +24,7 @@ const (
 	writers    = 8  // number of concurrent requests
 )
 
-// cluster writes the objects that the operator reads.
+// cluster writes the objects that cainjector watches.
 type cluster struct{ client.Client }
 
 func newCluster(config *rest.Config) (*cluster, error) {
@@ -51,7 +51,7 @@ func (c *cluster) fill(ctx context.Context, n int) error {
 	return inParallel(objects, func(object client.Object) error { return c.Create(ctx, object) })
 }
 
-// clearCABundles reverts the work of the operator.
+// clearCABundles removes the CAs that cainjector has written.
 func (c *cluster) clearCABundles(ctx context.Context) error {
 	for i := range injectable {
 		if err := c.Delete(ctx, webhooks(i)); err != nil && !apierrors.IsNotFound(err) {
@@ -64,7 +64,7 @@ func (c *cluster) clearCABundles(ctx context.Context) error {
 	return nil
 }
 
-// injected reports whether the operator has done all of its work.
+// injected reports whether cainjector has written all CAs.
 func (c *cluster) injected(ctx context.Context) (bool, error) {
 	var list admission.ValidatingWebhookConfigurationList
 	if err := c.List(ctx, &list); err != nil {
@@ -78,7 +78,7 @@ func (c *cluster) injected(ctx context.Context) (bool, error) {
 	return len(list.Items) == injectable, nil
 }
 
-// inParallel calls do for all objects concurrently. If calls fail, it returns one of the errors.
+// inParallel calls do for all objects concurrently. It stops and returns the error if a call fails.
 func inParallel(objects []client.Object, do func(client.Object) error) error {
 	next, failed := make(chan client.Object), make(chan error, writers)
 	var running sync.WaitGroup
@@ -148,7 +148,7 @@ func secret(i int) *corev1.Secret {
 	}
 }
 
-// text returns n random bytes of text.
+// text returns n random letters and digits.
 func text(n int) []byte {
 	var all []byte
 	for len(all) < n {

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// These constants define the size of the graph and the margins for its labels.
+// These constants are the size of the graph and the margins around it, in pixels.
 const (
 	width, height            = 720, 320
 	left, right, top, bottom = 60, 20, 50, 50
@@ -19,10 +19,10 @@ type line struct {
 	samples     []sample
 }
 
-// axis is an axis from zero to end, with a mark at every multiple of step.
+// axis starts at zero and has a mark at every multiple of step.
 type axis struct{ end, step float64 }
 
-// newAxis returns an axis with four to ten marks that reaches at least to last.
+// newAxis returns an axis with four to ten marks that includes the given value.
 func newAxis(last float64) axis {
 	step := math.Pow(10, math.Floor(math.Log10(last)))
 	for _, part := range []float64{1, 2, 5} {
@@ -34,7 +34,7 @@ func newAxis(last float64) axis {
 	return axis{math.Ceil(last/step) * step, step}
 }
 
-// x and y return the positions of values in the graph.
+// x and y convert a value to a position in pixels.
 func (a axis) x(value float64) float64 { return left + value/a.end*(width-left-right) }
 func (a axis) y(value float64) float64 { return height - bottom - value/a.end*(height-top-bottom) }
 
@@ -67,7 +67,7 @@ func writeGraph(path, title string, lines ...line) error {
 	return os.WriteFile(path, []byte(b.String()), 0o644)
 }
 
-// points returns one point for each pixel of the graph that has a sample.
+// points returns the points of an SVG polyline, with at most one point per horizontal pixel.
 func points(samples []sample, across, up axis) string {
 	var all []string
 	last := -1.0

@@ -1,7 +1,7 @@
-// Command operator runs the cainjector of cert-manager, once with controller-runtime's own cache and once with the
-// adapter. Both runs use a real kube-apiserver with the same Certificates and Secrets.
+// Command operator runs cert-manager's cainjector, once with controller-runtime's own cache and once with the adapter.
+// Both use a real kube-apiserver with the same Certificates and Secrets.
 //
-// It needs the servers that make e2e-server builds.
+// Build the servers first with make e2e-server.
 package main
 
 import (
@@ -43,7 +43,7 @@ func compare(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = environment.Stop() }() // the servers end with this process
+	defer func() { _ = environment.Stop() }() // if Stop fails, the servers end with this process
 	c, err := newCluster(environment.Config)
 	if err != nil {
 		return err
@@ -81,7 +81,7 @@ func startServer(ctx context.Context) (*envtest.Environment, string, error) {
 	if err != nil {
 		return nil, "", err
 	}
-	defer func() { _ = os.RemoveAll(folder) }() // the servers have already started
+	defer func() { _ = os.RemoveAll(folder) }()
 	if err := kubeassets.Write("../..", folder); err != nil {
 		return nil, "", err
 	}

@@ -7,7 +7,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/bench/internal/harness"
 )
 
-// contender is a cache with the results of its runs.
+// contender is a cache implementation with its results.
 type contender struct {
 	listwatch bool
 	results   []result
@@ -19,7 +19,7 @@ type result struct {
 	Samples                       []sample
 }
 
-// sample is the RSS at a time since the start of the operator.
+// sample is the RSS in bytes at a time after the start of the process.
 type sample struct{ Seconds, RSS float64 }
 
 // sampling takes a sample every 50 ms until stop is called.

@@ -22,7 +22,7 @@ var (
 	rounds = flag.Int("rounds", 5, "number of rounds; the median is printed")
 )
 
-// contender is a type of store and its results.
+// contender is a store implementation with its results.
 type contender struct {
 	name     string
 	newStore func() store
@@ -59,9 +59,9 @@ func compare(context.Context) error {
 	return table.Flush()
 }
 
-// times contains the CPU times of operations in nanoseconds, with one value per round.
+// times contains the CPU time of each operation in nanoseconds, with one value per round.
 type times struct {
-	order []string // names of the operations in the order of the first round
+	order []string // names of the operations in print order
 	of    map[string][]float64
 }
 
@@ -80,12 +80,12 @@ type store interface {
 	put(*objects.Object) // adds or replaces an object
 	remove(*objects.Object)
 	get(namespace, name string) *objects.Object // returns nil if the object does not exist
-	countOnNode(node string) int                // number of objects on a node, found by index
-	countAll() int                              // length of a list of all objects
+	countOnNode(node string) int                // returns the number of objects on a node, using the index
+	countAll() int                              // lists all objects and returns their number
 }
 
-// snapshotter is a store with snapshots. The returned function compares the snapshot with a later snapshot and returns
-// the number of different objects.
+// snapshotter is implemented by stores with snapshots. The returned function takes a second snapshot and returns the
+// number of objects that differ from the first.
 type snapshotter interface {
 	snapshot() (diff func() int)
 }
@@ -131,7 +131,7 @@ func newClientGo() store {
 	})}
 }
 
-func (s clientGoStore) put(o *objects.Object)    { harness.Must(s.Update(o)) } // adds or replaces the object
+func (s clientGoStore) put(o *objects.Object)    { harness.Must(s.Update(o)) } // adds or replaces an object
 func (s clientGoStore) remove(o *objects.Object) { harness.Must(s.Delete(o)) }
 
 func (s clientGoStore) get(namespace, name string) *objects.Object {

@@ -47,7 +47,7 @@ func check(ok bool) {
 	}
 }
 
-// next returns an object with a new resourceVersion. If moves is true, the object is on a random node.
+// next returns an object with a new resourceVersion. If moves is true, the object has a random node.
 func (o *operations) next(i int, moves bool) *objects.Object {
 	next := *o.held[i]
 	next.Version = strconv.Itoa(o.random.Int())
@@ -63,7 +63,7 @@ func (o *operations) write(moves bool) {
 	o.store.put(o.held[i])
 }
 
-// measure records the CPU time per unit. It calls do several times, and each call processes a number of units.
+// measure calls do several times and records the CPU time per unit. Each call processes the given number of units.
 func (o *operations) measure(operation string, times, units int, do func(i int)) {
 	o.times.add(operation, harness.CPUPer(times*units, func() {
 		for i := range times {
@@ -92,8 +92,8 @@ func (o *operations) measureSnapshots(s snapshotter) {
 	o.times.add("snapshot and diff of 10 changes, wall time", float64(comparing.Nanoseconds())/times)
 }
 
-// measureMix measures a mix of 80 % updates, 10 % deletions and 10 % additions. A store with snapshots takes 60
-// snapshots per 10,000 writes.
+// measureMix measures a mix of 80 % updates, 10 % deletions and 10 % additions. A store that supports snapshots also
+// takes 60 snapshots per 10,000 writes.
 func (o *operations) measureMix() {
 	var removed []int
 	s, hasSnapshots := o.store.(snapshotter)
@@ -119,7 +119,8 @@ func (o *operations) measureMix() {
 	})
 }
 
-// bytesPerObject returns the heap of a store per object, without the objects.
+// bytesPerObject returns the heap size of a store with n objects in bytes per object. It does not count the objects
+// themselves.
 func bytesPerObject(s store, n int) float64 {
 	held := objects.New(n, 0, 0)
 	before := harness.Heap()

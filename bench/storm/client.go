@@ -13,7 +13,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// client is a listwatch client with its real engine and scanner. The transport and the time are simulated.
+// client is a listwatch client with the real engine and scanner. The transport and the clock are simulated.
 type client struct {
 	*player
 	server backend
@@ -22,7 +22,7 @@ type client struct {
 	since  time.Duration // time at which the watch was opened
 }
 
-// backend responds to requests in simulated time, immediately or later.
+// backend responds to a request immediately or later in simulated time.
 type backend interface {
 	receive(*request)
 }
@@ -37,7 +37,7 @@ func (c *client) follow(random *rand.Rand) {
 	source := harness.MustGet(lw.NewClient(c, lw.Pods(""), lw.RawCodec{}, nil))
 	opts := &lw.Options{Logger: slog.New(slog.DiscardHandler)}
 	ctx = lwclock.WithRandom(ctx, random.Float64)
-	ctx = lwclock.WithReplay(ctx, func() time.Time { return time.Unix(0, 0).Add(c.now) }) // the simulation performs the engine's delays
+	ctx = lwclock.WithReplay(ctx, func() time.Time { return time.Unix(0, 0).Add(c.now) }) // the simulated clock replaces the engine's delays
 	for event := range lw.ListAndWatch(ctx, source, opts) {
 		if c.over {
 			return
@@ -52,7 +52,7 @@ func (c *client) follow(random *rand.Rand) {
 	}
 }
 
-// exchange sends a request and returns its response. Both directions take the client's latency.
+// exchange sends a request and returns the response. The request and the response each take the client's latency.
 func (c *client) exchange(r *request) (got answer) {
 	c.sleep(c.way)
 	r.reply = func(a answer) {

@@ -7,11 +7,11 @@ import (
 	"time"
 )
 
-// clock is simulated time. It jumps from one event to the next. Only one goroutine runs at a time. Simultaneous events
-// run in the order in which they were scheduled, so every run is identical.
+// clock is a simulated clock that jumps from one event to the next. Only one goroutine runs at a time. Simultaneous
+// events run in the order in which they were scheduled, so all simulations with the same seed are identical.
 type clock struct {
 	now     time.Duration
-	events  []event // ordered by time, then by the order of scheduling
+	events  []event // sorted by time; simultaneous events in the order of scheduling
 	players []*player
 	over    bool // whether the simulation has ended
 }
@@ -27,7 +27,7 @@ func (c *clock) at(when time.Duration, do func()) {
 // after schedules a call of do after a delay.
 func (c *clock) after(d time.Duration, do func()) { c.at(c.now+d, do) }
 
-// run runs all events until a time. It then ends all players, so that wait and sleep return.
+// run runs all events up to the given time. Then it ends the simulation, so that wait and sleep return in all players.
 func (c *clock) run(until time.Duration) {
 	for len(c.events) > 0 && c.events[0].when <= until {
 		next := c.events[0]
@@ -41,7 +41,7 @@ func (c *clock) run(until time.Duration) {
 	}
 }
 
-// player is a coroutine in simulated time. It runs until it waits or returns.
+// player is a coroutine on the simulated clock. It runs until it waits or returns.
 type player struct {
 	*clock
 	resume func() // runs the player until it waits again
@@ -49,7 +49,7 @@ type player struct {
 	yield  func(struct{}) bool
 }
 
-// play schedules the start of a player.
+// play starts a player at the given time.
 func (c *clock) play(when time.Duration, do func(*player)) {
 	p := &player{clock: c}
 	next, stop := iter.Pull(func(yield func(struct{}) bool) {

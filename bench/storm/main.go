@@ -1,8 +1,8 @@
 // Command storm simulates the load on a server when 1,000 clients lose their watches at the same time. It counts
 // requests and rejections, and measures the time until all clients have a watch.
 //
-// It prints a row for the library, which runs with its own engine, and a row for a model of client-go's retry policy;
-// see reflector. The server, the network and the time are simulated, so a seed gives the same result on every machine.
+// It prints results for listwatch with its own engine, and for a model of client-go's retry policy; see reflector. The
+// server, the network and the clock are simulated, so a seed gives the same result on every machine.
 package main
 
 import (
@@ -39,7 +39,7 @@ func compare(context.Context) error {
 	return table.Flush()
 }
 
-// columns returns the columns of an outcome. Requests and rejections are totals over all clients.
+// columns returns an outcome as the columns of a table. Requests and rejections are totals over all clients.
 func columns(o outcome) string {
 	live := "never"
 	if o.live < until {

@@ -15,7 +15,7 @@ const (
 	backoffReset   = 2 * time.Minute
 	restRetries    = 10              // maximum number of retries per request by the REST client
 	restErrorDelay = time.Second     // delay before a retry after a connection error
-	shortWatch     = 1 * time.Second // a watch without an event that ends earlier is an error
+	shortWatch     = 1 * time.Second // client-go treats a watch that ends earlier without an event as an error
 )
 
 // reflector models the retry policy of client-go 0.37's Reflector and REST client. It follows their source:
@@ -25,14 +25,14 @@ type reflector struct {
 	*client
 	backoff     reflectorBackoff
 	version     int  // latest resourceVersion; zero means none
-	unavailable bool // whether the server no longer has that resourceVersion
+	unavailable bool // whether the resourceVersion has expired
 }
 
 func newReflector(c *client, random func() float64) *reflector {
 	return &reflector{client: c, backoff: reflectorBackoff{random: random, next: backoffFirst, reset: c.now}}
 }
 
-// run models Reflector.Run: a backoff delay follows every return of ListAndWatch, with or without an error.
+// run models Reflector.Run, which waits for a backoff delay after every return of ListAndWatch.
 func (r *reflector) run() {
 	for !r.over {
 		r.listAndWatch()
@@ -42,8 +42,8 @@ func (r *reflector) run() {
 
 func (r *reflector) pause() { r.sleep(r.backoff.delay(r.now)) }
 
-// listAndWatch models ListAndWatch. It starts with a streaming list, or with an ordinary list if that fails. Then it
-// opens watches.
+// listAndWatch models ListAndWatch. It starts with a streaming list and falls back to an ordinary list. Then it opens
+// watches.
 func (r *reflector) listAndWatch() {
 	open := r.watchList()
 	if open == nil && !r.list() {
@@ -52,8 +52,8 @@ func (r *reflector) listAndWatch() {
 	r.watch(open)
 }
 
-// watchList returns the stream of a complete streaming list. It returns nil after an error that requires an ordinary
-// list.
+// watchList returns the watch that follows a complete streaming list. It returns nil after an error that requires an
+// ordinary list.
 func (r *reflector) watchList() *stream {
 	for !r.over {
 		got := r.request(&request{watch: true, list: true, version: r.known()})
@@ -72,8 +72,8 @@ func (r *reflector) watchList() *stream {
 	return nil
 }
 
-// list reports whether an ordinary list succeeded. If the resourceVersion has expired, it immediately retries without a
-// resourceVersion.
+// list sends an ordinary list and reports whether it succeeded. If the resourceVersion has expired, it immediately
+// retries without a resourceVersion.
 func (r *reflector) list() bool {
 	got := r.request(&request{list: true, version: r.known()})
 	if gone(got.err) {
@@ -87,7 +87,7 @@ func (r *reflector) list() bool {
 	return true
 }
 
-// known returns the resourceVersion for the next list request. Zero accepts any resourceVersion.
+// known returns the resourceVersion for the next list request. Zero requests any resourceVersion.
 func (r *reflector) known() int {
 	if r.unavailable {
 		return 0
@@ -95,8 +95,8 @@ func (r *reflector) known() int {
 	return r.version
 }
 
-// watch keeps a watch open. It starts with the stream of a streaming list, or with a request if open is nil. It
-// immediately replaces a watch that ended, and returns if a list must follow.
+// watch keeps a watch open. Its first watch is the argument, or a new watch if the argument is nil. It immediately
+// replaces a watch that ended, and returns when a list is necessary.
 func (r *reflector) watch(open *stream) {
 	for !r.over {
 		began, events := r.now, 0
@@ -143,7 +143,7 @@ func (r *reflector) request(req *request) (got answer) {
 	return got
 }
 
-// restRetry returns the delay before the REST client retries. again reports whether it retries.
+// restRetry returns the delay before the REST client retries, and whether it retries at all.
 func restRetry(err error) (wait time.Duration, again bool) {
 	if err == errReset {
 		return restErrorDelay, true
@@ -155,7 +155,8 @@ func restRetry(err error) (wait time.Duration, again bool) {
 	return status.RetryAfter, true
 }
 
-// retriable reports whether the watch is retried without a list after a backoff delay.
+// retriable reports whether the reflector waits for a backoff delay after the error and then opens a new watch without
+// a list.
 func retriable(err error) bool {
 	status, _ := errors.AsType[*lw.StatusError](err)
 	return err == errRefused || status != nil && status.Code == 429
@@ -171,7 +172,7 @@ func gone(err error) bool {
 type reflectorBackoff struct {
 	random func() float64
 	next   time.Duration
-	reset  time.Duration // when the delay was last reset
+	reset  time.Duration // time at which the delay was last reset
 }
 
 func (b *reflectorBackoff) delay(now time.Duration) time.Duration {

@@ -11,15 +11,16 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// step is one response of a scripted server. If lasts is positive, the stream ends with an error after that time.
+// step is one response of a scripted server. If lasts is positive, the response's stream ends with an error after that
+// time.
 type step struct {
 	answer
 	lasts time.Duration
 	end   error
 }
 
-// scripted is a server that sends prepared responses and records the requests. After the last response it keeps streams
-// open.
+// scripted is a server that sends prepared responses and records the requests. After the last response, it keeps all
+// streams open.
 type scripted struct {
 	*clock
 	steps []step
@@ -43,7 +44,8 @@ func (s *scripted) receive(r *request) {
 	r.reply(next.answer)
 }
 
-// requests returns the first n requests of a reflector without jitter. The network has no latency.
+// requests returns the first n requests that a reflector sends. The delays have no jitter, and the network has no
+// latency.
 func requests(n int, steps ...step) []string {
 	s := &scripted{clock: newClock(0), steps: steps}
 	s.play(0, func(p *player) {
@@ -65,18 +67,18 @@ func status(code int, wait time.Duration) step {
 	return step{answer: answer{err: &lw.StatusError{Code: code, RetryAfter: wait}}}
 }
 
-// watched returns a watch that sends a bookmark and ends after the given time.
+// watched returns a watch response that sends a bookmark and ends after the given time.
 func watched(lasts time.Duration, end error) step {
 	return step{answer{version: 6, text: "bookmark"}, lasts, end}
 }
 
-// empty returns a watch without an event.
+// empty returns a watch response that is closed cleanly after the given time, without an event.
 func empty(lasts time.Duration) step { return step{lasts: lasts, end: io.EOF} }
 
-// opened is a streaming list whose watch is closed cleanly after a minute.
+// opened is a streaming list. The server closes its watch cleanly after a minute.
 var opened = watched(time.Minute, io.EOF)
 
-// plain makes the reflector fall back from a streaming list to an ordinary list.
+// plain is an error response after which the reflector falls back from a streaming list to an ordinary list.
 var plain = status(422, 0)
 
 func repeat(n int, one step) (all []step) {

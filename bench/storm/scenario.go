@@ -9,8 +9,8 @@ import (
 type scenario struct {
 	name     string
 	age      time.Duration // age of the watches at time zero
-	happens  func(*server) // causes the incident
-	clientGo bool          // whether the clients follow client-go's retry policy; see reflector
+	happens  func(*server) // triggers the incident
+	clientGo bool          // whether the clients use client-go's retry policy; see reflector
 }
 
 // until is the time at which the simulation ends.
@@ -48,14 +48,14 @@ func play(s scenario, clients, pods int, seed uint64) outcome {
 	o := outcome{load: srv.load}
 	for _, one := range all {
 		if !one.alive {
-			one.since = until // the client has no open watch
+			one.since = until // a client without a watch counts as recovered at the end
 		}
 		o.live = max(o.live, one.since)
 	}
 	return o
 }
 
-// cut resets all connections.
+// cut resets all connections of the server.
 func cut(s *server) { s.reset() }
 
 // outage makes the server unreachable for 10 s. After the outage, all earlier resourceVersions have expired.
@@ -65,7 +65,7 @@ func outage(s *server) {
 	s.after(10*time.Second, func() { s.down, s.oldest = false, s.version() })
 }
 
-// load records the requests of clients.
+// load contains the times of the requests that a server received.
 type load struct {
 	arrivals []time.Duration // arrival times in chronological order
 	rejected int

@@ -14,13 +14,13 @@ import (
 // The CPU times of requests are similar to the CPU times of lw/lwtest.
 const (
 	processors = 2
-	listCost   = 40 * time.Microsecond // CPU time per Pod, compressed or streamed
+	listCost   = 40 * time.Microsecond // CPU time per Pod, for compressing or streaming it
 	watchCost  = time.Millisecond      // includes a TLS handshake
 )
 
-// Default limits of kube-apiserver 1.36 for one service account, set by API priority and fairness. The level
-// workload-low has 245 of 600 seats. A list takes one seat per 100 objects, up to 10 seats. An account has six queues
-// of 50 requests.
+// These are the limits that API priority and fairness of kube-apiserver 1.36 sets for one service account by default.
+// The priority level workload-low has 245 of 600 seats. A list takes one seat per 100 objects, up to 10 seats. A
+// service account has six queues of 50 requests.
 const (
 	seats          = 245
 	queueLength    = 6 * 50
@@ -29,11 +29,11 @@ const (
 	retryAfter     = time.Second
 )
 
-// server responds in simulated time. After time zero, its collection changes once per second.
+// server is an API server on the simulated clock. After time zero, its collection changes once per second.
 type server struct {
 	*clock
 	pods int
-	free bool // requests take no CPU time, have no limit and are not counted
+	free bool // if true, requests use no CPU time or seats and are not counted
 
 	down   bool // whether connections are refused
 	oldest int  // oldest resourceVersion from which a watch can start
@@ -52,11 +52,12 @@ type request struct {
 	reply       func(answer)
 }
 
-// answer is an error or a response. In a response to a watch, the events of stream follow the text.
+// answer is a connection error or a response. The response body starts with the text and continues with the events of
+// the stream.
 type answer struct {
 	err     error
 	text    string
-	version int  // resourceVersion after the text
+	version int  // resourceVersion at the end of the text
 	expired bool // whether the text is an ERROR event with code 410
 	stream  *stream
 }
@@ -121,7 +122,7 @@ func (s *server) begin(r *request) {
 	s.at(s.ready[next], func() { s.finish(r) })
 }
 
-// finish responds to a request and starts queued requests while seats are free.
+// finish responds to a request and starts queued requests while seats are available.
 func (s *server) finish(r *request) {
 	s.seated -= s.seatsOf(r)
 	r.reply(s.answer(r))
@@ -139,7 +140,7 @@ func (s *server) answer(r *request) answer {
 	switch {
 	case r.watch && r.list:
 		a.stream = s.open()
-		// The response contains one object, because an empty streaming list is followed by an ordinary list.
+		// The response contains one object. After an empty streaming list, the client would send an ordinary list.
 		a.text = `{"type":"ADDED","object":{"kind":"Pod","apiVersion":"v1","metadata":{"name":"a","resourceVersion":"1"}}}
 {"type":"BOOKMARK","object":{` + metadata + `,"annotations":{"k8s.io/initial-events-end":"true"}}}}`
 	case r.list:
@@ -176,7 +177,7 @@ func (s *stream) end(err error) {
 	}
 }
 
-// requestOf returns the parsed request.
+// requestOf parses the URL of a client's request.
 func requestOf(req *lw.Request) *request {
 	values := harness.MustGet(url.ParseQuery(req.Query))
 	version, _ := strconv.Atoi(values.Get("resourceVersion")) // zero if the parameter is not set

@@ -61,7 +61,6 @@ func TestMostWithinAWindow(t *testing.T) {
 	require.Zero(t, most(nil, time.Second))
 }
 
-// TestPlayersRunInTimeOrder starts several players that sleep for random times.
 func TestPlayersRunInTimeOrder(t *testing.T) {
 	c, random := newClock(-time.Second), rand.New(rand.NewPCG(1, 1))
 	last, turns := c.now, 0

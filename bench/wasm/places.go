@@ -20,7 +20,7 @@ import (
 
 // task is a workload for page/world.mjs.
 type task struct {
-	Program string `json:"program,omitempty"` // path of the WASM program; empty for plain JavaScript
+	Program string `json:"program,omitempty"` // path of the WASM module; empty for plain JavaScript
 	Course  string `json:"course"`
 	Data    string `json:"data,omitempty"`
 	Passes  int    `json:"passes"`
@@ -28,11 +28,11 @@ type task struct {
 
 // report is the result of a task.
 type report struct {
-	Figures map[string][]float64 // milliseconds of each pass by measured value
+	Figures map[string][]float64 // times in milliseconds, by name of the measurement
 	Error   string
 }
 
-// place is an environment for JavaScript and WebAssembly.
+// place is Node or a browser.
 type place struct {
 	name string
 	do   func(context.Context, task) (*report, error)
@@ -76,7 +76,7 @@ func startServer(files map[string][]byte) (*server, error) {
 func (s *server) serveTask(w http.ResponseWriter, r *http.Request) {
 	select {
 	case t := <-s.tasks:
-		_ = json.NewEncoder(w).Encode(t) // fails only if the page is gone, and then the task times out
+		_ = json.NewEncoder(w).Encode(t) // fails only if the page is gone; the task then times out
 	case <-r.Context().Done():
 	}
 }
@@ -107,7 +107,7 @@ func (s *server) inNode(path string) func(context.Context, task) (*report, error
 	}
 }
 
-// inPage runs a task in a browser page that startChromium has opened, and returns the page's report.
+// inPage runs a task in the page that startChromium has opened, and returns the page's report.
 func (s *server) inPage(ctx context.Context, t task) (*report, error) {
 	select {
 	case s.tasks <- t:
@@ -125,10 +125,10 @@ func (s *server) inPage(ctx context.Context, t task) (*report, error) {
 	}
 }
 
-// program is the file name of the program for page/world.mjs.
+// program is the file name of the WASM module.
 const program = "program.wasm"
 
-// build compiles the WASM program with the flags of the npm package and returns it.
+// build compiles the WASM module with the flags of the npm package and returns it.
 func build() ([]byte, error) {
 	folder, err := os.MkdirTemp("", "bench-wasm")
 	if err != nil {
@@ -149,7 +149,7 @@ func wasmExec() (string, error) {
 	return filepath.Join(strings.TrimSpace(string(root)), "lib/wasm/wasm_exec.js"), err
 }
 
-// findChromium returns the path of Chromium, or "" if there is none.
+// findChromium returns the path of Chromium, or "" if it is not installed.
 func findChromium() string {
 	for _, name := range []string{os.Getenv("CHROME"), "chromium", "chromium-browser", "google-chrome"} {
 		if path, err := exec.LookPath(name); err == nil {
@@ -159,8 +159,8 @@ func findChromium() string {
 	return ""
 }
 
-// startChromium starts Chromium with a new profile and a page that requests tasks. Chromium exits when its debugging
-// pipe closes, so it also exits if this process is killed. The caller must call stop.
+// startChromium starts Chromium with a new profile and opens a page that requests tasks. Chromium exits when its
+// debugging pipe closes, so it also exits if this process is killed. The caller must call stop.
 func (s *server) startChromium(path string) (stop func(), err error) {
 	profile, err := os.MkdirTemp("", "bench-chromium")
 	if err != nil {
@@ -185,14 +185,14 @@ func (s *server) startChromium(path string) (stop func(), err error) {
 	return func() {
 		_ = held.Close()
 		killing := time.AfterFunc(10*time.Second, func() { _ = cmd.Process.Kill() })
-		_ = cmd.Wait() // the exit code does not matter
+		_ = cmd.Wait() // Chromium may exit with any code
 		killing.Stop()
 		_ = os.RemoveAll(profile)
 	}, nil
 }
 
-// newEvents returns a watch in which each Pod is modified several times. A second pass over the events therefore finds a
-// different resourceVersion of each Pod in the store. Every fifth event moves a Pod to another node.
+// newEvents returns a watch response that modifies each Pod the given number of times. Each event changes the
+// resourceVersion. Every fifth event also moves a Pod to another node.
 func newEvents(pods, times int) []byte {
 	all := sample.Pods(7, pods)
 	var events bytes.Buffer

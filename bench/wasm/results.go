@@ -17,12 +17,12 @@ const (
 	plain     = "plain JavaScript"
 )
 
-// contender is a row of the tables.
+// contender is a program that is measured, in one row of the tables.
 type contender struct{ name, program string }
 
 var contenders = []contender{{listwatch, program}, {name: plain}}
 
-// course is a workload, with its name in page/world.mjs.
+// course is a workload with its name in page/world.mjs.
 type course struct{ name, data, title string }
 
 var (
@@ -35,23 +35,23 @@ var (
 )
 
 const (
-	warmUp  = 3 // number of passes that do not count
+	warmUp  = 3 // number of passes that are not measured
 	maxWait = 5 * time.Minute
 )
 
-// measurement is one workload of one contender in one environment.
+// measurement is one workload of one contender in Node or a browser.
 type measurement struct {
 	course
 	contender
 	place
 }
 
-// String returns a name for messages.
+// String returns a description for progress and error messages.
 func (m measurement) String() string {
 	return m.course.name + ", " + m.contender.name + ", " + m.place.name
 }
 
-// measurements returns the measurements of a round in all environments.
+// measurements returns all measurements of a round.
 func measurements(places []place) (all []measurement) {
 	for _, work := range append(slices.Clone(decoding), operating) {
 		for _, at := range places {
@@ -63,14 +63,14 @@ func measurements(places []place) (all []measurement) {
 	return all
 }
 
-// cell identifies a measured value of one contender in one environment.
+// cell identifies a result in the tables.
 type cell struct{ figure, contender, place string }
 
-// results contains the fastest pass of all rounds.
+// results contains the time of the fastest pass over all rounds.
 type results struct {
 	places     []place
-	bytes      map[string]int   // size of the data
-	times      map[cell]float64 // milliseconds
+	bytes      map[string]int   // size of each workload's input
+	times      map[cell]float64 // time of each result in milliseconds
 	operations []string
 }
 
@@ -82,8 +82,8 @@ func newResults(places []place, data map[string][]byte) *results {
 	return r
 }
 
-// measure runs a measurement and keeps the fastest pass, because other processes on the machine can only slow a pass
-// down.
+// measure runs a measurement and keeps the time of the fastest pass, because other processes on the machine can only
+// slow a pass down.
 func (r *results) measure(ctx context.Context, m measurement) error {
 	ctx, cancel := context.WithTimeout(ctx, maxWait)
 	defer cancel()

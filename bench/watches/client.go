@@ -17,27 +17,27 @@ import (
 	"github.com/seed-6d2a410a/listwatch/bench/internal/harness"
 )
 
-// task is one measurement.
+// task describes one measurement.
 type task struct {
 	Client, Transport string
 	Watches           int
-	Pods, Events      int           // total numbers over all watches
-	Idle              time.Duration // how long to measure the CPU time of idle watches
-	StartOnly         bool          // measures only the simultaneous start of all watches
+	Pods, Events      int           // sums over all watches
+	Idle              time.Duration // how long the CPU time of idle watches is measured
+	StartOnly         bool          // if true, only the simultaneous start of all watches is measured
 	Server            address
 }
 
-// result contains the measurements of a task. Times are in nanoseconds.
+// result contains the measurements of a task. CPU times are in nanoseconds.
 type result struct {
-	Bytes, Goroutines float64 // heap and stacks, and number of goroutines, per idle watch
-	IdleCPU           float64 // nanoseconds per idle watch and second
+	Bytes, Goroutines float64 // per idle watch: bytes of heap and stacks, and number of goroutines
+	IdleCPU           float64 // nanoseconds per idle watch per second
 	CPU               float64 // nanoseconds per event
 
-	Start           time.Duration // time until all watches are live after a simultaneous start
-	Dialed, MaxOpen int           // number of connections: total, and maximum at the same time
+	Start           time.Duration // time from a simultaneous start until all watches are live
+	Dialed, MaxOpen int           // number of connections: in total, and at the same time
 }
 
-// measurement is the state of a running task.
+// measurement is a task together with its informers and results.
 type measurement struct {
 	task
 	result
@@ -48,7 +48,7 @@ type measurement struct {
 }
 
 const (
-	handlers = 2                // number of handlers per informer that receives events; an idle informer has one handler
+	handlers = 2                // number of handlers of an informer that receives events
 	maxWait  = 10 * time.Minute // a task that takes longer has failed
 )
 
@@ -64,7 +64,7 @@ func measure(t task) result {
 	m.warmUp()
 	bytes, goroutines := harness.HeapAndStacks(), runtime.NumGoroutine()
 	m.start(16)
-	if t.Watches > 1 { // for a single watch, the runtime's rounding exceeds the growth of the heap
+	if t.Watches > 1 { // the heap of a single watch is too small to measure
 		m.Bytes = (harness.HeapAndStacks() - bytes) / float64(t.Watches)
 	}
 	m.Goroutines = float64(runtime.NumGoroutine()-goroutines) / float64(t.Watches)
@@ -74,14 +74,15 @@ func measure(t task) result {
 		m.IdleCPU = float64(harness.CPUTime()-began) / t.Idle.Seconds() / float64(t.Watches)
 	}
 	for _, one := range m.informers {
-		one.Handle(m.handle) // a second handler
+		one.Handle(m.handle) // adds a second handler
 	}
 	m.saturate()
 	runtime.KeepAlive(m.informers)
 	return m.result
 }
 
-// warmUp runs one informer until it has synced, so that shared data is allocated before the measurement.
+// warmUp runs one informer until it has synced. The measurement then does not include allocations that all informers
+// share.
 func (m *measurement) warmUp() {
 	ctx, stop := context.WithCancel(m.ctx)
 	first := m.newInformer("first")
@@ -94,7 +95,7 @@ func (m *measurement) warmUp() {
 	time.Sleep(100 * time.Millisecond) // the goroutines of connections end slightly later
 }
 
-// start starts all informers with one handler each. At most atOnce of them start at the same time.
+// start starts all informers, with one handler each. At most atOnce informers are starting at the same time.
 func (m *measurement) start(atOnce int) {
 	starts := make(chan struct{}, atOnce)
 	var starting sync.WaitGroup
@@ -112,7 +113,7 @@ func (m *measurement) start(atOnce int) {
 	starting.Wait()
 }
 
-// startAtOnce measures the simultaneous start of all informers.
+// startAtOnce measures the time and the connections that a simultaneous start of all informers needs.
 func (m *measurement) startAtOnce() {
 	began := time.Now()
 	m.start(m.Watches)
@@ -124,7 +125,7 @@ func (m *measurement) startAtOnce() {
 	m.Start, m.Dialed, m.MaxOpen = time.Since(began), counted.Dialed, counted.MaxOpen
 }
 
-// control sends a request to the server's control address and returns the response.
+// control sends a request to the server's control URL and returns the response body.
 func (m *measurement) control(method string, body []byte) []byte {
 	request := harness.MustGet(http.NewRequestWithContext(m.ctx, method, m.Server.Control, bytes.NewReader(body)))
 	request.Close = true
@@ -136,13 +137,13 @@ func (m *measurement) control(method string, body []byte) []byte {
 	return harness.MustGet(io.ReadAll(response.Body))
 }
 
-// calls counts the calls of the handlers.
+// calls counts handler calls.
 type calls struct {
 	left atomic.Int64
 	done chan struct{} // closed after the last call
 }
 
-// handle is the handler of all informers.
+// handle is the handler of all informers. It counts its calls.
 func (m *measurement) handle(clients.Pod) {
 	if c := m.calls.Load(); c.left.Add(-1) == 0 {
 		close(c.done)
@@ -158,7 +159,7 @@ func (m *measurement) saturate() {
 	m.CPU = float64(harness.CPUTime()-cpu) / float64(perWatch*m.Watches)
 }
 
-// send sends an order for every watch to the server and returns after the last handler call.
+// send makes the server send the events of an order on every watch. It returns after the last handler call.
 func (m *measurement) send(o order) {
 	all := handlers * o.Events * m.Watches
 	c := &calls{done: make(chan struct{})}

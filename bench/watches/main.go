@@ -1,9 +1,9 @@
-// Command watches compares informers of listwatch with dynamic informers of client-go end to end over loopback, with 1,
-// 100 and 1,000 watches. It measures the memory of an idle watch. It also measures the CPU time of an event of a 6.5 kB
-// Pod, from the socket to two handlers.
+// Command watches compares informers of listwatch with dynamic informers of client-go, with 1, 100 and 1,000 watches
+// over loopback. It measures the memory of an idle watch, and the CPU time of an event of a 6.5 kB Pod. The CPU time
+// includes all work from the socket to two handlers.
 //
-// HTTP/1.1 and WebSocket run without TLS, HTTP/2 with TLS. In every measurement the client and the server run in
-// separate processes. All results are those of the client's process.
+// HTTP/1.1 and WebSocket run without TLS, and HTTP/2 runs with TLS. The client and the server run in separate
+// processes. All results are measured in the client process.
 package main
 
 import (
@@ -23,12 +23,13 @@ import (
 const (
 	overHTTP1     = "HTTP/1.1"
 	overHTTP2     = "HTTP/2"
-	overWebSocket = "WebSocket" // only for listwatch
+	overWebSocket = "WebSocket" // used only by listwatch
 )
 
 var transports = []string{overHTTP1, overHTTP2, overWebSocket}
 
-// events is the number of events per measurement. client-go needs more than 20 times as much time per event.
+// events contains the number of events per measurement. It is lower for client-go, which needs more than 20 times as
+// much time per event.
 var events = map[string]int{clients.Listwatch: 100_000, clients.ClientGo: 5_000}
 
 var (
@@ -54,7 +55,7 @@ func compare(ctx context.Context) error {
 	err := harness.Rounds(*rounds, tasks(numbers), name, func(t *task) error {
 		r, err := measureApart(ctx, *t)
 		found.add(*t, r)
-		t.Idle = 0 // slow, so it is measured only in the first round
+		t.Idle = 0 // measured only in the first round, because it is slow
 		return err
 	})
 	if err != nil {
@@ -63,7 +64,7 @@ func compare(ctx context.Context) error {
 	return found.print(os.Stdout, numbers)
 }
 
-// measureApart runs a task and its server in separate processes and returns the result.
+// measureApart runs a task and its server in separate processes and returns the task's result.
 func measureApart(ctx context.Context, t task) (r result, err error) {
 	stop, err := harness.Serve(ctx, "server", t.Transport, &t.Server)
 	if err != nil {
@@ -73,7 +74,7 @@ func measureApart(ctx context.Context, t task) (r result, err error) {
 	return r, harness.Run(ctx, "client", t, &r)
 }
 
-// startAtOnce measures how many connections a simultaneous start of many watches needs.
+// startAtOnce measures the time and the connections that a simultaneous start of many watches needs.
 func startAtOnce(ctx context.Context) error {
 	for _, client := range []string{clients.Listwatch, clients.ClientGo} {
 		r, err := measureApart(ctx, task{Client: client, Transport: overHTTP2, Watches: *start, StartOnly: true})
@@ -109,7 +110,7 @@ func tasks(numbers []int) (all []*task) {
 	return all
 }
 
-// results contains the results of all rounds.
+// results contains the results of all rounds by task.
 type results map[key][]result
 
 type key struct {
@@ -122,7 +123,7 @@ func (r results) add(t task, one result) {
 	r[k] = append(r[k], one)
 }
 
-// figures lists the printed measurements. A value of zero was not measured.
+// figures lists the measurements to print. Zero means that a value was not measured.
 var figures = []struct {
 	name, format string
 	of           func(result) float64
@@ -153,7 +154,7 @@ func (r results) print(to io.Writer, numbers []int) error {
 	return table.Flush()
 }
 
-// median returns the median of a measurement. It ignores rounds without this measurement.
+// median returns the median of one measurement. It ignores results without this measurement.
 func median(results []result, figure func(result) float64) float64 {
 	var values []float64
 	for _, one := range results {

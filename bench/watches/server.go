@@ -21,8 +21,8 @@ import (
 	"github.com/seed-6d2a410a/listwatch/internal/testkit/sample"
 )
 
-// server is a minimal API server. Every watch has its own namespace, and its Pods are encoded in advance. It sends
-// events only when it receives an order.
+// server is a minimal API server. Every watch has its own namespace with Pods that are encoded in advance. A watch
+// sends events only when the server receives an order.
 type server struct {
 	orders *serve.Orders[order]
 	first  *serve.Order[order]
@@ -31,7 +31,7 @@ type server struct {
 	counters counters
 }
 
-// counters contains the number of watches, and the number of connections of the measured transport.
+// counters contains the number of watches, and the number of connections that the transport has opened.
 type counters struct{ Watches, Dialed, Open, MaxOpen int }
 
 // order describes the events that every watch sends.
@@ -39,13 +39,13 @@ type order struct {
 	Pods   int // number of Pods per namespace; each Pod is first added and finally deleted
 	Events int // number of events per watch, at least two for each Pod
 
-	given int64 // time in nanoseconds at which the server received the order
+	given int64 // when the server received the order, in nanoseconds
 }
 
-// address holds the URLs and the certificate authority of a server.
+// address contains the URLs of a server and its certificate authority.
 type address struct {
 	URL     string
-	Control string // URL that accepts orders over plain HTTP
+	Control string // URL for orders, over plain HTTP
 	CA      string // certificate authority in PEM
 }
 
@@ -54,7 +54,7 @@ func startServer(transport string) address {
 	s.first = s.orders.Next()
 	api := httptest.NewUnstartedServer(http.HandlerFunc(s.serveAPI))
 	api.Config.ConnState = s.countConnection
-	api.Config.ErrorLog = log.New(io.Discard, "", 0) // clients abort handshakes on connections that they do not need
+	api.Config.ErrorLog = log.New(io.Discard, "", 0) // clients abort TLS handshakes of connections that they do not need
 	found := address{}
 	if transport == overHTTP2 {
 		api.EnableHTTP2 = true
@@ -87,7 +87,7 @@ func (s *server) countWatch(change int) {
 	s.counters.Watches += change
 }
 
-// serveControl accepts an order, or returns the counters for a GET request.
+// serveControl accepts an order in a POST request, and returns the counters for a GET request.
 func (s *server) serveControl(w http.ResponseWriter, r *http.Request) {
 	if r.Method == http.MethodGet {
 		s.mu.Lock()
@@ -104,11 +104,11 @@ func (s *server) serveControl(w http.ResponseWriter, r *http.Request) {
 	s.orders.Give(o)
 }
 
-// ordersAfter returns the first order that was given after a resourceVersion, which is a time in nanoseconds. A watch
-// that replaces another watch misses no orders.
+// ordersAfter returns the first order that the server received after a resourceVersion, which is a time in nanoseconds.
+// A watch that replaces an earlier watch therefore misses no orders.
 func (s *server) ordersAfter(resourceVersion string) *serve.Order[order] {
 	version, err := strconv.ParseInt(resourceVersion, 10, 64)
-	if err != nil { // the watch is a streaming list, which starts with the latest state
+	if err != nil { // a streaming list has no resourceVersion and needs no earlier orders
 		return s.orders.Next()
 	}
 	for next := s.first; ; next = next.Next {
@@ -149,12 +149,12 @@ func (s *server) serveAPI(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// output sends the events of a watch in a response body or in WebSocket messages.
+// output writes the events of a watch to a response body or to a WebSocket.
 type output struct {
 	write    func([]byte) error
-	messages bool // sends WebSocket messages
+	messages bool // whether the events are WebSocket messages
 	err      error
-	version  int64 // resourceVersion of the latest event: the time in nanoseconds at which it was sent
+	version  int64 // resourceVersion of the latest event, which is the time in nanoseconds at which it was sent
 }
 
 func newOutput(w http.ResponseWriter, r *http.Request) *output {
@@ -169,7 +169,7 @@ func newOutput(w http.ResponseWriter, r *http.Request) *output {
 	}
 	upgrader := websocket.Upgrader{CheckOrigin: func(*http.Request) bool { return true }}
 	conn := harness.MustGet(upgrader.Upgrade(w, r, nil))
-	go func() { // answers pings
+	go func() { // responds to pings
 		for err := error(nil); err == nil; {
 			_, _, err = conn.NextReader()
 		}
@@ -180,7 +180,7 @@ func newOutput(w http.ResponseWriter, r *http.Request) *output {
 	}}
 }
 
-// carryOut sends the events of an order as fast as possible. It sends up to eight events in one write.
+// carryOut sends the events of an order as fast as possible, with up to eight events per write.
 func (o *output) carryOut(ordered order, namespace string) {
 	const atOnce = 8
 	pods := podsOf(namespace, ordered.Pods)
@@ -212,7 +212,7 @@ func podsOf(namespace string, n int) []serve.Template {
 func (o *output) appendEvent(to []byte, kind string, object serve.Template) []byte {
 	const digits = 19
 	size := len(`{"type":"","object":}`) + len(kind) + object.Size() + digits + 1
-	if o.messages { // header of an unfragmented text message of 126 bytes to 64 kB, see section 5.2 of RFC 6455
+	if o.messages { // header of a text message of 126 bytes to 64 kB; see section 5.2 of RFC 6455
 		to = append(to, 0x81, 126, byte(size>>8), byte(size))
 	}
 	o.version = max(o.version+1, time.Now().UnixNano())

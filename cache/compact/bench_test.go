@@ -12,7 +12,7 @@ import (
 
 const templates = 1000
 
-// endless is a watch that repeats the same Pods forever.
+// endless is an io.Reader that repeats the same watch events forever.
 type endless struct {
 	text string
 	at   int
@@ -26,7 +26,7 @@ func (e *endless) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// events returns a func that decodes n events with a codec and returns the elapsed time.
+// events returns a func that decodes n watch events with a codec and returns the elapsed time.
 func events[T lw.Keyed](b *testing.B, codec lw.Codec[T]) func(n int) time.Duration {
 	var text strings.Builder
 	for _, pod := range sample.Templated(1, 2000, templates) {
@@ -61,12 +61,12 @@ func events[T lw.Keyed](b *testing.B, codec lw.Codec[T]) func(n int) time.Durati
 	}
 }
 
-// BenchmarkEventOverRaw alternates between RawCodec and this codec. It reports the ratio of their times for each watch
-// event.
+// BenchmarkEventOverRaw decodes watch events alternately with RawCodec and with the codec of this package. It reports
+// the ratio of their times per event.
 func BenchmarkEventOverRaw(b *testing.B) {
 	const turn = 2000
 	raw, compact := events(b, lw.RawCodec{}), events(b, newCodec(lw.RawCodec{}, hotBytes))
-	compact(5000) // after the first trainings
+	compact(5000) // trains the first dictionaries
 	var least, all time.Duration
 	for b.Loop() {
 		least += raw(turn)
@@ -75,10 +75,11 @@ func BenchmarkEventOverRaw(b *testing.B) {
 	b.ReportMetric(float64(all)/float64(least), "x-raw")
 	b.ReportMetric(float64(least.Nanoseconds())/float64(b.N*turn), "raw-ns/event")
 	b.ReportMetric(float64(all.Nanoseconds())/float64(b.N*turn), "ns/event")
-	b.ReportMetric(0, "ns/op") // the time of a pair of runs is meaningless
+	b.ReportMetric(0, "ns/op") // hides the time of one iteration, which covers both codecs
 }
 
-// BenchmarkRead reads a field near the end of a Pod: uncompressed, hot and cold.
+// BenchmarkRead reads a field near the end of a Pod. It measures Pods of RawCodec, and compressed Pods that are in the
+// cache or not.
 func BenchmarkRead(b *testing.B) {
 	pods := sample.Templated(1, 5000, templates)
 	texts := decode(b, lw.RawCodec{}, pods)

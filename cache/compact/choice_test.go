@@ -12,8 +12,8 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// BenchmarkChoice compares compressors with the same dictionary. It reports the size of a Pod and the times to compress
-// and decompress it.
+// BenchmarkChoice compares compression libraries with the same dictionary. It reports the size of a compressed Pod and
+// the times to compress and decompress it.
 func BenchmarkChoice(b *testing.B) {
 	var texts [][]byte
 	for _, pod := range decode(b, lw.RawCodec{}, sample.Templated(1, 1000, templates)) {

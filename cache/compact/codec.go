@@ -6,7 +6,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// hotBytes limits the memory of recently used objects that are also kept uncompressed.
+// hotBytes is the maximum size of the cache of uncompressed objects, in bytes.
 const hotBytes = 1 << 20
 
 // codec decodes objects and compresses them.
@@ -14,7 +14,7 @@ type codec struct {
 	inner   lw.Codec[*lw.Object]
 	trainer trainer
 	hot     *objectCache
-	plain   *dictionary // for objects that are stored uncompressed
+	plain   *dictionary // dictionary of the objects that are stored uncompressed
 }
 
 var _ interface {
@@ -27,7 +27,8 @@ var _ interface {
 // objects uncompressed. Each collection needs its own codec, because the codec learns from the objects that it decodes.
 func NewCodec(inner lw.Codec[*lw.Object]) lw.Codec[*Object] { return newCodec(inner, hotBytes) }
 
-// newCodec returns a codec that keeps up to hotBytes of objects uncompressed, or no objects if hotBytes is negative.
+// newCodec returns a codec whose cache of uncompressed objects holds at most hotBytes. If hotBytes is negative, the
+// cache is empty.
 func newCodec(inner lw.Codec[*lw.Object], hotBytes int) *codec {
 	hot := newObjectCache(hotBytes)
 	return &codec{inner: inner, hot: hot, plain: &dictionary{cache: hot}, trainer: trainer{alive: new(atomic.Int32)}}
@@ -40,7 +41,7 @@ func (c *codec) Decode(s *lw.Scanned) (*Object, error) {
 		return nil, err
 	}
 	object := c.compress(text)
-	c.hot.put(object, text) // programs often read an object when its event arrives
+	c.hot.put(object, text) // programs often read an object as soon as its event arrives
 	return object, nil
 }
 

@@ -16,7 +16,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// answers is a transport that returns the next body for each request.
+// answers is a fake transport. Each request removes the first element, which is the body of the response.
 type answers []io.Reader
 
 func (a *answers) Open(ctx context.Context, _ *lw.Request) (io.ReadCloser, error) {
@@ -28,7 +28,7 @@ func (a *answers) Open(ctx context.Context, _ *lw.Request) (io.ReadCloser, error
 	return io.NopCloser(body), nil
 }
 
-// watched returns the objects that a codec decodes from the events of a watch.
+// watched decodes the events of one watch with a codec and returns their objects.
 func watched[T lw.Keyed](t testing.TB, codec lw.Codec[T], events string) (objects []T, err error) {
 	client, err := lw.NewClient(&answers{strings.NewReader(events)}, lw.Pods(""), codec, nil)
 	require.NoError(t, err)
@@ -54,7 +54,7 @@ func decode[T lw.Keyed](t testing.TB, codec lw.Codec[T], pods []sample.Pod) []T 
 	return objects
 }
 
-// requireSame requires that a compressed object equals the original.
+// requireSame requires that decompression restores the original object.
 func requireSame(t testing.TB, text *lw.Object, object *Object) {
 	t.Helper()
 	require.Equal(t, text.Raw(), object.Object().Raw())
@@ -66,7 +66,7 @@ func requireSame(t testing.TB, text *lw.Object, object *Object) {
 
 const neverHot = -1
 
-// Objects are decoded before, during and after the use of the first dictionary.
+// The codec decodes enough objects to train and replace dictionaries. All objects must remain readable.
 func TestRoundTrip(t *testing.T) {
 	projection, err := lw.Project("metadata.labels", "spec.containers[*].image", "status")
 	require.NoError(t, err)
@@ -132,8 +132,8 @@ func TestIncompressibleTextStaysUncompressed(t *testing.T) {
 	require.Equal(t, `{"metadata":{"name":"xq"}}`, objects[0].Object().Raw())
 }
 
-// Back-references must not exceed the window. The sizes are close to those of the dictionary, the window, their sum and
-// a block.
+// Back-references must not exceed the compression window. The test covers sizes close to the dictionary size, the
+// window size, their sum and the block size.
 func TestLargeObjects(t *testing.T) {
 	codec := newCodec(lw.RawCodec{}, neverHot)
 	var items strings.Builder
@@ -177,7 +177,7 @@ func TestEqual(t *testing.T) {
 	}
 }
 
-// Every object that a server can send must equal the object that RawCodec decodes.
+// For every input, the codec must return the same object as RawCodec.
 func FuzzRoundTrip(f *testing.F) {
 	codec := newCodec(lw.RawCodec{}, neverHot)
 	decode(f, codec, sample.Templated(1, 300, 100))

@@ -15,7 +15,8 @@ type dictionary struct {
 	decoder *zstd.Decoder // nil if objects are stored uncompressed
 }
 
-// compressor compresses with a dictionary. It is large, so only the codec refers to the current compressor.
+// compressor compresses strings with a dictionary. It uses much memory, so only the codec refers to the current
+// compressor.
 type compressor struct {
 	*dictionary
 	encoder *zstd.Encoder
@@ -43,8 +44,8 @@ type buffers struct{ raw, packed, decompressed []byte }
 
 var bufferPool = sync.Pool{New: func() any { return new(buffers) }}
 
-// compress compresses text into w.packed and verifies the result, because a fault of the compressor must not corrupt an
-// object. It returns false if text should be stored uncompressed.
+// compress compresses text into w.packed. It decompresses the result to verify it, because a fault of the compressor
+// must not corrupt an object. It returns false if text should be stored uncompressed.
 func (w *buffers) compress(by *compressor, text string) bool {
 	w.raw = append(w.raw[:0], text...)
 	w.packed = by.encoder.EncodeAll(w.raw, w.packed[:0])
@@ -56,7 +57,7 @@ func (w *buffers) compress(by *compressor, text string) bool {
 	return err == nil && string(w.decompressed) == text
 }
 
-// read returns the decompressed and parsed object.
+// read decompresses and parses an object.
 func (d *dictionary) read(packed string) *lw.Object {
 	w := bufferPool.Get().(*buffers)
 	defer bufferPool.Put(w)

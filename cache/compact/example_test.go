@@ -1,6 +1,6 @@
 //go:build !js
 
-// Excluded from js, because the embedded server listens on a socket.
+// Excluded from GOOS=js, because the embedded server needs sockets.
 
 package compact_test
 

@@ -7,13 +7,13 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// objectCache keeps the most recently used objects uncompressed.
+// objectCache holds the most recently used objects in uncompressed form.
 type objectCache struct {
 	mu      sync.Mutex
 	limit   int // maximum size in bytes
 	size    int
 	entries map[*Object]*list.Element
-	order   list.List // values are cachedObjects, most recently used first
+	order   list.List // list of cachedObjects, most recently used first
 }
 
 type cachedObject struct {
@@ -21,7 +21,7 @@ type cachedObject struct {
 	text *lw.Object
 }
 
-// entryOverhead is the approximate memory of a cache entry without its text, in bytes.
+// entryOverhead is the approximate memory of a cache entry, in bytes, without the JSON text of its object.
 const entryOverhead = 256
 
 func (h cachedObject) size() int { return len(h.text.Raw()) + entryOverhead }
@@ -49,7 +49,7 @@ func (h *objectCache) put(held *Object, text *lw.Object) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if _, ok := h.entries[held]; ok {
-		return // another goroutine has added the object
+		return // another goroutine has already added the object
 	}
 	h.entries[held] = h.order.PushFront(entry)
 	for h.size += entry.size(); h.size > h.limit; {

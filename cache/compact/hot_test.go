@@ -9,7 +9,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// The cache has a limit in bytes and keeps the most recently used objects.
+// The cache must respect its limit in bytes and keep the most recently used objects.
 func TestCacheIsBounded(t *testing.T) {
 	const limit = 20_000
 	codec := newCodec(lw.RawCodec{}, limit)

@@ -9,32 +9,33 @@ import (
 )
 
 const (
-	samples       = 16       // number of objects in a dictionary
-	maxSample     = 16 << 10 // maximum number of bytes from one object
-	maxDictionary = 64 << 10 // bytes; larger dictionaries slow compression down and gain little
+	samples       = 16       // number of objects that form a dictionary
+	maxSample     = 16 << 10 // maximum number of bytes that an object contributes to a dictionary
+	maxDictionary = 64 << 10 // maximum size in bytes; larger dictionaries slow compression down and gain little
 	maxAlive      = 8        // maximum number of dictionaries in use
 )
 
-// trainAfter lists the numbers of objects between trainings. The first objects of a list are a poor sample, because a
-// list is sorted.
+// trainAfter lists the numbers of objects before the first, second and third training. One early training is not
+// enough: a list is sorted, so its first objects are a poor sample.
 var trainAfter = [...]int{samples, 256, 4096}
 
-// trainer trains dictionaries on decoded objects: first at the intervals of trainAfter, then when the compressed size
-// grows by a quarter.
+// trainer trains dictionaries on decoded objects. It counts the objects in intervals, whose lengths are in trainAfter.
+// After each of the first intervals it trains a dictionary. Later it trains a dictionary only if the compressed size of
+// the objects grew by a quarter.
 type trainer struct {
 	current atomic.Pointer[compressor] // nil before the first training
-	alive   *atomic.Int32              // number of dictionaries that are still referenced
+	alive   *atomic.Int32              // number of dictionaries that are not yet garbage-collected
 
 	mu         sync.Mutex
 	trained    int             // number of trainings
-	sample     [samples]string // random sample of the objects seen
-	seen       int             // objects in the current interval
-	raw        int             // uncompressed bytes in the interval
-	compressed int             // stored bytes in the interval
-	expected   float64         // compressed/raw after the last training; zero if unknown
+	sample     [samples]string // random sample of the objects in the current interval
+	seen       int             // number of objects in the current interval
+	raw        int             // total size of these objects in bytes, before compression
+	compressed int             // total size of these objects in bytes, after compression
+	expected   float64         // compressed/raw in the first interval after the last training; zero if unknown
 }
 
-// observe records an object and trains a dictionary when it is due.
+// observe adds an object to the sample. At the end of each interval, it trains a dictionary if the objects need one.
 func (l *trainer) observe(raw string, held int, hot *objectCache) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -57,12 +58,12 @@ func (l *trainer) observe(raw string, held int, hot *objectCache) {
 	l.seen, l.raw, l.compressed = 0, 0, 0
 }
 
-// addSample copies a sample so that it does not keep a larger text alive.
+// addSample stores a copy of raw in the sample, because raw may be part of a larger string.
 func (l *trainer) addSample(at int, raw string) {
 	l.sample[at] = strings.Clone(raw[:min(len(raw), maxSample)])
 }
 
-// isWorthwhile reports whether the observed objects need a new dictionary.
+// isWorthwhile reports whether the objects in the current interval need a new dictionary.
 func (l *trainer) isWorthwhile() bool {
 	if l.trained < len(trainAfter) {
 		return true

@@ -13,8 +13,8 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// trainedAt passes n objects of 1,000 bytes with a compressed size of held bytes to a trainer. It returns the counts
-// after which a dictionary was trained.
+// trainedAt passes n objects of 1,000 bytes to a trainer. The argument held is their compressed size in bytes.
+// trainedAt returns the numbers of objects after which the trainer trained a dictionary.
 func trainedAt(l *trainer, n, held int) (at []int) {
 	raw := strings.Repeat("0123456789", 100)
 	for i := range n {
@@ -27,7 +27,8 @@ func trainedAt(l *trainer, n, held int) (at []int) {
 	return at
 }
 
-// Three dictionaries are trained at the start. Another one is trained only if the collection changes permanently.
+// The codec trains three dictionaries at the start. It trains another dictionary only if the compressed size of the
+// objects grew.
 func TestTrainingSchedule(t *testing.T) {
 	const last = 4096
 	l := &newCodec(lw.RawCodec{}, hotBytes).trainer
@@ -38,13 +39,14 @@ func TestTrainingSchedule(t *testing.T) {
 	require.Empty(t, trainedAt(l, 5*last, 900), "a new dictionary would not help")
 }
 
-// While the maximum number of dictionaries is in use, no dictionary is trained. Unused dictionaries are freed.
+// While the maximum number of dictionaries is in use, the codec must not train another dictionary. Unused dictionaries
+// must be freed.
 func TestDictionariesAreBounded(t *testing.T) {
 	codec := newCodec(lw.RawCodec{}, neverHot)
 	codec.trainer.trained = len(trainAfter)
 	pod := decode(t, lw.RawCodec{}, sample.Pods(1, 1))[0]
 	var kept []*Object
-	train := func() { // passes 4,096 objects that compressed worse than expected
+	train := func() { // passes 4,096 objects with a larger compressed size than expected
 		codec.trainer.seen, codec.trainer.expected = trainAfter[len(trainAfter)-1]-1, 0.001
 		kept = append(kept, codec.compress(pod), codec.compress(pod))
 	}

@@ -16,7 +16,8 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// listed returns the body of a list. Its items are sorted and are generated when they are read.
+// listed returns the body of a list response. It sorts the Pods and generates the JSON of each Pod only when it is
+// read.
 func listed(pods []sample.Pod) io.Reader {
 	slices.SortFunc(pods, func(a, b sample.Pod) int {
 		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
@@ -47,14 +48,14 @@ func (i *item) Read(p []byte) (int, error) {
 
 func heap() int {
 	runtime.GC()
-	runtime.GC() // objects in pools survive the first collection
+	runtime.GC() // the second collection frees the objects of a sync.Pool
 	var stats runtime.MemStats
 	runtime.ReadMemStats(&stats)
 	return int(stats.HeapAlloc)
 }
 
-// retained returns the bytes of heap memory that a store uses per object. They include dictionaries, the compressor and
-// hot objects.
+// retained returns the number of heap bytes that a store uses per object. The number includes dictionaries, the
+// compressor and the cache of uncompressed objects.
 func retained[T lw.Keyed](t testing.TB, codec lw.Codec[T], pods []sample.Pod) int {
 	client, err := lw.NewClient(&answers{listed(pods)}, lw.Pods(""), codec, nil)
 	require.NoError(t, err)
@@ -82,7 +83,7 @@ func TestRetained(t *testing.T) {
 	require.Less(t, each, 1150)
 }
 
-// BenchmarkRetained reports the bytes of heap memory per Pod.
+// BenchmarkRetained reports the heap memory of a store, in bytes per Pod.
 func BenchmarkRetained(b *testing.B) {
 	for _, n := range []int{10_000, 50_000} {
 		for _, templates := range []int{1, 100, 1000, 10_000} {

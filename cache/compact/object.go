@@ -10,14 +10,14 @@ import (
 // Object is an API object that is stored compressed. It is immutable and safe for concurrent use.
 type Object struct {
 	dictionary *dictionary
-	held       string // the metadata strings, followed by the compressed text
-	digest     digest // digest of the uncompressed text
+	held       string // metadata strings, followed by the compressed JSON
+	digest     digest // digest of the uncompressed JSON
 
-	// These are the end offsets of the metadata strings in held. Offsets take less memory than four string headers.
+	// End offsets of the metadata strings in the field held. Offsets take less memory than four string headers.
 	namespace, name, uid, resourceVersion uint32
 }
 
-// newObject copies the metadata and the compressed text, with two allocations.
+// newObject returns an object with copies of the metadata and of the compressed text. It makes two allocations.
 func newObject(text *lw.Object, by *dictionary, packed []byte) *Object {
 	var held strings.Builder
 	held.Grow(len(text.GetNamespace()) + len(text.GetName()) + len(text.GetUID()) + len(text.GetResourceVersion()) + len(packed))
@@ -45,8 +45,8 @@ func (o *Object) GetResourceVersion() string { return o.held[o.uid:o.resourceVer
 // Key returns the namespace and name.
 func (o *Object) Key() lw.Key { return lw.KeyOf(o) }
 
-// Object returns the complete object. It decompresses the object unless the object is hot. It cannot fail, because the
-// codec verified the compressed text.
+// Object returns the complete object. It decompresses the object unless the cache contains the uncompressed object. It
+// cannot fail, because the codec verified the compressed JSON.
 func (o *Object) Object() *lw.Object {
 	hot := o.dictionary.cache
 	if text := hot.get(o); text != nil {

@@ -16,8 +16,8 @@ import (
 
 const tooOld = `{"type":"ERROR","object":{"kind":"Status","status":"Failure","reason":"Expired","code":410}}`
 
-// A relist of the same objects causes no changes. A different text at the same resourceVersion, for example after a
-// backup is restored, is a change.
+// A relist of the same objects must cause no changes. After a backup is restored, an object can have other content at
+// the same resourceVersion. This must cause a change.
 func TestRelist(t *testing.T) {
 	pods := sample.Templated(1, 1000, 100)
 	first, again := listed(pods), listed(pods)
@@ -50,7 +50,7 @@ func TestRelist(t *testing.T) {
 	})
 }
 
-// Same compares the text that the codec would store. So an object in a list equals the same object from a watch.
+// Same must ignore managedFields, because RawCodec removes them. It must detect all other differences.
 func TestSame(t *testing.T) {
 	pod := sample.Pods(1, 1)[0]
 	codec := newCodec(lw.RawCodec{}, neverHot)
@@ -68,7 +68,7 @@ func TestSame(t *testing.T) {
 	require.Equal(t, []bool{true, true, false, true}, *same.results, "managedFields are not stored")
 }
 
-// sameAs calls Same for every object that it decodes.
+// sameAs is a codec that calls Same for every object that it decodes, and records the results.
 type sameAs struct {
 	*codec
 	held    *Object

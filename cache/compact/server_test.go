@@ -1,6 +1,6 @@
 //go:build !js
 
-// Excluded from js, because the embedded server listens on a socket.
+// Excluded from GOOS=js, because the embedded server needs sockets.
 
 package compact
 
@@ -18,8 +18,8 @@ import (
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 )
 
-// A list and watch events fill the store. After the restart, the relist must report only the objects that changed
-// during the outage.
+// Before the restart, the store receives a list and watch events. After the restart, the relist must report only the
+// objects that changed during the outage.
 func TestRelistAfterServerRestart(t *testing.T) {
 	server, err := lwtest.Start(nil)
 	require.NoError(t, err)
@@ -55,12 +55,12 @@ func TestRelistAfterServerRestart(t *testing.T) {
 		if lists == 2 {
 			break
 		}
-		if lists == 1 && changed == 400 { // the watch misses the next writes, and its resourceVersion expires
+		if lists == 1 && changed == 400 { // the watch misses the next writes, and then its resourceVersion expires
 			server.Close()
 			put(300, 310, "Failed")
 			server.Compact()
 			require.NoError(t, server.Restart())
-			changed = 0 // count only the changes of the relist
+			changed = 0 // from here on, count the changes of the relist
 		}
 	}
 	require.Equal(t, 2, lists)

@@ -1,6 +1,6 @@
 //go:build !js
 
-// Excluded from js, because the embedded server listens on a socket.
+// Excluded from GOOS=js, because the embedded server needs sockets.
 
 package savefile_test
 
@@ -18,7 +18,7 @@ import (
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 )
 
-// The second process resumes from the file of the first process. It receives the missed changes without a list.
+// The second process resumes from the file that the first process saved. It receives the missed changes without a list.
 func Example() {
 	server, err := lwtest.Start(nil)
 	if err != nil {
@@ -32,7 +32,7 @@ func Example() {
 	defer os.RemoveAll(folder)
 	path := filepath.Join(folder, "pods")
 
-	process := func(until int) { // runs until the store has this many objects
+	process := func(until int) { // runs until the store has this number of objects
 		transport, err := lwhttp.New(server.URL, nil)
 		if err != nil {
 			panic(err)

@@ -15,9 +15,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-const savesFor = "LISTWATCH_SAVES_TO" // environment variable with a path to which the test binary saves until it is killed
+const savesFor = "LISTWATCH_SAVES_TO" // environment variable that makes the test binary save to this path until it is killed
 
-// The file must be complete whenever the process is killed.
+// The saved file must be complete, no matter when the process is killed.
 func TestSaveSurvivesKill(t *testing.T) {
 	if path := os.Getenv(savesFor); path != "" {
 		saveLoop(path)
@@ -34,7 +34,7 @@ func TestSaveSurvivesKill(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, cmd.Start())
 		lines := bufio.NewScanner(out)
-		for n := 0; n <= saves && lines.Scan(); n++ { // the first line is printed before the first save
+		for n := 0; n <= saves && lines.Scan(); n++ { // reads one line more than saves, because the process prints a line before its first save
 		}
 		require.NoError(t, cmd.Process.Kill())
 		require.Error(t, cmd.Wait())

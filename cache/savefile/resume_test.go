@@ -15,8 +15,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// process simulates a process. It restores the file if the file exists, follows the Pods up to the server's
-// resourceVersion, saves the file and returns the events.
+// process simulates a process that uses a saved file. It restores the file if it exists, follows the Pods up to the
+// server's resourceVersion and saves the file. It returns the events.
 func process(t *testing.T, server *lwtest.Server, path string) (events []string) {
 	transport, err := lwhttp.New(server.URL, nil)
 	require.NoError(t, err)
@@ -43,12 +43,12 @@ func process(t *testing.T, server *lwtest.Server, path string) (events []string)
 	return events
 }
 
-// listed returns the number of lists that the server received, including streaming lists.
+// listed returns the number of list requests that the server received, including streaming lists.
 func listed(server *lwtest.Server) int {
 	return len(server.Requests(lwtest.Lists)) + len(server.Requests(func(r lwtest.Request) bool { return r.URL.Query().Get("sendInitialEvents") == "true" }))
 }
 
-// The process must list only if the resourceVersion has expired or the file belongs to another collection.
+// A resumed process must list only if the resourceVersion has expired or the file belongs to another collection.
 func TestResumeWithoutList(t *testing.T) {
 	server, err := lwtest.Start(nil)
 	require.NoError(t, err)

@@ -32,7 +32,7 @@ func Save[T any](path string, snapshot *cache.Snapshot[T], origin string, text f
 	return nil
 }
 
-// restorer is a *[cache.Reflector] or a *[cache.Informer].
+// restorer is implemented by *[cache.Reflector] and *[cache.Informer].
 type restorer[T lw.Keyed] interface {
 	Restore(from io.Reader, origin string, parse func(text []byte) (T, error)) error
 }
@@ -52,13 +52,13 @@ func Restore[T lw.Keyed](path string, to restorer[T], origin string, parse func(
 	return nil
 }
 
-// Tests replace these functions to observe their order and to inject failures.
+// Tests replace these functions to observe the order of the calls and to inject failures.
 var (
 	syncFile = (*os.File).Sync
 	rename   = os.Rename
 )
 
-// replace replaces the content of a file atomically with the data that write writes.
+// replace atomically replaces the content of a file with the output of the func write.
 func replace(path string, write func(io.Writer) error) (err error) {
 	folder, name := filepath.Split(path)
 	if name == "" {
@@ -71,7 +71,7 @@ func replace(path string, write func(io.Writer) error) (err error) {
 		return errors.New("not a regular file")
 	}
 	removeLeftovers(folder, name)
-	file, err := os.CreateTemp(folder, name+".*"+temporary) // mode 0600
+	file, err := os.CreateTemp(folder, name+".*"+temporary) // the file mode is 0600
 	if err != nil {
 		return err
 	}
@@ -116,11 +116,11 @@ func syncFolder(path string) error {
 
 const (
 	temporary = ".tmp"
-	leftover  = time.Hour // minimum time since the last write; an active process writes continuously
+	leftover  = time.Hour // minimum age of a leftover temporary file; an active process writes to its file all the time
 )
 
-// removeLeftovers removes temporary files of processes that died during Save. It ignores errors, because a remaining
-// file is harmless.
+// removeLeftovers removes temporary files of processes that were killed during Save. It ignores errors, because a
+// remaining file is harmless.
 func removeLeftovers(folder, name string) {
 	entries, _ := os.ReadDir(folder)
 	for _, entry := range entries {
@@ -134,7 +134,7 @@ func removeLeftovers(folder, name string) {
 	}
 }
 
-// isTemporary reports whether file is a temporary file for name, such as name.123.tmp.
+// isTemporary reports whether file is a temporary file of the file name, for example name.123.tmp.
 func isTemporary(file, name string) bool {
 	middle, ok := strings.CutPrefix(file, name+".")
 	if !ok {

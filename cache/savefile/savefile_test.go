@@ -20,7 +20,7 @@ import (
 
 const origin = "https://a.example.com pods"
 
-// pods returns a snapshot of one object, whose text has slightly more than size bytes.
+// pods returns a snapshot of one object whose JSON is slightly longer than size bytes.
 func pods(t testing.TB, version string, size int) *cache.Snapshot[*lw.Object] {
 	store, writer := cache.NewStore[*lw.Object](nil)
 	object, err := lw.ParseObject([]byte(`{"metadata":{"name":"web-0","resourceVersion":"` + version + `","uid":"` + strings.Repeat("u", size) + `"}}`))
@@ -29,7 +29,7 @@ func pods(t testing.TB, version string, size int) *cache.Snapshot[*lw.Object] {
 	return store.Snapshot()
 }
 
-// target is a restorer that records the text of each object.
+// target is a restorer that records the JSON text of each object.
 type target struct{ strings []string }
 
 func (to *target) Restore(from io.Reader, origin string, parse func([]byte) (*lw.Object, error)) error {
@@ -39,7 +39,7 @@ func (to *target) Restore(from io.Reader, origin string, parse func([]byte) (*lw
 	})
 }
 
-// held returns the text of the only object in a file.
+// held returns the JSON text of the only object in a file.
 func held(t testing.TB, path string) string {
 	to := &target{}
 	require.NoError(t, Restore(path, to, origin, lw.ParseObject))
@@ -84,7 +84,7 @@ func TestNoSuchFile(t *testing.T) {
 	require.ErrorIs(t, err, os.ErrNotExist)
 }
 
-// The file is truncated at every byte, or belongs to another collection.
+// Restore must reject files that were truncated at any byte, and files of another collection.
 func TestDamagedFiles(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "pods")
 	require.NoError(t, Save(path, pods(t, "7", 10), origin, (*lw.Object).Raw))
@@ -140,17 +140,17 @@ func TestFailedRename(t *testing.T) {
 	require.ErrorContains(t, Save(path, pods(t, "7", 1), origin, (*lw.Object).Raw), "not a regular file")
 }
 
-// A later save removes the temporary files of dead processes if the files are old enough.
+// A later save must remove the temporary files of killed processes, but not the files that were written recently.
 func TestLeftovers(t *testing.T) {
 	folder := t.TempDir()
 	path := filepath.Join(folder, "pods")
 	long := time.Now().Add(-leftover - time.Minute)
-	files := map[string]bool{ // true if the file must remain
+	files := map[string]bool{ // the value is true if the file must remain
 		"pods.123.tmp": false, "pods.456.tmp": true, "pods.x.123.tmp": true, "pods..tmp": true, "pods.123": true, "other.123.tmp": true, "pods.12x.tmp": true,
 	}
 	for name := range files {
 		require.NoError(t, os.WriteFile(filepath.Join(folder, name), []byte("listwatch st"), 0o600))
-		if name != "pods.456.tmp" { // recently written
+		if name != "pods.456.tmp" { // the file pods.456.tmp keeps its recent modification time
 			require.NoError(t, os.Chtimes(filepath.Join(folder, name), long, long))
 		}
 	}
@@ -169,7 +169,7 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// The file must always be one of the saved states.
+// The file must always contain one of the saved states completely.
 func TestConcurrentSaves(t *testing.T) {
 	folder := t.TempDir()
 	path := filepath.Join(folder, "pods")

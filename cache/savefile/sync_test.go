@@ -12,14 +12,14 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// disk records the operations that protect a save against a power failure.
+// disk records the file operations of a save.
 type disk struct {
 	done   []string
-	synced string           // the content of the file when it was synced
-	fails  map[string]error // errors for each operation
+	synced string           // the content of the file when it was synced to disk
+	fails  map[string]error // maps an operation to the error that it returns
 }
 
-// record replaces the file operations of the package for one test. It returns the disk that records them.
+// record replaces the file operations of the package during one test. It returns a disk that records their calls.
 func record(t *testing.T) *disk {
 	d := &disk{fails: map[string]error{}}
 	oldSync, oldRename := syncFile, rename
@@ -51,7 +51,7 @@ func (d *disk) do(operation string, f func() error) error {
 	return f()
 }
 
-// The complete file must be synced before it is renamed, and the folder afterwards.
+// Save must sync the complete file before it renames the file, and sync the folder afterwards.
 func TestSaveSurvivesPowerLoss(t *testing.T) {
 	folder := t.TempDir()
 	path := filepath.Join(folder, "pods")
@@ -67,8 +67,8 @@ func TestSaveSurvivesPowerLoss(t *testing.T) {
 	require.Equal(t, string(saved), disk.synced)
 }
 
-// A file that cannot be synced must not replace the old file. A folder that cannot be synced is an error, unless its
-// file system does not support this.
+// If the file cannot be synced, Save must keep the old file. If the folder cannot be synced, Save returns an error,
+// unless the file system does not support syncing folders.
 func TestFailedSync(t *testing.T) {
 	folder := t.TempDir()
 	path := filepath.Join(folder, "pods")

@@ -30,8 +30,8 @@ func (q *Queue[K]) AddAfter(key K, delay time.Duration) {
 }
 
 // Retry reports that the work on a key failed, and queues the key again after a delay. The delay doubles with each
-// consecutive failure and also respects the limit of [New]. During the loop body of Keys, the delay starts when the body
-// ends. Otherwise it starts immediately.
+// consecutive failure. It is longer if the retries of all keys exceed the rate limit of the queue. If a worker is
+// processing the key, the delay starts when the loop body ends. Otherwise it starts immediately.
 func (q *Queue[K]) Retry(key K) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -74,7 +74,7 @@ func (q *Queue[K]) dropIdle(e *entry[K]) {
 	}
 }
 
-// makeReady adds a key to the ready keys, after the keys whose delay has ended.
+// makeReady appends a key to the ready keys. It first appends the keys whose delay has ended.
 func (q *Queue[K]) makeReady(e *entry[K]) {
 	if e.ready {
 		return
@@ -101,7 +101,7 @@ func (q *Queue[K]) promote(now offset) {
 	}
 }
 
-// retry counts a failure and delays the key.
+// retry counts a failure of a key and queues the key again after its backoff delay.
 func (q *Queue[K]) retry(e *entry[K]) {
 	if q.closed {
 		return
@@ -118,16 +118,16 @@ func (q *Queue[K]) retry(e *entry[K]) {
 	q.delay(e, max(min(delay, q.opts.MaxDelay), q.opts.limiter.Reserve().Delay()))
 }
 
-// delay makes a key ready after a delay unless it becomes ready earlier.
+// delay queues a key after a delay, unless the key already has an earlier due time.
 func (q *Queue[K]) delay(e *entry[K], delay time.Duration) {
 	due := q.now()
-	due += min(delay, math.MaxInt64-due) // a limiter that never allows an event returns the maximum duration
+	due += min(delay, math.MaxInt64-due) // a rate limiter that never allows a retry returns the maximum duration
 	if q.delayed.set(e, due) && q.delayed.heap[0] == e && (q.timerDue == 0 || due < q.timerDue) {
 		q.setTimer(due)
 	}
 }
 
-// setTimer schedules onTimer.
+// setTimer schedules the next call of onTimer at the time due.
 func (q *Queue[K]) setTimer(due offset) {
 	q.timerDue = due
 	if q.timer == nil {
@@ -137,7 +137,7 @@ func (q *Queue[K]) setTimer(due offset) {
 	}
 }
 
-// onTimer promotes the keys that are due and sets the timer for the next key.
+// onTimer makes the keys ready whose delay has ended, and sets the timer for the next delayed key.
 func (q *Queue[K]) onTimer() {
 	q.mu.Lock()
 	defer q.mu.Unlock()

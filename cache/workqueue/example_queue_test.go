@@ -9,7 +9,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/cache/workqueue"
 )
 
-// The queue retries a failed key after increasing delays. A worker may give up.
+// The queue retries a failed key after increasing delays. A worker can give up after a number of failures.
 func ExampleQueue_Retry() {
 	queue := workqueue.New[string](&workqueue.Options{BaseDelay: time.Millisecond})
 	queue.Add("web-0")

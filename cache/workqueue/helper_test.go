@@ -16,13 +16,13 @@ func TestMain(m *testing.M) { leak.Main(m) }
 // unlimited returns a limiter that never delays a retry.
 func unlimited() *rate.Limiter { return rate.NewLimiter(rate.Inf, 0) }
 
-// body is a running loop body that a test can end.
+// body is a loop over Queue.Keys that is executing its body. The test ends the body with the func end.
 type body struct {
 	key string
 	end func()
 }
 
-// begin takes the next key, which must be ready, and returns its running loop body.
+// begin starts a loop over Queue.Keys and takes the next key, which must be ready. It returns the running loop body.
 func begin(t *testing.T, q *Queue[string]) body {
 	t.Helper()
 	require.NotZero(t, q.Len(), "expected a ready key")
@@ -32,7 +32,7 @@ func begin(t *testing.T, q *Queue[string]) body {
 	return body{key, stop}
 }
 
-// takes returns all ready keys after processing them.
+// takes processes all ready keys and returns them.
 func takes(t *testing.T, q *Queue[string]) (keys []string) {
 	t.Helper()
 	for q.Len() > 0 {
@@ -43,7 +43,7 @@ func takes(t *testing.T, q *Queue[string]) (keys []string) {
 	return keys
 }
 
-// requireForgotten requires that a queue has no entries.
+// requireForgotten requires that a queue has no keys and keeps no entries.
 func requireForgotten(t *testing.T, q *Queue[string]) {
 	t.Helper()
 	require.Zero(t, q.Len())

@@ -11,7 +11,7 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// model is a simple reference queue for one goroutine.
+// model is a simple reference implementation of Queue for one goroutine.
 type model struct {
 	limiter  *rate.Limiter
 	ready    []string
@@ -19,7 +19,7 @@ type model struct {
 	dirty    map[string]bool
 	failed   map[string]bool
 	failures map[string]int
-	delays   []delayed // sorted by due time, then in the order of the calls
+	delays   []delayed // sorted by due time; keys with the same due time keep the order of the calls
 }
 
 type delayed struct {

@@ -2,7 +2,7 @@ package workqueue
 
 import "container/heap"
 
-// fifo is the queue of ready keys. It links the entries, so it allocates no memory.
+// fifo is the queue of ready keys. It is a linked list of the entries, so it allocates no memory.
 type fifo[K comparable] struct {
 	first, last *entry[K]
 	length      int
@@ -37,7 +37,7 @@ type delays[K comparable] struct {
 	sequence uint64
 }
 
-// set delays a key until due. It returns false if the key already has an earlier due time.
+// set delays a key until the time due. It returns false if the key already has an earlier due time.
 func (d *delays[K]) set(e *entry[K], due offset) bool {
 	if e.delayed && due >= e.due {
 		return false

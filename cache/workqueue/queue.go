@@ -32,7 +32,7 @@ type Queue[K comparable] struct {
 	ready    fifo[K]
 	delayed  delays[K]
 	timer    *time.Timer
-	timerDue offset // time when timer fires; zero if the timer is not set
+	timerDue offset // due time of the timer; zero if the timer is not set
 	created  time.Time
 	active   int // number of keys that workers are processing
 	closed   bool
@@ -48,16 +48,16 @@ type entry[K comparable] struct {
 	failures int // consecutive failures
 
 	ready bool
-	next  *entry[K] // the next ready key
+	next  *entry[K] // next entry in the list of ready keys
 
 	active bool
-	dirty  bool // added while active
+	dirty  bool // Add was called while the key was active
 	failed bool // Retry was called while the key was active
 
 	delayed  bool
 	due      offset
-	sequence uint64 // order among keys with the same due time
-	index    int    // position in delays
+	sequence uint64 // defines the order of keys with the same due time
+	index    int    // position in the heap of delayed keys
 }
 
 // New returns an empty queue. opts may be nil. To protect a server that fails every request, the queue limits the retries
@@ -103,7 +103,7 @@ func (q *Queue[K]) runBody(e *entry[K], yield func(K) bool) (more bool) {
 	return more
 }
 
-// take blocks until a key is ready. It returns nil if ctx is done or the queue is drained.
+// take blocks until a key is ready and returns its entry. It returns nil if ctx is done or the queue is drained.
 func (q *Queue[K]) take(ctx context.Context) *entry[K] {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -119,7 +119,7 @@ func (q *Queue[K]) take(ctx context.Context) *entry[K] {
 		q.changed.Wait()
 	}
 	if q.ready.length > 0 {
-		q.changed.Signal() // passes on a signal that this worker may have received
+		q.changed.Signal() // wakes another worker, because this worker may have consumed the signal for a key
 	}
 	return nil
 }
@@ -127,7 +127,7 @@ func (q *Queue[K]) take(ctx context.Context) *entry[K] {
 // drained reports whether the queue is closed and no key can become ready. An active key may still be dirty.
 func (q *Queue[K]) drained() bool { return q.closed && q.active == 0 && q.ready.length == 0 }
 
-// done records the result of the work on a key.
+// done ends the work on a key. If the work failed, done retries the key.
 func (q *Queue[K]) done(e *entry[K], failed bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

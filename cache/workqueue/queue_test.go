@@ -44,14 +44,14 @@ func TestDelayedKeysAreOrderedByTime(t *testing.T) {
 		q.AddAfter("early", time.Second)
 		q.AddAfter("same", time.Second)
 		q.AddAfter("late", 2*time.Second)  // the earlier of two delays counts
-		q.AddAfter("early", 4*time.Second) // ignored
+		q.AddAfter("early", 4*time.Second) // has no effect, because the key has an earlier delay
 		q.AddAfter("now", 0)
 		require.Equal(t, []string{"now"}, takes(t, q))
 		time.Sleep(time.Second)
 		synctest.Wait()
 		require.Equal(t, []string{"early", "same"}, takes(t, q))
 		time.Sleep(500 * time.Millisecond)
-		q.Add("late") // ready now, and again after its delay
+		q.Add("late") // the key is ready now, and again after its delay
 		require.Equal(t, []string{"late"}, takes(t, q))
 		time.Sleep(500 * time.Millisecond)
 		synctest.Wait()
@@ -81,9 +81,9 @@ func TestRetryBackoff(t *testing.T) {
 		for failures, delay := range []time.Duration{1, 2, 4, 5, 5} {
 			b := begin(t, q)
 			q.Retry("a")
-			q.Retry("a") // counts as the same failure
+			q.Retry("a") // the second call counts as the same failure
 			require.Equal(t, failures, q.Failures("a"))
-			time.Sleep(10 * time.Second) // the delay starts when the body ends
+			time.Sleep(10 * time.Second) // the retry delay starts only when the loop body ends
 			b.end()
 			require.Equal(t, failures+1, q.Failures("a"))
 			time.Sleep(delay*time.Second - time.Nanosecond)
@@ -95,7 +95,7 @@ func TestRetryBackoff(t *testing.T) {
 		require.Equal(t, []string{"a"}, takes(t, q))
 		requireForgotten(t, q)
 		require.Zero(t, q.Failures("a"))
-		q.Retry("a") // outside of a loop body
+		q.Retry("a") // a retry outside of a loop body
 		require.Equal(t, 1, q.Failures("a"))
 		time.Sleep(time.Second)
 		synctest.Wait()
@@ -118,7 +118,7 @@ func TestLimiterDelaysRetries(t *testing.T) {
 		time.Sleep(time.Second - time.Millisecond)
 		synctest.Wait()
 		require.Equal(t, []string{"c"}, takes(t, q))
-		q.Add("new") // Add does not consume a token
+		q.Add("new") // Add does not consume a token of the rate limiter
 		require.Equal(t, []string{"new"}, takes(t, q))
 		time.Sleep(time.Second)
 		synctest.Wait()
@@ -126,17 +126,17 @@ func TestLimiterDelaysRetries(t *testing.T) {
 	})
 }
 
-// The longest delays must not overflow: a long delay of AddAfter, a limiter that does not allow any retry, and a key
-// with many failures.
+// Due times must not overflow. The test uses a long delay of AddAfter, a limiter that does not allow any retry, and a
+// key with many failures.
 func TestLongDelaysDoNotOverflow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := New[string](&Options{BaseDelay: time.Second, MaxDelay: math.MaxInt64, limiter: unlimited()})
 		never := New[string](&Options{limiter: rate.NewLimiter(0, 0)})
-		time.Sleep(time.Second) // advances the clock, so that a due time could overflow
+		time.Sleep(time.Second) // advances the clock, because a due time overflows only if the clock is not zero
 		q.AddAfter("a", math.MaxInt64)
 		never.Retry("b")
 		for range 100 {
-			q.Retry("c") // the first delay of c is one second and ends first
+			q.Retry("c") // the first failure of c has a delay of one second, which ends first
 		}
 		time.Sleep(time.Second - time.Nanosecond)
 		synctest.Wait()
@@ -195,7 +195,7 @@ func TestKeysStopsWithContext(t *testing.T) {
 	})
 }
 
-// endedUnheard is a context that is canceled but has not called its AfterFuncs yet.
+// endedUnheard is a canceled context that has not called its AfterFuncs yet.
 type endedUnheard struct {
 	context.Context
 	ended atomic.Bool
@@ -208,7 +208,8 @@ func (c *endedUnheard) Err() error {
 	return c.Context.Err()
 }
 
-// A worker that is woken for a key may end instead. Another blocked worker must then receive the key.
+// A worker that is woken for a ready key may end because its context is canceled. Another blocked worker must then
+// receive the key.
 func TestStoppedWorkerLosesNoKey(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := New[string](nil)
@@ -221,7 +222,7 @@ func TestStoppedWorkerLosesNoKey(t *testing.T) {
 					worked <- key
 				}
 			})
-			synctest.Wait() // both workers are blocked, in this order
+			synctest.Wait() // the worker with the context leaving blocks first
 		}
 		leaving.ended.Store(true)
 		q.Add("a")
@@ -253,7 +254,7 @@ func TestCloseDrainsReadyKeys(t *testing.T) {
 		q.AddAfter("late", time.Hour)
 		begins := time.Now()
 		b := begin(t, q)
-		q.Add("a") // the key becomes dirty
+		q.Add("a") // the key is active and becomes dirty
 		q.Close()
 		q.Close()
 		q.Add("d")
@@ -264,7 +265,7 @@ func TestCloseDrainsReadyKeys(t *testing.T) {
 		worker.Go(func() {
 			for key := range q.Keys(t.Context()) {
 				worked = append(worked, key)
-				q.Retry(key) // has no effect after Close
+				q.Retry(key) // a retry has no effect after Close
 			}
 		})
 		synctest.Wait()

@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Many goroutines add and process keys. The last addition of each key must be processed, and no key may be in two loop
-// bodies at once.
+// Many goroutines add and process keys. A worker must process each key again after its last addition. No key may be in
+// two loop bodies at once.
 func TestWorkers(t *testing.T) {
 	const keys, producers, workers, additions = 50, 4, 8, 5_000
 	q := New[int](&Options{BaseDelay: time.Microsecond, MaxDelay: 10 * time.Microsecond, limiter: unlimited()})
@@ -48,7 +48,7 @@ func TestWorkers(t *testing.T) {
 		})
 	}
 	producing.Wait()
-	for key := range keys { // the last addition of each key, without delays and failures
+	for key := range keys { // adds each key once more, without a delay; the work on this addition succeeds
 		asked[key].Add(additions)
 		q.Add(key)
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"io"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -21,12 +22,12 @@ const completionTimeout = 1500 * time.Millisecond
 // registerCompletions sets the completions of the arguments and of the flags' values. Flags with files keep cobra's
 // default, which completes file names.
 func (c *config) registerCompletions(root *cobra.Command) {
-	root.ValidArgsFunction = completeLast(c.completeNames)
+	root.ValidArgsFunction = completeLast(c.completeArgs)
 	root.Flags().VisitAll(func(flag *pflag.Flag) {
 		if kind, _ := pflag.UnquoteUsage(flag); strings.HasPrefix(kind, "FILE") {
 			return
 		}
-		err := root.RegisterFlagCompletionFunc(flag.Name, completeLast(func(ctx context.Context, _ string) []cobra.Completion {
+		err := root.RegisterFlagCompletionFunc(flag.Name, completeLast(func(ctx context.Context, _ []string, _ string) []cobra.Completion {
 			return c.flagValues(ctx, flag.Name)
 		}))
 		if err != nil {
@@ -37,14 +38,14 @@ func (c *config) registerCompletions(root *cobra.Command) {
 
 // completeLast returns a cobra function that completes the last element of a comma-separated list. It reports no errors,
 // and returns nothing after completionTimeout.
-func completeLast(values func(ctx context.Context, last string) []cobra.Completion) cobra.CompletionFunc {
-	return func(cmd *cobra.Command, _ []string, word string) (matching []cobra.Completion, _ cobra.ShellCompDirective) {
+func completeLast(values func(ctx context.Context, args []string, last string) []cobra.Completion) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, word string) (matching []cobra.Completion, _ cobra.ShellCompDirective) {
 		ctx, cancel := context.WithTimeout(cmd.Context(), completionTimeout)
 		defer cancel()
 		comma := strings.LastIndexByte(word, ',') + 1
 		before, last := word[:comma], word[comma:]
 		found := make(chan []cobra.Completion, 1)
-		go func() { found <- values(ctx, last) }() // a credential plugin may ignore ctx
+		go func() { found <- values(ctx, args, last) }() // a credential plugin may ignore ctx
 		select {
 		case <-ctx.Done():
 		case all := <-found:
@@ -84,7 +85,7 @@ func (c *config) flagValues(ctx context.Context, name string) []cobra.Completion
 	case "transport":
 		return transports
 	case "types":
-		return eventTypes[1:]
+		return eventTypes
 	case "color":
 		return colors
 	case "namespace":
@@ -97,6 +98,18 @@ func (c *config) flagValues(ctx context.Context, name string) []cobra.Completion
 		return map[string][]string{"context": known.Contexts, "cluster": known.Clusters, "user": known.Users}[name]
 	}
 	return nil
+}
+
+// completeArgs returns the completions of an argument. In kubectl's form, for example "get pods web-0", the arguments after
+// the resource are names of objects.
+func (c *config) completeArgs(ctx context.Context, args []string, word string) (found []cobra.Completion) {
+	if len(args) < 2 || !slices.Contains(kubectlVerbs, args[0]) || strings.Contains(args[1], "/") {
+		return c.completeNames(ctx, word)
+	}
+	for _, name := range c.completeNames(ctx, args[1]+"/"+word) {
+		found = append(found, strings.TrimPrefix(name, args[1]+"/"))
+	}
+	return found
 }
 
 // completeNames returns the resources that the server has, or the objects of a collection.

@@ -33,7 +33,7 @@ func completable(t *testing.T) (folder string) {
 
 // completions maps command lines to the completions of their last word.
 var completions = map[string]string{
-	"":                         "completion configmaps deployments events help man namespaces nodes pods secrets serve services version widgets",
+	"":                         "completion configmaps deployments events help man namespaces nodes pods secrets services version widgets",
 	"po":                       "pods",
 	"pods,se":                  "pods,secrets pods,services",
 	"-A se":                    "secrets services",
@@ -61,7 +61,10 @@ var completions = map[string]string{
 	"completion ":              "bash fish powershell zsh",
 	"help ":                    "all until",
 	"version ":                 "",
-	"serve ":                   "",
+	"get po":                   "pods",
+	"get pods -n shop web-":    "web-0 web-1",
+	"get pods web-0 -n shop w": "web-0 web-1",
+	"get -n shop pod/":         "pod/web-0 pod/web-1",
 	"-s http://127.0.0.1:1 po": "",
 	"--kubeconfig none po":     "",
 }

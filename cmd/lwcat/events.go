@@ -9,13 +9,13 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// eventTypes are the values of --types. The empty value selects all types.
-var eventTypes = []string{"", "Normal", "Warning"}
+// eventTypes are the values of --types.
+var eventTypes = []string{"Normal", "Warning"}
 
 // selectEvents adds the conditions of --for and --types to the field selector. The argument all may be nil if the
 // command line contains only paths.
 func (o *resourceOptions) selectEvents(ctx context.Context, transport lw.Transport, all *discovery.Resources, resources []lw.Resource) (err error) {
-	if o.about == "" && o.eventType == "" {
+	if o.about == "" && len(o.eventTypes) == 0 {
 		return nil
 	}
 	terms, prefix := compact([]string{o.fields}), "involvedObject."
@@ -41,8 +41,8 @@ func (o *resourceOptions) selectEvents(ctx context.Context, transport lw.Transpo
 		}
 		terms = append(terms, prefix+"kind="+about.Kind, prefix+"name="+name)
 	}
-	if o.eventType != "" {
-		terms = append(terms, "type="+o.eventType)
+	if len(o.eventTypes) == 1 { // two types are all types
+		terms = append(terms, "type="+o.eventTypes[0])
 	}
 	o.fields = strings.Join(terms, ",")
 	return nil

@@ -8,10 +8,13 @@ import (
 	"github.com/spf13/pflag"
 )
 
+// kubectlVerbs are the verbs of kubectl that fromKubectl accepts.
+var kubectlVerbs = []string{"get", "list", "describe", "watch"}
+
 // fromKubectl converts arguments in kubectl's form, for example "get pods web-0" to "pods/web-0". It also returns a
 // hint with the short form. As in kubectl, get lists once unless -w is set.
 func (c *config) fromKubectl(flags *pflag.FlagSet, args []string) (names []string, hint string) {
-	if len(args) == 0 || !slices.Contains([]string{"get", "list", "describe", "watch"}, args[0]) {
+	if len(args) == 0 || !slices.Contains(kubectlVerbs, args[0]) {
 		return args, ""
 	}
 	verb, names := args[0], slices.Clone(args[1:])
@@ -30,5 +33,9 @@ func (c *config) fromKubectl(flags *pflag.FlagSet, args []string) (names []strin
 		c.output.name = "yaml"
 		short = append(short, "-o yaml")
 	}
-	return names, fmt.Sprintf("hint: lwcat needs no %q: write %q", verb, strings.Join(short, " "))
+	hint = fmt.Sprintf("hint: lwcat needs no %q: write %q", verb, strings.Join(short, " "))
+	if c.output.name == "yaml" && flags.Changed("output") {
+		hint += "; each object is a document, and there is no List around them"
+	}
+	return names, hint
 }

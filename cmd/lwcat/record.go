@@ -24,7 +24,7 @@ type recordOptions struct {
 }
 
 func (o *recordOptions) flags(set *pflag.FlagSet) {
-	set.StringVar(&o.record, "record", "", "write the server's responses, including all objects, to `FILE` for --replay and lwcat serve")
+	set.StringVar(&o.record, "record", "", "write the server's responses, including all objects, to `FILE` for --replay")
 	set.StringVar(&o.replay, "replay", "", "play `FILE[@SPEED]` instead of connecting to a server; for example run@10, run@0.5, or run@max without delays")
 }
 
@@ -126,7 +126,7 @@ func (s *source) resources(ctx context.Context, c *config, status *status) (reso
 	o := &c.resources
 	if s.recorded != nil && len(o.names) == 0 {
 		for _, followed := range s.recorded.Collections {
-			resources = append(resources, followed.Resource())
+			resources = append(resources, followed.Resource)
 			o.labels, o.fields = followed.Labels, followed.Fields // all collections of a run have the same selectors
 		}
 		if len(resources) == 0 {
@@ -139,10 +139,7 @@ func (s *source) resources(ctx context.Context, c *config, status *status) (reso
 	}
 	for _, r := range resources {
 		if s.writer != nil {
-			s.writer.Follow(recording.Collection{
-				Group: r.Group, Version: r.Version, Plural: r.Plural, Namespace: r.Namespace, Name: r.Name, Raw: r.Raw,
-				Labels: o.labels, Fields: o.fields, From: c.limits.from,
-			})
+			s.writer.Follow(recording.Collection{Resource: r, Labels: o.labels, Fields: o.fields, From: c.limits.from})
 		}
 	}
 	return resources, nil
@@ -159,6 +156,6 @@ func (s *source) newCollection() (transport lw.Transport, now func() time.Time, 
 
 // reportEnd logs that a replay is complete. It returns an error if the recording is damaged.
 func (s *source) reportEnd(status *status) error {
-	status.logf("replayed %d frames recorded in %v", s.player.Frames(), s.recorded.Length.Round(time.Millisecond))
+	status.logf("replayed a recording of %v", s.recorded.Length.Round(time.Millisecond))
 	return s.recorded.Broken
 }

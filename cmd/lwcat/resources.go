@@ -20,8 +20,8 @@ type resourceOptions struct {
 	labels        string
 	fields        string
 	metadataOnly  bool
-	about         string // with events: the object in --for
-	eventType     string
+	about         string   // with events: the object in --for
+	eventTypes    []string // with events: the types in --types
 	wait          bool
 	keepGoing     bool
 	replaying     bool // with --replay, resource names are optional
@@ -33,7 +33,7 @@ func (o *resourceOptions) flags(set *pflag.FlagSet) {
 	set.StringVarP(&o.labels, "selector", "l", "", "`LABELS`, for example app=web,tier!=db")
 	set.StringVar(&o.fields, "field-selector", "", "`FIELDS`, for example spec.nodeName=n1")
 	set.StringVar(&o.about, "for", "", "with events: select the events about one `OBJECT`, for example pod/web-0")
-	set.StringVar(&o.eventType, "types", "", "with events: select `TYPE` Normal or Warning")
+	set.StringSliceVar(&o.eventTypes, "types", nil, "with events: select `TYPES` Normal, Warning or both")
 	set.BoolVar(&o.wait, "wait", false, "wait for a resource or a server that does not exist yet")
 	set.BoolVar(&o.keepGoing, "keep-going", false, "if the server rejects one resource, follow the others; the exit code is then 1")
 	set.BoolVar(&o.metadataOnly, "metadata-only", false, "request only the metadata of objects")
@@ -52,8 +52,11 @@ func (o *resourceOptions) validate() error {
 	if kind, object, _ := strings.Cut(o.about, "/"); o.about != "" && (kind == "" || object == "" || strings.Contains(object, "/")) {
 		return fmt.Errorf("--for %q does not name an object: expected a name such as pod/web-0", o.about)
 	}
-	if !slices.Contains(eventTypes, o.eventType) {
-		return fmt.Errorf("--types must be Normal or Warning, not %q; without the flag, lwcat prints both", o.eventType)
+	o.eventTypes = compact(o.eventTypes)
+	for _, name := range o.eventTypes {
+		if !slices.Contains(eventTypes, name) {
+			return fmt.Errorf("--types must be Normal or Warning, not %q; without the flag, lwcat prints both", name)
+		}
 	}
 	o.namespaces = compact(o.namespaces)
 	if len(o.namespaces) > 0 && len(names) > 0 && !slices.ContainsFunc(names, o.usesNamespace) {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"time"
 )
 
@@ -36,6 +35,9 @@ func openResume(path, server string, status *status) (f *resumeFile, err error) 
 	case err == nil && info.Size() > maxResumeSize:
 		return nil, fmt.Errorf("--resume: %s is larger than %d MiB: name another file", path, maxResumeSize>>20)
 	}
+	if err := f.removeTemporary(); err != nil {
+		return nil, fmt.Errorf("--resume: %w", err)
+	}
 	if f.file, err = os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600); err != nil {
 		return nil, fmt.Errorf("--resume: %w", err)
 	}
@@ -50,7 +52,7 @@ func (f *resumeFile) open(status *status) error {
 	header, saved, end, whole := readResume(f.file)
 	switch {
 	case header.Format != resumeFormat && whole != 0:
-		return fmt.Errorf("--resume: %s is not a resume file of this version: name another file, or remove it", f.path)
+		return fmt.Errorf("--resume: %s is not a resume file, or another version of lwcat wrote it: delete the file, or name another one", f.path)
 	case whole != 0 && header.Server != f.server:
 		return fmt.Errorf("--resume: %s belongs to the server %s: name another file for %s", f.path, header.Server, f.server)
 	case whole > end:
@@ -143,21 +145,28 @@ func (f *resumeFile) compact() error {
 	for _, state := range saved {
 		lines = resumeLine(lines, state)
 	}
-	temporary, err := os.CreateTemp(filepath.Dir(f.path), filepath.Base(f.path)+".*")
-	if err != nil {
-		return fmt.Errorf("--resume: %w", err)
-	}
-	_, err = temporary.Write(lines)
-	if err = errors.Join(err, temporary.Close()); err == nil {
+	err := os.WriteFile(f.temporary(), lines, 0o600)
+	if err == nil {
 		_ = f.file.Close() // Windows replaces only closed files
-		err = os.Rename(temporary.Name(), f.path)
+		err = os.Rename(f.temporary(), f.path)
 		file, openErr := os.OpenFile(f.path, os.O_RDWR, 0o600)
 		f.file, err = file, errors.Join(err, openErr)
 	}
 	if err != nil {
-		return fmt.Errorf("--resume: %w", errors.Join(err, os.Remove(temporary.Name())))
+		return fmt.Errorf("--resume: %w", errors.Join(err, f.removeTemporary()))
 	}
 	f.size, f.compacted = int64(len(lines)), int64(len(lines))
+	return nil
+}
+
+// temporary returns the path of the file that compact writes.
+func (f *resumeFile) temporary() string { return f.path + ".new" }
+
+// removeTemporary removes the temporary file of a compaction that failed, or whose process was killed.
+func (f *resumeFile) removeTemporary() error {
+	if err := os.Remove(f.temporary()); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
 	return nil
 }
 

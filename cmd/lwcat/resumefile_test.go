@@ -129,6 +129,20 @@ func TestLongResumeFileIsCompacted(t *testing.T) {
 	require.Len(t, left, 1)
 }
 
+// TestResumeRemovesFileOfKilledCompaction checks that a run removes the temporary file of a run that was killed while it
+// compacted the log.
+func TestResumeRemovesFileOfKilledCompaction(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "state")
+	file, p := opened(t, path)
+	printed(t, p, lw.Added, "a", "1")
+	require.NoError(t, file.save())
+	require.NoError(t, os.WriteFile(path+".new", []byte("incomplete"), 0o600))
+	file, _ = opened(t, path)
+	require.NoFileExists(t, path+".new")
+	require.NoError(t, file.compact())
+	require.Equal(t, "a=1 @1", restored(t, path))
+}
+
 // TestResumeFileIsSavedWithoutFurtherEvents checks that the last events are saved within a second, even if no more events follow.
 func TestResumeFileIsSavedWithoutFurtherEvents(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "state")

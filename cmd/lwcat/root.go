@@ -67,19 +67,19 @@ func newRoot(c *config, status *status, terminal bool) *cobra.Command {
 	}
 	root.SetHelpFunc(printHelp)
 	root.SetFlagErrorFunc(suggestFlag)
-	addCommands(root, status)
+	addCommands(root)
 	c.registerCompletions(root)
 	return root
 }
 
 // addCommands adds the subcommands. Cobra adds the command completion.
-func addCommands(root *cobra.Command, status *status) {
+func addCommands(root *cobra.Command) {
 	help := &cobra.Command{
 		Use: "help [" + strings.Join(topics, "|") + "|COMMAND]", Short: "show this help, all flags, or the syntax of --until", ValidArgs: topics, Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error { return printTopic(root, append(args, "")[0]) },
 	}
 	root.SetHelpCommand(help)
-	root.AddCommand(newServe(status), help, &cobra.Command{
+	root.AddCommand(help, &cobra.Command{
 		Use: "man", Short: "print the manual page, for man -l -", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			_, err := io.WriteString(cmd.OutOrStdout(), manual(root))

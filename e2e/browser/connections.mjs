@@ -1,4 +1,5 @@
-// Tests pages whose server speaks HTTP/1.1. A browser opens only six HTTP/1.1 connections to a host across all tabs.
+// Tests pages whose server supports only HTTP/1.1. A browser opens at most six HTTP/1.1 connections to a host, across
+// all tabs.
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { openPage } from './launch.mjs'
@@ -8,7 +9,7 @@ import { until } from './stage.mjs'
 
 const TEN = Array.from({ length: 10 }, (_, n) => `${n}`)
 
-/** Opens a page that `front` serves, and loads the package. */
+/** Opens a page that the proxy of front.mjs serves, and loads the package. */
 export async function open(profile, { url }, options) {
   const page = await openPage(profile)
   await page.goto(`${url}/`)
@@ -17,7 +18,7 @@ export async function open(profile, { url }, options) {
   return page
 }
 
-// Sends three concurrent requests from the page's own code and returns their status codes.
+// Sends three concurrent requests outside of the package and returns their status codes.
 const own = (page, path) => page.evaluate(async (path) => Promise.all([1, 2, 3].map(async () => {
   const response = await fetch(path, { cache: 'no-store', signal: AbortSignal.timeout(30000) })
   await response.text()
@@ -25,8 +26,8 @@ const own = (page, path) => page.evaluate(async (path) => Promise.all([1, 2, 3].
 })), path)
 
 /**
- * Opens ten collections in one page, each with a different label selector. Checks that each shows its objects and that
- * the page's own requests succeed.
+ * Opens ten collections in one page, each with a different label selector. Checks that each collection contains its
+ * objects and that other requests of the page succeed.
  * @param put creates an object with the given name, which starts with `prefix`, and labels
  */
 export async function ten(page, at, path, put, { prefix = 'cm', ...options } = {}) {
@@ -36,7 +37,7 @@ export async function ten(page, at, path, put, { prefix = 'cm', ...options } = {
   await change(page, path, put, `${prefix}-a`)
 }
 
-/** Puts an object into each of the ten collections and waits until the page shows them. */
+/** Adds an object to each of the ten collections and waits until the page has received all of them. */
 export async function change(page, path, put, prefix) {
   for (const n of TEN) await put(`${prefix}-${n}`, { n })
   await until(`the objects with the prefix ${prefix}`, async () => {
@@ -47,8 +48,8 @@ export async function change(page, path, put, prefix) {
 }
 
 /**
- * Checks the number of concurrent HTTP watches. The limit is two, plus a short watch that determines why a WebSocket
- * failed.
+ * Checks the maximum number of concurrent HTTP watches. The limit is two, plus a short watch that determines why a
+ * WebSocket failed.
  */
 export const bounded = ({ seen }) => assert.ok(seen.most <= 2 + (seen.refused ? 1 : 0), `${seen.most} concurrent watches over HTTP`)
 
@@ -117,7 +118,7 @@ export function connections(scene) {
     await until('a watch for each tab', () => at.seen.watches + at.seen.sockets === 6)
   }))
 
-  // Firefox does not expose a response before its first byte, and a quiet server sends no bytes.
+  // Firefox does not resolve fetch() before the first byte of the body, and a server without changes sends no bytes.
   for (const transport of ['http', 'auto']) {
     it(`HTTP/1.1 without WebSockets, transport ${transport}: a quiet collection is live directly after its list`, fronted({ quiet: true, sockets: false }, async (profile, at, cluster) => {
       const page = await open(profile, at, { mode: 'main' })
@@ -125,7 +126,7 @@ export function connections(scene) {
       await follow(page, 'all', { server: at.url, transport })
       const before = await show(page, 'all')
       assert.deepEqual([before.state.stale, before.outcome], [true, undefined])
-      await page.evaluate(() => { // the state at the completion of the list, which the page renders first
+      await page.evaluate(() => { // reads the state when the list is complete, which is the first state that the page renders
         const { collection } = globalThis.stage.followed.get('all')
         globalThis.first = collection.synced.then(() => ({ phase: collection.state.phase, stale: collection.state.stale }))
       })

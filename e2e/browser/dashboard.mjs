@@ -204,11 +204,11 @@ export function dashboard(name) {
       await cluster.stop()
       const left = async () => Number(/next try in (\d+) s/.exec(await view.text('#connection-text'))?.[1] ?? 0)
       let tries = 0, last = 0
-      await view.until('ten retries', async () => { // each retry doubles the delay, so ten retries take minutes without clicks
+      await view.until('ten retries', async () => { // each retry doubles the delay, so without clicks ten retries would take minutes
         const now = await left()
         if (now > last) tries++
         last = now
-        if (tries >= 10 && now > 3) return true // the next retry is not imminent
+        if (tries >= 10 && now > 3) return true // the next retry is at least three seconds away
         await view.page.evaluate(() => document.getElementById('retry').click())
         return false
       })
@@ -302,7 +302,8 @@ export function dashboard(name) {
       await view.until('a later time', () => seconds() > stopped + 2)
       await view.page.reload()
       await view.rows('shop/web-0')
-      // The page and the worker, which saves the time, may have received the last event in two different seconds.
+      // The worker saves the time of the last event. It may have received the event one second earlier or later than
+      // the page.
       await view.until('the time from before the reload', async () => Math.abs(secondOf(await stale()) - then) <= 1)
       await cluster.restart()
       await view.until('the connection', () => view.text('#connection-text'), 'Live')

@@ -1,12 +1,12 @@
-// Serves an API server and the test pages from one origin through a reverse proxy over HTTP/1.1. The proxy counts
-// watches and WebSockets.
+// A reverse proxy over HTTP/1.1 that serves the test pages and an API server from one origin. It counts watches and
+// WebSockets.
 import http from 'node:http'
 import net from 'node:net'
 import { once } from 'node:events'
 
 const PAGE = /^\/(page\.js|listwatch\/.*|ui\/.*)?$/
 
-const AGE = 1000 // in ms; shorter than a turn
+const AGE = 1000 // minimum age in ms of a watch that counts for the maximum
 
 /**
  * @param stage the URL that serves the pages
@@ -31,8 +31,9 @@ export async function front(stage, api, { sockets = true } = {}) {
   const settled = new Set()
   const count = (response) => {
     seen.watches++
-    // The proxy notices the end of a watch with a delay. So only watches older than AGE count for the maximum.
-    const timer = setTimeout(() => setImmediate(() => { // runs after the pending events
+    // The proxy notices the end of a watch with a delay. To count only watches that really are concurrent, it ignores
+    // watches younger than AGE.
+    const timer = setTimeout(() => setImmediate(() => { // runs after all pending events
       if (response.destroyed) return
       settled.add(response)
       seen.most = Math.max(seen.most, settled.size)

@@ -1,11 +1,11 @@
-// Measures the dashboard in Chromium with 10,000 Pods of 5 kB each. Timings are only printed. The assertions do not
-// depend on speed.
+// Measures the dashboard in Chromium with 10,000 Pods of 5 kB each. The times are only printed, and the assertions do
+// not depend on speed.
 import assert from 'node:assert/strict'
 import { after, before, it } from 'node:test'
 import { Theatre } from './play.mjs'
 import { countParsing, memory, scroll } from './weigh.mjs'
 
-const N = 10_000, RATE = 200 // the number of Pods, and the changes per second
+const N = 10_000, RATE = 200 // number of Pods, and number of changes per second
 const theatre = new Theatre()
 before(() => theatre.begin('chrome'))
 after(() => theatre.end())
@@ -43,7 +43,7 @@ it('the page parses and keeps only the visible Pods of 10,000, even while they c
   await view.picture('many')
 }))
 
-// Records the times at which the page draws the first rows and completes the list.
+// Records when the page shows the first rows and when the list is complete.
 const noteMoments = (page) => page.evaluateOnNewDocument(() => {
   const moments = globalThis.moments = {}
   const look = () => {
@@ -54,7 +54,7 @@ const noteMoments = (page) => page.evaluateOnNewDocument(() => {
   requestAnimationFrame(look)
 })
 
-// Changes Pods continuously. `end()` stops the changes and returns their number per second.
+// Changes Pods continuously. The method `end()` of the result stops the changes and returns their number per second.
 function start(cluster) {
   let going = true, n = 0
   const began = performance.now()

@@ -1,5 +1,5 @@
-// Starts a browser, "chrome" or "firefox". make test-browser sets the environment variables CHROME and FIREFOX to the
-// programs.
+// Starts a browser, "chrome" or "firefox". The environment variables CHROME and FIREFOX contain the paths of the
+// browsers; make test-browser sets them.
 import puppeteer from 'puppeteer-core'
 
 const ARGS = {
@@ -8,8 +8,8 @@ const ARGS = {
   firefox: [],
 }
 
-// After a failed WebSocket, Firefox delays the next one to the same server by up to a minute. The servers of these
-// tests fail often, so the delay is disabled.
+// After a failed WebSocket, Firefox delays the next WebSocket to the same server by up to a minute. The delay is
+// disabled, because the servers of these tests fail often.
 const extraPrefsFirefox = { 'network.websocket.delay-failed-reconnects': false }
 
 /** @param how `trusted` is the SHA-256 of a server's public key, which makes the browser accept the server's certificate.
@@ -18,13 +18,14 @@ export function launch(browser, { trusted, args: more = [] } = {}) {
   const executablePath = process.env[browser.toUpperCase()]
   if (!executablePath) throw new Error(`${browser.toUpperCase()} is not set; run the tests with make test-browser`)
   const args = [...ARGS[browser], ...more]
-  // --ignore-certificate-errors and acceptInsecureCerts do not apply to shared workers in Chromium.
+  // In Chromium, --ignore-certificate-errors and acceptInsecureCerts do not apply to shared workers.
   if (trusted && browser === 'chrome') args.push(`--ignore-certificate-errors-spki-list=${trusted}`)
   return puppeteer.launch({ browser, executablePath, args, headless: true, acceptInsecureCerts: !!trusted, extraPrefsFirefox })
 }
 
 /**
- * Opens a page. Firefox sometimes discards a new tab before its driver sees it, so this tries up to three times.
+ * Opens a page. It makes up to three attempts, because Firefox sometimes discards a new tab before its driver notices
+ * the tab.
  */
 export async function openPage(profile) {
   for (let tries = 1; ; tries++) {

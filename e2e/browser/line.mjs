@@ -1,8 +1,8 @@
-// Proxies TCP connections to a server. Tests can cut the connections.
+// A TCP proxy whose connections a test can cut.
 import { once } from 'node:events'
 import net from 'node:net'
 
-/** Listens for connections, forwards them to a server, and returns the controls of the proxy. */
+/** Starts a proxy for a server and returns the functions that control it. */
 export async function line(server) {
   const { hostname, port } = new URL(server)
   const open = new Set()

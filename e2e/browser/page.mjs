@@ -1,4 +1,4 @@
-// Calls the functions of page/page.js in a page.
+// Calls the test functions of page/page.js in a page.
 import assert from 'node:assert/strict'
 import { isDeepStrictEqual } from 'node:util'
 import { until } from './stage.mjs'
@@ -7,8 +7,8 @@ export const follow = (page, name, options) => page.evaluate((name, options) => 
 export const show = (page, name) => page.evaluate((name) => globalThis.stage.show(name), name)
 
 /**
- * Waits until a collection is live and equals the server's objects, which `cluster.look()` returns. Applying the
- * reported changes must produce the same objects. Returns the results of the page and of the server.
+ * Waits until a collection is live and equals the server's objects, which `cluster.look()` returns. The changes that
+ * the page has received must result in the same objects. Returns the data of the page and of the server.
  */
 export async function equal(cluster, page, name = 'all') {
   let shown, has

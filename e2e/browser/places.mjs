@@ -1,5 +1,5 @@
-// Tests the lifecycle of workers, and pages that are not allowed to start workers. It uses the small module of
-// wasm/test/trap.mjs, which needs no API server.
+// Tests the lifecycle of workers, and pages that are not allowed to start workers. These tests need no API server,
+// because they use the small WASM module of wasm/test/trap.mjs.
 import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import { readFile } from 'node:fs/promises'
@@ -15,9 +15,9 @@ const PAGES = {
   '/framed.html': ['<iframe sandbox="allow-scripts" src="/plain.html"></iframe>'],
 }
 
-/** Serves pages and the package on two origins. Pages of any origin may load the package. */
+/** Starts servers on two origins for the pages and the package, which pages of both origins may load. */
 async function places() {
-  const refused = new Set() // paths that return 404
+  const refused = new Set() // paths for which the servers return 404
   const serve = async ({ url }, response) => {
     const headers = { 'Access-Control-Allow-Origin': '*', 'Cache-Control': 'no-store' }
     if (refused.has(url)) return response.writeHead(404, headers).end()
@@ -26,6 +26,7 @@ async function places() {
       if (policy) headers['Content-Security-Policy'] = policy
       return response.writeHead(200, { ...headers, 'Content-Type': 'text/html' }).end(`<!doctype html><link rel="icon" href="data:,">${body}`)
     }
+    if (url === '/octets') return response.writeHead(200, { ...headers, 'Content-Type': 'application/octet-stream' }).end(trap)
     try {
       const bytes = await readFile(new URL(`../../wasm/${url.replace('/listwatch/', '')}`, import.meta.url))
       response.writeHead(200, { ...headers, 'Content-Type': TYPES[url.split('.').pop()] }).end(bytes)
@@ -40,13 +41,13 @@ async function places() {
   return { page, cdn, refused, close: () => servers.forEach((server) => { server.closeAllConnections(); server.close() }) }
 }
 
-/** Loads the package into a page or a frame. The global `collections` contains the opened collections. */
+/** Loads the package into a page or a frame. The global variable `collections` contains all opened collections. */
 const load = (frame, base, options) => frame.evaluate(async (base, options, bytes) => {
   const { init, listWatch } = await import(`${base}/listwatch/index.js`)
   globalThis.collections = []
   globalThis.open = () => globalThis.collections.push(listWatch({ server: 'http://host', resource: 'pods' }))
   try {
-    await init({ ...options, wasm: bytes && new Uint8Array(bytes) })
+    await init({ ...options, wasm: bytes ? new Uint8Array(bytes) : options.wasm })
     return 'loaded'
   } catch ({ name, code, message }) {
     return { name, code, message }
@@ -81,7 +82,7 @@ export function inPlaces(scene, modes) {
       assert.equal(await load(page, base, { mode }), 'loaded')
       await open(page)
       await open(page)
-      await page.evaluate(() => globalThis.dispatchEvent(new Event('online'))) // triggers the trap
+      await page.evaluate(() => globalThis.dispatchEvent(new Event('online'))) // makes the WASM module trap
       await are(page, 'stopped crashed')
       assert.deepEqual(await states(page), ['stopped crashed', 'stopped crashed'])
       await open(page)
@@ -107,7 +108,7 @@ export function inPlaces(scene, modes) {
       const kill = async () => {
         if (mode === 'worker') return page.evaluate(() => globalThis.started.at(-1).terminate())
         const target = profile.browser().targets().find((target) => target.browserContext() === profile && target.type() === 'shared_worker')
-        await (await target.worker()).evaluate(() => { setTimeout(() => globalThis.close()) }) // closes the worker after the response
+        await (await target.worker()).evaluate(() => { setTimeout(() => globalThis.close()) }) // closes the worker after this call has returned
       }
       await kill()
       await until('the new worker', () => page.evaluate(() => globalThis.started.length === 2))
@@ -153,7 +154,38 @@ export function inPlaces(scene, modes) {
     await open(page)
     for (const mode of ['shared', 'worker']) {
       await at('/plain.html')
-      assert.equal((await load(page, base, { mode })).code, 'load')
+      const { code, message } = await load(page, base, { mode })
+      assert.equal(code, 'load')
+      assert.match(message, /bundler.*init\({ worker, wasm }\)/)
     }
   })
+
+  test('an HTML page instead of the worker and the module fails with advice for bundlers', async ({ page, at, base, refused }) => {
+    refused.add('/listwatch/worker.js')
+    await at('/plain.html')
+    const { code, message } = await load(page, base, { real: true, wasm: `${base}/plain.html`, worker: `${base}/plain.html` })
+    assert.equal(code, 'load')
+    assert.match(message, /plain\.html answers with an HTML page.*bundler.*init\({ worker, wasm }\)/)
+  })
+
+  for (const mode of modes) {
+    test(`${mode}: the module loads even if its content type is wrong`, async ({ page, at, base }) => {
+      await at('/plain.html')
+      assert.equal(await load(page, base, { mode, real: true, wasm: `${base}/octets` }), 'loaded')
+      await open(page)
+    })
+  }
+
+  for (const mode of ['worker', 'shared']) {
+    test(`${mode}: the worker in one file runs the module`, async ({ page, at, base, cdn, refused }) => {
+      refused.add('/listwatch/worker.js')
+      await at('/plain.html')
+      assert.equal(await load(page, base, { mode, worker: '/listwatch/listwatch.worker.js' }), 'loaded')
+      await open(page)
+      if (mode === 'shared') return // browsers start no shared worker of another origin
+      await at('/plain.html')
+      assert.equal(await load(page, base, { mode, worker: `${cdn}/listwatch/listwatch.worker.js` }), 'loaded')
+      await open(page)
+    })
+  }
 }

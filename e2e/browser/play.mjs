@@ -1,4 +1,4 @@
-// Runs dashboard tests in a browser. Screenshots go to bin/screenshots/.
+// Runs tests of the dashboard in a browser. Screenshots are saved in bin/screenshots/.
 import assert from 'node:assert/strict'
 import { mkdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
@@ -20,8 +20,7 @@ export class Theatre {
   }
 
   /**
-   * Returns a test that calls `course` with a new page and a new cluster. The test fails if one of its pages reports an
-   * error.
+   * Returns a test that calls `course` with a new page and a new cluster. The test fails if a page reports an error.
    * @param course the test; its third argument opens the dashboard at an address in another tab
    */
   play(options, course) {

@@ -1,4 +1,4 @@
-// Installs the package as a tarball into a new Vite project, as a user would.
+// Installs the package's tarball into a new Vite project.
 import { execFileSync } from 'node:child_process'
 import { cpSync, mkdtempSync, readFileSync, readdirSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -8,7 +8,10 @@ import { gzipSync } from 'node:zlib'
 
 export const wasm = fileURLToPath(new URL('../../wasm', import.meta.url))
 
-/** Creates a project from e2e/browser/vite and additional folders and returns its folder. The caller removes it. */
+/**
+ * Creates a project from e2e/browser/vite and additional folders, and returns the project's folder. The caller must
+ * remove the folder.
+ */
 export function project(...more) {
   const folder = mkdtempSync(join(tmpdir(), 'listwatch-vite-'))
   const npm = (...args) => execFileSync('npm', [...args, '--no-audit', '--no-fund'], { cwd: folder, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] })
@@ -16,12 +19,17 @@ export function project(...more) {
     cpSync(from, folder, { recursive: true, filter: (file) => !file.includes('node_modules') })
   }
   npm('ci')
-  const [{ filename }] = JSON.parse(npm('pack', wasm, '--ignore-scripts', '--json')) // the WASM module is already built
-  npm('install', '--no-save', filename)
+  npm('install', '--no-save', pack(folder))
   return folder
 }
 
-/** Returns the path of Vite's program in a project. */
+/** Writes the package's tarball to a folder and returns its path. make worker has built the package's files. */
+export function pack(folder) {
+  const text = execFileSync('npm', ['pack', wasm, '--ignore-scripts', '--json'], { cwd: folder, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] })
+  return join(folder, JSON.parse(text)[0].filename)
+}
+
+/** Returns the path of Vite's command in a project. */
 export const vite = (folder) => join(folder, 'node_modules/vite/bin/vite.js')
 
 export function build(folder, ...args) {

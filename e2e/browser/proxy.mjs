@@ -1,5 +1,6 @@
-// Tests ten collections in a page behind a real kubectl proxy. TestBrowsersBehindKubectlProxy runs it with the proxy's
-// URL in PROXY. A second proxy serves the page from the same origin and counts watches.
+// Tests ten collections in a page behind a real kubectl proxy. TestBrowsersBehindKubectlProxy runs these tests with the
+// URL of kubectl proxy in PROXY. The reverse proxy of front.mjs serves the page and kubectl proxy from one origin, and
+// counts watches.
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { bounded, change, open, ten } from './connections.mjs'

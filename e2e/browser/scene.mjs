@@ -1,7 +1,7 @@
 import { launch, openPage } from './launch.mjs'
 import { Stage } from './stage.mjs'
 
-/** Scene runs a browser and a test server, and opens pages. */
+/** Scene starts a browser and a test server, and opens pages. */
 export class Scene {
   constructor(browser) {
     this.name = browser
@@ -22,7 +22,7 @@ export class Scene {
     return this.stage.cluster(options)
   }
 
-  /** Calls `f` with a new profile, which shares nothing with other tests. */
+  /** Calls `f` with a new browser profile, which shares no data with other tests. */
   async fresh(f) {
     const profile = await this.browser.createBrowserContext()
     try {

@@ -1,4 +1,4 @@
-// Starts the server of internal/testkit/stage, sends it commands and waits for conditions.
+// Starts the test server of internal/testkit/stage, sends commands to it and waits for conditions.
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -29,7 +29,7 @@ export class Stage {
     return result
   }
 
-  /** Starts a test API server and returns it. Its methods are the commands of internal/testkit/stage/cluster.go. */
+  /** Starts an API server and returns it. Its methods are the commands of internal/testkit/stage/cluster.go. */
   async cluster(options = {}) {
     const server = await this.command({ do: 'start', ...options })
     return new Proxy({ url: server }, {
@@ -38,7 +38,10 @@ export class Stage {
   }
 }
 
-/** Polls until `look` returns a truthy value, and returns it. Fails after this number of seconds. */
+/**
+ * Calls `look` repeatedly until it returns a truthy value, and returns the value. Fails after the given number of
+ * seconds.
+ */
 export async function until(what, look, seconds = 60) {
   const deadline = Date.now() + seconds * 1000
   let last

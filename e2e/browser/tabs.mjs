@@ -1,4 +1,4 @@
-// Tests many tabs, and tabs that freeze, crash or go offline.
+// Tests many tabs of the same page, and tabs that freeze, crash or go offline.
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { equal, follow, isAway, show } from './page.mjs'
@@ -14,7 +14,7 @@ export function tabs(scene) {
     const pages = await Promise.all(Array.from({ length: 20 }, () => scene.open(profile, { mode: 'shared' })))
     for (const page of pages) await follow(page, 'all', { server: cluster.url })
     await Promise.all(pages.map((page) => equal(cluster, page)))
-    await open(1) // a collection is live before its watch is open
+    await open(1) // waits until a watch is open, because a collection is live before
     const { open: connections, lists, watches } = await cluster.look()
     assert.deepEqual({ connections, lists, watches }, { connections: 1, lists: 1, watches: 1 })
 
@@ -59,7 +59,7 @@ export function tabs(scene) {
       await equal(cluster, page)
     }
     const living = new Set(pages)
-    for (const page of pages) page.on('error', () => living.delete(page)) // this event is emitted after a crash
+    for (const page of pages) page.on('error', () => living.delete(page)) // puppeteer emits this event after a crash
     for (const page of pages.slice(0, 3)) { // the first page started the worker
       if (!living.has(page)) continue
       await crash(page)
@@ -121,7 +121,8 @@ export function tabs(scene) {
     await equal(cluster, frozen)
   }))
 
-  // wasm/test/shared.test.mjs shows that the tabs share one watch. Here a tab may be too slow to respond to another.
+  // wasm/test/shared.test.mjs checks that the tabs share one watch. In this test, they may open more than one, because
+  // a tab may respond too slowly.
   it('tabs that open while the only other tab is frozen leave no watch behind', only, () => scene.fresh(async (profile) => {
     const cluster = await scene.cluster()
     const pages = []
@@ -158,8 +159,8 @@ export function tabs(scene) {
   }
 }
 
-// Returns a function that sets a page offline or online. A dedicated worker follows its page, but a shared worker must
-// be set separately.
+// Returns a function that switches a page offline or online. A dedicated worker follows its page, but a shared worker
+// must be switched separately.
 async function networkOf(profile, page, mode) {
   const sessions = [await page.createCDPSession()]
   if (mode === 'shared') {
@@ -180,7 +181,7 @@ const freeze = async (page, frozen) => {
   await session.detach()
 }
 
-// Crashes a tab. Other tabs and shared workers in the same process crash, too.
+// Crashes a tab, and with it all other tabs and shared workers in the same process.
 const crash = async (page) => {
   const session = await page.createCDPSession()
   session.send('Page.crash').catch(() => {}) // a crashed page never responds

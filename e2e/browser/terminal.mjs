@@ -1,5 +1,5 @@
-// Takes the README's screenshot of lwcat. It prints the Pods of the demo in a terminal while their resourceVersions
-// expire. `make screenshots` runs this script.
+// Takes the screenshot of lwcat for the README. lwcat prints the Pods of the demo in a terminal while their
+// resourceVersions expire. `make screenshots` runs this script.
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
@@ -11,7 +11,7 @@ import { until } from './stage.mjs'
 const root = fileURLToPath(new URL('../..', import.meta.url)), modules = fileURLToPath(new URL('node_modules', import.meta.url))
 const picture = `${root}docs/images/lwcat.png`
 const COLUMNS = 124, ROWS = 25, MOST = 200_000 // size limit of the screenshot, in bytes
-const COURSE = 32, EVERY = COURSE / 4 // the demo's duration and the interval between its four failures, in seconds; the second failure causes a relist
+const COURSE = 32, EVERY = COURSE / 4 // duration of the demo and interval between its four failures, in seconds; the second failure causes a relist
 
 const folder = mkdtempSync(`${tmpdir()}/listwatch-`)
 const demo = spawn('bin/demo', ['-duration', `${COURSE}s`], { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] })
@@ -34,7 +34,7 @@ try {
   await browser.close()
 }
 
-// Returns a command's terminal output up to a few lines after a relist.
+// Runs a command in a terminal. Returns its output up to a few lines after a relist.
 async function session(server, command) {
   writeFileSync(`${folder}/config`, JSON.stringify({ 'current-context': 'demo', contexts: [{ name: 'demo', context: { cluster: 'demo' } }],
     clusters: [{ name: 'demo', cluster: { server } }] }))

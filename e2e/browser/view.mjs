@@ -1,4 +1,4 @@
-// Gives a test access to the dashboard and its cluster.
+// Gives a test access to a page with the dashboard and to its cluster.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
@@ -14,7 +14,7 @@ export const pod = (name, namespace = 'shop', labels = {}) => ({
 const groups = { deployments: 'apis/apps/v1', widgets: 'apis/lw.example.com/v1' }
 
 export class View {
-  complaints = [] // errors that the page wrote to the console
+  complaints = [] // errors that the page has written to the console
 
   /**
    * @param browser the name of the browser
@@ -27,7 +27,7 @@ export class View {
     view.cluster = cluster
     view.address = address
     await view.page.setViewport({ width: 1440, height: 860 })
-    // Browsers log failed requests, and some requests fail on purpose here.
+    // Ignores failed requests, which browsers log, because some requests fail on purpose.
     const complain = (text) => /^Failed to load resource|ERR_|Cross-Origin Request Blocked/.test(text) || view.complaints.push(text)
     view.page.on('pageerror', (error) => complain(String(error)))
     view.page.on('console', (message) => message.type() === 'error' && complain(message.text()))
@@ -39,14 +39,14 @@ export class View {
   }
 
   text(selector) {
-    return this.page.$eval(selector, (element) => element.textContent).catch(() => undefined) // the element does not exist yet
+    return this.page.$eval(selector, (element) => element.textContent).catch(() => undefined) // undefined if the element does not exist yet
   }
 
   texts(selector) {
     return this.page.$$eval(selector, (all) => all.map((element) => element.textContent))
   }
 
-  /** Waits until `look` returns `wanted`, or a truthy value if `wanted` is undefined. */
+  /** Waits until `look` returns `wanted`, or any truthy value if `wanted` is undefined. */
   async until(what, look, wanted) {
     let last
     await until(what, async () => {
@@ -55,7 +55,7 @@ export class View {
     }, 30).catch((error) => assert.fail(`${error.message}; last value: ${JSON.stringify(last)}`))
   }
 
-  /** Waits until the table shows these keys from top to bottom. */
+  /** Waits until the table shows exactly these keys, in this order. */
   rows(...keys) {
     const look = () => this.page.$$eval('.row:not([hidden])', (rows) => rows
       .sort((a, b) => a.getAttribute('aria-rowindex') - b.getAttribute('aria-rowindex')).map((element) => element.dataset.key).join(' '))
@@ -69,7 +69,7 @@ export class View {
   }
 
   async clickHead(title) {
-    // Find and click in one step because the header is recreated while the page loads.
+    // The button must be found and clicked in one step, because the page may recreate the header.
     await this.page.evaluate((title) => [...document.querySelectorAll('.head button')].find((b) => b.textContent === title).click(), title)
   }
 
@@ -94,8 +94,8 @@ export class View {
   }
 
   /**
-   * Replaces the responses to the page's own requests whose path ends with `path`. Requests of the package come from
-   * its worker and are not affected.
+   * Replaces the responses to the page's own requests for paths that end with `path`. It does not affect the package,
+   * which sends its requests in a worker.
    */
   answer(path, status, body) {
     return this.page.evaluate((path, status, body) => {
@@ -105,21 +105,21 @@ export class View {
     }, path, status, body)
   }
 
-  /** Restores the real responses. */
+  /** Stops replacing responses. */
   passOn() {
     return this.page.evaluate(() => { globalThis.fetch = globalThis.realFetch })
   }
 
   /**
-   * Switches to light or dark. It emulates the system's setting if the browser supports that, and otherwise sets the
-   * page's theme.
+   * Switches the page to the light or dark theme. It emulates the system's setting if the browser supports this, and
+   * otherwise sets the theme in the page.
    */
   async look(scheme) {
     const system = [{ name: 'prefers-color-scheme', value: scheme }, { name: 'prefers-reduced-motion', value: 'reduce' }]
     const supported = await this.page.emulateMediaFeatures(system).then(() => true, () => false)
     if (supported) return
     await this.page.evaluate((scheme) => { document.documentElement.dataset.theme = scheme }, scheme)
-    // Elements that fade have an arbitrary contrast.
+    // The contrast of an element is correct only after it has faded in.
     await this.until('the end of all animations', () => this.page.evaluate(() => document.getAnimations()
       .every(({ playState, effect }) => playState === 'finished' || effect.getTiming().iterations === Infinity)))
   }

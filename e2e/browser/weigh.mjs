@@ -1,7 +1,7 @@
-// Measures the memory, the parsing and the main-thread blocks of a page.
+// Measures the memory of a page, its JSON parsing, and how long its main thread is blocked.
 
 /**
- * Returns the megabytes in use by a page and its shared worker after garbage collection. Works only in Chromium.
+ * Returns the memory in MB that a page and its shared worker use after a garbage collection. It works only in Chromium.
  */
 export async function memory(page) {
   const worker = (await page.browser().targets()).find((target) => target.type() === 'shared_worker' && target.browserContext() === page.browserContext())
@@ -16,7 +16,10 @@ export async function memory(page) {
   return all
 }
 
-/** Counts calls and bytes of JSON.parse in `parsed.texts` and `parsed.bytes`. Call it before the page loads. */
+/**
+ * Counts the calls of JSON.parse in `parsed.texts` and the parsed bytes in `parsed.bytes`. It must be called before the
+ * page loads.
+ */
 export const countParsing = (page) => page.evaluateOnNewDocument(() => {
   const parse = JSON.parse, parsed = globalThis.parsed = { texts: 0, bytes: 0 }
   JSON.parse = (text, ...more) => {
@@ -32,7 +35,7 @@ export const countParsing = (page) => page.evaluateOnNewDocument(() => {
 export const scroll = (page, ms) => page.$eval('#grid', async (grid, ms) => {
   const frame = () => new Promise(requestAnimationFrame)
   const times = [], began = performance.now()
-  // A block delays a message that the page posts to itself.
+  // The page posts messages to itself. A blocked main thread delays them.
   const { port1, port2 } = new MessageChannel()
   let sent = performance.now(), longest = 0, over = false
   port1.onmessage = () => {
@@ -47,7 +50,7 @@ export const scroll = (page, ms) => page.$eval('#grid', async (grid, ms) => {
   port2.postMessage(0)
   let last = await frame()
   while (last - began < ms) {
-    const turn = ((last - began) % 4000) / 2000 // two seconds down and two seconds up
+    const turn = ((last - began) % 4000) / 2000 // scrolls down for two seconds and then up for two seconds
     grid.scrollTop = (grid.scrollHeight - grid.clientHeight) * (turn < 1 ? turn : 2 - turn)
     const now = await frame()
     times.push(now - last)

@@ -1,4 +1,4 @@
-// Tests the dashboard in several tabs over HTTP/1.1. These tests mostly wait, so they run in their own browser in
+// Tests the dashboard in several tabs over HTTP/1.1. These tests mostly wait, so they use a separate browser and run in
 // parallel with dashboard.mjs.
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
@@ -7,7 +7,7 @@ import { front } from './front.mjs'
 import { Theatre } from './play.mjs'
 import { pod } from './view.mjs'
 
-// The paths of six collections, with the fields that their objects need.
+// Six collections, with the required fields of their objects.
 const TABS = [['v1/pods', pod('')], ['v1/services'], ['v1/configmaps'], ['v1/secrets'], ['apps/v1/deployments'], ['lw.example.com/v1/widgets']]
 
 export function windows(name) {

@@ -40,12 +40,12 @@ func TestBuiltinTable(t *testing.T) {
 func clientResources(t *testing.T) (all []builtin.Resource) {
 	clientset := reflect.TypeFor[kubernetes.Interface]()
 	for i := range clientset.NumMethod() {
-		group := clientset.Method(i).Type // for example CoreV1() corev1.CoreV1Interface
+		group := clientset.Method(i).Type // returns, for example, a corev1.CoreV1Interface
 		if group.NumOut() == 1 && clientset.Method(i).Name != "Discovery" {
 			all = append(all, groupResources(t, group.Out(0))...)
 		}
 	}
-	// These two types are outside of k8s.io/api, so client-go does not have clients for them.
+	// client-go has no clients for these two resources, because their types are outside of k8s.io/api.
 	all = append(all,
 		builtin.Resource{Package: "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1", Group: "apiextensions.k8s.io", Version: "v1",
 			Kind: "CustomResourceDefinition", Plural: "customresourcedefinitions"},
@@ -58,16 +58,17 @@ func clientResources(t *testing.T) (all []builtin.Resource) {
 	return all
 }
 
-// rank returns a sort key: the core group is first, and the group extensions is last because its resources have moved
-// to other groups.
+// rank returns a sort key for an API group. The core group is first. The group extensions is last, because its
+// resources have moved to other groups.
 func rank(group string) int {
 	return map[string]int{"": -1, "extensions": 1}[group]
 }
 
-// groupResources returns the collections of one group's client, such as corev1.CoreV1Interface.
+// groupResources returns the collections of an API group. The argument is the type of the group's client, for example
+// corev1.CoreV1Interface.
 func groupResources(t *testing.T, client reflect.Type) (all []builtin.Resource) {
 	for i := range client.NumMethod() {
-		method := client.Method(i) // for example Pods(namespace string) PodInterface
+		method := client.Method(i) // for example, Pods(namespace string) PodInterface
 		if method.Name == "RESTClient" {
 			continue
 		}

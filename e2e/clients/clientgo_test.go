@@ -15,7 +15,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
 )
 
-// goClient runs client-go's informers with default settings.
+// goClient runs informers of client-go with default settings.
 type goClient struct {
 	*testing.T
 	stores map[string]cache.Store
@@ -51,8 +51,7 @@ func (c *goClient) held(resource string) map[string]string {
 	return held
 }
 
-// requireContents compares whole objects. client-go must read the same object from a list, a watch and the server's
-// state.
+// requireContents checks that the objects in client-go's stores equal the server's objects in all fields.
 func (c *goClient) requireContents(server *lwtest.Server) {
 	c.Helper()
 	for resource, store := range c.stores {
@@ -84,7 +83,7 @@ func TestClientGo(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel() // client-go is idle most of the time
+			t.Parallel() // client-go mostly waits during this test
 			c := newCourse(t, &test.opts)
 			client := startGoClient(t, c.server.URL)
 			c.client, c.first, c.again = client, test.first, test.again

@@ -48,9 +48,10 @@ func eventually(t *testing.T, condition func() bool) {
 	require.Eventually(t, condition, 30*time.Second, time.Millisecond)
 }
 
-// TestTypedPods checks that Pods from a list and from a watch equal the server's state as decoded by encoding/json.
+// TestTypedPods checks Pods from a list and from a watch. They must equal the server's Pods as decoded by
+// encoding/json.
 func TestTypedPods(t *testing.T) {
-	server, err := lwtest.Start(&lwtest.Options{NoStreamingLists: true}) // items of ordinary lists lack their kind
+	server, err := lwtest.Start(&lwtest.Options{NoStreamingLists: true}) // the items of ordinary lists have no kind
 	require.NoError(t, err)
 	defer server.Close()
 	pods := sample.Pods(1, 20)
@@ -85,7 +86,6 @@ func TestTypedPods(t *testing.T) {
 	}
 }
 
-// TestTypedTransform checks that the store omits the fields that a transform removes.
 func TestTypedTransform(t *testing.T) {
 	server, err := lwtest.Start(nil)
 	require.NoError(t, err)
@@ -103,7 +103,7 @@ func TestTypedTransform(t *testing.T) {
 	require.Equal(t, 1, store.Len())
 }
 
-// decode returns the object that the codec decodes from text.
+// decode parses JSON and decodes the object into a value of type T.
 func decode[T any](t *testing.T, text string) (decoded T, err error) {
 	object, err := lw.ParseObject([]byte(text))
 	require.NoError(t, err)
@@ -136,7 +136,7 @@ func TestKubernetesTypes(t *testing.T) {
 	require.EqualValues(t, 1<<53+1, widget.Object["spec"].(map[string]any)["large"])
 }
 
-// TestKubernetesFieldErrors checks that an error names the field but does not contain its value.
+// TestKubernetesFieldErrors checks that an error contains the name of the field but not its value.
 func TestKubernetesFieldErrors(t *testing.T) {
 	for _, test := range []struct {
 		decode func(string) error
@@ -170,7 +170,7 @@ func failing[T any](t *testing.T) func(string) error {
 	}
 }
 
-// loop is a transport whose watch repeats the same events.
+// loop is a transport whose watch repeats the same events forever.
 type loop struct {
 	text []byte
 	at   int
@@ -198,7 +198,7 @@ func (standard) Decode(s *lw.Scanned) (*corev1.Pod, error) {
 	return pod, json.Unmarshal([]byte(object.Raw()), pod)
 }
 
-// BenchmarkCodecs measures each codec on Pod watch events, from the transport to the caller.
+// BenchmarkCodecs measures the time from the transport to the caller for watch events of Pods.
 func BenchmarkCodecs(b *testing.B) {
 	b.Run("raw", func(b *testing.B) { benchmarkCodec(b, lw.RawCodec{}) })
 	b.Run("json-iterator", func(b *testing.B) { benchmarkCodec(b, codec.JSON[*corev1.Pod]{}) })

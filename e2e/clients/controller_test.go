@@ -18,7 +18,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
 )
 
-// podControllers contains two implementations of a controller that creates Pods.
+// podControllers contains two implementations of a controller that creates the Pods of Deployments.
 var podControllers = map[string]func(context.Context, connection) error{
 	"clientgo":  func(ctx context.Context, c connection) error { return clientgo.Run(ctx, c.clientset) },
 	"listwatch": func(ctx context.Context, c connection) error { return listwatch.Run(ctx, c.transport, c.clientset) },
@@ -34,7 +34,7 @@ func newDeployment(name string, replicas int32, labels map[string]string) *appsv
 	}
 }
 
-// scale changes the replicas of the Deployment "web".
+// scale sets the number of replicas of the Deployment "web".
 func scale(t *testing.T, server *lwtest.Server, replicas int) {
 	edit(t, server, "deployments.apps", "shop/web", func(object map[string]any) {
 		object["spec"].(map[string]any)["replicas"] = replicas
@@ -45,7 +45,8 @@ func setPhase(t *testing.T, server *lwtest.Server, pod, phase string) {
 	edit(t, server, "pods", pod, func(object map[string]any) { object["status"] = map[string]any{"phase": phase} })
 }
 
-// running returns a condition that is true when the server has exactly these Pods and the annotation of "web" has this number.
+// running returns a condition. It is true if the server has exactly these Pods and the annotation of the Deployment
+// "web" contains the number.
 func running(server *lwtest.Server, number string, pods ...string) func() bool {
 	return func() bool {
 		_, objects := server.State("pods")
@@ -58,12 +59,12 @@ func running(server *lwtest.Server, number string, pods ...string) func() bool {
 
 func patches(r lwtest.Request) bool { return r.Verb == "patch" }
 
-// TestController checks that both controllers make identical writes, even after a rejected patch and after an outage
-// with a relist.
+// TestController checks that both controllers send the same writes. It includes a rejected patch, and an outage that
+// requires a relist.
 func TestController(t *testing.T) {
 	for name, run := range podControllers {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel() // client-go is idle most of the time
+			t.Parallel() // client-go mostly waits during this test
 			server := startServer(t)
 			_, err := server.Create("deployments.apps", newDeployment("web", 2, map[string]string{listwatch.Label: "on"}))
 			require.NoError(t, err)
@@ -91,7 +92,7 @@ func TestController(t *testing.T) {
 
 			stop()
 			require.ErrorIs(t, <-ended, context.Canceled)
-			eventually(t, func() bool { return len(server.Open(nil)) == 0 }) // the server notices the closed watches slightly later
+			eventually(t, func() bool { return len(server.Open(nil)) == 0 }) // the server notices closed watches with a delay
 			requests := len(server.Requests(nil))
 			scale(t, server, 3)
 			require.Len(t, server.Requests(nil), requests, "a request after the end of Run")
@@ -99,7 +100,7 @@ func TestController(t *testing.T) {
 	}
 }
 
-// conflict is a fault that responds with 409.
+// conflict is an injected fault: it responds with 409.
 func conflict(w http.ResponseWriter, _ *http.Request, _ http.Handler) {
 	http.Error(w, "the object has been modified", http.StatusConflict)
 }

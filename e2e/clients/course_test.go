@@ -13,7 +13,8 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
 )
 
-// paths maps names of resources in lwtest to the collections that the clients watch: a built-in and a custom resource.
+// paths maps resources to the paths of the collections that the clients watch. One resource is built in, and the other
+// is a custom resource.
 var paths = map[string]string{
 	"configmaps":             "/api/v1/configmaps",
 	"widgets.lw.example.com": "/apis/lw.example.com/v1/widgets",
@@ -22,24 +23,24 @@ var paths = map[string]string{
 // deadline limits each wait. A working client is much faster.
 const deadline = time.Minute
 
-// client is the cache of a real client.
+// client runs a real client and gives access to its cache.
 type client interface {
-	// held returns the resourceVersions of a resource's objects by "namespace/name".
+	// held returns the resourceVersions of all cached objects of a resource by "namespace/name".
 	held(resource string) map[string]string
 }
 
-// course is the test sequence for every client.
+// course is the sequence of writes and failures that every client must pass.
 type course struct {
 	*testing.T
 	server *lwtest.Server
 	client client
-	// first and again are this client's requests after its start and after an outage in which its resourceVersions
-	// expired. The method course.words defines their format.
+	// The expected requests of this client: first contains those after its start, and again contains those after an
+	// outage in which its resourceVersion expired. See words for the format.
 	first, again []string
 
 	random  *rand.Rand
 	writes  int
-	expired int64 // the server rejects watches from lower resourceVersions with 410
+	expired int64 // the server responds with 410 to watches from lower resourceVersions
 }
 
 func newCourse(t *testing.T, opts *lwtest.Options) *course {
@@ -51,7 +52,7 @@ func newCourse(t *testing.T, opts *lwtest.Options) *course {
 	return c
 }
 
-// run runs the sequence with a client that has just started.
+// run runs the sequence. The client has just started.
 func (c *course) run() {
 	c.inStep()
 	for resource := range paths {
@@ -59,7 +60,7 @@ func (c *course) run() {
 	}
 
 	c.write(250)
-	c.server.Compact() // the client may or may not be up to date
+	c.server.Compact() // the client may not have received all events yet
 	c.write(250)
 	c.server.DropConnections()
 	c.write(200)
@@ -85,8 +86,8 @@ func (c *course) run() {
 	c.inStep()
 }
 
-// inStep waits until the client's cache equals the server's state and its watches have received an event. The event
-// matters for client-go. It relists without a 410 if a watch ends within its first second without an event.
+// inStep waits until the client's cache equals the server's objects and each watch has received an event. Without an
+// event in its first second, a watch that ends makes client-go relist.
 func (c *course) inStep() {
 	c.Helper()
 	c.caughtUp()
@@ -137,8 +138,8 @@ func (c *course) requests(resource string) []lwtest.Request {
 	return c.server.Requests(func(r lwtest.Request) bool { return r.URL.Path == paths[resource] })
 }
 
-// words returns the requests for a resource as words, without the first skip requests. The words are "list", "stream"
-// for a streaming list, "watch", and "expired watch" for a watch that returns a 410.
+// words returns the requests for a resource, except the first skip requests. Each request is "list", "stream" for a
+// streaming list, "watch", or "expired watch" for a watch that the server rejected with 410.
 func (c *course) words(resource string, skip int) []string {
 	var words []string
 	for _, r := range c.requests(resource)[skip:] {

@@ -24,7 +24,7 @@ var exporters = map[string]func(context.Context, connection, net.Listener) error
 	},
 }
 
-// get returns the response's status code and body, or 0 and the error.
+// get returns the response's status code and body. If there is no response, it returns 0 and the error message.
 func get(url string) (code int, text string) {
 	response, err := http.Get(url)
 	if err != nil {
@@ -60,11 +60,11 @@ pods{namespace="shop",node="",phase="Succeeded"} 1
 `
 )
 
-// TestExporter checks that both exporters serve the same metrics, even after an outage with a relist.
+// TestExporter checks that both exporters serve the same metrics. It includes an outage that requires a relist.
 func TestExporter(t *testing.T) {
 	for name, run := range exporters {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel() // client-go is idle most of the time
+			t.Parallel() // client-go mostly waits during this test
 			server := startServer(t)
 			put(t, server, "pods", "web-0", "web", onNode1)
 			put(t, server, "pods", "web-1", "web", pending)
@@ -101,7 +101,7 @@ func TestExporter(t *testing.T) {
 			require.ErrorIs(t, <-ended, context.Canceled)
 			code, _ = get(url + "/readyz")
 			require.Zero(t, code)
-			eventually(t, func() bool { return len(server.Open(nil)) == 0 }) // the server notices the closed watches slightly later
+			eventually(t, func() bool { return len(server.Open(nil)) == 0 }) // the server notices closed watches with a delay
 		})
 	}
 }

@@ -19,25 +19,26 @@ import (
 	"github.com/seed-6d2a410a/listwatch/internal/testkit/certs"
 )
 
-// outcome is the result of a loader in a form that both loaders share.
+// outcome contains the settings that a loader read from kubeconfig files, for comparison with another loader.
 type outcome struct {
 	Server, Namespace, Token, CA, ServerName, Cert, Key, Proxy string
 	Insecure, Uncompressed, Exec                               bool
 	Impersonate                                                string
 }
 
-// kubeconfigs generates random kubeconfig files and the files that they refer to.
+// kubeconfigs generates random kubeconfig files, and the files to which they refer.
 type kubeconfigs struct {
 	*rand.Rand
 	*testing.T
 	folder     string
-	cert, key  [2][]byte // two key pairs; the first certificate is also a CA
+	cert, key  [2][]byte // two key pairs; the first certificate is also used as a CA
 	names      []string
-	deliberate map[string]int // number of deliberate differences from client-go by reason
+	deliberate map[string]int // number of deliberate differences from client-go, by reason
 }
 
-// TestKubeconfigsMatchClientGo loads random files and options with both loaders. They must agree on the server, namespace,
-// credentials and TLS settings, or both must fail. The deliberate differences are listed in explain.
+// TestKubeconfigsMatchClientGo loads random files and options with listwatch and with client-go. Both must return the
+// same server, namespace, credentials and TLS settings, or both must fail. The method explain lists the deliberate
+// differences.
 func TestKubeconfigsMatchClientGo(t *testing.T) {
 	t.Setenv("KUBERNETES_SERVICE_HOST", "")
 	t.Setenv("HOME", t.TempDir())
@@ -74,7 +75,7 @@ func TestKubeconfigsMatchClientGo(t *testing.T) {
 	require.Len(t, k.deliberate, 8, "remove reasons that no longer occur")
 }
 
-// explain counts the reason why only one loader fails. If it knows no reason for the difference, the test fails.
+// explain counts a deliberate difference if only one loader fails. The test fails if the difference is not deliberate.
 func (k *kubeconfigs) explain(seed uint64, opts *kubeflags.Options, taken, theirTaken outcome, ours, theirs error) {
 	if theirs == nil && strings.HasPrefix(theirTaken.Server, "http://") && strings.Contains(ours.Error(), "cert") {
 		k.deliberate["errors in a CA that a plain HTTP server does not need"]++
@@ -103,13 +104,13 @@ func (k *kubeconfigs) explain(seed uint64, opts *kubeflags.Options, taken, their
 	require.Fail(k, "only one loader fails", "seed %d, files %s\nours: %v\nclient-go: %v", seed, os.Getenv("KUBECONFIG"), ours, theirs)
 }
 
-// adjust changes client-go's result where listwatch deliberately differs.
+// adjust changes client-go's settings where listwatch deliberately differs.
 func (k *kubeconfigs) adjust(opts *kubeflags.Options, theirs *outcome) {
 	if opts.Token != "" {
-		theirs.Token, theirs.Cert, theirs.Key, theirs.Exec = opts.Token, "", "", false // a server prefers a client certificate to a token
+		theirs.Token, theirs.Cert, theirs.Key, theirs.Exec = opts.Token, "", "", false // a server prefers a client certificate over a token
 	}
 	if opts.As != "" {
-		theirs.Impersonate = fmt.Sprint(opts.As, "", opts.AsGroups, map[string][]string{}) // omits the groups of the user in the file
+		theirs.Impersonate = fmt.Sprint(opts.As, "", opts.AsGroups, map[string][]string{}) // drops the groups of the kubeconfig user
 	}
 }
 
@@ -120,7 +121,7 @@ func (k *kubeconfigs) ours(opts *kubeflags.Options) (outcome, error) {
 	}
 	o := config.HTTP
 	if strings.HasPrefix(config.Server, "http://") {
-		o.CAFile, o.CAData, o.InsecureSkipVerify, o.ServerName = "", nil, false, "" // no effect without TLS
+		o.CAFile, o.CAData, o.InsecureSkipVerify, o.ServerName = "", nil, false, "" // these settings have no effect without TLS
 	}
 	extra := map[string][]string{}
 	for name, values := range o.Header {
@@ -145,7 +146,7 @@ func (k *kubeconfigs) clientGo(overrides *clientcmd.ConfigOverrides) (outcome, e
 	if err != nil {
 		return outcome{}, err
 	}
-	if _, err = rest.TransportFor(c); err != nil { // reads the files
+	if _, err = rest.TransportFor(c); err != nil { // also reads the files in the config
 		return outcome{}, err
 	}
 	namespace, _, err := loader.Namespace()
@@ -168,8 +169,8 @@ func (k *kubeconfigs) clientGo(overrides *clientcmd.ConfigOverrides) (outcome, e
 	return out, nil
 }
 
-// either returns the trimmed content of a file, or data if the file does not exist. Data in PEM form takes precedence
-// over the file in both loaders.
+// either returns the content of a file without surrounding white space. It returns the data instead if the file does
+// not exist, or if the data is in PEM format, which both loaders prefer.
 func (k *kubeconfigs) either(path string, data []byte) string {
 	text, err := os.ReadFile(path)
 	if err != nil || len(data) > 0 && bytes.Contains(data, []byte("BEGIN")) {
@@ -207,7 +208,7 @@ func (k *kubeconfigs) write() string {
 
 func (k *kubeconfigs) name() string { return k.names[k.IntN(len(k.names))] }
 
-// some returns one of the values, or "" with a probability of none/10.
+// some returns a random value, or "" with a probability of none/10.
 func (k *kubeconfigs) some(none int, values ...string) string {
 	if k.IntN(10) < none {
 		return ""
@@ -289,7 +290,7 @@ func (k *kubeconfigs) options() *kubeflags.Options {
 		o.AsGroups = []string{"mine"}
 	}
 	if strings.HasPrefix(o.Server, "http:") {
-		o.Token = "" // unlike listwatch, client-go sends no token to an HTTP server
+		o.Token = "" // client-go sends no token to a server without TLS, but listwatch does
 	}
 	return o
 }

@@ -15,5 +15,5 @@ import (
 
 func TestMain(m *testing.M) {
 	klog.SetLogger(logr.Discard())                                             // client-go logs every connection that the tests break
-	leak.Main(m, http.DefaultTransport.(*http.Transport).CloseIdleConnections) // client-go uses this transport for plain HTTP
+	leak.Main(m, http.DefaultTransport.(*http.Transport).CloseIdleConnections) // client-go uses this transport for servers without TLS
 }

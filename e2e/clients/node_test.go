@@ -15,7 +15,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/internal/testkit/need"
 )
 
-// nodeClient runs the informers of the JavaScript client in a process. For each input line, the process prints the
+// nodeClient runs informers of the JavaScript client in a Node process. For each input line, the process prints the
 // objects of its informers.
 type nodeClient struct {
 	*testing.T
@@ -23,8 +23,7 @@ type nodeClient struct {
 	out *bufio.Reader
 }
 
-// needNode returns the path of Node. It skips the test if Node or the JavaScript client is missing. In CI it fails the
-// test instead.
+// needNode returns the path of Node. If Node or the JavaScript client is missing, it skips the test, or fails it in CI.
 func needNode(t *testing.T) (node string) {
 	t.Helper()
 	node = need.Program(t, "node", "install Node 20 or later and npm, then run: make e2e-clients")
@@ -35,7 +34,7 @@ func needNode(t *testing.T) (node string) {
 }
 
 func startNodeClient(t *testing.T, node, url string) *nodeClient {
-	ctx, cancel := context.WithTimeout(context.Background(), 3*deadline) // ends a process that hangs, so reads from it cannot block forever
+	ctx, cancel := context.WithTimeout(context.Background(), 3*deadline) // kills a process that hangs, so that reads from it return
 	t.Cleanup(cancel)
 	cmd := exec.CommandContext(ctx, node, "informer.mjs", url)
 	cmd.Dir = "node"

@@ -26,7 +26,8 @@ var controllers = map[string]func(context.Context, string, time.Duration, func(s
 	"listwatch": listwatch.Run,
 }
 
-// reports records a controller's latest reports. The first report of each app fails, so that the controller must retry.
+// reports records a controller's latest reports. It returns an error for the first report of each app, so that the
+// controller must retry.
 type reports struct {
 	mu    sync.Mutex
 	last  map[string]string // latest report of each app
@@ -52,7 +53,7 @@ func (r *reports) is(app, state string) func() bool {
 	}
 }
 
-// reported returns a condition that is true after n more reports.
+// reported returns a condition that is true after n more reports of the app.
 func (r *reports) reported(app string, n int) func() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -64,8 +65,8 @@ func (r *reports) reported(app string, n int) func() bool {
 	}
 }
 
-// serveTLS adds TLS and HTTP/2 to an embedded server whose only token is "secret". It returns a kubeconfig for the
-// server.
+// serveTLS runs an embedded server behind TLS and HTTP/2. The server accepts only the token "secret". serveTLS returns
+// the server and the path of a kubeconfig for it.
 func serveTLS(t *testing.T) (server *lwtest.Server, path string) {
 	server, err := lwtest.Start(&lwtest.Options{Tokens: []string{"secret"}})
 	require.NoError(t, err)
@@ -92,11 +93,11 @@ func put(t *testing.T, server *lwtest.Server, resource, name, app, rest string) 
 	require.NoError(t, err)
 }
 
-// TestPort checks that both controllers behave the same, from the first list to the end of Run.
+// TestPort checks that both controllers send the same reports, from the first list to the end of Run.
 func TestPort(t *testing.T) {
 	for name, run := range controllers {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel() // client-go is idle most of the time
+			t.Parallel() // client-go mostly waits during this test
 			server, path := serveTLS(t)
 			running, pending := `,"status":{"phase":"Running"}`, `,"status":{"phase":"Pending"}`
 			put(t, server, "pods", "web-0", "web", running)
@@ -112,18 +113,18 @@ func TestPort(t *testing.T) {
 			eventually(t, r.is("shop/web", "1 of 2 Pods, Service true"))
 			put(t, server, "pods", "web-1", "web", running)
 			eventually(t, r.is("shop/web", "2 of 2 Pods, Service true"))
-			put(t, server, "pods", "web-0", "db", running) // this pod moves to another app
+			put(t, server, "pods", "web-0", "db", running) // the Pod web-0 moves from the app "web" to the app "db"
 			eventually(t, r.is("shop/web", "1 of 2 Pods, Service true"))
 			eventually(t, r.is("shop/db", "1 of 0 Pods, Service false"))
 			require.NoError(t, server.Delete("pods", "shop", "web-1"))
 			eventually(t, r.is("shop/web", "0 of 2 Pods, Service true"))
-			eventually(t, r.reported("shop/web", 2)) // resyncs repeat the report
+			eventually(t, r.reported("shop/web", 2)) // the controller repeats the report at each resync
 
 			lost := errors.New("the lease is lost")
 			lose(lost)
 			require.Equal(t, lost, <-ended)
 			late := r.reported("shop/web", 1)
-			eventually(t, func() bool { return len(server.Open(nil)) == 0 }) // the server notices the end slightly later
+			eventually(t, func() bool { return len(server.Open(nil)) == 0 }) // the server notices the end with a delay
 			put(t, server, "pods", "web-2", "web", running)
 			require.False(t, late(), "a report after the end of Run")
 		})

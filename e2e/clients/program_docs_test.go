@@ -15,7 +15,8 @@ import (
 	"github.com/seed-6d2a410a/listwatch/internal/testkit/docs"
 )
 
-// programs lists files in examples/clientgo that docs/migration.md explains. Each %s is "listwatch" or "clientgo".
+// programs lists the files in examples/clientgo that docs/migration.md explains. Each %s is replaced by "listwatch" or
+// "clientgo".
 var programs = []string{
 	"controller/%s/controller.go",
 	"port/%s/controller.go",
@@ -25,7 +26,7 @@ var programs = []string{
 
 const folder = "../../examples/clientgo/"
 
-// linesOf returns the number of lines of a file that are neither blank nor comments.
+// linesOf returns the number of lines of code in a file, without blank lines and comments.
 func linesOf(t *testing.T, file string) (n int) {
 	text, err := os.ReadFile(folder + file)
 	require.NoError(t, err)
@@ -42,7 +43,7 @@ func linesOf(t *testing.T, file string) (n int) {
 	return n
 }
 
-// TestProgramLines checks that docs/migration.md has the line count of each program.
+// TestProgramLines checks that docs/migration.md contains the correct line count of each program.
 func TestProgramLines(t *testing.T) {
 	guide, err := os.ReadFile("../../docs/migration.md")
 	require.NoError(t, err)
@@ -56,7 +57,7 @@ func TestProgramLines(t *testing.T) {
 	}
 }
 
-// unindented returns a string without the white space at the beginning and the end of its lines.
+// unindented returns the text without leading and trailing white space in its lines.
 func unindented(text string) string {
 	lines := strings.Split(strings.TrimSpace(text), "\n")
 	for i, line := range lines {
@@ -65,7 +66,7 @@ func unindented(text string) string {
 	return strings.Join(lines, "\n")
 }
 
-// TestProgramExcerpts checks that the excerpts in docs/migration.md are the code of the programs.
+// TestProgramExcerpts checks that the programs contain the excerpts in docs/migration.md.
 func TestProgramExcerpts(t *testing.T) {
 	guide, err := os.ReadFile("../../docs/migration.md")
 	require.NoError(t, err)

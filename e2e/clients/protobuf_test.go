@@ -25,21 +25,21 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw/codec"
 )
 
-// response is a Transport that returns the same body for every request.
+// response is an lw.Transport that returns the same body for every request.
 type response struct{ body io.Reader }
 
 func (r response) Open(context.Context, *lw.Request) (io.ReadCloser, error) {
 	return io.NopCloser(r.body), nil
 }
 
-// rejection is a Transport that rejects every request with code 410 and these bytes as the body.
+// rejection is an lw.Transport that responds to every request with code 410 and itself as the body.
 type rejection []byte
 
 func (r rejection) Open(context.Context, *lw.Request) (io.ReadCloser, error) {
 	return nil, lw.ReadStatusError(410, "", bytes.NewReader(r))
 }
 
-// rawMessage is an object's protobuf message with the metadata that the client read.
+// rawMessage contains an object's undecoded protobuf message, and the metadata that the client has decoded.
 type rawMessage struct {
 	namespace, name, uid, resourceVersion string
 	message                               []byte
@@ -49,7 +49,7 @@ func (m *rawMessage) GetNamespace() string       { return m.namespace }
 func (m *rawMessage) GetName() string            { return m.name }
 func (m *rawMessage) GetResourceVersion() string { return m.resourceVersion }
 
-// rawCodec copies messages.
+// rawCodec copies messages without decoding them.
 type rawCodec struct{ lw.Protobuf }
 
 func (rawCodec) Decode(s *lw.Scanned) (*rawMessage, error) {
@@ -60,7 +60,7 @@ func (rawCodec) Decode(s *lw.Scanned) (*rawMessage, error) {
 
 var protobufSerializer = protobuf.NewSerializer(scheme.Scheme, scheme.Scheme)
 
-// encode returns an object in the protobuf encoding of a kube-apiserver.
+// encode returns an object as protobuf, as a kube-apiserver encodes it.
 func encode(t testing.TB, object runtime.Object) []byte {
 	kinds, _, err := scheme.Scheme.ObjectKinds(object)
 	require.NoError(t, err)
@@ -70,7 +70,7 @@ func encode(t testing.TB, object runtime.Object) []byte {
 	return b.Bytes()
 }
 
-// watchFrame returns an event of a protobuf watch.
+// watchFrame returns an encoded event of a protobuf watch.
 func watchFrame(t testing.TB, eventType string, object []byte) []byte {
 	event := metav1.WatchEvent{Type: eventType, Object: runtime.RawExtension{Raw: object}}
 	message, err := event.Marshal()
@@ -78,7 +78,7 @@ func watchFrame(t testing.TB, eventType string, object []byte) []byte {
 	return append(binary.BigEndian.AppendUint32(nil, uint32(len(message))), message...)
 }
 
-// watch returns the first event of a watch with this body.
+// watch returns the first event that the client decodes from this body of a watch response.
 func watch(t testing.TB, body []byte) (event lw.Event[*rawMessage], err error) {
 	client, err := lw.NewClient(response{bytes.NewReader(body)}, lw.Pods(""), rawCodec{}, nil)
 	require.NoError(t, err)
@@ -90,7 +90,7 @@ func watch(t testing.TB, body []byte) (event lw.Event[*rawMessage], err error) {
 	return event, err
 }
 
-// TestProtobufGoldenObjects compares the client with apimachinery, for one object of every built-in type.
+// TestProtobufGoldenObjects decodes an object of every built-in type, and compares the result with apimachinery's.
 func TestProtobufGoldenObjects(t *testing.T) {
 	folder, err := exec.CommandContext(t.Context(), "go", "list", "-m", "-f", "{{.Dir}}", "k8s.io/api").Output()
 	require.NoError(t, err)
@@ -102,7 +102,7 @@ func TestProtobufGoldenObjects(t *testing.T) {
 		require.NoError(t, err)
 		object, _, err := protobufSerializer.Decode(data, nil, nil)
 		if runtime.IsNotRegisteredError(err) || runtime.IsMissingKind(err) {
-			continue // the type has no collection, for example a webhook's request or a watch event
+			continue // no API lists this type, for example AdmissionReview
 		}
 		require.NoError(t, err, file)
 		meta, ok := object.(metav1.Object)
@@ -160,8 +160,8 @@ func TestProtobufList(t *testing.T) {
 	}
 }
 
-// TestProtobufListOfAnotherKindIsRejected checks the kind of a list, because a store must not mix objects of different
-// resources.
+// TestProtobufListOfAnotherKindIsRejected checks that the client verifies the kind of a list. A store must not contain
+// objects of different resources.
 func TestProtobufListOfAnotherKindIsRejected(t *testing.T) {
 	err := listError(t, encode(t, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "a"}}))
 	require.ErrorIs(t, err, lw.ErrInvalidResponse)
@@ -169,7 +169,7 @@ func TestProtobufListOfAnotherKindIsRejected(t *testing.T) {
 	require.ErrorIs(t, err, lw.ErrInvalidResponse)
 }
 
-// listError returns the error of a list of Pods with this body.
+// listError returns the client's error for this body of a Pod list.
 func listError(t testing.TB, body []byte) (err error) {
 	client, err := lw.NewClient(response{bytes.NewReader(body)}, lw.Pods(""), rawCodec{}, &lw.ClientOptions{MaxFrame: 1 << 20})
 	require.NoError(t, err)
@@ -179,11 +179,12 @@ func listError(t testing.TB, body []byte) (err error) {
 	return err
 }
 
-// TestProtobufListCutShort cuts a list at every byte. A list may end only after its last field.
+// TestProtobufListCutShort truncates a list at every byte before its last fields, which are empty. The client must
+// report an unexpected EOF.
 func TestProtobufListCutShort(t *testing.T) {
 	list := &corev1.PodList{ListMeta: metav1.ListMeta{ResourceVersion: "12"}, Items: []corev1.Pod{{ObjectMeta: metav1.ObjectMeta{Name: "a"}}}}
 	body := encode(t, list)
-	trailer := len("\x1a\x00\x22\x00") // contentEncoding and contentType, which are empty
+	trailer := len("\x1a\x00\x22\x00") // the fields contentEncoding and contentType, which are empty
 	require.NoError(t, listError(t, body))
 	for n := range len(body) - trailer {
 		require.ErrorIs(t, listError(t, body[:n]), io.ErrUnexpectedEOF, n)
@@ -223,7 +224,6 @@ func TestProtobufEvents(t *testing.T) {
 	}
 }
 
-// TestProtobufEventCutShort cuts an event at every byte.
 func TestProtobufEventCutShort(t *testing.T) {
 	frame := watchFrame(t, "ADDED", encode(t, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "a"}}))
 	for n := 1; n < len(frame); n++ {
@@ -232,7 +232,7 @@ func TestProtobufEventCutShort(t *testing.T) {
 	}
 }
 
-// TestProtobufConnectionErrors checks that an error of the connection is not reported as a malformed response.
+// TestProtobufConnectionErrors checks that a connection error in the middle of a response is not a MalformedError.
 func TestProtobufConnectionErrors(t *testing.T) {
 	frame := watchFrame(t, "ADDED", encode(t, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "a"}}))
 	for _, broken := range []error{io.ErrUnexpectedEOF, errors.New("connection reset")} {
@@ -246,7 +246,7 @@ func TestProtobufConnectionErrors(t *testing.T) {
 	}
 }
 
-// TestProtobufLengthsAreLimited sends lengths that exceed MaxFrame without the bytes.
+// TestProtobufLengthsAreLimited sends messages whose length prefix exceeds MaxFrame.
 func TestProtobufLengthsAreLimited(t *testing.T) {
 	tooLarge := new(lw.FrameTooLargeError)
 	_, err := watch(t, []byte{0x10, 0, 0, 0})
@@ -259,7 +259,8 @@ func TestProtobufLengthsAreLimited(t *testing.T) {
 	require.ErrorAs(t, listError(t, append([]byte("k8s\x00\x12\x02\x12"), 0xff, 0x01)), &malformed)
 }
 
-// FuzzProtobufEvent compares the client with apimachinery. Both must read accepted objects in the same way.
+// FuzzProtobufEvent compares the client with apimachinery. If the client accepts an event, both must decode the same
+// object.
 func FuzzProtobufEvent(f *testing.F) {
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
 		Name: "a", Namespace: "b", UID: "c", ResourceVersion: "4", Labels: map[string]string{"x": "y"},
@@ -277,7 +278,7 @@ func FuzzProtobufEvent(f *testing.F) {
 		var unknown runtime.Unknown
 		var want, got corev1.Pod
 		if unknown.Unmarshal(object[4:]) != nil || want.Unmarshal(unknown.Raw) != nil {
-			return // the client reads only the metadata
+			return // the client accepts it because it decodes only the metadata
 		}
 		require.NoError(t, got.Unmarshal(event.Object.message))
 		require.Equal(t, []string{want.Namespace, want.Name, string(want.UID), want.ResourceVersion},
@@ -340,7 +341,7 @@ func TestProtobufMetadataOnly(t *testing.T) {
 	require.Contains(t, transport.accept, "application/vnd.kubernetes.protobuf;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1")
 }
 
-// recordedRequest is a Transport that records the Accept header.
+// recordedRequest is an lw.Transport that records the Accept header.
 type recordedRequest struct {
 	response
 	accept string

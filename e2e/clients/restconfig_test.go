@@ -23,7 +23,7 @@ func pemOf(certificate *x509.Certificate) []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: certificate.Raw})
 }
 
-// informerOf returns an informer that is created with the code of docs/migration.md.
+// informerOf creates an informer with the code of docs/migration.md and returns it.
 func informerOf(t *testing.T, config *rest.Config) *cache.Informer[*corev1.Pod] {
 	httpClient, err := rest.HTTPClientFor(config)
 	require.NoError(t, err)
@@ -35,7 +35,8 @@ func informerOf(t *testing.T, config *rest.Config) *cache.Informer[*corev1.Pod] 
 	return cache.NewInformer(client, &lw.Options{StopOn: lw.IsPermanent})
 }
 
-// TestRestConfig lists and watches over TLS with the CA, the token and the impersonation of a rest.Config.
+// TestRestConfig lists and watches Pods over TLS, with the CA, the token and the impersonation settings of a
+// rest.Config.
 func TestRestConfig(t *testing.T) {
 	server, path := serveTLS(t)
 	config, err := clientcmd.BuildConfigFromFlags("", path)
@@ -57,7 +58,6 @@ func TestRestConfig(t *testing.T) {
 	require.Equal(t, context.Canceled, <-ended)
 }
 
-// TestRestConfigWithUnknownToken checks that an unknown token ends the run with 401.
 func TestRestConfigWithUnknownToken(t *testing.T) {
 	_, path := serveTLS(t)
 	config, err := clientcmd.BuildConfigFromFlags("", path)
@@ -66,7 +66,7 @@ func TestRestConfigWithUnknownToken(t *testing.T) {
 	require.ErrorIs(t, informerOf(t, config).Run(t.Context()), lw.ErrUnauthorized)
 }
 
-// TestRestConfigWithATimeout checks that New rejects a client timeout, because it would end every watch.
+// A client timeout would end every watch.
 func TestRestConfigWithATimeout(t *testing.T) {
 	config := &rest.Config{Host: "https://127.0.0.1:6443", Timeout: 1}
 	httpClient, err := rest.HTTPClientFor(config)
@@ -75,7 +75,7 @@ func TestRestConfigWithATimeout(t *testing.T) {
 	require.ErrorContains(t, err, "Client.Timeout must be zero")
 }
 
-// TestRestConfigRedirects checks that the redirect policy of docs/migration.md withholds the token from other
+// TestRestConfigRedirects checks that a client with the redirect policy of docs/migration.md sends no token to other
 // hosts. By default, client-go sends the token to them.
 func TestRestConfigRedirects(t *testing.T) {
 	for name, follows := range map[string]bool{"client-go default": true, "policy of the migration guide": false} {

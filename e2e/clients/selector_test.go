@@ -14,7 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 )
 
-// FuzzSelectors compares the embedded server with Kubernetes' own selector parser. The server must reject the same
+// FuzzSelectors compares the embedded server with the selector parser of Kubernetes. The server must reject the same
 // selectors and list the same objects.
 func FuzzSelectors(f *testing.F) {
 	server, err := lwtest.Start(nil)
@@ -36,7 +36,7 @@ func FuzzSelectors(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, labelText, fieldText string) {
 		if strings.Contains(labelText, "\x00") {
-			return // Kubernetes' parser stops at a NUL byte
+			return // the parser of Kubernetes stops at a NUL byte
 		}
 		answer := httptest.NewRecorder()
 		query := url.Values{"labelSelector": {labelText}, "fieldSelector": {fieldText}}
@@ -63,7 +63,7 @@ func FuzzSelectors(f *testing.F) {
 	})
 }
 
-// known reports whether the selector uses only fields that every resource supports.
+// known reports whether the selector contains only fields that every resource supports.
 func known(selector fields.Selector) bool {
 	for _, r := range selector.Requirements() {
 		if r.Field != "metadata.name" && r.Field != "metadata.namespace" {

@@ -46,13 +46,13 @@ func TestResourceOfBuiltInTypes(t *testing.T) {
 	require.ErrorContains(t, err, "*v1.PartialObjectMetadata is not a pointer to a built-in Kubernetes type")
 }
 
-// TestBuiltInTypesDecode decodes an object of each row of the table into its Go type, and rejects an object of the next row.
+// TestBuiltInTypesDecode decodes an object of each built-in type. The codec of a different type must reject the object.
 func TestBuiltInTypesDecode(t *testing.T) {
 	var before clientObject
 	for _, b := range builtin.Resources {
 		empty, err := scheme.Scheme.New(schema.GroupVersionKind{Group: b.Group, Version: b.Version, Kind: b.Kind})
 		if err != nil {
-			require.NotContains(t, b.Package, "k8s.io/api/") // the scheme of client-go lacks the other types
+			require.NotContains(t, b.Package, "k8s.io/api/") // client-go's scheme contains all types of k8s.io/api
 			continue
 		}
 		object := empty.(clientObject)
@@ -73,7 +73,7 @@ func TestBuiltInTypesDecode(t *testing.T) {
 	}
 }
 
-// decodeAs decodes the JSON of object into a new object with the type of the argument as, and returns the new object.
+// decodeAs encodes an object as JSON and decodes it into a new object of the second object's type.
 func decodeAs(t *testing.T, object, as clientObject) (got clientObject, err error) {
 	text, err := json.Marshal(object)
 	require.NoError(t, err)
@@ -88,7 +88,6 @@ func decodeAs(t *testing.T, object, as clientObject) (got clientObject, err erro
 	return nil, errors.New("the watch has no event")
 }
 
-// TestRejectsObjectsOfAnotherType checks that pods are not decoded into Deployments.
 func TestRejectsObjectsOfAnotherType(t *testing.T) {
 	server, err := lwtest.Start(nil)
 	require.NoError(t, err)
@@ -102,7 +101,6 @@ func TestRejectsObjectsOfAnotherType(t *testing.T) {
 		"field kind: expected apps/v1 Deployment (the collection of codec.ResourceOf[*v1.Deployment]), found v1 Pod")
 }
 
-// TestInformerOfAnInterfaceType checks that an informer of an interface type follows pods.
 func TestInformerOfAnInterfaceType(t *testing.T) {
 	server, err := lwtest.Start(nil)
 	require.NoError(t, err)

@@ -10,7 +10,7 @@ import (
 
 const (
 	bufferSize = 32 << 10
-	trickle    = 100 * time.Millisecond // interval between the pieces of a throttled connection
+	trickle    = 100 * time.Millisecond // interval between writes on a throttled connection
 	unlimited  = -1
 )
 
@@ -18,14 +18,14 @@ const (
 type link struct {
 	*Proxy
 	client, server *net.TCPConn
-	ctx            context.Context // done when the link ends
+	ctx            context.Context // canceled when the link ends
 	end            context.CancelFunc
 
-	gate atomic.Pointer[context.Context] // data waits until this context is done; nil if no stall is active
+	gate atomic.Pointer[context.Context] // context of the current stall, which delays all data; nil without a stall
 	rate atomic.Int64                    // bytes per second from the server; zero means unlimited
-	left atomic.Int64                    // bytes from the server until the truncation, or unlimited
+	left atomic.Int64                    // number of bytes that still pass before the truncation
 
-	clientEnded, serverEnded atomic.Bool // closed by a fault, so later data to this end is dropped
+	clientEnded, serverEnded atomic.Bool // set after a fault has closed the connection toward this end; later data is dropped
 }
 
 func newLink(p *Proxy, client, server *net.TCPConn) *link {
@@ -39,7 +39,7 @@ func newLink(p *Proxy, client, server *net.TCPConn) *link {
 func (l *link) up()   { l.carry(l.server, l.client, &l.serverEnded, l.pass) }
 func (l *link) down() { l.carry(l.client, l.server, &l.clientEnded, l.passSpoiled) }
 
-// carry copies one direction until it ends, and then closes that direction.
+// carry copies data in one direction until it ends, and then closes that direction.
 func (l *link) carry(to, from *net.TCPConn, ended *atomic.Bool, pass func(to *net.TCPConn, data []byte) error) {
 	buffer := make([]byte, bufferSize)
 	for {
@@ -56,7 +56,7 @@ func (l *link) carry(to, from *net.TCPConn, ended *atomic.Bool, pass func(to *ne
 			_ = to.CloseWrite() // fails only if the connection is already closed
 			return
 		case err != nil:
-			if !ended.Load() { // if a fault closed this end, the other end stays open
+			if !ended.Load() { // after a fault has closed one direction, the other direction stays open
 				l.end()
 			}
 			return
@@ -64,7 +64,7 @@ func (l *link) carry(to, from *net.TCPConn, ended *atomic.Bool, pass func(to *ne
 	}
 }
 
-// await blocks until a stall has passed.
+// await blocks while the connection is stalled.
 func (l *link) await() {
 	if gate := l.gate.Load(); gate != nil {
 		<-(*gate).Done()
@@ -77,7 +77,8 @@ func (l *link) pass(to *net.TCPConn, data []byte) error {
 	return err
 }
 
-// passSpoiled forwards data from the server. It splits the data while throttled and cuts it at a truncation.
+// passSpoiled forwards data from the server to the client. It sends the data slowly during a throttle, and stops at a
+// truncation.
 func (l *link) passSpoiled(to *net.TCPConn, data []byte) error {
 	for len(data) > 0 {
 		piece := data
@@ -105,7 +106,7 @@ func (l *link) passSpoiled(to *net.TCPConn, data []byte) error {
 	return nil
 }
 
-// truncate ends the response after the forwarded bytes. Later data from the client is dropped.
+// truncate ends the response after the last forwarded byte. The proxy drops later data from the client.
 func (l *link) truncate() {
 	l.happened[Truncate].Add(1)
 	l.clientEnded.Store(true)
@@ -114,9 +115,9 @@ func (l *link) truncate() {
 	reset(l.server)
 }
 
-// spoil applies one fault after another until the link or the faults end.
+// spoil injects one fault after another until the link ends or Calm is called.
 func (l *link) spoil() {
-	// The context is done when the link ends or Calm is called.
+	// This context is canceled when the link ends or Calm is called.
 	ctx, stop := context.WithCancel(l.ctx)
 	defer stop()
 	defer context.AfterFunc(l.fair, stop)()
@@ -134,7 +135,7 @@ func (l *link) spoil() {
 
 func (l *link) inflict(ctx context.Context, fault Fault) {
 	if fault.Kind == Truncate {
-		l.left.Store(int64(fault.Bytes)) // the fault is counted when the truncation happens
+		l.left.Store(int64(fault.Bytes)) // Happened counts the fault when the truncation takes place
 		context.AfterFunc(ctx, func() { l.left.Store(unlimited) })
 		<-ctx.Done()
 		return
@@ -162,13 +163,13 @@ func (l *link) inflict(ctx context.Context, fault Fault) {
 	}
 }
 
-// pause waits for d. It returns false if ctx is done first.
+// pause waits for a duration. It returns false if the context is done first.
 func (l *link) pause(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
 	case <-timer.C:
-		return ctx.Err() == nil // if both are ready, select chooses at random
+		return ctx.Err() == nil // if both channels are ready, select chooses one of them at random
 	case <-ctx.Done():
 		return false
 	}

@@ -7,10 +7,10 @@ import (
 	"github.com/seed-6d2a410a/listwatch/internal/testkit/leak"
 )
 
-// TestMain fails the package if goroutines remain after its tests.
+// TestMain fails if goroutines remain after the tests.
 func TestMain(m *testing.M) { leak.Main(m) }
 
-// eventually polls until the condition holds. It returns false after 20 seconds.
+// eventually polls a condition for up to 20 seconds. It reports whether the condition became true.
 func eventually(condition func() bool) bool {
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()

@@ -1,4 +1,5 @@
-// Package faults provides a TCP proxy that breaks connections as networks, gateways and crashing machines do.
+// Package faults provides a TCP proxy that injects the connection failures that networks, gateways and crashing
+// machines cause.
 package faults
 
 import (
@@ -18,15 +19,15 @@ type Proxy struct {
 	running  sync.WaitGroup
 	happened [kinds]atomic.Int64
 
-	ctx   context.Context // done after Close
+	ctx   context.Context // canceled by Close
 	close context.CancelFunc
-	fair  context.Context // done after Calm, which stops the faults
+	fair  context.Context // canceled by Calm, which stops the faults
 	calm  context.CancelFunc
 }
 
-// Start returns a proxy that listens on a port of 127.0.0.1 and forwards to target, for example "127.0.0.1:6443". It
-// calls next for each new connection, and again when a temporary fault has passed. Several goroutines may call next at
-// once.
+// Start returns a proxy that listens on a port of 127.0.0.1 and forwards connections to target, for example
+// "127.0.0.1:6443". It calls next for the first fault of each connection, and for the next fault after a temporary
+// fault. Concurrent calls of next must be safe.
 func Start(target string, next func() Fault) (*Proxy, error) {
 	listener, err := net.ListenTCP("tcp", &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)})
 	if err != nil {
@@ -42,13 +43,14 @@ func Start(target string, next func() Fault) (*Proxy, error) {
 // Addr returns the address of the proxy.
 func (p *Proxy) Addr() string { return p.listener.Addr().String() }
 
-// Calm stops the faults: active faults end and no new faults start. Half-closed connections stay half closed.
+// Calm stops the faults: current faults end and no new faults start. Half-closed connections stay half closed.
 func (p *Proxy) Calm() { p.calm() }
 
-// Happened returns the number of faults of a kind. It does not count faults whose connection ended before they started.
+// Happened returns the number of faults of a kind. It does not count a fault if its connection ended before the fault
+// started.
 func (p *Proxy) Happened(kind Kind) int { return int(p.happened[kind].Load()) }
 
-// Close resets all connections and waits for all goroutines.
+// Close resets all connections and waits until all goroutines have ended.
 func (p *Proxy) Close() {
 	p.close()
 	_ = p.listener.Close() // fails only if it was already closed
@@ -59,7 +61,7 @@ func (p *Proxy) accept() {
 	for {
 		client, err := p.listener.AcceptTCP()
 		if err != nil {
-			return // the listener is closed
+			return // Close has closed the listener
 		}
 		p.running.Go(func() { p.serve(client) })
 	}
@@ -80,7 +82,7 @@ func (p *Proxy) serve(client *net.TCPConn) {
 	carrying.Go(l.up)
 	carrying.Go(l.down)
 	carrying.Wait()
-	if l.ctx.Err() == nil { // after a clean close, data in flight still arrives
+	if l.ctx.Err() == nil { // data that is still in transit must arrive after a clean close
 		_ = client.Close()
 		_ = conn.Close()
 	}
@@ -88,23 +90,23 @@ func (p *Proxy) serve(client *net.TCPConn) {
 	spoiling.Wait()
 }
 
-// reset closes a connection so that the other end sees a reset instead of EOF.
+// reset closes a connection with a TCP reset instead of EOF.
 func reset(conn *net.TCPConn) {
-	_ = conn.SetLinger(0) // fails only on a closed connection, like Close
+	_ = conn.SetLinger(0) // fails only if the connection is already closed
 	_ = conn.Close()
 }
 
-// Kind is the effect of a fault on a connection.
+// Kind is a kind of fault.
 type Kind int
 
-// These constants are the kinds of faults.
+// These are the kinds of faults and their effects.
 const (
-	Reset       Kind = iota // both ends are reset
-	Stall                   // no data passes in either direction for a while
-	Throttle                // data from the server is slow for a while
-	Truncate                // the response ends after some more bytes, and the server is reset
-	EndToClient             // half closed: the client reads EOF and can still send; data from the server is dropped
-	EndToServer             // half closed: the server reads EOF and can still send
+	Reset       Kind = iota // the proxy resets both connections
+	Stall                   // no data passes in either direction for some time
+	Throttle                // data from the server passes slowly for some time
+	Truncate                // the response ends after a number of bytes, and the proxy resets the connection to the server
+	EndToClient             // half-closed connection: the client reads EOF but can still send; data from the server is dropped
+	EndToServer             // half-closed connection: the server reads EOF but can still send
 	kinds
 )
 
@@ -125,16 +127,16 @@ func Kinds() []Kind {
 // lasts reports whether the connection recovers after the fault.
 func (k Kind) lasts() bool { return k == Stall || k == Throttle }
 
-// Fault is one fault of one connection.
+// Fault describes a fault that is injected into one connection.
 type Fault struct {
 	Kind  Kind
-	After time.Duration // delay since the connection opened or the previous fault passed
-	For   time.Duration // duration of Stall and Throttle
-	Bytes int           // Truncate: remaining bytes. Throttle: bytes per second, at least 10
+	After time.Duration // delay after the connection opened or the previous fault ended
+	For   time.Duration // duration of a Stall or Throttle
+	Bytes int           // Truncate: number of bytes that still pass. Throttle: bytes per second, at least 10
 }
 
-// Random returns a fault generator for [Start]. The seed determines the faults, but not which connection gets which
-// fault. The mean is the average delay before a fault; short delays are more frequent. All kinds are equally frequent.
+// Random returns a function for [Start] that generates random faults. The seed determines the sequence of faults, but
+// not their connections. The mean is the average delay before a fault. All kinds are equally frequent.
 func Random(seed uint64, mean time.Duration) func() Fault {
 	random := rand.New(rand.NewPCG(seed, 0))
 	var mu sync.Mutex

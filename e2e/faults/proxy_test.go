@@ -14,21 +14,21 @@ import (
 	"github.com/seed-6d2a410a/listwatch/e2e/faults"
 )
 
-// ends contains the two ends of one connection through a proxy.
+// ends contains the client's and the server's end of a connection through a proxy.
 type ends struct {
 	*testing.T
 	proxy          *faults.Proxy
 	client, server *net.TCPConn
 }
 
-// connect opens a connection with exactly these faults and returns its ends.
+// connect opens a connection through a proxy that injects exactly these faults, and returns both ends.
 func connect(t *testing.T, script ...faults.Fault) *ends {
 	listener, err := net.ListenTCP("tcp", &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)})
 	require.NoError(t, err)
 	defer listener.Close()
 	connected := make(chan struct{})
 	proxy, err := faults.Start(listener.Addr().String(), func() faults.Fault {
-		<-connected // otherwise a reset could come before the dial returns
+		<-connected // without this wait, a reset could arrive before the dial returns
 		if len(script) == 0 {
 			return faults.Fault{Kind: faults.Stall, After: time.Hour}
 		}
@@ -87,8 +87,6 @@ func (e *ends) happened(kind faults.Kind) {
 	}
 }
 
-// TestNothingIsLostWithoutFaults sends large data in both directions at once, and then closes one direction after the
-// other.
 func TestNothingIsLostWithoutFaults(t *testing.T) {
 	e := connect(t)
 	text := make([]byte, 4<<20)
@@ -119,7 +117,6 @@ func TestResetReachesBothEnds(t *testing.T) {
 	e.happened(faults.Reset)
 }
 
-// TestStallDelaysData checks that data sent during a stall arrives after the stall.
 func TestStallDelaysData(t *testing.T) {
 	const pause = 300 * time.Millisecond
 	began := time.Now()
@@ -133,7 +130,7 @@ func TestStallDelaysData(t *testing.T) {
 	e.happened(faults.Stall)
 }
 
-// TestThrottleDelaysData checks that 3 kB at 10 kB/s take at least 290 ms and arrive completely.
+// At 10 kB/s, 3 kB take at least 290 ms.
 func TestThrottleDelaysData(t *testing.T) {
 	e := connect(t, faults.Fault{Kind: faults.Throttle, For: time.Hour, Bytes: 10_000})
 	require.True(t, eventually(func() bool { return e.proxy.Happened(faults.Throttle) == 1 }))
@@ -145,13 +142,13 @@ func TestThrottleDelaysData(t *testing.T) {
 	e.happened(faults.Throttle)
 }
 
-// TestTruncateEndsResponse checks that the client reads the given number of bytes and then EOF, and that the server's
-// connection is reset.
+// TestTruncateEndsResponse checks that the client reads exactly the allowed bytes and then EOF. The server's connection
+// must be reset.
 func TestTruncateEndsResponse(t *testing.T) {
 	e := connect(t, faults.Fault{Kind: faults.Truncate, Bytes: 7}, faults.Fault{Kind: faults.Reset})
 	got, err := make([]byte, 10), error(nil)
 	n := len(got)
-	for n == len(got) { // data passes unchanged until the fault begins
+	for n == len(got) { // until the truncation starts, all data passes
 		e.send(e.server, "0123456789")
 		n, err = io.ReadFull(e.client, got)
 	}
@@ -185,7 +182,6 @@ func TestEndToServerHalfCloses(t *testing.T) {
 	e.happened(faults.EndToServer)
 }
 
-// TestFaultFollowsTemporaryFault checks that another fault can follow a temporary fault.
 func TestFaultFollowsTemporaryFault(t *testing.T) {
 	e := connect(t, faults.Fault{Kind: faults.Stall}, faults.Fault{Kind: faults.Throttle, Bytes: 10}, faults.Fault{Kind: faults.Reset})
 	e.seesReset(e.client)
@@ -194,7 +190,7 @@ func TestFaultFollowsTemporaryFault(t *testing.T) {
 	}
 }
 
-// TestCalmStopsFaults checks that an active fault ends and a planned fault does not start.
+// TestCalmStopsFaults checks that Calm ends the current fault and prevents the next fault.
 func TestCalmStopsFaults(t *testing.T) {
 	e := connect(t, faults.Fault{Kind: faults.Stall, For: time.Hour}, faults.Fault{Kind: faults.Reset})
 	require.True(t, eventually(func() bool { return e.proxy.Happened(faults.Stall) == 1 }))
@@ -206,21 +202,21 @@ func TestCalmStopsFaults(t *testing.T) {
 	e.happened(faults.Stall)
 }
 
-// TestServerResetReachesClient checks that a reset by the server, or a missing server, resets the client.
+// TestServerResetReachesClient checks that the proxy resets the client's connection if the server resets its connection
+// or is unreachable.
 func TestServerResetReachesClient(t *testing.T) {
 	e := connect(t)
 	require.NoError(t, e.server.SetLinger(0))
 	require.NoError(t, e.server.Close())
 	e.seesReset(e.client)
 	conn, err := net.Dial("tcp", e.proxy.Addr())
-	if err == nil { // otherwise the reset came before the dial returned
+	if err == nil { // an error means that the reset arrived before the dial returned
 		defer conn.Close()
 		_, err = conn.Read(make([]byte, 1))
 	}
 	require.ErrorIs(t, err, syscall.ECONNRESET)
 }
 
-// TestRandomIsReproducible checks that the same seed returns the same faults and that every kind occurs.
 func TestRandomIsReproducible(t *testing.T) {
 	const rounds = 20
 	first, second := faults.Random(7, time.Second), faults.Random(7, time.Second)

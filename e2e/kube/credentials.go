@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// Only the API server reads these files.
+// Only the API server reads these files in the cluster's folder.
 const (
 	serverCertFile     = "server.crt"
 	serverKeyFile      = "server.key"
@@ -43,7 +43,7 @@ func keyPEM(key *ecdsa.PrivateKey) []byte {
 
 func newKey() *ecdsa.PrivateKey { return must(ecdsa.GenerateKey(elliptic.P256(), rand.Reader)) }
 
-// must returns the value. It panics on an error, which cannot happen with valid templates.
+// must returns the value and panics on an error. The certificate templates of this package cause no errors.
 func must[T any](value T, err error) T {
 	if err != nil {
 		panic(err)
@@ -51,10 +51,11 @@ func must[T any](value T, err error) T {
 	return value
 }
 
-// issue returns a new key and a certificate that parent signs. If parent is nil, the certificate is self-signed.
+// issue returns a new key with a certificate that the parent signs. If the parent is nil, the certificate is
+// self-signed.
 func issue(template *x509.Certificate, parent *keyPair) *keyPair {
 	key := newKey()
-	// The clock may be set back by up to an hour during the test.
+	// The certificate stays valid if the clock is set back by up to an hour during the test.
 	template.NotBefore, template.NotAfter = time.Now().Add(-time.Hour), time.Now().Add(24*time.Hour)
 	template.KeyUsage |= x509.KeyUsageDigitalSignature
 	if parent == nil {
@@ -64,7 +65,7 @@ func issue(template *x509.Certificate, parent *keyPair) *keyPair {
 	return &keyPair{must(x509.ParseCertificate(der)), key}
 }
 
-// issueWithCA returns a new certificate authority and a certificate that it signed.
+// issueWithCA returns a new certificate authority and a certificate that the authority has signed.
 func issueWithCA(caName string, template *x509.Certificate) (ca, leaf *keyPair) {
 	ca = issue(&x509.Certificate{
 		Subject:               pkix.Name{CommonName: caName},
@@ -75,8 +76,8 @@ func issueWithCA(caName string, template *x509.Certificate) (ca, leaf *keyPair) 
 	return ca, issue(template, ca)
 }
 
-// writeCredentials writes all certificates, keys and tokens, and creates the client that Do uses. Servers and clients
-// have separate CAs, so a test that confuses them fails.
+// writeCredentials writes all certificates, keys and tokens, and creates the client that Do uses. Server and client
+// certificates have separate CAs, so a test that confuses the CAs fails.
 func (c *Cluster) writeCredentials() error {
 	serverCA, server := issueWithCA("listwatch test server CA", &x509.Certificate{
 		Subject:     pkix.Name{CommonName: "kube-apiserver"},
@@ -113,7 +114,7 @@ func (c *Cluster) tokens() []byte {
 		c.AdminToken, c.NobodyToken)
 }
 
-// writeFiles writes files that contain secrets.
+// writeFiles writes files that only the current user can read.
 func writeFiles(files map[string][]byte) error {
 	for path, data := range files {
 		if err := os.WriteFile(path, data, 0o600); err != nil {
@@ -134,8 +135,8 @@ func (c *Cluster) kubeconfig() []byte {
 	}, "", "  "))
 }
 
-// HTTPClient returns a new client that trusts the API server and sends no credentials. The caller must close its idle
-// connections.
+// HTTPClient returns a new client that trusts the API server's certificate and sends no credentials. The caller must
+// close its idle connections.
 func (c *Cluster) HTTPClient() *http.Client {
 	roots := x509.NewCertPool()
 	roots.AppendCertsFromPEM(c.CAPEM)

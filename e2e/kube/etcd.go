@@ -14,9 +14,10 @@ import (
 
 const etcdLog = "etcd.log"
 
-// Etcd is a running etcd. Its methods start and stop it and must not be called concurrently.
+// Etcd is an etcd server. Its methods start and stop the server and must not be called concurrently.
 type Etcd struct {
-	// URL is the client address, http://127.0.0.1:port, for gRPC and JSON. Restarts keep it.
+	// URL is the address for clients, http://127.0.0.1:port, which serves gRPC and JSON. It stays the same after a
+	// restart.
 	URL string
 
 	binaries string // folder of the binary kube
@@ -25,8 +26,8 @@ type Etcd struct {
 	process  *process
 }
 
-// StartEtcd returns a running etcd without Kubernetes and kills it when the test ends. It skips or fails the test like
-// [Binaries]. If the test fails, it logs the end of etcd's log.
+// StartEtcd starts etcd without Kubernetes and returns it. It kills etcd when the test ends. If the test fails, it logs
+// the last lines of etcd's log. It skips or fails the test like [Binaries].
 func StartEtcd(t testing.TB) *Etcd {
 	t.Helper()
 	binaries := Binaries(t)
@@ -35,7 +36,7 @@ func StartEtcd(t testing.TB) *Etcd {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// Each attempt needs its own folder because the data contains the ports.
+		// Each attempt needs a new folder, because etcd stores its ports in its data.
 		e := newEtcd(binaries, t.TempDir(), ports[0], ports[1])
 		t.Cleanup(e.Kill)
 		err = e.Start(t.Context())
@@ -74,8 +75,8 @@ func (r *readySignal) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Start starts etcd, or restarts it after Kill, and blocks until it serves its data. It does not probe the port,
-// because another process may have taken it.
+// Start starts etcd, or restarts it after Kill, and blocks until etcd is ready. It does not connect to the port to find
+// out, because another process may have taken the port.
 func (e *Etcd) Start(ctx context.Context) error {
 	signal := &readySignal{ready: make(chan struct{})}
 	p, err := startProcess(e.binaries, filepath.Join(e.folder, etcdLog), signal, "etcd",
@@ -96,14 +97,14 @@ func (e *Etcd) Start(ctx context.Context) error {
 	}
 }
 
-// Kill kills etcd with SIGKILL and returns when the process has ended.
+// Kill sends SIGKILL to etcd and returns when the process has ended.
 func (e *Etcd) Kill() {
 	if e.process != nil {
 		e.process.kill()
 	}
 }
 
-// Compact drops all history before this call.
+// Compact discards etcd's history up to the current revision.
 func (e *Etcd) Compact(ctx context.Context) error {
 	cmd := exec.CommandContext(ctx, filepath.Join(e.binaries, "kube"), "compact", "--client-url", e.URL)
 	var output bytes.Buffer

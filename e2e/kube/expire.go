@@ -8,17 +8,18 @@ import (
 	"net/http"
 )
 
-// configMapsPath is a collection that exists in every cluster. The tests assume that other collections behave the same.
+// configMapsPath is the path of a collection that exists in every cluster. The tests assume that it behaves like all
+// other collections.
 const configMapsPath = "/api/v1/configmaps"
 
-// ExpireVersions makes every earlier resourceVersion too old for a watch: the API server responds with 410 Expired. It
-// kills and restarts the API server and returns when such a watch has failed.
+// ExpireVersions makes all earlier resourceVersions too old for a watch, so the API server rejects them with 410
+// Expired. It kills and restarts the API server, and returns when a watch from an earlier resourceVersion has failed.
 //
-// History exists in two places. The watch cache of a new API server starts at the revision of its first list. Resources
-// without a watch cache use etcd's history, which starts at the last compaction.
+// The history is stored in two places. The watch cache of a new API server starts at the revision of its first list.
+// Resources without a watch cache use etcd's history, which starts at the last compaction.
 //
-// etcd is compacted while no API server runs. So no client gets a bookmark with a newer resourceVersion, and the new
-// watch caches start after the compaction.
+// ExpireVersions compacts etcd while no API server runs. No client can then receive a bookmark with a newer
+// resourceVersion, and the new watch caches start after the compaction.
 func (c *Cluster) ExpireVersions(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
@@ -52,7 +53,8 @@ func (c *Cluster) version(ctx context.Context) (string, error) {
 	return list.Metadata.ResourceVersion, err
 }
 
-// expired returns nil if a watch from the resourceVersion gets an ERROR event with code 410, and an error otherwise.
+// expired returns nil if a watch from the resourceVersion receives an ERROR event with code 410, and an error
+// otherwise.
 func (c *Cluster) expired(ctx context.Context, version string) error {
 	body, err := c.get(ctx, configMapsPath+"?watch=true&timeoutSeconds=1&resourceVersion="+version)
 	if err != nil {

@@ -1,10 +1,10 @@
 // Package kube runs a real kube-apiserver with etcd on loopback for tests.
 //
-// It imports only the standard library, so that tests compile fast. The servers are binaries that e2e/build.sh builds.
-// They exit when the process that started them exits, even if it is killed.
+// It imports only the standard library, so that tests compile fast. The script e2e/build.sh builds the binaries of the
+// servers. The servers exit when the process that started them exits, even if that process is killed.
 //
-// A test starts its own cluster with [Start], or shares one with the other tests of its package through [Shared]. Use
-// [New] outside of tests.
+// A test starts its own cluster with [Start], or shares a cluster with the other tests of its package through [Shared].
+// Use [New] outside of tests.
 package kube
 
 import (
@@ -19,31 +19,32 @@ import (
 )
 
 const (
-	// startTimeout limits the start of one server. A start takes seconds, but the machine may be busy.
+	// startTimeout limits the start of each server. A start usually takes seconds, but the machine may be busy.
 	startTimeout = 2 * time.Minute
-	// portAttempts is how often New tries to start a cluster if another process takes a chosen port.
+	// portAttempts is the number of times that New tries to start a cluster if another process takes a chosen port.
 	portAttempts = 3
 )
 
-// Cluster is a running etcd and kube-apiserver. The caller of New must close it and must not change its fields.
+// Cluster is a running kube-apiserver with its etcd. The caller of New must close it and must not change its fields.
 //
 // Kill, Terminate, Wait, StartAPIServer, ExpireVersions and Close start and stop servers and must not be called
 // concurrently. All other methods may be called at any time.
 type Cluster struct {
-	// URL is the address of the API server, https://127.0.0.1:port. Restarts keep it.
+	// URL is the address of the API server, https://127.0.0.1:port. It stays the same after a restart.
 	URL string
-	// CAPEM and CAFile are the CA of the API server's certificate, as PEM and as the path of a PEM file.
+	// CAPEM is the CA of the API server's certificate in PEM format, and CAFile is the path of a file with the same
+	// content.
 	CAPEM  []byte
 	CAFile string
-	// AdminToken is the bearer token of the user admin in system:masters. This user has all permissions and is never
-	// rate-limited.
+	// AdminToken is the bearer token of the user admin in the group system:masters. This user has all permissions and
+	// is never rate-limited.
 	AdminToken string
 	// NobodyToken is the bearer token of the user nobody, which has no permissions.
 	NobodyToken string
-	// ClientCertFile and ClientKeyFile are the paths of the PEM certificate and key of the user cert-admin in
-	// system:masters.
+	// ClientCertFile and ClientKeyFile are the paths of a PEM certificate and its key. They authenticate the user
+	// cert-admin in the group system:masters.
 	ClientCertFile, ClientKeyFile string
-	// Kubectl is the path of kubectl. It has the version of the server.
+	// Kubectl is the path of a kubectl with the same version as the API server.
 	Kubectl string
 	// Kubeconfig is the path of a kubeconfig with the admin's token.
 	Kubeconfig string
@@ -58,9 +59,9 @@ type Cluster struct {
 	closeOnce sync.Once
 }
 
-// New starts a cluster and returns when it is ready, after three to six seconds. The flags are added to those of
-// kube-apiserver. A flag with a single value replaces the default of this package. A flag with a list extends the
-// default. The context limits only the start. Without binaries, the error matches [ErrNotBuilt].
+// New starts a cluster and returns it when it is ready, usually after three to six seconds. The arguments are
+// additional flags of kube-apiserver. A flag with a single value replaces the default of this package, and a flag with
+// a list extends it. The context limits only the start. If the binaries do not exist, the error matches [ErrNotBuilt].
 func New(ctx context.Context, apiServerFlags ...string) (*Cluster, error) {
 	binaries, err := locate()
 	if err != nil {
@@ -78,7 +79,7 @@ func New(ctx context.Context, apiServerFlags ...string) (*Cluster, error) {
 	return nil, fmt.Errorf("starting a cluster: %w", err)
 }
 
-// newCluster starts a cluster with a single attempt. It cleans up if it fails.
+// newCluster tries once to start a cluster. It stops all servers and removes all files if it fails.
 func newCluster(ctx context.Context, binaries string, flags []string) (_ *Cluster, err error) {
 	folder, err := os.MkdirTemp("", "listwatch-kube-")
 	if err != nil {
@@ -109,7 +110,7 @@ func newCluster(ctx context.Context, binaries string, flags []string) (_ *Cluste
 	return c, nil
 }
 
-// Close kills both servers and removes all files of the cluster. Calls after the first do nothing.
+// Close kills both servers and removes all files of the cluster. Further calls do nothing.
 func (c *Cluster) Close() {
 	c.closeOnce.Do(func() {
 		if c.apiserver != nil {
@@ -121,7 +122,7 @@ func (c *Cluster) Close() {
 		if c.client != nil {
 			c.client.CloseIdleConnections()
 		}
-		// Remaining files are in the system's folder for temporary files.
+		// The folder is temporary, so remaining files do not matter.
 		_ = os.RemoveAll(c.folder)
 	})
 }

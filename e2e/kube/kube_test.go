@@ -17,7 +17,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/e2e/kube"
 )
 
-// shared is never stopped or restarted. Tests that stop or restart a server use their own cluster.
+// shared is a cluster that no test stops or restarts.
 var shared kube.Shared
 
 func TestMain(m *testing.M) {
@@ -34,13 +34,14 @@ const (
 	jsonType   = "application/json"
 )
 
-// list is the part of a list that the tests read.
+// list contains the fields of a list that the tests use.
 type list struct {
 	Metadata struct{ ResourceVersion, Continue string }
 	Items    []struct{ Metadata struct{ Name string } }
 }
 
-// do sends a request as admin and requires the status want. If into is not nil, it receives the decoded body.
+// do sends a request as the admin and requires the given status code. It decodes the response body into the last
+// argument unless that is nil.
 func do(t *testing.T, c *kube.Cluster, want int, method, path, body string, into any) {
 	t.Helper()
 	code, got, err := c.Do(t.Context(), method, path, jsonType, body)
@@ -57,8 +58,8 @@ func createConfigMap(t *testing.T, c *kube.Cluster, path, name string) {
 	do(t, c, http.StatusCreated, http.MethodPost, path, `{"metadata":{"name":"`+name+`"}}`, nil)
 }
 
-// newNamespace creates a namespace and returns its name. Each name is new because no controller would finish deleting
-// an old namespace.
+// newNamespace creates a namespace and returns its generated name. Names cannot be reused, because no controller
+// completes the deletion of a namespace.
 func newNamespace(t *testing.T, c *kube.Cluster) string {
 	t.Helper()
 	var created struct{ Metadata struct{ Name string } }
@@ -119,7 +120,7 @@ func TestAdminByClientCertificate(t *testing.T) {
 	assert.Equal(t, http.StatusOK, get(t, client, c.URL+configMaps, ""))
 }
 
-// get returns the status of a GET request. An empty token sends no Authorization header.
+// get returns the status code of a GET request. If the token is empty, the request has no Authorization header.
 func get(t *testing.T, client *http.Client, url, token string) int {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
@@ -156,7 +157,7 @@ func TestCreateCRD(t *testing.T) {
 }
 
 func TestCompactExpiresContinueTokens(t *testing.T) {
-	t.Parallel() // the API server notices the compaction after up to 15 seconds
+	t.Parallel() // the API server takes up to 15 seconds to notice the compaction
 	c := shared.Get(t)
 	path := "/api/v1/namespaces/" + newNamespace(t, c) + "/configmaps"
 	createConfigMap(t, c, path, "page-1")

@@ -23,10 +23,10 @@ import (
 	"github.com/seed-6d2a410a/listwatch/e2e/kube"
 )
 
-// orphanEnv makes the test binary start a cluster and block instead of running tests.
+// orphanEnv is an environment variable. It makes the test binary call startAndHang instead of running tests.
 const orphanEnv = "LISTWATCH_KUBE_TEST_ORPHAN"
 
-// startAndHang starts a cluster, prints its URL and waits to be killed.
+// startAndHang starts a cluster, prints its URL and blocks until the process is killed.
 func startAndHang() {
 	c, err := kube.New(context.Background())
 	if err != nil {
@@ -37,7 +37,8 @@ func startAndHang() {
 	select {}
 }
 
-// TestServersDieWithTheirParent kills the process that started a cluster with SIGKILL, so it cannot clean up.
+// TestServersDieWithTheirParent kills the process that started a cluster with SIGKILL, so that process cannot stop the
+// servers.
 func TestServersDieWithTheirParent(t *testing.T) {
 	kube.Binaries(t)
 	folder, err := os.MkdirTemp("", "listwatch-orphan-")
@@ -64,7 +65,7 @@ func TestServersDieWithTheirParent(t *testing.T) {
 		}
 		return nil
 	}))
-	// This fails while etcd still writes into the folder.
+	// RemoveAll fails while etcd still writes into the folder.
 	require.NoError(t, kube.Poll(ctx, "the files to be removed", func(context.Context) error {
 		return os.RemoveAll(folder)
 	}))
@@ -97,8 +98,8 @@ func TestNewStopsWithTheContext(t *testing.T) {
 	assert.Empty(t, left)
 }
 
-// TestImportsOnlyTheStandardLibrary keeps the compile time of tests short. With Kubernetes or etcd among the imports,
-// each test binary would take minutes to compile. The same rule applies to internal/testkit/need.
+// TestImportsOnlyTheStandardLibrary keeps the compile time of tests short. If the package imported Kubernetes or etcd,
+// each test binary would take minutes to compile. The rule also applies to internal/testkit/need.
 func TestImportsOnlyTheStandardLibrary(t *testing.T) {
 	files, err := filepath.Glob("*.go")
 	require.NoError(t, err)

@@ -12,14 +12,15 @@ import (
 	"sync"
 )
 
-// ErrNotBuilt is the error of [New] if the binaries do not exist. New does not build them, because that takes minutes.
+// ErrNotBuilt is the error of [New] if the binaries do not exist. New does not build them, because a build takes
+// minutes.
 var ErrNotBuilt = errors.New("the kube-apiserver for tests is not built; run: make e2e-server")
 
-// locate returns the folder of the binaries kube and kubectl. Without binaries the error matches [ErrNotBuilt]. The
-// result cannot change during a run, and each lookup starts processes.
+// locate returns the folder of the binaries kube and kubectl. If they do not exist, the error matches [ErrNotBuilt].
+// The result is cached, because each lookup starts processes.
 var locate = sync.OnceValues(func() (string, error) {
 	_, file, _, _ := runtime.Caller(0)
-	// Only the script computes the name of the folder.
+	// The folder's name contains a hash that the script computes.
 	cmd := exec.Command(filepath.Join(filepath.Dir(file), "..", "build.sh"), "--where")
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr

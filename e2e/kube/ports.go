@@ -7,9 +7,9 @@ import (
 	"net"
 )
 
-// Ports are chosen below the ephemeral ranges of Linux (from 32768) and macOS (from 49152). A client that dials an
-// ephemeral port repeatedly during a restart can get the same port as its local port. It then connects to itself and
-// blocks the port for the API server.
+// Ports are below the ephemeral ranges of Linux (from 32768) and macOS (from 49152). Otherwise, a client that dials a
+// stopped server repeatedly could get the server's port as its local port. It would then connect to itself and block
+// the port for the server.
 const (
 	firstPort = 20000
 	lastPort  = 32000
@@ -27,7 +27,7 @@ func freePorts(n int) (ports []int, err error) {
 			err = taken
 			continue
 		}
-		// The listeners stay open until all ports are found, so that each port is different.
+		// The listeners stay open until all ports are found, so the ports are different.
 		defer func() { _ = listener.Close() }()
 		if ports = append(ports, port); len(ports) == n {
 			return ports, nil

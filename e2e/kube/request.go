@@ -15,8 +15,8 @@ const (
 	maxShown = 300
 )
 
-// Do sends one request as admin and reads the whole response. The path starts with a slash and may contain a query.
-// contentType is the media type of body. Both may be empty.
+// Do sends one request as the admin and reads the whole response. The path starts with a slash and may contain a query.
+// contentType is the media type of the request body. Both contentType and body may be empty.
 func (c *Cluster) Do(ctx context.Context, method, path, contentType, body string) (code int, respBody []byte, err error) {
 	req, err := http.NewRequestWithContext(ctx, method, c.URL+path, strings.NewReader(body))
 	if err != nil {
@@ -38,7 +38,7 @@ func (c *Cluster) Do(ctx context.Context, method, path, contentType, body string
 	return resp.StatusCode, respBody, nil
 }
 
-// get sends a GET request and returns the body. It fails unless the status is 200.
+// get sends a GET request and returns the response body. It returns an error if the status code is not 200.
 func (c *Cluster) get(ctx context.Context, path string) ([]byte, error) {
 	code, body, err := c.Do(ctx, http.MethodGet, path, "", "")
 	if err == nil && code != http.StatusOK {
@@ -47,7 +47,7 @@ func (c *Cluster) get(ctx context.Context, path string) ([]byte, error) {
 	return body, err
 }
 
-// statusError returns an error for a response with an unexpected status.
+// statusError returns an error for a response with an unexpected status code.
 func statusError(method, path string, code int, body []byte) error {
 	if len(body) > maxShown {
 		body = append(body[:maxShown:maxShown], "…"...)

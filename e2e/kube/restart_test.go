@@ -13,7 +13,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/e2e/kube"
 )
 
-// TestRestarts uses one cluster for all subtests because a cluster takes seconds to start.
+// All subtests use one cluster, because a cluster takes seconds to start.
 func TestRestarts(t *testing.T) {
 	t.Parallel()
 	c := kube.Start(t)
@@ -50,7 +50,7 @@ func TestRestarts(t *testing.T) {
 	assert.Equal(t, url, c.URL)
 	c.Close()
 	assert.NoDirExists(t, filepath.Dir(c.CAFile))
-	c.Close() // repeated calls do nothing; the cleanup of Start calls Close again
+	c.Close() // the cleanup of Start calls Close again, which must do nothing
 }
 
 func TestExpireVersionsWithoutWatchCache(t *testing.T) {

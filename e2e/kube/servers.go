@@ -9,7 +9,7 @@ import (
 const apiserverLog = "apiserver.log"
 
 // StartAPIServer starts the API server, or restarts it after Kill or Terminate, and blocks until it is ready. The URL
-// and the data stay the same. If a previous server still runs, StartAPIServer first waits for its exit.
+// and the data stay the same. If the previous server still runs, StartAPIServer first waits until it exits.
 func (c *Cluster) StartAPIServer(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
@@ -33,7 +33,7 @@ func (c *Cluster) StartAPIServer(ctx context.Context) error {
 func (c *Cluster) apiServerFlags() []string {
 	return append([]string{
 		"--etcd-servers=" + c.etcd.URL,
-		// Tests compact etcd themselves. If the interval were 0, the server would ignore these compactions and serve
+		// The tests compact etcd themselves. With an interval of 0, the server would ignore these compactions and serve
 		// its own snapshots forever.
 		"--etcd-compaction-interval=24h",
 		"--bind-address=127.0.0.1",
@@ -51,22 +51,22 @@ func (c *Cluster) apiServerFlags() []string {
 		// No controller creates the service accounts that this plugin requires.
 		"--disable-admission-plugins=ServiceAccount",
 		"--endpoint-reconciler-type=none",
-		// Pages on any port of this machine are allowed. Without the anchors, the pattern would match any origin that
-		// contains it.
+		// Pages on any port of this machine are allowed. Without the anchors, the pattern would also match other
+		// origins that contain it.
 		`--cors-allowed-origins=^https?://(127\.0\.0\.1|localhost)(:|$)`,
-		// By default, the server waits up to a minute for open watches after SIGTERM.
+		// By default, the server waits up to a minute after SIGTERM for open watches.
 		"--shutdown-watch-termination-grace-period=1s",
 	}, c.flags...)
 }
 
-// Kill kills the API server with SIGKILL and returns when the process has ended.
+// Kill sends SIGKILL to the API server and returns when the process has ended.
 func (c *Cluster) Kill() { c.apiserver.kill() }
 
-// Terminate asks the API server to shut down and returns immediately. The server closes its watches and exits after
-// about two seconds. Use Wait to wait for it.
+// Terminate sends SIGTERM to the API server and returns immediately. The server closes its watches and exits after
+// about two seconds. Use Wait to wait for the exit.
 func (c *Cluster) Terminate() error { return c.apiserver.signal(syscall.SIGTERM) }
 
-// Wait blocks until the API server has exited.
+// Wait blocks until the API server has exited. It returns an error if ctx is done first.
 func (c *Cluster) Wait(ctx context.Context) error {
 	if c.apiserver == nil {
 		return nil
@@ -74,8 +74,8 @@ func (c *Cluster) Wait(ctx context.Context) error {
 	return c.apiserver.wait(ctx)
 }
 
-// Compact drops etcd's history up to this call. Earlier continue tokens and lists with resourceVersionMatch=Exact
-// expire.
+// Compact discards etcd's history up to the current revision. Older continue tokens and lists with
+// resourceVersionMatch=Exact expire.
 //
 // The API server serves its own snapshots for up to 15 more seconds. Watches from an old resourceVersion keep working
 // while the watch cache contains it; see ExpireVersions.

@@ -9,8 +9,8 @@ import (
 	"github.com/seed-6d2a410a/listwatch/internal/testkit/need"
 )
 
-// Binaries returns the folder of the binaries kube and kubectl. If they are missing, it skips the test and names the
-// command that builds them. In CI it fails the test, see [need.Missing].
+// Binaries returns the folder of the binaries kube and kubectl. If they do not exist, Binaries skips the test with a
+// message that contains the build command. In CI it fails the test; see [need.Missing].
 func Binaries(t testing.TB) string {
 	t.Helper()
 	folder, err := locate()
@@ -23,7 +23,8 @@ func Binaries(t testing.TB) string {
 }
 
 // Start returns a running cluster for one test and closes it when the test ends. It skips or fails the test like
-// [Binaries]. The flags are those of [New]. If the test fails, Start logs the end of the servers' logs.
+// [Binaries]. The arguments are the same as for [New]. If the test fails, Start logs the last lines of the servers'
+// logs.
 func Start(t testing.TB, apiServerFlags ...string) *Cluster {
 	t.Helper()
 	Binaries(t)
@@ -36,7 +37,7 @@ func Start(t testing.TB, apiServerFlags ...string) *Cluster {
 	return c
 }
 
-// Shared is a cluster that the tests of a package share. It starts when a test first needs it:
+// Shared is a cluster that the tests of a package share. The cluster starts when a test first needs it:
 //
 //	var shared kube.Shared
 //
@@ -53,12 +54,12 @@ type Shared struct {
 	err     error
 }
 
-// Get returns the cluster and starts it on the first call. It skips or fails the test like [Start].
+// Get returns the cluster, and starts it on the first call. It skips or fails the test like [Start].
 func (s *Shared) Get(t testing.TB) *Cluster {
 	t.Helper()
 	Binaries(t)
 	s.once.Do(func() {
-		s.cluster, s.err = New(context.Background()) // the cluster outlives the test
+		s.cluster, s.err = New(context.Background()) // not the context of the test, because the cluster outlives the test
 	})
 	if s.err != nil {
 		t.Fatal(s.err)
@@ -74,7 +75,7 @@ func (s *Shared) Close() {
 	}
 }
 
-// logOnFailure logs the end of the servers' logs if the test fails.
+// logOnFailure logs the last lines of the servers' logs if the test fails.
 func (c *Cluster) logOnFailure(t testing.TB) {
 	t.Cleanup(func() {
 		if t.Failed() {

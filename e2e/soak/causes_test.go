@@ -10,7 +10,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// These causes of interruptions must occur in every run.
+// Interruptions with these causes must occur in every run.
 const (
 	expired  = "410 expired"
 	closed   = "closed cleanly"
@@ -20,7 +20,7 @@ const (
 	ended    = "connection ended"
 )
 
-// causes maps errors to names. The first matching entry applies.
+// causes maps errors to the names of causes. The first matching entry applies.
 var causes = []struct {
 	target error
 	name   string
@@ -37,8 +37,8 @@ var causes = []struct {
 	{io.EOF, ended},
 }
 
-// causeOf names the cause of an interruption. It returns an error for a cause that this test cannot produce. No fault
-// changes bytes, the credential is valid, the collection exists, and no backup is restored.
+// causeOf returns the name of an interruption's cause. It returns an error for a cause that the injected faults cannot
+// produce, such as malformed data, invalid credentials or a missing collection.
 func causeOf(err error) (string, error) {
 	malformed, ok := errors.AsType[*lw.MalformedError](err)
 	if ok && errors.Is(malformed, io.ErrUnexpectedEOF) {

@@ -31,7 +31,8 @@ func (s *soak) converge(ctx context.Context) error {
 	return nil
 }
 
-// verify returns an error if the store of a stopped follower differs from the state that results from its changes.
+// verify checks each follower after it has stopped. It returns an error if a store differs from the objects that result
+// from the follower's changes.
 func (s *soak) verify() (err error) {
 	for _, f := range s.followers {
 		if wrong := f.verify(); wrong != nil {
@@ -58,7 +59,7 @@ func (s *soak) list(ctx context.Context, selector string) (map[string]string, er
 	for _, item := range list.Items {
 		metadata := item["metadata"].(map[string]any)
 		delete(metadata, "managedFields")
-		item["kind"], item["apiVersion"] = "ConfigMap", "v1" // list items omit them
+		item["kind"], item["apiVersion"] = "ConfigMap", "v1" // list items have no kind and apiVersion
 		if objects[metadata["name"].(string)], err = canonical(item); err != nil {
 			return nil, err
 		}
@@ -66,7 +67,7 @@ func (s *soak) list(ctx context.Context, selector string) (map[string]string, er
 	return objects, nil
 }
 
-// canonical returns the same string for equal content.
+// canonical encodes a value as JSON. Equal values result in the same string.
 func canonical(content any) (string, error) {
 	text, err := json.Marshal(content)
 	return string(text), err
@@ -90,7 +91,7 @@ func (f *follower) equals(want map[string]string) error {
 	return nil
 }
 
-// verify returns an error if the state that results from the replayed changes differs from the store.
+// verify returns an error if the store differs from the objects that result from all changes.
 func (f *follower) verify() error {
 	for object := range f.reflector.Store().All() {
 		if f.replay.held[object.Key()] != object {

@@ -16,10 +16,10 @@ import (
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 )
 
-// longestDelay is the longest retry delay for a follower that is not steadfast.
+// longestDelay is the longest retry delay that a follower waits for, unless its kind is steadfast. It restarts instead.
 const longestDelay = 4 * time.Second
 
-// follower runs a reflector while connections and the server fail. Its counters may be read at any time, and its other
+// follower runs a reflector while connections and the server fail. Its counters may be read at any time, but its other
 // fields only after run has returned.
 type follower struct {
 	kind
@@ -28,15 +28,15 @@ type follower struct {
 	replay    *replay
 	story     story
 	causes    *tally
-	calm      context.Context // after it is done, delays of any length are accepted
+	calm      context.Context // done when the faults stop; delays of any length are then accepted
 	logf      func(format string, args ...any)
 	last      error // cause of the latest interruption
-	wrong     error // interruption that this test cannot produce
+	wrong     error // interruption that the injected faults cannot produce
 
 	events, changes, breaks, lists, streams, pages, runs atomic.Int64
 }
 
-// newFollower returns a follower of the server's ConfigMaps.
+// newFollower returns a follower of the ConfigMaps at the given server URL.
 func (s *soak) newFollower(k kind, url string, seed uint64) (*follower, error) {
 	options := &lwhttp.Options{Token: s.cluster.AdminToken}
 	release := func() {}
@@ -64,7 +64,7 @@ func (s *soak) newFollower(k kind, url string, seed uint64) (*follower, error) {
 	}, nil
 }
 
-// httpClient returns a client with its own connections. It quickly detects a half-open HTTP/2 connection.
+// httpClient returns a client with separate connections. It detects a half-open HTTP/2 connection quickly.
 func (s *soak) httpClient(http2 bool) *http.Client {
 	roots := x509.NewCertPool()
 	roots.AppendCertsFromPEM(s.cluster.CAPEM)
@@ -79,7 +79,8 @@ func (s *soak) httpClient(http2 bool) *http.Client {
 	}}
 }
 
-// untilCalm returns a function that calls length until ctx is done. After that, responses are not cut.
+// untilCalm wraps a function that returns the length of a response. After ctx is done, the new function no longer
+// limits the length.
 func untilCalm(ctx context.Context, length func() int) func() int {
 	return func() int {
 		if ctx.Err() != nil {
@@ -89,7 +90,8 @@ func untilCalm(ctx context.Context, length func() int) func() int {
 	}
 }
 
-// run repeats runs of the reflector until ctx is done. It returns an error for an invalid event or change.
+// run starts the reflector again whenever it stops, until ctx is done. It returns an error if an event or a change is
+// invalid.
 func (f *follower) run(ctx context.Context) error {
 	defer f.release()
 	ctx = lw.WithTrace(ctx, &lw.Trace{
@@ -127,7 +129,7 @@ func (f *follower) once(ctx context.Context) error {
 	return nil
 }
 
-// asked counts streaming lists and paged lists. It logs when a follower switches to paged lists.
+// asked counts the requests for streaming lists and for pages of lists. It logs when the follower switches to pages.
 func (f *follower) asked(req *lw.Request) {
 	switch {
 	case strings.Contains(req.Query, "sendInitialEvents=true"):
@@ -150,7 +152,7 @@ func (f *follower) interrupted(b *lw.Interruption) {
 	f.causes.add(cause)
 }
 
-// explain returns an error that also contains the follower's name and its last events.
+// explain adds the follower's name and its latest events to an error.
 func (f *follower) explain(err error) error {
 	return fmt.Errorf("%s: %w\nlast events\n%v", f.name, err, &f.story)
 }

@@ -8,15 +8,15 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// kind describes one way to watch the collection.
+// kind describes how a follower watches the collection.
 type kind struct {
 	name        string
 	http2       bool
 	opts        lw.Options
 	edit        func(url.Values)
 	idleTimeout time.Duration
-	cuts        bool // responses end early but cleanly
-	steadfast   bool // uses only defaults and waits for the engine's delays, while other kinds restart after a long delay
+	cuts        bool // if true, responses are truncated and then closed cleanly
+	steadfast   bool // if true, the follower waits for each retry of the engine; otherwise, it restarts after a long delay
 }
 
 const (
@@ -39,8 +39,7 @@ func kinds() []kind {
 	}
 }
 
-// latest makes a list at resourceVersion "0" request the latest state, which the server pages. At resourceVersion "0"
-// the server returns all objects at once.
+// latest removes resourceVersion "0" from a list request. The server then splits the list into pages.
 func latest(query url.Values) {
 	if query.Get("resourceVersion") == "0" && !query.Has("watch") {
 		query.Del("resourceVersion")
@@ -53,7 +52,7 @@ func shortWatches(query url.Values) {
 	}
 }
 
-// lengths returns random response lengths from a few bytes to a few megabytes.
+// lengths returns a function that generates random response lengths from a few bytes to a few megabytes.
 func lengths(seed uint64) func() int {
 	random := rand.New(rand.NewPCG(seed, 0))
 	return func() int { return 1 + random.IntN(1<<(8+random.IntN(15))) }

@@ -9,7 +9,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/e2e/faults"
 )
 
-// progress logs the current counts.
+// progress logs the numbers of writes, faults, changes, interruptions and lists so far.
 func (s *soak) progress() {
 	var changes, breaks, lists int64
 	for _, f := range s.followers {
@@ -19,7 +19,7 @@ func (s *soak) progress() {
 		&s.writes, s.faults(), &s.accidents, changes, breaks, lists)
 }
 
-// faults returns the number of all faults.
+// faults returns the total number of injected faults.
 func (s *soak) faults() (n int) {
 	for _, kind := range faults.Kinds() {
 		n += s.proxy.Happened(kind)
@@ -27,7 +27,7 @@ func (s *soak) faults() (n int) {
 	return n
 }
 
-// report logs the final table.
+// report logs the results as a table.
 func (s *soak) report() {
 	var table strings.Builder
 	w := tabwriter.NewWriter(&table, 0, 0, 2, ' ', tabwriter.AlignRight)
@@ -36,7 +36,7 @@ func (s *soak) report() {
 		fmt.Fprintf(w, "%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t  %s\n", f.events.Load(), f.changes.Load(), f.breaks.Load(), f.lists.Load(),
 			f.streams.Load(), f.pages.Load(), f.runs.Load(), f.reflector.Store().Len(), f.name)
 	}
-	_ = w.Flush() // the writer is in memory
+	_ = w.Flush() // writing to memory cannot fail
 	var kinds []string
 	for _, kind := range faults.Kinds() {
 		kinds = append(kinds, fmt.Sprintf("%v %d", kind, s.proxy.Happened(kind)))

@@ -1,10 +1,10 @@
-// Package soak tests several followers of one collection while a real kube-apiserver and the connections to it keep
-// failing. At the end, every follower must have the server's objects, and every change must have been correct.
+// Package soak runs several followers of one collection while a real kube-apiserver and the connections to it fail
+// repeatedly. At the end, every follower must have the server's objects, and every change must have been valid.
 //
 // - The followers connect through a proxy that breaks connections; see package faults.
 // - The server is killed, is terminated, and loses its history; see accidents_test.go.
 // - Writers make hundreds of writes per second on separate connections; see writers_test.go.
-// - Each change is compared with the earlier changes as it arrives; see replay_test.go.
+// - Each change is checked against the earlier changes when it arrives; see replay_test.go.
 package soak
 
 import (
@@ -26,16 +26,16 @@ import (
 )
 
 const (
-	betweenFaults   = 3 * time.Second // average per connection
+	betweenFaults   = 3 * time.Second // average delay before a fault of a connection
 	betweenReports  = 5 * time.Second
-	extraTime       = time.Minute     // extension of the run if a required failure is missing
-	convergenceTime = 3 * time.Minute // the longest delay is one minute
+	extraTime       = time.Minute     // maximum extension of the run if a required failure has not happened
+	convergenceTime = 3 * time.Minute // longer than the maximum retry delay of one minute
 )
 
-// soak is one run of the test.
+// soak is a run of the test with its followers and writers.
 type soak struct {
 	cluster  *kube.Cluster
-	seed     uint64        // determines writes, faults and accidents, and their order and delays
+	seed     uint64        // determines the writes, faults and accidents with their order and delays
 	duration time.Duration // how long the failures last
 	logf     func(format string, args ...any)
 
@@ -48,7 +48,7 @@ type soak struct {
 	writes, accidents, causes tally
 }
 
-// run lets failures happen for a while and then checks the result.
+// run injects failures for a while and then checks the followers.
 func (s *soak) run(ctx context.Context) error {
 	s.began = time.Now()
 	s.calm, s.calmDown = context.WithCancel(ctx)
@@ -77,7 +77,7 @@ func (s *soak) run(ctx context.Context) error {
 	group.Wait()
 	s.report()
 	if told := context.Cause(ctx); told != nil {
-		return told // a follower's error ended the run
+		return told // an error of a follower has ended the run
 	}
 	return errors.Join(err, s.verify())
 }
@@ -102,8 +102,8 @@ func (s *soak) connect() error {
 	return nil
 }
 
-// badTime lets failures happen for s.duration, or a little longer if a required failure is missing. When it returns,
-// the server runs and all writers have stopped.
+// badTime injects failures for s.duration, or up to extraTime longer if a required failure has not happened. When it
+// returns, the server runs and all writers have stopped.
 func (s *soak) badTime(ctx context.Context) error {
 	var group sync.WaitGroup
 	for number := range writers {
@@ -124,7 +124,7 @@ func (s *soak) badTime(ctx context.Context) error {
 	return errors.Join(<-broken, s.missing())
 }
 
-// wait blocks until the failures should stop.
+// wait blocks until the failures must stop.
 func (s *soak) wait(ctx context.Context) {
 	report := time.NewTicker(betweenReports)
 	defer report.Stop()
@@ -173,10 +173,10 @@ func (s *soak) missing() error {
 	return fmt.Errorf("these failures did not happen: %s", strings.Join(missing, "; "))
 }
 
-// durationByDefault is the duration of the test. make soak runs longer.
+// durationByDefault is the duration of the failures in a normal test run. make soak sets a longer duration.
 const durationByDefault = 90 * time.Second
 
-// TestSoak reads its duration from SOAK, for example "10m", and its seed from SEED.
+// The environment variable SOAK sets the duration, for example "10m", and SEED sets the seed.
 func TestSoak(t *testing.T) {
 	s := &soak{cluster: kube.Start(t), seed: uint64(time.Now().Unix()), duration: durationByDefault, logf: t.Logf}
 	var err error

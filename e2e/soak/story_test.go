@@ -10,8 +10,8 @@ import (
 
 const remembered = 40
 
-// story records a follower's last events for a failure message. It keeps object events and other events separately
-// because object events are far more frequent.
+// story records a follower's latest events for failure messages. It keeps object events separate, because they are so
+// frequent that they would displace all other events.
 type story struct{ objects, others []string }
 
 func (s *story) add(event lw.Event[*lw.Object]) {

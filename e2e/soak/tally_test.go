@@ -8,7 +8,7 @@ import (
 	"sync"
 )
 
-// tally counts occurrences by name. All methods may be called concurrently.
+// tally counts by name. All methods may be called concurrently.
 type tally struct {
 	mu     sync.Mutex
 	counts map[string]int
@@ -29,7 +29,7 @@ func (t *tally) of(name string) int {
 	return t.counts[name]
 }
 
-// String returns all names with their counts.
+// String returns each name with its count.
 func (t *tally) String() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()

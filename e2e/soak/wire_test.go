@@ -14,12 +14,12 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// wire is a layer between a follower's client and its transport.
+// wire is a transport that wraps a follower's transport.
 type wire struct {
 	lw.Transport
-	edit        func(url.Values) // changes the query of a request; may be nil
-	idleTimeout time.Duration    // idle timeout of a response; zero means the engine's idle timeout, which is longer
-	cut         func() int       // returns the byte count after which a response ends cleanly, as it does behind a gateway that lost its server
+	edit        func(url.Values) // changes the query parameters of a request; may be nil
+	idleTimeout time.Duration    // idle timeout of responses; zero means the engine's idle timeout, which is longer
+	cut         func() int       // returns the number of bytes after which a response is closed cleanly
 }
 
 // Open implements lw.Transport.
@@ -41,7 +41,7 @@ func (w *wire) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, error)
 	}
 	b := &wireBody{ReadCloser: body, wire: w, cancel: cancel, left: -1}
 	if w.idleTimeout > 0 {
-		// The engine's own watchdog ends a request in the same way.
+		// The engine cancels a request with the same error at its idle timeout.
 		b.timer = time.AfterFunc(w.idleTimeout, func() { cancel(lw.ErrSilent) })
 	}
 	if w.cut != nil {
@@ -55,7 +55,7 @@ type wireBody struct {
 	wire   *wire
 	cancel context.CancelCauseFunc
 	timer  *time.Timer // nil without an idle timeout
-	left   int         // bytes until the cut; negative means no cut
+	left   int         // remaining bytes until the response ends; negative means no limit
 }
 
 func (b *wireBody) Read(p []byte) (int, error) {
@@ -83,7 +83,7 @@ func (b *wireBody) Close() error {
 	return b.ReadCloser.Close()
 }
 
-// answer is a transport with a fixed response. If the text is empty, the response sends nothing.
+// answer is a transport with a fixed response body. An empty body stays open.
 type answer struct {
 	text string
 	req  *lw.Request
@@ -124,7 +124,7 @@ func TestWireEdits(t *testing.T) {
 	require.NoError(t, body.Close())
 }
 
-// TestExpectedFailuresHaveACause checks that expected failures have a name and that other failures are errors.
+// TestExpectedFailuresHaveACause checks that causeOf returns a name for expected failures and an error for all others.
 func TestExpectedFailuresHaveACause(t *testing.T) {
 	_, truncated := lw.ParseValue([]byte("["))
 	for want, err := range map[string]error{

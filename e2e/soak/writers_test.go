@@ -17,19 +17,19 @@ const (
 
 	writers   = 8
 	names     = 240
-	perSecond = 400 // number of writes by all writers, if the server can keep up
+	perSecond = 400 // maximum number of writes per second by all writers
 
 	writeTimeout = 30 * time.Second
 )
 
-// state is a writer's knowledge of an object.
+// state is the last known state of an object.
 type state struct {
 	serial  int    // serial number of the latest write that may have succeeded
-	version string // empty if the object does not exist
-	unsure  bool   // the result of the latest write is unknown
+	version string // resourceVersion; empty if the object does not exist
+	unsure  bool   // whether the result of the latest write is unknown
 }
 
-// writer changes objects that no other writer changes.
+// writer changes its own objects, which no other writer changes.
 type writer struct {
 	*soak
 	random *rand.Rand
@@ -44,7 +44,7 @@ func (s *soak) newWriter(number int) *writer {
 	return w
 }
 
-// run writes until the context is done. It completes the current write.
+// run makes writes until the context is done. It completes the last write.
 func (w *writer) run(ctx context.Context, number int) {
 	tick := time.NewTicker(writers * time.Second / perSecond)
 	defer tick.Stop()
@@ -59,7 +59,7 @@ func (w *writer) run(ctx context.Context, number int) {
 	}
 }
 
-// write makes the next change of an object, or reads the object if the last result is unknown.
+// write creates, updates or deletes an object. If the result of its last write is unknown, it reads the object instead.
 func (w *writer) write(ctx context.Context, name string, s *state) {
 	ctx, cancel := context.WithTimeout(ctx, writeTimeout)
 	defer cancel()
@@ -79,15 +79,15 @@ func (w *writer) write(ctx context.Context, name string, s *state) {
 	}
 }
 
-// put writes the object's next state. It sends the resourceVersion, so the server rejects the write if the object has
-// changed.
+// put creates or updates an object with the next serial number. It sends the known resourceVersion, so the server
+// rejects the write if the object has changed.
 func (w *writer) put(ctx context.Context, method, done, path, name string, s *state) {
 	metadata := map[string]any{"name": name, "labels": map[string]string{"app": []string{"blue", "green"}[w.random.IntN(2)]}}
 	if s.version != "" {
 		metadata["resourceVersion"] = s.version
 	}
 	serial := s.serial + 1
-	body, _ := json.Marshal(map[string]any{ // maps and strings always have a JSON form
+	body, _ := json.Marshal(map[string]any{ // maps and strings can always be encoded as JSON
 		"metadata": metadata,
 		"data":     map[string]string{"serial": strconv.Itoa(serial), "text": w.text()},
 	})
@@ -98,7 +98,7 @@ func (w *writer) put(ctx context.Context, method, done, path, name string, s *st
 	w.writes.add(done)
 }
 
-// find reads an object's state from the server.
+// find reads an object from the server and stores its state.
 func (w *writer) find(ctx context.Context, name string, s *state) {
 	code, answer, err := w.cluster.Do(ctx, http.MethodGet, path+"/"+name, "", "")
 	switch {
@@ -113,7 +113,8 @@ func (w *writer) find(ctx context.Context, name string, s *state) {
 	}
 }
 
-// adopt sets the state from the server's response. It reports whether the response was complete.
+// adopt stores the serial number and resourceVersion of the object in a response. It returns false if the response is
+// incomplete.
 func (s *state) adopt(answer []byte) bool {
 	var object struct {
 		Metadata struct{ ResourceVersion string }
@@ -130,7 +131,7 @@ func (s *state) adopt(answer []byte) bool {
 	return true
 }
 
-// text returns a string of up to 2 kB that contains characters that JSON escapes.
+// text returns a random string of up to 2 kB. Some of its characters are escaped in JSON.
 func (w *writer) text() string {
 	const pieces = 7
 	piece := [pieces]string{"plain ", `"`, `\`, "\n", "\u2028", "<é>", "🙂"}

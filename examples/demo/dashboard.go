@@ -12,14 +12,15 @@ import (
 	"github.com/seed-6d2a410a/listwatch/examples/browser"
 )
 
-// preferred is the default address of the dashboard. A fixed port lets an open page reconnect to the next run.
+// preferred is the address of the dashboard unless its port is in use. With a fixed port, a page that is still open
+// reconnects when the demo starts again.
 const preferred = "127.0.0.1:8484"
 
-// folder is the path of the dashboard's files.
+// folder is the path of the dashboard's files. The working directory is the root of the repository.
 const folder = "examples/browser"
 
-// dashboard serves the files of the dashboard under /ui/. It serves api, if not nil, under all other paths. It returns the
-// URL of the dashboard and a function that stops it.
+// dashboard serves the files of the dashboard under /ui/. If api is not nil, it serves all other paths. dashboard
+// returns its URL and a function that stops it.
 func dashboard(api http.Handler) (address string, end func() error, err error) {
 	listener, err := net.Listen("tcp", preferred)
 	if err != nil {
@@ -38,7 +39,7 @@ func dashboard(api http.Handler) (address string, end func() error, err error) {
 	return "http://" + listener.Addr().String() + "/ui/", server.Close, nil
 }
 
-// The first line contains the most important part, the URL of the dashboard.
+// The first line must be the URL of the dashboard.
 const explanation = `Dashboard: %[1]s
 
 The dashboard shows %[2]s if that server allows requests from this origin. It asks for a token and keeps it only in memory.

@@ -15,8 +15,8 @@ import (
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 )
 
-// follower keeps a store of the server's Pods and counts events. It runs longer than the other parts of the demo so
-// that it receives their last writes.
+// follower counts the events of the server's Pods and keeps the Pods in a store. It runs longer than the rest of the
+// demo, so that it receives the last writes.
 type follower struct {
 	store                   *cache.Store[*lw.Object]
 	events, breaks, relists atomic.Int64
@@ -33,7 +33,7 @@ func follow(url string) (*follower, error) {
 	if err != nil {
 		return nil, err
 	}
-	reflector := cache.NewReflector(client, &lw.Options{Logger: slog.New(slog.DiscardHandler)}) // the demo injects faults on purpose
+	reflector := cache.NewReflector(client, &lw.Options{Logger: slog.New(slog.DiscardHandler)}) // interruptions are normal here, because the demo injects faults
 	ctx, stop := context.WithCancel(context.Background())
 	f := &follower{store: reflector.Store(), stop: stop, done: make(chan struct{})}
 	go func() {
@@ -52,7 +52,7 @@ func follow(url string) (*follower, error) {
 	return f, nil
 }
 
-// finish waits until the store has caught up and prints a summary. It returns an error if the store differs from the
+// finish waits until the store is up to date and prints a summary. It returns an error if the store differs from the
 // server.
 func (f *follower) finish(server *lwtest.Server) error {
 	equal := f.catchUp(server)
@@ -66,8 +66,8 @@ func (f *follower) finish(server *lwtest.Server) error {
 	return nil
 }
 
-// catchUp waits until the store equals the server's Pods and reports whether it does. It waits at most one minute, the
-// longest delay between two attempts.
+// catchUp waits up to one minute, the longest retry delay, until the store contains the same Pods as the server. It
+// returns false on a timeout.
 func (f *follower) catchUp(server *lwtest.Server) bool {
 	_, want := server.State("pods")
 	versions := make(map[string]string, len(want))

@@ -1,10 +1,11 @@
-// Command demo demonstrates listwatch on one machine. It runs an embedded API server with a simulated cluster, the
-// dashboard of examples/browser, and lwcat, which prints the events of the cluster's Pods. The demo drops connections
-// and restarts the server without its history, so clients must relist. At the end it compares a store with the server.
+// Command demo demonstrates listwatch without a real cluster. It runs an embedded API server with a simulated cluster,
+// the dashboard of examples/browser, and lwcat, which prints the events of Pods. The demo drops connections and
+// restarts the server without its history, so that clients must relist. At the end it compares a client's store with
+// the server.
 //
 //	go build -o bin/lwcat ./cmd/lwcat && go run ./examples/demo -duration 10s
 //
-// With -server it only serves the dashboard, for an external cluster.
+// With -server, it only serves the dashboard, for an existing cluster.
 package main
 
 import (
@@ -46,7 +47,7 @@ func main() {
 	}
 }
 
-// lwcat is the path of the lwcat binary. The demo runs in the root of the repository.
+// lwcat is the path of the lwcat binary. The working directory is the root of the repository.
 const lwcat = "bin/lwcat"
 
 func demo(ctx context.Context, duration time.Duration) error {
@@ -67,7 +68,7 @@ func demo(ctx context.Context, duration time.Duration) error {
 	fmt.Printf("Dashboard: %s\n\nIt shows a simulated cluster in an API server at %s. Run this command in another terminal:\n\n    %s -s %s -A deploy.apps\n\n",
 		address, server.URL, lwcat, server.URL)
 
-	// The cluster, the faults and lwcat run until end is called.
+	// The simulated cluster, the faults and lwcat run until end is called.
 	alive, end := context.WithCancel(ctx)
 	defer end()
 	var living sync.WaitGroup
@@ -85,7 +86,7 @@ func demo(ctx context.Context, duration time.Duration) error {
 	case <-ctx.Done():
 		end()
 		err = <-printing
-	case err = <-printing: // lwcat must not exit before ctx is done
+	case err = <-printing: // lwcat has exited before ctx was done, which is an error
 		end()
 		err = errors.Join(err, errors.New("lwcat exited early"))
 	}
@@ -93,18 +94,19 @@ func demo(ctx context.Context, duration time.Duration) error {
 	return errors.Join(err, <-disturbing, f.finish(server))
 }
 
-// expireEarlierRuns makes the server reject resourceVersions of an earlier demo at the same address. A page that is still
-// open then relists. Otherwise it would resume, and keep the objects of the earlier demo.
+// expireEarlierRuns makes the server reject all resourceVersions from an earlier run of the demo at the same address.
+// An open page then relists. Otherwise it would resume its watch and keep objects of the earlier run.
 func expireEarlierRuns(server *lwtest.Server) {
 	playback.Of(server).PlayTo(strconv.FormatInt(time.Now().Unix(), 10))
 	server.Compact()
 }
 
-// disturb drops connections and stops the server for a short time until ctx is done, about four times within duration.
+// disturb drops connections and stops the server for a short time, about four times within the duration, until ctx is
+// done.
 func disturb(ctx context.Context, server *lwtest.Server, duration time.Duration) error {
 	first, every := duration/4, duration/4
 	if duration == 0 {
-		first, every = 15*time.Second, 150*time.Second // A client resets its backoff after 150 s without a failure.
+		first, every = 15*time.Second, 150*time.Second // clients reset their backoff after 150 s without a failure
 	}
 	return cluster.Disturb(ctx, server, first, every)
 }

@@ -10,8 +10,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/examples/etcd"
 )
 
-// This example prints the changes of all keys with a prefix in a local etcd. The store always holds the current
-// entries.
+// This example prints the changes of all keys with a prefix. The store contains the current keys and values.
 func Example() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()

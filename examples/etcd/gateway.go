@@ -11,7 +11,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// message is a message of the watch stream. The gateway encodes 64-bit numbers as strings.
+// message is a message of the watch stream. The JSON gateway encodes 64-bit numbers as strings.
 type message struct {
 	Result struct {
 		Header struct {
@@ -27,7 +27,7 @@ type message struct {
 
 // change is a change of one key.
 type change struct {
-	Type   string // "DELETE", or "" for a put
+	Type   string // "DELETE", or "" for a write
 	Kv     *Entry
 	PrevKv *Entry `json:"prev_kv"`
 }
@@ -42,7 +42,7 @@ func (c *change) eventType() lw.EventType {
 	return lw.Modified
 }
 
-// end returns the first key after all keys with the prefix.
+// end returns the end of the key range, which is the first key after all keys with the prefix.
 func (k *Keys) end() []byte {
 	end := []byte(k.Prefix)
 	if len(end) > 0 { // etcd rejects an empty prefix
@@ -73,8 +73,8 @@ func (k *Keys) post(ctx context.Context, path string, question any) (io.ReadClos
 		Code    int
 		Message string
 	}
-	_ = json.NewDecoder(resp.Body).Decode(&failure) // the status code is enough if the body is not JSON
-	if failure.Code == 11 {                         // OUT_OF_RANGE: the revision of the first page was compacted
+	_ = json.NewDecoder(resp.Body).Decode(&failure) // without a JSON body, the error contains only the status code
+	if failure.Code == 11 {                         // gRPC code OUT_OF_RANGE: the revision of the first page has been compacted
 		return nil, fmt.Errorf("%w: %s", lw.ErrExpired, failure.Message)
 	}
 	return nil, &lw.StatusError{Code: resp.StatusCode, Message: failure.Message}

@@ -20,7 +20,8 @@ func meter(reader sdk.Reader) metric.Meter {
 	return sdk.NewMeterProvider(sdk.WithReader(reader)).Meter("listwatch")
 }
 
-// collect returns all series by name, unit and attributes. It returns the count and the sum of each histogram.
+// collect returns the values of all time series. The keys contain the name, unit and attributes. A histogram has two
+// values: its count and its sum.
 func collect(t *testing.T, reader sdk.Reader) map[string]float64 {
 	t.Helper()
 	var metrics metricdata.ResourceMetrics

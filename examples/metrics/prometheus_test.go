@@ -14,7 +14,8 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// gather returns all series by name and labels. It returns the count and the sum of each histogram.
+// gather returns the values of all time series. The keys contain the name and labels. A histogram has two values: its
+// count and its sum.
 func gather(t *testing.T, registry prometheus.Gatherer) map[string]float64 {
 	t.Helper()
 	families, err := registry.Gather()

@@ -18,24 +18,24 @@ import (
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 )
 
-// These values must not appear in labels.
+// These values occur in requests, objects and errors, and must not appear in labels.
 const (
 	token     = "pa55word"
 	namespace = "payroll"
 	name      = "salaries"
 )
 
-// seen counts requests and events independently of the trace.
+// seen contains the numbers of requests and events. The test counts them without the trace.
 type seen struct {
-	Lists, Watches   int // requests to the server, including a list and a watch that fail
+	Lists, Watches   int // number of requests, including failed requests
 	Pages            int
-	Added, Bookmarks int // events and list items
+	Added, Bookmarks int // number of events, including list items
 	Secrets          []string
 }
 
-// follow runs a stream of Pods against the embedded server, calls check after every event, and returns the counts. The
-// stream includes pages, bookmarks, a failed list, a transport without watches and a dropped connection. It also
-// includes an expired resourceVersion, a closed watch and a rejected watch.
+// follow runs a stream of Pods against the embedded server and calls check after every event. It returns the numbers of
+// requests and events. The stream includes pages, bookmarks, a failed list, a transport without watches and a dropped
+// connection. It also includes an expired resourceVersion, a closed watch and a rejected watch.
 func follow(t *testing.T, trace *lw.Trace, check func(lw.Event[*lw.Object])) seen {
 	t.Helper()
 	server, err := lwtest.Start(&lwtest.Options{
@@ -54,7 +54,7 @@ func follow(t *testing.T, trace *lw.Trace, check func(lw.Event[*lw.Object])) see
 	for range 3 {
 		script.create()
 	}
-	server.Fail(lwtest.Lists, 1, lwtest.Refuse(&lw.StatusError{Code: 410, Reason: "Expired"})) // The next list asks for the latest resourceVersion. The server splits such a list into pages.
+	server.Fail(lwtest.Lists, 1, lwtest.Refuse(&lw.StatusError{Code: 410, Reason: "Expired"})) // After this error, the client requests the latest resourceVersion. The server splits such a list into pages.
 	ctx, cancel := context.WithTimeout(lw.WithTrace(t.Context(), trace), time.Minute)
 	defer cancel()
 	ctx = clock.WithRandom(ctx, func() float64 { return 0 })
@@ -87,12 +87,12 @@ func (l listsOnly) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, er
 	return l.Transport.Open(ctx, req)
 }
 
-// script changes the server and injects the faults.
+// script changes the objects of the server and injects faults.
 type script struct {
 	t       *testing.T
 	server  *lwtest.Server
 	created int
-	lives   int // number of started watches
+	lives   int // number of WatchStarted events
 }
 
 func (s *script) create() {
@@ -101,9 +101,9 @@ func (s *script) create() {
 	s.created++
 }
 
-// next performs the next step after an event. It returns true at the end of the script.
+// next changes an object or injects a fault after an event. It returns true at the end of the script.
 func (s *script) next(event lw.Event[*lw.Object]) bool {
-	added := event.Type == lw.Added && event.ResourceVersion != "" // the event comes from a watch
+	added := event.Type == lw.Added && event.ResourceVersion != "" // only events of a watch have a resourceVersion
 	if event.Type == lw.WatchStarted {
 		s.lives++
 	}
@@ -112,7 +112,7 @@ func (s *script) next(event lw.Event[*lw.Object]) bool {
 		s.create()
 	case added && s.lives == 1:
 		s.server.DropConnections()
-		s.create() // the client misses this event, so its resourceVersion expires
+		s.create() // the client does not see this event, so its resourceVersion is older than the history
 		s.server.Compact()
 	case added && s.lives == 3:
 		forbidden := &lw.StatusError{Code: 403, Reason: "Forbidden", Message: "pods is forbidden"}
@@ -122,7 +122,7 @@ func (s *script) next(event lw.Event[*lw.Object]) bool {
 	return s.lives == 4 && event.Type == lw.Bookmark
 }
 
-// states checks the gauges for live and synced after an event.
+// states checks that the gauges live and synced have the expected values after an event.
 func states(t *testing.T, event lw.Event[*lw.Object], live, synced float64) {
 	t.Helper()
 	switch event.Type {
@@ -134,7 +134,7 @@ func states(t *testing.T, event lw.Event[*lw.Object], live, synced float64) {
 	}
 }
 
-// take removes and returns a series whose exact value is unknown.
+// take removes a time series whose exact value is unknown and returns the value.
 func take(t *testing.T, series map[string]float64, id string) float64 {
 	t.Helper()
 	require.Contains(t, series, id)

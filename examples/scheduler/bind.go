@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// rejection is an error response to a binding.
+// rejection is the error for a binding that the server has rejected.
 type rejection struct {
 	code    int
 	message string
@@ -19,20 +19,20 @@ type rejection struct {
 
 func (r *rejection) Error() string { return fmt.Sprintf("binding: %d: %s", r.code, r.message) }
 
-// settled reports whether a retry is unnecessary because the Pod already has a node, was replaced, or does not exist.
+// settled reports whether a retry is unnecessary, because the Pod already has a node, was replaced or was deleted.
 func (r *rejection) settled() bool {
 	return r.code == http.StatusConflict || r.code == http.StatusNotFound
 }
 
 // bind assigns a Pod to a node. It returns a *rejection if the server rejects the binding. After any other error, the
-// Pod may be bound.
+// binding may still have succeeded.
 func (s *Scheduler) bind(ctx context.Context, p pod, node string) error {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
 	type fields = map[string]string
 	body, err := json.Marshal(map[string]any{
 		"apiVersion": "v1", "kind": "Binding",
-		"metadata": fields{"namespace": p.Namespace, "name": p.Name, "uid": p.uid}, // the UID prevents binding a new Pod with the same name
+		"metadata": fields{"namespace": p.Namespace, "name": p.Name, "uid": p.uid}, // the server rejects the binding if a new Pod with the same name exists
 		"target":   fields{"apiVersion": "v1", "kind": "Node", "name": node},
 	})
 	if err != nil {
@@ -52,11 +52,11 @@ func (s *Scheduler) bind(ctx context.Context, p pod, node string) error {
 	text, err := io.ReadAll(io.LimitReader(res.Body, 1<<20))
 	switch {
 	case res.StatusCode == http.StatusCreated:
-		return nil // the binding succeeded, even if the rest of the response is lost
+		return nil // the status code shows success even if the body is incomplete
 	case err != nil:
 		return err
 	}
 	var status struct{ Message string }
-	_ = json.Unmarshal(text, &status) // the response may not be a Status
+	_ = json.Unmarshal(text, &status) // fails if the body is not a Status
 	return &rejection{res.StatusCode, status.Message}
 }

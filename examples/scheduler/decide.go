@@ -9,7 +9,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// The scheduler stores only these fields.
+// The stores contain only these fields of each object.
 var (
 	podFields = []string{
 		"metadata.deletionTimestamp", "spec.nodeName", "spec.schedulingGates",
@@ -21,14 +21,15 @@ var (
 	}
 )
 
-// Node is the input of Choose. CPU is the allocatable CPU and Used is the requested CPU, both in millicores.
+// Node is a candidate for Choose. CPU is the allocatable CPU and Used is the requested CPU, both in millicores.
 type Node struct {
 	Name      string
 	CPU, Used int64
 	Pods      int
 }
 
-// Choose returns the node with the fewest Pods among the nodes with enough CPU. Ties are broken by name.
+// Choose returns the node with the fewest Pods among all nodes with enough free CPU. Among equal nodes, it returns the
+// first by name. It returns false if no node has enough CPU.
 func Choose(nodes []Node, cpu int64) (name string, ok bool) {
 	best := -1
 	for i, n := range nodes {
@@ -45,7 +46,7 @@ func Choose(nodes []Node, cpu int64) (name string, ok bool) {
 	return nodes[best].Name, true
 }
 
-// fits reports whether the named node exists and has enough CPU.
+// fits reports whether the named node exists and has enough free CPU.
 func fits(nodes []Node, name string, cpu int64) bool {
 	return slices.ContainsFunc(nodes, func(n Node) bool { return n.Name == name && n.Used+cpu <= n.CPU })
 }
@@ -89,11 +90,11 @@ func isUsable(node *lw.Object) bool {
 	return false
 }
 
-// cpuOf returns the allocatable CPU of a node in millicores. A node that does not specify it has no limit.
+// cpuOf returns the allocatable CPU of a node in millicores, or a very large number if the node does not specify it.
 func cpuOf(node *lw.Object) int64 {
 	cpu := node.Get("status.allocatable.cpu")
 	if !cpu.Exists() {
-		return math.MaxInt64 / 2 // prevents overflow in sums
+		return math.MaxInt64 / 2 // half of the maximum, because sums must not overflow
 	}
 	return thousandths(cpu.String())
 }
@@ -116,5 +117,5 @@ func thousandths(quantity string) int64 {
 	if err != nil {
 		return 0
 	}
-	return int64(math.Ceil(value*suffixes[quantity[len(number):]] - 1e-9)) // 0.1 × 1000 is slightly more than 100 in floating point
+	return int64(math.Ceil(value*suffixes[quantity[len(number):]] - 1e-9)) // without the subtraction, 0.1 × 1000 would round up to 101
 }

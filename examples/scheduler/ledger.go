@@ -1,7 +1,7 @@
 package scheduler
 
-// ledger counts the Pods and the requested CPU of each node. It includes bindings that no watch has confirmed yet. It
-// is not safe for concurrent use.
+// ledger contains the number of Pods and the requested CPU of each node. It includes bindings that no watch has
+// confirmed yet. It is not safe for concurrent use.
 type ledger struct {
 	placed map[string]placement // placements by Pod UID
 	loads  map[string]load      // loads by node name
@@ -10,7 +10,7 @@ type ledger struct {
 type placement struct {
 	node string
 	cpu  int64
-	seen bool // confirmed by a watch
+	seen bool // whether a watch has confirmed the binding
 }
 
 type load struct {
@@ -22,7 +22,7 @@ func newLedger() ledger {
 	return ledger{placed: map[string]placement{}, loads: map[string]load{}}
 }
 
-// place records a Pod's node and replaces its previous node.
+// place assigns a Pod to a node. It replaces an earlier assignment of the Pod.
 func (l *ledger) place(uid string, p placement) {
 	l.remove(uid)
 	l.placed[uid] = p
@@ -36,7 +36,8 @@ func (l *ledger) remove(uid string) {
 	}
 }
 
-// forget removes an unconfirmed binding. Confirmed bindings stay until a watch reports the end of the Pod.
+// forget removes a binding that no watch has confirmed. A confirmed binding remains until a watch reports that the Pod
+// has ended.
 func (l *ledger) forget(uid string) {
 	if !l.placed[uid].seen {
 		l.remove(uid)
@@ -52,7 +53,7 @@ func (l *ledger) add(node string, pods int, cpu int64) {
 	}
 }
 
-// without returns a node's load, excluding one Pod.
+// without returns the load of a node without the given Pod.
 func (l *ledger) without(node, uid string) load {
 	sum := l.loads[node]
 	if p, ok := l.placed[uid]; ok && p.node == node {

@@ -1,6 +1,6 @@
-// Package scheduler is a minimal scheduler with the structure of a controller: two informers with filtered handlers, a
-// queue and workers. It binds each Pod without a node to a ready node with enough CPU. Among those nodes, it chooses
-// the one with the fewest Pods.
+// Package scheduler is a minimal scheduler with the usual structure of a controller: two informers with filtered
+// handlers, a queue and workers. It binds each Pod that has no node to a ready node with enough CPU, and prefers the
+// node with the fewest Pods.
 //
 // It binds every Pod regardless of its schedulerName. It does not support tolerations, affinities, priorities or
 // volumes.
@@ -16,13 +16,13 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// Config configures a Scheduler.
+// Config contains the settings of a [Scheduler].
 type Config struct {
-	Transport lw.Transport // sends all reads
+	Transport lw.Transport // for all reads
 	URL       string       // server URL for writes
-	Client    *http.Client // sends all writes and must add the credentials
+	Client    *http.Client // for all writes; must add the credentials
 	Workers   int          // number of concurrent bindings
-	Log       func(error)  // called for each error before the retry
+	Log       func(error)  // called for each error before a retry
 }
 
 // Scheduler binds Pods. Create it with New and call Run once.
@@ -32,12 +32,12 @@ type Scheduler struct {
 	nodes  *cache.Informer[*lw.Object]
 	queue  *workqueue.Queue[pod]
 
-	mu      sync.Mutex // serializes decisions, because each decision depends on the previous ones
+	mu      sync.Mutex // held during each decision, which depends on all earlier decisions
 	ledger  ledger
-	waiting map[pod]struct{} // Pods that fit on no node
+	waiting map[pod]struct{} // Pods for which no node has enough CPU
 }
 
-// pod identifies a Pod. The UID distinguishes it from a later Pod with the same name.
+// pod identifies a Pod. The UID distinguishes Pods that use the same name one after the other.
 type pod struct {
 	lw.Key
 	uid string
@@ -45,7 +45,7 @@ type pod struct {
 
 func podOf(object *lw.Object) pod { return pod{object.Key(), object.GetUID()} }
 
-// New returns a scheduler.
+// New returns a scheduler with the given settings. It sends no requests before Run.
 func New(config Config) (*Scheduler, error) {
 	s := &Scheduler{config: config, queue: workqueue.New[pod](nil), ledger: newLedger(), waiting: map[pod]struct{}{}}
 	var err error
@@ -68,10 +68,11 @@ func informer(transport lw.Transport, resource lw.Resource, fields []string) (*c
 	return cache.NewInformer(client, nil), nil
 }
 
-// Pods returns the informer of all Pods. Callers can add handlers. Run starts the informer.
+// Pods returns the informer of all Pods, to which callers can add handlers. Run starts the informer.
 func (s *Scheduler) Pods() *cache.Informer[*lw.Object] { return s.pods }
 
-// Run binds Pods until ctx is canceled and returns the cause. It waits for all goroutines to end.
+// Run binds Pods until ctx is canceled and returns the cause of the cancellation. All goroutines have ended when it
+// returns.
 func (s *Scheduler) Run(ctx context.Context) error {
 	s.handle()
 	var running sync.WaitGroup
@@ -80,7 +81,7 @@ func (s *Scheduler) Run(ctx context.Context) error {
 	running.Go(func() { _ = s.pods.Run(ctx) })
 	for _, synced := range []<-chan struct{}{s.nodes.Synced(), s.pods.Synced()} {
 		select {
-		case <-synced: // Decisions require all nodes and all bound Pods.
+		case <-synced: // decisions require the complete stores
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}
@@ -92,8 +93,8 @@ func (s *Scheduler) Run(ctx context.Context) error {
 	return context.Cause(ctx)
 }
 
-// handle registers the handlers. Pods without a node are added to the queue, and Pods with a node to the ledger.
-// Changes that free CPU requeue the waiting Pods.
+// handle registers the handlers. They add Pods without a node to the queue, and Pods with a node to the ledger. Changes
+// that free CPU add the waiting Pods to the queue again.
 func (s *Scheduler) handle() {
 	enqueue := func(object *lw.Object) { s.queue.Add(podOf(object)) }
 	s.pods.Handle(cache.Handler[*lw.Object]{
@@ -105,28 +106,28 @@ func (s *Scheduler) handle() {
 	s.pods.Handle(cache.Handler[*lw.Object]{
 		Added:   func(object *lw.Object, _ bool) { s.settle(object) },
 		Deleted: func(object *lw.Object, _ bool) { s.unsettle(object) },
-		// Block disables coalescing. With coalescing, a Pod that is bound and deleted quickly might never be reported
-		// and would stay in the ledger.
+		// cache.Block disables coalescing. A coalescing handler might never report a Pod that is bound and deleted
+		// quickly. This Pod would then remain in the ledger.
 	}, &cache.HandlerOptions[*lw.Object]{Filter: occupiesNode, Policy: cache.Block})
 
 	s.nodes.Handle(cache.Handler[*lw.Object]{
 		Added: func(*lw.Object, bool) { s.wake() },
 		Modified: func(old, new *lw.Object) {
-			if cpuOf(old) != cpuOf(new) { // ignore heartbeats
+			if cpuOf(old) != cpuOf(new) { // other changes, such as heartbeats, do not matter
 				s.wake()
 			}
 		},
 	}, &cache.HandlerOptions[*lw.Object]{Filter: isUsable})
 }
 
-// settle records a Pod that has a node.
+// settle adds a Pod that has a node to the ledger.
 func (s *Scheduler) settle(object *lw.Object) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.ledger.place(podOf(object).uid, placement{node: object.Get("spec.nodeName").String(), cpu: requested(object), seen: true})
 }
 
-// unsettle removes a Pod that no longer uses its node and requeues the waiting Pods.
+// unsettle removes a Pod from the ledger when the Pod no longer uses its node. It also requeues the waiting Pods.
 func (s *Scheduler) unsettle(object *lw.Object) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -6,7 +6,7 @@ import (
 	"fmt"
 )
 
-// work runs a worker until ctx is canceled.
+// work takes Pods from the queue and schedules them until ctx is canceled.
 func (s *Scheduler) work(ctx context.Context) {
 	for p := range s.queue.Keys(ctx) {
 		if err := s.schedule(ctx, p); err != nil && ctx.Err() == nil {
@@ -16,7 +16,7 @@ func (s *Scheduler) work(ctx context.Context) {
 	}
 }
 
-// schedule chooses a node for a Pod and binds the Pod. It reads the current state from the store.
+// schedule chooses a node for a Pod and binds the Pod. It reads the latest Pod from the store.
 func (s *Scheduler) schedule(ctx context.Context, p pod) error {
 	node := s.decide(p)
 	if node == "" {
@@ -26,16 +26,16 @@ func (s *Scheduler) schedule(ctx context.Context, p pod) error {
 	rejected, ok := errors.AsType[*rejection](err)
 	switch {
 	case ok && rejected.settled():
-		return nil // The Pod has a node or no longer exists. The watch reports the change.
+		return nil // The Pod has a node or no longer exists, which a watch will report.
 	case ok:
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.ledger.forget(p.uid)
 	}
-	return err // After a lost response, the Pod may be bound, so the ledger keeps it.
+	return err // The binding may have succeeded even if the response was lost, so the ledger keeps it.
 }
 
-// decide returns the node for a Pod. It records the decision in the ledger before a watch confirms it.
+// decide chooses a node for a Pod and returns its name. It immediately adds the binding to the ledger.
 func (s *Scheduler) decide(p pod) (node string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -43,7 +43,7 @@ func (s *Scheduler) decide(p pod) (node string) {
 	delete(s.waiting, p)
 	if !ok || podOf(object) != p || !wantsNode(object) {
 		if !ok || podOf(object) != p || !occupiesNode(object) {
-			s.ledger.forget(p.uid) // No watch will report this Pod on a node.
+			s.ledger.forget(p.uid) // no watch will report that this Pod uses a node
 		}
 		return ""
 	}
@@ -55,7 +55,7 @@ func (s *Scheduler) decide(p pod) (node string) {
 			nodes = append(nodes, Node{Name: n.GetName(), CPU: cpuOf(n), Used: load.cpu, Pods: load.pods})
 		}
 	}
-	// Keep the earlier decision, because its binding may have succeeded without a response.
+	// Keep the earlier choice, because its binding may have succeeded even if the response was lost.
 	if before, ok := s.ledger.placed[p.uid]; ok && fits(nodes, before.node, cpu) {
 		return before.node
 	}

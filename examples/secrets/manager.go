@@ -1,5 +1,5 @@
-// Package secrets shows how an agent on a node can watch many single objects that come and go. It watches only the
-// Secrets of the Pods on its node.
+// Package secrets shows how an agent can watch many single objects for a limited time. It watches only the Secrets that
+// the Pods of its node use.
 package secrets
 
 import (
@@ -11,14 +11,15 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// ErrNotFound means that the Secret does not exist on the server.
+// ErrNotFound is the error of [Manager.Get] if the Secret does not exist on the server.
 var ErrNotFound = errors.New("the Secret does not exist")
 
-// ErrNotUsed means that Use has not been called for the Secret.
+// ErrNotUsed is the error for a Secret for which [Manager.Use] has not been called.
 var ErrNotUsed = errors.New("the Secret is not in use; call Use first")
 
-// Manager stores the Secrets in use. It needs a watch for each Secret, because a node's agent may only read the Secrets
-// of its own Pods. The watch of a Secret runs as long as the Secret has users. Manager is safe for concurrent use.
+// Manager stores the Secrets that are in use. It watches each Secret separately, because the agent of a node may only
+// read the Secrets of its own Pods. The watch of a Secret runs while the Secret has users. Manager is safe for
+// concurrent use.
 type Manager struct {
 	transport lw.Transport
 	ctx       context.Context
@@ -42,7 +43,7 @@ func NewManager(transport lw.Transport) *Manager {
 	return &Manager{transport: transport, ctx: ctx, stop: stop, used: map[lw.Key]*secret{}}
 }
 
-// Use adds a user of a Secret and starts a watch for the first user.
+// Use adds a user of a Secret. It starts a watch if this is the first user.
 func (m *Manager) Use(key lw.Key) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -62,7 +63,7 @@ func (m *Manager) Use(key lw.Key) error {
 	return nil
 }
 
-// Leave removes a user of a Secret and stops the watch after the last user.
+// Leave removes a user of a Secret. It stops the watch if this was the last user.
 func (m *Manager) Leave(key lw.Key) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -76,7 +77,7 @@ func (m *Manager) Leave(key lw.Key) {
 	}
 }
 
-// Get returns the latest known state of a Secret in use. It blocks until the first list is complete or ctx is done.
+// Get returns the latest version of a Secret that is in use. It blocks until the first list is complete or ctx is done.
 func (m *Manager) Get(ctx context.Context, key lw.Key) (*lw.Object, error) {
 	m.mu.Lock()
 	s := m.used[key]
@@ -95,8 +96,8 @@ func (m *Manager) Get(ctx context.Context, key lw.Key) (*lw.Object, error) {
 	return nil, ErrNotFound
 }
 
-// WaitFor blocks until a Secret in use has reached a resourceVersion. If ctx is done first, it returns
-// context.Cause(ctx).
+// WaitFor blocks until the store contains the given or a later resourceVersion of a Secret that is in use. If ctx is
+// done first, it returns context.Cause(ctx).
 func (m *Manager) WaitFor(ctx context.Context, key lw.Key, resourceVersion string) error {
 	m.mu.Lock()
 	s := m.used[key]
@@ -107,14 +108,14 @@ func (m *Manager) WaitFor(ctx context.Context, key lw.Key, resourceVersion strin
 	return s.store.WaitFor(ctx, resourceVersion)
 }
 
-// Len returns the number of Secrets in use.
+// Len returns the number of Secrets that are in use.
 func (m *Manager) Len() int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return len(m.used)
 }
 
-// Close stops all watches and waits until they have ended.
+// Close stops all watches and blocks until they have ended.
 func (m *Manager) Close() {
 	m.stop()
 	m.watches.Wait()

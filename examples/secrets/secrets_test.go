@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestMain fails if a goroutine remains.
+// TestMain fails if goroutines remain after the tests.
 func TestMain(m *testing.M) { leak.Main(m) }
 
 func TestWatchesSecretWhileInUse(t *testing.T) {

@@ -1,8 +1,8 @@
-// Command server runs an empty embedded API server for experiments and can inject faults.
+// Command server runs an API server without objects for experiments, and can inject faults.
 //
 //	go run ./examples/server
 //
-// The server responds to lists, watches and writes like a kube-apiserver (see lw/lwtest). On a second port, a POST
+// The server responds to lists, watches and writes like a kube-apiserver; see lw/lwtest. On a second port, a POST
 // request injects a fault:
 //
 //	/drop      drops all connections
@@ -59,7 +59,7 @@ func run(ctx context.Context, addr, control string, bookmarks time.Duration) err
 	faults := &http.Server{Handler: failing(server), ReadHeaderTimeout: 10 * time.Second}
 	go func() {
 		<-ctx.Done()
-		_ = faults.Close() // stops Serve
+		_ = faults.Close() // ends the call of Serve
 	}()
 	if err := faults.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
 		return err
@@ -67,7 +67,7 @@ func run(ctx context.Context, addr, control string, bookmarks time.Duration) err
 	return nil
 }
 
-// failing returns the handler for fault injection.
+// failing returns a handler that injects faults into the server.
 func failing(server *lwtest.Server) http.Handler {
 	mux := http.NewServeMux()
 	on := func(path string, do func() error) {

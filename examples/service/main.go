@@ -1,4 +1,5 @@
-// Command service reports which Pods run on a node. It answers from memory. docs/tutorials/go-service.md explains it.
+// Command service reports the Pods that run on a node. It responds from its store without a request to the API server.
+// docs/tutorials/go-service.md explains the program.
 //
 //	go run ./examples/service
 //	curl http://127.0.0.1:8080/nodes/NODE

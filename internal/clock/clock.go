@@ -1,4 +1,4 @@
-// Package clock lets tests and replays replace the engine's clocks and random numbers.
+// Package clock provides the time and the random numbers for list-watch streams. Tests and replays can replace them.
 package clock
 
 import (
@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Clock consists of two clocks. The monotonic clock may stop while the machine is suspended. The wall clock continues,
-// but it may be changed.
+// Clock provides monotonic time and wall-clock time. The monotonic clock may stop while the machine is suspended. The
+// wall clock continues, but it may be changed.
 type Clock struct {
 	Monotonic func() time.Duration // time since the process started
 	Wall      func() time.Time
@@ -31,7 +31,7 @@ var (
 
 type key struct{}
 
-// With returns a context that carries c.
+// With returns a context that carries a clock.
 func With(ctx context.Context, c *Clock) context.Context { return context.WithValue(ctx, key{}, c) }
 
 // WithRandom returns a context whose clock uses random for its random numbers.
@@ -41,7 +41,7 @@ func WithRandom(ctx context.Context, random func() float64) context.Context {
 	return With(ctx, &c)
 }
 
-// WithReplay returns a context for a replayed stream.
+// WithReplay returns a context for a replayed stream. Its parameter returns the time of the current event.
 func WithReplay(ctx context.Context, now func() time.Time) context.Context {
 	c := *From(ctx)
 	c.Replay = now
@@ -79,7 +79,7 @@ func (m *Moment) Get() Reading {
 // Now returns the time on both clocks.
 func (c *Clock) Now() Reading { return Reading{monotonic: c.Monotonic(), wall: c.Wall()} }
 
-// Since returns the time since a reading. It uses the clock that has advanced further.
+// Since returns the time that has elapsed since a reading, measured by the clock that has advanced further.
 func (c *Clock) Since(r Reading) time.Duration {
 	now := c.Now()
 	return max(now.monotonic-r.monotonic, now.wall.Sub(r.wall))

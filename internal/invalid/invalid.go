@@ -1,4 +1,4 @@
-// Package invalid defines the causes of lw.ErrInvalidResponse, which logs and tests distinguish.
+// Package invalid defines errors that wrap lw.ErrInvalidResponse, so that logs and tests can distinguish the causes.
 package invalid
 
 import "errors"
@@ -12,10 +12,11 @@ var (
 	ErrVersionRegressed error = &cause{"the collection's resourceVersion decreased: was a backup restored?"}
 	// ErrNoInitialEnd reports a streaming list whose initial-events-end bookmark is missing or misplaced.
 	ErrNoInitialEnd error = &cause{"the streaming list has no initial-events-end bookmark at its end"}
-	// ErrNotList reports a well-formed response that is not a list, such as an HTML page or another object. A
+	// ErrNotList reports a response that is not a list, for example an HTML page or a single object. A
 	// *lw.MalformedError wraps it.
 	ErrNotList error = &cause{"the response is not a list"}
-	// ErrNoProgress reports a repeated first object, a repeated continue token, or too many empty pages in a row.
+	// ErrNoProgress reports a paginated list that repeats its first object or a continue token, or has too many empty
+	// pages in a row.
 	ErrNoProgress error = &cause{"the pages of the list make no progress"}
 	// ErrInconsistentPages reports that the pages of a list have different resourceVersions.
 	ErrInconsistentPages error = &cause{"the pages of the list have different resourceVersions"}

@@ -11,7 +11,7 @@ import (
 	"unsafe"
 )
 
-// wasm/glue.js implements these functions. They copy their strings before they return.
+// wasm/glue.js implements these functions. They copy their string arguments before they return.
 
 //go:wasmimport listwatch open
 func open(url string) (id int32)
@@ -39,7 +39,7 @@ func closeStream(id int32)
 
 // These constants are the negative results of the functions read and state.
 const (
-	pending = -1 // wake will be called later
+	pending = -1 // no result yet; JavaScript will call wake
 	failed  = -2
 	tooMuch = -3 // the message or the buffered messages exceed the limit
 	lost    = -4 // the connection opened, but the browser lost its messages
@@ -57,7 +57,7 @@ var ErrLimit = errors.New("jsx: WebSocket data exceeds the limit")
 // ErrLost means that a WebSocket opened and closed, but the browser did not deliver its messages.
 var ErrLost = errors.New("jsx: the browser lost the WebSocket messages")
 
-// Failure is the host's error message for a request or stream.
+// Failure is an error with the JavaScript host's message about a request or stream.
 type Failure struct{ Text string }
 
 func (f *Failure) Error() string { return f.Text }
@@ -73,7 +73,7 @@ var (
 	streams = map[int32]*Stream{}
 )
 
-// wake wakes the goroutine that is blocked on a stream.
+// wake unblocks the goroutine that waits for the stream with this ID. JavaScript calls it.
 //
 //go:wasmexport listwatch_wake
 func wake(id int32) {
@@ -85,7 +85,7 @@ func wake(id int32) {
 	}
 	select {
 	case s.ready <- struct{}{}:
-	default: // already woken
+	default: // a wake-up is already pending
 	}
 }
 
@@ -101,8 +101,8 @@ func NewStream(url string) *Stream {
 // Add adds a header to the request. If the name is empty, it adds a WebSocket subprotocol.
 func (s *Stream) Add(name, value string) { add(s.id, name, value) }
 
-// Fetch sends a request and returns the status of the response. credentials is the option of fetch with that name. If
-// it is "", the option is omitted.
+// Fetch sends a request and returns the status of the response. The parameter credentials sets the "credentials" option
+// of the browser's fetch function. An empty string omits the option.
 func (s *Stream) Fetch(ctx context.Context, credentials string) (status int, err error) {
 	fetch(s.id, credentials)
 	return s.opened(ctx)
@@ -153,7 +153,7 @@ func (s *Stream) Close() {
 	mu.Unlock()
 	closeStream(s.id)
 	select {
-	case s.ready <- struct{}{}: // wakes a blocked Read
+	case s.ready <- struct{}{}: // unblocks Read
 	default:
 	}
 }

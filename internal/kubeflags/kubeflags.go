@@ -1,6 +1,6 @@
 //go:build !js
 
-// Package kubeflags loads a kubeconfig with the overrides of a command line. Package kubeconfig provides the
+// Package kubeflags loads a kubeconfig and applies command-line overrides. Package kubeconfig provides the
 // implementation.
 package kubeflags
 
@@ -19,8 +19,8 @@ type Options struct {
 	User      string // name of a user; by default the user of the context
 	Namespace string // by default the namespace of the context
 
-	Server     string // URL; the certificate authority, the proxy and the credentials still come from the kubeconfig
-	ServerName string // host name to verify; Server overrides the name in the kubeconfig
+	Server     string // URL of the server; the certificate authority, the proxy and the credentials still come from the kubeconfig
+	ServerName string // host name to verify in the server's certificate; if Server is set, the kubeconfig's tls-server-name is ignored
 	CAFile     string // PEM file; overrides the certificate authority and insecure-skip-tls-verify of the cluster
 	Insecure   bool   // do not verify the server's certificate
 
@@ -30,7 +30,7 @@ type Options struct {
 	UserAgent string   // see transport/http.Options
 
 	Stderr  io.Writer // see kubeconfig.Options
-	Account string    // folder of the service account; by default the folder in a Pod
+	Account string    // folder of the service account's files; by default the folder that Kubernetes mounts in a Pod
 }
 
 // Config describes the server to connect to.
@@ -53,7 +53,7 @@ type Names struct {
 }
 
 var (
-	// Load loads the kubeconfig with the overrides. opts may be nil.
+	// Load loads the kubeconfig and applies the overrides in opts, which may be nil.
 	Load func(opts *Options) (*Config, error)
 
 	// List returns the names in the kubeconfig for shell completion. It uses only opts.Path, runs no plugin and opens

@@ -12,7 +12,7 @@ type Selector []requirement
 // requirement is a condition on the value of one label.
 type requirement struct {
 	key      string
-	operator string // if "", the label must exist
+	operator string // if "", the requirement is that the label exists
 	negate   bool   // inverts the condition
 	values   []string
 	limit    int64 // operand of < and >

@@ -29,7 +29,7 @@ func Parse(text string) (Selector, error) {
 
 type parser struct {
 	rest  string
-	token string // "" at the end of the text
+	token string // the current token, or "" at the end of the text
 }
 
 const (
@@ -37,7 +37,8 @@ const (
 	spaces   = " \t\r\n"
 )
 
-// advance moves to the next token. A token is "==", "!=", another special character, or text without these and spaces.
+// advance moves to the next token. A token is "==", "!=", another special character, or text without special characters
+// and spaces.
 func (p *parser) advance() {
 	p.rest = strings.TrimLeft(p.rest, spaces)
 	end := strings.IndexAny(p.rest, specials+spaces)
@@ -122,7 +123,7 @@ func (p *parser) list() (values []string, ok bool) {
 	}
 }
 
-// isKey reports whether text is a label key: a name with an optional DNS subdomain and slash before it.
+// isKey reports whether text is a valid label key: a name that may follow a DNS subdomain and a slash.
 func isKey(text string) bool {
 	prefix, name, prefixed := strings.Cut(text, "/")
 	if !prefixed {

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// To returns up to three of the names, most similar first. A name comes first if it contains the given name or is part
-// of it. The other names are sorted by edit distance.
+// To returns up to three of the names, most similar first. Names that contain the given name or are part of it come
+// before all other names. The other names are sorted by edit distance.
 func To(name string, names []string) []string {
 	names = slices.Clone(names)
 	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(distance(name, a), distance(name, b)) })

@@ -1,15 +1,13 @@
-// Package playback adds methods to lwtest.Server that only this module needs.
+// Package playback provides methods of lwtest.Server that only this module uses.
 package playback
 
-// Server is the playback of an lwtest.Server. Its methods have the same parameters and errors as lwtest.Server.Create.
+// Server is the internal interface of an lwtest.Server. Play and PlayDelete have the same parameters and errors as
+// lwtest.Server.Create.
 type Server interface {
 	// Play writes an object from another server with its uid, timestamps and resourceVersion. It replaces an object of
 	// the same name. If the resourceVersion is not a number above the server's revision, the object gets the next
 	// revision.
 	Play(resource string, obj any) error
-
-	// PlayDelete deletes an object. obj is its last state with the resourceVersion of the deletion.
-	PlayDelete(resource string, obj any) error
 
 	// PlayTo increases the server's revision to a resourceVersion without a write. It ignores a resourceVersion that is
 	// lower or not a number.
@@ -20,5 +18,5 @@ type Server interface {
 	CompressStreamingLists()
 }
 
-// Of returns the playback of an *lwtest.Server. Package lwtest sets this variable.
+// Of returns the internal interface of an *lwtest.Server. Package lwtest sets this variable.
 var Of func(server any) Server

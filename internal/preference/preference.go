@@ -1,4 +1,4 @@
-// Package preference holds the choice of package fallback between two transports.
+// Package preference records which of two transports package fallback uses.
 package preference
 
 import (
@@ -15,13 +15,14 @@ type Preference struct {
 	confirmed bool // a watch over the current transport delivered data
 }
 
-// Shared contains the first transport of package fallback and a Preference. Several transports to one server share it.
+// Shared combines the first transport of package fallback with a Preference. All fallback transports to the same server
+// share it.
 type Shared struct {
 	lw.Transport
 	Preference *Preference
 }
 
-// Current returns the transport in use, and whether a watch over it has delivered data.
+// Current returns the index of the transport in use, and whether a watch over it has delivered data.
 func (p *Preference) Current() (using int, confirmed bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -14,13 +14,13 @@ type value[T any] struct {
 	held   Func[T]
 }
 
-// With returns a context that carries held to source. A wrapper of source must not use held, because the wrapper may
-// change the objects.
+// With returns a context that gives source a function to look up stored objects. A wrapper of source must not call this
+// function, because the wrapper may change the objects.
 func With[T any](ctx context.Context, source any, held Func[T]) context.Context {
 	return context.WithValue(ctx, key[T]{}, value[T]{source, held})
 }
 
-// From returns the Func that ctx carries to source, or nil.
+// From returns the Func that ctx holds for source, or nil.
 func From[T any](ctx context.Context, source any) Func[T] {
 	if v, ok := ctx.Value(key[T]{}).(value[T]); ok && v.source == source {
 		return v.held

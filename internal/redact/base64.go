@@ -4,8 +4,8 @@ package redact
 // the WASM module.
 func Base64(text string) string { return encode(text, 0) }
 
-// encode returns text in base64 without the given number of bits at its start. Those bits share a digit with the
-// preceding bytes.
+// encode returns text in base64, without the given number of bits at its start. These bits share a base64 digit with
+// the bytes before the text.
 func encode(text string, skip int) string {
 	const digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 	encoded := make([]byte, 0, (len(text)*4+2)/3)

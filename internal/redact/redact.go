@@ -9,8 +9,8 @@ type Secrets []string
 // mark replaces a secret.
 const mark = "…"
 
-// whole is the minimum length in bytes of a prefix that is redacted like the secret, because a peer may truncate it. A
-// shorter secret is redacted only as a separate word, because it may be part of ordinary words.
+// whole is the minimum length in bytes of a prefix that is redacted like the whole secret, because a peer may truncate
+// the secret. A shorter secret is redacted only as a separate word, because it may be part of ordinary words.
 const whole = 8
 
 // Text returns text without the secrets. It finds them in plain text, in base64, and with URL, JSON or HTML escapes.
@@ -56,7 +56,7 @@ func (s Secrets) forms() (forms []string) {
 		if secret != "" {
 			forms = append(forms, secret)
 		}
-		for skip := 0; skip < 6; skip += 2 { // bits to skip after 0, 2 or 1 preceding bytes
+		for skip := 0; skip < 6; skip += 2 { // number of bits to skip if 0, 2 or 1 bytes precede the secret
 			if text := encode(secret, skip); len(text) >= whole {
 				forms = append(forms, text)
 			}
@@ -65,7 +65,7 @@ func (s Secrets) forms() (forms []string) {
 	return forms
 }
 
-// longest returns the length of the longest form of a secret at text[i:], or 0.
+// longest returns the length in bytes of the longest secret that starts at text[i], or 0.
 func longest(forms []string, text string, i int) (most int) {
 	for _, form := range forms {
 		for escaped := 0; escaped < 2; escaped++ {
@@ -79,7 +79,8 @@ func longest(forms []string, text string, i int) (most int) {
 	return most
 }
 
-// match returns the end of the text at i that encodes a prefix of the form, and the length of that prefix.
+// match compares text[i:] with a form of a secret. It returns the end of the match in text and the number of matching
+// bytes.
 func match(form, text string, i int, escaped bool) (end, matched int) {
 	for matched < len(form) && i < len(text) {
 		c, n := text[i], 1

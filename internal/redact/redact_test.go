@@ -17,7 +17,7 @@ import (
 
 const token = "eyJhbGciOi.C4+ary/tok~n-0123456789_abcdef=="
 
-// escapeAll returns a token in which every byte is escaped with format.
+// escapeAll returns the token with every byte escaped by the given format.
 func escapeAll(format string) string {
 	var text strings.Builder
 	for _, c := range []byte(token) {
@@ -68,7 +68,6 @@ func TestRedactsShortSecretsOnlyAsWords(t *testing.T) {
 	require.Equal(t, "", secrets.Text(""))
 }
 
-// One of the tokens is a prefix of the other token.
 func TestLongestSecretWins(t *testing.T) {
 	for _, secrets := range []redact.Secrets{{token, token + "9999"}, {token + "9999", token}} {
 		require.Equal(t, "[…] […]", secrets.Text("["+token+"9999] ["+token+"]"))

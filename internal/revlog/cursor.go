@@ -33,7 +33,7 @@ func (c *Cursor[V]) Next(limit int) ([]Event[V], error) {
 	} else {
 		c.revision = max(c.revision, c.log.revision)
 	}
-	return slices.Clone(events), nil // Compact clears the original slice.
+	return slices.Clone(events), nil // a copy, because Compact clears the original slice
 }
 
 // Revision returns the revision up to which all events have been read.

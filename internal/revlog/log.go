@@ -39,8 +39,8 @@ const (
 	Deleted
 )
 
-// Event describes a write. Entry is the entry after the write. For a deletion, its value is the last argument of
-// [Log.Delete]. Prev is the entry before the write, or zero for a creation.
+// Event describes a write. Entry is the entry after the write. For a deletion, its value is the final value that the
+// caller passed to [Log.Delete]. Prev is the entry before the write, or zero for a creation.
 type Event[V any] struct {
 	Type  Type
 	Entry Entry[V]
@@ -56,7 +56,7 @@ type Log[V any] struct {
 }
 
 type collection[V any] struct {
-	keys    []string // the sorted keys of live
+	keys    []string // keys of the map live, sorted
 	live    map[string]Entry[V]
 	events  []Event[V] // in ascending order of revisions
 	dropped int64      // revision of the latest compacted event
@@ -67,8 +67,8 @@ func New[V any]() *Log[V] {
 	return &Log[V]{revision: 1, collections: map[string]*collection[V]{}}
 }
 
-// Revision returns the revision of the latest write. The next write gets the following number, so callers can put it in
-// the value.
+// Revision returns the revision of the latest write. The next write gets this revision plus one, so callers can store
+// that number in the value.
 func (l *Log[V]) Revision() int64 { return l.revision }
 
 // Compacted returns the oldest readable revision, or 0 if nothing has been compacted.
@@ -100,7 +100,8 @@ func (l *Log[V]) Update(name, key string, expect int64, value V) (Entry[V], erro
 	return l.write(c, Event[V]{Type: Updated, Entry: Entry[V]{Key: key, Value: value}, Prev: prev}), nil
 }
 
-// Delete removes a key. The event holds last as the final value. Delete returns the same errors as [Log.Update].
+// Delete removes a key. The caller provides the final value for the deletion event. Delete returns the same errors as
+// [Log.Update].
 func (l *Log[V]) Delete(name, key string, expect int64, last V) (Entry[V], error) {
 	c := l.collection(name)
 	prev, err := c.expect(key, expect)
@@ -132,7 +133,7 @@ func (l *Log[V]) At(name, prefix string, revision int64) ([]Entry[V], error) {
 		}
 	}
 	if len(before) == 0 {
-		return entries, nil // already sorted
+		return entries, nil // the entries are already sorted
 	}
 	for _, event := range before {
 		if event.Type != Created {
@@ -160,7 +161,7 @@ func (l *Log[V]) Compact(revision int64) {
 			continue
 		}
 		c.dropped = c.events[n-1].Entry.Revision
-		clear(c.events[:n]) // free the values, because the array stays in use
+		clear(c.events[:n]) // lets the garbage collector free the values, because the array stays in use
 		c.events = c.events[n:]
 	}
 }

@@ -208,7 +208,7 @@ func apply(l *Log[int], model map[string]Entry[int], op byte, value int) {
 	}
 }
 
-// replay returns the state that results from applying the events after a revision to the state at that revision.
+// replay applies the events after a revision to the state at that revision, and returns the resulting state.
 func replay(t *testing.T, l *Log[int], from int64, state []Entry[int]) []Entry[int] {
 	now := map[string]Entry[int]{}
 	for _, e := range state {

@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	answer = 10 * time.Second // a WebSocket handshake that takes longer counts as rejected
+	answer = 10 * time.Second // timeout of a WebSocket handshake; a timeout counts as a rejection
 	again  = 2 * time.Minute  // time between a rejection and the next attempt
 )
 
@@ -18,19 +18,19 @@ var errNoAnswer error = &unsupported{"the server did not respond to the WebSocke
 
 // Support records whether a server supports WebSockets.
 type Support struct {
-	turn     chan struct{} // held by the attempt in progress
+	turn     chan struct{} // held by the handshake in progress
 	accepted bool          // the server has accepted a WebSocket
 	refused  error
 	at       time.Time // time of the latest rejection
 }
 
-// NewSupport returns a Support for a server whose support is unknown.
+// NewSupport returns a Support for a server before its first WebSocket.
 func NewSupport() *Support { return &Support{turn: make(chan struct{}, 1)} }
 
-// Sockets is a [lw.Transport] over WebSocket that limits attempts on servers without WebSockets. Until a server accepts
-// a WebSocket, Sockets makes one attempt at a time. After a rejection it waits two minutes before the next attempt.
-// Each failed attempt uses a connection, logs an error in the browser's console, and makes Firefox delay the next
-// attempt.
+// Sockets is a [lw.Transport] over WebSocket that limits handshakes with servers that do not support WebSockets. Until
+// a server accepts a WebSocket, Sockets sends one handshake at a time. After a rejection it waits two minutes before
+// the next handshake. Each failed handshake uses a connection, logs an error in the browser's console, and makes
+// Firefox delay the next handshake.
 type Sockets struct {
 	WebSocket lw.Transport
 	*Support
@@ -55,7 +55,7 @@ func (s *Sockets) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, err
 		return nil, s.refused
 	}
 	defer func() { <-s.turn }()
-	ctx, cancel := context.WithCancelCause(ctx) // canceled with its parent
+	ctx, cancel := context.WithCancelCause(ctx) // canceled when the parent context is canceled
 	timer := time.AfterFunc(answer, func() { cancel(errNoAnswer) })
 	body, err := s.WebSocket.Open(ctx, req)
 	timer.Stop()

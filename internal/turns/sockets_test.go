@@ -18,7 +18,7 @@ func TestDelaysRetryAfterRejectedWebSocket(t *testing.T) {
 		far := &server{replies: []reply{{delay: time.Second, err: errRefused}}}
 		known := NewSupport()
 		done := make(chan error)
-		for range 10 { // Several transports share a Support.
+		for range 10 { // several transports share a Support
 			go func() {
 				_, err := (&Sockets{WebSocket: far, Support: known}).Open(t.Context(), watchRequest)
 				done <- err
@@ -90,7 +90,7 @@ func TestContextEndsWaitForConcurrentAttempt(t *testing.T) {
 		defer cancel()
 		_, err := s.Open(ctx, watchRequest)
 		require.Equal(t, errGone, err)
-		time.Sleep(answer) // wait until the other attempt has ended
+		time.Sleep(answer) // wait until the other handshake has ended
 	})
 }
 

@@ -1,6 +1,6 @@
 // Package turns limits the number of watches that pages keep open over HTTP/1.1. A browser opens at most six HTTP/1.1
-// connections to an origin across all tabs, and each watch occupies a connection. So each watch needs a slot. If no
-// slot is free, watches take turns.
+// connections to an origin across all tabs, and each watch occupies a connection. Each watch therefore needs a slot. If
+// no slot is free, watches take turns: each watch holds a slot for a short time.
 package turns
 
 import (
@@ -14,8 +14,8 @@ import (
 )
 
 const (
-	// healthy is the minimum duration of a turn without events. To the engine, a shorter watch is a sign that its
-	// resourceVersion has expired.
+	// healthy is the minimum time for which a watch without events holds a slot. The engine treats a shorter watch as a
+	// sign that its resourceVersion has expired.
 	healthy = time.Second
 	// quiet limits the total duration of a watch without events, which may span several turns. It is shorter than the
 	// engine's idle timeout of at least 65 seconds.
@@ -33,7 +33,7 @@ func (e *unsupported) Unwrap() error { return errors.ErrUnsupported }
 
 // Slot is the permission to keep one watch open.
 type Slot struct {
-	Over    func(context.Context) bool // blocks until the slot must be returned; returns false if the context is done first; may be nil
+	Over    func(context.Context) bool // blocks until the slot must be returned; returns false if the context is canceled first; may be nil
 	Release func()
 }
 
@@ -44,7 +44,7 @@ type Transport struct {
 	First lw.Transport
 	// Take takes a slot. If no slot is free and wait is false, it returns ErrBusy.
 	Take func(ctx context.Context, wait bool) (*Slot, error)
-	// Waits is called when a watch starts to take turns. If Waits is nil, a watch without a free slot fails with
+	// Waits is called when a watch starts to wait for a slot. If Waits is nil, a watch without a free slot fails with
 	// ErrBusy.
 	Waits func()
 }
@@ -66,24 +66,24 @@ func (t *Transport) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, e
 	return w, nil
 }
 
-// watch is the body of a watch. It can span several turns until the server sends data, because the request with its
-// resourceVersion stays valid until then. When the slot must be returned, the watch ends with lw.ErrWatchClosed, so the
-// engine resumes it at once.
+// watch is the body of a watch. Until the server sends data, it can send its request again in several turns, because
+// the resourceVersion of the request stays valid. When the slot must be returned, the watch ends with
+// lw.ErrWatchClosed, so the engine resumes it immediately.
 type watch struct {
 	of       *Transport
 	ctx      context.Context
 	req      *lw.Request
 	began    time.Time
-	received bool // the server has sent data
+	received bool // the server has sent data in response to any request
 	waited   bool // Waits has been called
 
-	// These fields describe the current turn.
+	// These fields describe the current turn, in which the watch holds a slot.
 	body io.ReadCloser
 	turn time.Time // start time of the turn
 	end  func()
 }
 
-// open starts turns until the server responds.
+// open sends the request in one or more turns until the server responds.
 func (w *watch) open() error {
 	for {
 		err := w.begin()
@@ -117,8 +117,8 @@ func (w *watch) begin() error {
 	return err
 }
 
-// take takes a slot and returns it with the request to send. If the watch had to wait, the request asks for a short
-// watch.
+// take takes a slot. It returns the slot and the request to send. If the watch had to wait, the request asks for a
+// short watch.
 func (w *watch) take() (*Slot, *lw.Request, error) {
 	slot, err := w.of.Take(w.ctx, false)
 	if err != ErrBusy || w.of.Waits == nil {
@@ -132,16 +132,16 @@ func (w *watch) take() (*Slot, *lw.Request, error) {
 	return slot, Brief(w.req), err
 }
 
-// Close ends the watch.
+// Close closes the response and returns the slot.
 func (w *watch) Close() error {
 	defer w.end()
 	return w.body.Close()
 }
 
-// Redact returns text without the credential of the request. See package redact.
+// Redact returns text without the credentials of the request. See package redact.
 func (w *watch) Redact(text string) string { return redact.Body(w.body, text) }
 
-// Read starts another turn if a turn ends without data. Otherwise it returns the end of the turn.
+// Read reads from the response. If a response ends without data, Read may send the request again in another turn.
 func (w *watch) Read(p []byte) (int, error) {
 	for {
 		n, err := w.body.Read(p)
@@ -149,15 +149,15 @@ func (w *watch) Read(p []byte) (int, error) {
 		if n > 0 || !w.goesOn(err) {
 			return n, err
 		}
-		_ = w.Close() // the turn has ended
+		_ = w.Close() // returns the slot
 		if err := w.open(); err != nil {
 			return 0, err
 		}
 	}
 }
 
-// goesOn reports whether another turn follows after err. If the server ended the turn early, the engine must know,
-// because it may have to relist.
+// goesOn reports whether another turn follows after the error of a response. If the server ended the response early,
+// the engine must receive the error, because it may have to relist.
 func (w *watch) goesOn(err error) bool {
 	return w.waited && !w.received && time.Since(w.began) < quiet && time.Since(w.turn) >= healthy &&
 		(err == io.EOF || err == lw.ErrWatchClosed) && w.ctx.Err() == nil

@@ -78,15 +78,15 @@ func (r *response) Close() error {
 	return nil
 }
 
-// slots hands out the slots of a server. If over is not zero, each slot must be returned after that time.
+// slots manages the slots of a server. If the field over is not zero, each slot must be returned after that time.
 type slots struct {
 	free  chan struct{}
 	over  time.Duration
-	asked []bool // wait arguments of all calls
+	asked []bool // the wait arguments of all calls of take
 }
 
 func newSlots(n int, over time.Duration) *slots {
-	s := &slots{free: make(chan struct{}, 1), over: over} // n is at most 1
+	s := &slots{free: make(chan struct{}, 1), over: over} // tests use at most one slot
 	for range n {
 		s.free <- struct{}{}
 	}
@@ -213,7 +213,7 @@ func crowded(t *testing.T, far *server) (body io.ReadCloser, waits *int) {
 				return
 			}
 			s.free <- struct{}{}
-			synctest.Wait() // If the watch was waiting, it has taken the slot now.
+			synctest.Wait() // if the watch was waiting, it has taken the slot now
 			select {
 			case <-s.free:
 			case <-t.Context().Done():
@@ -256,7 +256,7 @@ func TestTurnWithEventsEndsWatch(t *testing.T) {
 	})
 }
 
-// Short watches can mean that the resourceVersion has expired. The engine handles this case.
+// A short watch can mean that the resourceVersion has expired. Only the engine can handle this error.
 func TestEarlyEndOfTurnEndsWatch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		far := &server{replies: []reply{{open: 100 * time.Millisecond}}}

@@ -3,6 +3,6 @@
 // of the WASM module.
 package uid
 
-// Reader returns a function that reads the UID of objects of the same type as none. It returns nil if the type has no
-// GetUID. Package lw/codec sets Reader. Reader is nil in programs without lw/codec.
+// Reader returns a function that reads the UID of objects with the same type as its argument. It returns nil if the
+// type has no method GetUID. Package lw/codec sets Reader. Reader is nil in programs without lw/codec.
 var Reader func(none any) func(object any) string

@@ -22,7 +22,7 @@ func ResourceOf[T lw.Keyed](namespace string) (lw.Resource, error) {
 	return lw.ParseResource(b.Plural+"."+b.Version+"."+b.Group, namespace)
 }
 
-// builtinOf returns the table entry for a pointer to a built-in type, or nil.
+// builtinOf returns the resource of t, a pointer to a built-in Kubernetes type. It returns nil for other types.
 func builtinOf(t reflect.Type) *builtin.Resource {
 	if t.Kind() != reflect.Pointer {
 		return nil
@@ -37,7 +37,7 @@ func builtinOf(t reflect.Type) *builtin.Resource {
 
 // wireType holds the kind and apiVersion of a built-in type.
 type wireType struct {
-	prefix, apiVersion, kind string // prefix is the JSON that most objects of the type begin with
+	prefix, apiVersion, kind string // prefix is the JSON text at the start of most objects of the type
 }
 
 // wireTypes caches a *wireType for each decoded reflect.Type. The value is nil for a type that is not built in.
@@ -60,8 +60,8 @@ func newWireType(b *builtin.Resource) *wireType {
 	return &wireType{prefix: `{"kind":"` + b.Kind + `","apiVersion":"` + apiVersion + `",`, apiVersion: apiVersion, kind: b.Kind}
 }
 
-// checkKind returns a *FieldError if t is a built-in type and the object's kind or apiVersion does not match it. It
-// accepts an object without these members.
+// checkKind returns a *FieldError if t is a built-in type and the object has the kind or apiVersion of another type. It
+// accepts an object without kind and apiVersion.
 func checkKind(t reflect.Type, text string) error {
 	want := wireTypeOf(t)
 	if want == nil || strings.HasPrefix(text, want.prefix) {
@@ -82,7 +82,8 @@ func checkKind(t reflect.Type, text string) error {
 	return e
 }
 
-// member returns the named member of an object if it is a string, and otherwise "".
+// member returns the value of a string member of the JSON object text. It returns "" if the member is missing or not a
+// string.
 func member(text, name string) string {
 	value := lw.Value(text).Member(name)
 	if !value.Exists() || value[0] != '"' {

@@ -12,12 +12,12 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// deployment stands in for appsv1.Deployment. e2e/clients tests the types of k8s.io/api.
+// deployment imitates appsv1.Deployment. The module e2e/clients runs tests with the real types of k8s.io/api.
 type deployment struct {
 	meta `json:"metadata"`
 }
 
-// registerDeployment makes deployment a built-in type.
+// registerDeployment makes the codecs treat *deployment as the built-in Deployment of apps/v1.
 func registerDeployment() {
 	wireTypes.Store(reflect.TypeFor[*deployment](), newWireType(&builtin.Resource{Group: "apps", Version: "v1", Kind: "Deployment"}))
 }
@@ -64,7 +64,7 @@ func TestKindErrors(t *testing.T) {
 	}
 }
 
-// Items without a kind inherit the kind from their list.
+// A list item without a kind inherits the kind from its list, here a PodList.
 func TestKindErrorOfListItem(t *testing.T) {
 	registerDeployment()
 	objects, err := list(t, JSON[*deployment]{}, `{"metadata":{"name":"a"}}`)
@@ -88,7 +88,7 @@ func TestResourceOfCustomType(t *testing.T) {
 	require.EqualError(t, err, "codec: *codec.thing is not a pointer to a built-in Kubernetes type; use lw.ParseResource instead of ResourceOf")
 }
 
-// other is a second type that New can choose.
+// other is a second type that JSON.New can return.
 type other struct {
 	meta  `json:"metadata"`
 	Count int `json:"count"`
@@ -115,7 +115,7 @@ func TestNewChoosesTypeAtRunTime(t *testing.T) {
 	require.ErrorContains(t, err, "field kind: expected apps/v1 Deployment")
 }
 
-// byValue implements lw.Keyed without a pointer.
+// byValue implements lw.Keyed with value receivers.
 type byValue struct{ other }
 
 func (byValue) GetNamespace() string       { return "" }

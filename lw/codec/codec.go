@@ -9,17 +9,17 @@
 //
 // # Decoding rules
 //
-// JSON is decoded as in encoding/json, with the differences that Kubernetes has. Member names are case-sensitive. In
-// a field of type any, an integer that fits is an int64, and any other number is a float64. All values are copies.
-// Custom UnmarshalJSON and UnmarshalText methods are called.
+// JSON is decoded as in encoding/json, with the same exceptions as in Kubernetes. Member names are case-sensitive. In a
+// field of type any, an integer that fits is an int64, and any other number is a float64. All values are copies. Custom
+// UnmarshalJSON and UnmarshalText methods are called.
 //
 // Structs are decoded with json-iterator. Do not register global json-iterator extensions, because they also apply
-// here. Package lw validates the JSON first. This package decodes numbers, any and map keys itself, because
-// json-iterator is too lenient there.
+// here. Package lw validates the JSON first. This package decodes numbers, map keys and fields of type any itself,
+// because json-iterator is too lenient there.
 //
 // Three differences from encoding/json remain. None of them affects Kubernetes servers or types:
 //
-//   - If an object has a duplicate member, the type decides which member counts and whether the members are merged.
+//   - If an object has a duplicate member, its Go type determines which value counts and whether the values are merged.
 //   - A number that overflows float64 can cause an error even in a member without a field.
 //   - Two fields can have the same JSON name at different embedding depths. The results differ if only one of them
 //     has a tag.
@@ -43,11 +43,11 @@ import (
 // and safe for concurrent use. If the struct is a built-in Kubernetes type, decoding another kind or apiVersion returns
 // a *[FieldError].
 //
-// Objects have their kind and apiVersion even if the items of a list omit them. They have metadata.managedFields only
-// if lw.ClientOptions.KeepManagedFields is set.
+// Decoded objects have a kind and apiVersion even if the items of a list omit them. They have metadata.managedFields
+// only if lw.ClientOptions.KeepManagedFields is set.
 //
-// JSON has no method Same, because a comparison would need the JSON of each object and double the memory. After a
-// relist, an object with the same key and resourceVersion counts as unchanged.
+// JSON does not implement the optional method Same of [lw.Codec], because a comparison would need the JSON of each
+// object and double the memory. After a relist, an object with the same key and resourceVersion counts as unchanged.
 type JSON[T lw.Keyed] struct {
 	// New, if set, returns the value to decode an object into. Each call must return a new pointer. T may then be an
 	// interface type such as client.Object, whose concrete type is chosen at run time.
@@ -58,7 +58,7 @@ type JSON[T lw.Keyed] struct {
 	Transform func(T) T
 }
 
-// api is the json-iterator configuration of this package. It has no state except for its cache of decoders.
+// api is the json-iterator configuration of this package. Its only mutable data is a cache of decoders.
 var api = newAPI()
 
 func newAPI() jsoniter.API {
@@ -91,7 +91,7 @@ func Into(o *lw.Object, pointer any) error {
 	return err
 }
 
-// fromObject decodes into the value that create returns. If create is nil, it decodes into a new T.
+// fromObject decodes an object into the value that create returns. If create is nil, it decodes into a new T.
 func fromObject[T any](o *lw.Object, create func() T) (object T, err error) {
 	text := wellFormed(o.Raw())
 	into, t := any(&object), reflect.TypeFor[T]()
@@ -115,14 +115,14 @@ func fromObject[T any](o *lw.Object, create func() T) (object T, err error) {
 // errNew reports that JSON.New did not return a pointer, or that New is not set although T is an interface type.
 var errNew = &FieldError{expected: "JSON.New to return a pointer", found: "none"}
 
-// decode decodes valid JSON into a pointer. It reports whether the JSON fits the type.
+// decode decodes valid JSON into the pointer into. It reports whether the JSON fits the type.
 func decode(text string, into any) bool {
 	// The slice shares the memory of the string, because json-iterator does not write to it.
 	return api.Unmarshal(unsafe.Slice(unsafe.StringData(text), len(text)), into) == nil
 }
 
-// checkKey returns an error if the methods of the object do not return the metadata that the scanner read. The usual
-// cause is a missing tag or embedded struct. A store would keep all such objects under one key.
+// checkKey returns an error if the object's methods return other metadata than the JSON contains. The usual cause is a
+// missing tag or embedded struct. A store would keep all such objects under the same key.
 func checkKey(object lw.Keyed, s *lw.Scanned) error {
 	for _, check := range []struct {
 		field, method, has string

@@ -21,7 +21,8 @@ func (b body) Open(context.Context, *lw.Request) (io.ReadCloser, error) {
 	return io.NopCloser(strings.NewReader(string(b))), nil
 }
 
-// list returns the decoded items of a list. items is the JSON between the brackets.
+// list returns the decoded items of a list response. The argument items is the JSON between the brackets of the items
+// array.
 func list[T lw.Keyed](t *testing.T, codec lw.Codec[T], items string) (objects []T, err error) {
 	return listWith(t, nil, codec, items)
 }
@@ -38,7 +39,7 @@ func listWith[T lw.Keyed](t *testing.T, opts *lw.ClientOptions, codec lw.Codec[T
 	return objects, err
 }
 
-// watch returns the object that the codec decodes from a watch event.
+// watch returns the result of decoding a watch event. The argument object is the JSON of the event's object.
 func watch[T lw.Keyed](t *testing.T, codec lw.Codec[T], object string) (got T, err error) {
 	client, err := lw.NewClient(body(`{"type":"ADDED","object":`+object+"}\n"), lw.Pods(""), codec, nil)
 	require.NoError(t, err)
@@ -104,7 +105,8 @@ func TestConcurrentUse(t *testing.T) {
 	all.Wait()
 }
 
-// No other test decodes the type concurrently, so the concurrent calls of TestConcurrentUse create its decoder.
+// concurrently is a type that only TestConcurrentUse decodes. The concurrent calls of that test therefore create its
+// decoder.
 type concurrently struct {
 	meta `json:"metadata"`
 	Spec struct {
@@ -130,7 +132,7 @@ func TestTransform(t *testing.T) {
 	require.ErrorContains(t, err, "field metadata.name: expected GetName to return this field, found another value")
 }
 
-// forgetful has no json tag, so "metadata" does not match its field.
+// forgetful lacks the tag json:"metadata", so its metadata is not decoded.
 type forgetful struct{ Metadata meta }
 
 func (f *forgetful) GetNamespace() string       { return f.Metadata.Namespace }
@@ -181,7 +183,7 @@ func TestFieldErrors(t *testing.T) {
 	}
 }
 
-// whole has a custom UnmarshalJSON method.
+// whole has an UnmarshalJSON method that always fails.
 type whole struct{ meta }
 
 func (*whole) UnmarshalJSON([]byte) error { return errors.New("s3cret") }

@@ -18,7 +18,7 @@ import (
 // plain is json-iterator without the extension of this package.
 var plain = jsoniter.ConfigCompatibleWithStandardLibrary
 
-// through returns the thing that this package decodes from a watch event with the given members.
+// through decodes a watch event whose object has the given JSON members, and returns the decoded object.
 func through(t *testing.T, members string) (*thing, error) {
 	return watch(t, JSON[*thing]{}, `{"metadata":{"name":"a"},`+members+"}")
 }
@@ -64,8 +64,8 @@ func TestDefectHugeNumbers(t *testing.T) {
 	require.Error(t, plain.Unmarshal([]byte(`{"A":"x","unknown":0.1e99,"B":"\n"}`), &into), "the JSON is valid")
 	require.Error(t, plain.Unmarshal([]byte(`{"A":"x","unknown":1e999,"B":"\n"}`), &into), "the JSON is valid")
 
-	// json-iterator skips JSON members that have no struct field, so the defect remains for them. The error names the
-	// member.
+	// json-iterator itself skips JSON members that have no struct field, so the defect remains for them. The error
+	// names the member.
 	_, err := through(t, `"int":1,"unknown":0.1e99`)
 	require.ErrorContains(t, err, "field unknown: expected another value, found a number")
 	for _, number := range []string{"1e300", "-1.7976931348623157e308", "5e-324", "123456789012345678901234567890"} {
@@ -151,7 +151,8 @@ func TestDefectInvalidUnicode(t *testing.T) {
 	}
 }
 
-// The two names have the same hash. A search found this pair in two minutes, after seven billion attempts.
+// The names vcASljBJAqn and DJ5oGuM9U8d have the same hash. A search found this pair in two minutes, after seven
+// billion attempts.
 func TestDefectHashCollision(t *testing.T) {
 	type hashed struct {
 		Field int `json:"vcASljBJAqn"`

@@ -102,7 +102,7 @@ func requireAgreement(t *testing.T, text []byte) {
 	wantErr := decodeLikeKubernetes(text, want)
 	if err == nil {
 		if wantErr != nil && strings.Contains(wantErr.Error(), "invalid surrogate pair") {
-			return // Go 1.27 rejects such a surrogate in a quoted string, but older versions decode it as U+FFFD
+			return // Go 1.27 rejects a lone surrogate in a quoted string, but older versions decode it as U+FFFD
 		}
 		require.NoError(t, wantErr)
 		normalize(got)
@@ -126,8 +126,8 @@ func requireAgreement(t *testing.T, text []byte) {
 	}
 }
 
-// isOddEnvelope reports whether an error is due to the scanner's own rules. It requires strings for kind, apiVersion
-// and some metadata, and it limits the nesting.
+// isOddEnvelope reports whether err comes from a rule of package lw that encoding/json does not have. Package lw limits
+// the nesting depth and requires strings for kind, apiVersion and some metadata.
 func isOddEnvelope(err error) bool {
 	_, malformed := err.(*lw.MalformedError)
 	return malformed && regexp.MustCompile(`expected (.* to be a|at most 1000 levels|an object, found)`).MatchString(err.Error())
@@ -179,10 +179,10 @@ func hasASCIICase(name string) bool {
 	return strings.IndexFunc(name, func(r rune) bool { return r == '\u212a' || r == '\u017f' }) < 0
 }
 
-// fields contains the names of all fields in sorted order.
+// fields contains the JSON names of all fields of thing, sorted.
 var fields = slices.Sorted(maps.Values(known))
 
-// known maps each field name in lower case to the name itself.
+// known maps each JSON field name in lower case to the name itself.
 var known = knownNames(reflect.TypeFor[thing](), map[string]string{"next": "next", "a": "a", "b": "b"})
 
 func knownNames(t reflect.Type, names map[string]string) map[string]string {
@@ -199,8 +199,8 @@ func knownNames(t reflect.Type, names map[string]string) map[string]string {
 	return names
 }
 
-// normalize replaces invalid UTF-8 in the raw JSON of object. encoding/json keeps it, so the results of both packages
-// would differ.
+// normalize replaces invalid UTF-8 in the raw JSON fields of object. encoding/json keeps it, so the results of both
+// packages would differ.
 func normalize(object *thing) {
 	raw := func(message json.RawMessage) json.RawMessage {
 		return json.RawMessage(wellFormed(string(message)))
@@ -220,7 +220,7 @@ func TestAgreesWithEncodingJSON(t *testing.T) {
 	}
 }
 
-// FuzzDecode compares this package with encoding/json for whole objects. The errors of both must agree, and a
+// FuzzDecode compares this package with encoding/json for whole objects. Both must succeed or both must fail, and a
 // FieldError must name an existing field.
 func FuzzDecode(f *testing.F) {
 	f.Add([]byte(seeds[0]))

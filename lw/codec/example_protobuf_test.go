@@ -13,7 +13,8 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw/codec"
 )
 
-// Pod decodes only the metadata. The types of k8s.io/api have a generated Unmarshal method.
+// Pod decodes only the metadata and has a handwritten Unmarshal method. The types of k8s.io/api have a generated
+// Unmarshal method.
 type Pod struct{ Metadata }
 
 func (p *Pod) Unmarshal(data []byte) error {
@@ -35,7 +36,8 @@ func (p *Pod) Unmarshal(data []byte) error {
 	})
 }
 
-// fields calls visit for each field of a message. It supports only strings and messages of up to 127 bytes.
+// fields calls visit for each field of a protobuf message. It supports only strings and nested messages of up to 127
+// bytes.
 func fields(data []byte, visit func(number int, value []byte) error) error {
 	for len(data) > 0 {
 		if len(data) < 2 || data[0]&7 != 2 || len(data) < 2+int(data[1]) {
@@ -50,7 +52,7 @@ func fields(data []byte, visit func(number int, value []byte) error) error {
 	return nil
 }
 
-// field encodes a string or a message of up to 127 bytes.
+// field returns the protobuf encoding of a field. The value is a string or a nested message of up to 127 bytes.
 func field(number byte, value string) string {
 	return string([]byte{number<<3 | 2, byte(len(value))}) + value
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/transport/http"
 )
 
-// Metadata has the fields that lw.Keyed needs.
+// Metadata has the metadata fields that lw.Keyed requires.
 type Metadata struct {
 	Namespace       string `json:"namespace,omitempty"`
 	Name            string `json:"name"`
@@ -64,7 +64,7 @@ func ExampleJSON() {
 		case lw.WatchStarted:
 			create(`{"metadata":{"name":"large"},"spec":{"size":9007199254740993}}`)
 			create(`{"metadata":{"name":"wrong"},"spec":{"size":"huge"}}`)
-		case lw.DecodeFailed: // the stream continues with other objects
+		case lw.DecodeFailed: // the stream continues with the other objects
 			fmt.Println(event.Err)
 			return
 		}

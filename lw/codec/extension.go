@@ -13,8 +13,8 @@ import (
 	"github.com/modern-go/reflect2"
 )
 
-// exact replaces the decoders in which json-iterator has defects. json-iterator still decodes structs, slices, maps,
-// strings and booleans.
+// exact is a json-iterator extension that replaces the decoders with known defects. json-iterator still decodes
+// structs, slices, maps, strings and booleans.
 type exact struct{ jsoniter.DummyExtension }
 
 // errMismatch stops json-iterator. Errors of json-iterator are never returned, because they quote the object.
@@ -27,8 +27,8 @@ func mismatch(iter *jsoniter.Iterator) {
 	}
 }
 
-// failed reports whether an error was recorded. io.EOF does not count: json-iterator records it when it looks past the
-// last byte.
+// failed reports whether decoding has failed. The error io.EOF does not count, because json-iterator records it when it
+// looks past the last byte.
 func failed(iter *jsoniter.Iterator) bool { return iter.Error != nil && iter.Error != io.EOF }
 
 var (
@@ -65,11 +65,11 @@ func (*exact) CreateMapKeyDecoder(typ reflect2.Type) jsoniter.ValDecoder {
 }
 
 // UpdateStructDescriptor implements jsoniter.Extension. It installs decoders for fields with the option ",string". It
-// also prevents lookups by hash.
+// also prevents hash collisions between member names.
 //
 // json-iterator finds the fields of a struct with up to ten names by a 64-bit hash of the name. An attacker could
 // choose an unknown member name with the same hash, because servers ignore unknown members. So this method adds ten
-// names that are not valid UTF-8 and cannot occur in an object.
+// names, which disables the hash lookup. The names are not valid UTF-8 and cannot occur in an object.
 func (*exact) UpdateStructDescriptor(descriptor *jsoniter.StructDescriptor) {
 	for _, binding := range descriptor.Fields {
 		if name, found := embeddedName(binding.Field); found {
@@ -91,8 +91,9 @@ func (*exact) UpdateStructDescriptor(descriptor *jsoniter.StructDescriptor) {
 	}
 }
 
-// embeddedName returns the tag's name of an embedded struct and reports whether the tag has one. json-iterator skips
-// such a field if the struct's type is unexported, although the fields of the struct may be exported.
+// embeddedName returns the JSON name in the tag of an embedded struct and reports whether the tag contains a name.
+// json-iterator skips such a field if the struct's type is unexported, although the fields of the struct may be
+// exported.
 func embeddedName(field reflect2.StructField) (string, bool) {
 	name, _, _ := strings.Cut(field.Tag().Get("json"), ",")
 	return name, name != "" && field.Anonymous() && field.Type().Kind() == reflect.Struct

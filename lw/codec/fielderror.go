@@ -9,13 +9,13 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// FieldError reports a field of an object that does not fit the struct, or a kind or apiVersion that does not belong to
-// the built-in type. It contains member names and kinds but no other values, so it is safe to log even for a Secret. It
+// FieldError reports a field that does not fit the struct, or a kind or apiVersion that does not belong to the built-in
+// type. It contains field names and Kubernetes kinds but no other values, so it is safe to log even for a Secret. It
 // omits errors of custom UnmarshalJSON methods, because they may quote values.
 type FieldError struct {
 	Field    string // a path for [lw.Object.Get], or "" for the object itself
 	expected string // the Go type of the field, for example "int32"
-	found    string // the kind of the JSON value, for example "a string"
+	found    string // the type of the JSON value, for example "a string"
 }
 
 func (e *FieldError) Error() string {
@@ -26,10 +26,11 @@ func (e *FieldError) Error() string {
 	return field + ": expected " + e.expected + ", found " + e.found
 }
 
-// locate returns the first field that does not decode into type t. Call it only after decoding has failed.
+// locate returns a *FieldError for the first field that does not decode into type t. Call it only after decoding has
+// failed.
 //
-// It decodes each member of the object separately and descends into the first member that fails. The errors of
-// json-iterator are not usable, because they use Go field names, omit array indexes and quote values.
+// It decodes each member of the object separately and descends into the first member that fails. It does not use the
+// errors of json-iterator, because they use Go field names, omit array indexes and quote values.
 func locate(text string, t reflect.Type) error {
 	if t.Kind() == reflect.Interface && t.NumMethod() > 0 {
 		return errNew
@@ -44,8 +45,8 @@ type locator struct {
 	found FieldError
 }
 
-// descend locates the error in a value of Go type t. Decoding before + value + after must fail. t is nil if the type is
-// unknown.
+// descend searches value for the field that fails to decode, and records it in l.found. The strings before and after
+// are the JSON around value. The type t of the value is nil if it is unknown.
 func (l *locator) descend(before string, value lw.Value, after string, t reflect.Type) {
 	for t != nil && t.Kind() == reflect.Pointer {
 		t = t.Elem()
@@ -96,8 +97,8 @@ func (l *locator) elements(before string, value lw.Value, after string, t reflec
 	}
 }
 
-// pathStep returns a member's name as a step of a path. It returns safe == false if the name is not safe to log,
-// because it is unprintable or longer than any label key.
+// pathStep returns the name of a JSON member for use in a field path. It returns safe == false if the name is not safe
+// to log, because it is unprintable or longer than any label key.
 func pathStep(name string) (step string, safe bool) {
 	const longest = 253 + 1 + 63
 	if name == "" || len(name) > longest {

@@ -8,11 +8,11 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// Protobuf is the [lw.Codec] of T, a pointer to a Go type of k8s.io/api such as *corev1.Pod. The client requests Kubernetes' protobuf encoding,
-// which decodes faster than JSON. API servers support it only for built-in types. The zero value is ready for use and
-// safe for concurrent use.
+// Protobuf is the [lw.Codec] of T, a pointer to a Go type of k8s.io/api such as *corev1.Pod. The client requests
+// Kubernetes' protobuf encoding, which decodes faster than JSON. API servers support it only for built-in types. The
+// zero value is ready for use and safe for concurrent use.
 //
-// As in client-go, the kind and apiVersion of objects are empty.
+// The kind and apiVersion of decoded objects are empty, as in client-go.
 type Protobuf[T interface {
 	lw.Keyed
 	Unmarshal(data []byte) error

@@ -14,8 +14,8 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// quotedDecoder decodes a field with the option ",string": a quoted number, boolean or JSON string. json-iterator
-// accepts white space within the quotes and fails on escape sequences.
+// quotedDecoder decodes a field with the option ",string": a quoted number, boolean or JSON string. It is needed
+// because json-iterator accepts white space within the quotes and fails on escape sequences.
 type quotedDecoder struct{ inner jsoniter.ValDecoder }
 
 func (d quotedDecoder) Decode(ptr unsafe.Pointer, iter *jsoniter.Iterator) {
@@ -40,7 +40,7 @@ func (d quotedDecoder) Decode(ptr unsafe.Pointer, iter *jsoniter.Iterator) {
 	}
 }
 
-// canBeQuoted reports whether the option ",string" has an effect on fields of type t.
+// canBeQuoted reports whether the tag option ",string" has an effect on fields of type t.
 func canBeQuoted(t reflect.Type) bool {
 	if t.Kind() == reflect.Pointer && t.Name() == "" {
 		t = t.Elem()
@@ -49,7 +49,7 @@ func canBeQuoted(t reflect.Type) bool {
 	return kind == reflect.String || kind >= reflect.Bool && kind <= reflect.Float64
 }
 
-// retagged is a struct field with a different tag.
+// retagged is a struct field with a modified tag.
 type retagged struct {
 	reflect2.StructField
 	tag reflect.StructTag
@@ -73,11 +73,11 @@ func cutQuoted(tag reflect.StructTag) (reflect.StructTag, bool) {
 	return reflect.StructTag(`json:"` + strings.Join(append([]string{name}, kept...), ",") + `"`), quoted
 }
 
-// replacement replaces invalid UTF-8 and lone surrogates.
+// replacement is the character that replaces invalid UTF-8 and lone surrogates.
 const replacement = "\uFFFD"
 
-// wellFormed returns valid JSON with invalid UTF-8 and lone surrogates replaced by U+FFFD, as encoding/json and
-// [lw.Object] do. json-iterator keeps invalid UTF-8, and it misreads a surrogate pair after a lone surrogate.
+// wellFormed returns valid JSON with invalid UTF-8 and lone surrogates replaced by U+FFFD, like encoding/json and
+// [lw.Object]. json-iterator keeps invalid UTF-8, and it misreads a surrogate pair after a lone surrogate.
 func wellFormed(text string) string {
 	if utf8.ValidString(text) && !strings.Contains(text, `\ud`) && !strings.Contains(text, `\uD`) {
 		return text
@@ -103,8 +103,8 @@ func wellFormed(text string) string {
 	return string(out)
 }
 
-// escape reads one escape sequence \u… at the beginning of text, or two that form a surrogate pair. It returns the
-// number of bytes read and their replacement.
+// escape decodes one escape sequence \u… at the start of text, or two that form a surrogate pair. It returns the number
+// of bytes that it read and the text to write instead.
 func escape(text string) (read int, written string) {
 	first := codeUnit(text)
 	if !utf16.IsSurrogate(first) {
@@ -116,7 +116,7 @@ func escape(text string) (read int, written string) {
 	return 6, replacement
 }
 
-// codeUnit returns the value of an escape sequence \u….
+// codeUnit returns the UTF-16 code unit of an escape sequence \u….
 func codeUnit(text string) rune {
 	n, _ := strconv.ParseUint(text[2:6], 16, 16) // the JSON is valid, so these are four hexadecimal digits
 	return rune(n)

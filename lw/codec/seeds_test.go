@@ -12,7 +12,7 @@ var values = []string{
 	`{"a":[1e400]}`, "{\"\xff\":\"\xff\"}", `{"next":{"next":{"a":"x"}}}`,
 }
 
-// seeds contains an object with all fields, a few odd objects, and each field with each value.
+// seeds contains an object with all fields, a few unusual objects, and one object for each pair of a field and a value.
 var seeds = func() []string {
 	all := []string{
 		`{"kind":"Thing","apiVersion":"v1","metadata":{"name":"a","namespace":"b","resourceVersion":"1","labels":{"a.b/c":"d"},` +

@@ -104,7 +104,7 @@ type thing struct {
 	hidden int
 }
 
-// Deeper is embedded by pointer.
+// Deeper is embedded in thing as a pointer.
 type Deeper struct {
 	Inlined string `json:"inlined"`
 	Bool    string `json:"bool"` // hidden by the field Bool of the outer struct

@@ -8,7 +8,8 @@ import (
 
 func init() { uid.Reader = uidReader }
 
-// uidReader returns a [uid.Reader] for a type whose GetUID method returns a string type, and nil for other types.
+// uidReader returns a [uid.Reader] for the type of the argument. It returns nil if the type has no GetUID method that
+// returns a string type.
 func uidReader(none any) func(object any) string {
 	if none == nil {
 		return nil

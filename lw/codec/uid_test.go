@@ -21,15 +21,16 @@ func (m *objectMeta) GetName() string            { return m.Name }
 func (m *objectMeta) GetResourceVersion() string { return m.ResourceVersion }
 func (m *objectMeta) GetUID() namedUID           { return m.UID }
 
-// generated gets its methods from an embedded struct, as the types of k8s.io/api do.
+// generated inherits its methods from an embedded struct, as the types of k8s.io/api do.
 type generated struct{ objectMeta }
 
-// odd has a GetUID method with a different signature.
+// odd has a GetUID method with a different signature, so it does not provide a UID.
 type odd struct{ generated }
 
 func (*odd) GetUID(length int) namedUID { return "" }
 
-// recreate returns the types of the changes after second replaces first in a store.
+// recreate puts first and second into a store under the same key. It returns the types of the changes after the second
+// Put.
 func recreate[T any](first, second T) (types []cache.ChangeType) {
 	_, w := cache.NewStore(func(T) lw.Key { return lw.Key{Name: "x"} })
 	w.Put(first)

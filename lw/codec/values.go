@@ -13,8 +13,8 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// numberDecoder decodes numbers of all types. json-iterator accepts 25000000000000000000 as an int64 and rounds a
-// float32 twice.
+// numberDecoder decodes numbers of all types. It is needed because json-iterator accepts 25000000000000000000 as an
+// int64 and rounds a float32 twice.
 type numberDecoder struct{ t reflect.Type }
 
 func (d numberDecoder) Decode(ptr unsafe.Pointer, iter *jsoniter.Iterator) {
@@ -68,7 +68,7 @@ func setNumber(value reflect.Value, text string) bool {
 }
 
 // anyDecoder decodes into nil, bool, string, int64, float64, []any or map[string]any, as Kubernetes does for
-// unstructured objects. json-iterator decodes every number as a float64.
+// unstructured objects. It is needed because json-iterator decodes every number as a float64.
 type anyDecoder struct{}
 
 func (anyDecoder) Decode(ptr unsafe.Pointer, iter *jsoniter.Iterator) { *(*any)(ptr) = readAny(iter) }
@@ -114,7 +114,7 @@ func readNumber(iter *jsoniter.Iterator) any {
 	return n
 }
 
-// rawDecoder copies JSON. json-iterator decodes null as nil.
+// rawDecoder copies JSON into a json.RawMessage. It is needed because json-iterator decodes null as nil.
 type rawDecoder struct{}
 
 func (rawDecoder) Decode(ptr unsafe.Pointer, iter *jsoniter.Iterator) {
@@ -122,7 +122,8 @@ func (rawDecoder) Decode(ptr unsafe.Pointer, iter *jsoniter.Iterator) {
 	*(*json.RawMessage)(ptr) = iter.SkipAndReturnBytes()
 }
 
-// textDecoder decodes into an encoding.TextUnmarshaler. json-iterator calls UnmarshalText with "" for null.
+// textDecoder decodes into an encoding.TextUnmarshaler. It is needed because json-iterator calls UnmarshalText with ""
+// for null.
 type textDecoder struct{ t reflect.Type }
 
 func (d textDecoder) Decode(ptr unsafe.Pointer, iter *jsoniter.Iterator) {
@@ -142,7 +143,8 @@ func setText(pointer reflect.Value, text string) bool {
 	return pointer.Interface().(encoding.TextUnmarshaler).UnmarshalText([]byte(text)) == nil
 }
 
-// keyDecoder decodes the keys of a map. json-iterator also accepts floats, booleans and leading white space.
+// keyDecoder decodes the keys of a map. It is needed because json-iterator also accepts floats, booleans and leading
+// white space.
 type keyDecoder struct{ t reflect.Type }
 
 func (d keyDecoder) Decode(ptr unsafe.Pointer, iter *jsoniter.Iterator) {

@@ -72,7 +72,7 @@ func (s *Server) state(res *Resource) (revision int64, entries []revlog.Entry[*o
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	revision = s.log.Revision()
-	entries, _ = s.log.At(res.id(), "", revision) // At does not fail for the latest revision
+	entries, _ = s.log.At(res.id(), "", revision) // At cannot fail for the latest revision
 	return revision, entries
 }
 

@@ -12,7 +12,7 @@ import (
 // public lists the paths that need no token.
 var public = []string{"/version", "/readyz", "/livez", "/healthz"}
 
-// These constants are user names, which error messages contain.
+// Error messages contain the following user names.
 const (
 	admin     = "admin"  // a user who may send all requests
 	nobody    = "nobody" // the user of all tokens in ForbiddenTokens
@@ -32,8 +32,8 @@ func (s *Server) authorize(r *http.Request, rt route) (*http.Request, error) {
 	return rest, forbidden(r, rt, user)
 }
 
-// authenticate returns the user of a request. A valid token in the Authorization header takes precedence over a token
-// in the subprotocols, which is then not removed.
+// authenticate returns the user of a request, and the request without the token's subprotocol. If the Authorization
+// header contains a valid token, authenticate ignores the subprotocols.
 func (s *Server) authenticate(r *http.Request) (user string, rest *http.Request, err error) {
 	unauthorized := &apiStatus{Code: http.StatusUnauthorized, Reason: "Unauthorized", Message: "Unauthorized"}
 	token, sent := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")

@@ -116,7 +116,7 @@ func unbindable(pod fields) string {
 }
 
 // assign sets the Pod's node and PodScheduled condition, and copies the Binding's labels and annotations to the Pod.
-// Like a real server, it leaves generation and managedFields alone.
+// Like a real server, it does not change generation or managedFields.
 func assign(pod, f fields) {
 	child(pod, "spec")["nodeName"] = text(f["target"].(fields), "name")
 	for _, part := range []string{"labels", "annotations"} {
@@ -137,7 +137,7 @@ func assign(pod, f fields) {
 	status["conditions"] = append(given, scheduled)
 }
 
-// child returns the nested object at key. If the object is missing, child adds an empty one.
+// child returns the nested object at key. If the object is missing, child adds an empty object.
 func child(f fields, key string) fields {
 	c, ok := f[key].(fields)
 	if !ok {

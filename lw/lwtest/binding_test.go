@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// internal/testkit/scenarios compares the responses with those of kube-apiserver.
+// internal/testkit/scenarios compares responses to Bindings with those of kube-apiserver.
 
 func TestWatchesReportBindings(t *testing.T) {
 	s := start(t, nil)

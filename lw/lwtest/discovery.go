@@ -169,7 +169,7 @@ func (s *Server) resourceList(group, version string) []byte {
 	}, []string{"kind", "apiVersion", "groupVersion"})
 }
 
-// group returns the APIGroup for unaggregated discovery.
+// group returns an APIGroup object, for clients that do not support aggregated discovery.
 func (s *Server) group(name string) fields {
 	var versions []fields
 	for _, v := range s.versions(name) {
@@ -178,7 +178,7 @@ func (s *Server) group(name string) fields {
 	return fields{"name": name, "versions": versions, "preferredVersion": versions[0]}
 }
 
-// groups returns the names of the groups in registration order.
+// groups returns the name of the core group if core is set, and otherwise the names of all other groups.
 func (s *Server) groups(core bool) []string {
 	var names []string
 	for _, res := range s.registered() {

@@ -62,7 +62,7 @@ func TestAggregatedDiscovery(t *testing.T) {
 
 func TestUnaggregatedDiscovery(t *testing.T) {
 	s := start(t, nil)
-	tests := map[string]string{ // maps each path to a part of its response
+	tests := map[string]string{ // maps each path to a substring of its response
 		"/api":           `{"kind":"APIVersions","versions":["v1"],`,
 		"/apis":          `{"kind":"APIGroupList","apiVersion":"v1","groups":[{"name":"apps","preferredVersion":{"groupVersion":"apps/v1","version":"v1"},`,
 		"/apis/apps":     `{"kind":"APIGroup","apiVersion":"v1","name":"apps",`,

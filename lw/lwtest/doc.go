@@ -27,8 +27,8 @@
 // # WebSocket
 //
 // A watch request with an Upgrade header becomes a WebSocket. Each event is a TEXT message that ends with a newline.
-// The watch ends with CLOSE 1000 and no reason. An ERROR event may precede it. The Origin header is required, but any
-// valid URL is allowed.
+// The watch ends with CLOSE 1000 and no reason. An ERROR event may precede the CLOSE frame. The Origin header is
+// required, but any valid URL is allowed.
 //
 // A browser sends its token as a subprotocol, together with exactly one other subprotocol, which the server selects:
 //
@@ -47,9 +47,9 @@
 //   - [Server.Close] kills the server, and [Server.Restart] starts it again.
 //   - [Server.Fail] makes the next matching requests fail.
 //
-// Fail takes a custom [Fault] or a predefined one: [Refuse], [Stall], [HangUp],
-// [Truncate] or [Garbage]. [ReplaceFrame] sends arbitrary WebSocket frames, for example a fragmented or binary message,
-// a ping or a custom close code.
+// Fail takes a custom [Fault], or a predefined Fault: [Refuse], [Stall], [HangUp], [Truncate] or [Garbage].
+// [ReplaceFrame] sends arbitrary WebSocket frames, for example a fragmented or binary message, a ping or a custom close
+// code.
 //
 // [Server.Requests] returns the requests that the server received. [Server.Open] returns those that are still in
 // progress.
@@ -61,11 +61,12 @@
 //   - Bodies are JSON. Protobuf, YAML and CBOR are rejected with 415 or 406. The typed clientsets of client-go write
 //     protobuf by default, so set ContentType to "application/json" in rest.Config.
 //   - Tables and PartialObjectMetadata are supported. A Table has the name column and the columns of its [Resource],
-//     without descriptions. The default column is the age.
+//     without descriptions. The default column shows the age of the object.
 //   - PATCH supports only JSON merge patch. There is no validation, defaulting or admission. The only subresource is
 //     the binding of Pods.
 //   - DELETE takes effect immediately. There are no grace periods, finalizers, garbage collection or deletecollection.
-//   - Field selectors support only metadata.name and metadata.namespace.
+//   - Field selectors support only metadata.name and metadata.namespace, and for Events also involvedObject.kind,
+//     involvedObject.name and type.
 //   - The keys of built-in objects below metadata are sorted.
 //   - A WebSocket handshake without a key, or with a version other than 13, gets a 400 with a different message.
 //   - Every request reads the latest state. A list with resourceVersion=0 never returns older data.

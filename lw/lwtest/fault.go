@@ -88,7 +88,7 @@ func Garbage(n int) Fault {
 	})
 }
 
-// spoil returns a Fault that passes n events and changes the next event. It calls change over HTTP and changeSocket
+// spoil returns a Fault that passes n events and changes the next event: with change over HTTP, and with changeSocket
 // over WebSocket. A list counts as one event.
 func spoil(n int, change, changeSocket func(frame []byte) []byte) Fault {
 	socket := ReplaceFrame(n, func(event []byte) ([]byte, bool) { return changeSocket(event), false })
@@ -97,10 +97,11 @@ func spoil(n int, change, changeSocket func(frame []byte) []byte) Fault {
 	}
 }
 
-// spoiler changes a single Write call. It relies on handlers that write each event or list with a single call.
+// spoiler is a ResponseWriter that changes the data of a single Write call. It relies on handlers that write each event
+// or list with a single call.
 type spoiler struct {
 	http.ResponseWriter
-	left   int // number of writes to pass
+	left   int // number of writes to pass unchanged
 	change func([]byte) []byte
 }
 
@@ -112,7 +113,7 @@ func (s *spoiler) Unwrap() http.ResponseWriter { return s.ResponseWriter }
 func (s *spoiler) Write(frame []byte) (int, error) {
 	if s.left == 0 {
 		s.ResponseWriter.Write(s.change(frame))
-		return 0, errSpoiled // ends the watch
+		return 0, errSpoiled // the error ends the watch
 	}
 	s.left--
 	return s.ResponseWriter.Write(frame)

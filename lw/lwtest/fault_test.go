@@ -56,7 +56,7 @@ func TestStalledRequestsGetNoResponse(t *testing.T) {
 
 func TestHangUpClosesBeforeTheResponse(t *testing.T) {
 	s := start(t, nil)
-	s.Fail(nil, -1, HangUp()) // net/http retries a GET request once
+	s.Fail(nil, -1, HangUp()) // negative, because net/http retries a GET request once
 	_, err := rawRequest(t.Context(), http.MethodGet, s.URL+configMaps, "")
 	require.ErrorIs(t, err, io.EOF)
 }
@@ -93,7 +93,7 @@ func TestFaultsApplyToMatchingRequests(t *testing.T) {
 	object := list + "/cm-1"
 	tests := map[string]struct {
 		match func(Request) bool
-		want  []int // status codes for list, page, watch and object, in this order
+		want  []int // expected status codes for list, page, watch and object, in this order
 	}{
 		"any":     {nil, []int{500, 500, 500, 500}},
 		"lists":   {Lists, []int{500, 500, 500, 200}},
@@ -104,7 +104,7 @@ func TestFaultsApplyToMatchingRequests(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			stop := s.Fail(test.match, -1, refuse)
-			for i, url := range []string{list, page, watch, object} { // without a fault, the watch is invalid and receives a 500
+			for i, url := range []string{list, page, watch, object} { // the invalid watch gets a 500 even without a fault
 				require.Equal(t, test.want[i], get(t, url).Code, url)
 			}
 			stop()
@@ -159,5 +159,5 @@ func TestOldRequestsAreDropped(t *testing.T) {
 	require.Len(t, s.Requests(nil), maxRequests*9/10+1)
 }
 
-// pages matches LIST requests for a page after the first.
+// pages reports whether r is a LIST request for a page after the first.
 func pages(r Request) bool { return Lists(r) && r.URL.Query().Get("continue") != "" }

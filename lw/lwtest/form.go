@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// form is the representation of objects that a client accepts.
+// form is the representation of objects that a client requests with the Accept header.
 type form int
 
 const (
@@ -17,8 +17,8 @@ const (
 	tableForm        // objects as rows of a Table
 )
 
-// negotiate returns the form of the first supported media type in the Accept header. ok is false if the header contains
-// no supported media type.
+// negotiate returns the representation for the first supported media type in the Accept header. ok is false if the
+// header contains no supported media type.
 func negotiate(r *http.Request) (f form, ok bool) {
 	accept := strings.Join(r.Header.Values("Accept"), ",")
 	if accept == "" {
@@ -50,7 +50,7 @@ func notAcceptable() *apiStatus {
 	}
 }
 
-// kind returns the kind and apiVersion of an object in the form f.
+// kind returns the kind and apiVersion of an object in this representation.
 func (f form) kind(res *Resource) (kind, apiVersion string) {
 	if f == partialForm {
 		return "PartialObjectMetadata", "meta.k8s.io/v1"

@@ -7,8 +7,9 @@ import (
 	"github.com/seed-6d2a410a/listwatch/internal/revlog"
 )
 
-// frame returns an encoded watch event, or nil if the selector excludes the event. The type is ADDED if an object
-// starts to match. It is DELETED if an object stops matching, with the old state and the new resourceVersion.
+// frame returns an encoded watch event, or nil if the selector excludes the event. If an object starts to match the
+// selector, the event is ADDED. If it stops matching, the event is DELETED, with the previous object and the new
+// resourceVersion.
 func (w *watch) frame(event revlog.Event[*object]) []byte {
 	now, old := event.Entry, event.Prev
 	if !strings.HasPrefix(now.Key, w.prefix) {
@@ -32,7 +33,7 @@ func (w *watch) frame(event revlog.Event[*object]) []byte {
 	return eventFrame(kind, w.object(w.form.object(w.res, shown)))
 }
 
-// bookmark returns an encoded BOOKMARK event for the cursor's revision.
+// bookmark returns an encoded BOOKMARK event with the latest revision that the watch has reached.
 func (w *watch) bookmark(endOfState bool) []byte {
 	object := w.form.bookmark(w.res, w.cursor.Revision(), endOfState)
 	if w.tables != nil {

@@ -9,11 +9,11 @@ import (
 	"github.com/gorilla/websocket"
 )
 
-// ReplaceFrame returns a Fault that replaces an event of a watch over WebSocket. It passes n events and calls the
-// function with for the next event. If n is negative, it calls the function immediately after the handshake with a nil
-// event. It writes the returned bytes to the connection unchanged. They are raw WebSocket data: complete frames,
-// partial frames or nothing. If goOn is true, the watch continues. Otherwise, the connection is cut without a CLOSE
-// frame. Responses other than WebSocket watches do not change.
+// ReplaceFrame returns a Fault that replaces an event of a watch over WebSocket. It passes n events and calls
+// with(event) for the next event. If n is negative, it calls with(nil) immediately after the handshake. It writes the
+// returned bytes to the connection unchanged. They are raw WebSocket data: complete frames, partial frames or nothing.
+// If goOn is true, the watch continues. Otherwise, the connection is cut without a CLOSE frame. Responses other than
+// WebSocket watches do not change.
 func ReplaceFrame(n int, with func(event []byte) (sent []byte, goOn bool)) Fault {
 	return func(w http.ResponseWriter, r *http.Request, next http.Handler) {
 		fault := &frameFault{n, with}
@@ -22,14 +22,14 @@ func ReplaceFrame(n int, with func(event []byte) (sent []byte, goOn bool)) Fault
 }
 
 type frameFault struct {
-	pass int // number of events to pass
+	pass int // number of events to pass unchanged
 	with func(event []byte) (sent []byte, goOn bool)
 }
 
 type frameFaultKey struct{} // context key for a *frameFault
 
-// send writes the replacement of an event and reports whether the watch continues. It calls Write only once, so that a
-// pong cannot separate the frames.
+// send writes the replacement of an event and reports whether the watch continues. It calls Write only once, so that no
+// pong is written between the frames.
 func (f *frameFault) send(conn *websocket.Conn, event []byte) (goOn bool) {
 	sent, goOn := f.with(event)
 	_, err := conn.NetConn().Write(sent)

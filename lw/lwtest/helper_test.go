@@ -87,7 +87,7 @@ func (l wireList) names() (names []string) {
 	return names
 }
 
-// request sends a request and returns the answer. header contains pairs of names and values.
+// request sends a request and returns the response. The arguments in header alternate between names and values.
 func request(t testing.TB, method, url, body string, header ...string) answer {
 	t.Helper()
 	res, err := rawRequest(context.Background(), method, url, body, header...)
@@ -117,7 +117,7 @@ func get(t testing.TB, url string, header ...string) answer {
 	return request(t, http.MethodGet, url, "", header...)
 }
 
-// event is a watch event. line is its encoded form.
+// event is a decoded watch event. The field line contains its JSON text.
 type event struct {
 	Type   string
 	Object wireObject
@@ -130,7 +130,7 @@ func (e event) String() string { return e.Type + " " + e.Object.Metadata.Name }
 type stream struct {
 	t     testing.TB
 	lines chan string
-	err   error // set before lines is closed
+	err   error // set before the channel lines is closed
 }
 
 // openWatch returns an open watch and closes it when the test ends.
@@ -172,7 +172,7 @@ func openWatch(t testing.TB, url string, header ...string) *stream {
 	return w
 }
 
-// line blocks until the next line arrives and returns it. ok is false at the end of the watch.
+// line blocks until the watch receives the next line, and returns the line. ok is false at the end of the watch.
 func (w *stream) line() (line string, ok bool) {
 	w.t.Helper()
 	select {
@@ -195,7 +195,8 @@ func (w *stream) next() event {
 	return e
 }
 
-// expect blocks until the wanted events arrive. Each event has the form "TYPE name".
+// expect requires that the next events equal want. Each string in want consists of a type and a name, for example
+// "ADDED cm-1".
 func (w *stream) expect(want ...string) {
 	w.t.Helper()
 	for _, want := range want {
@@ -211,7 +212,7 @@ func (w *stream) end() error {
 	return w.err
 }
 
-// eventually polls until condition returns true. If that takes too long, the test fails with the description what.
+// eventually fails the test if condition does not return true within testTimeout.
 func eventually(t testing.TB, what string, condition func() bool) {
 	t.Helper()
 	require.Eventually(t, condition, testTimeout, time.Millisecond, what)

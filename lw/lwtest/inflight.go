@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// These errors are the causes of canceled request contexts.
+// The server cancels the contexts of requests with the following causes.
 var (
 	errDropped       = errors.New("lwtest: the connection was dropped")
 	errWatchesClosed = errors.New("lwtest: the watches were closed")
@@ -21,7 +21,7 @@ type inflight struct {
 }
 
 // begin registers a request. The returned context is canceled when the client disconnects or when the server cancels
-// the request. If the server cancels it, the cause is one of the errors above.
+// the request. If the server cancels it, context.Cause returns the reason, for example errDropped.
 func (s *Server) begin(r *http.Request, request Request) (ctx context.Context, end func()) {
 	ctx, cancel := context.WithCancelCause(r.Context())
 	in := &inflight{request: request, cancel: cancel}

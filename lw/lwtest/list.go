@@ -22,7 +22,7 @@ type query struct {
 	prefix   string // prefix of all keys in the namespace
 	selector selector
 	form     form
-	tables   *tables // nil unless the form is Table
+	tables   *tables // nil unless the client requested a Table
 	values   url.Values
 }
 
@@ -51,7 +51,7 @@ type page struct {
 	revision  int64
 	objects   []*object
 	proceed   string // continue token of the next page, or ""
-	remaining *int   // number of remaining objects; nil with a selector
+	remaining *int   // number of objects on later pages; nil with a selector
 }
 
 func (s *Server) list(ctx context.Context, q *query) (*page, error) {
@@ -76,14 +76,14 @@ func (s *Server) list(ctx context.Context, q *query) (*page, error) {
 	match := q.get("resourceVersionMatch")
 	switch {
 	case version == "0":
-		return s.read(q, 0, "", 0) // the watch cache ignores limit
+		return s.read(q, 0, "", 0) // the watch cache of kube-apiserver ignores limit
 	case match == "Exact", match == "" && revision > 0 && limit > 0:
 		return s.read(q, revision, "", limit)
 	}
 	return s.read(q, 0, "", limit)
 }
 
-// proceed returns the page that a continue token selects.
+// proceed returns the page that follows a continue token.
 func (s *Server) proceed(q *query, token string, limit int) (*page, error) {
 	if v := q.get("resourceVersion"); v != "" && v != "0" {
 		return nil, badRequest("specifying resource version is not allowed when using continue")
@@ -168,7 +168,7 @@ func decodeContinue(token string) (revision int64, start string, err error) {
 	return t.Revision, start[1:], nil
 }
 
-// object returns an encoded object, converted to a Table if the query asks for one.
+// object returns an encoded object, converted to a Table if the client requested a Table.
 func (q *query) object(encoded []byte) []byte {
 	if q.tables == nil {
 		return encoded

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// manage updates metadata.managedFields of f. Each manager owns the fields that it changed last. manage compares fields
-// two levels deep.
+// manage updates metadata.managedFields of f. Each field manager owns the fields that it changed last. Fields are
+// compared only at the first two levels.
 func manage(res *Resource, old, f fields, manager string, now string) {
 	meta := f["metadata"].(fields)
 	present, changed := owned(f, nil), owned(f, old)
@@ -114,7 +114,7 @@ func intersect(a, b fields) fields {
 	return out
 }
 
-// subtract returns a without the fields that are also in b, and without parents that become empty.
+// subtract returns the fields of a that are not in b. It omits parents that become empty.
 func subtract(a, b fields) fields {
 	out := fields{}
 	for key, value := range a {

@@ -18,11 +18,11 @@ type object struct {
 	namespace, name, uid string
 	version              string // metadata.resourceVersion
 	labels               map[string]string
-	item                 []byte // encoded as a list item
-	meta                 []byte // encoded metadata, a subslice of item
+	item                 []byte // JSON of the object as a list item
+	meta                 []byte // JSON of the metadata, a subslice of item
 }
 
-// kube-apiserver encodes these keys in this order. All other keys are sorted.
+// kube-apiserver encodes the following keys in this order. It sorts all other keys.
 var (
 	metaOrder = []string{
 		"name", "generateName", "namespace", "uid", "resourceVersion", "generation", "creationTimestamp",
@@ -32,7 +32,7 @@ var (
 	managedOrder = []string{"manager", "operation", "apiVersion", "time", "fieldsType", "fieldsV1", "subresource"}
 )
 
-// decodeFields decodes exactly one JSON object.
+// decodeFields decodes a JSON object. It returns an error if other data follows.
 func decodeFields(data []byte) (fields, error) {
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.UseNumber()
@@ -83,7 +83,7 @@ func labelsOf(meta fields) (map[string]string, error) {
 	return labels, nil
 }
 
-// encodeObject returns the encoded object for fields with complete metadata.
+// encodeObject encodes the fields f. Their metadata must be complete.
 func encodeObject(res *Resource, f fields) (*object, error) {
 	meta, err := metadata(f)
 	if err != nil {
@@ -142,7 +142,8 @@ func encodeOrdered(f fields, first []string) []byte {
 	return b.Bytes()
 }
 
-// ordered returns the keys of f: the keys that are in first, in that order, and then all other keys, sorted.
+// ordered returns the keys of f. It starts with the keys in first, in that order. The other keys follow in sorted
+// order.
 func ordered(f fields, first []string) []string {
 	keys := make([]string, 0, len(f))
 	for _, key := range first {
@@ -169,11 +170,11 @@ func marshal(v any) []byte {
 	return data
 }
 
-// decode returns the decoded fields of the object. The caller may modify them.
+// decode returns the fields of the object. The caller may modify them.
 func (o *object) decode() fields { return mustDecode(o.item) }
 
-// withVersion returns the object with a different resourceVersion. A DELETED event contains such an object: the old
-// state with the new resourceVersion.
+// withVersion returns the object with a different resourceVersion. A DELETED event contains the last object with the
+// resourceVersion of its deletion.
 func (o *object) withVersion(res *Resource, revision int64) *object {
 	f := o.decode()
 	f["metadata"].(fields)["resourceVersion"] = strconv.FormatInt(revision, 10)
@@ -184,7 +185,7 @@ func (o *object) withVersion(res *Resource, revision int64) *object {
 	return changed
 }
 
-// whole returns the encoded object with kind and apiVersion, as in GET responses and watch events.
+// whole returns the JSON of the object with kind and apiVersion, as in GET responses and watch events.
 func (o *object) whole(res *Resource) []byte {
 	if !res.builtin {
 		return o.item

@@ -24,7 +24,7 @@ func TestCompactionKeepsCurrentWatches(t *testing.T) {
 	w := openWatch(t, s.URL+watchConfigMaps)
 	_, err := s.Create("nodes", `{"metadata":{"name":"n"}}`)
 	require.NoError(t, err)
-	s.Compact() // the watch may not have received the new revision yet
+	s.Compact() // the watch may not have noticed the latest revision yet
 	fill(t, s, 1)
 	w.expect("ADDED cm-1")
 }
@@ -53,7 +53,7 @@ func TestSlowReadersAreDisconnected(t *testing.T) {
 	res, err := client.Get(s.URL + watchConfigMaps)
 	require.NoError(t, err)
 	defer res.Body.Close()
-	const events, size = 14, 700 << 10 // larger than the server's socket buffer
+	const events, size = 14, 700 << 10 // together larger than the server's socket buffer
 	for i := range events {
 		put(t, s, configMap("a", fmt.Sprint(i, strings.Repeat("x", size))))
 	}

@@ -14,15 +14,11 @@ func init() {
 	playback.Of = func(server any) playback.Server { return (*player)(server.(*Server)) }
 }
 
-func (p *player) Play(resource string, obj any) error { return p.play(resource, obj, false) }
-
-func (p *player) PlayDelete(resource string, obj any) error { return p.play(resource, obj, true) }
-
-func (p *player) play(resource string, obj any, deleted bool) error {
+func (p *player) Play(resource string, obj any) error {
 	s := (*Server)(p)
 	res, f, err := s.parse(resource, obj)
 	if err == nil {
-		err = s.play(res, f, deleted)
+		err = s.play(res, f)
 	}
 	return clientError(err)
 }
@@ -46,7 +42,7 @@ func revisionOf(version string) int64 {
 	return revision
 }
 
-func (s *Server) play(res *Resource, f fields, deleted bool) error {
+func (s *Server) play(res *Resource, f fields) error {
 	meta, err := metadata(f)
 	if err != nil {
 		return badRequest("%v", err)
@@ -69,9 +65,7 @@ func (s *Server) play(res *Resource, f fields, deleted bool) error {
 	if err != nil {
 		return err
 	}
-	if deleted {
-		_, err = s.log.Delete(res.id(), key, 0, o)
-	} else if _, err = s.log.Update(res.id(), key, 0, o); errors.Is(err, revlog.ErrNotFound) {
+	if _, err = s.log.Update(res.id(), key, 0, o); errors.Is(err, revlog.ErrNotFound) {
 		_, err = s.log.Create(res.id(), key, o)
 	}
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// client-go reconnects within microseconds. Before this bug was fixed, one attempt in fifty reached a server that had
-// not finished stopping, so the tests make many attempts.
+// attempts is the number of reconnects in each test. Client-go reconnects within microseconds. Before a fix, one
+// reconnect in fifty reached a server that had not finished stopping.
 const attempts = 300
 
 func TestStopRefusesImmediateReconnects(t *testing.T) {

@@ -16,11 +16,11 @@ type Request struct {
 	Header http.Header
 }
 
-// Lists matches LIST requests, including those for further pages. Pass it to [Server.Requests], [Server.Open] or
-// [Server.Fail].
+// Lists reports whether r is a LIST request, for the first page or a later page. Pass it to [Server.Requests],
+// [Server.Open] or [Server.Fail].
 func Lists(r Request) bool { return r.Verb == "list" }
 
-// Watches matches WATCH requests. Use it like [Lists].
+// Watches reports whether r is a WATCH request. Use it like [Lists].
 func Watches(r Request) bool { return r.Verb == "watch" }
 
 // maxRequests is the maximum number of recorded requests.
@@ -54,7 +54,7 @@ func newRequest(r *http.Request, rt route) Request {
 	return Request{At: time.Now(), Verb: rt.verb, Method: r.Method, URL: &u, Header: r.Header.Clone()}
 }
 
-// record adds a request to the history and returns its fault, or nil.
+// record adds a request to the recorded requests. It returns the Fault to apply to the request, or nil.
 func (s *Server) record(req Request) Fault {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -16,8 +16,8 @@ type Resource struct {
 	Namespaced bool
 	Columns    []Column // Table columns after the name (default: the age)
 
-	builtin    bool // metadata comes first, and list items have no kind and apiVersion
-	generation bool // metadata.generation counts the changes outside metadata and status
+	builtin    bool // whether lists begin with metadata, and items omit kind and apiVersion
+	generation bool // whether metadata.generation counts the changes outside metadata and status
 }
 
 // builtins returns the default resources. The custom resource comes last.

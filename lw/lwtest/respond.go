@@ -38,7 +38,7 @@ func sendList(w http.ResponseWriter, r *http.Request, body []byte) {
 	body = layout(r, body)
 	if len(body) > gzipFrom && strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
 		var b bytes.Buffer
-		zip, _ := gzip.NewWriterLevel(&b, gzip.BestSpeed) // never fails: the level is valid
+		zip, _ := gzip.NewWriterLevel(&b, gzip.BestSpeed) // cannot fail, because the level is valid
 		zip.Write(body)
 		zip.Close()
 		body = b.Bytes()
@@ -49,7 +49,8 @@ func sendList(w http.ResponseWriter, r *http.Request, body []byte) {
 	w.Write(body)
 }
 
-// layout indents the body for the pretty parameter and, by default, for browsers, curl and Wget.
+// layout returns the body. It indents the body if the parameter pretty is set and, by default, for browsers, curl and
+// Wget.
 func layout(r *http.Request, body []byte) []byte {
 	agent := r.UserAgent()
 	pretty := strings.HasPrefix(agent, "Mozilla/5.0") || strings.HasPrefix(agent, "curl") || strings.HasPrefix(agent, "Wget")

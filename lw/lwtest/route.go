@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// route is the target of a request.
+// route describes a request: its API verb and the resource or object in its path.
 type route struct {
 	verb      string // "list", "watch", "get", "create", "update", "patch", "delete", or "" for other paths
 	group     string // "" for the core group, and for paths outside the API
@@ -78,7 +78,7 @@ func verb(r *http.Request, name string) string {
 	case http.MethodGet:
 		switch {
 		case name != "":
-			return "get" // the watch parameter has no effect
+			return "get" // a GET of an object ignores the watch parameter
 		case isOn(r.URL.Query(), "watch"):
 			return "watch"
 		}

@@ -33,11 +33,14 @@ func parseLabels(text string) (selector, error) {
 	}}, nil
 }
 
-// eventFields are the fields of Events that selectors support.
-var eventFields = []string{"involvedObject.kind", "involvedObject.name", "type"}
+// selectable are further fields that selectors support, by resource.
+var selectable = map[string][]string{
+	"events": {"involvedObject.kind", "involvedObject.name", "type"},
+	"pods":   {"spec.nodeName", "status.phase"},
+}
 
-// parseFields parses a fieldSelector. It supports metadata.name and, if namespaced, metadata.namespace. For core Events, it
-// also supports eventFields.
+// parseFields parses a fieldSelector. It supports metadata.name, metadata.namespace for namespaced resources, and the
+// fields in selectable.
 func parseFields(res *Resource, text string) (selector, error) {
 	known := map[string]func(*object) string{
 		"metadata.name": func(o *object) string { return o.name },
@@ -47,11 +50,9 @@ func parseFields(res *Resource, text string) (selector, error) {
 		known["metadata.namespace"] = func(o *object) string { return o.namespace }
 		list += `, "metadata.namespace"`
 	}
-	if res.id() == "events" {
-		for _, path := range eventFields {
-			known[path] = func(o *object) string { return o.text(path) }
-			list += fmt.Sprintf(", %q", path)
-		}
+	for _, path := range selectable[res.id()] {
+		known[path] = func(o *object) string { return o.text(path) }
+		list += fmt.Sprintf(", %q", path)
 	}
 	var s selector
 	for _, term := range fieldTerms(text) {
@@ -69,7 +70,7 @@ func parseFields(res *Resource, text string) (selector, error) {
 			return nil, badRequest("invalid field selector: %q", term)
 		}
 		if name == "" && want == "" {
-			continue // kube-apiserver ignores such a term
+			continue // kube-apiserver ignores a term without a name and a value
 		}
 		value, ok := known[name]
 		if !ok {
@@ -80,17 +81,16 @@ func parseFields(res *Resource, text string) (selector, error) {
 	return s, nil
 }
 
-// text returns the value at a path of the object, for example "type".
+// text returns the value of a field, such as involvedObject.kind.
 func (o *object) text(path string) string {
 	parsed, err := lw.ParseObject(o.item)
 	if err != nil {
-		panic(err) // the server encoded the object
+		panic(err) // cannot happen, because the server encoded the object
 	}
 	return parsed.Get(path).String()
 }
 
-// fieldTerms returns the terms of a selector. Commas without a backslash separate the terms. fieldTerms omits empty
-// terms.
+// fieldTerms splits a selector at each comma without a backslash and returns the terms. It omits empty terms.
 func fieldTerms(text string) (terms []string) {
 	start, escaped := 0, false
 	for i, c := range text + "," {

@@ -18,8 +18,8 @@ type Options struct {
 	// Listener accepts the connections. The default listens on a free port of 127.0.0.1. Use an in-memory listener for
 	// tests with testing/synctest, which cannot use sockets. [Server.Restart] can reopen only a TCP listener.
 	Listener net.Listener
-	// Resources are served instead of the built-in resources. A built-in resource among them keeps its definition. To
-	// serve more resources or to replace a definition, use [Server.AddResource].
+	// Resources replaces the default resources. If a default resource is in Resources, it keeps its default definition.
+	// To serve more resources or to replace a definition, use [Server.AddResource].
 	Resources []Resource
 	// Tokens lists the bearer tokens that allow all requests. If Tokens and ForbiddenTokens are nil, requests need no
 	// token.
@@ -33,10 +33,10 @@ type Options struct {
 	BookmarkInterval time.Duration
 	// NoStreamingLists rejects sendInitialEvents, like servers before Kubernetes 1.32.
 	NoStreamingLists bool
-	// History is how many revisions the server keeps. Older revisions are compacted. The default is 100,000.
+	// History is the number of revisions that the server keeps. Older revisions are compacted. The default is 100,000.
 	History int64
 
-	freshnessWait time.Duration // how long a request waits for a future resourceVersion before it fails
+	freshnessWait time.Duration // maximum time that a request waits for a future resourceVersion
 }
 
 // Server is a Kubernetes API server. Its methods are safe for concurrent use.
@@ -51,7 +51,7 @@ type Server struct {
 	mu        sync.Mutex
 	log       *revlog.Log[*object]
 	resources []*Resource
-	changed   chan struct{} // is closed and replaced when the field log or the field stalled changes
+	changed   chan struct{} // closed and replaced on each change of the fields log and stalled
 	stalled   bool
 	down      bool
 	inflight  map[*inflight]struct{}
@@ -127,10 +127,10 @@ func (s *Server) serve(ln net.Listener) {
 	s.mu.Lock()
 	s.http, s.down = srv, false
 	s.mu.Unlock()
-	s.serving.Go(func() { srv.Serve(ln) }) // ends when Close closes srv
+	s.serving.Go(func() { srv.Serve(ln) }) // returns when Close closes srv
 }
 
-// track keeps the set of open connections. It omits hijacked connections.
+// track adds new connections to s.conns, and removes closed and hijacked connections.
 func (s *Server) track(conn net.Conn, state http.ConnState) {
 	switch state {
 	case http.StateNew:

@@ -8,17 +8,17 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// apiStatus is a Status response. Within this package it is also an error. Zero fields are omitted from the JSON.
+// apiStatus is a metav1.Status response. It implements error. Zero fields are omitted from the JSON.
 type apiStatus struct {
 	Code    int    // HTTP status code
 	Reason  string // for example "Expired" or "NotFound"
 	Message string
 	Details *apiDetails
 
-	proceed string // continue token for metadata.continue
+	proceed string // value of metadata.continue
 }
 
-// apiDetails is the machine-readable part of a status.
+// apiDetails is the details field of a Status.
 type apiDetails struct {
 	Name              string     `json:"name,omitempty"`
 	Group             string     `json:"group,omitempty"`
@@ -28,7 +28,7 @@ type apiDetails struct {
 	RetryAfterSeconds int        `json:"retryAfterSeconds,omitempty"`
 }
 
-// apiCause is an element of the causes in apiDetails.
+// apiCause is an element of details.causes in a Status.
 type apiCause struct {
 	Reason  string `json:"reason,omitempty"`
 	Message string `json:"message,omitempty"`
@@ -71,7 +71,7 @@ func newStatus(e *lw.StatusError) *apiStatus {
 	return s
 }
 
-// MarshalJSON encodes a Status object of version v1.
+// MarshalJSON encodes a Status object with apiVersion v1.
 func (s *apiStatus) MarshalJSON() ([]byte, error) {
 	type meta struct {
 		Continue string `json:"continue,omitempty"`

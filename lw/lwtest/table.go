@@ -19,17 +19,17 @@ type Column struct {
 	Priority int    // if greater than zero, kubectl shows the column only with -o wide
 }
 
-// ageColumn is the default column of a resource.
+// ageColumn is the column of a resource that does not define columns.
 var ageColumn = []Column{{Name: "Age", Type: "date", Path: ".metadata.creationTimestamp"}}
 
 // tables encodes the Tables of one response. In a watch, only the first Table has column definitions.
 type tables struct {
 	res     *Resource
-	include string // "Object", "Metadata" or "None"
+	include string // value of includeObject: "Object", "Metadata" or "None"
 	headed  bool
 }
 
-// tables returns the encoder for Tables, or nil for other forms.
+// tables returns an encoder for Tables, or nil if the client did not request Tables.
 func (f form) tables(res *Resource, values url.Values) (*tables, error) {
 	if f != tableForm {
 		return nil, nil
@@ -73,7 +73,7 @@ func (t *tables) encode(meta []byte, objects ...[]byte) []byte {
 	return b.Bytes()
 }
 
-// object returns an encoded Table with the object o as its only row.
+// object returns an encoded Table with the encoded object o as its only row.
 func (t *tables) object(o []byte) []byte {
 	meta, _ := metadata(mustDecode(o)) // an encoded object always has metadata
 	return t.encode(marshal(fields{"resourceVersion": text(meta, "resourceVersion")}), o)
@@ -90,7 +90,7 @@ func (t *tables) bookmark(o []byte) []byte {
 	return t.object(o)
 }
 
-// definitions returns the column definitions on the first call, and null on later calls.
+// definitions returns the encoded column definitions on the first call, and null on later calls.
 func (t *tables) definitions() []byte {
 	if t.headed {
 		return []byte("null")
@@ -137,7 +137,7 @@ func at(f fields, path string) (value any) {
 	return value
 }
 
-// ageOf formats the time since a timestamp in kubectl's units.
+// ageOf returns the time since an RFC 3339 timestamp, for example "5m".
 func ageOf(value any) string {
 	created, _ := value.(string)
 	since, err := time.Parse(time.RFC3339, created)
@@ -158,7 +158,7 @@ func ageOf(value any) string {
 	}
 }
 
-// mustDecode decodes an object that the server encoded.
+// mustDecode decodes an object that the server encoded. It panics on an error.
 func mustDecode(object []byte) fields {
 	f, err := decodeFields(object)
 	if err != nil {

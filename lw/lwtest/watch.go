@@ -14,17 +14,17 @@ import (
 	"github.com/seed-6d2a410a/listwatch/internal/revlog"
 )
 
-// watch is a valid WATCH request with its position in the log. It does not depend on the transport.
+// watch is a valid WATCH request with its position in the log. It serves both HTTP and WebSocket.
 type watch struct {
 	*query
 	server    *Server
 	from      int64 // resourceVersion to start from
-	initial   bool  // start with the current state
-	streaming bool  // for a streaming list: first reach revision from, and send the initial-events-end bookmark
+	initial   bool  // whether to begin with the current objects
+	streaming bool  // whether to wait for the revision in the field from, and to send the initial-events-end bookmark
 	bookmarks bool
 	deadline  time.Time
 
-	state  []revlog.Entry[*object] // initial state at the cursor's revision
+	state  []revlog.Entry[*object] // objects with which the watch begins
 	cursor *revlog.Cursor[*object]
 	failed *apiStatus // sent to the client as an ERROR event
 }
@@ -59,7 +59,7 @@ func (s *Server) newWatch(ctx context.Context, q *query) (*watch, error) {
 	return w, nil
 }
 
-// open sets the cursor. If the watch starts with the current state, open also reads that state.
+// open sets the cursor of the watch. If the watch begins with the current objects, open also reads these objects.
 func (w *watch) open(ctx context.Context) error {
 	if w.streaming {
 		if err := w.server.waitFor(ctx, w.from); err != nil {
@@ -85,9 +85,9 @@ func (w *watch) open(ctx context.Context) error {
 	return err
 }
 
-// frames yields the watch events, each encoded as a line of JSON. more reports that another event follows immediately,
-// so the caller need not flush. The sequence ends when ctx is canceled, at the timeout, after an ERROR event, or if the
-// reader is too slow. It can be used only once.
+// frames yields the watch events, each encoded as a line of JSON. The second value reports whether another event
+// follows immediately, so that the caller can delay a flush. The sequence ends when ctx is canceled, at the timeout,
+// after an ERROR event, or if the reader is too slow. It can be used only once.
 func (w *watch) frames(ctx context.Context) iter.Seq2[[]byte, bool] {
 	return func(yield func(frame []byte, more bool) bool) {
 		send := func(frame []byte, more bool) bool { return w.server.unstalled(ctx) && yield(frame, more) }
@@ -171,7 +171,7 @@ func (w *watch) read() (frames [][]byte, changed <-chan struct{}, err error) {
 // beforeDeadline is the time between the last bookmark and the deadline of a watch.
 const beforeDeadline = 1400 * time.Millisecond
 
-// afterBookmark returns when to send the next bookmark after a bookmark at the time now.
+// afterBookmark returns when to send the next bookmark. The argument now is the time of the previous bookmark.
 func (w *watch) afterBookmark(now time.Time) time.Time {
 	next := now.Add(w.server.opts.BookmarkInterval)
 	if last := w.deadline.Add(-beforeDeadline); last.After(now) && last.Before(next) {

@@ -35,7 +35,7 @@ func TestWatchesReportChanges(t *testing.T) {
 	}
 }
 
-// On a busy machine, a watch may time out before it starts. It must still report earlier changes.
+// A watch may time out before it starts, for example on a busy machine. It must still report earlier changes.
 func TestLateWatchesReportEarlierChanges(t *testing.T) {
 	s := start(t, nil)
 	fill(t, s, 2) // revisions 2 and 3
@@ -57,7 +57,7 @@ func TestWatchHeadersAreSentImmediately(t *testing.T) {
 }
 
 func TestWatchStartsAtItsResourceVersion(t *testing.T) {
-	tests := map[string][]string{ // maps parameters to the events of a watch that opens after fill(3), an update of cm-1 and a deletion of cm-2
+	tests := map[string][]string{ // maps parameters to the expected events; the watch opens after fill(3), an update of cm-1 and a deletion of cm-2
 		"":                                    {"ADDED cm-1", "ADDED cm-3"},
 		"resourceVersion=0":                   {"ADDED cm-1", "ADDED cm-3"},
 		"resourceVersion=2":                   {"ADDED cm-2", "ADDED cm-3", "MODIFIED cm-1", "DELETED cm-2"},
@@ -195,7 +195,7 @@ func TestObjectsThatEnterAndLeaveASelector(t *testing.T) {
 	for _, want := range []struct{ event, value, version string }{
 		{"ADDED a", "2", "3"},
 		{"MODIFIED a", "3", "4"},
-		{"DELETED a", "3", "5"}, // the old state with the new resourceVersion
+		{"DELETED a", "3", "5"}, // the previous object with the new resourceVersion
 		{"ADDED b", "1", "8"},
 		{"DELETED b", "1", "9"},
 	} {
@@ -237,7 +237,7 @@ func TestStreamingList(t *testing.T) {
 		`{"annotations":{"k8s.io/initial-events-end":"true"},"resourceVersion":"3"}}}`+"\n", w.next().line)
 }
 
-// As in Kubernetes 1.37, each flush ends a gzip member, and only streaming lists are compressed.
+// The server behaves like Kubernetes 1.37: each flush ends a gzip member, and only streaming lists are compressed.
 func TestCompressedStreamingList(t *testing.T) {
 	s := start(t, nil)
 	playback.Of(s).CompressStreamingLists()
@@ -314,7 +314,7 @@ func TestDeletingAResourceEndsItsWatches(t *testing.T) {
 	require.Equal(t, "404 page not found\n", get(t, url).Body)
 	fill(t, s, 1)
 	other.expect("ADDED cm-1")
-	s.RemoveResource("things.example.com") // the name is now unknown, so the call has no effect
+	s.RemoveResource("things.example.com") // the resource no longer exists, so the call has no effect
 }
 
 func FuzzListOptions(f *testing.F) {

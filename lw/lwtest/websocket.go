@@ -14,7 +14,7 @@ import (
 	"github.com/gorilla/websocket"
 )
 
-// errClientLeft is the cause when a client closes its WebSocket.
+// errClientLeft is the cancellation cause of a watch whose client closed the WebSocket.
 var errClientLeft = errors.New("lwtest: the client closed the connection")
 
 // isWebSocket reports whether a request asks for a WebSocket upgrade.
@@ -32,11 +32,11 @@ func (s *Server) serveWebSocket(w http.ResponseWriter, r *http.Request, watch *w
 	}
 	below := conn.NetConn()
 	if encrypted, ok := below.(*tls.Conn); ok {
-		below = encrypted.NetConn() // a server that is killed does not send close_notify
+		below = encrypted.NetConn() // skips the TLS close_notify, as if the server had been killed
 	}
 	s.conns.Store(below, nil) // net/http does not close hijacked connections
 	defer s.conns.Delete(below)
-	if s.isDown() { // Close may have missed this connection
+	if s.isDown() { // Close may have run before the connection was stored
 		below.Close()
 		return
 	}
@@ -76,7 +76,7 @@ func sendMessages(ctx context.Context, conn *websocket.Conn, watch *watch) bool 
 	return true
 }
 
-// answerPings reads until the connection is closed. It ignores all messages.
+// answerPings reads messages until the connection is closed. It answers pings and ignores all other messages.
 func (s *Server) answerPings(conn *websocket.Conn) {
 	conn.SetPingHandler(func(data string) error {
 		if !s.isStalled() {
@@ -92,7 +92,7 @@ func (s *Server) answerPings(conn *websocket.Conn) {
 	}
 }
 
-// sendsClose reports whether to send CLOSE at the end of a watch.
+// sendsClose reports whether to send a CLOSE frame at the end of a watch.
 func (s *Server) sendsClose(ctx context.Context) bool {
 	switch context.Cause(ctx) {
 	case errDropped:
@@ -106,19 +106,19 @@ func (s *Server) sendsClose(ctx context.Context) bool {
 // upgrade upgrades the request to a WebSocket. If the request is invalid, it responds like kube-apiserver and returns
 // nil.
 func upgrade(w http.ResponseWriter, r *http.Request) *websocket.Conn {
-	if _, err := url.ParseRequestURI(r.Header.Get("Origin")); err != nil { // also rejects "null"
+	if _, err := url.ParseRequestURI(r.Header.Get("Origin")); err != nil { // also rejects the origin "null"
 		refuseUpgrade(w, http.StatusForbidden)
 		return nil
 	}
 	protocol := strings.TrimSpace(r.Header.Get("Sec-Websocket-Protocol"))
-	if strings.Contains(protocol, ",") { // more than one subprotocol
+	if strings.Contains(protocol, ",") { // the client offers more than one subprotocol
 		refuseUpgrade(w, http.StatusBadRequest)
 		return nil
 	}
 	upgrader := websocket.Upgrader{CheckOrigin: func(*http.Request) bool { return true }}
 	conn, err := upgrader.Upgrade(hijacker{w}, r, http.Header{"Sec-Websocket-Protocol": {protocol}})
 	if err != nil {
-		return nil // the upgrader has responded
+		return nil // the upgrader has already sent an error response
 	}
 	return conn
 }

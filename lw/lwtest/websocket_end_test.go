@@ -180,7 +180,7 @@ func TestWebSocketsBehindAnotherListener(t *testing.T) {
 	require.True(t, cut(endOf(t, conn)))
 }
 
-// Close must also wait for a connection that opens while it runs.
+// Close must also wait for a connection that opens during the call.
 func TestWebSocketsOpenedDuringStopAreClosed(t *testing.T) {
 	s := start(t, nil)
 	front := httptest.NewServer(s)
@@ -193,7 +193,7 @@ func TestWebSocketsOpenedDuringStopAreClosed(t *testing.T) {
 			close(stopped)
 		}()
 		<-r.Context().Done()
-		next.ServeHTTP(w, r.WithContext(context.WithoutCancel(r.Context()))) // the context hides the cancellation from the handler
+		next.ServeHTTP(w, r.WithContext(context.WithoutCancel(r.Context()))) // the handler does not notice the cancellation of the request
 	})
 	require.True(t, cut(endOf(t, openSocket(t, front.URL+watchConfigMaps))))
 	<-stopped

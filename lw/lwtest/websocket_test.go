@@ -15,14 +15,15 @@ import (
 
 const someOrigin = "https://app.example"
 
-// dial opens a WebSocket without adding an origin or a token. header contains pairs of names and values.
+// dial opens a WebSocket without adding an origin or a token. The arguments in header alternate between names and
+// values.
 func dial(t testing.TB, url string, header ...string) (*websocket.Conn, *http.Response, error) {
 	t.Helper()
 	h := http.Header{}
 	for i := 0; i < len(header); i += 2 {
 		h.Add(header[i], header[i+1])
 	}
-	dialer := websocket.Dialer{HandshakeTimeout: testTimeout, EnableCompression: true} // the server must not accept compression
+	dialer := websocket.Dialer{HandshakeTimeout: testTimeout, EnableCompression: true} // offers compression, which the server must not accept
 	return dialer.DialContext(t.Context(), "ws"+strings.TrimPrefix(url, "http"), h)
 }
 
@@ -37,7 +38,8 @@ func openSocket(t testing.TB, url string, header ...string) *websocket.Conn {
 	return conn
 }
 
-// expectEvents reads events in the form "TYPE name", each from a TEXT message.
+// expectEvents requires that the next TEXT messages are the events in want. Each string in want consists of a type and
+// a name, for example "ADDED cm-1".
 func expectEvents(t testing.TB, conn *websocket.Conn, want ...string) {
 	t.Helper()
 	for _, want := range want {

@@ -13,7 +13,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/internal/revlog"
 )
 
-// create stores a new object. If the object has no namespace, create sets the namespace of the path.
+// create stores a new object and returns it. If the object has no namespace, create uses the namespace in the URL.
 func (s *Server) create(res *Resource, namespace string, f fields, manager string) (*object, error) {
 	meta, err := s.accept(res, f, namespace, "")
 	if err != nil {
@@ -85,7 +85,7 @@ func (s *Server) update(res *Resource, namespace, name string, manager string, c
 	return o, nil
 }
 
-// remove deletes an object immediately. A uid or revision that is not zero is a precondition.
+// remove deletes an object immediately. If uid or revision is not zero, it must match the stored object.
 func (s *Server) remove(res *Resource, namespace, name, uid string, revision int64) (*object, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -106,8 +106,8 @@ func (s *Server) remove(res *Resource, namespace, name, uid string, revision int
 	return last, nil
 }
 
-// accept validates an object from a client and returns it in the form that the server stores. The argument name is
-// empty for a new object.
+// accept validates an object from a client and returns the fields to store. The argument name is empty for a new
+// object.
 func (s *Server) accept(res *Resource, f fields, namespace, name string) (fields, error) {
 	if kind := text(f, "kind"); kind != "" && kind != res.Kind {
 		return nil, badRequest("the kind in the data (%s) does not match the expected kind (%s)", kind, res.Kind)
@@ -199,7 +199,7 @@ func sameSpec(a, b fields) bool {
 	return true
 }
 
-// encodeNext returns the encoded object with the revision of the next write. The caller must hold s.mu.
+// encodeNext encodes f with the resourceVersion of the next write. The caller must hold s.mu.
 func (s *Server) encodeNext(res *Resource, f fields) (*object, error) {
 	f["metadata"].(fields)["resourceVersion"] = strconv.FormatInt(s.log.Revision()+1, 10)
 	o, err := encodeObject(res, f)

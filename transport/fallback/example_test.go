@@ -14,7 +14,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/transport/ws"
 )
 
-// The transport prefers WebSocket and falls back to HTTP because a proxy strips the upgrade.
+// The preferred transport uses WebSocket. A proxy removes the upgrade headers, so watches fall back to HTTP.
 func Example() {
 	server, err := lwtest.Start(nil)
 	if err != nil {
@@ -25,7 +25,7 @@ func Example() {
 		panic(err)
 	}
 	server.Fail(lwtest.Watches, -1, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
-		r.Header.Del("Upgrade") // like a proxy without WebSocket support
+		r.Header.Del("Upgrade") // acts like a proxy without WebSocket support
 		next.ServeHTTP(w, r)
 	})
 	over, err := lwhttp.New(server.URL, nil)

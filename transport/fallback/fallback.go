@@ -33,8 +33,8 @@ type Transport struct {
 
 var _ lw.Transport = (*Transport)(nil)
 
-// New returns a transport that prefers first. Each switch is reported once, to the [lw.Trace].Switched function of the
-// stream that caused it.
+// New returns a transport that prefers the transport first. It reports each switch once, to the [lw.Trace].Switched
+// function of the stream that caused it.
 func New(first, second lw.Transport) *Transport {
 	preferred := new(preference.Preference)
 	if shared, ok := first.(preference.Shared); ok {
@@ -57,8 +57,8 @@ func (t *Transport) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, e
 	return &watchBody{attempt: won, ctx: ctx, transport: t, firstErr: err}, nil
 }
 
-// switchFrom switches to the other transport unless another stream has already done so. A timeout does not cause a
-// switch from a confirmed transport.
+// switchFrom switches to the other transport unless another stream has already done so. If the cause is [lw.ErrSilent],
+// it does not switch from a transport that has delivered data.
 func (t *Transport) switchFrom(ctx context.Context, from int, cause error) {
 	if !t.preference.Switch(from, cause == lw.ErrSilent) {
 		return
@@ -68,9 +68,9 @@ func (t *Transport) switchFrom(ctx context.Context, from int, cause error) {
 	}
 }
 
-// isTransportError reports whether the transport may have caused an error response. Over HTTP, 401, 403 and 404 come
-// from the server. WebSocket would not help, and would expose the token in a subprotocol that proxies log. Package ws
-// wraps 403 and 404 responses to a handshake in errors.ErrUnsupported.
+// isTransportError reports whether the other transport may avoid an error response. Over HTTP, 401, 403 and 404 come
+// from the server, so WebSocket would fail, too, and would expose the token in a subprotocol that proxies log. Package
+// ws wraps 403 and 404 responses to a handshake in errors.ErrUnsupported.
 func isTransportError(err error) bool {
 	if errors.Is(err, errors.ErrUnsupported) {
 		return true
@@ -91,7 +91,7 @@ type watchBody struct {
 	*attempt
 	ctx       context.Context
 	transport *Transport
-	firstErr  error // error of the current transport, or nil if the current transport opened this watch
+	firstErr  error // error of the transport that was tried first, or nil if it opened this watch
 	received  bool
 }
 

@@ -14,12 +14,12 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// stub is a transport with fixed responses.
+// stub is a fake transport that returns the same response to every request.
 type stub struct {
 	asked int
 	err   error
 	text  string
-	end   error // nil means io.EOF
+	end   error // error at the end of the body; nil means io.EOF
 }
 
 func (s *stub) Open(ctx context.Context, _ *lw.Request) (io.ReadCloser, error) {
@@ -39,7 +39,8 @@ func (f failing) Read([]byte) (int, error) {
 	return 0, f.error
 }
 
-// watch reads a watch to its end and returns its text and error. switched is the cause of a switch, or nil.
+// watch opens a watch and reads it to its end. It returns the text, the error, and the cause that was passed to
+// Trace.Switched, or nil.
 func watch(t *testing.T, over lw.Transport) (text string, err error, switched error) {
 	t.Helper()
 	ctx := lw.WithTrace(t.Context(), &lw.Trace{Switched: func(cause error) { switched = cause }})
@@ -99,8 +100,8 @@ func TestServerErrorsDoNotSwitch(t *testing.T) {
 	require.NoError(t, switched)
 }
 
-// A proxy that buffers responses makes watches silent. If the other transport is silent, too, the first transport is
-// tried again.
+// Behind a proxy that buffers responses, a watch delivers no data. If neither transport delivers data, the client must
+// try the first transport again.
 func TestSilentWatchSwitches(t *testing.T) {
 	first, second := &stub{end: lw.ErrSilent}, &stub{end: lw.ErrSilent}
 	over := New(first, second)
@@ -119,7 +120,8 @@ func TestSilentWatchSwitches(t *testing.T) {
 	require.NoError(t, switched, "the transport is confirmed")
 }
 
-// For example, a server that is starting up may reject watches. The client must not switch back then.
+// After a switch, the new transport may fail temporarily, for example while the server starts. The client must not
+// switch back then.
 func TestKeepsSwitchedTransport(t *testing.T) {
 	first, second := &stub{text: "events"}, &stub{}
 	over := New(first, second)
@@ -134,7 +136,7 @@ func TestKeepsSwitchedTransport(t *testing.T) {
 	require.Equal(t, 1, second.asked)
 }
 
-// slow delays its responses to watches.
+// slow is a stub that delays its responses to watches.
 type slow struct {
 	stub
 	after time.Duration
@@ -149,8 +151,8 @@ func (s *slow) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, error)
 	}
 }
 
-// Before a transport is confirmed, an unanswered watch switches all later watches. After that, only the unanswered
-// watch uses the other transport.
+// If the current transport has never delivered data, a watch without a response switches all later watches. After that,
+// only this watch uses the other transport.
 func TestUnansweredWatchUsesOtherTransport(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		first, second := &slow{after: time.Hour}, &slow{stub: stub{text: "events"}}
@@ -178,7 +180,7 @@ func TestUnansweredWatchUsesOtherTransport(t *testing.T) {
 	})
 }
 
-// An error response wins only if both transports fail.
+// A transport that opens the watch wins over a transport that returns an error. Only a 401 error always wins.
 func TestFirstResponseWins(t *testing.T) {
 	wrong := rejection(502)
 	for _, c := range []struct {

@@ -25,7 +25,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// recordingNetwork is an in-memory network with one server, for tests with simulated time.
+// recordingNetwork is an in-memory network with one server. It works with the simulated time of synctest.
 type recordingNetwork struct {
 	conns chan net.Conn
 	gone  chan struct{}
@@ -60,17 +60,17 @@ func (w *recordingNetwork) dial(ctx context.Context, _, _ string) (net.Conn, err
 func (w *recordingNetwork) Close() error   { w.once.Do(func() { close(w.gone) }); return nil }
 func (w *recordingNetwork) Addr() net.Addr { return &net.TCPAddr{} }
 
-// client returns an HTTP transport over the network.
+// client returns an http.Transport that dials the server of this network.
 func (w *recordingNetwork) client(t *testing.T) *http.Transport {
 	transport := &http.Transport{DialContext: w.dial}
 	t.Cleanup(transport.CloseIdleConnections)
 	return transport
 }
 
-// proxy handles a request or forwards it to the server.
+// proxy handles a request, usually by forwarding it to the server through the ReverseProxy.
 type proxy func(w http.ResponseWriter, r *http.Request, to *httputil.ReverseProxy)
 
-// fixture is a cluster behind a proxy, with streams that share a fallback.Transport.
+// fixture contains a fake API server behind a proxy, and a fallback.Transport that all streams use.
 type fixture struct {
 	t      *testing.T
 	server *lwtest.Server
@@ -78,10 +78,10 @@ type fixture struct {
 	over   *Transport
 
 	mu      sync.Mutex
-	changes []error // causes that were passed to Switched
+	changes []error // causes that the transport passed to Trace.Switched
 }
 
-// play runs a test in simulated time. If wsFirst is set, WebSocket is the preferred transport.
+// play runs a test with a server behind a proxy in simulated time. If wsFirst is set, the client prefers WebSocket.
 func play(t *testing.T, p proxy, wsFirst bool, do func(*fixture)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -121,7 +121,7 @@ func (s *fixture) create(name string) {
 	require.NoError(s.t, err)
 }
 
-// follow runs a reflector with its own client until the test ends.
+// follow runs a reflector of Pods until the test ends and returns its store.
 func (s *fixture) follow() *cache.Store[*lw.Object] {
 	s.t.Helper()
 	client, err := lw.NewClient(s.over, lw.Pods(""), lw.RawCodec{}, nil)
@@ -143,7 +143,8 @@ func (s *fixture) switched(cause error) {
 	s.changes = append(s.changes, cause)
 }
 
-// requireChanges requires switches with these causes: "silent", "unsupported", or an HTTP status code.
+// requireChanges requires that the transport switched for these causes: "silent", "unsupported", or an HTTP status
+// code.
 func (s *fixture) requireChanges(causes ...string) {
 	s.t.Helper()
 	s.mu.Lock()
@@ -163,7 +164,7 @@ func (s *fixture) requireChanges(causes ...string) {
 	require.Equal(s.t, causes, words)
 }
 
-// requireState requires that a store equals the state of the server.
+// requireState requires that a store contains the same objects as the server.
 func (s *fixture) requireState(store *cache.Store[*lw.Object]) {
 	s.t.Helper()
 	synctest.Wait()

@@ -18,16 +18,16 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestMain fails if a test leaks a connection.
+// TestMain fails the package if its tests leave goroutines behind.
 func TestMain(m *testing.M) { leak.Main(m) }
 
 func upgrades(r *http.Request) bool { return r.Header.Get("Upgrade") != "" }
 
-// open forwards all requests.
+// open is a proxy that forwards all requests.
 func open(w http.ResponseWriter, r *http.Request, to *httputil.ReverseProxy) { to.ServeHTTP(w, r) }
 
-// buffering returns a proxy that delays the body of a response until its end, or the whole response if header is set.
-// It forwards WebSockets.
+// buffering returns a proxy that forwards WebSockets but buffers HTTP responses. It delays the body until the response
+// ends, and also the header if the argument header is true.
 func buffering(header bool) proxy {
 	return func(w http.ResponseWriter, r *http.Request, to *httputil.ReverseProxy) {
 		if upgrades(r) {
@@ -56,7 +56,7 @@ func buffering(header bool) proxy {
 	}
 }
 
-// refusing returns a proxy that rejects WebSockets with a status code.
+// refusing returns a proxy that answers WebSocket handshakes with an HTTP status code.
 func refusing(code int) proxy {
 	return func(w http.ResponseWriter, r *http.Request, to *httputil.ReverseProxy) {
 		if upgrades(r) {
@@ -67,7 +67,7 @@ func refusing(code int) proxy {
 	}
 }
 
-// stripping is a proxy that removes the upgrade headers, which apply only to one hop.
+// stripping is a proxy that forwards requests without the headers Upgrade and Connection.
 func stripping(w http.ResponseWriter, r *http.Request, to *httputil.ReverseProxy) {
 	r.Header.Del("Upgrade")
 	r.Header.Del("Connection")
@@ -83,14 +83,14 @@ func swallowing(w http.ResponseWriter, r *http.Request, to *httputil.ReverseProx
 	to.ServeHTTP(w, r)
 }
 
-// Two clients share a transport. Both must follow the server's state while watches end, the server restarts, and the
-// server temporarily rejects requests. The transport must switch at most once.
+// Two clients share a transport. Both must receive all changes while watches end, the server restarts, and the server
+// temporarily rejects requests. The transport must switch at most once.
 func TestFollowsServerBehindProxies(t *testing.T) {
 	for name, c := range map[string]struct {
 		proxy   proxy
 		wsFirst bool
 		change  string        // cause of the switch, or "" if no switch is expected
-		within  time.Duration // time until both clients receive a change
+		within  time.Duration // maximum time until both clients receive a change
 	}{
 		"open, HTTP first":                      {open, false, "", 0},
 		"forwarding proxy, WebSocket first":     {open, true, "", 0},
@@ -112,7 +112,7 @@ func TestFollowsServerBehindProxies(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			play(t, c.proxy, c.wsFirst, func(s *fixture) {
 				first, second := s.follow(), s.follow()
-				time.Sleep(c.within + 10*time.Second) // 10 seconds is the maximum delay of a retry
+				time.Sleep(c.within + 10*time.Second) // a retry is delayed by at most 10 seconds
 				s.runScenario(first, second)
 				if c.change == "" {
 					s.requireChanges()
@@ -124,7 +124,7 @@ func TestFollowsServerBehindProxies(t *testing.T) {
 	}
 }
 
-// runScenario causes failures that must not switch the transport.
+// runScenario ends watches, restarts the server and rejects requests. These failures must not switch the transport.
 func (s *fixture) runScenario(stores ...*cache.Store[*lw.Object]) {
 	same := func(name string) {
 		s.t.Helper()
@@ -150,13 +150,13 @@ func (s *fixture) runScenario(stores ...*cache.Store[*lw.Object]) {
 	s.server.CloseWatches()
 	time.Sleep(5 * time.Minute)
 	allow()
-	time.Sleep(4 * time.Minute) // the retry delay plus 90 seconds for an unanswered handshake
+	time.Sleep(4 * time.Minute) // the retry delay, and 90 seconds for a handshake without a response
 	same("after-403")
 	time.Sleep(time.Hour)
 	same("much-later")
 }
 
-// As long as neither transport delivers data, the client must not switch.
+// While neither transport delivers data, the client must not switch.
 func TestUnavailableServerDoesNotSwitch(t *testing.T) {
 	for name, away := range map[string]http.HandlerFunc{
 		"rejects":          func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusBadGateway) },
@@ -186,8 +186,8 @@ func TestUnavailableServerDoesNotSwitch(t *testing.T) {
 	}
 }
 
-// If one transport is silent and the server rejects the other, the client must not switch repeatedly. It then gets its
-// state from lists.
+// One transport delivers no data, and the server rejects the other transport. The client must not switch repeatedly. It
+// receives the objects from lists.
 func TestDoesNotSwitchRepeatedly(t *testing.T) {
 	for _, wsFirst := range []bool{false, true} {
 		hopeless := func(w http.ResponseWriter, r *http.Request, to *httputil.ReverseProxy) {

@@ -8,19 +8,19 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// hedgeDelay is the time after which a watch without a response is opened over the other transport as well.
+// hedgeDelay is the time after which a watch without a response is also opened over the other transport.
 const hedgeDelay = 3 * time.Second
 
-// race opens a watch over one of two transports.
+// race opens a watch over the current transport, and over the other transport if necessary. The first response wins.
 type race struct {
 	ctx        context.Context
 	req        *lw.Request
 	transports [2]lw.Transport
 	attempts   []*attempt
-	done       chan struct{} // closed when the race is over
+	done       chan struct{} // closed when the race has a winner or has failed
 }
 
-// attempt is the request over one transport and its result.
+// attempt is a request over one of the two transports, with its result.
 type attempt struct {
 	index  int
 	body   io.ReadCloser
@@ -60,7 +60,7 @@ func (r *race) run(using int) (won *attempt, err error) {
 				return a, err
 			}
 			if r.ctx.Err() != nil {
-				return nil, context.Cause(r.ctx) // the attempt was canceled before a response
+				return nil, context.Cause(r.ctx) // ctx was canceled before a response arrived
 			}
 			if err != nil {
 				return nil, err
@@ -92,7 +92,7 @@ func (r *race) start(using int) <-chan *attempt {
 	return answer
 }
 
-// cancelOthers cancels all attempts except won.
+// cancelOthers cancels all attempts except the winning attempt.
 func (r *race) cancelOthers(won *attempt) {
 	close(r.done)
 	for _, a := range r.attempts {

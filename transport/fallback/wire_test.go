@@ -11,7 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// In a page, a WebSocket would send the token as a subprotocol.
+// An error response over HTTP must not cause a WebSocket handshake, because in a browser it would contain the token as
+// a subprotocol.
 func TestErrorResponsesAreNotRepeatedOverWebSocket(t *testing.T) {
 	over, err := lwhttp.New(server.URL(t), &lwhttp.Options{Token: "s3cret"})
 	require.NoError(t, err)

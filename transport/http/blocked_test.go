@@ -19,7 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Reading a named pipe would block, and a device has no end of file.
+// The transport must reject a named pipe, because reading it would block, and a device, because it has no end of file.
 func TestCredentialFilesAreRegular(t *testing.T) {
 	folder := t.TempDir()
 	pipe, large := filepath.Join(folder, "pipe"), filepath.Join(folder, "large")
@@ -51,7 +51,7 @@ func TestTokenFileReplacedByPipe(t *testing.T) {
 	})
 }
 
-// The file system does not respond. The next request uses the old token.
+// While the file system does not respond, a request must end with its context. The next request uses the old token.
 func TestCancellationEndsWaitForBlockedFile(t *testing.T) {
 	folder := t.TempDir()
 	token, authority := write(t, folder, "token", []byte("first")), write(t, folder, "ca", certs.NewAuthority(t).PEM)
@@ -87,7 +87,7 @@ func TestCancellationEndsWaitForBlockedFile(t *testing.T) {
 	}
 }
 
-// The request blocks on the file until its context is done.
+// After a 401, the transport reads the token file again. If this blocks, the request must end with its context.
 func TestRejectedTokenRereadsFile(t *testing.T) {
 	path := write(t, t.TempDir(), "token", []byte("first"))
 	synctest.Test(t, func(t *testing.T) {
@@ -96,7 +96,7 @@ func TestRejectedTokenRereadsFile(t *testing.T) {
 		answer := make(chan struct{})
 		defer func() { close(answer); synctest.Wait() }()
 		lwhttp.ReadFiles(t, func(string, string) ([]byte, error) { <-answer; return nil, nil })
-		for range 2 { // the second request waits until the first read ends
+		for range 2 { // the second request waits until the file read of the first request ends
 			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 			_, err := transport.Open(ctx, pods)
 			cancel()

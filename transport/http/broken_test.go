@@ -17,13 +17,13 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// hello sends the first five bytes of a body.
+// hello sends the first five bytes of a response body that does not end.
 func hello(w http.ResponseWriter) {
 	_, _ = io.WriteString(w, "hello")
 	_ = http.NewResponseController(w).Flush()
 }
 
-// openHello opens a body and reads the output of hello.
+// openHello opens a response and reads the five bytes that the func hello sends.
 func openHello(t *testing.T, ctx context.Context, transport *lwhttp.Transport) io.ReadCloser {
 	t.Helper()
 	body, err := transport.Open(ctx, pods)
@@ -83,8 +83,8 @@ func TestConnectionResetInTheBody(t *testing.T) {
 
 var errOurs = errors.New("canceled by the caller")
 
-// In every phase of a request, the error must be the cause of the context. The server must also notice the end of the
-// request, because its Close waits for it.
+// In every phase of a request, the error must be the cause of the context. The server must also notice the
+// cancellation. Otherwise its Close would block.
 func TestCancellationReturnsContextCause(t *testing.T) {
 	started := make(chan struct{}, 1)
 	bothProtocols(t, func(w http.ResponseWriter, r *http.Request) {
@@ -125,7 +125,7 @@ func TestCancellationReturnsContextCause(t *testing.T) {
 		ctx, stop := context.WithTimeoutCause(t.Context(), 30*time.Millisecond, errOurs)
 		defer stop()
 		body, err = transport.Open(ctx, requestFor("/late", ""))
-		if err == nil { // the deadline may pass at any point
+		if err == nil { // the deadline may pass before or after Open returns
 			_, err = io.Copy(io.Discard, body)
 			require.NoError(t, body.Close())
 		}
@@ -133,8 +133,8 @@ func TestCancellationReturnsContextCause(t *testing.T) {
 	})
 }
 
-// Packets to the host are dropped, but the request must not wait 30 seconds until the dial fails. net/http continues
-// the dial for later requests.
+// The dial never succeeds. The canceled request must return at once, although net/http continues the dial for later
+// requests.
 func TestCancellationWhileDialing(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	client := &http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
@@ -146,7 +146,7 @@ func TestCancellationWhileDialing(t *testing.T) {
 	require.NoError(t, err)
 	_, err = transport.Open(ctx, pods)
 	require.Equal(t, errOurs, err)
-	client.CloseIdleConnections() // ends the dial
+	client.CloseIdleConnections() // stops the dial
 }
 
 func TestBodyClosedEarly(t *testing.T) {

@@ -4,11 +4,11 @@ package http
 
 import "context"
 
-// contextLock is a lock. A goroutine that is blocked on the lock gives up when its context is done.
+// contextLock is a mutex. A goroutine can stop waiting for it when its context is done.
 type contextLock chan struct{}
 
-// do calls f with the lock held. If ctx is done first, do returns the cause of ctx, and the lock is released when f
-// returns. f may block for a long time in the file system.
+// do calls f with the lock held. If ctx is done first, do returns the cause of ctx, and f continues in another
+// goroutine. The lock is released when f returns.
 func (t contextLock) do(ctx context.Context, f func()) error {
 	select {
 	case t <- struct{}{}:

@@ -14,7 +14,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A different certificate requires a new connection. Open responses continue.
+// After CredentialFunc returns a different certificate, requests need a new connection. Open responses must continue
+// over the old connection.
 func TestCredentialFuncGivesCertificates(t *testing.T) {
 	eachProtocol(t, 0, func(t *testing.T, s *scene, ours *certs.Authority) {
 		first, second := credential(t, ours, "first", "t1"), credential(t, ours, "second", "t1")

@@ -24,13 +24,13 @@ const maxDials = 100
 // dial.
 type boundedDialer struct {
 	transport *http.Transport
-	shared    *permits // for requests that may share a connection
-	single    *permits // for requests that need HTTP/1.1
+	shared    *permits // permits of requests that can share an HTTP/2 connection
+	single    *permits // permits of requests that need HTTP/1.1
 }
 
 func newBoundedDialer(transport *http.Transport, scheme string) *boundedDialer {
 	b := &boundedDialer{transport: transport, shared: newPermits(1), single: newPermits(maxDials)}
-	if scheme == "http" { // HTTP/2 requires TLS
+	if scheme == "http" { // plain http URLs do not support HTTP/2
 		b.shared = b.single
 	}
 	transport.DialContext = withPermit(transport.DialContext)
@@ -75,7 +75,7 @@ var errNoPermit = errors.New("http: no connection is available for the request")
 
 type permitKey struct{}
 
-// withPermit returns a dial function that fails with errNoPermit unless the request holds a permit.
+// withPermit wraps a dial function. The result fails with errNoPermit unless the request holds a permit.
 func withPermit(dial func(context.Context, string, string) (net.Conn, error)) func(context.Context, string, string) (net.Conn, error) {
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
 		if p, ok := ctx.Value(permitKey{}).(*permit); ok && !p.held.Load() {
@@ -91,7 +91,7 @@ type permit struct {
 	held atomic.Bool
 }
 
-// connected releases the permit because the request has a connection.
+// connected releases the permit when the request has a connection and no longer needs to dial.
 func (p *permit) connected(info httptrace.GotConnInfo) {
 	if !p.held.Load() {
 		return
@@ -114,10 +114,10 @@ type permits struct {
 
 	mu      sync.Mutex
 	total   int
-	failure *dialFailure // the next dial failure
+	failure *dialFailure // the next dial failure, for the requests that wait for a permit
 }
 
-// dialFailure is a failed dial. All requests that wait for a permit at that time fail with its error.
+// dialFailure is a failed dial. Requests that are waiting for a permit at that time fail with its error.
 type dialFailure struct {
 	done chan struct{}
 	err  error
@@ -140,8 +140,8 @@ func (s *permits) grow(total int) {
 	}
 }
 
-// wait blocks until it can return a permit, or the error of a failed dial. So all requests to an unreachable server
-// fail after one timeout.
+// wait blocks until a permit is available and returns it. If another dial fails first, wait returns its error. So all
+// requests to an unreachable server fail after one dial timeout.
 func (s *permits) wait(ctx context.Context) (*permit, error) {
 	s.mu.Lock()
 	next := s.failure

@@ -16,7 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// 1,000 watches start at the same time over HTTP/2. Then the watches of a broken connection restart at the same time. A
+// The test starts 1,000 watches at the same time over HTTP/2, breaks a connection, and restarts its watches. A
 // connection carries 100 streams, so 10 connections are necessary and at most 20 are allowed.
 func TestStreamsDialFewConnections(t *testing.T) {
 	const watches, streams = 1000, 100
@@ -52,7 +52,7 @@ func TestStreamsDialFewConnections(t *testing.T) {
 
 	connections.cut()
 	broken := 0
-	for range streams { // every connection is full
+	for range streams { // the closed connection was full, so all of its watches end
 		<-ended
 		broken++
 	}

@@ -24,7 +24,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// echoes returns the forms in which a server or a gateway may repeat a token.
+// echoes returns the encodings in which a server or a gateway may repeat a token.
 func echoes(token string) map[string]string {
 	return map[string]string{
 		"plain": token, "query": url.QueryEscape(token), "path": url.PathEscape(token), "cut": token[:len(token)/2],
@@ -33,7 +33,7 @@ func echoes(token string) map[string]string {
 	}
 }
 
-// The cases include all strings of a Status, HTML pages, and a token at the limit of the message length.
+// A server may repeat the token in any string of a Status, in an HTML page, or at the end of a truncated message.
 func TestErrorResponsesShowNoToken(t *testing.T) {
 	secrets := canary.Secrets{}
 	token := secrets.New("token")
@@ -58,7 +58,7 @@ func TestErrorResponsesShowNoToken(t *testing.T) {
 				status, ok := errors.AsType[*lw.StatusError](err)
 				require.True(t, ok, err)
 				require.ErrorIs(t, err, lw.ErrForbidden)
-				type fields lw.StatusError // has no method Error, so fmt prints all fields
+				type fields lw.StatusError // fields has no method Error, so fmt prints all fields
 				secrets.Absent(t, answer+" "+form, fmt.Sprintf("%v %+v", err, fields(*status)))
 				require.Contains(t, fmt.Sprintf("%+v", fields(*status)), "…")
 			}
@@ -66,7 +66,7 @@ func TestErrorResponsesShowNoToken(t *testing.T) {
 	})
 }
 
-// The server repeats the token of the first of two attempts.
+// The second response repeats the token of the first attempt, which must also be redacted.
 func TestEarlierTokensAreRedacted(t *testing.T) {
 	secrets, asked := canary.Secrets{}, 0
 	first, second := secrets.New("first"), secrets.New("second")
@@ -82,7 +82,7 @@ func TestEarlierTokensAreRedacted(t *testing.T) {
 	require.EqualError(t, err, "the server answered 401: neither … nor …")
 }
 
-// Headers with an identity are not redacted.
+// A secret in a custom header must be redacted. A user name in an impersonation header must not be redacted.
 func TestHeadersAreRedacted(t *testing.T) {
 	secrets := canary.Secrets{}
 	key := secrets.New("key")
@@ -122,7 +122,7 @@ func TestRedirectsShowNoToken(t *testing.T) {
 	}
 }
 
-// net/http quotes an invalid status line.
+// net/http quotes an invalid status line, which may contain the token, in its error.
 func TestInvalidResponsesShowNoToken(t *testing.T) {
 	secrets := canary.Secrets{}
 	token := secrets.New("token")
@@ -139,7 +139,8 @@ func TestInvalidResponsesShowNoToken(t *testing.T) {
 	}
 }
 
-// answering starts a server that responds to every request header with answer. It returns the address.
+// answering starts a TCP server that sends the string answer after every request header. It returns the server's
+// address.
 func answering(t *testing.T, answer string) string {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
@@ -162,7 +163,7 @@ func answering(t *testing.T, answer string) string {
 	return listener.Addr().String()
 }
 
-// net/http copies the status text of a CONNECT response to its error.
+// net/http copies the status text of a proxy's CONNECT response to its error.
 func TestProxyStatusLineShowsNoPassword(t *testing.T) {
 	secrets := canary.Secrets{}
 	password := secrets.New("password")
@@ -182,7 +183,7 @@ func TestProxyStatusLineShowsNoPassword(t *testing.T) {
 	}
 }
 
-// The error of an HTTP/2 body contains the debug data of GOAWAY.
+// The debug data of an HTTP/2 GOAWAY frame can contain the token. net/http includes this data in its error.
 func TestGoAwayShowsNoToken(t *testing.T) {
 	secrets := canary.Secrets{}
 	token := secrets.New("token")

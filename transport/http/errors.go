@@ -2,7 +2,8 @@ package http
 
 import "errors"
 
-// errPath reports a path that would extend the host name and send credentials to another host.
+// errPath reports a request path without a leading slash. Such a path would change the host in the URL, so another host
+// would receive the credentials.
 var errPath = errors.New("http: the request path must start with a slash, for example /api/v1/pods")
 
 // ErrNotUpgraded reports that the server or a proxy ignored the request to switch protocols. It wraps
@@ -17,11 +18,11 @@ func (notUpgraded) Error() string {
 
 func (notUpgraded) Unwrap() error { return errors.ErrUnsupported }
 
-// errRedirects reports ten redirects. Browsers have their own limit and error.
+// errRedirects reports that a request was redirected ten times. Browsers have their own limit and error.
 var errRedirects = errors.New("http: stopped after 10 redirects")
 
-// isToken reports whether text is valid in an Authorization header. With an invalid token, net/http and fetch would
-// include the token in their errors, or the request would be retried forever.
+// isToken reports whether text may be sent in an Authorization header. For other text, net/http and fetch return errors
+// that contain the token.
 func isToken(text string) bool {
 	for i := range len(text) {
 		if text[i] <= ' ' || text[i] > '~' {

@@ -39,7 +39,7 @@ func Example() {
 			fmt.Println(event.Object.Key(), event.Object.Get("status.phase"))
 		}
 		if event.Type == lw.Synced {
-			break // or continue to receive changes
+			break // a program could continue and receive changes
 		}
 	}
 	// Output:

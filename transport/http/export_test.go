@@ -7,10 +7,11 @@ import (
 	"testing"
 )
 
-// RoundTrippers can be compared. Different values use different connections.
+// RoundTrippers exports roundTrippers. Pointers to different values use different connections.
 type RoundTrippers = roundTrippers
 
-// Current returns the round trippers for a request. failed are the round trippers of a failed first try, or nil.
+// Current returns the round trippers for a request. The argument failed contains the round trippers of a failed first
+// attempt, or is nil.
 func (t *Transport) Current(failed *RoundTrippers) *RoundTrippers {
 	now, err := t.authenticator.transports.current(context.Background(), nil, failed)
 	if err != nil {
@@ -26,7 +27,7 @@ func ReadFiles(t testing.TB, read func(name, path string) ([]byte, error)) {
 	t.Cleanup(func() { readFile = before })
 }
 
-// Age makes the transport read its files again at the next request.
+// Age simulates that the last read of the files was long ago, so that the next request reads them again.
 func (t *Transport) Age() {
 	s := t.authenticator.transports
 	s.mu.Lock()

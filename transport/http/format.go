@@ -8,9 +8,9 @@ import (
 	"strconv"
 )
 
-// Format prints the options without secrets for every verb, because options are often logged.
+// Format prints the options for every fmt verb and replaces secrets, because options are often logged.
 func (o Options) Format(f fmt.State, verb rune) {
-	type plain Options // has no Format method
+	type plain Options // plain has no Format method, so Fprintf prints its fields
 	o.Token, o.Proxy = redacted(o.Token), redacted(o.Proxy)
 	o.CAData, o.CertData, o.KeyData = []byte(redacted(o.CAData)), []byte(redacted(o.CertData)), []byte(redacted(o.KeyData))
 	header := map[string][]string{}
@@ -21,7 +21,7 @@ func (o Options) Format(f fmt.State, verb rune) {
 	_, _ = fmt.Fprintf(f, fmt.FormatString(f, verb), plain(o))
 }
 
-// Format prints the server's origin for every verb.
+// Format prints only the server's origin, for every fmt verb.
 func (t *Transport) Format(f fmt.State, _ rune) {
 	_, _ = io.WriteString(f, "http.Transport{"+t.Origin()+"}")
 }

@@ -14,33 +14,33 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// authenticator adds credentials to requests for the server's own origin only.
+// authenticator adds credentials to requests, but only to requests for the server's own origin.
 type authenticator struct {
 	server         *url.URL
 	transports     *transportSource
 	token          tokenSource
-	credentialFunc func(ctx context.Context, rejected *Credential) (*Credential, error) // if not nil, used instead of the field token
+	credentialFunc func(ctx context.Context, rejected *Credential) (*Credential, error) // if not nil, it replaces the token source and the client certificate
 	header         http.Header
 	userAgent      string
-	secrets        redact.Secrets // secrets that every request contains
+	secrets        redact.Secrets // secrets that every request to the server contains
 }
 
-// credentials are the credentials of a request.
+// credentials contains the round trippers and the token of a request.
 type credentials struct {
 	roundTrippers *roundTrippers
 	token         string
-	credential    *Credential // result of the CredentialFunc
+	credential    *Credential // the Credential from the CredentialFunc, or nil
 }
 
 func (c credentials) equal(other credentials) bool {
 	return c.roundTrippers == other.roundTrippers && c.token == other.token
 }
 
-// attempt is the RoundTripper of one Open call, including its redirects.
+// attempt is the http.RoundTripper for one call of Open, including its redirects.
 type attempt struct {
 	*authenticator
-	secrets redact.Secrets // secrets of the authenticator and all tokens sent
-	renewed bool           // set after the only retry, or the only repeated read of the files, that an Open call may make
+	secrets redact.Secrets // secrets of the authenticator and all tokens that this call sent
+	renewed bool           // the credentials were renewed after a failure; a call of Open does this only once
 }
 
 func (a *authenticator) attempt() *attempt {
@@ -85,7 +85,8 @@ func (a *attempt) RoundTrip(original *http.Request) (*http.Response, error) {
 	return a.send(original, own, fresh)
 }
 
-// credentials returns the credentials for the first try of a request.
+// credentials returns the credentials for the first attempt of a request. The argument own reports whether the request
+// goes to the server's own origin.
 func (a *authenticator) credentials(ctx context.Context, own bool) (c credentials, err error) {
 	if own && a.credentialFunc != nil {
 		return a.callCredentialFunc(ctx, nil)
@@ -96,7 +97,7 @@ func (a *authenticator) credentials(ctx context.Context, own bool) (c credential
 	return c, err
 }
 
-// callCredentialFunc calls the CredentialFunc. The token and the client certificate come from the same Credential.
+// callCredentialFunc calls the CredentialFunc and returns its token and round trippers with its client certificate.
 func (a *authenticator) callCredentialFunc(ctx context.Context, rejected *Credential) (c credentials, err error) {
 	if c.credential, err = a.credentialFunc(ctx, rejected); err != nil {
 		return c, &credentialError{err}
@@ -109,7 +110,7 @@ func (a *authenticator) callCredentialFunc(ctx context.Context, rejected *Creden
 	return c, err
 }
 
-// credentialError reports a failed CredentialFunc.
+// credentialError reports that the CredentialFunc returned an error.
 type credentialError struct{ error }
 
 func (n *credentialError) Unwrap() error { return n.error }
@@ -127,7 +128,7 @@ func (a *authenticator) renew(ctx context.Context, used credentials, own, unauth
 	case a.credentialFunc != nil && unauthorized:
 		return a.callCredentialFunc(ctx, used.credential)
 	case a.credentialFunc == nil && (unauthorized || own && fresh.roundTrippers != used.roundTrippers):
-		if token, err := a.token(ctx, used.token); err == nil && token != "" { // otherwise the original error is more useful
+		if token, err := a.token(ctx, used.token); err == nil && token != "" { // without a new token, the original error is more useful
 			fresh.token = token
 		}
 	}
@@ -152,12 +153,12 @@ func (a *attempt) send(original *http.Request, own bool, c credentials) (*http.R
 	}
 	response, err := via.RoundTrip(request)
 	if response != nil && response.StatusCode == http.StatusSwitchingProtocols {
-		return response, err // the caller owns the connection now
+		return response, err // an upgraded connection belongs to the caller
 	}
 	if response != nil {
 		hideLocation(response)
 	}
-	if response != nil && response.Body != nil { // the transport of a custom client may return no body
+	if response != nil && response.Body != nil { // the RoundTripper of a custom client may return a response without a body
 		response.Body = &lease{ReadCloser: response.Body, source: a.transports, via: c.roundTrippers}
 	}
 	return response, err

@@ -18,14 +18,14 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// serve returns a running server with TLS and HTTP/2, or with plain HTTP/1.1 if config is nil.
+// serve starts a server and returns it. If config is nil, the server uses plain HTTP/1.1, otherwise TLS and HTTP/2.
 func serve(t *testing.T, config *tls.Config, handler http.HandlerFunc, setUp ...func(*http.Server)) *httptest.Server {
 	t.Helper()
 	server := httptest.NewUnstartedServer(handler)
 	for _, f := range setUp {
 		f(server.Config)
 	}
-	server.Config.ErrorLog = log.New(io.Discard, "", 0) // some tests expect failed handshakes
+	server.Config.ErrorLog = log.New(io.Discard, "", 0) // discards the log of failed handshakes, which some tests expect
 	if config == nil {
 		server.Start()
 	} else {
@@ -37,7 +37,7 @@ func serve(t *testing.T, config *tls.Config, handler http.HandlerFunc, setUp ...
 	return server
 }
 
-// connect returns a transport to a server. If opts is nil, it trusts the certificate of [serve].
+// connect returns a transport to a test server. If opts is nil, the transport trusts the server's certificate.
 func connect(t *testing.T, server *httptest.Server, opts *lwhttp.Options) *lwhttp.Transport {
 	t.Helper()
 	if opts == nil {
@@ -49,7 +49,8 @@ func connect(t *testing.T, server *httptest.Server, opts *lwhttp.Options) *lwhtt
 	return transport
 }
 
-// trust returns options that trust the server's certificate, if it has one.
+// trust returns options with the server's certificate as certificate authority. For a server without TLS, the options
+// are empty.
 func trust(server *httptest.Server) *lwhttp.Options {
 	opts := &lwhttp.Options{}
 	if server.Certificate() != nil {
@@ -58,7 +59,7 @@ func trust(server *httptest.Server) *lwhttp.Options {
 	return opts
 }
 
-// bothProtocols runs a test over HTTP/1.1 and over HTTP/2.
+// bothProtocols runs a test twice: over HTTP/1.1 without TLS and over HTTP/2.
 func bothProtocols(t *testing.T, handler http.HandlerFunc, test func(*testing.T, *httptest.Server, *lwhttp.Transport)) {
 	for name, config := range map[string]*tls.Config{"HTTP/1.1": nil, "HTTP/2.0": {}} {
 		t.Run(name, func(t *testing.T) {
@@ -73,13 +74,12 @@ func bothProtocols(t *testing.T, handler http.HandlerFunc, test func(*testing.T,
 	}
 }
 
-// pods is a request for tests in which the path does not matter.
+// pods is a request for tests that do not depend on the path.
 var pods = &lw.Request{Path: "/api/v1/pods"}
 
-// requestFor returns a request with a path and a query.
 func requestFor(path, query string) *lw.Request { return &lw.Request{Path: path, Query: query} }
 
-// get returns the text of a whole response.
+// get sends a request and returns the whole response body.
 func get(t *testing.T, transport *lwhttp.Transport, request *lw.Request) (string, error) {
 	t.Helper()
 	body, err := transport.Open(t.Context(), request)
@@ -99,7 +99,7 @@ func write(t *testing.T, directory, name string, text []byte) string {
 	return path
 }
 
-// loopback is the address of the test servers.
+// loopback is the IP address at which test servers listen.
 const loopback = "127.0.0.1"
 
 // roundTripper adapts a function to http.RoundTripper.

@@ -22,12 +22,12 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// maxHeap is the maximum heap growth in bytes for one response. It allows for the copies of the largest header in
-// net/http.
+// maxHeap is the maximum heap growth during one response, in bytes. It includes several copies that net/http makes of
+// the largest header.
 const maxHeap = 8 << 20
 
-// raw starts a server and returns its URL. The server reads a request header, or the HTTP/2 preface, and then writes
-// the bytes of a [hostile.Endless] with the given fields.
+// raw starts a TCP server and returns its URL. The server reads a request header, or the HTTP/2 preface, and then
+// writes the bytes of a [hostile.Endless] with the given fields.
 func raw(t *testing.T, config *tls.Config, heap *hostile.Heap, most int64, first, then string) string {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
@@ -94,7 +94,7 @@ func TestInvalidResponsesUseBoundedMemory(t *testing.T) {
 	}
 }
 
-// The header continues in CONTINUATION frames.
+// The server sends an HTTP/2 header that never ends, in CONTINUATION frames.
 func TestEndlessHTTP2Header(t *testing.T) {
 	frame := func(kind, flags byte, stream byte, payload string) string {
 		n := len(payload)
@@ -116,7 +116,7 @@ func TestEndlessHTTP2Header(t *testing.T) {
 	require.Less(t, heap.Grown(), int64(maxHeap))
 }
 
-// The transport decompresses while the caller reads, so the caller can limit the size.
+// The transport must decompress only as much as the caller reads, so that the caller can limit the size.
 func TestDecompressionBomb(t *testing.T) {
 	heap := hostile.NewHeap()
 	bothProtocols(t, func(w http.ResponseWriter, r *http.Request) {
@@ -135,7 +135,8 @@ func TestDecompressionBomb(t *testing.T) {
 	})
 }
 
-// Empty members never produce data, so the read ends only when the context is done.
+// An endless series of empty gzip members contains no data. A read must end when the context is done, and must use a
+// limited amount of memory.
 func TestEmptyGzipMembers(t *testing.T) {
 	var empty bytes.Buffer
 	require.NoError(t, gzip.NewWriter(&empty).Close())
@@ -157,7 +158,7 @@ func TestEndlessRedirects(t *testing.T) {
 		}
 		w.Header().Set("Location", target)
 		w.WriteHeader(http.StatusFound)
-		_, _ = io.WriteString(w, strings.Repeat("x", 1<<20)) // net/http reads a part of the body to reuse the connection
+		_, _ = io.WriteString(w, strings.Repeat("x", 1<<20)) // a body that net/http partly reads in order to reuse the connection
 	}, func(t *testing.T, _ *httptest.Server, transport *lwhttp.Transport) {
 		for _, query := range []string{"", "on"} {
 			_, err := get(t, transport, requestFor("/", query))
@@ -166,7 +167,8 @@ func TestEndlessRedirects(t *testing.T) {
 	})
 }
 
-// The cases cover queries in redirects and in requests, and invalid Location headers.
+// A query may contain secrets. Errors must not contain the queries of requests and redirects, nor an invalid Location
+// header.
 func TestErrorsShowNoQueries(t *testing.T) {
 	server := serve(t, nil, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Location", r.URL.Query().Get("to"))

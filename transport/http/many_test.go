@@ -16,13 +16,13 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Over HTTP/2, the watches need one connection per 100 streams. Over HTTP/1.1, each watch needs its own connection.
+// Over HTTP/2, 100 watches share a connection. Over HTTP/1.1, each watch needs its own connection.
 func TestManyWatches(t *testing.T) {
 	const watches = 150
 	for name, c := range map[string]struct {
 		config *tls.Config
 		atOnce bool
-		want   int // number of connections
+		want   int // expected number of connections
 		proto  string
 	}{
 		"HTTP/2, sequential":   {&tls.Config{}, false, 2, "HTTP/2.0"},
@@ -90,14 +90,14 @@ func (c *counter) count(conn net.Conn, state http.ConnState) {
 	}
 }
 
-// total returns the number of connections so far.
+// total returns the number of connections that the server has accepted.
 func (c *counter) total() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.ever
 }
 
-// cut closes an open connection.
+// cut closes one of the open connections.
 func (c *counter) cut() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

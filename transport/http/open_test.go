@@ -23,7 +23,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// No request may go to another host, regardless of the path.
+// A path could extend the host name in the URL. No request may go to another host.
 func TestPathKeepsServer(t *testing.T) {
 	var asked atomic.Int64
 	bothProtocols(t, func(http.ResponseWriter, *http.Request) { asked.Add(1) }, func(t *testing.T, server *httptest.Server, transport *lwhttp.Transport) {
@@ -54,7 +54,7 @@ func TestEventsAreNotBuffered(t *testing.T) {
 		line, err := lines.ReadString('\n')
 		require.NoError(t, err)
 		require.Equal(t, "first\n", line)
-		send <- "second\n" // only after the first event was received
+		send <- "second\n" // send the second event after the test has received the first event
 		line, err = lines.ReadString('\n')
 		require.NoError(t, err)
 		require.Equal(t, "second\n", line)
@@ -65,7 +65,7 @@ func TestEventsAreNotBuffered(t *testing.T) {
 }
 
 // Kubernetes 1.37 compresses each event of a streaming list as a gzip member. compress/gzip returns the end of a member
-// only after the start of the next member. So watches do not accept gzip.
+// only after the next member has started. So watches must not accept gzip.
 func TestCompressedEventsAreNotBuffered(t *testing.T) {
 	server, err := lwtest.Start(nil)
 	require.NoError(t, err)
@@ -73,7 +73,7 @@ func TestCompressedEventsAreNotBuffered(t *testing.T) {
 	defer server.Close()
 	_, err = server.Create("pods", `{"metadata":{"name":"a","namespace":"t"}}`)
 	require.NoError(t, err)
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second) // less than the 60 seconds until a bookmark
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second) // less than the 60 seconds until the server sends a bookmark
 	defer cancel()
 	transport, err := lwhttp.New(server.URL, nil)
 	require.NoError(t, err)
@@ -92,7 +92,7 @@ func TestCompressedEventsAreNotBuffered(t *testing.T) {
 	require.Equal(t, []lw.EventType{lw.ListStarted, lw.Added, lw.Synced, lw.WatchStarted, lw.Deleted}, seen)
 }
 
-// Over HTTP/2, all responses are open at the same time.
+// Over HTTP/2, all responses are open at the same time and must share one connection.
 func TestManyOpensShareOneConnection(t *testing.T) {
 	const n = 50
 	var mu sync.Mutex
@@ -177,7 +177,7 @@ func TestRequestHeaders(t *testing.T) {
 	}
 }
 
-// Servers indent lists for Mozilla/5.0, curl and Wget, which doubles their size.
+// kube-apiserver indents JSON for the user agents Mozilla/5.0, curl and Wget, which doubles its size.
 func TestUserAgentIsNotABrowser(t *testing.T) {
 	bothProtocols(t, func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.WriteString(w, r.UserAgent())
@@ -198,7 +198,7 @@ func TestCompression(t *testing.T) {
 			return
 		}
 		w.Header().Set("Content-Encoding", "gzip")
-		for _, text := range []string{"one ", "two"} { // a streaming list of Kubernetes 1.37 has one gzip member for each flush
+		for _, text := range []string{"one ", "two"} { // Kubernetes 1.37 sends each flush of a streaming list as a separate gzip member
 			member := gzip.NewWriter(w)
 			_, _ = io.WriteString(member, text)
 			_ = member.Close()

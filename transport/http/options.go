@@ -13,21 +13,21 @@ import (
 	"strings"
 )
 
-// Options configure a [Transport]. The zero value is valid and sends no credentials.
+// Options configures a [Transport]. The zero value is valid and sends no credentials.
 type Options struct {
 	// Client sends the requests with its own transport, redirect policy and cookie jar. The TLS fields, Proxy and
 	// DisableCompression must then be empty. Client.Timeout must be zero, because it would end every watch.
 	Client *http.Client
 
-	CAFile   string // PEM file with certificate authorities, also for proxies; may rotate; by default the system's roots
-	CAData   []byte // PEM; overrides CAFile
+	CAFile   string // PEM file with the certificate authorities of the server and of proxies; may rotate; by default the system's roots
+	CAData   []byte // PEM certificate authorities; overrides CAFile
 	CertFile string // PEM file with the client certificate; may rotate
-	KeyFile  string // PEM file with its private key
+	KeyFile  string // PEM file with the private key of CertFile; may rotate
 	CertData []byte // PEM client certificate; overrides CertFile
 	KeyData  []byte
 
-	ServerName         string // host name to verify instead of the URL's host
-	InsecureSkipVerify bool   // accept any certificate; a man in the middle can then read the token
+	ServerName         string // name in the server's certificate if it differs from the host in the URL
+	InsecureSkipVerify bool   // accepts any certificate; a man in the middle can then read the token
 
 	Token     string                                // bearer token
 	TokenFile string                                // file with the bearer token; may rotate
@@ -43,13 +43,14 @@ type Options struct {
 	// apply.
 	Proxy string
 
-	Header    map[string][]string // sent with every request, for example Impersonate-User
+	Header    map[string][]string // headers of every request, for example Impersonate-User
 	UserAgent string              // by default "listwatch"; servers indent lists if it starts with Mozilla/5.0, curl or Wget
 
-	DisableCompression bool // do not request gzip
+	DisableCompression bool // disables gzip-compressed responses
 }
 
-// Credential is the result of a CredentialFunc. Empty fields are not sent. The transport does not modify it.
+// Credential contains the credentials that a CredentialFunc returns. Empty fields are not sent. The transport does not
+// modify a Credential.
 type Credential struct {
 	Token    string // bearer token
 	CertData []byte // PEM client certificate
@@ -125,7 +126,7 @@ func (o *Options) validateHeader() error {
 	}
 	for name, values := range o.Header {
 		if name == "" || strings.ContainsFunc(name, func(r rune) bool {
-			return r <= ' ' || r > '~' || strings.ContainsRune(`()<>@,;:\"/[]?={}`, r) // not a token of RFC 9110, section 5.6.2
+			return r <= ' ' || r > '~' || strings.ContainsRune(`()<>@,;:\"/[]?={}`, r) // r is not allowed in a header name (RFC 9110, section 5.6.2)
 		}) {
 			return fmt.Errorf("http: Header contains the invalid name %q", name)
 		}
@@ -140,7 +141,8 @@ func hasControl(text string) bool {
 	return strings.ContainsFunc(text, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f })
 }
 
-// fromEnvironment is http.ProxyFromEnvironment with an error that omits the URL and its password.
+// fromEnvironment returns the proxy that http.ProxyFromEnvironment selects. Its error omits the URL, which may contain
+// a password.
 func fromEnvironment(request *http.Request) (*url.URL, error) {
 	proxy, err := http.ProxyFromEnvironment(request)
 	if err != nil {
@@ -149,7 +151,7 @@ func fromEnvironment(request *http.Request) (*url.URL, error) {
 	return proxy, nil
 }
 
-// proxy returns a function that returns the proxy for a request.
+// proxy returns the func that selects the proxy of a request, for http.Transport.Proxy.
 func (o *Options) proxy() (func(*http.Request) (*url.URL, error), error) {
 	if o.Proxy == "" {
 		return fromEnvironment, nil

@@ -5,12 +5,12 @@ import (
 	"errors"
 )
 
-// Options configure a [Transport]. The zero value is valid and sends no credentials.
+// Options configures a [Transport]. The zero value is valid and sends no credentials.
 type Options struct {
 	Token     string                                // bearer token
 	TokenFunc func(context.Context) (string, error) // returns the bearer token; called for every request, and again after a 401
 
-	Header map[string][]string // sent with every request, for example Impersonate-User; the server must allow each header with CORS
+	Header map[string][]string // headers of every request, for example Impersonate-User; the server must allow each header with CORS
 
 	// Credentials is the credentials option of fetch, which controls cookies and client certificates: "omit",
 	// "same-origin" (the default) or "include".
@@ -35,7 +35,7 @@ func (o *Options) validate(server string) error {
 	return errors.New("http: Credentials must be omit, same-origin or include")
 }
 
-// cutScheme splits a URL after "http://" or "https://". It returns empty strings for other schemes.
+// cutScheme splits a URL into "http" or "https" and the text after "://". It returns empty strings for other schemes.
 func cutScheme(url string) (scheme, rest string) {
 	for _, scheme := range []string{"http", "https"} {
 		if n := len(scheme) + len("://"); len(url) > n && url[:n] == scheme+"://" {

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// No error may contain a secret.
+// The errors for invalid options must not contain secrets.
 func TestBadOptions(t *testing.T) {
 	directory := t.TempDir()
 	authority := certs.NewAuthority(t)
@@ -93,7 +93,7 @@ func TestBadOptions(t *testing.T) {
 	}
 }
 
-// The cases include a token that is not a valid header value.
+// The error for a token that is not a valid header value must not contain the token.
 func TestRequestErrorsShowNoToken(t *testing.T) {
 	token := func(context.Context) (string, error) { return "pa55word\nof two lines", nil }
 	transport, err := lwhttp.New("http://127.0.0.1:1", &lwhttp.Options{TokenFunc: token, Header: http.Header{"X-Key": {"pa55word"}}})
@@ -104,7 +104,7 @@ func TestRequestErrorsShowNoToken(t *testing.T) {
 	require.NotContains(t, err.Error(), "pa55word")
 }
 
-// New copies the headers and does not modify the client.
+// New must copy the headers and must not modify the client.
 func TestOptionsAreCopied(t *testing.T) {
 	var seen http.Header
 	network := roundTripper(func(r *http.Request) (*http.Response, error) {

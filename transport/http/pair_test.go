@@ -14,7 +14,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// CredentialFunc returns different credentials for concurrent requests.
+// CredentialFunc returns different credentials to concurrent requests. Each request must use the token and the
+// certificate of the same credential.
 func TestTokenAndCertificateStayTogether(t *testing.T) {
 	eachProtocol(t, 0, func(t *testing.T, s *scene, ours *certs.Authority) {
 		given := []*lwhttp.Credential{credential(t, ours, "jane", "token-of-jane"), credential(t, ours, "joe", "token-of-joe")}
@@ -39,7 +40,8 @@ func TestTokenAndCertificateStayTogether(t *testing.T) {
 	})
 }
 
-// The connection breaks after another request has received a different credential.
+// The connection of a request breaks after another request has received a different credential. The retry must use the
+// certificate of the first credential.
 func TestFailedRequestKeepsCertificate(t *testing.T) {
 	eachProtocol(t, 0, func(t *testing.T, s *scene, ours *certs.Authority) {
 		var given atomic.Pointer[lwhttp.Credential]

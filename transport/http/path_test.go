@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Even in a browser, the transport does not dial, so another host cannot receive the token.
+// The transport must reject the path before it dials, also in a browser, so that another host cannot receive the token.
 func TestPathIsNotParsedAsHost(t *testing.T) {
 	transport, err := lwhttp.New("http://127.0.0.1:1", &lwhttp.Options{Token: "t"})
 	require.NoError(t, err)

@@ -20,11 +20,11 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// network counts the dials of a transport and replaces its dial function.
+// network counts the dials of a transport. The field dial replaces the transport's dial function.
 type network struct {
 	mu                      sync.Mutex
 	dialed, pending, atOnce int
-	dial                    func(ctx context.Context, n int) (net.Conn, error) // n counts the dials, starting at 1
+	dial                    func(ctx context.Context, n int) (net.Conn, error) // n is the number of this dial, starting at 1
 }
 
 // connectVia returns a transport that dials through the network n.
@@ -53,7 +53,8 @@ func (n *network) DialContext(ctx context.Context, _, _ string) (net.Conn, error
 
 var watchRequest = &lw.Request{Path: "/", Watch: true}
 
-// If the server is unreachable, all requests fail after one timeout. The next request dials again.
+// If the server is unreachable, all waiting requests must fail after one dial timeout. The next request must dial
+// again.
 func TestHungDialFailsWaitingRequests(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		failed := errors.New("i/o timeout")
@@ -79,7 +80,7 @@ func TestHungDialFailsWaitingRequests(t *testing.T) {
 	})
 }
 
-// The request does not wait for another dial and does not prevent other requests from dialing.
+// A canceled request must stop waiting for the dial of another request. Later requests must still be able to dial.
 func TestCancellationEndsWaitForDial(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		release := make(chan struct{})
@@ -159,8 +160,8 @@ func TestRequestsWithAConnectionDoNotWait(t *testing.T) {
 	require.ErrorIs(t, <-waiting, io.EOF)
 }
 
-// 300 HTTP/1.1 watches need 300 connections, but at most 100 dials are concurrent. Over TLS, the first dial shows that
-// the server uses HTTP/1.1.
+// 300 HTTP/1.1 watches need 300 connections, but at most 100 dials may be concurrent. Over TLS, the first dial shows
+// that the server does not support HTTP/2.
 func TestLimitsConcurrentDials(t *testing.T) {
 	const watches = 300
 	certificate := testCertificate()
@@ -195,12 +196,12 @@ func TestLimitsConcurrentDials(t *testing.T) {
 			require.Equal(t, []int{watches, maxDials}, []int{n.dialed, n.atOnce})
 			end()
 			bodies.Wait()
-			time.Sleep(time.Second) // since Go 1.27, net/http drains closed bodies in the background
+			time.Sleep(time.Second) // time for net/http to drain the closed bodies in the background, which it does since Go 1.27
 		})
 	}
 }
 
-// answerHTTP1 responds to one request with an endless body.
+// answerHTTP1 serves one HTTP/1.1 request on a connection, with an endless body.
 func answerHTTP1(conn net.Conn) {
 	defer conn.Close()
 	if _, err := http.ReadRequest(bufio.NewReader(conn)); err != nil {

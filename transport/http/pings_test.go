@@ -17,8 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The server answers one ping and then becomes silent. The watch must fail within 45 seconds. The test uses simulated
-// time.
+// The server answers one ping and then stops responding. The watch must fail within 45 seconds of simulated time.
 func TestDetectsDeadConnection(t *testing.T) {
 	certificate := testCertificate()
 	synctest.Test(t, func(t *testing.T) {
@@ -46,18 +45,18 @@ func TestDetectsDeadConnection(t *testing.T) {
 	})
 }
 
-// testCertificate returns the certificate of net/http/httptest.
+// testCertificate returns the server certificate of package httptest.
 func testCertificate() tls.Certificate {
 	server := httptest.NewTLSServer(nil)
 	defer server.Close()
 	return server.TLS.Certificates[0]
 }
 
-// mortalServer responds over HTTP/2 with "hello" and answers the given number of pings. It returns the number of
-// received pings after the client has disconnected.
+// mortalServer responds over HTTP/2 with "hello", answers the given number of pings, and then only reads. When the
+// client has disconnected, it returns the number of received pings.
 func mortalServer(connection net.Conn, answers int) (pings int) {
 	defer connection.Close()
-	frames := make(chan []byte, 16) // a separate goroutine writes, because writes to a pipe block until the peer reads
+	frames := make(chan []byte, 16) // frames that a separate goroutine writes, because writes to a pipe block until the peer reads
 	defer close(frames)
 	go func() {
 		for frame := range frames {

@@ -18,8 +18,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The proxy does not receive the client certificate and is verified with its own name. The client is another process,
-// because net/http reads the environment only once.
+// The proxy must not receive the client certificate, and must be verified with its own name. The test starts the client
+// as another process, because net/http reads the environment only once.
 func TestProxyOverTLS(t *testing.T) {
 	if directory := os.Getenv("LISTWATCH_PROXY_TEST"); directory != "" {
 		askThroughProxy(t, directory)
@@ -33,9 +33,9 @@ func TestProxyOverTLS(t *testing.T) {
 	behind := serveByCertificate(t, ours)[len("https://"):]
 
 	var tunnels atomic.Int32
-	config := ours.Config(t, "proxy.test", loopback) // not valid for api.test
+	config := ours.Config(t, "proxy.test", loopback) // the proxy's certificate, which is not valid for api.test
 	config.ClientAuth = tls.RequestClientCert
-	config.NextProtos = []string{"h2", "http/1.1"} // selects h2 if the client offers it
+	config.NextProtos = []string{"h2", "http/1.1"} // the proxy would select h2 if the client offered it
 	tunnel := &wire.Proxy{Dial: func(string, string) (net.Conn, error) { return net.Dial("tcp", behind) }}
 	proxy := serve(t, config, func(w http.ResponseWriter, r *http.Request) {
 		if len(r.TLS.PeerCertificates) > 0 || r.Method != http.MethodConnect || r.Host != "k8s.example:6443" {
@@ -64,7 +64,7 @@ func askThroughProxy(t *testing.T, directory string) {
 	require.Equal(t, "jane", user, "the server receives the certificate")
 }
 
-// The server is reachable only through the proxy. The proxy does not receive the client certificate or the token.
+// The server is reachable only through the proxy, which must not receive the client certificate or the token.
 func TestProxyOption(t *testing.T) {
 	ours := certs.NewAuthority(t)
 	cert, key := ours.Issue(t, "jane")

@@ -11,7 +11,8 @@ import (
 	"github.com/seed-6d2a410a/listwatch/internal/redact"
 )
 
-// proxySecrets returns the passwords of the proxies that requests go through, because a proxy may repeat them.
+// proxySecrets returns the proxy passwords that requests to the server may use. A proxy may repeat its password in an
+// error.
 func (o *Options) proxySecrets(server *url.URL) (secrets redact.Secrets, err error) {
 	toProxy, err := o.proxy()
 	if o.Client != nil {
@@ -20,10 +21,10 @@ func (o *Options) proxySecrets(server *url.URL) (secrets redact.Secrets, err err
 	if err != nil || toProxy == nil {
 		return nil, err
 	}
-	for _, scheme := range []string{"http", "https"} { // a redirect may change the scheme
+	for _, scheme := range []string{"http", "https"} { // a redirect to another scheme may use another proxy
 		proxy, err := toProxy(&http.Request{URL: &url.URL{Scheme: scheme, Host: server.Host}})
 		if err != nil || proxy == nil {
-			continue // the request will fail with the same error
+			continue // ignores the error, because the request will fail with it
 		}
 		if password, ok := proxy.User.Password(); ok {
 			basic := base64.StdEncoding.EncodeToString([]byte(proxy.User.Username() + ":" + password))

@@ -19,14 +19,14 @@ func follow(_ *http.Request, via []*http.Request) error {
 	return nil
 }
 
-// reportRedirect reports a redirect to another origin to the trace.
+// reportRedirect calls Trace.Redirected after a redirect to another origin.
 func (a *attempt) reportRedirect(request *http.Request) {
 	if redirected := tracing.From[lw.Trace](request.Context()).Redirected; redirected != nil {
 		redirected(a.secrets.Text(origin(request.URL)))
 	}
 }
 
-// hideLocation removes an invalid redirect URL, because net/http would include it in an error and it may contain a
+// hideLocation removes an invalid Location header, because net/http would quote it in an error and it may contain a
 // token.
 func hideLocation(response *http.Response) {
 	if _, err := url.Parse(response.Header.Get("Location")); err != nil {
@@ -34,7 +34,8 @@ func hideLocation(response *http.Response) {
 	}
 }
 
-// withoutQuery removes the query from the URL in a request error, because redirects to login pages may contain tokens.
+// withoutQuery removes the query from the URL in an error of net/http, because the URL of a login page may contain
+// tokens.
 func withoutQuery(err error) error {
 	failed, ok := errors.AsType[*url.Error](err)
 	if !ok {

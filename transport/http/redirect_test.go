@@ -45,7 +45,7 @@ func newRequestRecorder(t *testing.T, config *tls.Config) *requestRecorder {
 	return w
 }
 
-// take returns and clears the recorded requests.
+// take returns the recorded requests and clears the record.
 func (w *requestRecorder) take() []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -54,11 +54,11 @@ func (w *requestRecorder) take() []string {
 	return seen
 }
 
-// Only redirects within the server's origin receive credentials.
+// Only redirects to the server's own origin may receive credentials.
 func TestRedirectsGetNoCredentials(t *testing.T) {
 	authority := certs.NewAuthority(t)
 	config := authority.Config(t, "localhost", loopback)
-	config.ClientAuth = tls.RequestClientCert // record any client certificate
+	config.ClientAuth = tls.RequestClientCert // accept and record any client certificate
 	server, neighbour, plain := newRequestRecorder(t, config), newRequestRecorder(t, config), newRequestRecorder(t, nil)
 	otherName := strings.Replace(server.URL, "127.0.0.1", "localhost", 1)
 	cert, key := authority.Issue(t, "jane")

@@ -16,7 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The responses are copied from real servers.
+// The response bodies are copied from real servers.
 func TestErrorResponses(t *testing.T) {
 	const expired = `{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"The resourceVersion for the provided list is too old.","reason":"Expired","code":410}`
 	const tooLarge = `{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"Timeout: Too large resource version: 999999999, current: 232","reason":"Timeout","details":{"causes":[{"reason":"ResourceVersionTooLarge","message":"Too large resource version"}],"retryAfterSeconds":2},"code":504}`
@@ -24,7 +24,7 @@ func TestErrorResponses(t *testing.T) {
 	cases := map[string]struct {
 		code             int
 		retryAfter, body string
-		is               error // matching error value, or nil
+		is               error // error that errors.Is must find, or nil
 		reason, message  string
 		wait             time.Duration
 	}{
@@ -61,7 +61,7 @@ func TestErrorResponses(t *testing.T) {
 	})
 }
 
-// The client reads only the start and then cancels the request.
+// The client must read only the start of an error response and then cancel the request.
 func TestErrorBodyIsLimited(t *testing.T) {
 	ended := make(chan struct{})
 	bothProtocols(t, func(w http.ResponseWriter, r *http.Request) {

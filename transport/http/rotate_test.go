@@ -14,15 +14,15 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The watch continues, and the next request uses the new credential. A new certificate requires a new connection. The
-// old connection closes after the watch.
+// While a watch is open, its credential is replaced. The watch must continue, and the next request must use the new
+// credential. A new certificate needs a new connection, and the old connection must close after the watch.
 func TestRotationDuringAWatch(t *testing.T) {
 	other := certs.NewAuthority(t)
 	for name, c := range map[string]struct {
 		rotate   func(*testing.T, *scene, *certs.Authority)
-		minute   bool // the files are read after a minute instead of after a rejection
+		minute   bool // a minute passes before the next request; otherwise the server rejects the old credential
 		identity string
-		sent     int32 // maximum number of requests
+		sent     int32 // maximum number of requests that the server receives
 	}{
 		"client certificate": {func(t *testing.T, s *scene, ours *certs.Authority) { s.issue(t, ours, "second") }, true, "second t1", 1},
 		"client certificate, rejected": {func(t *testing.T, s *scene, ours *certs.Authority) {
@@ -43,7 +43,7 @@ func TestRotationDuringAWatch(t *testing.T) {
 			write(t, s.directory, "ca", other.PEM)
 			write(t, s.directory, "token", []byte("t2"))
 			s.rejected.Store("Bearer t1")
-		}, false, "second t2", 2}, // one request over HTTP/1.1, because the next connection fails earlier
+		}, false, "second t2", 2}, // over HTTP/1.1, the first attempt fails without reaching the server
 	} {
 		t.Run(name, func(t *testing.T) {
 			eachProtocol(t, 0, func(t *testing.T, s *scene, ours *certs.Authority) {
@@ -59,7 +59,7 @@ func TestRotationDuringAWatch(t *testing.T) {
 				identity, next := s.identity(t, transport)
 				require.Equal(t, c.identity, identity)
 				require.LessOrEqual(t, s.requests.Load()-before, c.sent)
-				if c.identity != "first t2" { // a new token does not require a new connection
+				if c.identity != "first t2" { // only a new certificate requires a new connection
 					require.NotEqual(t, address, next)
 				}
 
@@ -76,7 +76,7 @@ func TestRotationDuringAWatch(t *testing.T) {
 	}
 }
 
-// Connections that are idle when the files change are closed.
+// After the files have changed, the transport must close its idle connections.
 func TestIdleConnectionsClose(t *testing.T) {
 	eachProtocol(t, 0, func(t *testing.T, s *scene, ours *certs.Authority) {
 		transport := s.connect(t)
@@ -88,8 +88,8 @@ func TestIdleConnectionsClose(t *testing.T) {
 	})
 }
 
-// After the client or the server rejects a connection, the transport reads the files at once. In TLS 1.3, the server
-// rejects a certificate after the handshake.
+// If the client or the server rejects a certificate, the transport must read the files again and retry. In TLS 1.3, the
+// server rejects a certificate only after the handshake.
 func TestRejectedInHandshake(t *testing.T) {
 	other := certs.NewAuthority(t)
 	for _, version := range []uint16{tls.VersionTLS12, tls.VersionTLS13} {
@@ -145,7 +145,7 @@ func TestInvalidFilesKeepPrevious(t *testing.T) {
 	})
 }
 
-// No request may fail: the first request reads the files for all requests.
+// Concurrent requests must not fail when files rotate. The first request reads the files for all requests.
 func TestManyOpensWhileFilesRotate(t *testing.T) {
 	eachProtocol(t, 0, func(t *testing.T, s *scene, ours *certs.Authority) {
 		transport := s.connect(t)
@@ -166,7 +166,7 @@ func TestManyOpensWhileFilesRotate(t *testing.T) {
 	})
 }
 
-// The transport must not keep a reference to the options.
+// The transport must not keep a pointer to the caller's options, so that they can be garbage-collected.
 func TestOptionsAreCollectable(t *testing.T) {
 	eachProtocol(t, 0, func(t *testing.T, s *scene, ours *certs.Authority) {
 		cert, key := ours.Issue(t, "jane")

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// roundTrippers contains the immutable round trippers for one set of file contents.
+// roundTrippers contains the http.RoundTrippers that use certain contents of the certificate files. It is immutable.
 type roundTrippers struct {
 	authenticated http.RoundTripper // sends the client certificate; used for requests to the server
 	anonymous     http.RoundTripper // sends no client certificate; used for redirects to other origins
@@ -75,7 +75,7 @@ func newTransport(config *tls.Config, proxy func(*http.Request) (*url.URL, error
 		ForceAttemptHTTP2:      true,
 		HTTP2:                  pings,
 		DisableCompression:     uncompressed,
-		MaxIdleConnsPerHost:    8, // lists run concurrently with watches
+		MaxIdleConnsPerHost:    8, // lists run concurrently with watches and need connections of their own
 		MaxResponseHeaderBytes: 1 << 20,
 		IdleConnTimeout:        90 * time.Second,
 		ReadBufferSize:         1 << 10, // small because each HTTP/1.1 watch holds both buffers for hours; larger reads bypass them

@@ -20,21 +20,21 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// scene contains a server with replaceable certificates and the files of a transport.
+// scene contains a test server whose certificates can be replaced, and the credential files of a transport.
 type scene struct {
 	*httptest.Server
 	directory  string
-	config     atomic.Pointer[tls.Config] // for new connections
-	rejected   atomic.Value               // the name or token that the server rejects with a 401
+	config     atomic.Pointer[tls.Config] // TLS configuration of new connections
+	rejected   atomic.Value               // the server responds with 401 to this certificate name or token
 	requests   atomic.Int32
 	handshakes atomic.Int32
-	open       atomic.Int32 // number of connections
-	lines      chan string  // lines of a watch; "" ends it
-	broken     atomic.Value // a func(name string) bool that selects the requests with a broken connection
+	open       atomic.Int32 // number of open connections to the server
+	lines      chan string  // lines that the server sends to a watch; "" ends the watch
+	broken     atomic.Value // func(name string) bool; the server breaks the connection of a request if the func returns true for its certificate name
 }
 
-// newScene returns a scene with a running server. protocol is "h2" or "http/1.1". version is the maximum TLS version,
-// or 0 for the default.
+// newScene starts the server of a scene. protocol is "h2" or "http/1.1". version is the maximum TLS version, or 0 for
+// the default.
 func newScene(t *testing.T, protocol string, version uint16) *scene {
 	s := &scene{directory: t.TempDir(), lines: make(chan string)}
 	s.rejected.Store("nobody")
@@ -56,7 +56,8 @@ func newScene(t *testing.T, protocol string, version uint16) *scene {
 	return s
 }
 
-// serve responds with the client's identity and connection. For a watch, it also sends lines.
+// serve responds with the certificate name, the token and the address of the client. For a watch, it then sends the
+// lines.
 func (s *scene) serve(w http.ResponseWriter, r *http.Request) {
 	s.requests.Add(1)
 	name, token := r.TLS.PeerCertificates[0].Subject.CommonName, r.Header.Get("Authorization")
@@ -83,21 +84,22 @@ func (s *scene) serve(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// trusts sets the authorities of the server certificate and of the client certificates for new connections.
+// trusts configures new connections. The authority "own" issues the server certificate, and the authority "clients"
+// verifies client certificates.
 func (s *scene) trusts(t *testing.T, own, clients *certs.Authority) {
 	config := own.Config(t, "api.test", loopback)
 	config.ClientAuth, config.ClientCAs = tls.RequireAndVerifyClientCert, clients.Pool()
 	s.config.Store(config)
 }
 
-// issue writes a client certificate.
+// issue writes a client certificate with this name, and its key, to the files of the transport.
 func (s *scene) issue(t *testing.T, a *certs.Authority, name string) {
 	cert, key := a.Issue(t, name)
 	write(t, s.directory, "cert", cert)
 	write(t, s.directory, "key", key)
 }
 
-// connect returns a transport that uses the files.
+// connect returns a transport that uses the files of the scene.
 func (s *scene) connect(t *testing.T) *lwhttp.Transport {
 	return connect(t, s.Server, &lwhttp.Options{
 		CAFile: s.directory + "/ca", CertFile: s.directory + "/cert", KeyFile: s.directory + "/key", TokenFile: s.directory + "/token",
@@ -110,7 +112,7 @@ type watch struct {
 	lines *bufio.Reader
 }
 
-// watch opens a watch. Its first line has the client's identity and connection.
+// watch opens a watch and reads its first line. It returns the client's identity and address in this line.
 func (s *scene) watch(t *testing.T, transport *lwhttp.Transport) (w *watch, identity, address string) {
 	t.Helper()
 	body, err := transport.Open(t.Context(), &lw.Request{Path: "/", Query: "watch=1", Watch: true})
@@ -128,13 +130,13 @@ func (w *watch) next(t *testing.T) string {
 	return line
 }
 
-// eventuallyOpen blocks until the server has n connections.
+// eventuallyOpen blocks until the server has n open connections.
 func (s *scene) eventuallyOpen(t *testing.T, n int32) {
 	t.Helper()
 	require.Eventually(t, func() bool { return s.open.Load() == n }, 20*time.Second, 5*time.Millisecond)
 }
 
-// identity returns the client's identity and connection, as the server sees them.
+// identity sends a request and returns the client's identity and address that the server saw.
 func (s *scene) identity(t *testing.T, transport *lwhttp.Transport) (identity, address string) {
 	t.Helper()
 	text, err := get(t, transport, pods)
@@ -150,8 +152,8 @@ func parse(t *testing.T, line string) (identity, address string) {
 	return name + " " + token, address
 }
 
-// eachProtocol runs a test over HTTP/2 and HTTP/1.1. The scene has a valid CA, the client certificate "first" and the
-// token "t1".
+// eachProtocol runs a test over HTTP/2 and over HTTP/1.1. The scene has a valid CA file, the client certificate "first"
+// and the token "t1".
 func eachProtocol(t *testing.T, version uint16, test func(*testing.T, *scene, *certs.Authority)) {
 	for _, protocol := range []string{"h2", "http/1.1"} {
 		t.Run(protocol, func(t *testing.T) {

@@ -2,8 +2,8 @@ package http
 
 import "github.com/seed-6d2a410a/listwatch/internal/redact"
 
-// headerSecrets returns the words of the custom headers, because each may be an API key or a cookie. It skips words shorter than
-// 8 bytes. It also skips identity headers, because servers include the user name in errors.
+// headerSecrets returns the words in the values of custom headers, because each word may be an API key or a cookie. It
+// skips words shorter than 8 bytes, and identity headers, because error messages should contain the user name.
 func headerSecrets(header map[string][]string) (secrets redact.Secrets) {
 	for name, values := range header {
 		if hasPrefixFold(name, "impersonate-") || hasPrefixFold(name, "x-remote-") {
@@ -24,7 +24,7 @@ func headerSecrets(header map[string][]string) (secrets redact.Secrets) {
 	return secrets
 }
 
-// hasPrefixFold reports whether name starts with a prefix, ignoring case.
+// hasPrefixFold reports whether a header name starts with a prefix, ignoring case.
 func hasPrefixFold(name, with string) bool {
 	for i := range len(with) {
 		if i == len(name) || name[i]|0x20 != with[i]|0x20 {

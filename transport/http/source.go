@@ -17,14 +17,15 @@ import (
 	"time"
 )
 
-// recheckInterval is the time after which the files are read again.
+// recheckInterval is the time after which a request reads the credential files again.
 const recheckInterval = time.Minute
 
-// transportSource holds the round trippers. It replaces them when the files or the certificate of a CredentialFunc change.
+// transportSource provides the round trippers for requests. It replaces them when the files or the certificate of a
+// CredentialFunc change.
 type transportSource struct {
 	opts        Options // a copy, because the caller may change its options
 	server      *url.URL
-	callerOwned bool // the caller supplied the round trippers
+	callerOwned bool // the round trippers belong to Options.Client
 	active      atomic.Pointer[roundTrippers]
 	lock        contextLock // held while reading the files and replacing the round trippers
 
@@ -32,10 +33,11 @@ type transportSource struct {
 	checkedAt time.Time
 }
 
-// content is PEM data from the files or the options.
+// content is the PEM data of the certificate authorities, the client certificate and its key.
 type content struct{ ca, cert, key string }
 
-// with returns the content with the client certificate of given, unless given is nil.
+// with returns a copy of the content with the client certificate of a credential. If the credential is nil, it returns
+// the content unchanged.
 func (c content) with(given *Credential) content {
 	if given != nil {
 		c.cert, c.key = string(given.CertData), string(given.KeyData)
@@ -59,9 +61,9 @@ func newTransportSource(o *Options, server *url.URL) (*transportSource, error) {
 	return s, err
 }
 
-// current returns the round trippers for a request, with the client certificate of given unless given is nil. failed
-// are the round trippers of the failed first try, or nil. After a failure, current reads the files unless they have
-// been read since then.
+// current returns the round trippers for a request. If given is not nil, they use its client certificate. failed
+// contains the round trippers of a failed first attempt, or is nil. After a failure, current reads the files unless
+// they have been read since then.
 func (s *transportSource) current(ctx context.Context, given *Credential, failed *roundTrippers) (made *roundTrippers, err error) {
 	now := s.active.Load()
 	other := now.content != now.content.with(given)
@@ -78,7 +80,8 @@ func (s *transportSource) current(ctx context.Context, given *Credential, failed
 	return made, err
 }
 
-// isDue reports whether the files must be read.
+// isDue reports whether the files must be read again, because of a failed request or because the last read is a minute
+// old.
 func (s *transportSource) isDue(now, failed *roundTrippers) bool {
 	if s.callerOwned || s.opts.caFile() == "" && s.opts.certFile() == "" {
 		return false
@@ -110,7 +113,7 @@ func (s *transportSource) replaceIfStale(given *Credential, failed *roundTripper
 	}
 	made, err := s.replace(now, found)
 	if err != nil {
-		return now, nil // the files may be incomplete
+		return now, nil // the files may be incomplete while they are replaced
 	}
 	return made, nil
 }
@@ -125,7 +128,7 @@ func (s *transportSource) replace(now *roundTrippers, with content) (*roundTripp
 	return made, nil
 }
 
-// read returns c with the current contents of the files.
+// read returns a copy of c with the current contents of the files.
 func (s *transportSource) read(c content) (content, error) {
 	var err error
 	load := func(name, path string, into *string) {
@@ -151,7 +154,7 @@ func (s *transportSource) read(c content) (content, error) {
 	return c, err
 }
 
-// isCompletePEM reports whether the last PEM block is complete. It may be truncated while the file is being written.
+// isCompletePEM returns false if text ends with a truncated PEM block. A file may be read while it is being written.
 func isCompletePEM(text []byte) bool {
 	for block, rest := pem.Decode(text); block != nil; block, rest = pem.Decode(rest) {
 		text = rest
@@ -159,7 +162,7 @@ func isCompletePEM(text []byte) bool {
 	return !bytes.Contains(text, []byte("-----BEGIN "))
 }
 
-// lease is a response body. If the round trippers have been replaced, Close also closes their idle connections.
+// lease wraps a response body. If the round trippers have been replaced, Close also closes their idle connections.
 type lease struct {
 	io.ReadCloser
 	source *transportSource

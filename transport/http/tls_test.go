@@ -59,7 +59,7 @@ func TestServerIsVerified(t *testing.T) {
 	}
 }
 
-// serveByCertificate returns the URL of a server that requires a client certificate of the authority. The server
+// serveByCertificate starts a server and returns its URL. The server requires a client certificate of the authority and
 // responds with the name in the certificate.
 func serveByCertificate(t *testing.T, a *certs.Authority) string {
 	config := a.Config(t, "api.test", loopback)

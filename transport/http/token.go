@@ -14,8 +14,8 @@ import (
 	"github.com/seed-6d2a410a/listwatch/internal/secretfile"
 )
 
-// tokenSource returns the bearer token for a request, or "" to send no token. rejected is the token that the server
-// rejected with 401, or "" for the first try.
+// tokenSource returns the bearer token for a request, or "" for no token. rejected is the token that the server
+// rejected with 401, or "" for the first attempt.
 type tokenSource func(ctx context.Context, rejected string) (string, error)
 
 func newTokenSource(o *Options) (tokenSource, error) {
@@ -32,7 +32,7 @@ func newTokenSource(o *Options) (tokenSource, error) {
 	return func(context.Context, string) (string, error) { return token, nil }, nil
 }
 
-// tokenFile is a file with a token that rotates.
+// tokenFile is a token source that reads a file and caches the token.
 type tokenFile struct {
 	path string
 	lock contextLock // held while the file is read
@@ -73,7 +73,7 @@ func (f *tokenFile) cached(rejected string) string {
 
 func (f *tokenFile) load() (string, error) {
 	f.mu.Lock()
-	f.readAt = time.Now() // other requests use the old token during the read
+	f.readAt = time.Now() // set before reading, so that other requests use the old token until then
 	f.mu.Unlock()
 	token, err := f.read()
 	f.mu.Lock()
@@ -98,10 +98,11 @@ func (f *tokenFile) read() (string, error) {
 	return token, nil
 }
 
-// Tests replace readFile.
+// readFile is a variable so that tests can replace the function.
 var readFile = secretfile.Read
 
-// fileError adds the purpose of the file to an error that already contains its path.
+// fileError returns err with the purpose of the file, for example "token file". The text of err already contains the
+// path.
 func fileError(name string, err error) error {
 	if _, ok := errors.AsType[*fs.PathError](err); ok {
 		return fmt.Errorf("http: %s: %w", name, err)

@@ -16,7 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// authorized returns a transport to a fake network that records the Authorization headers.
+// authorized returns a transport with a fake network, and a pointer to the Authorization headers that were sent.
 func authorized(t *testing.T, opts *lwhttp.Options) (transport *lwhttp.Transport, sent *[]string) {
 	t.Helper()
 	sent = new([]string)
@@ -36,7 +36,7 @@ func TestStaticToken(t *testing.T) {
 	require.Equal(t, []string{"Bearer s3cret"}, *sent)
 }
 
-// TokenFunc receives the context of the request. If it fails, the transport does not send the request.
+// TokenFunc must receive the context of the request. If TokenFunc fails, the transport must not send the request.
 func TestTokenFuncIsCalledPerRequest(t *testing.T) {
 	type key struct{}
 	failure := errors.New("the token is unavailable")

@@ -19,7 +19,7 @@ import (
 // Transport is an [lw.Transport] over HTTP. All methods may be called concurrently. Over HTTP/2, requests share a
 // connection.
 type Transport struct {
-	client        http.Client // each Open call sets its Transport in a copy
+	client        http.Client // a template; each call of Open sets the Transport field of a copy
 	authenticator *authenticator
 }
 
@@ -34,7 +34,7 @@ func New(server string, opts *Options) (*Transport, error) {
 	}
 	parsed, err := url.Parse(server)
 	if err != nil {
-		return nil, errors.New("http: the server's URL is invalid: it must look like https://host:port") // the error may contain a password
+		return nil, errors.New("http: the server's URL is invalid: it must look like https://host:port") // the error of url.Parse is omitted, because it may contain a password
 	}
 	if err := opts.validate(parsed); err != nil {
 		return nil, err
@@ -79,7 +79,7 @@ func (t *Transport) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, e
 }
 
 // do sends a request with additional headers. It returns an error for a status other than 101 or 2xx. It also returns
-// the secrets that it sent. The error contains none of them.
+// the secrets in the request, which it has removed from the error.
 func (t *Transport) do(ctx context.Context, req *lw.Request, header http.Header) (_ *http.Response, secrets redact.Secrets, _ error) {
 	request, err := t.request(ctx, req, header)
 	if err != nil {
@@ -98,7 +98,7 @@ func (t *Transport) do(ctx context.Context, req *lw.Request, header http.Header)
 	return response, tried.secrets, nil
 }
 
-// request returns the request without credentials.
+// request converts an lw.Request to an http.Request without credentials.
 func (t *Transport) request(ctx context.Context, req *lw.Request, header http.Header) (*http.Request, error) {
 	if req.Path != "" && req.Path[0] != '/' {
 		return nil, errPath
@@ -113,8 +113,8 @@ func (t *Transport) request(ctx context.Context, req *lw.Request, header http.He
 	}
 	request.Header.Set("Accept", cmp.Or(req.Accept, "application/json"))
 	if req.Watch {
-		// Compression would delay each event until the next one. Kubernetes 1.37 sends each flush of a streaming list
-		// as a gzip member, and compress/gzip returns the end of a member only after the start of the next.
+		// With gzip, each event would be delayed until the next event. Kubernetes 1.37 sends each flush of a streaming
+		// list as a gzip member, and compress/gzip returns the end of a member only after the start of the next.
 		request.Header.Set("Accept-Encoding", "identity")
 	}
 	maps.Copy(request.Header, header)

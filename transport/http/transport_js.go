@@ -47,7 +47,7 @@ func (t *Transport) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, e
 	b, err := t.fetch(ctx, url, token, req)
 	if rejected, ok := errors.AsType[*lw.StatusError](err); ok && rejected.Code == 401 && t.opts.TokenFunc != nil {
 		_, fresh, failure := t.Address(ctx, req)
-		if failure == nil && fresh != token { // otherwise the first error is more useful
+		if failure == nil && fresh != token { // if there is no other token, the first error is more useful
 			return t.fetch(ctx, url, fresh, req)
 		}
 	}
@@ -78,7 +78,7 @@ func (t *Transport) fetch(ctx context.Context, url, token string, req *lw.Reques
 	}
 	stream.Add("Accept", accept)
 	if req.Watch {
-		stream.Add("Accept-Encoding", "identity") // for Node; browsers ignore it
+		stream.Add("Accept-Encoding", "identity") // has an effect only in Node.js, because browsers ignore it
 	}
 	for name, values := range t.opts.Header {
 		for _, value := range values {
@@ -100,7 +100,7 @@ func (t *Transport) fetch(ctx context.Context, url, token string, req *lw.Reques
 	return b, nil
 }
 
-// body is the body of a response.
+// body is a response body. Its errors contain no secrets. After ctx is done, reads return the cause of ctx.
 type body struct {
 	ctx     context.Context
 	stream  *jsx.Stream
@@ -121,14 +121,14 @@ func (b *body) Read(p []byte) (int, error) {
 	return n, b.explain(err, "the response was interrupted: ")
 }
 
-// Close ends the request.
+// Close cancels the request.
 func (b *body) Close() error {
 	b.stream.Close()
 	return nil
 }
 
-// explain returns context.Cause if the context is done. Otherwise it prepends prefix to a JavaScript error and removes
-// secrets from it.
+// explain returns the cause of the context if the context is done. Otherwise it returns err with a prefix and without
+// secrets.
 func (b *body) explain(err error, prefix string) error {
 	if err != nil && b.ctx.Err() != nil {
 		return context.Cause(b.ctx)

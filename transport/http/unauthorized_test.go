@@ -17,13 +17,14 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// tokenServer is a fake network that records tokens. It accepts one token and responds with 401 to all others. It
-// redirects /to?URL to URL unless the token is "stale". before, if set, is called before each response.
+// tokenServer is a fake network that records the token of each request. It responds with 401 to all tokens except one.
+// It redirects /to?URL to URL unless the token is "stale". If the field before is set, it is called before each
+// response.
 type tokenServer struct {
 	good   string
 	before func()
 	sent   []string
-	open   int // number of open bodies
+	open   int // number of response bodies that are not closed
 }
 
 func (s *tokenServer) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -44,7 +45,7 @@ func (s *tokenServer) RoundTrip(r *http.Request) (*http.Response, error) {
 	return response, nil
 }
 
-// counted is a body that decreases a counter when it is closed.
+// counted is a response body. Close decrements a counter of open bodies.
 type counted struct {
 	io.Reader
 	open *int
@@ -63,7 +64,7 @@ func (s *tokenServer) transport(t *testing.T, opts lwhttp.Options) *lwhttp.Trans
 	return transport
 }
 
-// tokens returns a TokenFunc that returns the tokens in order. "!" stands for an error.
+// tokens returns a TokenFunc that returns the given tokens one after the other. For the token "!", it returns an error.
 func tokens(each ...string) func(context.Context) (string, error) {
 	return func(context.Context) (string, error) {
 		token := each[0]
@@ -75,7 +76,7 @@ func tokens(each ...string) func(context.Context) (string, error) {
 	}
 }
 
-// Each case lists the tokens sent until the request succeeds or the 401 is returned.
+// Each case lists the tokens that are sent until the request succeeds or its 401 is returned.
 func TestUnauthorized(t *testing.T) {
 	directory := t.TempDir()
 	file := func(name, text string) string { return write(t, directory, name, []byte(text)) }
@@ -123,7 +124,8 @@ func TestUnauthorized(t *testing.T) {
 	}
 }
 
-// http.Client accepts such responses from a custom transport.
+// A custom transport may return a 401 response without a body, or neither a response nor an error. Open must return an
+// error.
 func TestResponsesWithoutBody(t *testing.T) {
 	for _, answer := range []*http.Response{{StatusCode: http.StatusUnauthorized}, nil} {
 		sent := 0
@@ -140,7 +142,7 @@ func TestResponsesWithoutBody(t *testing.T) {
 	}
 }
 
-// Even if the file changes often, an Open call may read it only once more and may send at most two requests.
+// Even if the token file changes often, a call of Open may read it only once more and may send at most two requests.
 func TestRetriesUnauthorizedOnce(t *testing.T) {
 	directory, writes := t.TempDir(), 0
 	rotate := func() {
@@ -181,7 +183,7 @@ func TestCancellationBeforeRetry(t *testing.T) {
 	}
 }
 
-// idler counts calls to CloseIdleConnections.
+// idler is a RoundTripper that counts calls of CloseIdleConnections.
 type idler struct {
 	tokenServer
 	closed int

@@ -18,9 +18,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The tests in this file run on every platform: with net/http, and in WebAssembly with fetch.
+// The tests in this file also run in WebAssembly, where the transport uses fetch instead of net/http.
 
-// TestMain fails if a test leaks a goroutine.
+// TestMain fails the package if its tests leave goroutines behind.
 func TestMain(m *testing.M) { leak.Main(m) }
 
 func dial(t *testing.T, opts *lwhttp.Options) *lwhttp.Transport {
@@ -31,7 +31,7 @@ func dial(t *testing.T, opts *lwhttp.Options) *lwhttp.Transport {
 	return transport
 }
 
-// ask returns the text of a whole response.
+// ask sends a request and returns the whole response body.
 func ask(t *testing.T, transport *lwhttp.Transport, req *lw.Request) (string, error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -45,7 +45,7 @@ func ask(t *testing.T, transport *lwhttp.Transport, req *lw.Request) (string, er
 	return string(text), err
 }
 
-// eventually polls path until want accepts the number in the response.
+// eventually requests a path until want returns true for the number in the response. It fails the test after a minute.
 func eventually(t *testing.T, transport *lwhttp.Transport, path string, want func(int) bool) {
 	t.Helper()
 	for end := time.Now().Add(time.Minute); ; {
@@ -78,7 +78,7 @@ func TestRequestsOnTheWire(t *testing.T) {
 	require.NoError(t, json.Unmarshal([]byte(text), &seen))
 	require.Equal(t, "/echo?watch=1", seen.URL)
 	require.Equal(t, []string{"application/json"}, seen.Header["Accept"])
-	if !strings.HasPrefix(seen.Header["User-Agent"][0], "Mozilla") { // browsers do not allow another value
+	if !strings.HasPrefix(seen.Header["User-Agent"][0], "Mozilla") { // a browser does not allow another User-Agent
 		require.Equal(t, []string{"identity"}, seen.Header["Accept-Encoding"])
 	}
 }
@@ -138,7 +138,7 @@ func TestChunksAreJoined(t *testing.T) {
 
 func TestBrokenBodies(t *testing.T) {
 	text, err := ask(t, dial(t, nil), &lw.Request{Path: "/parts", Query: "say=one&cut", Watch: true})
-	if text != "" || runtime.GOOS != "js" { // a browser may report the error without the preceding data
+	if text != "" || runtime.GOOS != "js" { // a browser may report the error without the data that precedes it
 		require.Equal(t, "one", text)
 	}
 	require.Error(t, err)
@@ -157,7 +157,7 @@ func TestSlowReaderBlocksServer(t *testing.T) {
 	_, err = io.ReadFull(body, make([]byte, 1<<20))
 	require.NoError(t, err)
 	before, same := -1, 0
-	eventually(t, transport, "/sent", func(n int) bool { // wait until the server blocks
+	eventually(t, transport, "/sent", func(n int) bool { // wait until the number of sent bytes no longer changes, because the server is blocked
 		if same++; n != before {
 			before, same = n, 0
 		}
@@ -201,7 +201,7 @@ func TestCloseEndsARequest(t *testing.T) {
 	eventually(t, transport, "/waiting", is(0))
 }
 
-// The errors omit the URL, because it may contain a password.
+// The errors must not contain the URL, because it may contain a password.
 func TestInvalidServersAndOptions(t *testing.T) {
 	for _, server := range []string{"", "host", "ftp://host", "https://", "http:///path", "https://user:secret@host", "https://host?secret", "https://host#secret"} {
 		_, err := lwhttp.New(server, nil)
@@ -212,7 +212,7 @@ func TestInvalidServersAndOptions(t *testing.T) {
 	require.ErrorContains(t, err, "only one of")
 }
 
-// A proxy may serve the API under a path.
+// A gateway may serve the Kubernetes API under a path.
 func TestServerPathPrefix(t *testing.T) {
 	for _, slash := range []string{"", "/"} {
 		transport, err := lwhttp.New(wire.URL(t)+"/status"+slash, nil)

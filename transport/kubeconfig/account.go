@@ -12,10 +12,11 @@ import (
 	"github.com/seed-6d2a410a/listwatch/internal/kubeflags"
 )
 
-// account is the folder of a Pod's service account.
+// account is the folder where a Pod's service account is mounted.
 const account = "/var/run/secrets/kubernetes.io/serviceaccount"
 
-// inCluster returns the configuration of a Pod's service account, or nil if the process has none.
+// inCluster fills c with the server and the credentials of the Pod's service account. It returns nil if the process
+// does not run in a Pod.
 func (o *options) inCluster(c *kubeflags.Config) (*kubeflags.Config, error) {
 	folder := cmp.Or(o.Account, account)
 	host, port, token := os.Getenv("KUBERNETES_SERVICE_HOST"), os.Getenv("KUBERNETES_SERVICE_PORT"), filepath.Join(folder, "token")
@@ -46,7 +47,7 @@ func (o *options) inCluster(c *kubeflags.Config) (*kubeflags.Config, error) {
 	return c, l.validate()
 }
 
-// ownNamespace returns the namespace of the Pod.
+// ownNamespace returns the namespace of the Pod in which the process runs.
 func ownNamespace(folder string) string {
 	if name := os.Getenv("POD_NAMESPACE"); name != "" {
 		return name

@@ -12,7 +12,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/internal/secretfile"
 )
 
-// cluster sets the server and its TLS options.
+// cluster sets the server URL and its TLS options in the configuration.
 func (l *loader) cluster() error {
 	c, http := l.config, l.config.HTTP
 	fields := read(nil, "", &Error{})
@@ -51,7 +51,7 @@ func (l *loader) cluster() error {
 
 func isHTTP(scheme string) bool { return scheme == "http" || scheme == "https" || scheme == "socks5" }
 
-// authority sets the options that verify the server.
+// authority sets the certificate authority and the other options that verify the server.
 func (l *loader) authority(fields *fields) {
 	http := l.config.HTTP
 	switch {
@@ -103,8 +103,8 @@ func fileHoldsCertificates(path string) error {
 	return err
 }
 
-// path returns the absolute path in a field, or "" if the field is missing. A relative path starts at the folder of the
-// kubeconfig.
+// path returns the file path in a field, or "" if the field is missing. It resolves a relative path against the folder
+// of the kubeconfig.
 func (f *fields) path(name string) string {
 	path := f.string(name)
 	if path == "" || filepath.IsAbs(path) {

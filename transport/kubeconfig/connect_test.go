@@ -30,11 +30,12 @@ func TestMain(m *testing.M) {
 	leak.Main(m)
 }
 
-// server responds with the identity of the client: certificate name, token and impersonation headers.
+// server is a test server that responds with the identity of the client: certificate name, token and impersonation
+// headers.
 type server struct {
 	*httptest.Server
 	authority *certs.Authority
-	rejected  atomic.Value // the token or name that the server rejects with a 401
+	rejected  atomic.Value // the server responds with 401 to this token or certificate name
 	requests  atomic.Int32
 }
 
@@ -42,7 +43,7 @@ func newServer(t *testing.T, secure bool) *server {
 	s := &server{authority: certs.NewAuthority(t)}
 	s.rejected.Store("none")
 	s.Server = httptest.NewUnstartedServer(http.HandlerFunc(s.serve))
-	s.Config.ErrorLog = log.New(io.Discard, "", 0) // failed handshakes are expected
+	s.Config.ErrorLog = log.New(io.Discard, "", 0) // discards the log of failed handshakes, which some tests expect
 	if secure {
 		s.TLS, s.EnableHTTP2 = config(t, s.authority), true
 		s.StartTLS()
@@ -71,12 +72,12 @@ func (s *server) serve(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// cluster returns the fields of the cluster in a kubeconfig.
+// cluster returns the server's cluster fields for a kubeconfig, in the syntax of [file].
 func (s *server) cluster() string {
 	return "server: " + s.URL + "; certificate-authority-data: " + b64(s.authority.PEM)
 }
 
-// identity sends a request and returns the client's identity.
+// identity sends a request and returns the client's identity in the response.
 func identity(ctx context.Context, t *testing.T, config *kubeflags.Config) (string, error) {
 	t.Helper()
 	transport, err := config.Transport()

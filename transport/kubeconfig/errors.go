@@ -15,19 +15,19 @@ import (
 // ErrNowhere reports that neither the kubeconfig, the service account nor the options name a server.
 var ErrNowhere = errors.New("no server")
 
-// Error reports a mistake in a kubeconfig or a failed credential plugin. It wraps the cause and contains no secrets. Its
-// text has the file, the line, the entry and the field.
+// Error reports a mistake in a kubeconfig or a failed credential plugin. It wraps the cause and contains no secrets.
+// Its text contains the file, the line, the entry and the field.
 type Error struct {
-	File  string // the kubeconfig; "" if the mistake is in the options
-	Entry string // for example `user "dev"`; "" if the mistake is outside of an entry
+	File  string // path of the kubeconfig; "" if the mistake is in the options
+	Entry string // for example `user "dev"`; "" if the mistake is not in an entry
 	Hint  string // advice for a missing or failed credential plugin; otherwise ""
 
-	field string // for example "client-key" or "exec.command"; "" if the mistake is outside of a field
+	field string // for example "client-key" or "exec.command"; "" if the mistake is not in a field
 	line  int    // line in File, starting at 1; 0 if unknown
-	err   error  // the cause
+	err   error  // cause that Unwrap returns
 }
 
-// set sets the cause and the hint.
+// set stores the cause, and the hint that belongs to it.
 func (e *Error) set(err error) {
 	e.err = err
 	if failed, ok := errors.AsType[*execError](err); ok {
@@ -35,7 +35,7 @@ func (e *Error) set(err error) {
 	}
 }
 
-// Error returns a text such as: ~/.kube/config:12: user "dev": client-key: open /x: no such file or directory.
+// Error returns a string such as: ~/.kube/config:12: user "dev": client-key: open /x: no such file or directory.
 func (e *Error) Error() string {
 	file := short(e.File)
 	if file != "" && e.line > 0 {
@@ -56,7 +56,7 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.err }
 
-// short replaces the home folder with ~.
+// short replaces the user's home folder at the beginning of a path with ~.
 func short(path string) string {
 	home, err := os.UserHomeDir()
 	if rest, ok := strings.CutPrefix(path, home+string(filepath.Separator)); ok && err == nil && home != "" {
@@ -65,11 +65,11 @@ func short(path string) string {
 	return path
 }
 
-// unknownError reports a missing context, cluster or user.
+// unknownError reports that the kubeconfig has no context, cluster or user of a given name.
 type unknownError struct {
 	kind string   // "context", "cluster" or "user"
-	name string   // the missing name
-	all  []string // the existing names
+	name string   // name that was not found
+	all  []string // all names of this kind in the kubeconfig
 }
 
 func (e *unknownError) Error() string {

@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Each error names the file, the line, the entry and the field, and contains no secret values.
+// Each error must name the file, the line, the entry and the field, and must not contain secrets.
 func TestInvalidFiles(t *testing.T) {
 	home := onlyFile(t)
 	a := certs.NewAuthority(t)
@@ -110,7 +110,7 @@ func TestUnreadableFiles(t *testing.T) {
 	}
 }
 
-// The errors suggest existing names.
+// The errors must suggest similar names from the kubeconfig.
 func TestUnknownNames(t *testing.T) {
 	home := onlyFile(t)
 	path := write(t, home+"/config", `
@@ -141,7 +141,7 @@ users: [{name: admin, user: {}}, {name: "", user: {}}]
 	}
 }
 
-// The errors list the files that were searched.
+// The errors must list the files that Load searched.
 func TestNoServer(t *testing.T) {
 	home := onlyFile(t)
 	for _, c := range []struct{ text, want string }{

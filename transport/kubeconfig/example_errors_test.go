@@ -12,7 +12,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/transport/kubeconfig"
 )
 
-// written writes a kubeconfig file and returns its path. remove deletes the file.
+// written writes a kubeconfig file and returns its path. The func remove deletes the file.
 func written(text string) (path string, remove func()) {
 	folder, err := os.MkdirTemp("", "kubeconfig")
 	if err != nil {
@@ -34,7 +34,7 @@ func ExampleLoad() {
 	// Output: there is no context "stagign"; try "staging" or "prod"
 }
 
-// The text of an Error contains the line, the entry and the field of a mistake.
+// An Error contains the line, the entry and the field of a mistake.
 func ExampleError() {
 	path, remove := written(`
 current-context: dev

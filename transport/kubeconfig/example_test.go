@@ -45,7 +45,7 @@ users:
 		panic(err)
 	}
 
-	config, err := kubeconfig.Load(&kubeconfig.Options{Path: path}) // or nil, to read the default files
+	config, err := kubeconfig.Load(&kubeconfig.Options{Path: path}) // Load(nil) reads the default files instead
 	if err != nil {
 		panic(err)
 	}

@@ -16,7 +16,7 @@ import (
 // group is the API group of credential plugins.
 const group = "client.authentication.k8s.io/"
 
-// exec sets a CredentialFunc that runs the user's credential plugin.
+// exec configures a CredentialFunc that runs the user's credential plugin.
 func (l *loader) exec(fields *fields) {
 	place := *fields.location
 	place.field = "exec"
@@ -40,7 +40,7 @@ func (l *loader) exec(fields *fields) {
 	l.config.HTTP.CredentialFunc = made.credential
 }
 
-// validate reports mistakes that would make every run fail.
+// validate reports mistakes in the kubeconfig that would make every run of the plugin fail.
 func (p *plugin) validate(fields *fields) {
 	switch p.version {
 	case group + "v1", group + "v1beta1":
@@ -67,7 +67,7 @@ func (p *plugin) validate(fields *fields) {
 	}
 }
 
-// clusterInfo describes the cluster to a plugin with provideClusterInfo.
+// clusterInfo describes the cluster. A plugin receives it if its kubeconfig sets provideClusterInfo.
 type clusterInfo struct {
 	Server             string          `json:"server"`
 	ServerName         string          `json:"tls-server-name,omitempty"`
@@ -82,7 +82,7 @@ func (l *loader) clusterInfo() *clusterInfo {
 	http := l.config.HTTP
 	info := &clusterInfo{l.config.Server, http.ServerName, http.InsecureSkipVerify, http.CAData, http.Proxy, http.DisableCompression, nil}
 	if http.CAFile != "" {
-		info.CA, _ = secretfile.Read("certificate-authority file", http.CAFile) // already read successfully
+		info.CA, _ = secretfile.Read("certificate-authority file", http.CAFile) // cannot fail, because the file was read before
 	}
 	for _, node := range l.clusterFields.list("extensions") {
 		extension := read(node, "extensions.", l.clusterFields.location)
@@ -91,7 +91,7 @@ func (l *loader) clusterInfo() *clusterInfo {
 			continue
 		}
 		var config any
-		err := value.Decode(&config) // limits the expansion of aliases
+		err := value.Decode(&config) // the YAML decoder limits the expansion of aliases
 		if err == nil {
 			info.Config, err = json.Marshal(config)
 		}

@@ -20,8 +20,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// playPlugin makes the test binary act as a credential plugin. It records its input, and then runs the commands in the
-// file "do" of its folder.
+// playPlugin implements a credential plugin in the test binary. It records its input, and then runs the commands in the
+// file "do" of its folder. It returns the exit code.
 func playPlugin(folder string) int {
 	note, _ := os.OpenFile(filepath.Join(folder, "runs"), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 	_, _ = note.WriteString(strings.Join(os.Args[1:], " ") + " " + os.Getenv("KUBERNETES_EXEC_INFO") + "\n")
@@ -44,7 +44,7 @@ func playPlugin(folder string) int {
 			_, _ = os.Stderr.WriteString("hanging\n")
 			_ = os.WriteFile(filepath.Join(folder, "hangs"), nil, 0o600)
 			hang()
-		case "wait": // blocks until the end of the test
+		case "wait": // blocks until the folder of the test is removed
 			for _, err := os.Stat(folder); err == nil; _, err = os.Stat(folder) {
 				time.Sleep(10 * time.Millisecond)
 			}
@@ -69,7 +69,7 @@ func hang() {
 	}
 }
 
-// plugin runs the test binary as a credential plugin.
+// plugin configures the test binary as a credential plugin.
 type plugin struct {
 	t      *testing.T
 	folder string
@@ -77,7 +77,7 @@ type plugin struct {
 
 func newPlugin(t *testing.T) *plugin { return &plugin{t, t.TempDir()} }
 
-// user returns the fields of a user with this plugin. more contains additional fields of the plugin.
+// user returns the user fields for a kubeconfig with this plugin. The argument contains more fields of the plugin.
 func (p *plugin) user(more string) string {
 	if !strings.Contains(more, "apiVersion") {
 		more += ", apiVersion: client.authentication.k8s.io/v1"
@@ -88,23 +88,23 @@ func (p *plugin) user(more string) string {
 	return "exec: {command: '" + os.Args[0] + "', env: [{name: LISTWATCH_PLUGIN, value: '" + p.folder + "'}, {name: MY_SECRET, value: hunter2}, {name: GORACE, value: atexit_sleep_ms=0}]" + more + "}"
 }
 
-// setCommands sets the commands of the plugin.
+// setCommands sets the commands that the plugin runs.
 func (p *plugin) setCommands(lines ...string) {
 	write(p.t, p.folder+"/do", strings.Join(lines, "\n")+"\n")
 }
 
-// setStatus makes the plugin return a status.
+// setStatus makes the plugin print an ExecCredential with this status.
 func (p *plugin) setStatus(status string) {
 	p.setCommands(`print {"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1","status":{` + status + `}}`)
 }
 
-// runs returns the recorded runs.
+// runs returns the recorded input of each plugin run.
 func (p *plugin) runs() []string {
 	text, _ := os.ReadFile(p.folder + "/runs")
 	return strings.Split(strings.TrimSuffix(string(text), "\n"), "\n")
 }
 
-// ask calls the plugin as the transport does and returns the credential.
+// ask calls the CredentialFunc, which runs the plugin, and returns the credential.
 func ask(ctx context.Context, config *kubeflags.Config) (*lwhttp.Credential, error) {
 	return config.HTTP.CredentialFunc(ctx, nil)
 }
@@ -153,7 +153,7 @@ func TestPluginTokens(t *testing.T) {
 	require.ErrorContains(t, err, "the new credential expired at 2001-01-01T00:00:00Z")
 }
 
-// The client uses a certificate until it expires.
+// The client must use the plugin's certificate until it expires.
 func TestPluginCertificates(t *testing.T) {
 	onlyFile(t)
 	s, p := newServer(t, true), newPlugin(t)
@@ -200,7 +200,7 @@ func TestPluginsReceiveClusterInfo(t *testing.T) {
 	}
 }
 
-// The errors contain the last lines of stderr, but no secrets.
+// Each error must contain the last lines of the plugin's stderr, but no secrets.
 func TestPluginFailures(t *testing.T) {
 	onlyFile(t)
 	const server = "server: https://127.0.0.1:1"
@@ -241,7 +241,7 @@ func TestPluginFailures(t *testing.T) {
 	require.Equal(t, "log in again, or run "+os.Args[0]+" manually", typed.Hint)
 }
 
-// Child processes of the plugin keep its output open.
+// A plugin must be killed when the context of the request ends, even if a child process keeps its output open.
 func TestHangingPlugins(t *testing.T) {
 	onlyFile(t)
 	for _, how := range []string{"hang", "child"} {
@@ -302,7 +302,7 @@ func TestManyRequestsRunAPluginOnce(t *testing.T) {
 	require.Len(t, p.runs(), 2)
 }
 
-// Load detects the mistakes without running the plugin.
+// Load must detect these mistakes without running the plugin.
 func TestMissingPlugins(t *testing.T) {
 	onlyFile(t)
 	p := newPlugin(t)
@@ -338,7 +338,7 @@ func TestMissingPlugins(t *testing.T) {
 	require.Equal(t, "t1", config.HTTP.Token)
 }
 
-// Paths are relative to the kubeconfig. Load forwards the plugin's stderr.
+// The path of a plugin is relative to its kubeconfig. Options.Stderr must receive the stderr of the plugin.
 func TestPluginPathIsRelativeToKubeconfig(t *testing.T) {
 	onlyFile(t)
 	p := newPlugin(t)

@@ -13,18 +13,18 @@ import (
 	"unicode"
 )
 
-// execError reports a credential plugin that returned no credential. An [Error] wraps it and names the user.
+// execError reports that a credential plugin did not return a credential. An [Error] wraps it and names the user.
 type execError struct {
-	command string // without its arguments
-	stderr  string // up to three last lines of the plugin's stderr, with secrets redacted
-	install string // the kubeconfig's installHint if the plugin is missing
+	command string // command of the plugin without its arguments
+	stderr  string // the last lines of the plugin's stderr, at most three, with secrets redacted
+	install string // installHint of the kubeconfig
 	err     error  // an *[exec.ExitError], an *[exec.Error], the cause of the context, or an error in the output
 }
 
 func (e *execError) Error() string {
 	cause := e.err
 	if missing, ok := errors.AsType[*exec.Error](e.err); ok {
-		cause = missing.Err // the error text already names the command
+		cause = missing.Err // the inner error, because the message already contains the command
 	}
 	text := "the credential plugin " + e.command + ": " + cause.Error()
 	for _, more := range []string{e.stderr, e.install} {
@@ -45,12 +45,12 @@ func (p *plugin) failed(err error, stderr string) *execError {
 	return e
 }
 
-// isMissing reports whether the plugin is not in the PATH, or not at its path.
+// isMissing reports whether the plugin does not exist in the PATH or at its path.
 func isMissing(err error) bool {
 	return errors.Is(err, exec.ErrNotFound) || errors.Is(err, fs.ErrNotExist)
 }
 
-// hint returns advice for the user.
+// hint returns advice for the user: the installHint of a missing plugin, or a suggestion to log in.
 func (e *execError) hint() string {
 	if isMissing(e.err) {
 		return e.install
@@ -58,7 +58,7 @@ func (e *execError) hint() string {
 	return "log in again, or run " + e.command + " manually"
 }
 
-// limitedBuffer stores at most maxOutput bytes.
+// limitedBuffer is a writer that stores at most maxOutput bytes.
 type limitedBuffer struct {
 	text []byte
 	full bool
@@ -75,26 +75,26 @@ func (l *limitedBuffer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// tailBuffer stores the end of its input and forwards all input.
+// tailBuffer is a writer that forwards its input and stores the end of it.
 type tailBuffer struct {
-	writer io.Writer // may be nil
+	writer io.Writer // receives all input; may be nil
 	text   []byte
 }
 
 func (t *tailBuffer) Write(p []byte) (int, error) {
 	if t.writer != nil {
-		_, _ = t.writer.Write(p) // the plugin continues even if its output cannot be shown
+		_, _ = t.writer.Write(p) // ignores the error, because the plugin can continue without it
 	}
 	t.text = append(t.text, p...)
 	if len(t.text) > 8<<10 {
 		t.text = t.text[len(t.text)-4<<10:]
-		_, rest, _ := bytes.Cut(t.text, []byte("\n")) // a truncated secret could not be redacted
+		_, rest, _ := bytes.Cut(t.text, []byte("\n")) // drops the first line, because a truncated secret in it could not be redacted
 		t.text = bytes.Clone(rest)
 	}
 	return len(p), nil
 }
 
-// lines returns up to three of the last non-empty lines, with secrets redacted.
+// lines returns the last non-empty lines, at most three, with secrets redacted.
 func (t *tailBuffer) lines(secrets []string) string {
 	var lines []string
 	for line := range strings.Lines(string(t.text)) {
@@ -109,15 +109,15 @@ func (t *tailBuffer) lines(secrets []string) string {
 const secretWord = `(?:token|passw|secret|bearer|authorization|credential|client-?key|api-?key|access-?key)`
 
 var (
-	// sensitive matches the name of a variable or flag with a secret value.
+	// sensitive matches the name of a variable or flag whose value is a secret, for example MY_TOKEN.
 	sensitive = regexp.MustCompile(`(?i)^[^=]*` + strings.ReplaceAll(secretWord, "-?", "[-_]?"))
-	// named matches a value after a word such as "token".
+	// named matches a secret word and its value, for example "token: abc" or "Bearer abc".
 	named = regexp.MustCompile(`(?i)(` + secretWord + `\w*["']?\s*[:=]\s*["']?(?:bearer\s+)?|bearer\s+)[^\s"',;]+`)
-	// random matches long words that may be tokens or base64.
+	// random matches long random words, which may be tokens or base64.
 	random = regexp.MustCompile(`[A-Za-z0-9_+/=-]{24,}`)
 )
 
-// secrets returns the values of variables and arguments with sensitive names.
+// secrets returns the values of the environment variables and arguments that may contain secrets.
 func secrets(env, args []string) (values []string) {
 	for _, variable := range env {
 		if name, value, _ := strings.Cut(variable, "="); sensitive.MatchString(name) {
@@ -137,7 +137,7 @@ func secrets(env, args []string) (values []string) {
 	return values
 }
 
-// redact returns line without the secrets and without words that look like secrets.
+// redact replaces the secrets, and all words that look like secrets, in a line.
 func redact(line string, secrets []string) string {
 	for _, secret := range secrets {
 		if len(secret) >= 4 {
@@ -149,11 +149,11 @@ func redact(line string, secrets []string) string {
 		if strings.ContainsAny(run, "0123456789") {
 			return "…"
 		}
-		return run // probably a path
+		return run // keeps the word, because it is probably a path
 	})
 }
 
-// printable returns text with white space replaced by spaces, without other control characters, and truncated to 500
+// printable replaces white space in text with spaces, removes other control characters, and truncates the result to 500
 // characters.
 func printable(text string) string {
 	letters := 0

@@ -11,15 +11,16 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// fields reads the members of a mapping by the rules of kubectl. It does not convert types, treats null like a missing
-// member, and ignores unknown members. It stores the first mistake in location. Errors never quote values.
+// fields reads the members of a YAML mapping by the rules of kubectl. It does not convert types. It treats null like a
+// missing member, and ignores unknown members. It stores the first mistake in the field location. Errors never quote
+// values.
 type fields struct {
 	members  map[string]*yaml.Node
-	prefix   string // for example "exec." for fields inside exec
-	location *Error // Err is nil until the first error
+	prefix   string // prefix of field names in errors, for example "exec."
+	location *Error // its field err is nil until the first mistake
 }
 
-// read returns the fields of a node.
+// read returns the fields of a mapping node. place is the location for errors.
 func read(node *yaml.Node, prefix string, place *Error) *fields {
 	f := &fields{members: map[string]*yaml.Node{}, prefix: prefix, location: place}
 	node = resolve(node)
@@ -34,7 +35,7 @@ func read(node *yaml.Node, prefix string, place *Error) *fields {
 	return f
 }
 
-// add adds the members of a mapping. They override the members that are merged with "<<".
+// add adds the members of a mapping. The mapping's own members override the members that it merges with "<<".
 func (f *fields) add(node *yaml.Node, depth int) {
 	own := map[string]bool{}
 	var merged []*yaml.Node
@@ -66,7 +67,7 @@ func (f *fields) add(node *yaml.Node, depth int) {
 	}
 }
 
-// resolve follows an alias. It returns nil for null.
+// resolve returns the node to which an alias points, and other nodes unchanged. It returns nil for null.
 func resolve(node *yaml.Node) *yaml.Node {
 	if node != nil && node.Kind == yaml.AliasNode {
 		node = node.Alias
@@ -94,7 +95,7 @@ func (f *fields) failField(name string, node *yaml.Node, err error) {
 
 func (f *fields) has(name string) bool { return f.members[name] != nil }
 
-// string returns a string field, or "" if the field is missing.
+// string returns the value of a string field, or "" if the field is missing.
 func (f *fields) string(name string) string {
 	node := f.members[name]
 	if node == nil {
@@ -118,7 +119,7 @@ func (f *fields) boolean(name string) bool {
 	}
 	var value bool
 	const text = yaml.SingleQuotedStyle | yaml.DoubleQuotedStyle | yaml.LiteralStyle | yaml.FoldedStyle
-	if node.Kind != yaml.ScalarNode || node.Style&text != 0 || node.Decode(&value) != nil { // Decode also accepts yes and no
+	if node.Kind != yaml.ScalarNode || node.Style&text != 0 || node.Decode(&value) != nil { // the yaml package also decodes yes and no
 		f.fail(name, node, "it must be true or false")
 	}
 	return value
@@ -129,7 +130,7 @@ func (f *fields) data(name string) []byte {
 	text := f.string(name)
 	data, err := base64.StdEncoding.DecodeString(text)
 	if err != nil {
-		f.fail(name, f.members[name], "it is not valid base64") // the error of base64 would quote the data
+		f.fail(name, f.members[name], "it is not valid base64") // omits the error of package base64, which would quote the data
 	}
 	return data
 }
@@ -156,12 +157,12 @@ func (f *fields) strings(name string) (texts []string) {
 	return texts
 }
 
-// group returns the fields of a nested mapping. They are empty if the mapping is missing.
+// group returns the fields of a nested mapping. If the mapping is missing, it returns empty fields.
 func (f *fields) group(name string) *fields {
 	return read(f.members[name], f.prefix+name+".", f.location)
 }
 
-// err returns the first mistake. After an error, the results of the other methods must not be used.
+// err returns the first mistake, or nil. If it is not nil, the results of the other methods must not be used.
 func (f *fields) err() error {
 	if f.location.err == nil {
 		return nil

@@ -13,10 +13,10 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// secret is the value of all secret fields in the seeds of FuzzLoad.
+// secret is the value of every secret field in the seed inputs of FuzzLoad.
 const secret = "s3cr3t"
 
-// FuzzLoad checks that Load accepts a file or returns an Error that names the file and contains no secrets.
+// FuzzLoad requires that Load either succeeds or returns an Error that names the file and contains no secrets.
 func FuzzLoad(f *testing.F) {
 	f.Add([]byte("current-context: c\ncontexts: [{name: c, context: {cluster: k, user: u}}]\nclusters: [{name: k, cluster: {server: 'https://s', certificate-authority-data: eA==}}]\nusers: [{name: u, user: {token: t, as-groups: [a], exec: {command: x}}}]"))
 	f.Add([]byte(`{"current-context":"c","contexts":[{"name":"c","context":{"cluster":"k","user":"u"}}],"clusters":[{"name":"k","cluster":{"server":"https://s"}}],"users":[{"name":"u","user":{"exec":{"apiVersion":"client.authentication.k8s.io/v1","command":"true","interactiveMode":"Never","provideClusterInfo":true}}}]}`))
@@ -59,8 +59,8 @@ func FuzzLoad(f *testing.F) {
 	})
 }
 
-// hidesSecrets reports whether the string s3cr3t occurs only in fields for secrets. Errors may quote names. An invalid
-// YAML file has no names.
+// hidesSecrets reports whether the string s3cr3t occurs only in secret fields. In other fields it may be a name, which
+// errors may quote.
 func hidesSecrets(text []byte) bool {
 	var document yaml.Node
 	if yaml.Unmarshal(text, &document) != nil {
@@ -85,7 +85,8 @@ func hidesSecrets(text []byte) bool {
 	return !shown
 }
 
-// aliasBomb returns nested aliases in the cluster info of a plugin, which would expand to 10^9 strings.
+// aliasBomb returns a kubeconfig with nested YAML aliases in the cluster info of a plugin. They would expand to 10^9
+// strings.
 func aliasBomb() string {
 	text := "a0: &a0 x\n"
 	for i := range 9 {

@@ -15,7 +15,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// onlyFile isolates the test from the environment. It returns the home folder.
+// onlyFile sets environment variables so that Load finds no kubeconfig outside of the test. It returns the new home
+// folder.
 func onlyFile(t *testing.T) string {
 	t.Helper()
 	home := t.TempDir()
@@ -34,8 +35,8 @@ func write[T string | []byte](t *testing.T, path string, text T) string {
 	return path
 }
 
-// file writes a kubeconfig with one context and returns its path. The fields of its cluster and user are given as
-// "server: x; as: y". A semicolon starts a new line with the same indentation.
+// file writes a kubeconfig with one context and returns its path. The arguments contain the fields of the cluster and
+// the user, separated by semicolons, for example "server: x; as: y".
 func file(t *testing.T, cluster, user string) string {
 	t.Helper()
 	lines := func(text string) string { return "\n    " + strings.ReplaceAll(text, "; ", "\n    ") }
@@ -53,7 +54,7 @@ users:
   user:`+lines(user)+"\n")
 }
 
-// load returns the configuration in one file.
+// load returns the configuration of a kubeconfig file.
 func load(t *testing.T, path string) *kubeflags.Config {
 	t.Helper()
 	config, err := kubeflags.Load(&kubeflags.Options{Path: path})

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// impersonate sets the headers that impersonate a user.
+// impersonate sets the request headers that impersonate a user.
 func (l *loader) impersonate(fields *fields) {
 	user, uid, groups := fields.string("as"), fields.string("as-uid"), fields.strings("as-groups")
 	extra := fields.group("as-user-extra")
@@ -41,8 +41,8 @@ func (l *loader) impersonate(fields *fields) {
 	l.config.HTTP.Header = header
 }
 
-// escape returns key with the characters that are not allowed in a header name encoded as %XX. Servers convert the name
-// to lower case.
+// escape encodes the characters of a key that are not allowed in a header name as %XX. It keeps upper-case letters, but
+// servers convert header names to lower case.
 func escape(key string) string {
 	var b strings.Builder
 	for i := range len(key) {

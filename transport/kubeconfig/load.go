@@ -12,7 +12,7 @@ import (
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 )
 
-// load loads the kubeconfig with the overrides of a command line.
+// load implements [Load].
 func load(flags *kubeflags.Options) (*kubeflags.Config, error) {
 	if flags == nil {
 		flags = &kubeflags.Options{}
@@ -40,17 +40,17 @@ func load(flags *kubeflags.Options) (*kubeflags.Config, error) {
 	return l.config, nil
 }
 
-// loader combines the kubeconfig and the options.
+// loader builds a Config from the kubeconfig files and the options.
 type loader struct {
 	*options
 	*mergedFiles
 	config *kubeflags.Config
 
-	server        *entry  // the cluster, or nil
-	clusterFields *fields // fields of the cluster
+	server        *entry  // entry of the cluster, or nil
+	clusterFields *fields // fields of the cluster entry
 }
 
-// context sets the names of the context, the cluster, the user and the namespace.
+// context selects the context, the cluster, the user and the namespace, and stores their names in the configuration.
 func (l *loader) context() error {
 	c := l.config
 	c.Context, c.Cluster, c.User, c.Namespace = l.Context, l.Cluster, l.User, l.Namespace
@@ -81,7 +81,7 @@ func (l *loader) context() error {
 	return nil
 }
 
-// unknownError returns the error for an unknown name.
+// unknownError returns an Error for a context, cluster or user that does not exist.
 func (l *loader) unknownError(kind string, option string, err error) error {
 	if option != "" {
 		return &Error{err: err}
@@ -109,7 +109,7 @@ func (l *loader) shortPaths() (paths []string) {
 	return paths
 }
 
-// validate checks the server URL.
+// validate checks the server URL and the options in the configuration.
 func (l *loader) validate() error {
 	transport, err := lwhttp.New(l.config.Server, l.config.HTTP)
 	if err == nil {

@@ -19,17 +19,17 @@ import (
 // maxFile is the maximum size of a kubeconfig in bytes.
 const maxFile = 8 << 20
 
-// kinds are the kinds of entries in a kubeconfig.
+// kinds lists the types of named entries in a kubeconfig.
 var kinds = []string{"context", "cluster", "user"}
 
-// entry is a context, a cluster or a user.
+// entry is a named context, cluster or user in a kubeconfig file.
 type entry struct {
 	kind, name string
 	file       string
 	node       *yaml.Node
 }
 
-// location returns an Error with the location of the entry.
+// location returns an Error with the file and the name of the entry. The caller adds the cause.
 func (e *entry) location() *Error {
 	return &Error{File: e.file, Entry: e.kind + " " + strconv.Quote(e.name)}
 }
@@ -37,14 +37,14 @@ func (e *entry) location() *Error {
 // fields returns the fields of the entry.
 func (e *entry) fields() *fields { return read(e.node, "", e.location()) }
 
-// mergedFiles are the combined entries of all files.
+// mergedFiles contains the combined entries of all kubeconfig files.
 type mergedFiles struct {
-	files   []string                     // existing files
+	files   []string                     // paths of the files that exist
 	current struct{ text, file string }  // name of the current context and the file that sets it
-	entries map[string]map[string]*entry // by kind and name
+	entries map[string]map[string]*entry // entries by type, for example "user", and by name
 }
 
-// merge returns the combined entries of all files.
+// merge reads all kubeconfig files and returns their combined entries.
 func (o *options) merge() (*mergedFiles, error) {
 	m := &mergedFiles{entries: map[string]map[string]*entry{"context": {}, "cluster": {}, "user": {}}}
 	for _, path := range o.paths() {
@@ -64,7 +64,7 @@ func (o *options) merge() (*mergedFiles, error) {
 	return m, nil
 }
 
-// paths returns the files to read, in order of decreasing priority.
+// paths returns the paths of the kubeconfig files in order of decreasing priority.
 func (o *options) paths() (paths []string) {
 	if o.Path != "" {
 		return []string{o.Path}
@@ -96,7 +96,7 @@ func readFile(path string) ([]byte, error) {
 	return text, err
 }
 
-// stripPathError returns err without the path and the operation, because the caller adds the path.
+// stripPathError removes the path and the operation from a file error, because the caller adds the path.
 func stripPathError(err error) error {
 	if e, ok := errors.AsType[*fs.PathError](err); ok {
 		return e.Err
@@ -136,13 +136,13 @@ func (m *mergedFiles) add(path string, text []byte) error {
 	return top.err()
 }
 
-// parse returns the first YAML or JSON document, or nil if text is empty.
+// parse returns the first YAML or JSON document in text, or nil if text is empty.
 func parse(text []byte) (*yaml.Node, error) {
 	var document yaml.Node
 	if err := yaml.Unmarshal(text, &document); err != nil {
 		message := strings.TrimPrefix(err.Error(), "yaml: ")
 		switch {
-		case strings.Contains(message, "unknown anchor"): // the anchor may be a password
+		case strings.Contains(message, "unknown anchor"): // the error omits the name of the anchor, which may be a password
 			message = "an alias has no anchor: put a string that starts with * in quotes"
 		case strings.Contains(message, "cannot start any token"):
 			message += ": indent with spaces, and put a string that starts with a tab, @, % or ` in quotes"
@@ -160,7 +160,7 @@ func (m *mergedFiles) names(kind string) []string {
 	return slices.DeleteFunc(names, func(name string) bool { return name == "" })
 }
 
-// find returns an entry, or an unknownError.
+// find returns the entry with this kind and name, or an unknownError.
 func (m *mergedFiles) find(kind, name string) (*entry, error) {
 	if found := m.entries[kind][name]; found != nil {
 		return found, nil

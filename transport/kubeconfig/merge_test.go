@@ -35,8 +35,8 @@ func read(t *testing.T, path string) string {
 	return string(text)
 }
 
-// The first entry with a name applies as a whole. Missing and empty files are ignored. Paths are relative to their
-// file.
+// If several files contain an entry of the same name, the first entry applies as a whole. Load ignores missing and
+// empty files. Paths are relative to the file that contains them.
 func TestMerge(t *testing.T) {
 	home := onlyFile(t)
 	write(t, home+"/a/token", "ta")
@@ -79,7 +79,7 @@ users:
 	require.Equal(t, &kubeflags.Names{Contexts: []string{"one", "two"}, Clusters: []string{"east", "west"}, Users: []string{"dev", "ops"}, Current: "two"}, names)
 }
 
-// The cases are JSON, a byte order mark, CRLF, aliases, merged mappings, nulls and several documents.
+// Load must accept JSON, a byte order mark, CRLF, aliases, merged mappings, nulls and several documents.
 func TestUnusualYAML(t *testing.T) {
 	onlyFile(t)
 	for name, text := range map[string]string{

@@ -9,25 +9,25 @@ import (
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 )
 
-// Options select an entry of the kubeconfig. The zero value behaves like kubectl without flags.
+// Options selects the context, cluster and user of a kubeconfig. The zero value behaves like kubectl without flags.
 type Options struct {
-	Path string // the only file to read, which must exist; by default the files of KUBECONFIG, or ~/.kube/config
+	Path string // path of the only file to read, which must exist; by default the files of KUBECONFIG, or ~/.kube/config
 
 	Context   string // name of a context; by default the current context
 	Cluster   string // name of a cluster; by default the cluster of the context
 	User      string // name of a user; by default the user of the context
-	Namespace string // by default the namespace of the context
+	Namespace string // namespace of the requests; by default the namespace of the context
 
-	// Stderr receives the messages of credential plugins, such as a login code. If Stderr is nil, they are discarded.
-	// In both cases, the [Error] of a failed plugin contains the last lines. Plugins can read standard input if it is a
-	// terminal.
+	// Stderr receives the messages of credential plugins, such as a login code. If Stderr is nil, the messages are
+	// discarded. If a plugin fails, the [Error] contains the last lines in both cases. Plugins can read standard input
+	// if it is a terminal.
 	Stderr io.Writer
 }
 
 // Config describes the server to connect to.
 type Config struct {
 	Server    string          // URL of the server
-	Namespace string          // "default" if neither the kubeconfig nor the options set one
+	Namespace string          // namespace, or "default" if neither the kubeconfig nor the options set it
 	Context   string          // name of the context, or ""
 	HTTP      *lwhttp.Options // credentials and TLS options; may be changed before the call of Transport
 }
@@ -53,7 +53,7 @@ func Load(opts *Options) (*Config, error) {
 
 func init() { kubeflags.Load, kubeflags.List = load, list }
 
-// options adds methods to kubeflags.Options.
+// options is kubeflags.Options with additional methods.
 type options kubeflags.Options
 
 func list(opts *kubeflags.Options) (*kubeflags.Names, error) {

@@ -20,22 +20,22 @@ import (
 // maxOutput is the maximum size of a plugin's output in bytes.
 const maxOutput = 1 << 20
 
-// plugin is a credential plugin and its latest credential.
+// plugin runs a credential plugin and caches its latest credential.
 type plugin struct {
-	location           Error // location of the user's exec field
+	location           Error // location of the user's field exec, for errors
 	command            string
 	args, env, secrets []string // secrets are redacted from stderr
 	version            string
 	mode, hint         string
-	cluster            *clusterInfo // nil without provideClusterInfo
+	cluster            *clusterInfo // nil if the kubeconfig does not set provideClusterInfo
 	stderr             io.Writer
 
-	lock           chan struct{} // held while the credential is read or the plugin runs
+	lock           chan struct{} // held while a goroutine reads the cached credential or runs the plugin
 	lastCredential *lwhttp.Credential
-	expires        time.Time // zero if the credential does not expire
+	expires        time.Time // time when the credential expires; zero if it does not expire
 }
 
-// execCredential is the input and the output of a plugin.
+// execCredential is the JSON input and output of a plugin.
 type execCredential struct {
 	Version string `json:"apiVersion"`
 	Kind    string `json:"kind"`
@@ -51,8 +51,8 @@ type execCredential struct {
 	} `json:"status,omitempty"`
 }
 
-// credential is a CredentialFunc. It runs one plugin process at a time and reuses the credential until it expires or
-// the server rejects it.
+// credential implements lwhttp.Options.CredentialFunc. It runs one plugin process at a time and reuses the credential
+// until it expires or the server rejects it.
 func (p *plugin) credential(ctx context.Context, rejected *lwhttp.Credential) (*lwhttp.Credential, error) {
 	select {
 	case p.lock <- struct{}{}:
@@ -68,7 +68,8 @@ func (p *plugin) credential(ctx context.Context, rejected *lwhttp.Credential) (*
 	}
 	given, until, err := p.run(ctx)
 	if err == nil && rejected != nil && !until.IsZero() && !time.Now().Before(until) {
-		// Without a rejection, an expired credential is accepted because the local clock may be wrong.
+		// If the server has not rejected a credential, an expired credential is accepted, because the local clock may
+		// be wrong.
 		err = p.failed(fmt.Errorf("%w, and the new credential expired at %s", lw.ErrUnauthorized, until.UTC().Format(time.RFC3339)), "")
 	}
 	if err != nil {
@@ -80,7 +81,7 @@ func (p *plugin) credential(ctx context.Context, rejected *lwhttp.Credential) (*
 	return given, nil
 }
 
-// run runs the plugin and returns its credential. It kills the plugin when ctx is done.
+// run executes the plugin and returns its credential and the expiration time. It kills the plugin when ctx is done.
 func (p *plugin) run(ctx context.Context) (*lwhttp.Credential, time.Time, error) {
 	ask := execCredential{Version: p.version, Kind: "ExecCredential"}
 	ask.Spec.Cluster, ask.Spec.Interactive = p.cluster, p.mode != "Never" && isTerminal(os.Stdin)
@@ -93,7 +94,7 @@ func (p *plugin) run(ctx context.Context) (*lwhttp.Credential, time.Time, error)
 	}
 	cmd := exec.CommandContext(ctx, p.command, p.args...)
 	cmd.Env = append(append(os.Environ(), p.env...), "KUBERNETES_EXEC_INFO="+string(info))
-	cmd.WaitDelay = time.Second // child processes may keep the output open
+	cmd.WaitDelay = time.Second // limits the wait for child processes that keep the output open
 	said, printed := &tailBuffer{writer: p.stderr}, &limitedBuffer{}
 	cmd.Stdout, cmd.Stderr = printed, said
 	if ask.Spec.Interactive {
@@ -102,7 +103,7 @@ func (p *plugin) run(ctx context.Context) (*lwhttp.Credential, time.Time, error)
 	switch err = cmd.Run(); {
 	case ctx.Err() != nil:
 		err = context.Cause(ctx)
-	case printed.full: // the failed write killed the plugin
+	case printed.full: // the plugin was killed, because its output exceeded the limit
 		err = errFull
 	}
 	var given *lwhttp.Credential
@@ -116,7 +117,7 @@ func (p *plugin) run(ctx context.Context) (*lwhttp.Credential, time.Time, error)
 	return given, until, nil
 }
 
-// isTerminal reports whether file is probably a terminal: a character device other than the null device.
+// isTerminal reports whether file is a character device other than the null device, which is probably a terminal.
 func isTerminal(file *os.File) bool {
 	info, err := file.Stat()
 	if err != nil || info.Mode()&os.ModeCharDevice == 0 {
@@ -126,7 +127,8 @@ func isTerminal(file *os.File) bool {
 	return err != nil || !os.SameFile(info, null)
 }
 
-// parse returns the credential in a plugin's output. Errors do not quote the output.
+// parse decodes the output of a plugin and returns the credential and its expiration time. Errors do not quote the
+// output.
 func (p *plugin) parse(text []byte) (*lwhttp.Credential, time.Time, error) {
 	var answer execCredential
 	var until time.Time

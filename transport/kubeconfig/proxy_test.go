@@ -19,7 +19,7 @@ import (
 	"crypto/tls"
 )
 
-// Only the proxy can reach the server. The test lists over HTTP and watches over HTTP and WebSocket, with the
+// Only the proxy can reach the server. The client must list over HTTP and watch over HTTP and WebSocket, with the
 // certificate and the token of a credential plugin.
 func TestKubeconfigProxies(t *testing.T) {
 	onlyFile(t)

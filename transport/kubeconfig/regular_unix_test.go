@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Load has no context, so a named pipe would block it forever.
+// Load must reject named pipes, because reading a pipe could block forever.
 func TestCredentialFilesAreRegular(t *testing.T) {
 	pipe := filepath.Join(t.TempDir(), "pipe")
 	require.NoError(t, syscall.Mkfifo(pipe, 0o600))

@@ -11,7 +11,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/internal/secretfile"
 )
 
-// user sets the credentials and the impersonation headers.
+// user sets the credentials of the user and the impersonation headers.
 func (l *loader) user() error {
 	c, http := l.config, l.config.HTTP
 	fields := read(nil, "", &Error{})
@@ -38,15 +38,15 @@ func (l *loader) user() error {
 	if err := fields.err(); err != nil {
 		return err
 	}
-	return l.clusterFields.err() // exec may have read more fields of the cluster
+	return l.clusterFields.err() // exec reads the cluster for provideClusterInfo and may find a mistake in it
 }
 
-// isToken reports whether text is valid in an Authorization header.
+// isToken reports whether text may be sent in an Authorization header.
 func isToken(text string) bool {
 	return !strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' })
 }
 
-// credentials sets the credentials of the kubeconfig.
+// credentials sets the credentials that the kubeconfig contains.
 func (l *loader) credentials(fields *fields) {
 	http := l.config.HTTP
 	if fields.has("username") || fields.has("password") {
@@ -63,7 +63,7 @@ func (l *loader) credentials(fields *fields) {
 		}
 		switch {
 		case err == nil:
-			http.Token = "" // the file may be newer
+			http.Token = "" // the token file overrides the token, because it may be newer
 		case http.Token != "":
 			http.TokenFile = ""
 		default:
@@ -94,18 +94,19 @@ func (l *loader) certificate(fields *fields) {
 	if _, err := tls.X509KeyPair(cert.text, key.text); err != nil {
 		fields.failField(cert.name, fields.members[cert.name], err) // the error quotes only the types of PEM blocks
 	}
-	if len(http.CertData) > 0 || len(http.KeyData) > 0 { // the transport requires two files or no file
+	if len(http.CertData) > 0 || len(http.KeyData) > 0 { // the certificate and the key must both be inline data or both be files
 		http.CertFile, http.KeyFile, http.CertData, http.KeyData = "", "", cert.text, key.text
 	}
 }
 
-// pemField is PEM data and the name of its field.
+// pemField contains PEM data and the name of the field from which it was read.
 type pemField struct {
 	name string
 	text []byte
 }
 
-// pem reads the field with inline data, or otherwise the field with a path.
+// pem reads PEM data from the field with inline data, or else from the file whose path is in another field. It stores
+// the data or the path.
 func (f *fields) pem(name string, path *string, data *[]byte) pemField {
 	if *data = f.data(name + "-data"); len(*data) > 0 {
 		return pemField{name + "-data", *data}

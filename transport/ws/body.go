@@ -17,22 +17,22 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// body joins the messages of a watch with newlines.
+// body is the body of a watch. It joins the WebSocket messages with newlines.
 type body struct {
 	ctx       context.Context
 	conn      *websocket.Conn
-	handshake *handshake // conn reads and writes through it
+	handshake *handshake // the connection that conn uses
 	limit     int64
 	keepalive keepalive
-	stopWatch func() bool // stops the callback that runs when ctx is done
+	stopWatch func() bool // cancels the func that closes the connection when ctx is done
 
-	message    io.Reader // the current message
-	newlineDue bool      // a newline precedes the next message
-	err        error     // final error
+	message    io.Reader // the message that is being read, or nil
+	newlineDue bool      // a newline must precede the next message
+	err        error     // the final error, which all further reads return
 
 	mu       sync.Mutex
-	lastRead time.Time // when data last arrived or Read was called; zero while no Read is active
-	timedOut bool      // closed because the peer did not answer pings
+	lastRead time.Time // time of the last data or the last call of Read; zero while no Read is active
+	timedOut bool      // the connection was closed because the peer did not answer pings
 	timer    *time.Timer
 }
 
@@ -40,7 +40,7 @@ type body struct {
 // the peer counts as dead.
 type keepalive struct{ interval, timeout time.Duration }
 
-// defaultKeepalive pings after 30 idle seconds and then every 15 seconds, like HTTP/2 in transport/http.
+// defaultKeepalive pings a peer after 30 seconds without data and then every 15 seconds, like HTTP/2 in transport/http.
 var defaultKeepalive = keepalive{interval: 30 * time.Second, timeout: 45 * time.Second}
 
 func newBody(ctx context.Context, conn *websocket.Conn, hand *handshake, limit int64, p keepalive) *body {
@@ -52,14 +52,15 @@ func newBody(ctx context.Context, conn *websocket.Conn, hand *handshake, limit i
 		b.writeControl(websocket.PongMessage, []byte(data))
 		return nil
 	})
-	b.mu.Lock() // checkPeer may run before the assignment
+	b.mu.Lock() // the lock is necessary, because the timer may call checkPeer before the assignment
 	b.timer = time.AfterFunc(p.interval/2, b.checkPeer)
 	b.mu.Unlock()
 	b.stopWatch = context.AfterFunc(ctx, func() { _ = conn.Close() })
 	return b
 }
 
-// resetIdle restarts the idle time. If waits is false, it pauses the idle time until the next Read.
+// resetIdle restarts the measurement of the idle time. If waits is false, no Read is active, and the measurement pauses
+// until the next Read.
 func (b *body) resetIdle(waits bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -69,7 +70,7 @@ func (b *body) resetIdle(waits bool) {
 	}
 }
 
-// checkPeer pings an idle peer and closes the connection if it does not answer.
+// checkPeer pings a peer that has sent no data for a while. It closes the connection if the peer does not answer.
 func (b *body) checkPeer() {
 	b.mu.Lock()
 	quiet := time.Duration(0)
@@ -116,7 +117,7 @@ func (b *body) Read(p []byte) (int, error) {
 func (b *body) readNext(p []byte) (int, error) {
 	for {
 		if b.message == nil {
-			_, message, err := b.conn.NextReader() // text and binary messages are equivalent
+			_, message, err := b.conn.NextReader() // text messages and binary messages are treated alike
 			if err != nil {
 				return 0, err
 			}
@@ -137,7 +138,7 @@ func (b *body) readNext(p []byte) (int, error) {
 	}
 }
 
-// endError converts the error that ended the connection into the error that Read returns.
+// endError converts the error of a broken or closed connection to the error that Read returns.
 func (b *body) endError(err error) error {
 	b.mu.Lock()
 	silent := b.timedOut || b.handshake.writeTimedOut.Load()
@@ -174,6 +175,6 @@ func (b *body) Close() error {
 		b.timer = nil
 	}
 	b.mu.Unlock()
-	_ = b.conn.Close() // ctx may have closed it already
+	_ = b.conn.Close() // the connection may already be closed because ctx is done
 	return nil
 }

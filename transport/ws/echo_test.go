@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// In a page, a WebSocket carries the token in base64.
+// In a browser, the WebSocket subprotocol contains the token in base64, which must be redacted, too.
 func TestEchoedTokensAreRedacted(t *testing.T) {
 	secrets := canary.Secrets{}
 	over, err := lwhttp.New(wire.URL(t), &lwhttp.Options{Token: secrets.New("token")})
@@ -34,7 +34,7 @@ func TestEchoedTokensAreRedacted(t *testing.T) {
 			err := firstError(t, c.over, path)
 			text := fmt.Sprintf("%v %+v", err, err)
 			if status, ok := errors.AsType[*lw.StatusError](err); ok {
-				type fields lw.StatusError // has no method Error, so fmt prints all fields
+				type fields lw.StatusError // fields has no method Error, so fmt prints all fields
 				text += fmt.Sprintf("%+v", fields(*status))
 				require.NotEmpty(t, status.Name)
 			} else {
@@ -46,12 +46,12 @@ func TestEchoedTokensAreRedacted(t *testing.T) {
 	}
 }
 
-// firstError returns the first error of a watch.
+// firstError starts a watch and returns its first error.
 func firstError(t *testing.T, over lw.Transport, path string) error {
 	client, err := lw.NewClient(over, lw.Resource{Raw: path}, lw.RawCodec{}, nil)
 	require.NoError(t, err)
 	read := 0
-	ctx := lw.WithTrace(t.Context(), &lw.Trace{Read: func(n int) { read += n }}) // this trace wraps the body
+	ctx := lw.WithTrace(t.Context(), &lw.Trace{Read: func(n int) { read += n }}) // the client wraps the body if Trace.Read is set
 	for _, err := range client.Watch(ctx, lw.WatchOptions{ResourceVersion: "1"}) {
 		if err != nil {
 			return err

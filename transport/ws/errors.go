@@ -32,8 +32,8 @@ func (e *handshakeError) Unwrap() []error { return []error{e.StatusError, errors
 
 // CloseError reports that the server closed a WebSocket with a code other than 1000.
 type CloseError struct {
-	Code   int    // RFC 6455, section 7.4; for example 1001 if the server shuts down, or 1011 if it failed
-	Reason string // reason from the server; usually empty
+	Code   int    // close code (RFC 6455, section 7.4); for example 1001 if the server shuts down, or 1011 if it failed
+	Reason string // close reason from the server; usually empty
 }
 
 func (e *CloseError) Error() string {

@@ -12,7 +12,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/transport/ws"
 )
 
-// Watches use WebSocket. All other requests use HTTP.
+// Watches use WebSocket, and all other requests use HTTP.
 func Example() {
 	server, err := lwtest.Start(nil)
 	if err != nil {

@@ -1,4 +1,4 @@
 package ws
 
-// SetLimit changes the maximum size of a message in bytes.
+// SetLimit sets the maximum size of a message in bytes.
 func (t *Transport) SetLimit(limit int64) { t.limit = limit }

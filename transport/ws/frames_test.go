@@ -20,7 +20,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// answering is an http.RoundTripper that upgrades every request to a connection. headers are added to a valid response.
+// answering is an http.RoundTripper that accepts every upgrade. The response contains additional headers. The field
+// "to" is the upgraded connection.
 type answering struct {
 	to     io.ReadWriteCloser
 	header http.Header
@@ -35,7 +36,7 @@ func (a answering) RoundTrip(req *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: 101, ProtoMajor: 1, ProtoMinor: 1, Header: header, Body: a.to, Request: req}, nil
 }
 
-// open returns the body of a watch over a connection.
+// open opens a watch whose WebSocket frames come from a fake connection, and returns its body.
 func open(ctx context.Context, t testing.TB, to io.ReadWriteCloser, header http.Header, limit int64) (io.ReadCloser, error) {
 	t.Helper()
 	over, err := lwhttp.New("http://server", &lwhttp.Options{Client: &http.Client{Transport: answering{to, header}}})
@@ -45,11 +46,11 @@ func open(ctx context.Context, t testing.TB, to io.ReadWriteCloser, header http.
 	return transport.Open(ctx, watch)
 }
 
-// scriptedConn is a connection that returns the given bytes and then ends.
+// scriptedConn is a fake connection that returns the bytes in text and then io.EOF.
 type scriptedConn struct {
 	text    string
 	step    int  // maximum number of bytes per read
-	eager   bool // return the end together with the last bytes
+	eager   bool // return io.EOF together with the last bytes
 	written int
 }
 
@@ -65,7 +66,7 @@ func (s *scriptedConn) Read(p []byte) (int, error) {
 func (s *scriptedConn) Write(p []byte) (int, error) { s.written += len(p); return len(p), nil }
 func (s *scriptedConn) Close() error                { return nil }
 
-// frame returns an unmasked frame.
+// frame encodes an unmasked WebSocket frame. The argument "first" is its first byte.
 func frame(first byte, payload string) string {
 	header := []byte{first, byte(len(payload))}
 	if len(payload) > 125 {
@@ -74,7 +75,8 @@ func frame(first byte, payload string) string {
 	return string(header) + payload
 }
 
-// reference is a simple decoder of RFC 6455. It returns the expected text of a watch and its final error.
+// reference is a simple decoder of WebSocket frames (RFC 6455). It returns the expected text of a watch and its final
+// error.
 func reference(stream string, limit uint64) (text string, cause error) {
 	messages, within, size := 0, false, uint64(0)
 	for {
@@ -128,7 +130,7 @@ func reference(stream string, limit uint64) (text string, cause error) {
 	}
 }
 
-// closing returns the error that is expected for a close frame.
+// closing returns the expected error for a close frame with this payload.
 func closing(payload string) error {
 	if len(payload) < 2 {
 		return &CloseError{Code: 1005}
@@ -144,7 +146,7 @@ func closing(payload string) error {
 	return &CloseError{Code: code, Reason: payload[2:]}
 }
 
-// FuzzFrames compares a watch with the reference decoder.
+// FuzzFrames requires that a watch and the reference decoder return the same text and error.
 func FuzzFrames(f *testing.F) {
 	normal := "\x03\xe8"
 	for _, stream := range []string{
@@ -160,7 +162,7 @@ func FuzzFrames(f *testing.F) {
 	f.Fuzz(func(t *testing.T, stream string, step uint16, eager bool) {
 		const limit = 1000
 		conn := &scriptedConn{text: stream, step: int(step%8192) + 1, eager: eager}
-		ctx, cancel := context.WithTimeout(context.Background(), time.Minute) // far above the usual duration
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute) // a watch normally ends long before this timeout
 		defer cancel()
 		body, err := open(ctx, t, conn, nil, limit)
 		require.NoError(t, err)

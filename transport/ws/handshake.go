@@ -19,25 +19,27 @@ import (
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 )
 
-// handshake is the connection of gorilla's dialer. It sends gorilla's handshake request over the HTTP transport, which
-// handles credentials, TLS, proxies and redirects. After the handshake it uses the upgraded connection.
+// handshake is the connection that gorilla/websocket uses. It sends the handshake request through the HTTP transport,
+// which handles credentials, TLS, proxies and redirects. After the handshake it reads and writes the upgraded
+// connection.
 type handshake struct {
 	ctx       context.Context
 	transport *lwhttp.Transport
 	req       *lw.Request
 
-	request  []byte // incomplete request from gorilla
-	response []byte // unread part of the response
+	request  []byte // the part of the handshake request that gorilla has written
+	response []byte // the part of the handshake response that gorilla has not read
 	upgraded io.ReadWriteCloser
-	err      error // error of the upgrade
+	err      error // error of the HTTP transport, which Open returns
 
-	pendingErr    error       // read error not returned yet
-	readErr       error       // returned read error
+	pendingErr    error       // read error that the next Read returns
+	readErr       error       // last read error that Read has returned
 	deadline      time.Time   // deadline of the next write
-	writeTimedOut atomic.Bool // closed because a write timed out
+	writeTimedOut atomic.Bool // a write timed out, so the connection was closed
 }
 
-// Write closes the connection at the deadline, because an upgraded connection has no SetWriteDeadline.
+// Write collects the handshake request. After the handshake it writes to the connection, and closes the connection at
+// the deadline, because an upgraded connection has no SetWriteDeadline.
 func (h *handshake) Write(p []byte) (int, error) {
 	if h.upgraded != nil {
 		late := time.AfterFunc(time.Until(h.deadline), func() {
@@ -58,7 +60,7 @@ func (h *handshake) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// upgrade sends the request and stores the response for gorilla.
+// upgrade sends gorilla's request through the HTTP transport and stores the response for gorilla.
 func (h *handshake) upgrade() error {
 	asked, err := http.ReadRequest(bufio.NewReader(bytes.NewReader(h.request)))
 	if err != nil {
@@ -103,7 +105,8 @@ const (
 	subprotocol = "Sec-Websocket-Protocol"
 )
 
-// checkOffers rejects an extension or a subprotocol that the client did not offer. gorilla does not check this.
+// checkOffers returns an error if the server selected an extension or a subprotocol that the client did not offer.
+// gorilla does not check this.
 func checkOffers(asked, answer http.Header) error {
 	for _, name := range []string{extensions, subprotocol} {
 		offered := elementsOf(asked[name])
@@ -143,7 +146,7 @@ func (h *handshake) Read(p []byte) (int, error) {
 	if h.pendingErr == nil {
 		n, h.pendingErr = h.upgraded.Read(p)
 	}
-	if n > 0 { // return the error later, because gorilla would attribute it to this message
+	if n > 0 { // return the data now and the error later, because gorilla would attribute the error to this data
 		return n, nil
 	}
 	h.readErr = h.pendingErr
@@ -160,7 +163,7 @@ func (h *handshake) Close() error {
 // SetWriteDeadline sets the deadline of the next write. gorilla serializes its calls.
 func (h *handshake) SetWriteDeadline(t time.Time) error { h.deadline = t; return nil }
 
-// These methods ignore the deadline, because the body closes the connection after a timeout.
+// SetDeadline and SetReadDeadline do nothing, because the body closes the connection after a timeout.
 
 func (h *handshake) SetDeadline(time.Time) error     { return nil }
 func (h *handshake) SetReadDeadline(time.Time) error { return nil }

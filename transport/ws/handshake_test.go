@@ -36,7 +36,7 @@ func TestInvalidHandshakes(t *testing.T) {
 	}
 }
 
-// raw returns a Transport for a server that reads the request header of each connection and then calls do.
+// raw returns a transport to a server that reads the request header of each connection and then calls the func do.
 func raw(t *testing.T, do func(net.Conn)) *Transport {
 	t.Helper()
 	return newTransport(t, func(w http.ResponseWriter, r *http.Request) {
@@ -75,7 +75,7 @@ func TestEndlessResponses(t *testing.T) {
 	}
 }
 
-// The response arrives byte by byte until the context is done.
+// The server sends an incomplete response byte by byte. Open must return when the context is canceled.
 func TestSlowHandshakeResponse(t *testing.T) {
 	enough := errors.New("enough")
 	ctx, cancel := context.WithCancelCause(t.Context())
@@ -96,7 +96,7 @@ func TestFramesWithHandshakeResponse(t *testing.T) {
 		conn, _, _ := w.(http.Hijacker).Hijack()
 		defer conn.Close()
 		answer, _ := (answering{}).RoundTrip(r)
-		answer.Header.Set("Content-Length", "5") // meaningless in a 101 response
+		answer.Header.Set("Content-Length", "5") // a 101 response has no body, so the client must ignore this header
 		_, _ = fmt.Fprintf(conn, "HTTP/1.1 101 Switching Protocols\r\n")
 		_ = answer.Header.Write(conn)
 		_, _ = io.WriteString(conn, "\r\n"+frame(0x81, "one")+frame(0x81, "two")+frame(0x88, "\x03\xe8"))

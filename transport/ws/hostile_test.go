@@ -60,14 +60,14 @@ func TestHostileFrames(t *testing.T) {
 	}
 }
 
-// TLS may return the end of the connection with the last bytes. Without code 1000 this is an error, both between and
-// within messages.
+// A TLS connection may return io.EOF together with the last bytes. Unless the server sent close code 1000, this must be
+// an error.
 func TestEndWithLastBytesIsNotClean(t *testing.T) {
 	for _, sent := range []string{frame(0x81, strings.Repeat("x", 5000)), frame(0x01, strings.Repeat("x", 5000))} {
 		body, err := open(t.Context(), t, &scriptedConn{text: sent, step: 1 << 20, eager: true}, nil, 1<<20)
 		require.NoError(t, err)
 		defer body.Close()
-		text, buffer := 0, make([]byte, 1<<14) // larger than gorilla's buffer, which it bypasses
+		text, buffer := 0, make([]byte, 1<<14) // larger than gorilla's buffer, so the read bypasses it
 		for err == nil {
 			var n int
 			n, err = body.Read(buffer)
@@ -88,7 +88,7 @@ func TestFinalErrorIsRepeated(t *testing.T) {
 	}
 }
 
-// endless is a connection that repeats the same bytes forever.
+// endless is a fake connection that repeats the same bytes forever.
 type endless struct {
 	first, then string
 	said        int
@@ -107,7 +107,7 @@ func (e *endless) Read(p []byte) (int, error) {
 func (e *endless) Write(p []byte) (int, error) { return len(p), nil }
 func (e *endless) Close() error                { return nil }
 
-// Empty frames must not use memory. Only the context or the reader's idle timeout ends them.
+// Endless empty frames must not use memory. Only the context or the reader's idle timeout ends such a watch.
 func TestEndlessFrames(t *testing.T) {
 	const most = 1 << 20
 	for name, conn := range map[string]*endless{
@@ -134,8 +134,8 @@ func TestEndlessFrames(t *testing.T) {
 	}
 }
 
-// counted ends an endless connection after the number of bytes in the field most. It measures how much the heap grows
-// after the first tenth.
+// counted is an endless connection that ends after a number of bytes, the field most. It measures how much the heap
+// grows after the first tenth of these bytes.
 type counted struct {
 	*endless
 	most   int
@@ -160,7 +160,7 @@ func (c *counted) Read(p []byte) (int, error) {
 	return c.endless.Read(p)
 }
 
-// One peer sends pings but does not read the pongs. The other peer keeps its connection open but does not read pings.
+// One server sends pings but does not read the pongs. Another server keeps its connection open but does not read pings.
 func TestBlockedPeer(t *testing.T) {
 	for name, c := range map[string]struct {
 		sent string

@@ -14,13 +14,13 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The server requires a client certificate.
+// The server requires a client certificate, which the handshake must send.
 func TestHandshakesUseTLSOptions(t *testing.T) {
 	server := httptest.NewUnstartedServer(upgraded(say(1000, "one")))
 	authority := certs.NewAuthority(t)
 	server.TLS = authority.Config(t, "127.0.0.1")
 	server.TLS.ClientAuth = tls.RequireAnyClientCert
-	server.Config.ErrorLog = log.New(io.Discard, "", 0) // failed handshakes are expected
+	server.Config.ErrorLog = log.New(io.Discard, "", 0) // discards the log of failed handshakes, which the test expects
 	server.StartTLS()
 	t.Cleanup(server.Close)
 

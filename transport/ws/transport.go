@@ -31,7 +31,7 @@ var _ lw.Transport = (*Transport)(nil)
 // New returns a transport that performs its handshakes with the server, credentials, TLS options and proxies of over.
 // Requests other than watches go to over. Close over to release the resources.
 func New(over *lwhttp.Transport) *Transport {
-	// Small buffers, because most watches are idle. Larger reads bypass the buffer.
+	// The buffers are small, because most watches are idle. Larger reads bypass the buffer.
 	dialer := websocket.Dialer{ReadBufferSize: 1 << 10, WriteBufferSize: 1 << 8}
 	return &Transport{over: over, dialer: dialer, limit: maxMessage, keepalive: defaultKeepalive}
 }
@@ -64,7 +64,7 @@ func (t *Transport) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, e
 		_ = hand.Close()
 		switch {
 		case hand.err != nil:
-			err = hand.err // more specific than gorilla's error
+			err = hand.err // this error is more specific than the error of gorilla
 		case hand.upgraded != nil:
 			err = responseError(redact.Body(hand.upgraded, strings.TrimPrefix(err.Error(), "websocket: ")))
 		}

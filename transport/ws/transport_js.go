@@ -51,7 +51,7 @@ func (t *Transport) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, e
 		if _, rejected := errors.AsType[*jsx.Failure](err); !rejected {
 			return nil, err
 		}
-		probe, err := t.over.Open(ctx, turns.Brief(req)) // Firefox shows a response without data only when it ends
+		probe, err := t.over.Open(ctx, turns.Brief(req)) // Firefox reports a response only after its first byte or at its end
 		if err != nil {
 			return nil, err
 		}
@@ -60,8 +60,8 @@ func (t *Transport) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, e
 	return nil, lwhttp.ErrNotUpgraded
 }
 
-// A kube-apiserver accepts a token as a subprotocol only together with another subprotocol of any name, which it
-// selects.
+// A kube-apiserver accepts a token in a subprotocol only if the client offers another subprotocol, too. The server
+// selects that subprotocol, whose name is arbitrary.
 const (
 	tokenProtocol = "base64url.bearer.authorization.k8s.io."
 	otherProtocol = "listwatch.v1"
@@ -84,7 +84,7 @@ func (t *Transport) dial(ctx context.Context, req *lw.Request) (*body, error) {
 	return &body{ctx: ctx, stream: stream, limit: t.limit, secrets: redact.Secrets{token}}, nil
 }
 
-// body joins the messages of a watch with newlines.
+// body is the body of a watch. It joins the WebSocket messages with newlines.
 type body struct {
 	ctx     context.Context
 	stream  *jsx.Stream

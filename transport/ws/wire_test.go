@@ -20,10 +20,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The tests in this file run on every platform: with gorilla/websocket, and in WebAssembly with the browser's
-// WebSocket.
+// The tests in this file run with gorilla/websocket, and in WebAssembly with the browser's WebSocket.
 
-// TestMain fails if a test leaks a connection.
+// TestMain fails the package if its tests leave goroutines behind.
 func TestMain(m *testing.M) { leak.Main(m) }
 
 func dial(t *testing.T, over *lwhttp.Options) *ws.Transport {
@@ -82,7 +81,8 @@ func TestTooLargeMessages(t *testing.T) {
 	require.Equal(t, &lw.FrameTooLargeError{Limit: 100}, err)
 }
 
-// The errors have the same types as for other requests, although a page cannot see why a handshake was rejected.
+// A browser does not report why a handshake was rejected. The errors must still have the same types as for other
+// requests.
 func TestRejectedHandshakes(t *testing.T) {
 	for code, want := range map[int]error{
 		401: lw.ErrUnauthorized, 403: lw.ErrForbidden, 404: lw.ErrNotFound, 410: lw.ErrExpired, 429: lw.ErrTooManyRequests,
@@ -102,7 +102,7 @@ func TestRejectedHandshakes(t *testing.T) {
 	require.NotErrorIs(t, err, errors.ErrUnsupported, "a server that does not respond may support WebSockets")
 }
 
-// Without headers, the token is sent as a subprotocol, together with exactly one other subprotocol.
+// A browser cannot set headers. It must send the token as a subprotocol, together with exactly one other subprotocol.
 func TestTokenHeaderOrSubprotocol(t *testing.T) {
 	text, err := follow(t, dial(t, &lwhttp.Options{Token: "a~b?"}), "/echo", nil)
 	require.NoError(t, err)

@@ -23,7 +23,7 @@ import (
 
 var watch = &lw.Request{Path: "/api/v1/pods", Query: "watch=1", Watch: true}
 
-// newTransport returns a transport to a server with a handler.
+// newTransport starts a server with this handler and returns a transport to it.
 func newTransport(t *testing.T, handler http.HandlerFunc) *Transport {
 	t.Helper()
 	server := httptest.NewServer(handler)
@@ -37,7 +37,7 @@ func newTransport(t *testing.T, handler http.HandlerFunc) *Transport {
 	return New(over)
 }
 
-// upgraded returns a handler that accepts WebSockets and calls do.
+// upgraded returns a handler that accepts a WebSocket and passes it to the func do.
 func upgraded(do func(*websocket.Conn)) http.HandlerFunc {
 	upgrader := websocket.Upgrader{CheckOrigin: func(*http.Request) bool { return true }, EnableCompression: true}
 	return func(w http.ResponseWriter, r *http.Request) {
@@ -50,8 +50,8 @@ func upgraded(do func(*websocket.Conn)) http.HandlerFunc {
 	}
 }
 
-// say returns a function that sends messages and closes the WebSocket with a code. Code 0 closes the connection without
-// a close frame.
+// say returns a func that sends messages and then closes the WebSocket with a code. For code 0, it closes the
+// connection without a close frame.
 func say(code int, messages ...string) func(*websocket.Conn) {
 	return func(conn *websocket.Conn) {
 		for _, message := range messages {
@@ -217,7 +217,7 @@ func TestCancellationEndsRequest(t *testing.T) {
 	require.Equal(t, enough, err)
 }
 
-// A peer that does not answer pings counts as dead, but only while a Read is active.
+// If a server does not answer pings, Read must fail. While no Read is active, the watch must stay open.
 func TestDeadPeer(t *testing.T) {
 	deaf := newTransport(t, upgraded(func(conn *websocket.Conn) {
 		say(0, "one")(conn)

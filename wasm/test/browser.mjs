@@ -1,8 +1,8 @@
-// Simulates a browser for tests in Node. The test controls the page's workers, ports, locks and events. The workers run
-// worker.js.
+// Simulates a browser in Node. The test controls the workers, ports, locks and events of a page. The simulated workers
+// run worker.js.
 import assert from 'node:assert/strict'
 
-/** Simulates Web Locks. `kill(name)` simulates a crash of the lock's holder. */
+/** Simulates Web Locks. The method `kill(name)` releases a lock as if its holder had crashed. */
 class Locks {
   names = [] // names of all granted exclusive locks, oldest first
   #queues = new Map()
@@ -43,22 +43,23 @@ class Locks {
 
 let imports = 0
 
-// A collection may request an animation frame after its test has ended.
+// A collection may request an animation frame after the end of its test.
 globalThis.requestAnimationFrame = (f) => setTimeout(f)
 globalThis.cancelAnimationFrame = clearTimeout
 
 /**
- * Defines the globals of a page until the test ends, and returns the controls of the page. `shared` and `worker` set
- * the behavior of new workers: "works", "throws", "errors", or a function that serves the port.
+ * Defines the global variables of a page until the test ends, and returns functions that control the page. The options
+ * `shared` and `worker` set the behavior of new workers: "works", "throws", "errors", or a function that handles the
+ * port.
  */
 export function browser(t, { shared = 'works', worker = 'works' } = {}) {
   const at = {
     shared, worker, locks: new Locks(), events: new EventTarget(), document: Object.assign(new EventTarget(), { visibilityState: 'visible' }),
     started: [], // [kind, URL, name]
     workers: [], ports: [], scopes: new Map(),
-    /** Imports a new instance of index.js, which acts as another page. */
+    /** Imports a new copy of index.js, which acts as another page. */
     page: () => import(`../index.js?page=${++imports}`),
-    /** Runs worker.js and returns a function that connects a port to it. */
+    /** Runs worker.js as a new worker. Returns a function that connects a port to the worker. */
     async run() {
       globalThis.onconnect = null
       await import(`../worker.js?worker=${++imports}`)
@@ -66,7 +67,7 @@ export function browser(t, { shared = 'works', worker = 'works' } = {}) {
       delete globalThis.onconnect
       return (port) => onconnect({ ports: [port] })
     },
-    /** Makes the next connection start a new shared worker. */
+    /** Discards the shared worker, so that the next connection starts a new one. */
     die() {
       at.scopes.clear()
     },

@@ -6,7 +6,7 @@ const item = (version) => ({ key: 'k', object: version })
 const change = (type, before, now, flags) => new Change(type, item(now), before && item(before), flags)
 const shape = ({ type, object, old }) => [type, old, object]
 
-// [first change, second change, merged change]
+// Each row contains a first change, a second change, and the expected merged change.
 const table = [
   [['added', undefined, 1], ['modified', 1, 2], ['added', undefined, 2]],
   [['added', undefined, 1], ['deleted', 1, 1], undefined],
@@ -24,8 +24,8 @@ for (const [first, second, expected] of table) {
   })
 }
 
-// Yields every lifecycle of up to six steps: `a` adds, `m` modifies, `d` deletes, and `t` lets the reader take a
-// change.
+// Yields all lifecycles of an object with up to six steps: `a` adds, `m` modifies and `d` deletes the object, and `t`
+// delivers the pending change to the reader.
 const lives = function* (steps = '') {
   yield steps
   if (steps.length < 6) for (const step of 'amdt') yield* lives(steps + step)

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { after, before, test } from 'node:test'
+import { Window } from 'happy-dom'
 import { Engine } from '../engine.js'
 import { Host } from '../host.js'
 import { Mirror } from '../mirror.js'
@@ -26,7 +27,7 @@ before(async () => {
 })
 after(() => server.close())
 
-// Imports a new instance of index.js, because importers of the same URL share its state.
+// Each call imports a new copy of index.js. Imports with the same URL would share their state.
 let last = 0
 const fresh = () => import(`../index.js?${++last}`)
 
@@ -47,6 +48,51 @@ for (const [words, wasm] of Object.entries(sources)) {
     await init({ wasm: await wasm() })
   })
 }
+
+const typed = { headers: { 'Content-Type': 'application/wasm' } }
+
+test('the module is loaded from a response of another realm', async (t) => {
+  const window = new Window()
+  t.after(() => window.close())
+  const { init } = await fresh()
+  await init({ wasm: new window.Response(bytes, typed) })
+})
+
+for (const [words, response] of Object.entries({
+  'happy-dom replaces Response and fetch': (window) => ({ Response: window.Response, fetch: async () => new window.Response(bytes, typed) }),
+  'a server sends no content type': () => ({ fetch: async () => new Response(bytes) }),
+  'streaming compilation is missing': () => ({ WebAssembly: { ...own(WebAssembly), compileStreaming: undefined } }),
+})) {
+  for (const wasm of ['http://host/listwatch.wasm', undefined]) {
+    test(`the module is loaded from ${wasm ?? 'the default URL'} if ${words}`, async (t) => {
+      const window = new Window()
+      const replaced = { fetch: async () => new Response(bytes, typed), ...response(window) }
+      const before = Object.fromEntries(Object.keys(replaced).map((name) => [name, globalThis[name]]))
+      Object.assign(globalThis, replaced)
+      t.after(() => {
+        Object.assign(globalThis, before)
+        return window.close()
+      })
+      const { init } = await fresh()
+      await init({ wasm })
+    })
+  }
+}
+
+/** Returns a copy of an object with properties that are not enumerable. */
+const own = (object) => Object.fromEntries(Object.getOwnPropertyNames(object).map((name) => [name, object[name]]))
+
+test('an invalid module is reported with the error of its compilation', async () => {
+  const { init } = await fresh()
+  await assert.rejects(init({ wasm: new Response(new Uint8Array(8), typed) }), ({ code, message, cause }) =>
+    code === 'load' && /magic/.test(message) && cause instanceof WebAssembly.CompileError)
+})
+
+test('an HTML page instead of the module is reported with its URL and with advice for bundlers', async () => {
+  const { init } = await fresh()
+  await assert.rejects(init({ wasm: `${base}/login` }),
+    { code: 'load', message: /127\.0\.0\.1:\d+\/login answers with an HTML page\. .*bundler.*init\({ worker, wasm }\): https:.*#bundlers$/ })
+})
 
 const failing = {
   'a missing file on a server': () => `${base}/missing`,
@@ -98,7 +144,7 @@ test('the package adds no globals', async () => {
   assert.deepEqual(Object.getOwnPropertyNames(globalThis).filter((name) => !globals.has(name)), [])
 })
 
-// Returns a sink that records the phase and the failures.
+// Returns the receiver of a collection's records. It stores the phase and the failures.
 const sink = () => {
   const mirror = new Mirror()
   const failures = []
@@ -123,7 +169,7 @@ test('a trap fails all collections, and the next collection restarts the module'
     assert.ok(failures[0].cause instanceof WebAssembly.RuntimeError)
   }
   assert.deepEqual(closed.failures, [])
-  engine.wake() // no module is running
+  engine.wake() // has no effect, because no module is running
   engine.stop(id)
   engine.start({ endpoint: {} }, third)
   await live(third)
@@ -176,7 +222,7 @@ test('an external error stops the module immediately', async () => {
 test('a restarted module does not receive commands for the crashed one', async () => {
   const engine = await Engine.load(trap), first = sink(), second = sink()
   engine.start({ endpoint: {} }, first)
-  engine.wake() // this command would trap the next module
+  engine.wake() // the next module would trap if it received this command
   engine.die(new Error('from elsewhere'))
   engine.start({ endpoint: {} }, second)
   await until(() => second.phase === 'live' || second.failures.length)

@@ -1,5 +1,5 @@
-// Opens the Pods of the server at process.argv[2] and closes the collection after the first list. The process must then
-// exit. With a second argument, the list fails, and the program closes the collection before the next attempt.
+// Lists the Pods of the server in process.argv[2] and then closes the collection, after which the process must exit.
+// With a second argument, the list fails, and the collection is closed before the next attempt.
 import { listWatch } from '../index.js'
 
 const pods = listWatch({ server: process.argv[2], resource: 'pods' })

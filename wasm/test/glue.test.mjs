@@ -7,7 +7,7 @@ import { until } from './support.mjs'
 
 const PENDING = -1, FAILED = -2, TOO_MUCH = -3, LOST = -4
 
-// Returns a simulated program that has only memory and imports.
+// Returns a simulated Go program, which has only a memory and the imported functions.
 function program(host, resume = () => {}) {
   const memory = { buffer: new ArrayBuffer(1 << 16) }
   const woken = []
@@ -77,10 +77,10 @@ test('a response is not read in advance', async () => {
   const id = p.fetch(url)
   await filled
   await until(() => p.imports.state(id) === 200)
-  assert.equal(p.read(id), PENDING) // requests one part
+  assert.equal(p.read(id), PENDING) // requests one chunk of the body
   await until(() => p.woken.length > 1)
   let held = -1
-  await until(() => held === (held = sent)) // the server cannot send more
+  await until(() => held === (held = sent)) // the server has stopped, because all buffers are full
   assert.ok(sent < 5e7, `${sent} bytes were sent`)
   p.imports.close(id)
 })

@@ -1,4 +1,4 @@
-// Sends malicious responses to the package in Node, and checks the error code, the traffic and the memory.
+// Sends malicious responses to the package in Node. Checks the error code, the amount of data received and the memory.
 import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import { createServer as listenRaw } from 'node:net'
@@ -16,7 +16,7 @@ async function listen(handler) {
   return `http://127.0.0.1:${server.address().port}`
 }
 
-// Writes until the connection closes, as fast as the client reads. Returns the number of sent bytes and whether the
+// Sends data as fast as the client reads, until the connection closes. Returns the number of sent bytes and whether the
 // connection is closed.
 function flood(response, first, then) {
   const counted = { sent: 0, over: false }
@@ -33,7 +33,7 @@ function flood(response, first, then) {
   return counted
 }
 
-// Opens a collection of Pods, and returns its first cause of an interruption or a stop, its phase and its size.
+// Opens a collection of Pods. Returns the cause of its first interruption or stop, its phase and its size.
 async function causeOf(t, url, options = {}) {
   const pods = listWatch({ server: url, resource: 'pods', streamingLists: false, ...options })
   t.after(() => pods.close())
@@ -60,8 +60,8 @@ test('an endless list exceeds maxObjects', async (t) => {
     counted = flood(response, LIST + item('a'), Array.from({ length: 1000 }, () => ',' + item(`web-${n++}`)).join(''))
   })
   const { cause, phase, size } = await causeOf(t, url, { maxObjects: 500 })
-  assert.deepEqual([cause.code, phase, size], ['too-large', 'stopped', 501]) // the collection contains the first object beyond the limit
-  assert.equal(cause.message, 'the collection has more than 500 objects: raise Options.MaxObjects if this is expected')
+  assert.deepEqual([cause.code, phase, size], ['too-large', 'stopped', 501]) // the first object above the limit is still stored
+  assert.equal(cause.message, 'the collection has more than 500 objects: raise maxObjects if this is expected')
   await until(() => counted.over)
 })
 
@@ -75,7 +75,7 @@ test('endless pages exceed maxObjects, and a repeated page is detected', async (
   assert.match(cause.message, /the pages of the list make no progress/)
 })
 
-// The decompressed size in bytes. The compressed response is smaller than 2 MiB.
+// The size of the decompressed response in bytes. The compressed response is smaller than 2 MiB.
 const BOMB = 200 << 20
 const bombs = {
   gzip: (text) => new Promise((resolve) => {

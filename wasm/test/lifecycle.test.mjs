@@ -1,4 +1,5 @@
-// Tests the lifecycle of workers as seen by pages. Simulated workers run worker.js with a module that traps on demand.
+// Tests the lifecycle of workers from the perspective of pages. The simulated workers run worker.js with a WASM module
+// that traps on demand.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { connect } from '../connect.js'
@@ -40,7 +41,7 @@ for (const mode of ['shared', 'worker', 'main']) {
   })
 }
 
-// Chromium connects a page to a shared worker that has just closed or crashed. That worker never responds.
+// Chromium may connect a page to a shared worker that has just closed or crashed and never responds.
 test('an unresponsive shared worker is replaced', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const at = browser(t, { shared() {} })
@@ -185,7 +186,7 @@ for (const mode of ['shared', 'worker']) {
     assert.match(collection.state.cause.message, /out of memory/)
     if (mode === 'worker') assert.ok(at.workers[0].terminated)
     else assert.equal(closes.mock.callCount(), 1)
-    if (mode === 'shared') await until(() => !at.locks.held(pageLock)) // the shared worker must first close the collections of this page
+    if (mode === 'shared') await until(() => !at.locks.held(pageLock)) // the shared worker first closes the collections of this page
     at.die()
     await live(page.listWatch(options))
     assert.equal(at.started.length, 2)
@@ -232,8 +233,8 @@ test('a collection opened on a failed connection fails immediately', async (t) =
 test('a closed page ends only its own collections', async (t) => {
   const at = browser(t)
   const first = await opened(at), second = await opened(at)
-  at.locks.kill(at.locks.names[0]) // the lock of the first page
-  await until(() => !at.ports[1].onmessage) // the worker no longer listens to this page
+  at.locks.kill(at.locks.names[0]) // simulates a crash of the first page
+  await until(() => !at.ports[1].onmessage) // the worker ignores further messages from this page
   first.page.listWatch(options)
   await live(second.collection, second.page.listWatch({ ...options, resource: 'nodes' }))
 })
@@ -243,8 +244,8 @@ test('the shared worker closes the collections of a closed page', async (t) => {
   const stops = t.mock.method(Engine.prototype, 'stop')
   const first = await opened(at), second = await opened(at)
   await live(first.page.listWatch({ ...options, resource: 'nodes' }))
-  at.locks.kill(at.locks.names[0]) // the lock of the first page
-  await until(() => !at.ports[1].onmessage) // the worker no longer listens to this page
+  at.locks.kill(at.locks.names[0]) // simulates a crash of the first page
+  await until(() => !at.ports[1].onmessage) // the worker ignores further messages from this page
   assert.equal(stops.mock.callCount(), 1, 'only the first page watches nodes')
   await live(second.collection)
 })
@@ -271,8 +272,12 @@ for (const [words, how, kinds] of [
 ]) {
   test(`the page works despite ${words}`, async (t) => {
     const at = browser(t, how)
+    const warn = t.mock.method(console, 'warn', () => {})
     await opened(at)
     assert.deepEqual(at.started.map(([kind]) => kind), kinds)
+    const warnings = warn.mock.calls.map(({ arguments: [message] }) => message)
+    assert.equal(warnings.length, Object.keys(how).length)
+    for (const message of warnings) assert.match(message, /worker\.js could not be started.*init\({ worker, wasm }\)/)
   })
   for (const mode of ['shared', 'worker']) {
     if (!how[mode]) continue
@@ -281,6 +286,7 @@ for (const [words, how, kinds] of [
       await assert.rejects(page.init({ wasm: trap, mode }), ({ name, code, message }) => {
         assert.deepEqual([name, code], ['ListWatchError', 'load'])
         assert.match(message, /file:.*\/wasm\/worker\.js could not be started.*; serve it from the origin of the page, .*init\({ mode: "main" }\)/)
+        assert.match(message, /bundler.*init\({ worker, wasm }\): https:.*#bundlers$/)
         return true
       })
       await page.init({ wasm: trap, mode: 'main' })
@@ -288,6 +294,29 @@ for (const [words, how, kinds] of [
     })
   }
 }
+
+for (const mode of ['shared', 'worker']) {
+  test(`${mode}: init starts the worker from the given URL, which may be relative to the page`, async (t) => {
+    const at = browser(t)
+    globalThis.origin = 'http://page'
+    for (const worker of ['./assets/worker.js', new URL('http://page/assets/worker.js')]) {
+      const { page, collection } = await opened(at, { wasm: trap, mode, worker })
+      assert.deepEqual(at.started.splice(0).map(([kind, url]) => [kind, url]), [[mode, 'http://page/assets/worker.js']])
+      collection.close()
+      await assert.rejects((await at.page()).init({ mode, worker: 'http://' }), { name: 'ListWatchError', code: 'invalid', message: /worker is not a valid URL: http:\/\/$/ })
+      await assert.rejects((await at.page()).init({ mode, wasm: 'http://' }), { name: 'ListWatchError', code: 'invalid', message: /wasm is not a valid URL: http:\/\/$/ })
+    }
+  })
+}
+
+test('listWatch retries with the options of a failed init', async (t) => {
+  const at = browser(t, { shared: 'errors' }), page = await at.page()
+  const failed = page.init({ wasm: trap, mode: 'shared', worker: 'http://page/worker.js' })
+  await assert.rejects(failed, { code: 'load', message: /http:\/\/page\/worker.js could not be started/ })
+  at.shared = 'works'
+  await live(page.listWatch(options))
+  assert.deepEqual(at.started.map(([kind, url]) => [kind, url]), [['shared', 'http://page/worker.js'], ['shared', 'http://page/worker.js']])
+})
 
 test('a worker from another origin is started through a blob that imports it', async (t) => {
   const at = browser(t)
@@ -319,7 +348,7 @@ test('pages and workers of different versions do not connect', async (t) => {
   }
   const page = await at.page()
   await page.init()
-  assert.deepEqual([seen, at.started[0][2]], [[PROTOCOL], `listwatch ${PROTOCOL}`])
+  assert.deepEqual([seen, at.started[0][2]], [[PROTOCOL], `listwatch-${PROTOCOL}`])
 
   const { port1, port2 } = new MessageChannel()
   at.ports.push(port1, port2)
@@ -353,8 +382,8 @@ test('a page wakes the worker when it comes online, becomes visible or is restor
   assert.equal(await wakes(at.document, 'visibilitychange'), 0)
 })
 
-// Chromium rejects a shared worker's connections to a server that requests client certificates, until a page has
-// connected to that server.
+// Chromium rejects all connections of a shared worker to a server that requests client certificates, until a page has
+// connected to the server.
 test('a page sends requests to a server that its shared worker cannot reach, until one succeeds', async (t) => {
   const at = browser(t), woken = []
   let channel, collection, online = false
@@ -374,10 +403,10 @@ test('a page sends requests to a server that its shared worker cannot reach, unt
   const counts = () => [fetched.mock.callCount(), woken.length].join()
   interrupt()
   await until(() => counts() === '1,0')
-  online = true // the first attempt failed, so there is a second one
+  online = true // the first request of the page has failed, so a second request follows
   interrupt()
   await until(() => counts() === '2,1')
-  interrupt() // the second attempt succeeded, so there is no third one
+  interrupt() // the second request of the page has succeeded, so no third request follows
   send(LIVE, '9')
   await live(pods)
   assert.equal(counts(), '2,1')

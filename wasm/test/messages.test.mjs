@@ -1,4 +1,4 @@
-// Tests the channel between a page and its worker over simulated ports.
+// Tests the message channel between a page and its worker with simulated ports.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Channel, crashed } from '../messages.js'
@@ -44,7 +44,7 @@ test('a call that times out rejects, and its late answer is ignored', async (t) 
   near.other.onmessage = null
   const call = channel.call({ type: 'slow' }, 1000)
   t.mock.timers.tick(999)
-  near.onmessage({ data: { type: 'part', id: 1, bytes: 'a' } }) // restarts the timeout
+  near.onmessage({ data: { type: 'part', id: 1, bytes: 'a' } }) // a part of the response restarts the timeout
   t.mock.timers.tick(999)
   assert.equal(channel.pending.size, 1)
   t.mock.timers.tick(1)

@@ -3,9 +3,11 @@ import { test } from 'node:test'
 import { BOOKMARK, DELETED, ACTIVITY, INTERRUPTED, SAVED, LIVE, MODIFIED, PAGE, RESET, STOPPED, SYNCED, SWITCHED, decode } from '../records.js'
 import { Mirror, fieldsOf, valuesOf } from '../mirror.js'
 import { replay } from '../replay.js'
+import { Snapshot } from '../snapshot.js'
 import { added, fields, first } from './support.mjs'
 
 const fold = (mirror, ...records) => records.flatMap(([kind, ...rest]) => mirror.apply(kind, rest))
+const by = (mirror, ...args) => new Snapshot(mirror, mirror.state).by(...args)
 const keys = (items) => items.map(({ key }) => key)
 
 test('an item parses its object once', () => {
@@ -85,12 +87,12 @@ test('loading objects from IndexedDB does not change the time of the last event'
 test('indexes reflect every change and are sorted by key', () => {
   const mirror = new Mirror(['node', 'phase'])
   fold(mirror, added('b', 1, { values: ['n1', 'Running'] }), added('a', 1, { values: ['n1', ''] }), added('c', 1, { values: ['n2', ''] }))
-  assert.deepEqual(keys(mirror.by('node', 'n1')), ['default/a', 'default/b'])
-  assert.deepEqual(mirror.by('phase', ''), [])
+  assert.deepEqual(keys(by(mirror, 'node', 'n1')), ['default/a', 'default/b'])
+  assert.deepEqual(by(mirror, 'phase', ''), [])
   fold(mirror, [MODIFIED, ...fields('a', 2, { values: ['n2', ''] })], [DELETED, 'default/c', '3', ''])
-  assert.deepEqual(keys(mirror.by('node', 'n1')), ['default/b'])
-  assert.deepEqual(keys(mirror.by('node', 'n2')), ['default/a'])
-  assert.throws(() => mirror.by('zone', 'z'), { code: 'invalid', message: /options.indexes has no zone/ })
+  assert.deepEqual(keys(by(mirror, 'node', 'n1')), ['default/b'])
+  assert.deepEqual(keys(by(mirror, 'node', 'n2')), ['default/a'])
+  assert.throws(() => by(mirror, 'zone', 'z'), { code: 'invalid', message: /options.indexes has no zone/ })
 })
 
 test('an item returns the fields of its record before and after parsing', () => {
@@ -120,7 +122,7 @@ test('a collection whose watches take turns is live and reports why changes arri
 
 test('the phase changes from loading to listing to live', () => {
   const mirror = new Mirror()
-  assert.deepEqual(mirror.state, { phase: 'loading', resourceVersion: '', lastEventAt: 0, stale: true })
+  assert.deepEqual(mirror.state, { phase: 'loading', resourceVersion: '', lastEventAt: 0, synced: false, stale: true })
   fold(mirror, [RESET], added('a', ''), [PAGE, '12', ''])
   assert.equal(mirror.state.phase, 'listing')
   assert.deepEqual(mirror.state.progress, { received: 1, remaining: 12 })

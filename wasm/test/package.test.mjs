@@ -1,32 +1,42 @@
-// Tests the package as users install it: its types, exports and files.
+// Tests the types, exports and files of the package as users install it.
 import assert from 'node:assert/strict'
-import { execFileSync } from 'node:child_process'
-import { existsSync, readFileSync, readdirSync } from 'node:fs'
+import { execFileSync, spawnSync } from 'node:child_process'
+import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { test } from 'node:test'
+import { after, before, test } from 'node:test'
 import ts from 'typescript'
 import * as main from 'listwatch'
 import * as glue from 'listwatch/glue'
 import * as react from 'listwatch/react'
+import * as openshift from 'listwatch/openshift'
+import * as testing from 'listwatch/testing'
 import { declarations } from '../declarations.mjs'
 import { added, first, withFakeHost } from './support.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const { exports, files, peerDependenciesMeta, ...manifest } = JSON.parse(readFileSync(root + 'package.json', 'utf8'))
 
-// Maps the name of a virtual file to the examples of a README or of docs/. All examples of a document form one module,
-// but each example of a tutorial is a separate file.
+// Collects the examples in Markdown files as virtual source files. The examples of a README or a page of docs/ form one
+// module. Each example of a tutorial is a separate file, and so is an example that starts with a file name, such as
+// "// main.js".
 const pages = (folder) => readdirSync(root + folder).filter((name) => name.endsWith('.md')).map((name) => folder + name)
 const documents = ['README.md', '../README.md', ...pages('../docs/'), ...pages('../docs/tutorials/')]
 const examples = new Map(documents.flatMap((file) => {
   const blocks = [...readFileSync(root + file, 'utf8').matchAll(/```(?:tsx?|js)\n([^]*?)```/g)].map(([, block]) => block)
-  const modules = file.includes('/tutorials/') ? blocks : [blocks.join('\n')]
+  const isFile = (code) => file.includes('/tutorials/') || /^\/\/ \S+\.js\n/.test(code)
+  const modules = [blocks.filter((code) => !isFile(code)).join('\n'), ...blocks.filter(isFile)]
   return modules.filter(Boolean).map((code, i) => [`${root}test/${file.replace(/\W/g, '_')}${i}.tsx`, code])
 }))
-// The build tools of a tutorial's project are not installed here, so their types are unknown.
-examples.set(`${root}test/tools.d.ts`, "declare module 'vite'\ndeclare module '@vitejs/plugin-react'\n")
+// Declares modules that the examples use and that are not installed here.
+const tools = ['vite', '@vitejs/plugin-react', '@rollup/plugin-node-resolve', '@rollup/plugin-url', '*?url', '@tanstack/react-table', '@tanstack/react-virtual',
+  'oidc-client-ts', '@kinvolk/headlamp-plugin/lib']
+examples.set(`${root}test/tools.d.ts`, tools.map((name) => `declare module '${name}'\n`).join(''))
 
-// One program checks the sources and the examples, because loading the declarations of TypeScript and React is slow.
+// One TypeScript program checks the sources and the examples, because loading the declarations of TypeScript and React
+// takes long.
 const { config } = ts.readConfigFile(`${root}tsconfig.json`, ts.sys.readFile)
 const { fileNames, options: strict } = ts.parseJsonConfigFileContent(config, ts.sys, root)
 const options = { ...strict, jsx: ts.JsxEmit.Preserve, types: ['react'] }
@@ -39,8 +49,8 @@ const report = (some) => ts.formatDiagnostics(some, host)
 
 test('the sources and the examples of test/types.ts pass the type checker', () => {
   assert.equal(report(diagnostics.filter(({ file }) => !examples.has(file?.fileName))), '')
-  const sources = readdirSync(root).filter((name) => name.endsWith('.js') && name !== 'go.js')
-  for (const name of [...sources, 'test/types.ts']) assert.ok(program.getSourceFile(root + name), name)
+  const sources = readdirSync(root).filter((name) => name.endsWith('.js') && !['go.js', 'listwatch.worker.js'].includes(name))
+  for (const name of [...sources, 'test/types.ts', 'test/openshift.ts']) assert.ok(program.getSourceFile(root + name), name)
 })
 
 test('the committed declarations are current', () => {
@@ -50,13 +60,13 @@ test('the committed declarations are current', () => {
 })
 
 test('the examples of the READMEs and of docs/ compile', () => {
-  for (const code of [...examples.values()].slice(0, 2)) assert.match(code, /listWatch<Pod>/)
-  // Examples declare variables that they do not use, and the parameters of build tools have no types.
+  for (const name of ['README_md0', '___README_md0']) assert.match(examples.get(`${root}test/${name}.tsx`), /listWatch<Pod>/)
+  // These errors are allowed: unused variables in examples, and untyped parameters of build tools.
   const unused = new Set([6133, 6196, 6198, 7006])
   assert.equal(report(diagnostics.filter(({ file, code }) => examples.has(file?.fileName) && !unused.has(code))), '')
 })
 
-// Returns the exported values of a declaration file, and a function that returns the members of one of its types.
+// Returns the names of all values that a declaration file exports, and a function that returns the members of a type.
 function declared(file) {
   const checker = program.getTypeChecker()
   const symbols = checker.getExportsOfModule(checker.getSymbolAtLocation(program.getSourceFile(root + file)))
@@ -67,7 +77,7 @@ function declared(file) {
   return { values: symbols.filter(({ flags }) => flags & ts.SymbolFlags.Value).map(({ name }) => name), members }
 }
 
-// Returns the names of an object's own members and of its class's members.
+// Returns the names of an object's members, including those of its class.
 function shown(object) {
   const names = new Set(Reflect.ownKeys(object))
   for (let at = Object.getPrototypeOf(object); at !== Object.prototype && at !== Error.prototype; at = Object.getPrototypeOf(at)) {
@@ -80,11 +90,40 @@ function shown(object) {
 test('the exports match the declarations', () => {
   assert.deepEqual(declared('index.d.ts').values.sort(), Object.keys(main).sort())
   assert.deepEqual(declared('react.d.ts').values.sort(), Object.keys(react).sort())
+  assert.deepEqual(declared('testing.d.ts').values.sort(), Object.keys(testing).sort())
+  assert.deepEqual(declared('openshift.d.ts').values.sort(), Object.keys(openshift).sort())
   assert.deepEqual(declared('glue.d.ts').values, Object.keys(glue))
 })
 
-test('react.js is a client module for frameworks with server components', () => {
-  assert.match(readFileSync(`${root}react.js`, 'utf8'), /^'use client'\n/)
+test('the figures of the README equal those of docs/performance.md', () => {
+  const rows = (file) => readFileSync(root + file, 'utf8').match(/\| quantity \| plain JavaScript [^]*?\n\n/)[0]
+  assert.equal(rows('README.md'), rows('../docs/performance.md'), 'copy the table from docs/performance.md to wasm/README.md')
+})
+
+test('the CommonJS copies export the same names and share one copy of the package', () => {
+  const require = createRequire(import.meta.url)
+  for (const [name, module] of Object.entries({ listwatch: main, 'listwatch/react': react, 'listwatch/testing': testing, 'listwatch/openshift': openshift, 'listwatch/glue': glue })) {
+    assert.deepEqual(Object.keys(require(name)).sort(), Object.keys(module).sort(), name)
+  }
+  const { ListWatchError, listWatch } = require('listwatch')
+  assert.notEqual(ListWatchError, main.ListWatchError)
+  assert.throws(() => listWatch({}), ListWatchError)
+})
+
+test('a page loads listwatch/testing and listwatch/openshift only if it imports them', () => {
+  const loaded = new Set()
+  const follow = (file) => {
+    if (loaded.has(file)) return
+    loaded.add(file)
+    for (const [, next] of readFileSync(root + file, 'utf8').matchAll(/^(?:im|ex)port .* from '\.\/([\w.]+)'/gm)) follow(next)
+  }
+  for (const file of ['index.js', 'react.js']) follow(file)
+  assert.ok(loaded.has('mirror.js') && loaded.has('view.js'))
+  for (const file of ['testing.js', 'fake.js', 'matching.js', 'openshift.js', 'plural.js']) assert.ok(!loaded.has(file), file)
+})
+
+test('the hooks are client modules for frameworks with server components', () => {
+  for (const name of ['react.js', 'react.cjs', 'openshift.js', 'openshift.cjs']) assert.match(readFileSync(root + name, 'utf8'), /^'use client'\n/)
 })
 
 test('the members of objects match the declarations', async () => {
@@ -115,28 +154,51 @@ test('the options match the declarations', () => {
 test('the error codes match the declarations', () => {
   const declaration = readFileSync(root + 'index.d.ts', 'utf8').match(/type ErrorCode =([^]*?)\n\n/)[1]
   const codes = [...declaration.matchAll(/'([\w-]+)'/g)].map(([, code]) => code)
-  const sources = ['collection.js', 'connect.js', 'engine.js', 'messages.js', 'spawn.js', 'spec.js', 'mirror.js', 'react.js'].map((file) => readFileSync(root + file, 'utf8')).join()
+  const sources = ['collection.js', 'connect.js', 'engine.js', 'messages.js', 'spawn.js', 'spec.js', 'mirror.js', 'sharing.js'].map((file) => readFileSync(root + file, 'utf8')).join()
   const used = new Set([...sources.matchAll(/ListWatchError\('([\w-]+)'/g)].map(([, code]) => code))
   const goSources = readdirSync(root).filter((file) => /(?<!_test)\.go$/.test(file)).map((file) => readFileSync(root + file, 'utf8')).join()
   for (const [, code] of goSources.matchAll(/(?:lw\.Err\w+, |ErrUnsupported, |\[\]string\{|errorCode\(err, )"([\w-]+)"/g)) used.add(code)
   assert.deepEqual([...used].sort(), codes.sort())
 })
 
+let folder, packed
+before(() => {
+  folder = mkdtempSync(join(tmpdir(), 'listwatch-package-'))
+  const args = ['pack', '--ignore-scripts', '--json', '--pack-destination', folder] // make worker has built all files
+  packed = JSON.parse(execFileSync('npm', args, { cwd: root, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }))[0]
+})
+after(() => rmSync(folder, { recursive: true }))
+
+// CommonJS code imports neither the worker nor the WASM module.
+for (const [tool, ...args] of [['publint', '--strict'], ['attw', '--profile', 'esm-only'], ['attw', '--profile', 'node16', '--exclude-entrypoints', 'worker', 'listwatch.wasm']]) {
+  test(`${[tool, ...args].join(' ')} finds no problem in the package`, () => {
+    const { status, stdout, stderr } = spawnSync(join(root, 'node_modules/.bin', tool), [join(folder, packed.filename), ...args], { encoding: 'utf8' })
+    assert.equal(status, 0, stdout + stderr)
+  })
+}
+
 test('the package contains exactly the files that it needs', () => {
-  const [packed] = JSON.parse(execFileSync('npm', ['pack', '--dry-run', '--json'], { cwd: root, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }))
   const needed = new Set(['package.json', 'README.md', 'LICENSE', 'LICENSE-GO', 'listwatch.wasm'])
   const follow = (file) => {
     if (needed.has(file)) return
     needed.add(file)
     for (const [, next] of readFileSync(root + file, 'utf8').replace(/\/\*\*.*?\*\//gs, '')
-      .matchAll(/(?:from |import\(|new URL\()'\.\/([\w.]+)'/g)) follow(next)
+      .matchAll(/(?:from |import\(|require\(|new URL\()'\.\/([\w.]+)'/g)) follow(next)
   }
-  for (const entry of Object.values(exports).flatMap((entry) => (typeof entry === 'string' ? entry : Object.values(entry)))) follow(entry.slice(2))
+  const followEntry = (entry) => (typeof entry === 'string' ? follow(entry.slice(2)) : Object.values(entry).forEach(followEntry))
+  followEntry(exports)
   assert.deepEqual(packed.files.map(({ path }) => path).sort(), [...needed].sort())
   for (const file of needed) assert.ok(existsSync(root + file), file)
-  assert.deepEqual([manifest.type, manifest.license, manifest.sideEffects, manifest.types], ['module', 'Apache-2.0', ['./worker.js'], './index.d.ts'])
+  assert.deepEqual([manifest.type, manifest.license, manifest.sideEffects, manifest.types], ['module', 'Apache-2.0', ['./worker.js', './listwatch.worker.js'], './index.d.ts'])
   assert.deepEqual(peerDependenciesMeta, { react: { optional: true } })
   assert.equal(manifest.dependencies, undefined)
+})
+
+test('the worker in one file imports nothing and runs as a module and as a classic script', () => {
+  const text = readFileSync(root + 'listwatch.worker.js', 'utf8')
+  assert.doesNotMatch(text, /\bimport\b|\bexport\b/)
+  assert.match(text, /^\/\*! .*Apache-2\.0.*LICENSE-GO \*\/\n/)
+  new Function(text) // throws if the text is not a classic script
 })
 
 test('package.json has the fields of the registry page, and tools can resolve it', () => {

@@ -1,4 +1,4 @@
-// Tests how collections are saved in IndexedDB. Several pages share a simulated database and locks.
+// Tests how collections are saved in IndexedDB. Several simulated pages share a database and Web Locks.
 import 'fake-indexeddb/auto'
 import assert from 'node:assert/strict'
 import { beforeEach, test } from 'node:test'
@@ -7,11 +7,11 @@ import { ADDED, BOOKMARK, DELETED, ACTIVITY, SAVED, LIVE, MODIFIED, RESET, SYNCE
 import { specOf } from '../spec.js'
 import { added, fields, first, until } from './support.mjs'
 
-/** Locks grants each name to one holder at a time, in the order of the requests. */
+/** Simulates Web Locks. Only one holder at a time has the lock with a name, in the order of the requests. */
 class Locks {
   #held = new Map()
 
-  /** The number of held or requested locks. */
+  /** Number of locks that are held or requested. */
   count = 0
 
   async request(name, { signal }, hold) {
@@ -49,10 +49,12 @@ AbortSignal.timeout = () => {
 
 const spec = (options) => specOf({ server: 'http://127.0.0.1:1', resource: 'pods', persist: true, ...options }).spec
 
-/** Imports a new instance of the module, which acts as another page of the origin. */
+/** Imports a new copy of persist.js, which acts as another page of the same origin. */
 const newPage = async () => (await import(`../persist.js?page=${++pages}`)).Persistence
 
-/** Opens and loads a saved collection. In the result, `told` contains all records that the client received. */
+/**
+ * Opens a saved collection and loads it. In the result, `told` contains all records that the client has received.
+ */
 async function open(options, Persistence) {
   Persistence ??= await newPage()
   const saved = await Persistence.open(spec(options))
@@ -67,7 +69,7 @@ const done = (request) => new Promise((resolve, reject) => {
   request.onerror = () => reject(request.error)
 })
 
-/** Returns the rows of both stores. */
+/** Returns the rows of both object stores in the database. */
 async function saved() {
   const db = await done(indexedDB.open('listwatch'))
   const reading = db.transaction(['objects', 'versions'])
@@ -181,7 +183,7 @@ test('only one of two pages writes, and the other reports no error', async () =>
   writer.save(...first(added('a', 1)))
   await savedKeys('default/a')
   other.save(...first(added('other', 1)))
-  writer.save(added('b', 10)) // transactions run in the order of their start
+  writer.save(added('b', 10)) // IndexedDB runs transactions in the order in which they start
   await savedKeys('default/a', 'default/b')
   timeouts[1].abort(new DOMException('late', 'TimeoutError'))
   await until(() => locks.count === 1)
@@ -295,7 +297,7 @@ test('when another tab deletes the database, the page closes it and stops saving
   save(added('b', 10))
   await until(() => locks.count === 0)
 
-  const again = await open({}, Persistence) // a collection that is opened later uses a new database
+  const again = await open({}, Persistence) // the page opens this collection in a new database
   again.save(...first(added('c', 1)))
   await savedKeys('default/c')
 })

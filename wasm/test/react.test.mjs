@@ -1,4 +1,4 @@
-// Tests useListWatch with React's renderer, a happy-dom document and the embedded server.
+// Tests useListWatch with React's renderer, a document of happy-dom and the embedded server.
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
 import { Window } from 'happy-dom'
@@ -7,7 +7,7 @@ import { serve, until } from './support.mjs'
 const window = new Window()
 Object.assign(globalThis, { window, document: window.document, navigator: window.navigator, requestAnimationFrame: (f) => setTimeout(f, 16), cancelAnimationFrame: clearTimeout })
 
-const { Component, StrictMode, createElement: h, startTransition, useLayoutEffect, useState } = await import('react')
+const { StrictMode, createElement: h, startTransition, useLayoutEffect, useState } = await import('react')
 const { flushSync } = await import('react-dom')
 const { createRoot, hydrateRoot } = await import('react-dom/client')
 const { renderToString } = await import('react-dom/server')
@@ -47,7 +47,7 @@ test('a component shows the collection and its changes, and ends the watch when 
   await put(space, 'a')
   const phases = []
   const Pods = () => {
-    const pods = useListWatch({ server: server.url, resource: 'pods', namespace: space })
+    const pods = useListWatch({ server: server.url, resource: 'pods', namespace: space, keepAlive: 0 })
     phases.push(pods.state.phase)
     return names(pods)
   }
@@ -67,9 +67,9 @@ test('options are compared by value, and rendering again sends no requests', asy
   let render
   const Pods = () => {
     [, render] = useState(0)
-    return names(useListWatch({ indexes: { b: 'spec.b', a: 'spec.a' }, namespace: space, resource: 'pods', server: new URL(server.url) }))
+    return names(useListWatch({ indexes: { b: 'spec.b', a: 'spec.a' }, namespace: space, keepAlive: 0, resource: 'pods', server: new URL(server.url) }))
   }
-  const Others = () => names(useListWatch({ server: new URL(server.url), resource: 'pods', namespace: space, indexes: { a: 'spec.a', b: 'spec.b' } }))
+  const Others = () => names(useListWatch({ server: new URL(server.url), resource: 'pods', namespace: space, keepAlive: 0, indexes: { a: 'spec.a', b: 'spec.b' } }))
   await put(space, 'a')
   const before = await server.command('requests')
   const { text } = mount([h(Pods, { key: 1 }), h(Others, { key: 2 })])
@@ -87,7 +87,7 @@ test('changed options open a new collection and close the previous one', async (
   const one = namespace(), two = namespace()
   await put(one, 'a')
   await put(two, 'b')
-  const Pods = ({ space }) => names(useListWatch(space ? { server: server.url, resource: 'pods', namespace: space } : null))
+  const Pods = ({ space }) => names(useListWatch(space ? { server: server.url, resource: 'pods', namespace: space, keepAlive: 0 } : null))
   const { render, text } = mount(h(Pods, { space: one }))
   await until(() => text() === 'a')
   render(h(Pods, { space: two }))
@@ -104,12 +104,12 @@ test('StrictMode opens one collection', async () => {
   await put(space, 'a')
   const before = await server.command('requests')
   const Pods = () => {
-    const pods = useListWatch({ server: server.url, resource: 'pods', namespace: space })
+    const pods = useListWatch({ server: server.url, resource: 'pods', namespace: space, keepAlive: 0 })
     return `${names(pods)} ${pods.state.phase}`
   }
   const { root, text } = mount(h(StrictMode, null, h(Pods)))
   await until(() => text() === 'a live')
-  assert.equal(await server.command('requests'), before + 1) // one streaming list
+  assert.equal(await server.command('requests'), before + 1) // only one streaming list
   assert.equal(await watching(), 1)
   root.unmount()
   await until(async () => await watching() === 0)
@@ -119,10 +119,10 @@ test('a component renders only if its selection changes', async () => {
   const space = namespace()
   await put(space, 'a')
   let sizes = 0, lists = 0
-  const Size = () => { sizes++; return useListWatch({ server: server.url, resource: 'pods', namespace: space }, (pods) => pods.size) }
+  const Size = () => { sizes++; return useListWatch({ server: server.url, resource: 'pods', namespace: space, keepAlive: 0 }, (pods) => pods.size) }
   const List = () => {
     lists++
-    return useListWatch({ server: server.url, resource: 'pods', namespace: space }, (pods) => pods.list().map(({ name }) => name), (a, b) => a.join() === b.join()).join(' ')
+    return useListWatch({ server: server.url, resource: 'pods', namespace: space, keepAlive: 0 }, (pods) => pods.list().map(({ name }) => name), (a, b) => a.join() === b.join()).join(' ')
   }
   const { text } = mount([h(Size, { key: 1 }), ':', h(List, { key: 2 })])
   await until(() => text() === '1:a')
@@ -139,7 +139,7 @@ test('rendering with new inline functions returns the previous selection if it i
   await put(space, 'a')
   let shown
   const Pods = ({ renders }) => {
-    shown = useListWatch({ server: server.url, resource: 'pods', namespace: space }, (pods) => pods.list().map(({ name }) => name), (a, b) => a.join() === b.join())
+    shown = useListWatch({ server: server.url, resource: 'pods', namespace: space, keepAlive: 0 }, (pods) => pods.list().map(({ name }) => name), (a, b) => a.join() === b.join())
     return `${renders} ${shown.join(' ')}`
   }
   const { render, text } = mount(h(Pods, { renders: 1 }))
@@ -156,7 +156,7 @@ test('the token function of the last render is called', async () => {
   const Pods = () => {
     const [word, set] = useState('none')
     say = set
-    const { state } = useListWatch({ server: guarded.url, resource: 'pods', token: () => {
+    const { state } = useListWatch({ server: guarded.url, resource: 'pods', keepAlive: 0, token: () => {
       seen.push(word)
       if (word === 'none') throw new Error('not yet')
       return 'good'
@@ -174,10 +174,10 @@ test('components with different token functions do not share a collection, even 
   const asked = []
   const user = (name) => () => (asked.push(name), 'good')
   const ann = user('ann'), bob = user('bob')
-  const Pods = ({ token }) => useListWatch({ server: guarded.url, resource: 'pods', token }).state.phase
+  const Pods = ({ token }) => useListWatch({ server: guarded.url, resource: 'pods', keepAlive: 0, token }).state.phase
   const { render, text } = mount([h(Pods, { key: 1, token: ann }), h(Pods, { key: 2, token: ann })])
   await until(() => text() === 'livelive')
-  await until(async () => await watching() === 1) // the streaming list of an empty collection may still be counted
+  await until(async () => await watching() === 1) // the server may still count the streaming list of the empty collection
   assert.equal(asked.includes('bob'), false)
   render([h(Pods, { key: 1, token: bob }), h(Pods, { key: 2, token: ann }), h(Pods, { key: 3, token: bob })])
   await until(async () => text() === 'livelivelive' && asked.includes('bob') && await watching() === 2)
@@ -192,12 +192,12 @@ test('components with different token functions do not share a collection, even 
 test('a new inline token function does not open another collection', async () => {
   const asked = []
   let render
-  const Child = ({ token }) => useListWatch({ server: guarded.url, resource: 'pods', token }).state.phase
+  const Child = ({ token }) => useListWatch({ server: guarded.url, resource: 'pods', keepAlive: 0, token }).state.phase
   const Parent = () => {
     const [n, set] = useState(0)
     render = set
     const token = () => (asked.push(n), 'good')
-    return [h(Child, { key: 1, token }), h(Child, { key: 2, token }), useListWatch({ server: guarded.url, resource: 'pods', token: () => 'good' }).state.phase]
+    return [h(Child, { key: 1, token }), h(Child, { key: 2, token }), useListWatch({ server: guarded.url, resource: 'pods', keepAlive: 0, token: () => 'good' }).state.phase]
   }
   const { text } = mount(h(Parent))
   await until(async () => text() === 'livelivelive' && await watching() === 2)
@@ -211,26 +211,19 @@ test('a new inline token function does not open another collection', async () =>
   await until(() => asked.at(-1) === 5)
 })
 
-test('a final error is part of the state, and invalid options reach the error boundary', async () => {
-  const Pods = (options) => {
-    const { state } = useListWatch(options)
-    return `${state.phase} ${state.cause?.code}`
+test('final errors and invalid options are returned, and the component does not throw', async () => {
+  const Pods = ({ options }) => {
+    const { error, loaded, stale, state } = useListWatch(options)
+    return `${state.phase} ${error?.code} ${error === state.cause} ${loaded} ${stale}: ${error?.message}`
   }
-  const refused = mount(h(Pods, { server: guarded.url, resource: 'pods', token: 'weak' }))
-  await until(() => refused.text() === 'stopped forbidden')
-
-  class Boundary extends Component {
-    state = {}
-    static getDerivedStateFromError(error) { return { error } }
-    render() { return this.state.error ? `${this.state.error.code}: ${this.state.error.message}` : this.props.children }
-  }
-  for (const [options, said] of [[{ server: server.url, resource: 'podz' }, /^invalid: .*unknown resource podz/],
-    [{ server: server.url, resource: 'pods', signal: AbortSignal.abort() }, /^invalid: .*no signal/]]) {
-    const container = document.createElement('div')
-    const root = createRoot(container, { onCaughtError() {} })
-    roots.push(root)
-    root.render(h(Boundary, null, h(Pods, options)))
-    await until(() => said.test(container.textContent))
+  for (const [options, shown] of [
+    [{ server: guarded.url, resource: 'pods', token: 'weak' }, /^stopped forbidden true false true: /],
+    [{ server: server.url, resource: 'podz' }, /^stopped invalid true false true: .*unknown resource podz/],
+    [{ server: server.url, resource: 'pods', namespaces: 'a' }, /^stopped invalid true false true: .*unknown option namespaces/],
+    [{ server: server.url, resource: 'pods', signal: AbortSignal.abort() }, /^stopped invalid true false true: .*no signal/],
+  ]) {
+    const { text } = mount(h(Pods, { options }))
+    await until(() => shown.test(text()))
   }
 })
 
@@ -238,7 +231,7 @@ test('a server renders an empty collection, and the page hydrates it', async (t)
   const space = namespace()
   await put(space, 'a')
   const Pods = () => {
-    const pods = useListWatch({ server: server.url, resource: 'pods', namespace: space })
+    const pods = useListWatch({ server: server.url, resource: 'pods', namespace: space, keepAlive: 0 })
     return h('p', null, `${pods.state.phase} ${names(pods)}`)
   }
   const html = renderToString(h(Pods))
@@ -258,7 +251,7 @@ test('hydration with a selection logs nothing, and the server selects once per r
   const space = namespace()
   await put(space, 'a')
   let selections = 0
-  const Pods = () => h('p', null, useListWatch({ server: server.url, resource: 'pods', namespace: space }, (pods) => {
+  const Pods = () => h('p', null, useListWatch({ server: server.url, resource: 'pods', namespace: space, keepAlive: 0 }, (pods) => {
     selections++
     return pods.list().map(({ name }) => name)
   }).join(' '))
@@ -274,7 +267,7 @@ test('hydration with a selection logs nothing, and the server selects once per r
 
 test('every commit shows a consistent state while changes arrive', async () => {
   const space = namespace()
-  const options = () => ({ server: server.url, resource: 'pods', namespace: space })
+  const options = () => ({ server: server.url, resource: 'pods', namespace: space, keepAlive: 0 })
   const torn = [], seen = new Set()
   let container, show, interrupted = 0, rendering = false
   const check = () => {
@@ -285,7 +278,7 @@ test('every commit shows a consistent state while changes arrive', async () => {
   }
   const Cell = () => {
     const size = useListWatch(options(), (pods) => pods.size)
-    for (const end = performance.now() + 3; performance.now() < end;); // lets React yield between renders
+    for (const end = performance.now() + 3; performance.now() < end;); // blocks for 3 ms, so that React yields between renders
     rendering = true
     useLayoutEffect(check)
     return h('i', null, size)
@@ -318,7 +311,7 @@ test('every commit shows a consistent state while changes arrive', async () => {
 
 test('a component that mounts during a pending change shows the same state as the others', async () => {
   const space = namespace()
-  const Size = () => useListWatch({ server: server.url, resource: 'pods', namespace: space }, (pods) => pods.size)
+  const Size = () => useListWatch({ server: server.url, resource: 'pods', namespace: space, keepAlive: 0 }, (pods) => pods.size)
   const { text } = mount(h(Size))
   await until(async () => await watching() === 1)
   await put(space, 'a')

@@ -1,4 +1,5 @@
-// Loads random saved collections. A page receives all objects of a valid collection and none of a damaged one.
+// Loads random saved collections. If the saved data is valid, the page must receive all objects. If it is damaged, the
+// page must receive no objects.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Persistence } from '../persist.js'
@@ -6,7 +7,7 @@ import { ACTIVITY, SAVED, decode, encodeFields } from '../records.js'
 import { specOf } from '../spec.js'
 import { rounds } from './random.mjs'
 
-let version, objects // the content of the database
+let version, objects // saved resourceVersion and objects
 const request = (result) => {
   const made = {}
   queueMicrotask(() => made.onsuccess())

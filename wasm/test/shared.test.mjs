@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { ListWatchError } from '../error.js'
 import { Mirror } from '../mirror.js'
 import { replay } from '../replay.js'
+import { Snapshot } from '../snapshot.js'
 import { DELETED, INTERRUPTED, SAVED, PAGE, RESET, STOPPED, decode, encode } from '../records.js'
 import { SharedHost } from '../shared.js'
 import { specOf } from '../spec.js'
@@ -17,7 +18,7 @@ function shared() {
       const tell = (...records) => {
         const bytes = encode(records)
         sink.records(bytes)
-        bytes.fill(0) // the engine reuses its memory
+        bytes.fill(0) // like the engine, which reuses this memory
       }
       return this.started.push({ spec, tell, sink })
     },
@@ -60,7 +61,7 @@ test('clients with token functions share a watch if their tokens or user names a
   for (const [first, second, watches] of cases) {
     const { engine, host } = shared()
     const ends = [host.open(...first), host.open(...second)]
-    await new Promise(setImmediate) // all token functions have returned
+    await new Promise(setImmediate) // waits until all token functions have returned
     ends.forEach((end) => end())
     assert.equal(engine.started.length, watches)
     assert.deepEqual(engine.stopped.length, watches)
@@ -85,7 +86,7 @@ test('projections keep whole arrays for indexes of array elements', () => {
   assert.deepEqual(engine.started[0].spec.needs, ['spec.nodeName', 'spec.containers[*].image'])
 })
 
-// the records before the late client joins
+// Records that the first client has received before a second client joins.
 const before = {
   'in the middle of a list': [[RESET], added('a', '', { values: ['n1', ''] }), [PAGE, '7', '']],
   'in the middle of a list of unknown length': [[RESET], added('a', '', { values: ['n1', ''] }), [PAGE, '0', 'next']],
@@ -109,7 +110,7 @@ for (const [words, records] of Object.entries(before)) {
     const [is, was] = [late, early].map(({ mirror }) => ({
       ...mirror.state, progress: mirror.state.progress, cause: mirror.state.cause?.message, code: mirror.state.cause?.code, synced: mirror.synced,
       items: [...mirror.items.values()].map((item) => [item.key, item.resourceVersion, item.object, mirror.isStale(item)]),
-      found: mirror.by('node', 'n1').length,
+      found: new Snapshot(mirror, mirror.state).by('node', 'n1').length,
     }))
     assert.deepEqual(is, was)
   })
@@ -137,7 +138,7 @@ test('an unresponsive member is skipped, and a new watch starts if no member rep
   const { engine, host } = shared()
   const frozen = client(), awake = client(), second = client()
   frozen.replay = () => Promise.reject(new ListWatchError('silent', 'no answer'))
-  const ends = [host.open(spec, frozen), host.open(spec, awake)] // the first client cannot replay to the second one
+  const ends = [host.open(spec, frozen), host.open(spec, awake)] // the frozen client cannot replay its objects to the second client
   await settled()
   assert.equal(engine.started.length, 2)
   engine.started[1].tell(...first(added('a', 1)))
@@ -206,12 +207,12 @@ test('after a worker restart, only records from the new worker are replayed', ()
   assert.deepEqual(told(new Set(['default/a'])), ['listing', ['default/b'], false])
 })
 
-// Returns the client of a frozen tab, which never responds.
+// Returns a client that never responds, like a frozen tab.
 const frozen = () => ({ ...client(), replay: () => new Promise(() => {}) })
-// Rejects with the channel's error for a tab that has timed out.
+// Rejects with the same error as a call to a tab that does not respond in time.
 const timedOut = () => Promise.reject(new ListWatchError('silent', 'no answer within 1000 ms'))
 
-// Returns the spec for the tabs of one user, without saved collections.
+// Returns the spec of a collection that is not saved. All tabs of one user share it.
 const oneUser = () => ({ ...specOf({ server: 'http://host', resource: 'pods', token: () => {} }).spec, persist: '' })
 
 test('a tab that closes while another one joins leaves no watch behind', async () => {
@@ -289,7 +290,7 @@ test('an unresponsive tab is asked last for replays and tokens', async (t) => {
     await settled()
     return answer
   }
-  // b and c joined last, so both have just responded.
+  // The tabs b and c have joined last, so they are known to respond.
   assert.equal(await ask(), 'jane')
   assert.deepEqual(asked, ['token c'])
   asked.length = 0

@@ -5,7 +5,7 @@ import { specOf } from '../spec.js'
 
 const good = { server: 'https://host:6443', resource: 'pods' }
 
-// [options, expected message]
+// Each row contains options and the expected error message.
 const bad = [
   [undefined, /options must be an object such as/],
   [null, /options must be an object such as/],
@@ -108,7 +108,7 @@ for (const line of BUILT_IN.trim().split('\n')) {
   })
 }
 
-// Runs f in a simulated page with this URL.
+// Calls `f` in a simulated page with this URL.
 function atPage(url, f) {
   const before = Object.getOwnPropertyDescriptor(globalThis, 'location')
   Object.defineProperty(globalThis, 'location', { value: new URL(url), configurable: true })

@@ -1,4 +1,4 @@
-// Helpers for tests: simulated hosts and the embedded server.
+// Provides simulated hosts and the embedded server for tests.
 import { ADDED, LIVE, RESET, SYNCED, encode } from '../records.js'
 import { Collection } from '../collection.js'
 import { specOf } from '../spec.js'
@@ -10,7 +10,7 @@ export const fields = (name, version, { values = [], sum = 'sum', uid = `uid-${n
 export const first = (...records) => [[RESET], ...records, [SYNCED, '9'], [LIVE, '9']]
 export const added = (name, version, more) => [ADDED, ...fields(name, version, more)]
 
-/** Returns a collection and its host, which sends the records that the test chooses. */
+/** Returns a collection and a simulated host, through which the test sends records. */
 export function withFakeHost(options = {}) {
   const host = { ended: 0 }
   host.open = (spec, client) => {
@@ -23,17 +23,22 @@ export function withFakeHost(options = {}) {
   return { collection, host, opened: new Promise((resolve) => setImmediate(resolve)) }
 }
 
-const { setTimeout } = globalThis // a test may replace it with a mock
-const LONGEST = 30_000 // in ms, for each condition
+const { setTimeout } = globalThis // tests may replace the global function with a mock
+const LONGEST = 30_000 // maximum wait for a condition in ms
 
-/** Waits until a condition holds. It rejects with the source of the condition after LONGEST. */
+/**
+ * Waits until a condition is true. After LONGEST, it rejects with an error that contains the source code of the
+ * condition.
+ */
 export async function until(holds) {
   for (const deadline = performance.now() + LONGEST; !await holds(); await new Promise((resolve) => setTimeout(resolve, 5))) {
     if (performance.now() > deadline) throw new Error(`still false after ${LONGEST / 1000} s: ${holds}`)
   }
 }
 
-/** Starts the embedded server; `command(name, options)` runs a command of internal/testkit/stage/cluster.go. */
+/**
+ * Starts the embedded server. The method `command(name, options)` runs a command of internal/testkit/stage/cluster.go.
+ */
 export async function serve(options = {}) {
   const stage = await Stage.start()
   const cluster = await stage.cluster({ ...options, quiet: true })

@@ -1,8 +1,9 @@
 // tsc --strict checks this file, which is never run. It contains code that must compile and code that must not.
-import { ListWatchError, init, listWatch, wake } from 'listwatch'
+import { ListWatchError, init, listOptions, listWatch, wake } from 'listwatch'
 import type { Change, ErrorCode, Item, KubernetesObject, ListWatch, ListWatchOptions, Phase, Snapshot, State } from 'listwatch'
 import { glue } from 'listwatch/glue'
-import { useListWatch } from 'listwatch/react'
+import { useListWatch, useListWatches, useObject } from 'listwatch/react'
+import type { ListView } from 'listwatch/react'
 
 interface Pod extends KubernetesObject {
   spec: { nodeName?: string }
@@ -87,8 +88,29 @@ glue(go, { ask: async (question) => question, emit: (id, bytes) => { bytes.at(id
 // @ts-expect-error an answer is a string, bytes or a lease
 glue(go, { ask: () => 7 })
 
+// The members of options may be undefined under exactOptionalPropertyTypes.
+function Filtered({ namespace, node }: { namespace: string | undefined, node: string | undefined }) {
+  listWatch({ resource: 'pods', namespace, fieldSelector: node && `spec.nodeName=${node}`, signal: undefined })
+  return useListWatch({ resource: 'pods', namespace, namespaces: undefined, keepAlive: undefined, keepPrevious: undefined, token: undefined })
+}
+
+const typed = listOptions<Pod>()({ resource: 'pods', indexes: { node: 'spec.nodeName' } })
+// @ts-expect-error there is no such option
+listOptions<Pod>()({ resource: 'pods', namspace: 'shop' })
+const running: ListWatch<Pod, 'node'> = listWatch(typed)
+running.getSnapshot().by('node', 'n1')
+// @ts-expect-error there is no such index
+running.by('nod', 'n1')
+// @ts-expect-error there is no such index
+running.getSnapshot().by('nod', 'n1')
+const general: ListWatch<Pod> = running
+general.by('any name', 'n1')
+// @ts-expect-error the options have no such index
+listWatch({ resource: 'pods', indexes: { node: 'spec.nodeName', owner: 'metadata.ownerReferences[0].uid' } }).by('nod', 'n1')
+
 function Pods({ node }: { node?: string }) {
-  const snapshot: Snapshot<Pod> = useListWatch<Pod>({ resource: 'pods', token: () => 'secret' })
+  const list: ListView<Pod> = useListWatch<Pod>({ resource: 'pods', token: () => 'secret' })
+  const snapshot: Snapshot<Pod> = list
   const nothing: Snapshot = useListWatch(node ? { resource: 'pods' } : null)
   const count: number = useListWatch({ resource: 'pods' }, (pods) => pods.size)
   const names: string[] = useListWatch<Pod, string[]>({ resource: 'pods' }, (pods) => pods.list().map(({ name }) => name),
@@ -100,4 +122,58 @@ function Pods({ node }: { node?: string }) {
   return { snapshot, nothing, count, names, wrong }
 }
 
-export { Pods, all, failed, labels }
+function Selections() {
+  const two: number = useListWatch<Pod, number>({ resource: 'pods' }, (pods) => pods.size)
+  const annotated: number = useListWatch({ resource: 'pods' }, (pods: Snapshot<Pod>) => pods.size)
+  const phase: string | undefined = useListWatch({ resource: 'pods' }, (pods: ListView<Pod>) => pods.items[0]?.object.status?.phase)
+  const inferred: string[] = useListWatch(typed, (pods) => pods.items.map(({ object }) => object.spec.nodeName ?? ''))
+  const indexed: number = useListWatch({ resource: 'pods', indexes: { node: 'spec.nodeName' } }, (pods) => pods.by('node', 'n1').length)
+  // @ts-expect-error TypeScript cannot infer the selection next to a given type of the objects, and it must not be unknown
+  useListWatch<Pod>({ resource: 'pods' }, (pods) => pods.size)
+  // @ts-expect-error the options have no such index
+  useListWatch(typed, (pods) => pods.by('nod', 'n1'))
+  return [two, annotated, phase, inferred, indexed]
+}
+
+function Lists() {
+  const { items, loaded, error, errors, stale, state } = useListWatch<Pod>({ resource: 'pods', namespaces: ['a', 'b'], keepAlive: 0, keepPrevious: true })
+  const pods: readonly Item<Pod>[] = items
+  const failed: ListWatchError | undefined = errors['a'] ?? error
+  const flags: boolean[] = [loaded, stale, state.synced]
+  const inline = useListWatch({ resource: 'pods', indexes: { node: 'spec.nodeName' } })
+  inline.by('node', 'n1')
+  // @ts-expect-error the options have no such index
+  inline.by('nod', 'n1')
+  useListWatch<Pod, 'node'>({ resource: 'pods', indexes: { node: 'spec.nodeName' } }).by('node', 'n1')
+  // @ts-expect-error the type arguments have no such index
+  useListWatch<Pod, 'node'>({ resource: 'pods', indexes: { node: 'spec.nodeName' } }).by('nod', 'n1')
+  // @ts-expect-error a list never changes
+  items.push(items[0])
+  return [pods, failed, flags]
+}
+
+function Objects({ name }: { name: string | undefined }) {
+  const { object, loaded, error, stale } = useObject<Pod>(name === undefined ? null : { resource: 'pods', namespace: 'shop', name })
+  const phase: string | undefined = object?.status?.phase
+  const same: Pod | undefined = useObject({ ...typed, name: 'web-0' }).object
+  // @ts-expect-error an object has a name
+  useObject<Pod>({ resource: 'pods' })
+  return [phase, same, loaded satisfies boolean, stale satisfies boolean, error?.code]
+}
+
+function Several() {
+  const untyped = useListWatches({ pods: { resource: 'pods' }, nodes: null, mine: typed })
+  const labels: Record<string, string> | undefined = untyped.pods.items[0]?.object.metadata?.labels
+  const node: string | undefined = untyped.mine.by('node', 'n1')[0]?.object.spec.nodeName
+  // @ts-expect-error the options have no such index
+  untyped.mine.by('nod', 'n1')
+  // @ts-expect-error there is no such list
+  untyped.services
+  const explicit = useListWatches<{ pods: Pod, nodes: KubernetesObject }>({ pods: { resource: 'pods' }, nodes: { resource: 'nodes' } })
+  const pods: ListView<Pod> = explicit.pods
+  // @ts-expect-error there is no such option
+  useListWatches<{ pods: Pod }>({ pods: { resource: 'pods', namspace: 'shop' } })
+  return [labels, node, pods, untyped.nodes.size]
+}
+
+export { Filtered, Lists, Objects, Pods, Selections, Several, all, failed, labels }

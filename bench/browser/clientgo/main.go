@@ -1,7 +1,7 @@
 //go:build js
 
-// Command clientgo runs an informer of client-go in a page. To be small, it contains only the parts of an informer
-// factory that one informer needs. The page calls followPods.
+// Command clientgo runs a client-go informer in a web page. It omits the parts of an informer factory that one informer
+// does not need, so the WASM file stays small. The page calls followPods.
 package main
 
 import (
@@ -27,8 +27,8 @@ func main() {
 	select {}
 }
 
-// follow calls synced with two functions: one returns the number of Pods, and the other reads each Pod. It then calls
-// seen with the resourceVersion of every change. The page receives no objects.
+// follow runs an informer of Pods. After the first list, it calls synced with a function that returns the number of
+// Pods, and with a function that reads each Pod. It calls seen with the resourceVersion of every object and change.
 func follow(server string, synced, seen js.Value) {
 	client, err := dynamic.NewForConfig(&rest.Config{Host: server, QPS: -1})
 	if err != nil {

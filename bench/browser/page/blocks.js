@@ -1,12 +1,16 @@
+const LONG = 50 // browsers define a long task as a task that takes more than 50 ms
+
 /**
- * Measures the longest block of the thread with a timer, and returns it in ms from `end()`. Browsers run the timer at
- * most every 4 ms, so the result is up to 4 ms too long. Messages would be more precise, but would occupy a whole CPU.
+ * Measures with a timer how long tasks block this thread. The method `end()` of the result returns the longest block in
+ * ms and the number of long blocks. The timer runs at most every 4 ms, so the result is up to 4 ms too high. Messages
+ * would be more precise, but would use a whole CPU.
  */
 export function watchBlocks() {
-  let longest = 0, last = performance.now(), timer
+  let longest = 0, long = 0, last = performance.now(), timer
   const look = () => {
-    const now = performance.now()
-    longest = Math.max(longest, now - last)
+    const now = performance.now(), block = now - last
+    longest = Math.max(longest, block)
+    if (block > LONG) long++
     last = now
   }
   const again = () => {
@@ -18,7 +22,7 @@ export function watchBlocks() {
     end() {
       clearTimeout(timer)
       look()
-      return longest
+      return { longest, long }
     },
   }
 }

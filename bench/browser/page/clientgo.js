@@ -1,4 +1,4 @@
-// Runs client-go's informer as WebAssembly with Go's wasm_exec.js. The server provides both files.
+// Runs an informer of client-go as WebAssembly with Go's wasm_exec.js. The server serves both files.
 
 const base = new URL('/clientgo/', location.href)
 

@@ -1,24 +1,21 @@
-// Defines the contenders. Each one loads its code and returns a function that watches the Pods of a server. That
+// Defines the contenders. Each contender loads its code and returns a function that watches the Pods of a server. This
 // function calls `seen` with the resourceVersion of every change, after it has read the object. When the list is
-// complete, the function returns an object with size() and touch(). touch() reads each Pod.
+// complete, it returns an object with the methods size(), list() and touch(). The method list() returns a sorted array
+// of the Pods, and touch() reads each Pod. client-go has no list().
 import { clientgo, load } from './clientgo.js'
 import { ours } from './ours.js'
 import { plain } from './plain.js'
 
-const listwatch = (mode, project) => async () => {
+const listwatch = (mode) => async () => {
   const module = await import('listwatch')
-  return (server, seen) => ours(module, { init: { mode }, project }, server, seen)
+  return (server, seen) => ours(module, { init: { mode } }, server, seen)
 }
 
-const fields = ['status.phase', 'spec.nodeName', 'metadata.creationTimestamp']
-
 export const contenders = {
-  empty: async () => async () => ({ size: () => 0, touch: () => 0 }), // a page that does nothing
   plain: async () => plain,
   shared: listwatch('shared'),
   worker: listwatch('worker'),
   main: listwatch('main'),
-  projected: listwatch('shared', fields),
   'client-go': async () => {
     await load()
     return clientgo
@@ -26,7 +23,7 @@ export const contenders = {
   'client-go, worker': async () => clientgoInWorker,
 }
 
-// Runs client-go in a worker, which posts the resourceVersion of each change.
+// Runs client-go in a worker, which sends the resourceVersion of each change to the page.
 function clientgoInWorker(server, seen) {
   const worker = new Worker(new URL('clientgo-worker.js', import.meta.url), { type: 'module' })
   return new Promise((resolve, reject) => {

@@ -1,4 +1,4 @@
-// Defines the measurements for pages and for Node. Each one runs with one contender in a new page or process.
+// Defines the measurements for pages and for Node. Each measurement runs with one contender in a new page or process.
 import { watchBlocks } from './blocks.js'
 
 const quiet = () => new Promise((resolve) => setTimeout(resolve, 500))
@@ -9,7 +9,8 @@ export const makeCourses = (origin, contenders) => {
 
   return {
     /**
-     * Measures the time in ms until the list of 1,000 Pods is complete, with and without loading the contender's code.
+     * Measures the time in ms until the list of 1,000 Pods is complete, including and excluding the time to load the
+     * contender's code.
      */
     async sync(contender) {
       const began = performance.now()
@@ -21,31 +22,53 @@ export const makeCourses = (origin, contenders) => {
       return { nothing: ended - began, synced: ended - loaded }
     },
 
-    /** Keeps 10,000 Pods in memory; `touch` reads each of them. */
-    async hold(contender) {
-      globalThis.held = await follow(contender, 10000)
-      if (held.size() !== 10000) throw new Error(`${held.size()} Pods`)
-    },
-    touch: () => globalThis.held.touch(),
-
     /**
-     * Measures the longest block of the thread and the total time in ms, at 1,000 changes per second for five seconds.
+     * Loads the code and 10,000 Pods, and keeps the Pods in memory. It measures the time in ms and the number of long
+     * tasks.
      */
-    async paced(contender) {
-      const counter = count()
-      await follow(contender, 1000, counter.seen)
-      await quiet()
+    async load(contender) {
       const blocks = watchBlocks()
       const began = performance.now()
-      await order(5000, '1ms')
-      if (contender === 'empty') await new Promise((resolve) => setTimeout(resolve, 5000))
-      else await counter.reach(5000)
-      return { paced: blocks.end(), pacedTook: performance.now() - began }
+      const counter = globalThis.counter = count()
+      globalThis.pods = await follow(contender, 10000, (version) => {
+        counter.seen(version)
+        globalThis.changed?.()
+      })
+      const ready = performance.now() - began
+      if (pods.size() !== 10000) throw new Error(`${pods.size()} Pods`)
+      await quiet()
+      return { ready, loadTasks: blocks.end().long }
     },
 
     /**
-     * Measures the duration of a burst of 10,000 changes and its longest block in ms. It then measures a second burst,
-     * when the code is warm.
+     * Receives 5,000 events in five seconds, after `load`, and reads the sorted list after each batch of events. It
+     * measures the number of long tasks.
+     */
+    async table() {
+      let due = false, lists = 0
+      globalThis.changed = () => {
+        if (due) return
+        due = true
+        requestAnimationFrame(() => {
+          due = false
+          lists++
+          if (pods.list().length !== 10000) throw new Error('the list is incomplete')
+        })
+      }
+      const blocks = watchBlocks()
+      await order(5000, '1ms')
+      await counter.reach(5000)
+      const { long } = blocks.end()
+      if (lists < 10) throw new Error(`the list was read only ${lists} times`)
+      return { tableTasks: long }
+    },
+
+    /** Reads each Pod that `load` has kept in memory. */
+    touch: () => globalThis.pods.touch(),
+
+    /**
+     * Measures the duration of a burst of 10,000 changes and the longest block of the thread in ms. It then measures a
+     * second burst, for which the engine has already compiled the code.
      */
     async burst(contender) {
       const counter = count()
@@ -57,7 +80,7 @@ export const makeCourses = (origin, contenders) => {
         const began = performance.now()
         await order(10000, '0s')
         await counter.reach(until)
-        bursts.push(performance.now() - began, blocks.end())
+        bursts.push(performance.now() - began, blocks.end().longest)
       }
       const [burst, burstBlock, again, againBlock] = bursts
       return { burst, burstBlock, again, againBlock }
@@ -65,7 +88,7 @@ export const makeCourses = (origin, contenders) => {
   }
 }
 
-// Counts the changes after the list, whose resourceVersion is 1<<40.
+// Counts the changes that follow the list. Their resourceVersions are above 1<<40.
 function count() {
   let newest = 0, wanted = Infinity, done
   return {

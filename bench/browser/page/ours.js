@@ -1,13 +1,17 @@
-// Watches Pods with the package in a page or in Node. `module` is the imported module.
+// Watches Pods with the package in a page or in Node. The argument `module` is the imported package.
 
 export async function ours(module, options, server, seen) {
   await module.init(options.init)
-  const pods = module.listWatch({ server, resource: 'pods', transport: 'http', project: options.project })
+  const pods = module.listWatch({ server, resource: 'pods', transport: 'http' })
   pods.subscribe((changes) => {
-    for (const { initial, object } of changes) { // reads the object, as a user interface would
-      if (!initial) seen(Number(object.metadata.resourceVersion))
+    for (const change of changes) { // parses each changed object, like a user interface in which all rows are visible
+      if (!change.initial) seen(Number(change.object.metadata.resourceVersion))
     }
   })
   await pods.synced
-  return { size: () => pods.size, touch: () => pods.list().reduce((n, item) => n + item.object.metadata.name.length, 0) }
+  return {
+    size: () => pods.size,
+    list: () => pods.list(),
+    touch: () => pods.list().reduce((n, item) => n + item.object.metadata.name.length, 0),
+  }
 }

@@ -1,4 +1,5 @@
-// Lists with response.json(), parses each line of a watch, and keeps the objects in a Map. It uses no libraries.
+// Watches Pods without a library: it parses the list with response.json() and each line of the watch with JSON.parse,
+// and keeps the objects in a Map.
 
 export async function plain(server, seen) {
   const items = new Map()
@@ -10,7 +11,11 @@ export async function plain(server, seen) {
     else items.set(key(object), object)
     seen(Number(object.metadata.resourceVersion))
   })
-  return { size: () => items.size, touch: () => [...items.values()].reduce((n, item) => n + item.metadata.name.length, 0) }
+  return {
+    size: () => items.size,
+    list: () => [...items.keys()].sort().map((each) => items.get(each)),
+    touch: () => [...items.values()].reduce((n, item) => n + item.metadata.name.length, 0),
+  }
 }
 
 async function follow(url, event) {

@@ -22,7 +22,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/transport/ws"
 )
 
-// These are the names of the clients in print order.
+// These are the names of the clients, in print order.
 const (
 	Listwatch = "listwatch"
 	ClientGo  = "client-go"
@@ -39,17 +39,18 @@ type Options struct {
 // Pod is implemented by *lw.Object and *unstructured.Unstructured.
 type Pod interface{ GetName() string }
 
-// Informer keeps the Pods of a namespace in its store.
+// Informer stores the Pods of a namespace.
 type Informer interface {
 	// Handle adds a handler, which receives every event.
 	Handle(func(Pod))
 	// Run blocks until the context is done.
 	Run(context.Context)
-	// WaitForSync blocks until the store is complete. It returns an error if the context is done first.
+	// WaitForSync blocks until the store contains all Pods. It returns an error if the context is done first.
 	WaitForSync(context.Context) error
 }
 
-// New returns a function that creates informers with one shared client. The name is Listwatch or ClientGo.
+// New returns a function that creates informers for a namespace. All informers share one client. The name is Listwatch
+// or ClientGo.
 func New(name string, o Options) (newInformer func(namespace string) Informer) {
 	if name == Listwatch {
 		return newListwatch(o)

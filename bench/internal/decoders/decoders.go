@@ -17,14 +17,15 @@ import (
 	"github.com/seed-6d2a410a/listwatch/internal/testkit/sample"
 )
 
-// Floor is the name of the decoder that only copies each line.
+// Floor is the name of the decoder that only copies each line. Its cost is the minimum for all decoders.
 const Floor = "find the newline, copy the line"
 
 // Decoder decodes the events of a watch.
 type Decoder struct {
 	Name   string
 	format format
-	// Run decodes n events. It returns a slice of the last decoded objects. held is the length of the slice.
+	// Run decodes n events and returns a slice that contains the last decoded objects. The argument held is the length
+	// of the slice.
 	Run func(events io.Reader, n, held int) (objects any)
 }
 
@@ -33,7 +34,7 @@ func All() []Decoder {
 	return slices.Concat(listwatch(), clientGo())
 }
 
-// Stream returns an endless stream of the events in the decoder's format.
+// Stream returns an endless stream that repeats the events in the decoder's format.
 func (d Decoder) Stream(events *Events) io.Reader { return sample.Loop(events.encoded(d.format)) }
 
 // EventSize returns the average size of an event in bytes in the decoder's format.
@@ -41,7 +42,7 @@ func (d Decoder) EventSize(events *Events) int {
 	return len(events.encoded(d.format)) / len(events.pods)
 }
 
-// newDecoder returns a decoder. decode must read n events and pass the object of each to keep.
+// newDecoder returns a decoder. The function decode must read n events and call keep with each decoded object.
 func newDecoder[T any](name string, format format, decode func(events io.Reader, n int, keep func(T))) Decoder {
 	return Decoder{name, format, func(events io.Reader, n, held int) any {
 		objects, i := make([]T, held), 0
@@ -64,7 +65,7 @@ const (
 	asProtobuf
 )
 
-// Events are MODIFIED events, one for each Pod.
+// Events contains one MODIFIED event for each Pod.
 type Events struct {
 	pods []sample.Pod
 	data [2][]byte // encoded events by format, created on first use

@@ -16,7 +16,7 @@ func TestDecodersAgree(t *testing.T) {
 	events := NewEvents(pods)
 	for _, decoder := range All() {
 		kept := reflect.ValueOf(decoder.Run(decoder.Stream(events), 5, 2))
-		for i, want := range []sample.Pod{pods[1], pods[0]} { // the last two events: the fifth and the fourth
+		for i, want := range []sample.Pod{pods[1], pods[0]} { // a ring buffer: the fifth event comes before the fourth
 			name, node := read(t, kept.Index(i).Interface())
 			if name != want.Name || node != want.Node {
 				t.Errorf("%s: Pod %d is %s on %s, want %s on %s", decoder.Name, i, name, node, want.Name, want.Node)

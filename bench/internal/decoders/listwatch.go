@@ -37,8 +37,8 @@ func listwatch() []Decoder {
 	}
 }
 
-// watched returns a function that decodes with a client. The client splits the stream, validates the JSON, reads the
-// metadata and calls the codec.
+// watched returns a function that decodes events with lw.Client. The client splits the stream, validates the JSON,
+// reads the metadata and calls the codec.
 func watched[T lw.Keyed](codec lw.Codec[T]) func(io.Reader, int, func(T)) {
 	return func(events io.Reader, n int, keep func(T)) {
 		client := harness.MustGet(lw.NewClient(transport{events}, lw.Pods(""), codec, nil))
@@ -55,7 +55,7 @@ func watched[T lw.Keyed](codec lw.Codec[T]) func(io.Reader, int, func(T)) {
 	}
 }
 
-// transport returns the same body for every request.
+// transport is an lw.Transport that returns the same body for every request.
 type transport struct{ body io.Reader }
 
 // Open implements lw.Transport.
@@ -63,12 +63,12 @@ func (t transport) Open(context.Context, *lw.Request) (io.ReadCloser, error) {
 	return io.NopCloser(t.body), nil
 }
 
-// floor splits the stream and copies each line. It decodes nothing.
+// floor copies each line of the stream and decodes nothing.
 func floor(events io.Reader, n int, keep func([]byte)) {
 	lines(events, n, func(line []byte) { keep(append([]byte(nil), line...)) })
 }
 
-// lines calls do with each of n lines. Its buffer is as large as listwatch's buffer.
+// lines reads n lines and calls do with each. Its buffer is as large as the buffer of lw.Client.
 func lines(from io.Reader, n int, do func(line []byte)) {
 	buffer := make([]byte, 64<<10)
 	start, end := 0, 0
@@ -99,8 +99,8 @@ func clientGo() []Decoder {
 	}
 }
 
-// negotiated returns a function that decodes with client-go's watch decoder and the serializer. It omits the goroutine
-// and the channel of a client-go watch.
+// negotiated returns a function that decodes events with client-go's watch decoder and the serializer. It omits the
+// goroutine and the channel of a client-go watch.
 func negotiated(serializer runtime.NegotiatedSerializer, mediaType string) func(io.Reader, int, func(runtime.Object)) {
 	return func(events io.Reader, n int, keep func(runtime.Object)) {
 		negotiator := runtime.NewClientNegotiator(serializer, corev1.SchemeGroupVersion)

@@ -19,11 +19,11 @@ import (
 	"time"
 )
 
-// Short is a flag of all benchmarks. It reduces the work to a minimum.
+// Short is a flag of all benchmarks. It reduces the work to the minimum that shows that a benchmark runs.
 var Short = flag.Bool("short", false, "do as little work as possible, to check that the benchmark runs")
 
-// Main parses the flags and calls run with a context that SIGINT and SIGTERM cancel. It prints an error and exits with code 1
-// if run fails. A process that was started for one of the roles runs that role instead.
+// Main parses the flags and calls run with a context that SIGINT and SIGTERM cancel. If run fails, Main prints the
+// error and exits with code 1. In a worker process, Main runs the process's role instead.
 func Main(name string, run func(context.Context) error, roles ...Role) {
 	if Work(roles...) {
 		return
@@ -77,8 +77,8 @@ func MedianOf[T any](results []T, figure func(T) float64) float64 {
 	return Median(values)
 }
 
-// Quantile returns a quantile of the values. A share of 0.5 is the median. The share must be in [0, 1). It returns zero
-// for an empty slice.
+// Quantile returns the value below which the given share of the values lies. For example, a share of 0.5 returns the
+// median. The share must be in [0, 1). Quantile returns zero for an empty slice.
 func Quantile(values []float64, share float64) float64 {
 	if len(values) == 0 {
 		return 0
@@ -87,30 +87,30 @@ func Quantile(values []float64, share float64) float64 {
 	return sorted[int(float64(len(sorted))*share)]
 }
 
-// Table aligns the cells of rows in columns. Tabs separate the cells of a row. The caller must call Flush.
+// Table aligns the columns of its rows. The cells of a row are separated by tabs. The caller must call Flush.
 type Table struct{ *tabwriter.Writer }
 
-// NewTable returns a table. The header is its first row.
+// NewTable returns a table with the header as its first row. The table writes to the given writer.
 func NewTable(to io.Writer, header string) Table {
 	t := Table{tabwriter.NewWriter(to, 0, 0, 2, ' ', 0)}
 	t.Row("%s", header)
 	return t
 }
 
-// Row adds a row.
+// Row formats a row and adds it to the table.
 func (t Table) Row(format string, args ...any) { fmt.Fprintf(t, format+"\n", args...) }
 
-// say writes a value as JSON to the parent process.
+// say writes a value as JSON to stdout, which the parent process reads.
 func say(value any) { Must(json.NewEncoder(os.Stdout).Encode(value)) }
 
-// CPUTime returns the user and system time of this process so far, including the garbage collector.
+// CPUTime returns the user and system CPU time of this process so far, including garbage collection.
 func CPUTime() time.Duration {
 	var usage syscall.Rusage
 	Must(syscall.Getrusage(syscall.RUSAGE_SELF, &usage))
 	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }
 
-// CPUPer returns the CPU time of do in nanoseconds, divided by units. It runs a garbage collection first.
+// CPUPer calls do and returns its CPU time in nanoseconds, divided by units. It runs a garbage collection first.
 func CPUPer(units int, do func()) float64 {
 	runtime.GC()
 	began := CPUTime()
@@ -118,20 +118,20 @@ func CPUPer(units int, do func()) float64 {
 	return float64(CPUTime()-began) / float64(units)
 }
 
-// Heap returns the bytes of live objects.
+// Heap returns the size of all live objects in bytes.
 func Heap() float64 {
 	stats := collected()
 	return float64(stats.HeapAlloc)
 }
 
-// HeapAndStacks returns the bytes of heap and stacks in use. It includes the free space between objects.
+// HeapAndStacks returns the size of heap and stacks in use in bytes, including free space between objects.
 func HeapAndStacks() float64 {
 	stats := collected()
 	return float64(stats.HeapInuse + stats.StackInuse)
 }
 
-// collected returns the memory statistics after several garbage collections. A second collection frees objects that had
-// a finalizer. Each collection halves stacks that are too large.
+// collected runs several garbage collections and returns the memory statistics. The second collection frees objects
+// that had a finalizer. Each collection halves stacks that are too large.
 func collected() (stats runtime.MemStats) {
 	for range 5 {
 		runtime.GC()
@@ -154,7 +154,7 @@ func PeakRSS() float64 { return memory("VmHWM:") }
 // RSS returns the resident set size of this process in bytes on Linux, and zero elsewhere.
 func RSS() float64 { return memory("VmRSS:") }
 
-// memory returns the size with the given name that Linux reports for this process, in bytes.
+// memory returns a memory size of this process in bytes. The name is a field of /proc/self/status.
 func memory(name string) float64 {
 	status, err := os.ReadFile("/proc/self/status")
 	if err != nil {

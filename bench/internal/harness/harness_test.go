@@ -42,7 +42,7 @@ func TestWorkIgnoresOtherArguments(t *testing.T) {
 	require.False(t, Work(Worker("role", func(int) int { panic("not this process") })))
 }
 
-// TestMain runs the roles of the processes that TestProcesses starts.
+// TestMain also runs the worker processes that TestProcesses starts.
 func TestMain(m *testing.M) {
 	double := Worker("double", func(n int) int { return 2 * n })
 	server := Server("server", func(name string) string { return "address of " + name })

@@ -10,13 +10,13 @@ import (
 	"path/filepath"
 )
 
-// Role is a task that a benchmark runs in a separate process.
+// Role is a function that a benchmark runs in a separate process.
 type Role struct {
 	name  string
 	carry func(argument []byte)
 }
 
-// Worker returns a role that runs a task and reports the result. See [Run].
+// Worker returns a role that decodes a task, calls do and reports the result. See [Run].
 func Worker[T, R any](name string, do func(T) R) Role {
 	return Role{name, func(argument []byte) {
 		var task T
@@ -25,13 +25,13 @@ func Worker[T, R any](name string, do func(T) R) Role {
 	}}
 }
 
-// Server returns a role that starts a server, reports its address, and ends with its parent process. See [Serve].
+// Server returns a role that starts a server, reports its address, and exits with its parent process. See [Serve].
 func Server[T, A any](name string, start func(T) A) Role {
 	return Role{name, func(argument []byte) {
 		var config T
 		Must(json.Unmarshal(argument, &config))
 		say(start(config))
-		_, _ = os.Stdin.Read(make([]byte, 1)) // returns when the parent process ends; the error does not matter
+		_, _ = os.Stdin.Read(make([]byte, 1)) // returns when the parent process closes the pipe or ends
 	}}
 }
 
@@ -49,8 +49,8 @@ func Work(roles ...Role) bool {
 	return false
 }
 
-// Run runs a task in a new process of this program, which has its own heap, garbage collector and CPU time. It decodes
-// the worker's report into result.
+// Run runs a task in a new process of this program and decodes the worker's report into result. The process has its own
+// heap, garbage collector and CPU time.
 func Run(ctx context.Context, role string, task, result any) error {
 	path, err := os.Executable()
 	if err != nil {
@@ -83,7 +83,7 @@ func Serve(ctx context.Context, role string, config, address any) (stop func(), 
 	}
 	stop = func() {
 		_ = input.Close() // ends the server, which reads this pipe
-		_ = cmd.Wait()    // the exit code of a stopped server does not matter
+		_ = cmd.Wait()    // a stopped server may exit with any code
 	}
 	if err := json.NewDecoder(output).Decode(address); err != nil {
 		stop()
@@ -118,5 +118,5 @@ func Build(ctx context.Context, args ...string) (*Programs, error) {
 // Path returns the path of the program with that name.
 func (p *Programs) Path(name string) string { return filepath.Join(p.folder, name) }
 
-// Remove removes the programs.
+// Remove deletes the folder with the programs.
 func (p *Programs) Remove() { _ = os.RemoveAll(p.folder) }

@@ -33,24 +33,24 @@ func InitialEvents(pods []sample.Pod, version string) (events []byte) {
 		`","annotations":{"k8s.io/initial-events-end":"true"}}}}`+"\n"...)
 }
 
-// RejectStreamingList sends the response of a server without streaming lists.
+// RejectStreamingList responds like a server without streaming lists.
 func RejectStreamingList(w http.ResponseWriter) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(http.StatusUnprocessableEntity)
 	_, _ = io.WriteString(w, `{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","reason":"Invalid","code":422,`+
-		`"message":"sendInitialEvents: Forbidden: sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled"}`) // the client may be gone
+		`"message":"sendInitialEvents: Forbidden: sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled"}`) // fails only if the client is gone
 }
 
-// Template is JSON with a replaceable resourceVersion.
+// Template is JSON in which the resourceVersion can be replaced.
 type Template struct{ before, after string }
 
-// NewTemplate returns a template for JSON that contains the given resourceVersion.
+// NewTemplate splits JSON at the given resourceVersion and returns the template.
 func NewTemplate(json, version string) Template {
 	before, after, _ := strings.Cut(json, `"resourceVersion":"`+version+`"`)
 	return Template{before + `"resourceVersion":"`, `"` + after}
 }
 
-// Append appends the JSON with the given resourceVersion to a slice and returns the slice.
+// Append appends the JSON with the given resourceVersion to a slice and returns the extended slice.
 func (t Template) Append(to []byte, version int64) []byte {
 	return append(strconv.AppendInt(append(to, t.before...), version, 10), t.after...)
 }
@@ -58,13 +58,13 @@ func (t Template) Append(to []byte, version int64) []byte {
 // Size returns the size of the JSON without the resourceVersion.
 func (t Template) Size() int { return len(t.before) + len(t.after) }
 
-// Orders is a queue of orders. Each order tells all watches of a server to send events.
+// Orders is a queue of orders. Every watch of a server reads each order and sends the events that it requests.
 type Orders[T any] struct {
 	mu   sync.Mutex
 	next *Order[T]
 }
 
-// Order is one order. Value and Next are valid once Given is closed.
+// Order is an element of the queue. Value and Next are valid after Given is closed.
 type Order[T any] struct {
 	Given chan struct{}
 	Value T
@@ -76,14 +76,14 @@ func NewOrders[T any]() *Orders[T] {
 	return &Orders[T]{next: &Order[T]{Given: make(chan struct{})}}
 }
 
-// Next returns the next order, which may not have been given yet.
+// Next returns the next order. The caller must wait until its channel Given is closed.
 func (o *Orders[T]) Next() *Order[T] {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.next
 }
 
-// Give passes an order to all watches.
+// Give adds an order to the queue.
 func (o *Orders[T]) Give(value T) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -93,8 +93,8 @@ func (o *Orders[T]) Give(value T) {
 	close(now.Given)
 }
 
-// Isolated returns a handler that makes pages cross-origin isolated, which gives them exact clocks and memory
-// measurements. It disables caching.
+// Isolated returns a handler that adds headers to all responses. They make pages cross-origin isolated, for exact
+// clocks and memory measurements, and disable caching.
 func Isolated(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Cross-Origin-Opener-Policy", "same-origin")

@@ -1,4 +1,4 @@
-// Runs the operations of operations/operations.go in JavaScript with Maps.
+// Runs the operations of operations/operations.go in plain JavaScript with Maps.
 const OBJECTS = 10_000, NODES = 100
 
 let version = 0

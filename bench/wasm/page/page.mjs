@@ -1,4 +1,4 @@
-// Runs one task from the server in this page, reports the result, and reloads the page.
+// Runs one task from the server in this page, sends the result to the server, and reloads the page.
 import { run } from './world.mjs'
 
 const ask = globalThis.fetch // run() replaces globalThis.fetch

@@ -1,7 +1,7 @@
-// Implements the tasks of the Go program in plain JavaScript.
+// Runs the same tasks as the Go program in plain JavaScript.
 import { operate } from './operations.mjs'
 
-/** Stores objects by key and by node. */
+/** A store of objects by key with an index by node. */
 class Store {
   objects = new Map()
   nodes = new Map()
@@ -36,11 +36,11 @@ class Store {
   }
 }
 
-/** Calls `each` with every event of a watch. */
+/** Opens a watch and calls `each` with every event. */
 async function events(each) {
   const reader = (await fetch('http://server/api/v1/pods?watch=1')).body.getReader()
   const decoder = new TextDecoder()
-  let begun = '' // the incomplete last line
+  let begun = '' // incomplete last line of a chunk
   while (true) {
     const { done, value } = await reader.read()
     if (done) break

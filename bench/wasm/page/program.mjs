@@ -1,4 +1,4 @@
-// Runs the WASM module with the package's glue. `watch` measures its passes.
+// Starts the WASM module with the package's glue code. The object `watch` measures the passes.
 import { glue } from '../../../wasm/glue.js'
 
 export async function instantiate(code, course, passes, watch) {

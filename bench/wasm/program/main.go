@@ -1,6 +1,6 @@
 //go:build js
 
-// Command program uses the client and the store as an application's own WASM program would in a page. Its streams use
+// Command program uses the client and the store like an application that is compiled to WebAssembly. Its streams use
 // fetch.
 package main
 
@@ -32,7 +32,7 @@ func must(err error) {
 
 var last *lw.Object // prevents the compiler from optimizing the object away
 
-// decode decodes events without keeping objects.
+// decode decodes events and discards the objects.
 func decode(client *lw.Client[*lw.Object]) {
 	for range passes() {
 		began()
@@ -44,14 +44,13 @@ func decode(client *lw.Client[*lw.Object]) {
 	}
 }
 
-// newStore returns the writer of a store with an index.
 func newStore() *cache.Writer[*lw.Object] {
 	store, writer := cache.NewStore[*lw.Object](nil)
 	cache.NewIndex(store, cache.ByField("spec.nodeName"))
 	return writer
 }
 
-// store applies events to a store. From the second pass on, every event replaces an object.
+// store applies events to a store. In all passes except the first, every event replaces an object.
 func store(client *lw.Client[*lw.Object]) {
 	writer := newStore()
 	for range passes() {
@@ -100,7 +99,7 @@ func operate(*lw.Client[*lw.Object]) {
 //go:wasmimport bench course
 func course() int32
 
-// passes returns the number of passes.
+// passes returns how often the workload must run.
 //
 //go:wasmimport bench passes
 func passes() int32
@@ -110,7 +109,7 @@ func passes() int32
 //go:wasmimport bench began
 func began()
 
-// ended stops the stopwatch and reports the time as one pass of a measured value.
+// ended stops the stopwatch and reports the time of one pass.
 //
 //go:wasmimport bench ended
 func ended(figure string)

@@ -2,8 +2,8 @@ package slots
 
 import "unsafe"
 
-// An array is a tree of fixed height with small inner nodes, so that a write after a snapshot copies little. For a
-// million slots, it copies a chunk, a branch and a top of 1 kB. A flat array would copy 60 kB.
+// An array is a tree of fixed height. A write after a snapshot copies one inner node per level, and small nodes keep
+// these copies small. For a million slots, the copies take 1 kB, and a flat array would copy 60 kB.
 const (
 	chunkBits, branchBits = 4, 6
 	topBits               = chunkBits + branchBits
@@ -11,23 +11,22 @@ const (
 	chunkMask, branchMask = 1<<chunkBits - 1, 1<<branchBits - 1
 )
 
-// array maps indexes, which start at zero, to nodes. The zero value is empty.
+// array maps indexes to pointers to nodes. The zero value is empty.
 type array[N any] struct{ tree }
 
-// get returns the node at an index, or nil.
+// get returns the node at an index, or nil if the index is unused.
 func (a *array[N]) get(at uint32) *N { return (*N)(a.tree.get(at)) }
 
-// set stores a node at an index.
+// set stores a node at an index. epoch is the current epoch of the writer.
 func (a *array[N]) set(epoch uint64, at uint32, node *N) { a.tree.set(epoch, at, unsafe.Pointer(node)) }
 
-// all calls the func each for every node in index order until each returns false. It reports whether it visited all
-// nodes.
+// all calls a func for every node, in the order of the indexes, until the func returns false. It reports whether it
+// visited all nodes.
 func (a *array[N]) all(each func(at uint32, node *N) bool) bool {
 	return a.tree.all(func(at uint32, node unsafe.Pointer) bool { return each(at, (*N)(node)) })
 }
 
-// changed calls the func each for every index at which two states of an array have different nodes. It skips shared
-// subtrees.
+// changed calls a func for every index at which two states of an array have different nodes. It skips shared subtrees.
 func changed[N any](older, newer *array[N], each func(at uint32, before, after *N)) {
 	changedNodes(&older.tree, &newer.tree, func(at uint32, before, after unsafe.Pointer) { each(at, (*N)(before), (*N)(after)) })
 }
@@ -35,7 +34,7 @@ func changed[N any](older, newer *array[N], each func(at uint32, before, after *
 // tree is an array of untyped nodes. Its code is compiled only once instead of once per node type.
 type tree struct {
 	top   []*branch
-	epoch uint64 // the epoch that created top
+	epoch uint64 // epoch in which top was created
 }
 
 type branch struct {

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Sets grow and shrink in different orders, with snapshots between the writes.
+// Sets must work with several insertion orders and with snapshots between the writes.
 func TestLargeSets(t *testing.T) {
 	const n = 20_000 // the tree has three levels in any insertion order
 	up := make([]uint32, n)
@@ -58,7 +58,7 @@ func requireMembers(t *testing.T, name string, s Set, want []uint32) {
 	}
 }
 
-// A list mostly inserts in order. Half-filled nodes would double the memory.
+// A list inserts its objects mostly in ascending order. If this left nodes half full, they would use twice the memory.
 func TestSequentialInsertFillsNodes(t *testing.T) {
 	var s Set
 	for i := range uint32(nodeSize * nodeSize) {
@@ -70,7 +70,7 @@ func TestSequentialInsertFillsNodes(t *testing.T) {
 	}
 }
 
-// The number of copied bytes must not depend on the size of the structure.
+// The number of bytes that a write copies after a snapshot must not depend on the number of elements.
 func TestWriteAfterSnapshotCopiesLittle(t *testing.T) {
 	const n = 1 << 18
 	var v Vector[*int]
@@ -97,7 +97,7 @@ func TestWriteAfterSnapshotCopiesLittle(t *testing.T) {
 		const times = 1000
 		before := allocated()
 		for i := range uint64(times) {
-			write(i+1, random.Uint32N(n)) // a new epoch, as after a snapshot
+			write(i+1, random.Uint32N(n)) // each write has a new epoch, as if a snapshot had been taken before it
 		}
 		each := (allocated() - before) / times
 		t.Logf("%s: %d bytes", name, each)

@@ -11,8 +11,8 @@ type Set struct {
 	root   *node  // contains all members if length is greater than 1
 }
 
-// node is a leaf with sorted members, or an inner node with children. The members of an inner node are the last members
-// of its children, so that a search compares within one node. No node is empty, and all leaves have the same depth.
+// node is a leaf with sorted members, or an inner node with children. An inner node also stores the last member of each
+// child, so that a search compares within one node. No node is empty, and all leaves have the same depth.
 type node struct {
 	epoch    uint64
 	members  []uint32
@@ -22,7 +22,7 @@ type node struct {
 // Len returns the number of members.
 func (s *Set) Len() int { return int(s.length) }
 
-// All calls the func each for every member in order until each returns false. It reports whether it visited all
+// All calls a func for every member in ascending order until the func returns false. It reports whether it visited all
 // members.
 func (s *Set) All(each func(slot uint32) bool) bool {
 	switch s.length {
@@ -101,7 +101,7 @@ func (s *Set) Remove(epoch uint64, slot uint32) {
 	}
 }
 
-// own returns the node for writing, or a copy of it if it belongs to an earlier epoch.
+// own returns a node that may be modified in this epoch. It copies a node of an earlier epoch.
 func (n *node) own(epoch uint64) *node {
 	if n.epoch == epoch {
 		return n
@@ -114,14 +114,15 @@ func (n *node) own(epoch uint64) *node {
 	return made
 }
 
-// ownChild returns a writable child. Like own, it copies a child that belongs to an earlier epoch.
+// ownChild returns a child that may be modified in this epoch. It replaces a child of an earlier epoch with a copy.
 func (n *node) ownChild(epoch uint64, at int) *node {
 	child := n.children[at].own(epoch)
 	n.children[at] = child
 	return child
 }
 
-// insert adds a member to a node of this epoch. If the node is split, insert returns the right part.
+// insert adds a member to a node of this epoch. If this splits the node, insert returns the new node with the greater
+// members, otherwise nil.
 func (n *node) insert(epoch uint64, slot uint32) (right *node) {
 	at := n.find(slot)
 	if n.children == nil {
@@ -137,8 +138,9 @@ func (n *node) insert(epoch uint64, slot uint32) (right *node) {
 	return n.put(epoch, at+1, split.last(), split)
 }
 
-// put inserts a member into a leaf, or a child and its last member into an inner node. A full node is split in the
-// middle. If the insertion is at the end, the split is at the end instead, so that ascending insertions fill the nodes.
+// put inserts a member into a leaf, or a child and its last member into an inner node. It splits a full node in the
+// middle. For an insertion at the end, it moves only the new member to the new node, so that ascending insertions fill
+// the nodes.
 func (n *node) put(epoch uint64, at int, member uint32, child *node) (right *node) {
 	if len(n.members) < nodeSize {
 		n.place(at, member, child)
@@ -191,7 +193,8 @@ func (n *node) remove(epoch uint64, slot uint32) {
 	n.members = append(n.members[:at], n.members[at+1:]...)
 }
 
-// find returns the first index whose member is not less than slot, or the number of members.
+// find returns the index of the first member that is not less than slot. If there is no such member, it returns the
+// number of members.
 func (n *node) find(slot uint32) int {
 	low, high := 0, len(n.members)
 	for low < high {

@@ -9,14 +9,14 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// model applies the same operations to the three structures and to maps so that a test can compare them.
+// model applies the same operations to a Vector, a Table, a Set and to Go maps so that a test can compare them.
 type model struct {
 	t        *testing.T
 	hash     func(key uint32) uint32
 	epoch    uint64
-	elements Vector[uint32] // one key per slot
+	elements Vector[uint32] // maps a slot to its key
 	table    Table
-	set      Set // slots of odd keys
+	set      Set // slots whose key is odd
 
 	slots map[uint32]uint32 // maps a key to its slot
 	free  []uint32
@@ -89,7 +89,7 @@ func (h *keptSnapshot) find(m *model, key uint32) (uint32, bool) {
 	})
 }
 
-// compare requires that Changed reports the difference between the models.
+// compare requires that Changed reports exactly the changes between two snapshots.
 func (m *model) compare(older, newer keptSnapshot) {
 	type change struct{ before, after uint32 } // key plus one, or zero for a missing key
 	want := map[uint32]change{}
@@ -127,7 +127,7 @@ func runModel(t *testing.T, steps []byte, hash func(uint32) uint32) {
 		switch op, n := steps[i]%16, uint32(steps[i+1]); {
 		case op == 0:
 			m.keep()
-		case op < 3: // mostly writes, so that nodes and pages are split
+		case op < 3: // most operations are writes, so that nodes and pages are split
 			for range n {
 				m.insert(next)
 				next++
@@ -159,7 +159,7 @@ var hashes = map[string]func(uint32) uint32{
 	"small hashes":    func(key uint32) uint32 { return key },
 }
 
-// Later writes must not change a snapshot, with any distribution of hashes.
+// Later writes must not change a snapshot, even if many keys have the same hash.
 func TestSnapshotsStayUnchanged(t *testing.T) {
 	for name, hash := range hashes {
 		t.Run(name, func(t *testing.T) {

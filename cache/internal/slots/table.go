@@ -17,14 +17,15 @@ type Table struct {
 
 type page struct {
 	epoch  uint64
-	next   *page // overflow page
+	next   *page // overflow page, or nil
 	depth  uint8 // number of leading bits that all hashes of the page share
 	length uint8
 	hashes [pageSize]uint32
 	slots  [pageSize]uint32
 }
 
-// Find calls accept for each slot with a hash until accept returns true.
+// Find calls a func for each slot with this hash until the func returns true. It returns that slot, or false if there
+// is none.
 func (t *Table) Find(hash uint32, accept func(slot uint32) bool) (slot uint32, ok bool) {
 	for p := t.directory.get(t.at(hash)); p != nil; p = p.next {
 		for i, h := range p.hashes[:p.length] {
@@ -71,8 +72,8 @@ func (t *Table) Remove(epoch uint64, hash, slot uint32) {
 	}
 }
 
-// page returns the page at a directory index for writing. If it copies the page, the copy replaces the original at all
-// its directory indexes.
+// page returns the page at a directory index for modification. It replaces a page of an earlier epoch with a copy, at
+// all directory indexes of this page.
 func (t *Table) page(epoch uint64, at uint32) *page {
 	p := t.directory.get(at)
 	if p.epoch != epoch {
@@ -82,7 +83,7 @@ func (t *Table) page(epoch uint64, at uint32) *page {
 	return p
 }
 
-// place stores a page at the directory index at, and at all other indexes that share its first p.depth bits.
+// place stores a page at a directory index, and at all other indexes that share the first p.depth bits.
 func (t *Table) place(epoch uint64, at uint32, p *page) {
 	n := uint32(1) << (t.depth - p.depth)
 	first := at &^ (n - 1)
@@ -116,7 +117,7 @@ func (p *page) add(epoch uint64, hash, slot uint32) {
 	p.length++
 }
 
-// split distributes the entries of a full page over two pages, by the next bit of their hashes.
+// split distributes the entries of a full page over two pages. The next bit of its hash selects the page of an entry.
 func (t *Table) split(epoch uint64, hash uint32, p *page) {
 	if p.depth == t.depth {
 		t.double(epoch)

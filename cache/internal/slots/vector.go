@@ -13,7 +13,7 @@ type Vector[E any] struct{ leaves array[leaf[E]] }
 
 type leaf[E any] struct {
 	epoch uint64
-	used  uint32 // one bit per slot
+	used  uint32 // bitmap of the slots that hold an element
 	slots [1 << leafBits]E
 }
 
@@ -40,7 +40,7 @@ func (v *Vector[E]) Clear(epoch uint64, slot uint32) {
 	l.slots[slot&leafMask] = none
 }
 
-// own returns the leaf of a slot for writing. It creates a missing leaf and copies a leaf of an earlier epoch.
+// own returns the leaf of a slot for modification. It creates a missing leaf and copies a leaf of an earlier epoch.
 func (v *Vector[E]) own(epoch uint64, slot uint32) *leaf[E] {
 	l := v.leaves.get(slot >> leafBits)
 	switch {
@@ -55,7 +55,7 @@ func (v *Vector[E]) own(epoch uint64, slot uint32) *leaf[E] {
 	return l
 }
 
-// All calls the func each for every element in slot order until each returns false. It reports whether it visited all
+// All calls a func for every element in slot order until the func returns false. It reports whether it visited all
 // elements.
 func (v *Vector[E]) All(each func(slot uint32, element E) bool) bool {
 	return v.leaves.all(func(at uint32, l *leaf[E]) bool {
@@ -69,9 +69,9 @@ func (v *Vector[E]) All(each func(slot uint32, element E) bool) bool {
 	})
 }
 
-// Changed calls the func each for every slot that may differ between two states of a vector. The arguments was and is
-// report whether before and after exist. Changed skips shared nodes, so its cost is proportional to the writes between
-// the two states.
+// Changed calls a func for every slot that may differ between two states of a vector. The arguments "was" and "is"
+// report whether before and after are valid. The cost of Changed is proportional to the number of writes between the
+// two states.
 func Changed[E any](older, newer *Vector[E], each func(slot uint32, before, after E, was, is bool)) {
 	none := &leaf[E]{}
 	changed(&older.leaves, &newer.leaves, func(at uint32, x, y *leaf[E]) {

@@ -1,5 +1,5 @@
-// Defines the functions that tests call in a page. Collections have names because only data can pass between a test and
-// its page.
+// Defines functions for tests in a page. The functions identify collections by name, because only data can be passed
+// between a test and its page.
 const before = new Set(Reflect.ownKeys(globalThis))
 const followed = new Map()
 let library
@@ -7,13 +7,13 @@ let library
 globalThis.stage = {
   followed, // by name
 
-  /** Imports the package from a folder and loads the WASM module. */
+  /** Imports the package from a folder of the server and loads the WASM module. */
   async load(options = {}, folder = '/listwatch') {
     library = await import(`${folder}/index.js`)
     await library.init(options)
   },
 
-  /** Opens a collection. With `ask`, the token is a function that counts its calls. */
+  /** Opens a collection. If `ask` is set, the token is a function that counts its calls. */
   open(name, { ask, ...options }) {
     const it = { asked: 0, token: ask, changes: [], replayed: {}, calls: 0, outcome: undefined, aborter: new AbortController() }
     if (ask) options.token = () => (it.asked++, it.token)
@@ -34,16 +34,19 @@ globalThis.stage = {
   close(name) { followed.get(name).collection.close() },
   abort(name) { followed.get(name).aborter.abort(new Error('enough')) },
 
-  /** Returns the state and the objects of a collection. `replayed` is the result of applying its changes. */
+  /**
+   * Returns the state and the objects of a collection. The field `replayed` contains the objects that result from its
+   * changes.
+   */
   show(name) {
     const { collection, outcome, changes, replayed, asked, calls } = followed.get(name)
     const { cause, persistError, ...state } = collection.state
     const objects = Object.fromEntries(collection.list().map((item) => [item.key, item.object]))
-    // Clone `replayed`: Firefox returns an object only once if it occurs twice in a result.
+    // `replayed` is cloned, because Firefox returns an object only once if a result contains it twice.
     return { objects, replayed: structuredClone(replayed), outcome, asked, calls, changes: changes.splice(0), state: { ...state, cause: cause && plain(cause), persistError: persistError && plain(persistError) } }
   },
 
-  /** Returns the names that were added to the global scope, except `stage`. */
+  /** Returns the names of all global variables that were added since the page was loaded, except `stage`. */
   added: () => Reflect.ownKeys(globalThis).filter((name) => !before.has(name) && name !== 'stage').map(String),
 }
 

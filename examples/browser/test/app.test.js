@@ -4,7 +4,7 @@ import './support/package.js'
 import { all, byId, press, reload, size, texts, textOf, turn, type } from './support/page.js'
 import { added, calls, deleted, item, live, modified, opened } from './support/listwatch.js'
 
-// The tests control the page's clock, frames and intervals.
+// The tests control the timers, the clock and the animation frames of the page.
 mock.timers.enable({ apis: ['setTimeout', 'Date'], now: Date.parse('2030-01-01T00:00:00Z') })
 let clock = 0, frames, intervals, listeners = [], runs = 0, answer, requests, visited
 Object.defineProperty(performance, 'now', { value: () => clock })
@@ -52,14 +52,14 @@ const feed = () => feeds().at(-1)
 const keys = () => all('.row').filter((row) => !row.hidden).sort((a, b) => a.getAttribute('aria-rowindex') - b.getAttribute('aria-rowindex')).map(({ dataset }) => dataset.key)
 const rowOf = (key) => all('.row').find((row) => !row.hidden && row.dataset.key === key)
 
-/** Loads the page and lets the server respond. */
+/** Loads the page at a URL fragment and waits for the responses of the server. */
 async function boot(at = '#/v1/pods') {
   location.hash = at
   await import(`../app.js?${runs++}`)
   await settle()
   drawn()
 }
-/** Loads the page with these pods. */
+/** Loads the page with the given pods. */
 async function bootWith(at, ...items) {
   await boot(at)
   feed().report(live('10'), first(...items))
@@ -67,7 +67,7 @@ async function bootWith(at, ...items) {
 }
 
 beforeEach(async () => {
-  answer = () => new Promise(() => {}) // ends the retries of the previous page
+  answer = () => new Promise(() => {}) // requests of the previous page never complete, so it does not retry
   const before = listeners
   listeners = []
   for (const [name, listener] of before) if (name === 'focus') listener()
@@ -505,7 +505,7 @@ test('a long list is read over several frames before its matches are announced',
     return Object.defineProperty(one, 'object', { get() { clock += 2; return object } })
   })
   feed().report(live('10'), slow.map((one) => ({ type: 'added', key: one.key, item: one, initial: true, finalStateUnknown: false })))
-  size(byId('grid'), 1000, -1000) // no row is visible, so drawing does not read rows
+  size(byId('grid'), 1000, -1000) // no row is visible, so the page does not read rows when it draws
   frame()
   assert.equal(heard(), 'Live. 10 configmaps')
   type(byId('search'), 'node-p')

@@ -64,7 +64,7 @@ test('Escape cancels the dialog even after an earlier submission', async () => {
   await first
   const second = askForServer({ server: 'http://a.example', token: '' })
   const dialog = byId('connect')
-  dialog.close(dialog.returnValue) // Escape leaves the return value unchanged, but close() of happy-dom clears it
+  dialog.close(dialog.returnValue) // unlike Escape in a browser, close() of happy-dom would clear the return value
   assert.equal(await second, undefined)
 })
 

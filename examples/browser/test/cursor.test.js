@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { Cursor } from '../cursor.js'
 import { Rows } from '../rows.js'
 
-// Returns a cursor over the rows a to e and a log of its calls.
+// Returns a cursor over the rows "a" to "e" and a log of its calls.
 function setup({ open = false, route = {}, names = ['a', 'b', 'c', 'd', 'e'] } = {}) {
   const log = []
   const grid = { active: '', page: 3, reveal: (index) => log.push(`reveal ${index}`), focus: () => log.push('focus grid') }

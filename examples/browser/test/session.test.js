@@ -18,7 +18,7 @@ globalThis.fetch = async (url, { headers }) => {
 }
 let answer, requests, log, page, session
 const calls = () => log.splice(0)
-// Creates a session. `answer` returns the response to /api. The response to /apis contains no collections.
+// Creates a session. The function `answer` returns the response to /api. The response to /apis contains no collections.
 function begin(feed) {
   page = {
     feed, leave: () => { log.push('leave'); page.feed = undefined }, show: () => { log.push('show'); page.feed ??= { state: { phase: 'live' } } },

@@ -4,7 +4,7 @@ import { byId, media, reload } from './support/page.js'
 
 const KEY = 'listwatch-theme'
 let runs = 0, notices = []
-// Runs the script as a page load does, and returns the theme before the page is rendered.
+// Runs the theme script like a page load. Returns the theme that is set before the page is rendered.
 async function load() {
   delete document.documentElement.dataset.theme
   await import(`../theme.js?${runs++}`)

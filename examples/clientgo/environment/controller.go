@@ -1,4 +1,4 @@
-// Package environment is the controller of docs/tutorials/controller.md. It labels each Namespace that has no
+// Package environment contains the controller of docs/tutorials/controller.md. It labels each Namespace that has no
 // environment label.
 package environment
 
@@ -14,7 +14,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 )
 
-// Run labels Namespaces until ctx is canceled. It reads with transport and writes with clientset.
+// Run labels Namespaces until ctx is canceled. It reads with the transport and writes with the clientset.
 func Run(ctx context.Context, transport lw.Transport, clientset kubernetes.Interface) error {
 	resource, err := lw.ParseResource("namespaces", "")
 	if err != nil {

@@ -1,4 +1,4 @@
-// Command run runs a program of docs/migration.md until it is interrupted:
+// Command run runs an example program of docs/migration.md until it is interrupted:
 //
 //	go run ./run -kubeconfig ~/.kube/config exporter listwatch
 //	go run ./run -kubeconfig ~/.kube/config controller clientgo

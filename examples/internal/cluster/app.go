@@ -2,7 +2,7 @@ package cluster
 
 import "slices"
 
-// app is a Deployment and its Pods.
+// app is a Deployment together with its Pods.
 type app struct {
 	namespace, name, image string
 	version                int
@@ -10,7 +10,7 @@ type app struct {
 	pods                   []*pod
 }
 
-// reconcile acts as the Deployment controller. It makes one step toward the wanted number of replicas.
+// reconcile simulates the Deployment controller. Each call creates or deletes at most one Pod.
 func (c *cluster) reconcile(a *app) {
 	_, stored := c.server.State("pods")
 	a.pods = slices.DeleteFunc(a.pods, func(p *pod) bool {
@@ -50,7 +50,7 @@ func (c *cluster) reconcile(a *app) {
 	c.after(2, 2, func() { c.reconcile(a) })
 }
 
-// replicas returns the wanted number of replicas, or false if the Deployment does not exist.
+// replicas returns the number of replicas in the Deployment's spec, or false if the Deployment does not exist.
 func (c *cluster) replicas(a *app) (int, bool) {
 	o, ok := c.get("deployments.apps", a.namespace, a.name)
 	if !ok {
@@ -61,7 +61,7 @@ func (c *cluster) replicas(a *app) (int, bool) {
 	return int(wanted), ok
 }
 
-// change acts as a user who scales the Deployment or rolls out a new version.
+// change simulates a user who scales the Deployment or rolls out a new version.
 func (c *cluster) change(a *app) {
 	patch := fields{"spec": fields{"replicas": 1 + c.rng.IntN(5)}}
 	if c.rng.IntN(3) == 0 {

@@ -1,5 +1,5 @@
-// Package cluster simulates a small Kubernetes cluster in the server of lwtest, for demos. Deployments are scaled and
-// rolled out. Pods are scheduled, start, run, finish, fail and terminate.
+// Package cluster simulates a small Kubernetes cluster for demos. It writes to the server of package lwtest.
+// Deployments are scaled and rolled out. Pods are scheduled, start, run, finish, fail and terminate.
 package cluster
 
 import (
@@ -15,11 +15,11 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
 )
 
-// interval is the real time of one step. It results in about ten writes per second.
+// interval is the duration of one step of the simulation. It results in about ten writes per second.
 const interval = 250 * time.Millisecond
 
-// Run simulates the cluster until ctx is done. The same seed results in the same writes unless other clients write to
-// the server. Run reacts to such writes, for example by replacing deleted Pods.
+// Run simulates the cluster until ctx is done. The seed determines the writes, unless other clients also write to the
+// server. The cluster reacts to such writes, for example by replacing deleted Pods.
 func Run(ctx context.Context, server *lwtest.Server, seed uint64) {
 	c := start(server, seed, time.Now())
 	ticker := time.NewTicker(interval)
@@ -33,12 +33,12 @@ func Run(ctx context.Context, server *lwtest.Server, seed uint64) {
 	}
 }
 
-// outage is the duration of an outage. The cluster writes to the stopped server.
+// outage is the duration of an outage. The simulation continues to write to the stopped server.
 const outage = 700 * time.Millisecond
 
-// Disturb breaks the connections after the duration first, and then repeatedly at the interval every, until ctx is done.
-// It alternates between dropping all connections and an outage. After an outage the server has no history, so clients
-// must relist. Disturb returns an error if the server does not restart.
+// Disturb causes failures until ctx is done. The arguments are the delay before the first failure and the interval
+// between failures. Disturb alternately drops all connections and restarts the server without history, so that clients
+// must relist. It returns an error if the server does not restart.
 func Disturb(ctx context.Context, server *lwtest.Server, first, every time.Duration) error {
 	next := time.NewTimer(first)
 	defer next.Stop()
@@ -64,16 +64,16 @@ func Disturb(ctx context.Context, server *lwtest.Server, first, every time.Durat
 	}
 }
 
-// cluster contains the controllers, the scheduler and the kubelets. Each call of advance moves its clock by one
+// cluster simulates the controllers, the scheduler and the kubelets. Each call of advance moves its clock by one
 // interval.
 type cluster struct {
 	server *lwtest.Server
 	rng    *rand.Rand
 	begin  time.Time
 	step   int
-	tasks  []task // ordered by due step, then by the order of creation
+	tasks  []task // ordered by due time; simultaneous tasks in the order of creation
 	nodes  []string
-	events []string // keys of the events, oldest first
+	events []string // keys of the Event objects, oldest first
 }
 
 type task struct {
@@ -120,7 +120,7 @@ func (c *cluster) advance() {
 	}
 }
 
-// after schedules a task. It runs after steps plus a random number of at most spread steps.
+// after schedules a task. The delay is the given number of steps plus a random number of steps, at most spread.
 func (c *cluster) after(steps, spread int, do func()) {
 	t := task{c.step + steps + c.rng.IntN(spread+1), do}
 	i, _ := slices.BinarySearchFunc(c.tasks, t.due+1, func(t task, due int) int { return t.due - due })
@@ -131,7 +131,7 @@ func (c *cluster) now() time.Time { return c.begin.Add(time.Duration(c.step) * i
 
 func (c *cluster) stamp() string { return c.now().UTC().Format(time.RFC3339) }
 
-// word returns n random characters from the alphabet of generated Kubernetes names.
+// word returns n random characters from the alphabet that Kubernetes uses for generated names.
 func (c *cluster) word(n int) string {
 	const alphabet = "bcdfghjklmnpqrstvwxz2456789"
 	b := make([]byte, n)
@@ -173,7 +173,7 @@ func (c *cluster) patch(resource, namespace, name string, patch fields) bool {
 	}
 }
 
-// remove deletes an object. The object may already be deleted.
+// remove deletes an object, unless it is already deleted.
 func (c *cluster) remove(resource, namespace, name string) {
 	err := c.server.Delete(resource, namespace, name)
 	if status, ok := errors.AsType[*lw.StatusError](err); err != nil && (!ok || status.Code != http.StatusNotFound) {

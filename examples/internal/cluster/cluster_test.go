@@ -26,7 +26,7 @@ func newServer(t *testing.T) *lwtest.Server {
 	return server
 }
 
-// contents returns every key with the resourceVersion of its latest write.
+// contents returns the keys of all objects with their resourceVersions.
 func contents(server *lwtest.Server) (all []string) {
 	for _, resource := range resources {
 		_, objects := server.State(resource)
@@ -37,7 +37,7 @@ func contents(server *lwtest.Server) (all []string) {
 	return all
 }
 
-// revision returns the server's current revision.
+// revision returns the server's current resourceVersion as a number.
 func revision(t *testing.T, server *lwtest.Server) int64 {
 	t.Helper()
 	version, _ := server.State("pods")
@@ -78,7 +78,7 @@ type storedPod struct {
 	}
 }
 
-// stages marks the Pod's current stages in seen.
+// stages adds the lifecycle stages that the Pod is in to the map.
 func (p *storedPod) stages(seen map[string]bool) {
 	seen[p.Status.Phase] = true
 	seen["scheduled"] = seen["scheduled"] || p.Spec.NodeName != ""

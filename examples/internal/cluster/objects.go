@@ -11,7 +11,7 @@ import (
 // fields is a JSON object.
 type fields = map[string]any
 
-// get returns a stored object. ok is false if the object does not exist.
+// get returns an object of the server, or false if the object does not exist.
 func (c *cluster) get(resource, namespace, name string) (object fields, ok bool) {
 	key := name
 	if namespace != "" {
@@ -28,7 +28,7 @@ func (c *cluster) get(resource, namespace, name string) (object fields, ok bool)
 	return object, true
 }
 
-// merge applies patch, a JSON merge patch without nulls (RFC 7386), to object.
+// merge applies a JSON merge patch (RFC 7386) to an object. The patch must not contain nulls.
 func merge(object, patch fields) {
 	for key, value := range patch {
 		inner, isObject := value.(fields)
@@ -41,7 +41,7 @@ func merge(object, patch fields) {
 	}
 }
 
-// The functions below return objects like those in a real cluster.
+// The functions below return objects that resemble those in a real cluster.
 
 func newNamespace(name string) fields {
 	return fields{

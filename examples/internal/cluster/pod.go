@@ -6,20 +6,20 @@ import (
 	"time"
 )
 
-// pod holds the state of a Pod that its object does not contain.
+// pod contains data of a simulated Pod that its object does not contain.
 type pod struct {
 	namespace, name, node, image string
-	app                          *app // nil for the Pod of a job
+	app                          *app // nil if the Pod belongs to a Job
 	hash                         string
 	ready, leaving               bool
 	started                      string
 	restarts                     int
 }
 
-// newAppPod and job create Pods. Each later stage in a Pod's life is a method. If the Pod no longer exists, the method
-// schedules no more stages.
+// newAppPod and job create Pods. Each stage of a Pod's lifecycle is a method, which schedules the next stage unless the
+// Pod has been deleted.
 
-// then schedules the next stage. The stage is skipped if the Pod is terminating by then.
+// then schedules the next stage of a Pod. The stage is skipped if the Pod is terminating at that time.
 func (c *cluster) then(p *pod, steps, spread int, stage func(*pod)) {
 	c.after(steps, spread, func() {
 		if !p.leaving {
@@ -97,7 +97,7 @@ func (c *cluster) crash(p *pod) {
 	c.then(p, 5, 10, c.run)
 }
 
-// finish completes a job's Pod with success or failure and schedules its deletion.
+// finish lets the Pod of a Job succeed or fail, and schedules its deletion.
 func (c *cluster) finish(p *pod) {
 	p.ready = false
 	phase, state := "Succeeded", c.terminated(p, 0, "Completed")
@@ -109,7 +109,7 @@ func (c *cluster) finish(p *pod) {
 	}
 }
 
-// terminate marks a Pod for deletion and schedules the deletion.
+// terminate sets the deletion timestamp of a Pod and schedules its deletion.
 func (c *cluster) terminate(p *pod) {
 	p.leaving, p.ready = true, false
 	ok := c.patch("pods", p.namespace, p.name, fields{"metadata": fields{
@@ -123,7 +123,7 @@ func (c *cluster) terminate(p *pod) {
 	c.after(3, 8, func() { c.remove("pods", p.namespace, p.name) })
 }
 
-// podStatus writes a Pod's status with its phase and conditions. It returns false if the Pod does not exist.
+// podStatus writes a Pod's status, including its phase and conditions. It returns false if the Pod does not exist.
 func (c *cluster) podStatus(component string, p *pod, phase string, status fields) bool {
 	status["phase"] = phase
 	status["conditions"] = c.podConditions(p, phase)
@@ -133,7 +133,7 @@ func (c *cluster) podStatus(component string, p *pod, phase string, status field
 	return c.patch("pods", p.namespace, p.name, fields{"status": status})
 }
 
-// maxEvents is the maximum number of events. In a real cluster, events expire.
+// maxEvents is the maximum number of Event objects. In a real cluster, they expire instead.
 const maxEvents = 60
 
 func (c *cluster) event(p *pod, component, kind, reason, message string) {

@@ -1,5 +1,6 @@
-// Command demo serves Prometheus metrics for a stream of Pods. It runs an embedded API server with a simulated cluster
-// and drops the connections periodically. Every second time, it also compacts the history to force a relist.
+// Command demo serves Prometheus metrics of a stream of Pods. It runs an embedded API server with a simulated cluster
+// and drops the connections periodically. Every second time, it also restarts the server without history, so that the
+// client must relist.
 //
 //	go run ./demo -listen 127.0.0.1:2112
 package main

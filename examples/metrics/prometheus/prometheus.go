@@ -1,4 +1,4 @@
-// Package prometheus exports a stream's [lw.Trace] as Prometheus metrics.
+// Package prometheus records the [lw.Trace] of a stream as Prometheus metrics.
 package prometheus
 
 import (
@@ -9,9 +9,9 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// Trace registers the metrics of a stream and returns a trace that records them. All metrics have the label resource.
-// Use a unique value for each stream, for example "pods". A second stream with the same value is an error. A trace
-// supports one stream at a time, but it can be reused after a stream has ended.
+// Trace registers the metrics of a stream and returns a trace that records them. The resource becomes the label
+// resource of all metrics. It must be unique for each stream, for example "pods". Trace returns an error if the value
+// is already registered. A trace supports one stream at a time, but can be reused after the stream has ended.
 //
 // Labels never contain data from objects, request paths or error messages.
 func Trace(registerer prometheus.Registerer, resource string) (*lw.Trace, error) {
@@ -42,7 +42,7 @@ func Trace(registerer prometheus.Registerer, resource string) (*lw.Trace, error)
 	}, nil
 }
 
-// metrics is a single collector, so registration is all or nothing.
+// metrics is a collector that contains all metrics. Registration therefore succeeds or fails for all of them.
 type metrics struct {
 	all []prometheus.Collector
 
@@ -84,7 +84,7 @@ func newMetrics() *metrics {
 	return m
 }
 
-// added adds a metric to the collector and returns it.
+// added adds a metric to the collector and returns the metric.
 func added[C prometheus.Collector](m *metrics, metric C) C {
 	m.all = append(m.all, metric)
 	return metric

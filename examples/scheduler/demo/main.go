@@ -1,5 +1,5 @@
 // Command demo runs the example scheduler. By default, it starts an embedded API server and creates nodes and Pods.
-// With -server, it uses an existing cluster without another scheduler, for example through kubectl proxy.
+// With -server, it uses an existing cluster that has no other scheduler, for example through kubectl proxy.
 //
 //	go run ./examples/scheduler/demo -duration 5s
 //	go run ./examples/scheduler/demo -server http://127.0.0.1:8001
@@ -64,7 +64,7 @@ func run(ctx context.Context, url string) error {
 	return nil
 }
 
-// populate adds three nodes and then Pods at a fixed interval.
+// populate creates three nodes and then one Pod after another.
 func populate(ctx context.Context, server *lwtest.Server) {
 	for _, name := range []string{"node-a", "node-b", "node-c"} {
 		_, _ = server.Create("nodes", `{"metadata":{"name":"`+name+`"},"status":{"allocatable":{"cpu":"4"},"conditions":[{"type":"Ready","status":"True"}]}}`)
@@ -78,7 +78,7 @@ func populate(ctx context.Context, server *lwtest.Server) {
 	}
 }
 
-// show prints each Pod when it is bound.
+// show prints a line for each Pod when it is bound.
 func show(ctx context.Context, pods *cache.Informer[*lw.Object]) {
 	for change := range pods.Changes(ctx, &cache.HandlerOptions[*lw.Object]{Filter: isBound}) {
 		if change.Type == cache.Added {

@@ -1,4 +1,4 @@
-// Package schedulertest tests the scheduler under faults. It runs against the embedded API server or a real one.
+// Package schedulertest tests the scheduler while faults happen, against the embedded API server or a real API server.
 package schedulertest
 
 import (
@@ -16,13 +16,13 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Cluster is an API server that has the namespace "default" but no nodes or Pods.
+// Cluster is an API server with the namespace "default" and without nodes and Pods.
 type Cluster struct {
 	URL     string
 	Options *lwhttp.Options // options of the transport for reads
 	Client  *http.Client    // client for writes; the caller closes it
 	Token   string
-	Break   func(context.Context) error // drops all connections and blocks until the server is ready again
+	Break   func(context.Context) error // drops all connections and blocks until the server accepts requests again
 }
 
 // deadline limits each wait. A working scheduler needs much less time.
@@ -33,13 +33,13 @@ const (
 	podsPath  = "/api/v1/namespaces/default/pods"
 )
 
-// run is a test on a cluster.
+// run is one run of the test on a cluster.
 type run struct {
 	*testing.T
 	Cluster
 }
 
-// bearer adds the token to requests.
+// bearer is an http.RoundTripper that adds a bearer token to requests.
 type bearer struct {
 	http.RoundTripper
 	token string
@@ -51,7 +51,7 @@ func (b bearer) RoundTrip(req *http.Request) (*http.Response, error) {
 	return b.RoundTripper.RoundTrip(req)
 }
 
-// try sends a request. If there is no response, it returns the status code 0.
+// try sends a request and returns the response. If there is no response, the status code is 0.
 func (r *run) try(method, path, body string) (code int, text string) {
 	req, err := http.NewRequestWithContext(r.Context(), method, r.URL+path, strings.NewReader(body))
 	require.NoError(r, err)
@@ -71,8 +71,8 @@ func (r *run) try(method, path, body string) (code int, text string) {
 	return res.StatusCode, string(all)
 }
 
-// write repeats a request until it succeeds. If a response was lost, the repeated request returns 404 or 409, which
-// also counts as success.
+// write repeats a request until it succeeds. A 404 or 409 response also counts as success, because the response to an
+// earlier attempt may have been lost.
 func (r *run) write(method, path, body string) {
 	r.eventually(method+" "+path, func() (bool, string) {
 		code, text := r.try(method, path, body)
@@ -81,7 +81,8 @@ func (r *run) write(method, path, body string) {
 	})
 }
 
-// eventually polls until the condition holds. On timeout, it reports the string that condition returned.
+// eventually polls until the condition is true. On a timeout, it fails the test with the reason that the condition
+// returned.
 func (r *run) eventually(what string, condition func() (ok bool, why string)) {
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
@@ -96,16 +97,16 @@ func (r *run) eventually(what string, condition func() (ok bool, why string)) {
 	}
 }
 
-// node describes a node to create. Zero fields describe a usable node.
+// node describes a node to create. The zero values describe a usable node.
 type node struct {
 	name, cpu string
 	ready     string // status of the Ready condition
 	cordoned  bool
-	taints    string // JSON
+	taints    string // JSON array
 }
 
-// addNode creates a node and then resets its taints, because kube-apiserver adds a taint that only a controller
-// removes.
+// addNode creates a node and then sets its taints. A kube-apiserver adds a taint to a new node, which only a controller
+// would remove.
 func (r *run) addNode(n node) {
 	ready, taints := cmp.Or(n.ready, "True"), cmp.Or(n.taints, "null")
 	r.write(http.MethodPost, nodesPath, fmt.Sprintf(`{"metadata":{"name":%q},"spec":{"unschedulable":%t,"taints":%s},
@@ -128,7 +129,7 @@ func (r *run) deletePod(name string) {
 	r.write(http.MethodDelete, podsPath+"/"+name+"?gracePeriodSeconds=0", "")
 }
 
-// bound returns the node of every Pod, or "" for Pods without a node.
+// bound returns the node name of each Pod, or "" for a Pod without a node.
 func (r *run) bound() map[string]string {
 	var list struct {
 		Items []struct {
@@ -147,7 +148,7 @@ func (r *run) bound() map[string]string {
 	return nodes
 }
 
-// perNode returns the number of Pods of every node. The key "" stands for Pods without a node.
+// perNode returns the number of Pods by node name. The key "" contains the number of Pods without a node.
 func (r *run) perNode() map[string]int {
 	counts := map[string]int{}
 	for _, node := range r.bound() {

@@ -7,13 +7,13 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// history records all nodes of each Pod. Pod names are unique within the test.
+// history records all nodes to which each Pod has been bound. Pod names are unique within the test.
 type history struct {
 	mu    sync.Mutex
 	nodes map[lw.Key][]string
 }
 
-// follow records the history with a separate stream.
+// follow watches the Pods with its own stream and records their nodes.
 func (h *history) follow(ctx context.Context, transport lw.Transport) {
 	client, err := lw.NewClient(transport, lw.Pods(""), lw.RawCodec{}, nil)
 	if err != nil {
@@ -35,7 +35,7 @@ func (h *history) note(pod lw.Key, node string) {
 	}
 }
 
-// has reports whether the history contains a node for each Pod.
+// has reports whether the history contains a node for each Pod in the map.
 func (h *history) has(bound map[string]string) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -14,8 +14,8 @@ import (
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 )
 
-// Run creates bursts of Pods while nodes are added and deleted and connections are dropped. At the end, each Pod must
-// have been bound exactly once, to a usable node with enough CPU.
+// Run creates bursts of Pods while nodes are added and deleted and connections are dropped. Each Pod must be bound
+// exactly once, to a usable node with enough CPU.
 func Run(t *testing.T, c Cluster) {
 	base := c.Client.Transport
 	client := *c.Client
@@ -59,7 +59,7 @@ func (r *run) addNodes() {
 	}
 }
 
-// burst checks that Pods are spread evenly over the nodes with enough CPU.
+// burst creates many Pods at once and checks that they are spread evenly over the nodes with enough CPU.
 func (r *run) burst() {
 	r.addPods("first", 30)
 	want := map[string]int{"node-a": 9, "node-b": 9, "node-c": 9, "small": 3}
@@ -70,7 +70,7 @@ func (r *run) burst() {
 	require.Equal(r, want, r.perNode())
 }
 
-// faults drops connections during a burst, deletes a node and adds another node.
+// faults drops connections while Pods are created, deletes a node and adds another node.
 func (r *run) faults(ctx context.Context) {
 	var creating sync.WaitGroup
 	creating.Go(func() { r.addPods("second", 60) })

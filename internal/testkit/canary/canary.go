@@ -18,8 +18,8 @@ import (
 // Secrets maps the description of each secret to the text that must not leak.
 type Secrets map[string]string
 
-// New generates a secret that is a valid bearer token and has characters that URLs and HTML escape. Searches look only
-// for its first part, so they also find truncated secrets.
+// New returns a new secret. It is a valid bearer token and contains characters that URLs and HTML escape. Searches look
+// only for its first part, so they also find truncated secrets.
 func (s Secrets) New(what string) string {
 	s[what] = fmt.Sprintf("C4+ary/%s~", what)
 	return s[what] + "0123456789abcdef"
@@ -80,9 +80,9 @@ func forms(secret string) map[string]string {
 		"escaped for HTML":         strings.NewReplacer("+", "&#43;", "/", "&#x2F;").Replace(secret),
 	}
 	for name, encoding := range map[string]*base64.Encoding{"base64": base64.RawStdEncoding, "base64 for URLs": base64.RawURLEncoding} {
-		for shift := range 3 { // text in front of the secret shifts its bits
+		for shift := range 3 { // text before the secret shifts the bits of its encoding
 			text := encoding.EncodeToString([]byte(strings.Repeat("x", shift) + secret))
-			first, last := (shift*8+5)/6, len(text)-1 // the characters that encode only bits of the secret
+			first, last := (shift*8+5)/6, len(text)-1 // the base64 digits from first to last encode only bits of the secret
 			all[fmt.Sprintf("in %s, shifted by %d bytes", name, shift)] = text[first:last]
 		}
 	}

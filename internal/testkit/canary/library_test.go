@@ -114,7 +114,7 @@ func TestLibraryDoesNotLeakSecrets(t *testing.T) {
 	}
 }
 
-// follow runs a reflector until it is live or fails, and saves its state.
+// follow runs a reflector until its watch starts or fails. It then opens another watch and saves the reflector's state.
 func follow(t *testing.T, s *recorder, server, over string, opts *lwhttp.Options) {
 	http, err := lwhttp.New(server, opts)
 	require.NoError(t, err)

@@ -33,8 +33,8 @@ func NewAuthority(t testing.TB) *Authority {
 	return a
 }
 
-// Issue returns a certificate and its key in PEM. The certificate is valid for servers and clients. The first name is
-// its common name. Names that are IP addresses become IP addresses in the certificate.
+// Issue returns a certificate and its key in PEM. The certificate is valid for servers and clients. Its subject
+// alternative names are the given host names and IP addresses. The first of them is also its common name.
 func (a *Authority) Issue(t testing.TB, names ...string) (cert, key []byte) {
 	t.Helper()
 	return a.issue(t, template(names...))

@@ -9,26 +9,32 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// command is a command of a console block, with the output that the document shows for it.
+// command is a command in a console block of a document, with the output that the document shows.
 type command struct {
 	at           string
 	text         string
 	above, below string // the shown output before and after "^C"
 	interrupted  bool   // the output contains "^C"
-	statusAsked  bool   // the next command prints the exit status
-	like         bool   // the block is marked "like"; see the method pattern
+	statusAsked  bool   // the next command is "echo $?"
+	like         bool   // numbers in the output may differ, because the block is marked "like"
 }
 
 // commands returns the commands of a block. A command starts with "$ " and continues on the next line after a
-// backslash. A whole block of language sh is a single command without output.
+// backslash. A line that starts with "# " before a command is a comment. A whole block of language sh is a single command
+// without output. The command of an ini block is its ExecStart.
 func commands(b Block) (found []command, err error) {
-	if b.Language == "sh" {
+	switch b.Language {
+	case "sh":
 		return []command{{at: b.String(), text: b.Text}}, nil
+	case "ini":
+		return []command{{at: b.String(), text: execStart.FindStringSubmatch(b.Text)[1]}}, nil
 	}
 	goesOn := false
-	for i, line := range strings.Split(strings.TrimSuffix(b.Text, "\n"), "\n") {
+	lines := strings.Split(strings.TrimSuffix(b.Text, "\n"), "\n")
+	for i, line := range lines {
 		text, begins := strings.CutPrefix(line, "$ ")
 		switch {
+		case strings.HasPrefix(line, "# ") && i+1 < len(lines) && strings.HasPrefix(lines[i+1], "$ "):
 		case goesOn:
 			found[len(found)-1].text += "\n" + line
 		case begins:
@@ -50,6 +56,9 @@ func commands(b Block) (found []command, err error) {
 	return found, nil
 }
 
+// execStart matches the command of a systemd unit. Its submatch is the command without the folder of the program.
+var execStart = regexp.MustCompile(`(?m)^ExecStart=\S*/(.*)$`)
+
 // ends matches lwcat commands that exit without an interrupt or run in the background.
 var ends = regexp.MustCompile(`--(once|count|until|timeout|replay|help)\b|lwcat (completion|help|man|version)\b|\| head|&$`)
 
@@ -61,7 +70,7 @@ func (c command) goesOn() bool {
 // severalCollections matches commands that watch two collections.
 var severalCollections = regexp.MustCompile(`\bpods[ ,]deploy\b`)
 
-// watches returns how many watches the command keeps open after it has sent all of its requests.
+// watches returns the number of watches that the command keeps open.
 func (c command) watches() int {
 	if severalCollections.MatchString(c.text) {
 		return 2

@@ -1,8 +1,8 @@
 // Package docs tests the documentation. Its tests compile the Go code in all Markdown files, run the commands, and
 // check that the tests, error messages and files that they mention exist. CONTRIBUTING.md describes the rules.
 //
-// The package finds code blocks and compiles those in Go. Other modules use it to compile the blocks that need their
-// dependencies.
+// The package finds code blocks and compiles the blocks in Go. Other modules use it to compile the blocks that need
+// their dependencies.
 package docs
 
 import (

@@ -29,9 +29,12 @@ var languages = map[string]string{
 	"go":      "TestGoBlocksCompile and the tests of other modules",
 	"console": "TestCommandsPrintTheShownOutput",
 	"sh":      "TestCommandsPrintTheShownOutput",
+	"ini":     "TestCommandsPrintTheShownOutput, which runs the ExecStart command of a systemd unit without systemd",
 	"ts":      "wasm/test/package.test.mjs",
 	"tsx":     "wasm/test/package.test.mjs",
 	"js":      "wasm/test/package.test.mjs",
+	"html":    "e2e/browser/bundlers.test.mjs",
+	"nginx":   "not tested, except for the policy, which e2e/browser/bundlers.test.mjs applies",
 	"json":    "TestDataBlocksParse",
 	"yaml":    "TestDataBlocksParse",
 	"mermaid": "lw/TestStateDiagram and internal/testkit/rules.TestDiagramMatchesImports",
@@ -107,7 +110,7 @@ func TestLinksHaveTargets(t *testing.T) {
 	}
 }
 
-// orReadable returns the first file in target if target is a folder that contains files, and target otherwise.
+// orReadable returns target, or the first file in target if target is a folder that contains files.
 func orReadable(target string) string {
 	if info, err := os.Stat(target); err == nil && info.IsDir() {
 		entries, _ := filepath.Glob(filepath.Join(target, "*.*"))

@@ -28,7 +28,8 @@ import (
 
 const troubleshooting = root + "/docs/troubleshooting.md"
 
-// messages returns all string literals of the Go code, all lines of the JavaScript, and the messages of sample errors.
+// messages returns all string literals of the Go code, all lines of the JavaScript code, and the messages of sample
+// errors.
 func messages(t *testing.T) (all []string) {
 	t.Helper()
 	for _, err := range produced(t) {
@@ -67,7 +68,7 @@ func literals(t *testing.T, path string) (all []string) {
 	return all
 }
 
-// produced returns sample errors whose messages the code composes from several strings.
+// produced returns sample errors whose messages consist of several string literals.
 func produced(t *testing.T) []error {
 	t.Helper()
 	status := func(code int, reason, message string) error {

@@ -19,8 +19,8 @@ import (
 	"strings"
 )
 
-// Module is the Go module against which blocks are compiled. A block "go" belongs to the main module, and a block "go
-// e2e/clients" to the module e2e/clients.
+// Module is the Go module against which blocks are compiled. A block marked "go" belongs to the main module. A block
+// marked "go e2e/clients" belongs to the module e2e/clients.
 type Module struct {
 	Folder string            // relative to the repository's root; "" for the main module
 	Names  map[string]string // import paths of packages that fragments may use without an import, by package name
@@ -44,7 +44,7 @@ func NewCompiler(root string, module Module, blocks []Block) (*Compiler, error) 
 	for _, b := range blocks {
 		source, _, err := c.source(b)
 		if err != nil {
-			continue // Check reports the error.
+			continue // the method Check reports this error
 		}
 		if file, err := parser.ParseFile(token.NewFileSet(), "", source, parser.ImportsOnly); err == nil {
 			for _, spec := range file.Imports {
@@ -53,7 +53,7 @@ func NewCompiler(root string, module Module, blocks []Block) (*Compiler, error) 
 		}
 	}
 	maps.DeleteFunc(needed, func(_ string, is bool) bool { return !is })
-	// -e leaves errors about missing packages to Check.
+	// With -e, go list ignores missing packages. The method Check reports them.
 	args := append([]string{"list", "-e", "-export", "-deps", "-f", "{{.ImportPath}}\t{{.Export}}"}, slices.Collect(maps.Keys(needed))...)
 	cmd := exec.Command("go", args...)
 	cmd.Dir = root + "/" + module.Folder
@@ -92,7 +92,7 @@ func (c *Compiler) Check(b Block) error {
 			}
 		},
 	}
-	_, _ = config.Check("fragment", fset, []*ast.File{file}, nil) // The error handler has collected the error.
+	_, _ = config.Check("fragment", fset, []*ast.File{file}, nil) // the error handler has already collected the error
 	return errors.Join(wrong...)
 }
 
@@ -179,7 +179,7 @@ func (c *Compiler) missing(file *ast.File) (imports, given string) {
 var qualifiers = regexp.MustCompile(`\b[a-z]\w*`)
 
 func importPath(spec *ast.ImportSpec) string {
-	path, _ := strconv.Unquote(spec.Path.Value) // The parser has already validated the import path.
+	path, _ := strconv.Unquote(spec.Path.Value) // the parser has already validated the import path
 	return path
 }
 

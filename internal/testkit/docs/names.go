@@ -13,7 +13,7 @@ import (
 
 const module = "github.com/seed-6d2a410a/listwatch/"
 
-// Names returns the packages that fragments may use without an import, by package name.
+// Names returns the packages that code fragments may use without an import, by package name.
 func Names() map[string]string {
 	return map[string]string{
 		"lw":         module + "lw",
@@ -44,7 +44,7 @@ func Names() map[string]string {
 	}
 }
 
-// Given returns the variables that fragments may use without a declaration, with their types.
+// Given returns the variables that code fragments may use without a declaration, with their types.
 func Given() map[string]string {
 	return map[string]string{
 		"ctx":         "context.Context",
@@ -57,7 +57,7 @@ func Given() map[string]string {
 		"queue":       "*workqueue.Queue[lw.Key]",
 		"server":      "*lwtest.Server",
 		"pod":         "*lw.Object",
-		"created":     "*lw.Object", // an object that a write returned
+		"created":     "*lw.Object", // the object that a write returned
 		"isScheduled": "func(*lw.Object) bool",
 		"wantsNode":   "func(*lw.Object) bool",
 		"reconcile":   "func(context.Context, lw.Key) error",
@@ -95,7 +95,7 @@ func (c *Compiler) Find(span string) (is bool, err error) {
 	return true, nil
 }
 
-// Row is a row of a table.
+// Row is a row of a Markdown table.
 type Row struct {
 	Header, Cells []string // have the same length
 	Text          string
@@ -119,7 +119,7 @@ func Tables(text string) (rows []Row) {
 	return rows
 }
 
-// Column returns all spans in the columns with the given name in a document's tables.
+// Column returns the inline code in all table columns with the given name in a document.
 func Column(root, document, name string) (spans []string, err error) {
 	text, err := os.ReadFile(filepath.Join(root, document))
 	for _, row := range Tables(string(text)) {

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// quotes maps pages that explain a program to its module and its file.
+// quotes maps each page that explains a program to the program's module and source file.
 var quotes = map[string]struct{ module, file string }{
 	"docs/tutorials/go-service.md": {"", "examples/service/main.go"},
 	"docs/tutorials/controller.md": {"e2e/clients", "examples/clientgo/environment/controller.go"},
@@ -36,8 +36,8 @@ func TestWrongQuotesAreFound(t *testing.T) {
 	require.NoError(t, isQuote(Block{Text: "func main() {\n\t…\n\tflag.Parse()\n"}, file))
 }
 
-// isQuote returns an error if the file lacks a part of the block. The parts are separated by "…". Indentation does not
-// count.
+// isQuote returns an error if the file does not contain the lines of the block. "…" in the block stands for omitted
+// lines. Indentation is ignored.
 func isQuote(b Block, file string) error {
 	text, err := os.ReadFile(filepath.Join(root, file))
 	if err != nil {

@@ -4,10 +4,10 @@ package docs
 
 import (
 	"bufio"
-	"context"
 	"encoding/pem"
 	"fmt"
 	"maps"
+	"net/http"
 	"net/http/httptest"
 	"os"
 	"os/exec"
@@ -17,15 +17,15 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/seed-6d2a410a/listwatch/internal/testkit/need"
 	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
 	"github.com/stretchr/testify/require"
 )
 
-// scene runs a document's commands in a temporary folder. PATH contains lwcat, and the kubeconfig in the folder names a
-// cluster that changes constantly. A document that starts examples/server uses that server instead.
+// scene runs a document's commands in a temporary folder. PATH contains lwcat. The kubeconfig in the folder names an
+// embedded server whose objects change constantly. If a document starts examples/server, its commands use that server
+// instead.
 type scene struct {
 	*shell
 	server   *lwtest.Server
@@ -37,12 +37,13 @@ func TestCommandsPrintTheShownOutput(t *testing.T) {
 	programs := build(t)
 	documents := map[string][]Block{}
 	for _, b := range read(t) {
-		if b.Language == "console" || b.Language == "sh" {
+		if slices.Contains([]string{"console", "sh", "ini"}, b.Language) {
 			documents[b.File] = append(documents[b.File], b)
 		}
 	}
 	for _, file := range slices.Sorted(maps.Keys(documents)) {
 		t.Run(file, func(t *testing.T) {
+			t.Parallel()
 			s := newScene(t, programs)
 			for _, b := range documents[file] {
 				require.NoError(t, s.play(b))
@@ -80,7 +81,7 @@ func (s *scene) play(b Block) error {
 		}
 		if isKnown, err := exists(path.Dir(b.File), c.text); isKnown {
 			if err != nil || strings.Contains(c.text, "go run ") {
-				return err // The commands that follow need the running program.
+				return err // skip the rest of the block, which may need this program
 			}
 			continue
 		}
@@ -140,20 +141,26 @@ func newScene(t *testing.T, programs string) *scene {
 	config := fmt.Sprintf(ourConfig, server.URL)
 	require.NoError(t, os.WriteFile(filepath.Join(folder, "config"), []byte(config), 0o600))
 	live(t, server)
+	hook := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})) // accepts every alert
+	t.Cleanup(hook.Close)
 	return &scene{
 		shell: newShell(t, folder, "PATH="+programs+":"+os.Getenv("PATH"), "HOME="+folder, "KUBECONFIG="+filepath.Join(folder, "config"),
-			"LWCAT_PID="+filepath.Join(folder, ".pid"), "TOKEN=any", "NO_COLOR=1"),
+			"LWCAT_PID="+filepath.Join(folder, ".pid"), "TOKEN=any", "NO_COLOR=1", "STATE_DIRECTORY="+folder),
 		server:   server,
-		other:    strings.NewReplacer("https://127.0.0.1:6443", secure.URL, "http://127.0.0.1:8001", server.URL),
+		other:    strings.NewReplacer("https://127.0.0.1:6443", secure.URL, "http://127.0.0.1:8001", server.URL, "http://127.0.0.1:9000", hook.URL),
 		programs: programs,
 	}
 }
 
-const ourConfig = `{"current-context": "here", "contexts": [{"name": "here", "context": {"cluster": "here"}}],
+const ourConfig = `{"current-context": "here", "contexts": [{"name": "here", "context": {"cluster": "here"}},
+	{"name": "staging", "context": {"cluster": "here"}}, {"name": "production", "context": {"cluster": "here"}}],
 	"clusters": [{"name": "here", "cluster": {"server": %q}}]}`
 
-// more lists resources that documents use and that the server lacks by default, and Pods with kubectl's columns.
+// more lists resources that the documents use and lwtest does not serve by default. It also adds the columns of kubectl
+// to Pods.
 var more = []lwtest.Resource{
+	{Group: "batch", Kind: "Job", Plural: "jobs", Namespaced: true},
+	{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition", Plural: "customresourcedefinitions", ShortNames: []string{"crd"}},
 	{Group: "events.k8s.io", Kind: "Event", Plural: "events", Namespaced: true},
 	{Kind: "Pod", Plural: "pods", ShortNames: []string{"po"}, Namespaced: true, Columns: []lwtest.Column{
 		{Name: "Ready", Path: ".status.ready"}, {Name: "Status", Path: ".status.phase"},
@@ -161,44 +168,4 @@ var more = []lwtest.Resource{
 		{Name: "Age", Path: ".metadata.creationTimestamp", Type: "date"},
 		{Name: "IP", Path: ".status.podIP", Priority: 1}, {Name: "Node", Path: ".spec.nodeName", Priority: 1},
 	}},
-}
-
-const (
-	pod = `{"metadata":{"name":"web-0","labels":{"app":"web"}},"spec":{"nodeName":"n1",` +
-		`"containers":[{"name":"web","image":"nginx:1.27"},{"name":"mesh","image":"envoy:1.31"}]},"status":{%s}}`
-	pending = `"phase":"Pending","ready":"0/1","restarts":0,"conditions":[{"type":"Ready","status":"False"}]`
-	running = `"phase":"Running","ready":"1/1","restarts":0,"podIP":"10.0.0.7","conditions":[{"type":"Ready","status":"True"}]`
-)
-
-// live creates objects and switches a Pod between pending and running until the test ends.
-func live(t *testing.T, server *lwtest.Server) {
-	put := func(resource, object string) {
-		_, err := server.Put(resource, object)
-		require.NoError(t, err)
-	}
-	put("nodes", `{"metadata":{"name":"n1"}}`)
-	put("configmaps", `{"metadata":{"name":"settings"}}`)
-	put("deployments.apps", `{"metadata":{"name":"web","labels":{"app":"web"}},"spec":{"replicas":1},"status":{"observedGeneration":1,`+
-		`"replicas":1,"updatedReplicas":1,"readyReplicas":1,"availableReplicas":1,"conditions":[{"type":"Available","status":"True"}]}}`)
-	put("services", `{"metadata":{"name":"web","namespace":"shop"}}`)
-	for range 100 { // reach resourceVersion 125, which a document mentions
-		put("pods", fmt.Sprintf(pod, pending))
-		put("pods", fmt.Sprintf(pod, running))
-	}
-	ctx, stop := context.WithCancel(context.Background())
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		tick := time.NewTicker(20 * time.Millisecond)
-		defer tick.Stop()
-		for state := pending; ; state = map[string]string{pending: running, running: pending}[state] {
-			select {
-			case <-ctx.Done():
-				return
-			case <-tick.C:
-				_, _ = server.Put("pods", fmt.Sprintf(pod, state)) // If a command writes at the same time, its write wins.
-			}
-		}
-	}()
-	t.Cleanup(func() { stop(); <-done })
 }

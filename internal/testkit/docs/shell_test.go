@@ -27,7 +27,7 @@ type shell struct {
 	*testing.T
 	in         io.WriteCloser
 	pid        string // path of the file with the process ID of the latest lwcat
-	background bool   // a background process may print at any time
+	background bool   // a background process is running and may print at any time
 
 	mu     sync.Mutex
 	out    []byte // output that has not been compared yet
@@ -65,7 +65,7 @@ func newShell(t *testing.T, folder string, env ...string) *shell {
 	return s
 }
 
-// Write receives the output of the commands. It extracts complete exit statuses.
+// Write receives the output of the commands and extracts their exit statuses.
 func (s *shell) Write(p []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

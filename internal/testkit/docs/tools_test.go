@@ -12,18 +12,19 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// known lists programs that the tests do not run, because they are slow or not part of this repository. For make and
-// go, a function checks that the arguments exist.
+// known lists programs that the tests do not run, because they are slow or not part of this repository. The functions
+// for make and go check that the named targets and packages exist.
 var known = map[string]func(folder string, words []string) error{
 	"make":    makes,
 	"go":      goes,
 	"kubectl": nil,
 	"npm":     nil,
+	"npx":     nil,
 	"git":     nil,
 	"sudo":    nil,
 }
 
-// exists reports whether all programs of a command are known, and checks their arguments. Commands run in the
+// exists reports whether all programs of a command line are in known, and checks their arguments. Commands run in the
 // repository's root, or in the document's folder if that folder is a module.
 func exists(folder, text string) (isKnown bool, err error) {
 	if _, err := os.Stat(filepath.Join(root, folder, "go.mod")); err != nil {
@@ -32,7 +33,7 @@ func exists(folder, text string) (isKnown bool, err error) {
 	text, _, _ = strings.Cut(text, " #")
 	for part := range strings.SplitSeq(text, "&&") {
 		words := strings.Fields(part)
-		for len(words) > 0 && strings.Contains(words[0], "=") { // an environment variable
+		for len(words) > 0 && strings.Contains(words[0], "=") { // skip settings of environment variables
 			words = words[1:]
 		}
 		if len(words) == 2 && words[0] == "cd" {
@@ -58,7 +59,7 @@ func exists(folder, text string) (isKnown bool, err error) {
 	return true, nil
 }
 
-// makes returns an error if the Makefile lacks a target or a variable of the command.
+// makes checks a make command. It returns an error if the Makefile lacks a target or a variable of the command.
 func makes(folder string, words []string) error {
 	text, err := os.ReadFile(filepath.Join(root, folder, "Makefile"))
 	if err != nil {
@@ -76,7 +77,8 @@ func makes(folder string, words []string) error {
 	return nil
 }
 
-// goes returns an error if a package of the command does not exist. For go test, it also checks that the tests exist.
+// goes checks a go command. It returns an error if a package does not exist, or if go test names a test that does not
+// exist.
 func goes(folder string, words []string) error {
 	var packages []string
 	for _, word := range words {
@@ -104,12 +106,12 @@ func goes(folder string, words []string) error {
 	return nil
 }
 
-// kinds maps each go test flag to the functions that it selects.
+// kinds maps each go test flag to the prefixes of the functions that it selects.
 var kinds = map[string]string{"-run": "Test|Fuzz|Example", "-bench": "Benchmark", "-fuzz": "Fuzz"}
 
 // hasTest reports whether a package has a test whose name matches the regular expression.
 func hasTest(pkg, kind, name string) bool {
-	name, _, _ = strings.Cut(name, "/") // Subtests cannot be found in the source code.
+	name, _, _ = strings.Cut(name, "/") // subtests cannot be found in the source code
 	files, _ := filepath.Glob(filepath.Join(root, pkg, "*_test.go"))
 	for _, file := range files {
 		text, err := os.ReadFile(file)
@@ -131,7 +133,7 @@ func TestInlineCommandsExist(t *testing.T) {
 	files, err := Files(root)
 	require.NoError(t, err)
 	for _, file := range files {
-		if filepath.Base(file) == "CHANGELOG.md" { // may mention commands that no longer exist
+		if filepath.Base(file) == "CHANGELOG.md" { // the changelog may mention commands that no longer exist
 			continue
 		}
 		for _, match := range span.FindAllStringSubmatch(prose(t, file), -1) {

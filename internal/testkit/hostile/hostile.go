@@ -13,7 +13,7 @@ var ErrEnough = errors.New("hostile: the reader read the maximum number of bytes
 // Endless is a reader that returns First once and then repeats Then.
 type Endless struct {
 	First, Then string
-	Most        int64  // number of bytes after which Read returns ErrEnough
+	Most        int64  // Read returns ErrEnough after this number of bytes
 	Heap        *Heap  // measures the heap after every MiB; may be nil
 	Pace        func() // called before each Read; may be nil
 
@@ -57,7 +57,7 @@ type Heap struct {
 // NewHeap returns a Heap that measures growth from now on.
 func NewHeap() *Heap { return &Heap{before: Held()} }
 
-// Look measures the size of the live heap.
+// Look measures the size of the live heap and keeps the largest value.
 func (h *Heap) Look() {
 	h.mu.Lock()
 	defer h.mu.Unlock()

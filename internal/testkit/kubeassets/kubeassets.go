@@ -13,7 +13,7 @@ import (
 // ErrNotBuilt is the error of [Write] if the servers do not exist.
 var ErrNotBuilt = errors.New("the kube-apiserver for tests is not built: run make e2e-server")
 
-// etcd is a script that translates the flags that envtest passes.
+// etcd is the script that envtest starts instead of etcd. It translates envtest's flags to flags of the program kube.
 const etcd = `#!/bin/sh
 if [ "$1" = --help ]; then exec '%[1]s/kube' help; fi
 for flag in "$@"; do

@@ -17,7 +17,7 @@ func Main(m *testing.M, cleanups ...func()) {
 	for _, cleanup := range cleanups {
 		cleanup()
 	}
-	fuzzing := flag.Lookup("test.fuzz").Value.String() != "" // The fuzzer leaves goroutines running.
+	fuzzing := flag.Lookup("test.fuzz").Value.String() != "" // the fuzzer leaves goroutines running
 	if code == 0 && !fuzzing {
 		if err := find(20 * time.Second); err != nil {
 			fmt.Fprintln(os.Stderr, err)

@@ -12,7 +12,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// process is a running lwcat.
+// process is a running lwcat process.
 type process struct {
 	cmd   *exec.Cmd
 	ended chan struct{}
@@ -25,7 +25,7 @@ const resultTimeout = time.Minute
 func start(ts *testscript.TestScript, _ bool, args []string) {
 	name := args[0]
 	program := "lwcat"
-	for _, folder := range filepath.SplitList(ts.Getenv("PATH")) { // the PATH of the script, not of the test
+	for _, folder := range filepath.SplitList(ts.Getenv("PATH")) { // search the PATH of the script instead of the PATH of the test
 		if path := filepath.Join(folder, "lwcat"); isFile(path) {
 			program = path
 			break
@@ -49,7 +49,7 @@ func start(ts *testscript.TestScript, _ bool, args []string) {
 	}
 	ts.Check(p.cmd.Start())
 	go func() {
-		_ = p.cmd.Wait() // The end command checks the exit code.
+		_ = p.cmd.Wait() // the script command "end" checks the exit code
 		close(p.ended)
 	}()
 	of(ts).started[name] = p
@@ -90,11 +90,6 @@ func see(ts *testscript.TestScript, _ bool, args []string) {
 			ts.Fatalf("%s has fewer than %d matches of %q; its content is:\n%s", args[0], wanted, args[1], text)
 		}
 	}
-}
-
-// url implements the command "url VARIABLE FILE", which sets a variable to the content of a file.
-func url(ts *testscript.TestScript, _ bool, args []string) {
-	ts.Setenv(args[0], strings.TrimSpace(ts.ReadFile(args[1])))
 }
 
 // end implements the command "end NAME CODE [interrupt]", which waits until the process exits.

@@ -30,7 +30,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// Server is the API server under a script.
+// Server is the API server that a script uses.
 type Server interface {
 	URL() string
 	Token() string
@@ -73,7 +73,6 @@ func Run(t *testing.T, folder string, embedded bool, newServer func(*testscript.
 			"start":   start,
 			"see":     see,
 			"end":     end,
-			"url":     url,
 			"drop":    fault(func(s Server) { s.(Embedded).Drop() }),
 			"compact": fault(func(s Server) { s.(Embedded).Compact() }),
 			"restart": fault(Server.Restart),

@@ -69,7 +69,7 @@ func owner(path string) string {
 	return path
 }
 
-// directImports returns the imports of a package without the packages that its other imports also import.
+// directImports returns the imports of a package, except those that another of its imports also has.
 func directImports(imports map[string][]string, name string) []string {
 	var direct []string
 	for _, other := range imports[name] {

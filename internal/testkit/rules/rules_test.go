@@ -119,7 +119,7 @@ var mayImport = map[string][]string{
 
 	"cmd/lwcat": {
 		"lw", "cache", "transport/http", "transport/ws", "transport/fallback", "transport/kubeconfig",
-		"cmd/lwcat/internal/output", "cmd/lwcat/internal/table", "cmd/lwcat/internal/condition", "cmd/lwcat/internal/recording", "cmd/lwcat/internal/served", "cmd/lwcat/internal/discovery", "internal/clock", "internal/invalid", "internal/kubeflags", "internal/nearest", "internal/redact",
+		"cmd/lwcat/internal/output", "cmd/lwcat/internal/table", "cmd/lwcat/internal/condition", "cmd/lwcat/internal/recording", "cmd/lwcat/internal/discovery", "internal/clock", "internal/invalid", "internal/kubeflags", "internal/nearest", "internal/redact",
 	},
 
 	"cmd/lwcat/internal/output":    {"lw", "cmd/lwcat/internal/jsonpath", "cmd/lwcat/internal/diff"},
@@ -129,7 +129,6 @@ var mayImport = map[string][]string{
 	"cmd/lwcat/internal/condition": {"lw", "internal/nearest"},
 	"cmd/lwcat/internal/recording": {"lw", "internal/redact"},
 	"cmd/lwcat/internal/discovery": {"lw", "internal/nearest"},
-	"cmd/lwcat/internal/served":    {"internal/playback", "lw", "cache", "lw/lwtest", "cmd/lwcat/internal/recording", "cmd/lwcat/internal/discovery", "internal/clock"},
 }
 
 func goList(t *testing.T, env []string, args ...string) []string {
@@ -144,16 +143,17 @@ func goList(t *testing.T, env []string, args ...string) []string {
 }
 
 // packages returns the packages that have files for the platform. Some of these packages do not compile there, because
-// they import packages without files for the platform.
+// they import packages that have no files for the platform.
 func packages(t *testing.T, platform []string) []string {
 	t.Helper()
 	return goList(t, platform, "-e", "-f", "{{if .GoFiles}}{{.ImportPath}}{{end}}", "./...")
 }
 
-// nativeLogger is the only file of a light package that may import a heavy package, log/slog. Browsers do not compile it.
+// nativeLogger is the only file of a small package that may import log/slog, which is large. Browsers do not compile
+// this file.
 const nativeLogger = "lw/logger_native.go"
 
-// withoutNativeLogger returns a go list flag that hides the imports of nativeLogger.
+// withoutNativeLogger returns a flag with which go list ignores the imports of nativeLogger.
 func withoutNativeLogger(t *testing.T) string {
 	t.Helper()
 	file, err := filepath.Abs(filepath.Join(root, nativeLogger))
@@ -240,7 +240,7 @@ func TestOtherModulesImportNeitherTestkitNorTools(t *testing.T) {
 	}
 }
 
-// Only programs that need a dependency should pay for its size. json-iterator is unmaintained and has bugs, for which
+// Only programs that need a dependency should contain its code. json-iterator is unmaintained and has bugs, for which
 // lw/codec has workarounds.
 func TestOnlySomePackagesImportDependencies(t *testing.T) {
 	only := map[string][]string{
@@ -250,7 +250,7 @@ func TestOnlySomePackagesImportDependencies(t *testing.T) {
 		"go.yaml.in/yaml/":               {"transport/kubeconfig", "cmd/lwcat/internal/output"},
 		"github.com/gorilla/websocket":   {"lw/lwtest", "transport/ws", "internal/testkit/wire"},
 		"go.uber.org/goleak":             {"internal/testkit/leak"},
-		"text/template":                  {}, // text/template adds 1.3 MB to lwcat, because the linker then keeps every exported method.
+		"text/template":                  {}, // text/template adds 1.3 MB to lwcat, because it makes the linker keep every exported method
 	}
 	for _, path := range goList(t, nil, "./...") {
 		for _, imported := range goList(t, nil, "-f", `{{join .Imports " "}}`, path) {

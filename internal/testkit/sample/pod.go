@@ -42,10 +42,10 @@ func Pods(seed uint64, n int) []Pod {
 	return pods
 }
 
-// JSON returns the Pod in the form of a watch event: compact JSON that starts with kind and apiVersion.
+// JSON returns the Pod as compact JSON that starts with kind and apiVersion, like an object in a watch event.
 func (p Pod) JSON() string { return `{"kind":"Pod","apiVersion":"v1",` + p.members() + `}` }
 
-// Item returns the Pod in the form of a list item, without kind and apiVersion.
+// Item returns the Pod as JSON without kind and apiVersion, like an item of a list.
 func (p Pod) Item() string { return `{` + p.members() + `}` }
 
 // Event returns a watch event for the Pod, including the newline.

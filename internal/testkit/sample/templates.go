@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// details holds the fields that differ between Pod templates and between the Pods of a template in a real cluster.
+// details holds the fields that differ between Pods or between Pod templates.
 type details struct {
 	checksum, note, owner, digest, args, env, resources, probe string // different for each template
 	created, started, ready, host, container                   string // different for each Pod
@@ -101,7 +101,7 @@ func (g generator) upper() string {
 	return string(b)
 }
 
-// value returns a random setting: an address, a duration, a number, a key or a name.
+// value returns a random value of a setting: an address, a duration, a number, a key or a name.
 func (g generator) value() string {
 	switch g.IntN(5) {
 	case 0:

@@ -7,7 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// binding checks that a Pod can be bound only once and that each rejected binding returns the Status of a real server.
+// binding checks that a Pod can be bound only once, and that the server rejects other bindings with the same Status as
+// a kube-apiserver.
 func binding(r *run) {
 	pods := "/api/v1/namespaces/" + r.ns + "/pods"
 	for name, gates := range map[string]string{"free": "", "gated": `"schedulingGates":[{"name":"example.com/wait"}],`} {
@@ -50,7 +51,7 @@ func binding(r *run) {
 	r.requireBound(pods)
 }
 
-// requireBound checks which fields a binding changes and which it preserves.
+// requireBound checks that a binding changes some fields of the Pod and preserves the others.
 func (r *run) requireBound(pods string) {
 	objects := r.server(pods)
 	require.NotContains(r, objects[r.ns+"/gated"]["spec"], "nodeName")

@@ -1,5 +1,5 @@
-// Package scenarios holds tests that every API server must pass. Running them against the embedded server of lwtest and
-// a real kube-apiserver keeps the two consistent.
+// Package scenarios holds tests that every API server must pass. The tests run against the embedded server of lwtest
+// and against a real kube-apiserver, to ensure that both behave alike.
 package scenarios
 
 import (
@@ -28,7 +28,7 @@ type Cluster struct {
 	AdminToken  string       // has all permissions
 	NobodyToken string       // is valid but has no permissions
 
-	Kill   func(context.Context) error // stops the server like kill -9, which keeps its data
+	Kill   func(context.Context) error // kills the server process without a shutdown, but keeps its data
 	Start  func(context.Context) error // restarts the server at the same URL and waits until it responds
 	Expire func(context.Context) error // expires all earlier resourceVersions and waits until the server responds
 
@@ -38,7 +38,7 @@ type Cluster struct {
 	namespaces atomic.Int32
 }
 
-// ConfigMaps returns the built-in resource that the scenarios write to. Widgets returns the custom resource.
+// ConfigMaps returns the built-in resource that the scenarios use. Widgets returns the custom resource.
 func ConfigMaps(namespace string) lw.Resource {
 	return lw.Resource{Version: "v1", Plural: "configmaps", Namespace: namespace}
 }
@@ -47,10 +47,10 @@ func Widgets(namespace string) lw.Resource {
 	return lw.Resource{Group: "lw.example.com", Version: "v1", Plural: "widgets", Namespace: namespace}
 }
 
-// deadline limits every wait. A working client needs far less time.
+// deadline limits the time of every wait. A working client needs far less time.
 const deadline = 90 * time.Second
 
-// run is one run of a scenario.
+// run holds the test, the server and the settings of a running scenario.
 type run struct {
 	*testing.T
 	*Cluster
@@ -60,8 +60,7 @@ type run struct {
 	mode
 }
 
-// transport returns a transport for the mode, which authenticates with token. The transport is closed when the test
-// ends.
+// transport returns a transport for the scenario's mode that authenticates with token. It is closed when the test ends.
 func (r *run) transport(token string) lw.Transport {
 	r.Helper()
 	over, err := lwhttp.New(r.URL, r.Connect(token))
@@ -81,7 +80,7 @@ func (r *run) namespace() string {
 	return name
 }
 
-// eventually polls until the condition holds and fails at the deadline.
+// eventually polls until a condition is true. It fails the test if that takes longer than deadline.
 func (r *run) eventually(what string, condition func() bool) {
 	r.Helper()
 	tick := time.NewTicker(20 * time.Millisecond)

@@ -14,8 +14,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// follower runs a reflector and applies its changes to the map fold. It reports an error for any change that does not
-// fit the map's current content.
+// follower runs a reflector and applies its changes to the map fold. A change that contradicts the content of fold is
+// an error.
 type follower struct {
 	*run
 	link      *link
@@ -120,7 +120,7 @@ func (f *follower) apply(d cache.Change[*lw.Object]) error {
 	return nil
 }
 
-// broke returns the number of interruptions that match.
+// broke returns the number of interruptions for which match returns true.
 func (f *follower) broke(match func(*lw.Interruption) bool) (n int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -136,8 +136,8 @@ func is(target error) func(*lw.Interruption) bool {
 	return func(b *lw.Interruption) bool { return errors.Is(b.Err, target) }
 }
 
-// equal waits until the store and the result of the applied changes equal the server's list. It then compares the
-// objects.
+// equal waits until the store and the map fold contain the same resourceVersions as the server's list. It then compares
+// the objects.
 func (f *follower) equal(list string) {
 	f.Helper()
 	var want map[string]map[string]any
@@ -145,7 +145,7 @@ func (f *follower) equal(list string) {
 		want = f.server(list)
 		f.mu.Lock()
 		defer f.mu.Unlock()
-		// The store may contain changes that the method step has not applied yet.
+		// The store may contain changes that the method step has not applied to fold yet.
 		return f.live && maps.Equal(versions(want), versionsOf(f.reflector.Store().List())) &&
 			maps.Equal(versions(want), versionsOf(slices.Collect(maps.Values(f.fold))))
 	})

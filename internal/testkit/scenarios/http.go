@@ -53,7 +53,8 @@ func (r *run) write(method, path, body string) string {
 	return text
 }
 
-// server returns the server's list by key, without managedFields. It retries while a starting server responds with 429.
+// server lists objects on the server and returns them by key, without managedFields. It retries while a starting server
+// responds with 429.
 func (r *run) server(list string) (objects map[string]map[string]any) {
 	r.eventually("the server lists "+list, func() bool {
 		code, text := r.do(http.MethodGet, list, "")
@@ -83,7 +84,7 @@ func byKey(items []map[string]any) map[string]map[string]any {
 
 var errCut = errors.New("the scenario cut the connection")
 
-// link is a transport that records the queries and can cut its connections.
+// link is a transport that records the query of each request and can drop its connections.
 type link struct {
 	lw.Transport
 	edit func(url.Values) // changes the query of each request; may be nil
@@ -140,7 +141,7 @@ func (b *linkBody) Close() error {
 	return b.ReadCloser.Close()
 }
 
-// cut drops all open responses and fails new requests until mend is called.
+// cut drops all open responses. New requests fail until mend is called.
 func (l *link) cut() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -155,7 +156,7 @@ func (l *link) mend() {
 	l.open, l.cancel = context.WithCancelCause(context.Background())
 }
 
-// requests returns the number of requests whose query parameter name equals value.
+// requests returns the number of requests with the given value of a query parameter.
 func (l *link) requests(name, value string) (n int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

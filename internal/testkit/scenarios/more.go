@@ -22,7 +22,7 @@ func rejected(r *run, resource lw.Resource, token string, code int, target error
 	<-stopping.done
 	require.Len(r, stopping.breaks, 1)
 	require.True(r, stopping.breaks[0].Final)
-	status, ok := errors.AsType[*lw.StatusError](stopping.breaks[0].Err) // A failed WebSocket handshake wraps the status.
+	status, ok := errors.AsType[*lw.StatusError](stopping.breaks[0].Err) // the error of a failed WebSocket handshake wraps the status
 	require.True(r, ok)
 	require.Equal(r, code, status.Code)
 	require.NotEmpty(r, status.Message)
@@ -59,8 +59,8 @@ func (r *run) configMapsIn(namespace string) int {
 	return len(r.server("/api/v1/namespaces/" + namespace + "/configmaps"))
 }
 
-// customResource follows custom resources, whose lists have their metadata after the items and whose objects have
-// arbitrary fields.
+// customResource checks a collection of custom resources. Their lists have the metadata after the items, and their
+// objects have arbitrary fields.
 func customResource(r *run) {
 	widget := func(name, size string) string {
 		return `{"apiVersion":"lw.example.com/v1","kind":"Widget","metadata":{"name":"` + name + `"},"spec":{"size":` + size + `}}`
@@ -96,7 +96,7 @@ func oneObjectByName(r *run) {
 	require.Len(r, f.changes, 3)
 }
 
-// labelSelector checks the events of objects that stop or start matching the selector. An object that stops matching is
+// labelSelector checks the events of objects that start or stop matching the selector. An object that stops matching is
 // deleted with its last matching state.
 func labelSelector(r *run) {
 	r.create(2, "cm-")

@@ -15,7 +15,7 @@ import (
 
 type query = url.Values
 
-// mode selects how a scenario's requests reach the server.
+// mode selects how the requests of a scenario reach the server.
 type mode struct {
 	name      string
 	streaming bool // use streaming lists
@@ -46,7 +46,7 @@ func Run(t *testing.T, c *Cluster) {
 				}
 				t.Run(s.name, func(t *testing.T) {
 					if !s.alone {
-						t.Parallel() // starts after the scenarios that run alone
+						t.Parallel() // starts after the scenarios that stop the server
 					}
 					r := &run{T: t, Cluster: c, ctx: t.Context(), mode: m, alone: s.alone}
 					r.ns = r.namespace()
@@ -60,9 +60,9 @@ func Run(t *testing.T, c *Cluster) {
 var table = []struct {
 	name  string
 	run   func(*run)
-	pages bool // tests pages, which streaming lists do not have
-	alone bool // stops the server, or follows all namespaces
-	json  bool // needs JSON
+	pages bool // needs paginated lists, so it skips modes with streaming lists
+	alone bool // must not run in parallel, because it stops the server or follows all namespaces
+	json  bool // runs only in modes without protobuf
 }{
 	{"ThousandRandomWrites", thousandRandomWrites, false, false, false},
 	{"PagedList", pagedList, true, false, false},
@@ -125,7 +125,7 @@ func pagedList(r *run) {
 	require.Equal(r, 1, f.syncs)
 }
 
-// watchEndsByTimeout checks that the reflector resumes without a list each time the server ends the watch.
+// watchEndsByTimeout checks that the reflector resumes without a list after each watch that the server ends.
 func watchEndsByTimeout(r *run) {
 	f := r.follow(ConfigMaps(r.ns), r.AdminToken, nil, func(q query) {
 		if q.Has("watch") {
@@ -141,7 +141,8 @@ func watchEndsByTimeout(r *run) {
 	require.Equal(r, 1, f.syncs)
 }
 
-// connectionBreaks checks that a watch delivers the changes made during a disconnect, without a list.
+// connectionBreaks checks that the next watch delivers the changes that happened while the client was disconnected. No
+// list is needed.
 func connectionBreaks(r *run) {
 	r.create(20, "cm-")
 	f := r.follow(ConfigMaps(r.ns), r.AdminToken, nil, nil)
@@ -183,7 +184,7 @@ func resourceVersionExpiresWhileDisconnected(r *run) {
 	r.create(50, "cm-")
 	f := r.follow(ConfigMaps(r.ns), r.AdminToken, nil, nil)
 	f.equal(r.configMaps())
-	r.create(5, "by-watch-") // The relist must also know the objects that only the watch delivered.
+	r.create(5, "by-watch-") // objects that the follower received only through the watch
 	f.equal(r.configMaps())
 	before := len(f.changes)
 	f.cut()
@@ -204,8 +205,8 @@ func resourceVersionExpiresWhileDisconnected(r *run) {
 	}
 }
 
-// continueTokenExpires checks that the reflector relists without pages if the continue token expires between two
-// pages.
+// continueTokenExpires checks that the reflector relists with a single request if the continue token expires between
+// two pages.
 func continueTokenExpires(r *run) {
 	r.create(40, "cm-")
 	between, proceed := make(chan bool), make(chan bool)

@@ -4,51 +4,52 @@ import "time"
 
 const (
 	burst        = 10 // number of requests that may be sent at once
-	inAnyWindow  = 12 // maximum number of requests in a window, in addition to one request per second of the window
+	inAnyWindow  = 12 // maximum number of requests in a time window, in addition to one request per second
 	listWindow   = 60 * time.Second
 	listsAtMost  = 4
-	longestAsked = 5 * time.Minute // the engine caps a longer Retry-After at this value
+	longestAsked = 5 * time.Minute // maximum delay that the engine accepts from Retry-After
 )
 
-// budget counts the requests of a run. Each request costs one second.
+// budget checks the request rate of a stream. Each request costs one second, and each second of simulated time pays for
+// one request.
 type budget struct {
-	excess time.Duration // cost of the paid requests in a window minus its length, for the window with the largest difference
-	tokens time.Duration // content of a token bucket that pays for the same requests
+	excess time.Duration // largest total cost of the requests in any time window, minus the length of that window
+	tokens time.Duration // remaining tokens of the request limit, in seconds; each request takes one second
 	at     time.Time
 	lists  []time.Time // start times of the lists that returned 200
 	wakes  []time.Time
-	seen   map[string]bool // keys on the earlier pages of the list
+	seen   map[string]bool // keys on the earlier pages of the current list
 }
 
 func newBudget() *budget { return &budget{tokens: burst * time.Second, at: time.Now()} }
 
 func (b *budget) pass(now time.Time) {
-	passed := max(0, now.Sub(b.at)) // The start time may be in the past, because pages are charged after they arrive.
+	passed := max(0, now.Sub(b.at)) // the time of a page may be in the past, because pages are charged after they arrive
 	b.excess, b.tokens, b.at = max(0, b.excess-passed), min(burst*time.Second, b.tokens+passed), b.at.Add(passed)
 }
 
-// pay charges a request that started at the given time.
+// pay charges the budget for a request that started at the given time.
 func (b *budget) pay(at time.Time) {
 	b.pass(at)
 	b.excess += time.Second
 	b.tokens -= time.Second
 }
 
-// woke allows one more request in every window that contains now.
+// woke allows one additional request, because Options.Wake ended a delay.
 func (b *budget) woke(now time.Time) {
 	b.pass(now)
 	b.excess = max(0, b.excess-time.Second)
 	b.wakes = append(b.wakes, now)
 }
 
-// wait returns the longest delay that the budget may add to the next request. It is one second more than the engine's
-// own bucket needs.
+// wait returns the longest time that the engine may wait for its request budget. It allows one second more than the
+// engine needs.
 func (b *budget) wait(now time.Time) time.Duration {
 	b.pass(now)
 	return max(0, 2*time.Second-b.tokens)
 }
 
-// page records the keys of a page and reports whether any of them is new.
+// page records the object keys of a page. It reports whether any key is new in the list.
 func (b *budget) page(keys []string, first bool) (news bool) {
 	if first || b.seen == nil {
 		b.seen = map[string]bool{}
@@ -60,14 +61,14 @@ func (b *budget) page(keys []string, first bool) (news bool) {
 	return news
 }
 
-// listed records a list that returned 200. It returns the number of lists in the window minus the number of wakes in
-// the window.
+// listed records a list that returned 200. It returns the number of lists within listWindow, minus the number of times
+// that Options.Wake ended a delay.
 func (b *budget) listed(began time.Time) (n int) {
 	b.lists = append(b.lists, began)
 	return within(b.lists, began) - within(b.wakes, began)
 }
 
-// listWait returns the longest delay that the limit on lists may add to the next list.
+// listWait returns the longest time that the engine may wait because of the limit on lists.
 func (b *budget) listWait(now time.Time) time.Duration {
 	if len(b.lists) < listsAtMost || now.Sub(b.lists[len(b.lists)-listsAtMost]) > 2*listWindow {
 		return 0
@@ -75,7 +76,7 @@ func (b *budget) listWait(now time.Time) time.Duration {
 	return listWindow
 }
 
-// within returns the number of times in the window that ends now.
+// within returns how many of the times are less than listWindow before now.
 func within(times []time.Time, now time.Time) (n int) {
 	for i := len(times) - 1; i >= 0 && now.Sub(times[i]) < listWindow; i-- {
 		n++

@@ -9,17 +9,17 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// rejection is an error response or an ERROR event, exactly as the server sent it.
+// rejection is an error response or an ERROR event, as the server sent it.
 type rejection struct {
 	code   int
-	header string // Retry-After
+	header string // value of the Retry-After header
 	body   string
-	wait   time.Duration // the requested delay
+	wait   time.Duration // the delay that the server requested
 }
 
 func (r *rejection) Error() string { return strconv.Itoa(r.code) + " " + r.body }
 
-// statusError returns the error that a transport returns for the response.
+// statusError returns the error with which a transport reports the response.
 func (r *rejection) statusError() error {
 	return lw.ReadStatusError(r.code, r.header, strings.NewReader(r.body))
 }
@@ -28,7 +28,7 @@ func (r *rejection) tooLarge() bool {
 	return r != nil && strings.Contains(r.body, "ResourceVersionTooLarge")
 }
 
-// final reports whether the simulation's StopOn stops at this rejection.
+// final reports whether the stream must end after this rejection, because Options.StopOn returns true.
 func (r *rejection) final() bool {
 	return r != nil && (r.code == 401 || r.code == 403 || r.code == 404)
 }
@@ -40,23 +40,24 @@ const (
 	byEngine  cause = iota // the engine closed an unfinished response
 	rejected               // the server sent an error; see conn.rejection
 	connected              // the connection failed, or a proxy responded
-	silent                 // the engine timed out while it waited for a response or its next bytes
+	silent                 // the engine canceled the request because it received no bytes for too long
 	cleanEnd               // the server closed the response after a complete event or list
-	garbled                // the response contains invalid JSON
+	garbled                // the response contains a byte that is not valid JSON
 )
 
 var causeNames = [...]string{"closed by the engine", "rejected", "connection fault", "idle", "clean end", "garbled"}
 
 func (c cause) String() string { return causeNames[c] }
 
-// ends records why the response ended. Only the first call has an effect.
+// ends records why the response ended. Later calls have no effect.
 func (c *conn) ends(why cause) {
 	if c.cause == byEngine {
 		c.cause = why
 	}
 }
 
-// inspect parses the delivered bytes and records decreasing resourceVersions, ERROR events and garbage.
+// inspect parses the bytes that the engine has read. It records decreasing resourceVersions, ERROR events and invalid
+// bytes.
 func (c *conn) inspect(text string) {
 	if c.cause == garbled {
 		return
@@ -78,8 +79,8 @@ func (c *conn) inspect(text string) {
 	}
 }
 
-// event inspects one line of a watch. It records ERROR events, misplaced initial-events-end bookmarks and decreasing
-// resourceVersions.
+// event inspects one line of a watch response. It records ERROR events, misplaced initial-events-end bookmarks and
+// decreasing resourceVersions.
 func (c *conn) event(line string) {
 	if line == "" { // the newline arrived after its event
 		return
@@ -97,18 +98,18 @@ func (c *conn) event(line string) {
 	event := !strings.HasPrefix(line, `{"type":"BOOKMARK"`)
 	c.early = c.early || c.streams && c.marked && (version < c.highest || version == c.highest && event)
 	if c.marked = c.marked || strings.Contains(line, `-end":"true"`); c.streams && !c.marked {
-		return // The list part is ordered by key, not by resourceVersion.
+		return // the initial objects of a streaming list are ordered by key, not by resourceVersion
 	}
 	c.regressed = c.regressed || version < c.highest
 	c.highest = max(c.highest, version)
 }
 
-// older reports whether the response was a complete list with a lower resourceVersion than claimed.
+// older reports whether the response was a complete list with a resourceVersion lower than the stream already had.
 func (c *conn) older(claimed int64) bool {
 	return !c.watch && c.token == "" && c.cause == cleanEnd && !c.foreign && c.revision < claimed
 }
 
-// atEnd records the end of a response. A list without its final newline is complete.
+// atEnd records the end of a response. It accepts a list without its final newline as complete.
 func (c *conn) atEnd() {
 	text := strings.TrimSpace(c.line)
 	switch complete := text == "" || !c.watch && json.Valid([]byte(text)); {
@@ -121,7 +122,7 @@ func (c *conn) atEnd() {
 	}
 }
 
-// numberAfter returns the number after the last occurrence of prefix, or -1.
+// numberAfter returns the number after the last occurrence of prefix in text, or -1.
 func numberAfter(text, prefix string) int64 {
 	i := strings.LastIndex(text, prefix)
 	if i < 0 {

@@ -11,57 +11,57 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// checker checks that the engine keeps its guarantees.
+// checker checks that the engine keeps the guarantees that the package comment lists.
 type checker struct {
 	*sim
 	subject Subject
 	ctx     context.Context
 
-	fold    map[lw.Key]*lw.Object // the result of applying all changes
-	claim   claim                 // the state that the store should equal
-	pledge  claim                 // becomes the claim when the current list completes
-	unread  claim                 // a revision that the engine may have read before a restore but not reported
-	fresh   bool                  // the run has not completed its first list
-	first   bool                  // the run has not sent a request
-	saved   bool                  // the next run starts with a saved copy of the claimed state
+	fold    map[lw.Key]*lw.Object // the objects that result from all reported changes
+	claim   claim                 // the revision of the server's data that the store should equal
+	pledge  claim                 // the value of claim after the current list completes
+	unread  claim                 // a revision that the engine may have read before a backup was restored, but has not reported
+	fresh   bool                  // the stream has not completed its first list
+	first   bool                  // the stream has not sent a request yet
+	saved   bool                  // the next stream starts with a saved copy of the claimed state
 	doubt   bool                  // resourceVersions decreased and no list has completed since
-	resumed int                   // number of runs that started with a watch
-	listing bool                  // between ListStarted and Synced
-	live    bool                  // between WatchStarted and Interrupted
-	broken  *lw.Interruption      // the latest interruption, until the next request
-	stopsOn bool                  // Options.StopOn stops at 401, 403 and 404
+	resumed int                   // number of streams that started with a watch
+	listing bool                  // the latest event was in a list: after ListStarted and before Synced
+	live    bool                  // WatchStarted was reported, and Interrupted has not been reported since
+	broken  *lw.Interruption      // the latest interruption; nil after the next request
+	stopsOn bool                  // Options.StopOn ends the stream at 401, 403 and 404
 	oracle  *oracle
 	budget  *budget
-	woken   atomic.Int64 // when Options.Wake last ended a delay, in nanoseconds since the start
+	woken   atomic.Int64 // time at which Options.Wake last ended a delay, in nanoseconds since the start
 	deaf    atomic.Bool  // the engine ignored Options.Wake during a delay
 
-	previous  *conn  // the request before the current one
-	loose     bool   // the server's habit makes the next event unpredictable
-	version   string // the latest resourceVersion of an event; used only if loose is set
+	previous  *conn  // the previous request
+	loose     bool   // a lasting server fault makes the next event unpredictable, so exact checks are disabled
+	version   string // resourceVersion of the latest event; used only if loose is set
 	delays    delays
-	counted   bool          // the list in progress has been counted
-	kindKnown bool          // this run has completed an ordinary list
-	jumped    time.Duration // how far the wall clock has jumped since the time in the field word
+	counted   bool          // the current list already counts toward the limit on lists
+	kindKnown bool          // the stream has completed an ordinary list
+	jumped    time.Duration // total change of the wall clock by jumps since the engine last received bytes
 	jumpedAt  time.Time
 	setBack   bool // the wall clock was set back during this request, so its idle time is unknown
 
-	requested time.Time // when the delay of the next request started
-	word      time.Time // when the engine last received control or bytes
+	requested time.Time // time at which the delay before the next request started
+	word      time.Time // time at which the engine last received bytes, or the caller last returned control to it
 	limit     time.Duration
-	restores  int       // number of restores that reset the revision counter
-	fair      time.Time // when the faults stopped
-	settled   time.Time // when the store first equaled the server after the faults stopped
-	probes    int       // number of writes after convergence; each must arrive within probeBound
+	restores  int       // number of restored backups that reset the revision counter
+	fair      time.Time // time at which the faults stopped
+	settled   time.Time // time at which the store first equaled the server after the faults stopped
+	probes    int       // number of writes to check after convergence; each must arrive within probeBound
 	probed    time.Time
 }
 
 const (
-	lookSlack = 10500 * time.Millisecond // maximum delay of a watchdog check
+	lookSlack = 10500 * time.Millisecond // maximum time between two checks of the engine's watchdog
 	timeout   = 90 * time.Second
-	idleLimit = 150 * time.Second // maximum idle time of a watch, including the watchdog's delay
+	idleLimit = 150 * time.Second // maximum time without data after which the engine must end a watch
 )
 
-// event checks an event and its changes.
+// event checks an event of the stream and the resulting changes.
 func (c *checker) event(e lw.Event[*lw.Object], changes []cache.Change[*lw.Object]) {
 	c.describe(e, changes)
 	if c.broken != nil && c.broken.Final {
@@ -89,7 +89,7 @@ func (c *checker) event(e lw.Event[*lw.Object], changes []cache.Change[*lw.Objec
 	c.heard()
 }
 
-// heard records that the engine received bytes or that the caller returned control.
+// heard records that the engine received bytes, or that the caller returned control to it.
 func (c *checker) heard() {
 	c.oracle.slept += c.jumped
 	c.word, c.jumped = time.Now(), 0
@@ -129,7 +129,7 @@ func (c *checker) synced(e lw.Event[*lw.Object]) {
 	c.fresh = false
 }
 
-// replayed checks the event that completes a restored state.
+// replayed checks the Synced event after the engine has reported a saved state.
 func (c *checker) replayed(e lw.Event[*lw.Object]) {
 	if c.saved = false; !c.first || number(e.ResourceVersion) != c.claim.revision {
 		c.fail("restores the saved state", "restored resourceVersion %s; saved was %d", e.ResourceVersion, c.claim.revision)
@@ -160,14 +160,14 @@ func (c *checker) interrupted(e lw.Event[*lw.Object]) {
 		c.fail("honors StopOn", "after %v: Final is %v", conn.rejection, e.Interruption.Final)
 	}
 	if conn.token != "" && !c.oracle.complete {
-		c.budget.tokens -= time.Second // The engine may have paid for the page that failed.
+		c.budget.tokens -= time.Second // the engine may have charged its request budget for the failed page
 	}
 	if now := time.Now(); !e.Interruption.Final && !c.over() {
 		c.oracle.broke(e.Interruption, now, c.budget.wait(now))
 	}
 }
 
-// wakeLater wakes the engine during one in ten delays.
+// wakeLater sends to Options.Wake during about one in ten delays.
 func (c *checker) wakeLater(delay time.Duration) {
 	if c.wake == nil || delay < time.Millisecond || !c.oneIn(10) {
 		return
@@ -186,8 +186,8 @@ func (c *checker) wakeLater(delay time.Duration) {
 	})
 }
 
-// changed checks an object's event. In a list it must have no resourceVersion. In a watch it must be the server's next
-// change.
+// changed checks an event with an object. In a list, the event must have no resourceVersion. In a watch, it must be the
+// server's next change.
 func (c *checker) changed(e lw.Event[*lw.Object]) {
 	if c.listing {
 		if e.ResourceVersion != "" {
@@ -241,7 +241,8 @@ func (c *checker) bookmarked(e lw.Event[*lw.Object]) {
 	}
 }
 
-// describe adds an event to the trace. It sorts the changes, because a relist deletes objects in no particular order.
+// describe adds an event and its changes to the trace. It sorts the changes, because a relist deletes objects in random
+// order.
 func (c *checker) describe(e lw.Event[*lw.Object], changes []cache.Change[*lw.Object]) {
 	text := e.Type.String()
 	if e.Object != nil {

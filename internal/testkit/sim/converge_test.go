@@ -5,14 +5,14 @@ import "time"
 func (c *checker) calm() { c.fair = time.Now() }
 
 const (
-	bound      = 12 * time.Minute // maximum time to converge; doc_test.go derives it
+	bound      = 12 * time.Minute // maximum time to converge; see "Time to converge" in doc_test.go
 	lostBound  = 17 * time.Minute // maximum time to converge if the revision counter was reset
 	probeBound = 5 * time.Second
 	probeCount = 3
 )
 
-// converged checks that the store equals the server's state in time after the faults have stopped, and that later
-// writes arrive.
+// converged checks that the store equals the server's state soon after the faults have stopped, and that later writes
+// arrive.
 func (c *checker) converged() {
 	now := time.Now()
 	if c.isCurrent() {
@@ -58,7 +58,7 @@ func (c *checker) isCurrent() bool {
 	return missed == 0
 }
 
-// holds reports whether the applied changes result in the state.
+// holds reports whether the changes that the engine reported result in the wanted state.
 func (c *checker) holds(want state) bool {
 	for key, object := range c.fold {
 		if want[key.String()] != object.Raw() {

@@ -14,13 +14,14 @@ const (
 	resetLife   = 2 * time.Minute // minimum duration of a watch that resets the backoff
 )
 
-// delays counts the delays of a seed to check that they vary.
+// delays counts the engine's delays in one simulation, to check that they vary.
 type delays struct {
 	backoffs, bare int // number of backoff delays, and how many of them had no jitter
 	spreads, still int // number of delays after healthy watches, and how many of them were zero
 }
 
-// broke compares an interruption with the oracle's prediction. allowed is the delay that the request budget may add.
+// broke compares an interruption with the prediction of the oracle. The parameter allowed is the delay that the request
+// budget may add.
 func (o *oracle) broke(b *lw.Interruption, now time.Time, allowed time.Duration) {
 	v := o.judge(now)
 	life, longer := o.life(now)
@@ -58,7 +59,7 @@ func (o *oracle) broke(b *lw.Interruption, now time.Time, allowed time.Duration)
 // spread checks the delay after a healthy watch.
 func (o *oracle) spread(b *lw.Interruption, life, longer, allowed time.Duration) {
 	most := min(time.Second, longer/200)
-	if late := life - o.conn.timeout; late >= 0 && late < time.Second { // Timeouts are random, so watches do not end together.
+	if late := life - o.conn.timeout; late >= 0 && late < time.Second { // timeouts are random, so that watches do not end together
 		most = 0
 	}
 	if b.Delay > most+allowed {
@@ -71,8 +72,8 @@ func (o *oracle) spread(b *lw.Interruption, life, longer, allowed time.Duration)
 	}
 }
 
-// backOff checks a delay of the exponential backoff. The first ten consecutive responses with Retry-After do not count
-// as failures. Their delay is the requested delay plus up to 10 % jitter.
+// backOff checks a delay after a failure. The first ten consecutive responses with Retry-After do not count as
+// failures. Their delay is the requested delay plus up to 10 % jitter.
 func (o *oracle) backOff(b *lw.Interruption, v verdict, wait, allowed time.Duration) {
 	if b.Relist {
 		allowed = max(allowed, o.check.budget.listWait(time.Now()))
@@ -109,7 +110,7 @@ func (o *oracle) backOff(b *lw.Interruption, v verdict, wait, allowed time.Durat
 	}
 }
 
-// retryAfter returns the minimum delay that the server requested.
+// retryAfter returns the minimum delay that the server requested with Retry-After, or 0.
 func (o *oracle) retryAfter() time.Duration {
 	if o.conn.cause != rejected || o.conn.rejection.final() {
 		return 0
@@ -117,7 +118,7 @@ func (o *oracle) retryAfter() time.Duration {
 	return min(o.conn.rejection.wait, longestAsked)
 }
 
-// jitters checks at the end of a run that the delays vary.
+// jitters checks at the end of a simulation that the delays vary.
 func (c *checker) jitters() {
 	d := c.delays
 	if d.backoffs >= 5 && d.bare == d.backoffs {
@@ -128,7 +129,7 @@ func (c *checker) jitters() {
 	}
 }
 
-// step returns the shortest delay after n consecutive failures.
+// step returns the shortest backoff delay after n consecutive failures.
 func step(n int) time.Duration {
 	return min(longestStep, time.Duration(float64(firstStep)*math.Pow(2, float64(min(n, 20)-1))))
 }

@@ -5,15 +5,15 @@ import (
 	"time"
 )
 
-// dice is a seed's source of random numbers.
+// dice generates the random numbers of a simulation.
 type dice struct{ *rand.Rand }
 
 func newDice(seed, stream uint64) *dice { return &dice{rand.New(rand.NewPCG(seed, stream))} }
 
 func (d *dice) oneIn(n int) bool { return d.IntN(n) == 0 }
 
-// upTo returns a random duration of at least 1 ns and at most limit. The resolution of nanoseconds prevents
-// simultaneous events.
+// upTo returns a random duration of at least 1 ns and at most limit. With such a fine resolution, two events are never
+// simultaneous.
 func (d *dice) upTo(limit time.Duration) time.Duration {
 	return 1 + time.Duration(d.Int64N(int64(limit)))
 }

@@ -1,7 +1,7 @@
 // Package sim tests the list-watch engine by deterministic simulation. Each seed creates a world: an API server with
 // storage and watch caches, a network, random faults, and a caller that may be slow or stop. The real lw.Client,
 // lw.ListAndWatch and cache.Reflector run in this world until the faults have stopped and the store equals the server,
-// or until a guarantee is broken. The same seed always produces the same run and the same trace.
+// or until a guarantee is broken. The same seed always produces the same events and the same trace.
 //
 // # Operation
 //
@@ -10,31 +10,33 @@
 // revlog. File truth_test.go records every write a second time, and the checks compare the engine with this record.
 //
 // Code and traces call the faults of a seed its weather. The weather clears up when the faults stop. A habit is a
-// lasting quirk of the server.
+// lasting fault of the server. A stream is one call of the engine, which the caller may stop at any time. The next
+// stream continues with the same store.
 //
 // # Guarantees
 //
 // The guarantees extend those of an etcd watch (https://etcd.io/docs/latest/learning/api_guarantees/) to relists, and
-// include those of the engine's documentation. Each event, request and read is checked. The stream's claimed
-// resourceVersion is the one that its latest event reached.
+// include the guarantees in the engine's documentation. The simulation checks each event, request and read. The claimed
+// resourceVersion of a stream is the resourceVersion that its latest event reached.
 //
 //   - ordered, unique, reliable: each event of a watch is the server's next change after the claimed resourceVersion,
 //     with the same type and content. Events are neither repeated nor lost.
 //   - atomic: the store and the stream have the same resourceVersion.
-//   - resumable: a watch starts at the claimed resourceVersion. A new run also starts with such a watch, unless the
-//     previous run ended during a list or after resourceVersions decreased. This includes runs of a restarted process
-//     with saved state.
-//   - restores the saved state: a run with saved state reports it as a list at its resourceVersion before any request.
+//   - resumable: a watch starts at the claimed resourceVersion. The next stream also starts with such a watch, unless
+//     the previous stream ended during a list or after resourceVersions decreased. This includes streams of a restarted
+//     process with saved state.
+//   - restores the saved state: a stream with saved state reports it as a list at its resourceVersion before any
+//     request.
 //   - bookmarkable: all events up to a bookmark's resourceVersion have been delivered.
 //   - equals the server's state: outside of an unfinished list, the store equals the server's state at the claimed
 //     resourceVersion, byte for byte.
 //   - never decreases: only a list can decrease the claimed resourceVersion. Either a restore has undone the claimed
-//     resourceVersion, or the list is the first request of a run.
+//     resourceVersion, or the list is the first request of a stream.
 //   - brackets lists: a list is ListStarted, objects without resourceVersions, and Synced.
 //   - changes alternate: the changes of a key are Added, any number of Modified, Deleted, and so on.
 //   - changes equal the store: applying all changes results in the content of the store.
 //   - final state unknown only after relists: all deletions at the end of a list have FinalStateUnknown. Otherwise,
-//     only the deletion directly before the Added of an object with another UID has it.
+//     only a deletion directly before the Added of an object with another UID has FinalStateUnknown.
 //   - is watching while live: at WatchStarted a watch from the claimed resourceVersion is open. Watch events come only
 //     between WatchStarted and Interrupted.
 //   - reports staleness: the engine sends no request and starts no list between WatchStarted and Interrupted.
@@ -45,9 +47,9 @@
 //     100 s, and the list part of a streaming list after 20 s. These limits include the 10 s between two checks of the
 //     watchdog. The longer of monotonic time and wall time counts. After a suspension the watchdog may need one more
 //     check.
-//   - limits requests: in any window of W seconds, a run sends at most 12 + W paid requests. A page is free if it
+//   - limits requests: in any window of W seconds, a stream sends at most 12 + W requests. A page does not count if it
 //     contains an object that is new in the list, or if it fails. Each wake allows one more request.
-//   - limits relists: at most four lists start in any 60 s of a run. A list counts if it delivers an object or
+//   - limits relists: at most four lists start in any 60 s of a stream. A list counts if it delivers an object or
 //     completes. An empty streaming list that an ordinary list confirms does not count.
 //   - resumes quickly: after a healthy watch closed cleanly, the delay is at most 0.5 % of its duration and at most 1
 //     s. It is zero if the watch reached its timeout. Only the request budget may increase the delay.

@@ -11,7 +11,7 @@ var (
 	errNoRoute = errors.New("connection refused")
 )
 
-// badLuck returns an error if the request does not reach its server.
+// badLuck may inject a fault before a request reaches its server. It then returns the error for the engine.
 func (s *sim) badLuck(c *conn) error {
 	switch now := time.Now(); {
 	case now.Before(s.weather.storm):
@@ -28,7 +28,7 @@ func (s *sim) badLuck(c *conn) error {
 	return nil
 }
 
-// spoil chooses the faults of a response and may replace its body.
+// spoil may choose a fault for a response, or replace its body.
 func (s *sim) spoil(c *conn) {
 	switch {
 	case s.strikes(html, 5*s.trouble):
@@ -54,8 +54,8 @@ func (s *sim) spoil(c *conn) {
 	}
 }
 
-// hurry sends the latest changes, or at least a bookmark, and closes the watch. It makes sure that there is something
-// to send.
+// hurry first adds a write or a revision, if possible. It then sends the watch's latest changes, or a bookmark if there
+// are none, and closes the watch.
 func (s *sim) hurry(c *conn) {
 	if s.oneIn(2) {
 		s.write()
@@ -70,7 +70,7 @@ func (s *sim) hurry(c *conn) {
 	c.ended, c.stream = true, nil
 }
 
-// fate returns a description of a response's fault for the trace.
+// fate describes the fault that was chosen for the response. The text goes to the trace.
 func (c *conn) fate() string {
 	if c.at < 0 {
 		return ""
@@ -78,7 +78,7 @@ func (c *conn) fate() string {
 	return ", fault at " + strconv.Itoa(c.at) + ": " + c.fault.String()
 }
 
-// strike applies the chosen fault.
+// strike applies the fault that was chosen for the response.
 func (c *conn) strike(now time.Time) {
 	c.at = -1
 	c.trace("! %v after %d bytes", c.fault, c.sent)
@@ -98,8 +98,8 @@ func (c *conn) strike(now time.Time) {
 	}
 }
 
-// cut applies a server crash to the connection. Pending bytes are lost, and the connection breaks, closes cleanly, or
-// becomes half-open.
+// cut ends the connection because its API server crashed. Pending bytes are lost. The connection breaks, closes
+// cleanly, or becomes half-open.
 func (c *conn) cut() {
 	if !c.open {
 		return

@@ -7,35 +7,35 @@ import (
 	"time"
 )
 
-// pagesTrait selects the server's responses to requests with a continue token. Lists without a limit are always
+// pagesTrait selects the server's responses to requests with a continue token. A list without a limit is always
 // correct, so clients can always get the whole list.
 type pagesTrait int
 
 const (
 	pagesWell      pagesTrait = iota
-	pagesSame                 // ignores the token: repeats the first page with the same token
-	pagesRising               // repeats the first page with a new token each time
-	pagesAlternate            // repeats the second page with two alternating tokens
-	pagesEmpty                // returns empty pages with a new token each time
-	pagesDrift                // returns pages with the current state and resourceVersion
-	pagesNameless             // returns later pages without a resourceVersion
+	pagesSame                 // repeats the first page with the same continue token
+	pagesRising               // repeats the first page with a new continue token each time
+	pagesAlternate            // repeats the second page with two alternating continue tokens
+	pagesEmpty                // returns empty pages with a new continue token each time
+	pagesDrift                // returns each page from the latest revision
+	pagesNameless             // returns all pages after the first without a resourceVersion
 	pageKinds
 )
 
-// habit is a server behavior that makes exact checks impossible (see checker.loose).
+// habit is a lasting server fault that makes exact checks impossible (see checker.loose).
 type habit int
 
 const (
 	noHabit        habit = iota
-	namelessEvents       // events without a resourceVersion and then a clean end, until the faults stop
-	namelessLists        // lists and events without a resourceVersion, until the faults stop
+	namelessEvents       // until the faults stop, watches send events without a resourceVersion and then close cleanly
+	namelessLists        // until the faults stop, lists and events have no resourceVersion
 	earlyMark            // the initial-events-end bookmark always comes before the objects
 	habits
 )
 
 var versions = regexp.MustCompile(`,?"resourceVersion":"[0-9]*",?`)
 
-// nameless returns text without resourceVersions.
+// nameless returns JSON text without its resourceVersions.
 func nameless(text string) string {
 	return versions.ReplaceAllStringFunc(text, func(version string) string {
 		if version[0] == ',' && strings.HasSuffix(version, ",") {
@@ -45,7 +45,7 @@ func nameless(text string) string {
 	})
 }
 
-// circle returns the body and revision for a continue token, according to s.pages.
+// circle returns the body and the revision of a page that repeats or is wrong. The field pages selects the fault.
 func (s *server) circle(revision int64, start string, turn, limit int) (string, int64) {
 	next := token(revision, start, turn+1)
 	switch s.pages {
@@ -67,12 +67,12 @@ func (s *server) circle(revision int64, start string, turn, limit int) (string, 
 	return s.page(revision, start, limit), revision
 }
 
-// token returns a continue token. turn makes otherwise equal tokens differ.
+// token returns a continue token. The parameter turn distinguishes tokens for the same page.
 func token(revision int64, start string, turn int) string {
 	return strconv.FormatInt(revision, 10) + ":" + start + "#" + strconv.Itoa(turn)
 }
 
-// foreign lists bodies that are not lists of the collection. A faulty proxy or backend might send them.
+// foreign lists response bodies that a faulty proxy might send instead of a list of the collection.
 var foreign = [...]string{
 	`{"items":[]}` + "\n",
 	`{"kind":"ConfigMapList","apiVersion":"apps/v1","metadata":{"resourceVersion":"1"},"items":[]}` + "\n",
@@ -80,8 +80,8 @@ var foreign = [...]string{
 	`{"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"1"},"items":[]}` + "\n",
 }
 
-// mislead replaces a list's body with an entry of foreign. The last entry is a valid list, which the engine can reject
-// only after it has read a list of the right kind.
+// mislead replaces the body of a list with a wrong body. The last body in foreign is a valid list of another resource.
+// The engine can reject it only after it has read a correct list.
 func (s *sim) mislead(c *conn) {
 	n := len(foreign)
 	if !s.check.kindKnown {
@@ -90,7 +90,7 @@ func (s *sim) mislead(c *conn) {
 	c.pending, c.ended, c.foreign = foreign[s.IntN(n)], true, true
 }
 
-// badHabit may start a disturbance by the server, a gateway or the client's machine. It reports whether it did.
+// badHabit may inject a fault of the server, a gateway or the client's machine. It reports whether it did.
 func (s *sim) badHabit(now time.Time) bool {
 	switch {
 	case s.strikes(eager, 12):
@@ -111,7 +111,7 @@ func (s *sim) badHabit(now time.Time) bool {
 	return true
 }
 
-// suspend suspends the client's machine. The monotonic clock stops and the connection is half-open afterwards.
+// suspend simulates a suspended client machine. The monotonic clock stops, and the connection is half-open afterwards.
 func (s *sim) suspend() {
 	slept := time.Minute + s.upTo(30*time.Minute)
 	s.trace("! the machine is suspended for %v", slept)

@@ -8,7 +8,6 @@ import (
 	"time"
 )
 
-// errorResponse returns an error response.
 func errorResponse(code int, reason, message, more string) error {
 	body := status(code, reason, message, more)
 	return &rejection{code: code, body: body, wait: time.Duration(max(0, numberAfter(body, `"retryAfterSeconds":`))) * time.Second}
@@ -23,9 +22,9 @@ func (s *server) list(q query, r *replica) (body string, revision int64, late bo
 	}
 	limit := q.limit
 	switch q.version {
-	case "": // consistent read
+	case "": // no resourceVersion: a consistent read
 		revision = s.log.Revision()
-	case "0": // any cached state
+	case "0": // the server may return any cached state
 		if revision = r.cached; !s.zeroPages {
 			limit = 0
 		}
@@ -63,16 +62,16 @@ func (s *server) nextPage(q query) (string, int64, error) {
 	return body, revision, nil
 }
 
-// page returns a page with up to limit entries after the key behind at a revision.
+// page returns a page of a list at a revision. The page starts after the key behind and has at most limit entries.
 func (s *server) page(revision int64, behind string, limit int) string {
 	return s.render(revision, behind, limit, "")
 }
 
-// render returns a page with the continue token next. If next is empty, the page has the correct token.
+// render is like the method page, but uses the continue token in the parameter next if it is not empty.
 func (s *server) render(revision int64, behind string, limit int, next string) string {
 	entries, err := s.log.At(watched, "", revision)
 	if err != nil {
-		panic(err) // The server compacts only revisions that all caches have passed.
+		panic(err) // cannot happen, because the server compacts only revisions that all caches have passed
 	}
 	for len(entries) > 0 && entries[0].Key <= behind {
 		entries = entries[1:]

@@ -48,7 +48,7 @@ func TestFindsBugsOfOtherClients(t *testing.T) {
 		"objects compared by resourceVersion":         {versionsSuffice, "equals the server's state"},
 		"pinned resourceVersion":                      {mutant{watch: pinnedVersion()}.engine, "resumable"},
 		"resume during a list":                        {naiveFold{sweeps: true, begins: true, hasty: true}.engine, "resumable"},
-		"dropped events":                              {mutant{watch: dropsEvents}.engine, "ordered, unique, reliable; bookmarkable"}, // depends on the seed
+		"dropped events":                              {mutant{watch: dropsEvents}.engine, "ordered, unique, reliable; bookmarkable"}, // which guarantee breaks depends on the seed
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -57,7 +57,7 @@ func TestFindsBugsOfOtherClients(t *testing.T) {
 	}
 }
 
-// trusting hides the codec's ability to compare an object with its text.
+// trusting hides the optional method of the codec that compares an object with its JSON.
 type trusting struct{ lw.Codec[object] }
 
 func versionsSuffice(t lw.Transport, opts *lw.Options) Subject {
@@ -70,13 +70,13 @@ type (
 	watches = func(context.Context, lw.WatchOptions) iter.Seq2[event, error]
 )
 
-// mutant is the real client with a different Watch.
+// mutant is the real client with a different method Watch.
 type mutant struct {
 	lw.ListerWatcher[object]
 	watch func(watches) watches
 }
 
-// StreamsLists returns true, like the embedded client.
+// StreamsLists returns true, like the real client.
 func (m mutant) StreamsLists() bool { return true }
 
 func (m mutant) engine(t lw.Transport, opts *lw.Options) Subject {
@@ -88,8 +88,8 @@ func (m mutant) Watch(ctx context.Context, opts lw.WatchOptions) iter.Seq2[event
 	return m.watch(m.ListerWatcher.Watch)(ctx, opts)
 }
 
-// replaceEnd returns a watch function with a different result. replace receives the error of watch, or nil for a clean
-// end, and returns the new error.
+// replaceEnd returns a watch function with a different result. It calls replace with the error of watch, or nil for a
+// clean end, and returns the new error.
 func replaceEnd(watch watches, replace func(ctx context.Context, opts lw.WatchOptions, synced bool, err error) error) watches {
 	return func(ctx context.Context, opts lw.WatchOptions) iter.Seq2[event, error] {
 		return func(yield func(event, error) bool) {
@@ -142,7 +142,7 @@ func waitsRegardless(watch watches) watches {
 	})
 }
 
-// endsGoOn returns a watch function that restarts a watch that ended immediately without events.
+// endsGoOn returns a watch function that restarts the watch after an immediate clean end and does not report the end.
 func endsGoOn(watch watches) watches {
 	return func(ctx context.Context, opts lw.WatchOptions) iter.Seq2[event, error] {
 		return func(yield func(event, error) bool) {

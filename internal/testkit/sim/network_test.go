@@ -14,7 +14,7 @@ import (
 
 var errOver = errors.New("the simulation is over")
 
-// query is a parsed request.
+// query holds the parsed query parameters of a request.
 type query struct {
 	watch, streams bool
 	version, token string
@@ -39,43 +39,44 @@ func parse(req *lw.Request) query {
 	}
 }
 
-// conn is a response in transit. The engine's goroutine reads it.
+// conn is a request with its response.
 type conn struct {
 	*sim
 	query
 	ctx     context.Context
-	of      *incarnation // the source of the data
+	of      *incarnation // the history to which the server's data belong
 	replica *replica
 	open    bool
-	stream  *stream // the server's side of a watch; nil after the server ended it
+	stream  *stream // the server's part of a watch; nil after the server ended the watch
 	pending string  // bytes that were sent but not yet read
-	ended   bool    // nothing follows the pending bytes
+	ended   bool    // the response ends after the pending bytes
 	sent    int     // number of bytes that the engine has read
 
-	fault     fault // happens at the offset in the field at
+	fault     fault // fault to apply after the engine has read the number of bytes in the next field
 	at        int
 	broken    error
 	silent    bool      // the connection is half-open
 	until     time.Time // no bytes arrive before this time
-	throttled int       // number of reads that still return only a few bytes
+	throttled int       // number of reads that return only a few bytes
 
 	cause     cause // why the response ended
 	rejection *rejection
-	line      string // the delivered part of the last line
-	highest   int64  // the highest resourceVersion of a watch event
-	marked    bool   // the initial-events-end bookmark was delivered
+	line      string // start of a line whose end has not arrived
+	highest   int64  // the highest resourceVersion of the watch's events
+	marked    bool   // the engine has read the initial-events-end bookmark
 	nameless  bool   // the response is a list without a resourceVersion
-	early     bool   // objects of the list came after the initial-events-end bookmark
-	regressed bool   // an event's resourceVersion decreased
-	revision  int64  // the revision of a list
+	early     bool   // the initial-events-end bookmark came before objects of the list
+	regressed bool   // an event had a lower resourceVersion than the previous event
+	revision  int64  // the resourceVersion of a list
 	keys      []string
-	foreign   bool // the body is not a list of the collection
+	foreign   bool // the body is not a list of the requested collection
 }
 
-// isList reports whether the request is for a page of an ordinary list.
+// isList reports whether the request asks for a page of an ordinary list.
 func (q query) isList() bool { return !q.watch && !q.isCheck() }
 
-// isCheck reports whether the request is a version check. No list has a page size of 1.
+// isCheck reports whether the request only asks for the collection's resourceVersion. Such a request has limit 1, which
+// no list has.
 func (q query) isCheck() bool { return !q.watch && q.limit == 1 && q.version == "" && q.token == "" }
 
 // Open implements lw.Transport.
@@ -93,7 +94,7 @@ func (s *sim) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, error) 
 	return body, nil
 }
 
-// failed records why a request got no response and returns the error for the engine.
+// failed records the reason for a request without a response and returns the error for the engine.
 func (c *conn) failed(err error) error {
 	response, ok := err.(*rejection)
 	switch {
@@ -111,7 +112,7 @@ func (c *conn) failed(err error) error {
 	return err
 }
 
-// answer waits for the response's header and returns the response.
+// answer waits for the header of the response and returns the connection.
 func (c *conn) answer() (*conn, error) {
 	s := c.sim
 	s.conn = c
@@ -140,7 +141,7 @@ func (c *conn) answer() (*conn, error) {
 	return c, nil
 }
 
-// serve passes the request to the server and stores the response.
+// serve passes the request to the server and stores the response in c.
 func (c *conn) serve() (err error) {
 	if c.watch {
 		c.stream, err = c.server.watch(c.query, c.replica, time.Now())
@@ -156,7 +157,7 @@ func (c *conn) serve() (err error) {
 	return err
 }
 
-// Read returns bytes that have arrived. If there are none, it advances the simulation until bytes arrive.
+// Read returns bytes that have arrived. If there are none, it lets simulated time pass until bytes arrive.
 func (c *conn) Read(p []byte) (int, error) {
 	c.check.reads(c)
 	for {
@@ -196,7 +197,7 @@ func (c *conn) Read(p []byte) (int, error) {
 	}
 }
 
-// deliver copies some or all of the pending bytes to p and returns their number. It stops where the next fault happens.
+// deliver copies pending bytes to p and returns their number. It stops before the next fault.
 func (c *conn) deliver(p []byte) int {
 	n := min(len(p), len(c.pending))
 	if c.at > c.sent {

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// maybe is yes, no or either. The value either means that only the engine can know the answer.
+// maybe is yes, no or either. The value either means that both yes and no are allowed.
 type maybe int
 
 const (
@@ -19,27 +19,27 @@ const (
 type oracle struct {
 	*sim
 	asked    time.Time
-	opened   time.Time // when the response arrived; zero without a response
+	opened   time.Time // time at which the response arrived; zero if none arrived
 	slept    time.Duration
 	news     bool // the watch delivered an event or a bookmark with a new resourceVersion
-	synced   bool // the streaming list became a watch
+	synced   bool // the initial-events-end bookmark has arrived
 	complete bool // the page was read completely
 
 	atLeast, atMost int  // minimum and maximum number of consecutive failures that the backoff counts
-	askedToWait     int  // number of consecutive responses with Retry-After
-	askedAtMost     int  // upper bound of askedToWait, in case the backoff was not reset
-	faults          int  // number of consecutive 500, 400 and malformed responses
-	faultsAtMost    int  // upper bound of faults; also counts interrupted sequences
-	short           int  // number of consecutive immediate clean ends
-	shortAtMost     int  // upper bound of short; also counts interrupted sequences
-	expired         bool // a relist followed a 410 without a delay, and no watch has been healthy since
+	askedToWait     int  // minimum number of consecutive responses with Retry-After
+	askedAtMost     int  // maximum number of consecutive responses with Retry-After
+	faults          int  // minimum number of consecutive 500, 400 and malformed responses
+	faultsAtMost    int  // maximum number of consecutive 500, 400 and malformed responses
+	short           int  // minimum number of consecutive watches that closed immediately
+	shortAtMost     int  // maximum number of consecutive watches that closed immediately
+	expired         bool // the engine relisted immediately after a 410, and no watch has been healthy since
 	nameless        bool // the latest list had no resourceVersion
 }
 
-// verdict describes the allowed steps after an interruption.
+// verdict describes the steps that the engine may take after an interruption.
 type verdict struct {
 	relist maybe
-	atOnce bool // the remedy needs no delay
+	atOnce bool // the engine may send the next request without a delay
 	spread maybe
 }
 
@@ -56,7 +56,7 @@ func (o *oracle) life(now time.Time) (monotonic, wall time.Duration) {
 	return monotonic, max(monotonic, monotonic+o.slept)
 }
 
-// healthy reports whether the watch was healthy.
+// healthy reports whether the watch delivered a new resourceVersion or lasted long enough to count as healthy.
 func (o *oracle) healthy(now time.Time) maybe {
 	shorter, longer := o.life(now)
 	switch {
@@ -70,7 +70,7 @@ func (o *oracle) healthy(now time.Time) maybe {
 	return no
 }
 
-// judge returns the verdict for the request that has just ended.
+// judge returns the steps that the engine may take after the request that has just ended.
 func (o *oracle) judge(now time.Time) verdict {
 	c := o.conn
 	switch {
@@ -82,12 +82,12 @@ func (o *oracle) judge(now time.Time) verdict {
 	v := o.judgeWatch(now)
 	if o.nameless {
 		if v.relist = yes; v.spread == yes {
-			v.spread = either // The watch closed cleanly, but a list follows.
+			v.spread = either // the watch closed cleanly, but the next request is a list
 		}
 	}
 	if c.early {
 		v.relist, v.spread, v.atOnce = yes, no, true
-	} else if c.regressed { // The engine may have stopped at the decreased resourceVersion.
+	} else if c.regressed { // the engine may have ended the watch because the resourceVersion decreased
 		v.relist = either
 	}
 	return v
@@ -101,7 +101,7 @@ func (o *oracle) judgeList() verdict {
 
 func (o *oracle) judgeCheck() verdict {
 	switch c := o.conn; {
-	case c.cause == byEngine, c.cause == cleanEnd: // The version check shows that the revision counter was reset.
+	case c.cause == byEngine, c.cause == cleanEnd: // the response shows that the revision counter was reset
 		return verdict{relist: yes, spread: no}
 	case c.cause == garbled:
 		return verdict{spread: no}
@@ -111,7 +111,7 @@ func (o *oracle) judgeCheck() verdict {
 	return verdict{relist: no, spread: no}
 }
 
-// judgeWatch returns the verdict for a watch and counts its failures.
+// judgeWatch returns the steps that the engine may take after a watch, and counts its failures.
 func (o *oracle) judgeWatch(now time.Time) (v verdict) {
 	healthy := o.healthy(now)
 	if healthy != no {
@@ -130,7 +130,7 @@ func (o *oracle) judgeWatch(now time.Time) (v verdict) {
 	case byEngine:
 		return verdict{relist: yes, spread: no}
 	case silent, connected:
-		if o.faults = 0; strings.HasPrefix(o.conn.line, "<") { // An HTML page comes from a proxy.
+		if o.faults = 0; strings.HasPrefix(o.conn.line, "<") { // a proxy sent an HTML page
 			healthy = no
 		}
 		return verdict{relist: no, spread: healthy}

@@ -6,9 +6,9 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-const most = 20000 // maximum number of requests per seed
+const most = 20000 // maximum number of requests in a simulation
 
-// asked checks a new request.
+// asked checks a new request against the engine's guarantees.
 func (c *checker) asked(q query) {
 	now := time.Now()
 	c.sim.asked++
@@ -28,7 +28,7 @@ func (c *checker) asked(q query) {
 	if !c.loose && q.watch && !q.streams && (c.claim.of == nil || number(q.version) != c.claim.revision) {
 		c.fail("resumable", "a watch from %s at resourceVersion %d", q.version, c.claim.revision)
 	}
-	if q.token == "" { // A later page may turn out to be free.
+	if q.token == "" { // pages after the first are charged in the method paged
 		c.pay(now)
 	}
 	c.heard()
@@ -37,7 +37,7 @@ func (c *checker) asked(q query) {
 	c.limit, c.unread = timeout+lookSlack, claim{}
 }
 
-// follows checks a request against the preceding interruption.
+// follows checks that a request agrees with the interruption before it.
 func (c *checker) follows(q query, b *lw.Interruption, now time.Time) {
 	if b.Final {
 		c.fail("honors StopOn", "a request after the final event")
@@ -59,7 +59,7 @@ func (c *checker) follows(q query, b *lw.Interruption, now time.Time) {
 	}
 }
 
-// begins checks the first request of a run.
+// begins checks the first request of a stream. The parameter resumes is true if that request is a watch.
 func (c *checker) begins(resumes bool) {
 	if c.first = false; !resumes {
 		return
@@ -71,7 +71,7 @@ func (c *checker) begins(resumes bool) {
 	}
 }
 
-// pay charges a request and checks the number of requests in every window.
+// pay charges the budget for a request. It fails the simulation if there were too many requests in any time window.
 func (c *checker) pay(at time.Time) {
 	if c.budget.pay(at); c.budget.excess > inAnyWindow*time.Second {
 		c.fail("limits requests", "more than %d requests in a window, plus one per second", inAnyWindow)
@@ -81,7 +81,7 @@ func (c *checker) pay(at time.Time) {
 	}
 }
 
-// answered records the arrival of a response's header.
+// answered records that the header of the response has arrived.
 func (c *checker) answered() {
 	c.heard()
 	c.oracle.opened, c.oracle.slept = c.word, 0
@@ -95,7 +95,8 @@ func (c *checker) answered() {
 	c.counted = false
 }
 
-// countList counts a list that delivered an object or completed.
+// countList counts the current list toward the limit on lists. It is called when the list delivers an object or
+// completes.
 func (c *checker) countList() {
 	if c.counted || c.conn.token != "" {
 		return
@@ -106,7 +107,7 @@ func (c *checker) countList() {
 	}
 }
 
-// paged charges a complete page unless the page is free.
+// paged records that a page is complete. It charges the budget for the page unless the page contains a new object.
 func (c *checker) paged(conn *conn) {
 	c.oracle.complete = true
 	c.countList()
@@ -115,28 +116,28 @@ func (c *checker) paged(conn *conn) {
 	}
 }
 
-// listed records the claim that holds once the list is complete.
+// listed stores the revision that the store must equal after the list is complete.
 func (c *checker) listed(q query, of *incarnation, revision int64) {
 	if q.token == "" && revision != 0 {
 		c.pledge = claim{of: of, revision: revision}
 	}
 }
 
-// reads checks the engine's state while the engine waits for response bytes.
+// reads checks the engine's state when the engine starts to wait for bytes of the response.
 func (c *checker) reads(conn *conn) {
 	c.unread = claim{}
 	if conn.watch && !conn.streams && !c.live {
 		c.fail("reports staleness", "the engine reads a watch while the stream is not live")
 	}
 	if conn.watch && c.live && conn.streams && c.limit < timeout {
-		c.limit = idleLimit // The list part has ended.
+		c.limit = idleLimit // the initial objects of the streaming list have arrived
 	}
 }
 
-// delivered records the arrival of bytes.
+// delivered records that the engine has received bytes.
 func (c *checker) delivered() { c.heard() }
 
-// silence checks that the engine ends an idle response in time.
+// silence checks that the engine ends a response without data after the idle timeout.
 func (c *checker) silence() {
 	if c.ctx.Err() != nil || c.over() {
 		return
@@ -148,7 +149,7 @@ func (c *checker) silence() {
 	}
 }
 
-// known reports whether the client has seen, or will see, the revision in a history that a restore has undone. If the
+// known reports whether the client has read a revision from a history that a restored backup has replaced. If the
 // server reached this revision again, the client could not notice the restore.
 func (c *checker) known(revision int64) bool {
 	for _, known := range []claim{c.claim, c.pledge, c.unread} {
@@ -159,14 +160,15 @@ func (c *checker) known(revision int64) bool {
 	return false
 }
 
-// restored records the first lost revision. The engine may have read it without having reported it.
+// restored records that a backup was restored. The parameter lost is the first revision that the restore undid. The
+// engine may have read it without reporting it.
 func (c *checker) restored(bump bool, lost claim) {
 	if c.unread = lost; !bump {
 		c.restores++
 	}
 }
 
-// ended checks the end of a run.
+// ended checks the events and requests at the end of a stream.
 func (c *checker) ended(stopped time.Time) {
 	if c.failure != nil {
 		return
@@ -180,10 +182,10 @@ func (c *checker) ended(stopped time.Time) {
 	}
 }
 
-// begin resets the checker for a new run.
+// begin resets the checker for a new stream.
 func (c *checker) begin(run Subject) {
 	c.subject, c.fresh, c.first, c.live, c.broken, c.kindKnown = run, true, true, false, nil, false
-	c.oracle, c.budget = &oracle{sim: c.sim}, newBudget() // The limits apply to each run separately.
+	c.oracle, c.budget = &oracle{sim: c.sim}, newBudget() // the limits apply to each stream separately
 	c.woken.Store(0)
 	c.previous = nil
 	c.heard()
@@ -192,8 +194,8 @@ func (c *checker) begin(run Subject) {
 	}
 }
 
-// reborn resets the checker when the subject's process restarts. saved reports whether the new process has a saved
-// state.
+// reborn resets the checker when the process of the engine restarts. The parameter saved reports whether the new
+// process has a saved state.
 func (c *checker) reborn(saved bool) {
 	c.fold, c.listing, c.doubt = map[lw.Key]*lw.Object{}, false, false
 	if c.saved = saved; !saved {

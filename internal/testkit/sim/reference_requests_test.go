@@ -31,7 +31,7 @@ func (r *reference) check() ending {
 	return ending{}
 }
 
-// page requests a page of a list and returns its content.
+// page requests a page of a list. It returns the page and how the request ended.
 func (r *reference) page(query url.Values) (page wire, end ending) {
 	began := time.Now()
 	b, done, end := r.ask(query, 90*time.Second)
@@ -96,7 +96,8 @@ func (r *reference) list() ending {
 	}
 }
 
-// items sends a page's objects to the caller. It returns endUseless if an earlier page started with the same object.
+// items sends the objects of a page to the caller. It returns endUseless if an earlier page started with the same
+// object.
 func (r *reference) items(items []json.RawMessage, starts, seen map[string]bool) ending {
 	for i, item := range items {
 		o := parsed(item)
@@ -112,7 +113,7 @@ func (r *reference) items(items []json.RawMessage, starts, seen map[string]bool)
 	return ending{}
 }
 
-// bringsNews reports whether a page contains an object that is new in the list.
+// bringsNews reports whether a page contains an object that the earlier pages of the list did not contain.
 func bringsNews(items []json.RawMessage, seen map[string]bool) bool {
 	for _, item := range items {
 		if !seen[parsed(item).Key().String()] {
@@ -122,7 +123,7 @@ func bringsNews(items []json.RawMessage, seen map[string]bool) bool {
 	return false
 }
 
-// synced completes a list and returns why it failed, if it did.
+// synced completes a list. It returns an error if the list is older than the stream's latest resourceVersion.
 func (r *reference) synced(version, kind string) ending {
 	if r.listVersion != "" && older(version, r.version) {
 		return ending{why: endWentBack, err: invalid.ErrVersionRegressed}
@@ -135,7 +136,7 @@ func (r *reference) synced(version, kind string) ending {
 	return ending{}
 }
 
-// asking returns the query and the timeout of a watch.
+// asking returns the query parameters and the timeout of a watch.
 func (r *reference) asking(streaming bool) (url.Values, time.Duration) {
 	timeout := time.Duration(60+clock.From(r.ctx).Random()*60) * time.Second
 	if r.bookmarks {
@@ -151,7 +152,7 @@ func (r *reference) asking(streaming bool) (url.Values, time.Duration) {
 	return query, timeout
 }
 
-// watch reads a watch, or a streaming list and its watch. It returns how the request ended.
+// watch sends a watch or a streaming list and handles its events. It returns how the request ended.
 func (r *reference) watch(streaming bool) ending {
 	r.pay()
 	query, timeout := r.asking(streaming)
@@ -171,18 +172,18 @@ func (r *reference) watch(streaming bool) ending {
 	return end
 }
 
-// following is an open watch.
+// following is an open watch request.
 type following struct {
 	behind bool // the watch follows a streaming list in the same response
 	*reference
 	*body
-	streaming bool // still in the list part of a streaming list
-	objects   bool // the list part contains objects
+	streaming bool // the initial-events-end bookmark has not arrived
+	objects   bool // the streaming list contains objects
 	news      bool
 	opened    time.Time
 }
 
-// limit returns the idle timeout.
+// limit returns the idle timeout of the request.
 func (w *following) limit() time.Duration {
 	switch {
 	case w.streaming:
@@ -229,7 +230,8 @@ func (w *following) follow() ending {
 
 var eventTypes = map[string]lw.EventType{"ADDED": lw.Added, "MODIFIED": lw.Modified, "DELETED": lw.Deleted, "BOOKMARK": lw.Bookmark}
 
-// initial handles an event in the list part of a streaming list. It returns whether and why the request ends.
+// initial handles an event before the initial-events-end bookmark of a streaming list. It returns whether and why the
+// request ends.
 func (w *following) initial(e, o wire) ending {
 	switch marked := o.Metadata.Annotations["k8s.io/initial-events-end"] == "true"; {
 	case time.Since(w.opened) > time.Minute:
@@ -237,7 +239,7 @@ func (w *following) initial(e, o wire) ending {
 	case e.Type != "BOOKMARK" && w.begin():
 		w.objects = true
 		w.send(event{Type: eventTypes[e.Type], Object: parsed(e.Object)})
-	case e.Type == "BOOKMARK" && marked && !w.objects && !w.proven && !w.trusting: // The bookmark may have come before the objects.
+	case e.Type == "BOOKMARK" && marked && !w.objects && !w.proven && !w.trusting: // the bookmark may have come before the objects
 		w.plain, w.listVersion = true, o.Metadata.ResourceVersion
 	case e.Type == "BOOKMARK" && marked:
 		if end := w.synced(o.Metadata.ResourceVersion, w.kind); end.why != endGoesOn {
@@ -249,7 +251,7 @@ func (w *following) initial(e, o wire) ending {
 	return ending{}
 }
 
-// next handles a watch event. It returns whether and why the request ends.
+// next handles an event of a watch. It returns whether and why the request ends.
 func (w *following) next(e, o wire) ending {
 	version := o.Metadata.ResourceVersion
 	early := w.behind && !w.news && version == w.version && e.Type != "BOOKMARK"

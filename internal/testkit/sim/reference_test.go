@@ -13,17 +13,17 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// reference is a simple engine that follows the specification. It shares no code with the real engine. Each flag breaks
-// one rule.
+// reference is a simple engine that follows the specification. It shares no code with the real engine. Each flag makes
+// it break one rule.
 type reference struct {
-	noBucket, noListBound, slowResume, hotResume, noJitter, noRetryAfter, noDoubling, noWall bool // each flag breaks a rule for delays
-	freePages, anyPages, anyKind, nameless, listOn503, mutePatience, deaf, trusting          bool // each flag breaks a rule for responses
+	noBucket, noListBound, slowResume, hotResume, noJitter, noRetryAfter, noDoubling, noWall bool // each flag makes the engine break a rule for delays
+	freePages, anyPages, anyKind, nameless, listOn503, mutePatience, deaf, trusting          bool // each flag makes the engine break a rule for responses
 
 	opts      *lw.Options
 	transport lw.Transport
 	fold      naiveFold
 	streams   int  // number of consecutive failed streaming lists
-	proven    bool // a watch after a streaming list was healthy
+	proven    bool // a watch that followed a streaming list was healthy
 	ctx       context.Context
 	yield     func(event) bool
 	over      bool
@@ -85,7 +85,7 @@ func (r *reference) send(e event) bool {
 	return !r.over
 }
 
-// begin sends ListStarted before a list's first object. It reports whether the caller continues the iteration.
+// begin sends ListStarted before the first object of a list. It reports whether the caller wants more events.
 func (r *reference) begin() bool {
 	if r.reset {
 		return true
@@ -94,7 +94,7 @@ func (r *reference) begin() bool {
 	return r.send(event{Type: lw.ListStarted})
 }
 
-// why classifies the end of a request.
+// why is the reason why a request ended.
 type why int
 
 const (
@@ -117,16 +117,16 @@ type ending struct {
 	why       why
 	err       error
 	wait      time.Duration
-	streaming bool // it ended in the list part of a streaming list
-	paged     bool // it ended after the first page
-	behind    bool // it ended in the watch after a streaming list
+	streaming bool // the request ended before the initial-events-end bookmark
+	paged     bool // the request asked for a later page of a list
+	behind    bool // the watch followed a streaming list in the same response
 	watch     bool
 	news      bool
 	lived     time.Duration
 	timeout   time.Duration
 }
 
-// pay takes a token from the request budget.
+// pay takes a token from the bucket that limits requests.
 func (r *reference) pay() {
 	r.refill()
 	r.tokens--
@@ -137,7 +137,7 @@ func (r *reference) refill() {
 	r.tokens, r.counted = min(burst, r.tokens+now.Sub(r.counted).Seconds()), now
 }
 
-// interrupt chooses the next step, reports the interruption, and waits.
+// interrupt chooses the next request, reports the interruption, and waits for its delay.
 func (r *reference) interrupt(end ending) {
 	relist, atOnce := r.remedy(end)
 	switch {
@@ -173,7 +173,7 @@ func (r *reference) interrupt(end ending) {
 	}
 }
 
-// remedy reports whether the next request is a list and whether it needs no delay.
+// remedy reports whether the next request is a list, and whether it is sent without a delay.
 func (r *reference) remedy(end ending) (relist, atOnce bool) {
 	switch {
 	case end.why == endWentBack:
@@ -236,7 +236,7 @@ func (r *reference) listRemedy(end ending) (atOnce bool) {
 	return false
 }
 
-// delay returns the delay of the next request.
+// delay returns the delay before the next request.
 func (r *reference) delay(end ending, relist, atOnce bool) (d time.Duration) {
 	wait := min(end.wait, 5*time.Minute)
 	if r.noRetryAfter {

@@ -31,7 +31,7 @@ type wire struct {
 	Items  []json.RawMessage
 }
 
-// parsed returns an object in the form that the store keeps: without managedFields, but with kind and apiVersion.
+// parsed returns an object as the store keeps it: without managedFields, but with kind and apiVersion.
 func parsed(text json.RawMessage) object {
 	kept := strings.Replace(string(text), managed, "", 1)
 	if !strings.HasPrefix(kept, "{"+kindAndVersion) {
@@ -44,7 +44,7 @@ func parsed(text json.RawMessage) object {
 	return o
 }
 
-// body is a response with its idle timeout.
+// body is a response body with an idle timeout.
 type body struct {
 	io.ReadCloser
 	guard *guard
@@ -68,7 +68,7 @@ func (g *guard) set(limit time.Duration) {
 	g.Unlock()
 }
 
-// look cancels the request if the idle timeout has passed.
+// look cancels the request if no data arrived for the idle timeout.
 func (g *guard) look() {
 	g.Lock()
 	defer g.Unlock()
@@ -77,7 +77,7 @@ func (g *guard) look() {
 	}
 }
 
-// watch calls look every 10 s and at each wake.
+// watch checks the idle timeout every 10 s, and each time that it receives from wake.
 func (g *guard) watch(wake <-chan struct{}) {
 	timer := time.NewTicker(10 * time.Second)
 	defer timer.Stop()
@@ -92,7 +92,7 @@ func (g *guard) watch(wake <-chan struct{}) {
 	}
 }
 
-// ask sends a request and returns the response body. The caller must call done.
+// ask sends a request and returns the response body. The caller must call the function done.
 func (r *reference) ask(query url.Values, limit time.Duration) (b *body, done func(), end ending) {
 	ctx, cancel := context.WithCancelCause(r.ctx)
 	g := &guard{clock: clock.From(r.ctx), cancel: cancel, done: make(chan struct{})}
@@ -117,7 +117,7 @@ func (r *reference) ask(query url.Values, limit time.Duration) (b *body, done fu
 	return &body{ReadCloser: response, guard: g}, done, end
 }
 
-// answered maps the error of a request to the reason why the request ended.
+// answered returns the reason for an error of a request.
 func (r *reference) answered(err error) ending {
 	status, ok := err.(*lw.StatusError)
 	switch {
@@ -154,7 +154,7 @@ func ofCode(code int, tooLarge bool) why {
 	return endFaulty
 }
 
-// line returns the next line of a watch. At a clean end it returns nil and endClosed.
+// line returns the next line of a watch. It returns nil and endClosed after the server closed the watch cleanly.
 func (r *reference) line(b *body) ([]byte, ending) {
 	chunk := make([]byte, 4096)
 	for {
@@ -167,7 +167,7 @@ func (r *reference) line(b *body) ([]byte, ending) {
 			}
 			return line, ending{}
 		}
-		if json.Valid(b.rest) { // only the newline is missing
+		if json.Valid(b.rest) { // the last line is complete except for its newline
 			line := b.rest
 			b.rest = nil
 			return line, ending{}
@@ -176,7 +176,7 @@ func (r *reference) line(b *body) ([]byte, ending) {
 			return nil, ending{why: endFaulty, err: io.ErrNoProgress}
 		}
 		if bytes.HasPrefix(b.rest, []byte("<")) {
-			return nil, ending{why: endUnreachable, err: io.ErrNoProgress} // An HTML page comes from a proxy.
+			return nil, ending{why: endUnreachable, err: io.ErrNoProgress} // a proxy sent an HTML page
 		}
 		n, err := b.Read(chunk)
 		b.rest = append(b.rest, chunk[:n]...)

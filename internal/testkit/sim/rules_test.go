@@ -11,11 +11,12 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// referenceSeeds is the default number of seeds for the reference engine. It is lower with the race detector.
+// referenceSeeds is the default number of simulations of the reference engine. It is lower with the race detector.
 var referenceSeeds uint64 = 300
 
-// TestReferenceEngineKeepsGuarantees checks that a simple engine that follows the specification keeps all guarantees. REFERENCE sets
-// the number of seeds and FIRST the first seed. SEED selects a single seed and logs its trace.
+// TestReferenceEngineKeepsGuarantees checks that a simple engine that follows the specification keeps all guarantees.
+// The environment variable REFERENCE sets the number of seeds, and FIRST sets the first seed. SEED selects a single
+// seed and logs its trace.
 func TestReferenceEngineKeepsGuarantees(t *testing.T) {
 	t.Parallel()
 	first, seeds := env(t, "FIRST", 0), env(t, "REFERENCE", referenceSeeds)
@@ -30,7 +31,8 @@ func TestReferenceEngineKeepsGuarantees(t *testing.T) {
 	}
 }
 
-// TestFindsBrokenRules checks that the simulation finds an engine that breaks one rule within a few thousand seeds.
+// TestFindsBrokenRules checks that the simulation detects an engine that breaks one rule. A few thousand seeds must
+// suffice.
 func TestFindsBrokenRules(t *testing.T) {
 	for name, c := range map[string]struct {
 		engine  reference
@@ -60,7 +62,7 @@ func TestFindsBrokenRules(t *testing.T) {
 	}
 }
 
-// TestFindsBrokenClocksAndRandomNumbers breaks rules of the real engine by replacing its clocks and random numbers.
+// TestFindsBrokenClocksAndRandomNumbers makes the real engine break rules by replacing its clocks and random numbers.
 func TestFindsBrokenClocksAndRandomNumbers(t *testing.T) {
 	t.Run("no jitter", func(t *testing.T) {
 		t.Parallel()
@@ -80,7 +82,7 @@ func TestFindsBrokenClocksAndRandomNumbers(t *testing.T) {
 	})
 }
 
-// in returns a copy of the subject s that runs with a modified context. The copy cannot be restarted.
+// in returns a copy of a subject that passes a modified context to the engine. The copy cannot be restarted.
 func in(s Subject, with func(context.Context) context.Context) Subject {
 	s.Reborn = nil
 	changes := s.Deltas
@@ -88,7 +90,8 @@ func in(s Subject, with func(context.Context) context.Context) Subject {
 	return s
 }
 
-// found runs seeds until the engine breaks a guarantee. That guarantee must be listed in promises.
+// found simulates an engine with different seeds until it breaks a guarantee. The test fails if the parameter promises
+// does not name that guarantee.
 func found(t *testing.T, engine Engine, promises string) {
 	for seed := range uint64(5000) {
 		r := play(t, seed, engine)

@@ -13,26 +13,26 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// Broken is the error that reports a broken guarantee.
+// Broken is an error that reports which guarantee the engine broke, and how.
 type Broken struct{ Promise, How string }
 
 func (b *Broken) Error() string { return b.Promise + ": " + b.How }
 
-// Subject is an engine under test that follows one collection.
+// Subject is the engine under test, which follows one collection.
 type Subject struct {
 	Deltas  func(context.Context) iter.Seq2[lw.Event[*lw.Object], []cache.Change[*lw.Object]]
 	Held    func() []*lw.Object
 	Version func() string
 
-	// Reborn returns the subject after a restart of its process. ok reports whether there was a saved state. Reborn is
-	// nil for subjects that do not save their state.
+	// Reborn simulates a restart of the process and returns the new subject. ok reports whether the subject had saved
+	// its state. Reborn is nil for subjects that do not save their state.
 	Reborn func() (again Subject, ok bool)
 }
 
-// Engine returns a subject that uses a transport.
+// An Engine returns a subject that sends its requests over the given transport.
 type Engine func(lw.Transport, *lw.Options) Subject
 
-// Real returns a subject with the real engine.
+// Real returns a subject that uses the real engine.
 func Real(transport lw.Transport, opts *lw.Options) Subject { return Reflect(Client(transport), opts) }
 
 // Client returns a real client for the simulated collection.
@@ -61,7 +61,7 @@ func subjectOf(r *cache.Reflector[*lw.Object], source lw.ListerWatcher[*lw.Objec
 		err := cache.Save(&state, snapshot, "", (*lw.Object).Raw)
 		if err == nil {
 			if err := again.Restore(&state, "", lw.ParseObject); err != nil {
-				panic(err) // A saved state must be readable.
+				panic(err) // cannot happen, because the reflector has saved the state itself
 			}
 		} else if snapshot.ResourceVersion() != "" {
 			panic(err)
@@ -71,17 +71,18 @@ func subjectOf(r *cache.Reflector[*lw.Object], source lw.ListerWatcher[*lw.Objec
 	return Subject{Deltas: r.Changes, Held: r.Store().List, Version: r.Store().ResourceVersion, Reborn: reborn}
 }
 
-// Report is the result of a seed.
+// Report is the result of a simulation.
 type Report struct {
-	Failure  error // a *Broken, or nil
+	Failure  error // of type *Broken; nil if the engine kept all guarantees
 	Trace    string
 	Hash     uint64        // hash of the trace
 	Requests int           // number of requests
-	Resumed  int           // number of runs that started with a watch
-	Settled  time.Duration // time between the end of the faults and convergence
+	Resumed  int           // number of streams that started with a watch
+	Settled  time.Duration // time from the end of the faults until the store equaled the server
 }
 
-// Play runs an engine in the world of a seed and returns the result. The caller must run in a synctest bubble.
+// Play simulates an engine and returns the result. The seed determines all random numbers. The caller must run in a
+// synctest bubble.
 func Play(seed uint64, engine Engine) Report {
 	s := newSim(seed)
 	s.random = newDice(seed, 2)
@@ -110,7 +111,7 @@ func Play(seed uint64, engine Engine) Report {
 	return Report{Failure: s.failure, Trace: s.log.String(), Hash: hash.Sum64(), Requests: s.asked, Resumed: s.check.resumed, Settled: s.check.settled.Sub(s.check.fair)}
 }
 
-// reborn returns the subject after a restart of its process with the saved state.
+// reborn simulates a restart of the process with the saved state and returns the new subject.
 func (s *sim) reborn(subject Subject) Subject {
 	again, saved := subject.Reborn()
 	s.trace("the process restarts, with saved state: %v", saved)
@@ -118,8 +119,8 @@ func (s *sim) reborn(subject Subject) Subject {
 	return again
 }
 
-// run runs the subject once. While there are faults, the caller may stop it at any time. The next run continues with
-// the same store.
+// run runs one stream of the subject. While there are faults, the caller may stop the stream at any time. The next
+// stream continues with the same store.
 func (s *sim) run(subject Subject) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var stop time.Time

@@ -7,12 +7,12 @@ import (
 	"github.com/seed-6d2a410a/listwatch/internal/revlog"
 )
 
-// traits are permanent properties of a seed's server and proxies. They persist after the faults stop.
+// traits are lasting properties of the simulated server and its proxies. They persist after the faults stop.
 type traits struct {
 	streaming    streamingTrait
 	bookmarks    bookmarkTrait
 	expiredAs    expiredTrait
-	zeroPages    bool // lists at resourceVersion "0" are paged, like those of servers without a watch cache
+	zeroPages    bool // lists at resourceVersion "0" have several pages, like on servers without a watch cache
 	metadataLast bool // lists end with their metadata, like those of custom resources
 	pages        pagesTrait
 	habit        habit
@@ -41,9 +41,9 @@ const (
 type expiredTrait int
 
 const (
-	expiredByEvent expiredTrait = iota // 200 with an ERROR event
-	expiredByHTTP                      // HTTP 410, as aggregated APIs respond
-	expiredByEnd                       // 200 with an immediate clean end, as for Events or behind some proxies
+	expiredByEvent expiredTrait = iota // an ERROR event in a response with status 200
+	expiredByHTTP                      // an error response with status 410, like from aggregated APIs
+	expiredByEnd                       // an empty response with status 200, like for Events or behind some proxies
 	expiredKinds
 )
 
@@ -54,19 +54,19 @@ type replica struct {
 	oldest int64 // the earliest revision at which the cache can start a watch
 }
 
-// server is the storage with its API servers.
+// server simulates the storage and its API servers.
 type server struct {
 	*dice
 	traits
 	log      *revlog.Log[value]
 	now      *incarnation
-	peak     int64 // the highest revision of all previous incarnations
-	bumped   int64 // the revision after the latest bump; later restores cannot go below it
+	peak     int64 // the highest revision of all histories that a restore has replaced
+	bumped   int64 // the revision after the latest restore that increased the revision counter; later restores cannot go below it
 	replicas [2]*replica
-	keys     []string // keys on the latest rendered page
+	keys     []string // keys on the latest page that the server has returned
 }
 
-// becomesWell ends the habits that prevent clients from completing a list.
+// becomesWell ends the server faults that prevent clients from completing a list.
 func (s *server) becomesWell() {
 	if s.pages == pagesNameless {
 		s.pages = pagesWell
@@ -113,7 +113,7 @@ func (s *server) String() string {
 		s.habit, s.streaming, s.bookmarks, s.expiredAs, s.pages, s.marks, s.zeroPages, s.metadataLast, s.log.Revision())
 }
 
-// writeSomething writes a random object. One in three writes goes to another collection.
+// writeSomething writes a random object. One in three writes changes another collection.
 func (s *server) writeSomething() {
 	revision := strconv.FormatInt(s.log.Revision()+1, 10)
 	w := write{collection: watched, key: string(rune('a'+s.IntN(3))) + "/" + string(rune('p'+s.IntN(4)))}
@@ -135,7 +135,7 @@ func (s *server) writeSomething() {
 	s.apply(w)
 }
 
-// apply writes a recorded write to the log.
+// apply adds a write to the server's log.
 func (s *server) apply(w write) {
 	var err error
 	switch w.kind {
@@ -147,15 +147,15 @@ func (s *server) apply(w write) {
 		_, err = s.log.Delete(w.collection, w.key, 0, w.value)
 	}
 	if err != nil {
-		panic(err) // The record and the log differ.
+		panic(err) // cannot happen, because the record in truth_test.go and the log are equal
 	}
 }
 
-// catchUp updates a watch cache to the current revision.
+// catchUp updates the watch cache of an API server to the current revision.
 func (s *server) catchUp(r *replica) { r.cached = s.log.Revision() }
 
-// compact compacts history that all caches have seen and returns the compacted revision. The earliest revisions of the
-// caches advance to it.
+// compact removes history that all watch caches have seen and returns the compacted revision. The caches can then no
+// longer start watches before it.
 func (s *server) compact() int64 {
 	revision := s.log.Revision() - s.Int64N(30)
 	for _, r := range s.replicas {
@@ -171,9 +171,9 @@ func (s *server) compact() int64 {
 // restart clears an API server's watch cache and fills it with the current state.
 func (s *server) restart(r *replica) { r.cached, r.oldest = s.log.Revision(), s.log.Revision() }
 
-// restore restores the data of an earlier revision. With bump, the revision counter continues above all earlier
-// revisions, like etcdutl with --bump-revision --mark-compacted. Otherwise the counter is reset with the data, but not
-// to a known revision.
+// restore restores a backup from an earlier revision. If bump is true, the revision counter continues above all earlier
+// revisions, like with etcdutl --bump-revision --mark-compacted. Otherwise the counter is reset with the data, but not
+// to a revision for which known returns true.
 func (s *server) restore(bump bool, known func(int64) bool) {
 	old := s.now
 	s.peak = max(s.peak, s.log.Revision())
@@ -198,7 +198,7 @@ func (s *server) restore(bump bool, known func(int64) bool) {
 	}
 }
 
-// passRevision uses a revision for a write to the other collection.
+// passRevision increases the revision by writing to another collection.
 func (s *server) passRevision() {
 	w := write{collection: others, key: "x/y", kind: revlog.Updated}
 	if _, ok := s.log.Get(others, w.key); !ok {

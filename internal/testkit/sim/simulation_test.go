@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// sim is the world of a seed. The goroutine of the engine's caller runs all of it.
+// sim simulates the server, the network and the clocks. All of it runs in the goroutine of the engine's caller.
 type sim struct {
 	*dice
 	*server
@@ -17,12 +17,12 @@ type sim struct {
 	check   *checker
 	conn    *conn // the latest request
 	start   time.Time
-	random  *dice         // the engine's random numbers
-	next    time.Time     // when the next change of the world is due
-	calmAt  time.Time     // when the faults stop
-	asked   int           // number of requests
+	random  *dice         // random numbers for the engine
+	next    time.Time     // time of the next write or fault
+	calmAt  time.Time     // time at which the faults stop
+	asked   int           // number of requests so far
 	failure error         // the first broken guarantee
-	wake    chan struct{} // Options.Wake; may be nil
+	wake    chan struct{} // channel for Options.Wake; may be nil
 	offset  atomic.Int64  // offset of the wall clock in nanoseconds
 	done    bool          // all checks have passed
 	log     strings.Builder
@@ -41,7 +41,7 @@ func newSim(seed uint64) *sim {
 	return s
 }
 
-// trace adds a line with the time since the start to the trace.
+// trace adds a line with the simulated time to the trace.
 func (s *sim) trace(format string, args ...any) {
 	fmt.Fprintf(&s.log, "%12.6f ", time.Since(s.start).Seconds())
 	fmt.Fprintf(&s.log, format, args...)
@@ -58,7 +58,7 @@ func (s *sim) fail(promise, format string, args ...any) {
 
 func (s *sim) over() bool { return s.done || s.failure != nil }
 
-// pass lets time pass until the given time or the next change of the world, or until ctx is done.
+// pass lets simulated time pass until the given time, the next write or fault, or the end of ctx.
 func (s *sim) pass(ctx context.Context, until time.Time) {
 	s.catchUp()
 	if d := time.Until(earliest(until, s.next)); d > 0 {
@@ -76,18 +76,18 @@ func (s *sim) pass(ctx context.Context, until time.Time) {
 	s.catchUp()
 }
 
-// rouse wakes the engine and waits until it has checked its connection.
+// rouse sends to Options.Wake and waits until the engine has checked its connection.
 func (s *sim) rouse() {
 	select {
 	case s.wake <- struct{}{}:
 		s.trace("! roused")
 		s.check.budget.woke(time.Now())
 		synctest.Wait()
-	default: // The engine can be woken only during a request.
+	default: // the engine receives from Options.Wake only during a request
 	}
 }
 
-// catchUp performs all changes of the world that are due.
+// catchUp performs all writes and faults that are due.
 func (s *sim) catchUp() {
 	for now := time.Now(); !s.next.After(now) && !s.over(); {
 		s.next = s.next.Add(s.upTo(s.weather.pause))
@@ -101,7 +101,7 @@ func (s *sim) catchUp() {
 	}
 }
 
-// badDay performs one change of the world while there are faults.
+// badDay performs random writes and at most one fault. It is called until the faults stop.
 func (s *sim) badDay(now time.Time) {
 	for range s.IntN(4) {
 		s.write()
@@ -142,14 +142,14 @@ func (s *sim) restoreBackup(bump bool) {
 	s.cut(nil)
 }
 
-// cut ends the current connection if it uses the replica r. If r is nil, it ends any connection.
+// cut ends the current connection if it uses the API server r. If r is nil, it always ends the connection.
 func (s *sim) cut(r *replica) {
 	if s.conn != nil && (r == nil || r == s.conn.replica) {
 		s.conn.cut()
 	}
 }
 
-// harm may apply a fault to the current connection.
+// harm may inject a fault into the current connection.
 func (s *sim) harm() {
 	c := s.conn
 	if c == nil || !c.open || !s.oneIn(s.trouble) {
@@ -168,7 +168,8 @@ func (s *sim) harm() {
 	}
 }
 
-// write writes a random object, unless the client knows the next revision from a lost history.
+// write writes a random object. It does nothing if the client has read the next revision from a history that a restore
+// has replaced.
 func (s *sim) write() {
 	if !s.check.known(s.server.log.Revision() + 1) {
 		s.writeSomething()
@@ -184,7 +185,8 @@ func (s *sim) clearUp() {
 	s.check.calm()
 }
 
-// fairDay performs one change of the world after the faults have stopped.
+// fairDay is called after the faults have stopped. For one minute it may write random objects. Afterwards it checks
+// that the store converges.
 func (s *sim) fairDay(now time.Time) {
 	writing := now.Sub(s.calmAt) < time.Minute
 	if writing && s.oneIn(2) {

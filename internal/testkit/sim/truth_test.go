@@ -3,11 +3,11 @@ package sim
 import "github.com/seed-6d2a410a/listwatch/internal/revlog"
 
 const (
-	watched = "configmaps" // the followed collection
+	watched = "configmaps" // the collection that the engine watches
 	others  = "pods"       // another collection, whose writes only advance the revision
 )
 
-// write records the write that created a revision.
+// write describes the write that created a revision.
 type write struct {
 	collection string
 	kind       revlog.Type
@@ -15,23 +15,23 @@ type write struct {
 	value      value
 }
 
-// state is the followed collection at a revision. It maps keys to the JSON text of objects. It is shared and immutable.
+// state maps the keys of the watched collection to the JSON of its objects at one revision. It is shared and immutable.
 type state map[string]string
 
-// incarnation is the history of the server's data between two restores. Up to the revision fork, it equals the parent's
-// history.
+// incarnation is the history of the server's data between two restored backups. Up to revision fork, it equals the
+// history of its parent.
 type incarnation struct {
 	number int
 	parent *incarnation
 	fork   int64
-	writes []write // the first write has revision fork+1
-	states []state // the state after each write
+	writes []write // the write at index 0 has revision fork+1
+	states []state // the objects after each write
 }
 
-// last returns the latest revision.
+// last returns the latest revision of the incarnation.
 func (i *incarnation) last() int64 { return i.fork + int64(len(i.writes)) }
 
-// add records a write and the resulting state.
+// add appends a write to the incarnation.
 func (i *incarnation) add(w write) {
 	now := i.at(i.last())
 	i.writes = append(i.writes, w)
@@ -48,7 +48,7 @@ func (i *incarnation) add(w write) {
 	i.states = append(i.states, now)
 }
 
-// at returns the state at a revision.
+// at returns the objects at a revision.
 func (i *incarnation) at(revision int64) state {
 	for ; i != nil; i = i.parent {
 		if revision > i.fork {
@@ -58,7 +58,7 @@ func (i *incarnation) at(revision int64) state {
 	return nil
 }
 
-// write returns the write that created a revision.
+// write returns the write that has the given revision.
 func (i *incarnation) write(revision int64) write {
 	for revision <= i.fork {
 		i = i.parent
@@ -66,7 +66,7 @@ func (i *incarnation) write(revision int64) write {
 	return i.writes[revision-i.fork-1]
 }
 
-// after returns the next revision of the followed collection, or 0.
+// after returns the next revision that changed the watched collection, or 0.
 func (i *incarnation) after(revision int64) int64 {
 	for revision++; revision <= i.last(); revision++ {
 		if i.write(revision).collection == watched {
@@ -76,13 +76,14 @@ func (i *incarnation) after(revision int64) int64 {
 	return 0
 }
 
-// claim is a revision with the incarnation that sent it.
+// claim is a revision of an incarnation. A revision alone is ambiguous, because a restore can reset the revision
+// counter.
 type claim struct {
 	of       *incarnation
 	revision int64
 }
 
-// lost reports whether the claimed revision is missing from the history of incarnation now.
+// lost reports whether a restore has undone the claimed revision, so that the current history lacks it.
 func (c claim) lost(now *incarnation) bool {
 	if c.of == nil {
 		return false

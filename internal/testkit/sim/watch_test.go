@@ -8,21 +8,21 @@ import (
 	"github.com/seed-6d2a410a/listwatch/internal/revlog"
 )
 
-// stream is the server's side of a watch.
+// stream is the server's part of a watch.
 type stream struct {
 	*server
 	replica  *replica
 	cursor   *revlog.Cursor[value]
-	held     *revlog.Event[value] // read from the cursor, but newer than the watch cache
+	held     *revlog.Event[value] // an event that the watch cache has not received yet
 	sent     int64                // the latest revision that the client has received
 	deadline time.Time
-	mark     time.Time // when the initial-events-end bookmark is due; zero if none is due
-	bookmark time.Time // when the next bookmark is due
-	final    bool      // the server closes the watch after it has sent the string in the field first
-	first    string    // the string to send before all other events
-	nameless bool      // events have no resourceVersion
-	hasty    bool      // the watch closes after its first events
-	listed   bool      // the list part has ended or does not exist
+	mark     time.Time // time of the initial-events-end bookmark; zero if none is due
+	bookmark time.Time // time of the next bookmark
+	final    bool      // the server closes the watch after its first text
+	first    string    // text to send before all other events
+	nameless bool      // the events have no resourceVersion
+	hasty    bool      // the server closes the watch after the first events
+	listed   bool      // the watch is an ordinary watch, or its initial-events-end bookmark has been sent
 }
 
 // watch returns the stream for a watch request, or an error response.
@@ -36,7 +36,7 @@ func (s *server) watch(q query, r *replica, now time.Time) (*stream, error) {
 		w.listed, w.sent = true, r.cached
 		entries, err := w.log.At(watched, "", w.sent)
 		if err != nil {
-			panic(err) // The server compacts only revisions that all caches have passed.
+			panic(err) // cannot happen, because the server compacts only revisions that all caches have passed
 		}
 		for _, e := range entries {
 			w.first += w.encoded(entryEvent("ADDED", e))
@@ -54,7 +54,8 @@ func (s *server) watch(q query, r *replica, now time.Time) (*stream, error) {
 	return w, w.follow(from)
 }
 
-// expire reports an expired resourceVersion in the form that expiredAs selects.
+// expire reports an expired resourceVersion. The field expiredAs selects an error response, an ERROR event, or an empty
+// watch.
 func (w *stream) expire() error {
 	w.final = true
 	switch w.expiredAs {
@@ -91,11 +92,11 @@ func (w *stream) begin(q query, now time.Time) error {
 	w.sent = w.replica.cached
 	entries, err := w.log.At(watched, "", w.sent)
 	if err != nil {
-		panic(err) // The server compacts only revisions that all caches have passed.
+		panic(err) // cannot happen, because the server compacts only revisions that all caches have passed
 	}
 	for _, e := range entries {
 		w.first += entryEvent("ADDED", e)
-		if w.oneIn(6) { // The annotation's value decides, not its presence.
+		if w.oneIn(6) { // clients must check the value of the annotation, not only its presence
 			w.first += bookmark(w.sent, "false")
 		}
 	}
@@ -112,8 +113,8 @@ func (w *stream) begin(q query, now time.Time) error {
 	return w.follow(w.sent)
 }
 
-// pump returns the text that the server sends now, whether it then closes the watch, and when the next text is due at
-// the latest.
+// pump returns the text that the server sends now. It also returns whether the server then closes the watch, and the
+// time at which more text may be due.
 func (w *stream) pump(now time.Time) (text string, end bool, next time.Time) {
 	if w.final {
 		if w.mark.After(now) {
@@ -138,7 +139,7 @@ func (w *stream) pump(now time.Time) (text string, end bool, next time.Time) {
 	return text, !w.deadline.After(now), next
 }
 
-// encoded returns an event as the server sends it.
+// encoded returns an event as the server sends it, which may be without its resourceVersion.
 func (w *stream) encoded(event string) string {
 	if w.nameless {
 		return nameless(event)
@@ -146,8 +147,8 @@ func (w *stream) encoded(event string) string {
 	return event
 }
 
-// events returns the new events in the watch cache. lost means that unsent history was compacted, so the server closes
-// the watch.
+// events returns the new events in the watch cache. It sets lost if unsent events were compacted. The server then
+// closes the watch.
 func (w *stream) events() (text string, lost bool) {
 	var all strings.Builder
 	for {
@@ -170,7 +171,7 @@ func (w *stream) events() (text string, lost bool) {
 	}
 }
 
-// bookmarkDue returns the due bookmarks, or "" if the bookmark trait suppresses them.
+// bookmarkDue returns the bookmarks that are due, or "" if the server sends none.
 func (w *stream) bookmarkDue(now time.Time) string {
 	w.bookmark = now.Add(w.bookmarkPause())
 	if w.bookmarks == bookmarksNever || w.nameless || w.replica.cached < w.sent {

@@ -2,37 +2,37 @@ package sim
 
 import "time"
 
-// fault is a kind of failure. Each seed enables a random set of faults.
+// fault is a type of failure that the simulation can inject. Each seed enables a random set of faults.
 type fault int
 
 const (
 	reset       fault = iota // the connection breaks
 	halfOpen                 // no more bytes arrive, and no error is reported
-	stall                    // nothing arrives for a while
+	stall                    // for a few minutes, no bytes arrive
 	throttle                 // only a few bytes arrive per read
-	garbage                  // a byte that is invalid in JSON
-	cutShort                 // a clean end in the middle of the response
-	instantEnd               // a clean end before any bytes
-	noAnswer                 // a request without a response
-	noRoute                  // a refused connection
-	html                     // 200 with an HTML page
-	denied                   // 401, 403 or 404
-	gone                     // an unjustified HTTP 410 or ERROR event 410
-	errorEvent               // an ERROR event with another code
-	storm                    // for a while, all requests return 429 or 5xx
-	curt                     // for a while, watches close cleanly after a bookmark
-	eager                    // for a while, watches send a change and close
-	gateway                  // for a while, watches return 502, 503 or 504
-	mute                     // a watch that never sends a byte
-	foreignList              // a body that is not a list of this collection
+	garbage                  // the response contains an invalid byte
+	cutShort                 // the server closes the response in the middle
+	instantEnd               // the server closes the response before any bytes
+	noAnswer                 // the request gets no response
+	noRoute                  // the connection is refused
+	html                     // the response is an HTML page with status 200
+	denied                   // the response has status 401, 403 or 404
+	gone                     // the server reports 410, although the resourceVersion has not expired
+	errorEvent               // the server sends an ERROR event with code 410, 429 or 500
+	storm                    // for a few minutes, all requests return 429 or 5xx
+	curt                     // for a few minutes, watches close cleanly after a bookmark
+	eager                    // for a few minutes, watches close after one change
+	gateway                  // for a few minutes, watches return 502, 503 or 504
+	mute                     // the watch never sends a byte
+	foreignList              // the body is not a list of the requested collection
 	suspension               // the client's machine is suspended while the wall clock continues
 	setBack                  // the wall clock is set back
-	slowCaller               // the caller delays the iteration
-	lag                      // watch caches lag behind
+	slowCaller               // the caller is slow to request the next event
+	lag                      // watch caches lag behind the storage
 	compaction               // the storage and the watch caches lose old revisions
 	restart                  // an API server restarts
-	restore                  // a restored backup that resets the revision counter
-	bumpRestore              // a restored backup with a bumped revision counter
+	restore                  // a backup is restored and resets the revision counter
+	bumpRestore              // a backup is restored with a higher revision counter
 	faults
 )
 
@@ -44,18 +44,18 @@ var faultNames = [faults]string{
 
 func (f fault) String() string { return faultNames[f] }
 
-// weather holds the enabled faults and their frequency.
+// weather holds the enabled faults, their frequency, and the faults that last for a while.
 type weather struct {
 	*dice
 	kinds   [faults]bool
 	trouble int           // approximate average number of requests per fault
-	pause   time.Duration // maximum time between two changes of the world
+	pause   time.Duration // maximum time between two writes or faults
 	storm   time.Time     // until this time, all requests are rejected
 	curt    time.Time     // until this time, watches end after a bookmark
 	eager   time.Time     // until this time, watches end after a change
 	gateway time.Time     // until this time, a gateway rejects watches
-	code    int           // status code of the responses in a storm
-	after   string        // Retry-After of the responses in a storm
+	code    int           // status code of all responses while the server rejects requests
+	after   string        // Retry-After header of these responses
 	calm    bool          // the faults have stopped
 }
 
@@ -67,23 +67,24 @@ func newWeather(d *dice) *weather {
 	return w
 }
 
-// strikes reports whether a fault happens now. If the seed enables the fault, the probability is 1/n.
+// strikes decides at random whether a fault occurs now. Its probability is 1/n if the seed enables the fault, and
+// otherwise 0.
 func (w *weather) strikes(f fault, n int) bool { return !w.calm && w.kinds[f] && w.oneIn(n) }
 
-// among picks a random fault from a range and reports whether the seed enables it.
+// among picks a random fault from a range. It reports whether the seed enables this fault.
 func (w *weather) among(from, to fault) (fault, bool) {
 	f := from + fault(w.IntN(int(to-from)))
 	return f, !w.calm && w.kinds[f]
 }
 
-// gather starts a storm: all requests are rejected for a while.
+// gather makes the server reject all requests for up to three minutes.
 func (w *weather) gather(now time.Time) {
 	w.storm = now.Add(w.upTo(3 * time.Minute))
 	w.code = []int{429, 500, 502, 503, 504}[w.IntN(5)]
 	w.after = []string{"", "", "1", "7", "120", "86400", "details"}[w.IntN(7)]
 }
 
-// reject returns the error response of a storm or a gateway.
+// reject returns the error response of an overloaded server or a gateway.
 func (w *weather) reject(code int, after string) *rejection {
 	r := &rejection{code: code, body: "Too many requests, please try again later.\n"}
 	switch after {

@@ -21,24 +21,24 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
 )
 
-// command is a request from a test to this server. The field Do selects the command. The comments of the other fields
-// name the commands that use them.
+// command is a request from a test to this server. The field Do holds the name of the command. The comments of the
+// other fields start with the names of the commands that use them.
 type command struct {
 	Do     string `json:"do"`
 	Server string `json:"server"`
 
-	Tokens    []string        `json:"tokens"`    // start: the tokens with full access
-	Forbidden []string        `json:"forbidden"` // start: the tokens without access
+	Tokens    []string        `json:"tokens"`    // start: tokens with full access
+	Forbidden []string        `json:"forbidden"` // start: tokens without access
 	Zip       bool            `json:"zip"`       // start: compress streaming lists, like Kubernetes 1.37
 	Quiet     bool            `json:"quiet"`     // start: send no bookmarks
-	Token     string          `json:"token"`     // revoke, allow: the token
-	Of        string          `json:"of"`        // put, delete: the plural of a resource
-	Object    json.RawMessage `json:"object"`    // put: the object
-	Space     string          `json:"space"`     // delete: the namespace
-	Name      string          `json:"name"`      // delete: the name; define, undefine: the plural of a resource
-	Columns   []lwtest.Column `json:"columns"`   // define: the Table columns
-	N         int             `json:"n"`         // write, fill, touch: number of objects; expire: number of events before the error
-	Seed      uint64          `json:"seed"`      // write, touch: the seed of the random numbers
+	Token     string          `json:"token"`     // revoke and allow: token whose access changes
+	Of        string          `json:"of"`        // put and delete: plural name of the resource
+	Object    json.RawMessage `json:"object"`    // put: object to write
+	Space     string          `json:"space"`     // delete: namespace of the object
+	Name      string          `json:"name"`      // delete: name of the object; define and undefine: plural name of the resource
+	Columns   []lwtest.Column `json:"columns"`   // define: Table columns of the resource
+	N         int             `json:"n"`         // write, fill and touch: number of objects; expire: number of events before the error
+	Seed      uint64          `json:"seed"`      // write and touch: seed of the random numbers
 }
 
 // cluster is a test API server. Unless stated otherwise, commands operate on its ConfigMaps.
@@ -46,8 +46,8 @@ type cluster struct {
 	*lwtest.Server
 	mu      sync.Mutex
 	revoked map[string]bool
-	release func()       // releases the held requests
-	pods    []sample.Pod // created by fill
+	release func()       // lets the requests that the command "hold" delays continue
+	pods    []sample.Pod // Pods that the command "fill" created
 }
 
 const namespace = "default"
@@ -87,7 +87,7 @@ func (c *control) start(cmd *command) (any, error) {
 	return server.URL, nil
 }
 
-// do runs a command that changes or returns objects. It passes other commands to befall.
+// do runs a command that changes or returns objects. It passes all other commands to befall.
 func (c *cluster) do(cmd *command) (any, error) {
 	switch cmd.Do {
 	case "put":
@@ -100,7 +100,7 @@ func (c *cluster) do(cmd *command) (any, error) {
 		return nil, c.fill(cmd.N)
 	case "touch":
 		return nil, c.touch(rand.New(rand.NewPCG(cmd.Seed, 1)), cmd.N)
-	case "define": // like creating a CustomResourceDefinition
+	case "define": // add a resource, as if a CustomResourceDefinition were created
 		c.AddResource(kind(cmd.Name, cmd.Columns))
 	case "undefine":
 		c.RemoveResource(cmd.Name + ".example.com")
@@ -133,9 +133,9 @@ func (c *cluster) befall(cmd *command) error {
 		c.Close()
 	case "expire":
 		c.Fail(lwtest.Watches, 1, expired(cmd.N))
-	case "buffer": // like a proxy that waits for the end of the response
+	case "buffer": // simulate a proxy that forwards a response only after its end
 		c.Fail(func(r lwtest.Request) bool { return lwtest.Watches(r) && r.Header.Get("Upgrade") == "" }, -1, lwtest.Stall())
-	case "hold": // delays the responses to all requests
+	case "hold": // delay the responses to all requests
 		c.release = c.Fail(nil, -1, lwtest.Stall())
 	case "release":
 		c.release()
@@ -170,7 +170,8 @@ func (c *cluster) write(random *rand.Rand, n int) error {
 	return nil
 }
 
-// look returns the server's ConfigMaps, which tests compare with their page, and the number of requests.
+// look returns the server's ConfigMaps and the number of requests. Tests compare the ConfigMaps with the content of
+// their page.
 func (c *cluster) look() any {
 	count := func(all []lwtest.Request) (n int) {
 		for _, r := range all {
@@ -206,7 +207,7 @@ func (c *cluster) isRevoked(r lwtest.Request) bool {
 	return c.revoked[sent]
 }
 
-// fill creates n Pods of 6 kB, which touch can change.
+// fill creates n Pods of 6 kB. The command "touch" changes these Pods.
 func (c *cluster) fill(n int) error {
 	c.pods = sample.Pods(1, n)
 	for _, pod := range c.pods {
@@ -235,7 +236,7 @@ var given = regexp.MustCompile(`"(uid|resourceVersion)":"[^"]*",`)
 // written returns the Pod as JSON without the fields that the server sets.
 func written(pod sample.Pod) string { return given.ReplaceAllString(pod.Item(), "") }
 
-// kind returns a resource that a test adds while a page is open.
+// kind returns a custom resource that a test adds while a page is open.
 func kind(plural string, columns []lwtest.Column) lwtest.Resource {
 	return lwtest.Resource{Group: "example.com", Kind: "Gadget", Plural: plural, Namespaced: true, Columns: columns}
 }

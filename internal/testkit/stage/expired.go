@@ -24,12 +24,12 @@ func expired(n int) lwtest.Fault {
 
 type expiring struct {
 	http.ResponseWriter
-	left int // number of events to forward
+	left int // number of events that remain to be forwarded
 }
 
 var errExpired = errors.New("the watch has expired")
 
-// Unwrap lets http.ResponseController find Flush.
+// Unwrap returns the wrapped ResponseWriter, so that http.ResponseController can flush it.
 func (e *expiring) Unwrap() http.ResponseWriter { return e.ResponseWriter }
 
 func (e *expiring) Write(event []byte) (int, error) {

@@ -1,7 +1,7 @@
 //go:build !js
 
 // Package wire provides a server for tests of transports on all platforms. The path and the query of each request
-// select the response. It accepts requests from web pages of any origin.
+// select the response. The server accepts requests from web pages of any origin.
 package wire
 
 import (
@@ -16,7 +16,7 @@ import (
 	"github.com/gorilla/websocket"
 )
 
-// Handler returns the server, which has these paths:
+// Handler returns the handler of the test server, which has these paths:
 //
 //	/echo           returns the request as JSON
 //	/status/CODE    returns an error response with a Status and retryAfterSeconds 7
@@ -82,7 +82,7 @@ func (s *server) echo(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// credential returns the subprotocol or header that carries the request's token.
+// credential returns the WebSocket subprotocol or the Authorization header that carries the request's token.
 func credential(r *http.Request) string {
 	if protocols := websocket.Subprotocols(r); len(protocols) > 0 {
 		return protocols[0]
@@ -181,7 +181,7 @@ func (s *server) webSocket(w http.ResponseWriter, r *http.Request) {
 	if query.Has("wait") {
 		s.waiting.Add(1)
 		defer s.waiting.Add(-1)
-		_, _, _ = conn.ReadMessage() // returns when the client closes the WebSocket
+		_, _, _ = conn.ReadMessage() // blocks until the client closes the WebSocket
 	}
 	if code, err := strconv.Atoi(query.Get("close")); err == nil {
 		end(conn, code, "reason")
@@ -210,7 +210,7 @@ func upgrade(w http.ResponseWriter, r *http.Request) *websocket.Conn {
 	}
 	conn, err := upgrader.Upgrade(w, r, nil)
 	if err != nil {
-		return nil // Upgrade has sent the error response.
+		return nil // Upgrade has already sent an error response
 	}
 	return conn
 }

@@ -1,6 +1,6 @@
 package wire
 
-// Request is the JSON that /echo returns.
+// Request is the JSON object with which /echo describes a request.
 type Request struct {
 	URL       string
 	Header    map[string][]string

@@ -11,8 +11,8 @@ import (
 	"sync"
 )
 
-// Proxy is a proxy for tests. As an http.Handler it implements HTTP CONNECT. ServeSocks implements SOCKS5 (RFC 1928 and
-// 1929).
+// Proxy is a proxy server for tests. As an http.Handler, it implements HTTP CONNECT. ServeSocks implements SOCKS5 (RFC
+// 1928 and 1929).
 type Proxy struct {
 	// Dial connects to the address that a client requests, for example "k8s.example:6443". user is "name:password" or
 	// empty.
@@ -40,7 +40,7 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	join(client, server)
 }
 
-// ServeSocks serves until the listener and all tunnels are closed.
+// ServeSocks accepts SOCKS5 clients. It returns when the listener and all tunnels are closed.
 func (p *Proxy) ServeSocks(l net.Listener) {
 	var tunnels sync.WaitGroup
 	defer tunnels.Wait()
@@ -78,7 +78,7 @@ func (p *Proxy) greet(client net.Conn) (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	host, err := field(client, 4) // skips the version, command, reserved byte and address type; only host names are supported
+	host, err := field(client, 4) // skip the version, command, reserved byte and address type; only host names are supported
 	if err != nil {
 		return nil, err
 	}

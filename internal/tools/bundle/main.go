@@ -1,9 +1,8 @@
 //go:build js
 
-// Command bundle is a custom WASM program for measuring the size of the library with make size. It uses everything that
-// a page would use except a transport. It restores a saved state, follows a collection as a projection with an index,
-// prints the differences between snapshots, and saves. The linker removes unused code, so the program must call every
-// feature that a page needs.
+// Command bundle is a custom WASM program with which make size measures the size of the library. It uses every feature
+// that a page would use except a transport, because the linker removes unused code. It restores a saved state, follows
+// a collection, prints the differences between snapshots, and saves its state.
 package main
 
 import (
@@ -14,7 +13,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// page stands in for JavaScript as the source and destination of bytes.
+// page replaces JavaScript as the source and the destination of bytes.
 type page struct{}
 
 func (page) Open(context.Context, *lw.Request) (io.ReadCloser, error) {
@@ -98,7 +97,7 @@ func (f *follower) show() error {
 	return nil
 }
 
-// read prints objects of the shown snapshot like a page that queries them.
+// read prints some objects of the snapshot shown, like a page that queries them.
 func (f *follower) read(namespace, name, key string) {
 	object, ok := f.shown.Get(lw.Key{Namespace: namespace, Name: name})
 	if ok {

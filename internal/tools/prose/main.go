@@ -57,7 +57,7 @@ func enforced(list string) (files []string, err error) {
 	return files, nil
 }
 
-// extract returns the file that Vale reads for a source file.
+// extract returns the path of the file that Vale reads instead of a source file.
 func extract(file string) (string, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -123,8 +123,8 @@ var (
 	jsComment = regexp.MustCompile(`(?m)/\*(?s:.*?)\*/|(^[ \t]*//.*\n)+|[ \t]//.*`)
 )
 
-// place writes text into lines, starting at line at, without comment markers. It adds a full stop, because Vale joins
-// adjacent lines.
+// place writes text without its comment markers into consecutive elements of lines. It adds a full stop, because Vale
+// joins adjacent lines.
 func place(lines []string, at int, text string) {
 	last := -1
 	for line := range strings.Lines(text) {

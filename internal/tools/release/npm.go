@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// pack writes the tarball of an npm package into a folder. The tarball contains the same files as the one from npm
+// pack writes the tarball of an npm package into a folder. The tarball contains the same files as a tarball from npm
 // pack.
 func pack(from, folder string) error {
 	text, err := os.ReadFile(filepath.Join(from, "package.json"))
@@ -48,8 +48,8 @@ func pack(from, folder string) error {
 	return os.WriteFile(filepath.Join(folder, file), tarball.Bytes(), 0o644)
 }
 
-// packed returns the names of the files in a package: the files that match the patterns and the files that npm always
-// adds.
+// packed returns the names of the files in a package. These are the files that match the patterns, and the files that
+// npm always adds.
 func packed(from string, patterns []string) (names []string, err error) {
 	for _, pattern := range append(patterns, "package.json", "README.md", "LICENSE") {
 		found, err := filepath.Glob(filepath.Join(from, pattern))
@@ -67,7 +67,7 @@ func packed(from string, patterns []string) (names []string, err error) {
 	return slices.Compact(names), nil
 }
 
-// add appends a file to the archive with the time and mode that npm uses.
+// add adds a file to the archive with the modification time and the mode that npm uses.
 func add(archive *tar.Writer, from, name string) error {
 	content, err := os.ReadFile(filepath.Join(from, name))
 	if err != nil {

@@ -17,7 +17,7 @@ stop() {
 trap stop EXIT
 trap 'exit 130' INT TERM
 
-# Runs targets and writes "target seconds result" to stdout after each.
+# Runs targets one after another. After each target it writes "target seconds result" to stdout.
 lane() {
 	local target began result
 	for target in "$@"; do
@@ -28,9 +28,9 @@ lane() {
 }
 
 mkfifo "$logs/ended"
-set -m # Each lane becomes a process group, so stop also kills its child processes.
+set -m # makes each lane a process group, so stop also kills its child processes
 for targets in "$@"; do
-	# shellcheck disable=SC2086 # A lane is a list of words.
+	# shellcheck disable=SC2086 # The shell must split a lane into targets.
 	lane $targets >"$logs/ended" &
 	lanes+=($!)
 done

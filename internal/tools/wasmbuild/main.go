@@ -1,7 +1,7 @@
 // Command wasmbuild generates the files of the package in wasm/ that are not in the repository: the WASM module
-// listwatch.wasm, the script go.js, and the licences. go.js is Go's wasm_exec.js as a JavaScript module without global
-// variables and without functions that listwatch.wasm does not import. With a second argument, wasmbuild only compiles
-// the WASM module of the folder to that file. It needs only Go.
+// listwatch.wasm, the script go.js, the CommonJS copies of the modules, and the licences. go.js is Go's wasm_exec.js as
+// a JavaScript module without global variables and without functions that listwatch.wasm does not import. With a second
+// argument, wasmbuild only compiles the WASM module of the folder to that file. It needs only Go.
 package main
 
 import (
@@ -59,13 +59,16 @@ func build(folder string) error {
 	if err != nil {
 		return err
 	}
-	return replace(filepath.Join(folder, "go.js"), asModule(script, program))
+	if err := replace(filepath.Join(folder, "go.js"), asModule(script, program)); err != nil {
+		return err
+	}
+	return writeCommonJS(folder)
 }
 
 // coldly lists packages that are compiled without inlining to save space. Inlining in the runtime would increase the
-// size by 7 %. It would reduce the time of a stream by 4 to 12 % and the time of a restore by 17 %. Inlining in the
-// other packages would add 8 kB without a noticeable gain, because they are rarely called or only take locks. Maps take
-// 6 % of the time of a restore. Package redact runs only after errors.
+// size by 7 %. It would reduce the CPU time of a stream by 4 to 12 % and of a restore by 17 %. Inlining in the other
+// packages would add 8 kB without a noticeable gain. Most of them are rarely called or only take locks. Maps take 6 %
+// of the time of a restore. Package redact runs only after errors.
 var coldly = []string{
 	"runtime", "time", "context", "syscall", "syscall/js", "internal/godebug", "internal/bisect", "internal/strconv", "sync",
 	"internal/sync", "internal/runtime/maps", "github.com/seed-6d2a410a/listwatch/internal/redact",
@@ -108,8 +111,8 @@ func replace(path string, content []byte) error {
 	return os.Rename(path+".new", path)
 }
 
-// The script wasm_exec.js adds missing APIs to globalThis and defines Go there. The generated module gives the script a
-// local globalThis with the APIs that the WASM module needs.
+// These strings surround Go's script wasm_exec.js, which adds missing APIs to globalThis and defines Go there. They
+// give the script a local globalThis with the APIs that the WASM module needs.
 const (
 	before = `// Made by internal/tools/wasmbuild from wasm_exec.js of Go; LICENSE-GO is its licence
 const real = globalThis
@@ -124,18 +127,19 @@ export function makeGo() {
 `
 )
 
-// functions matches functions of the script that a WASM module may not need, and captures their names. These are
+// functions matches functions of wasm_exec.js that a WASM module may not need, and captures their names. These are
 // imports, Go's own test functions, functions of the fake file system and process that only fail, and the wrapper for
 // Go functions.
 var functions = regexp.MustCompile(`(?ms)^\t{5}"([^"]+)": \(\w+\) => \{\n.*?^\t{5}\},\n|^\t{4}(_gotest): \{\n.*?^\t{4}\},\n|^\t{3}(\w+)\([^)]*\) \{ (?:callback\(enosys\(\)\)|throw enosys\(\)|return -1); \},\n|^\t{2}(_makeFuncWrapper)\(.*?^\t{2}\}\n`)
 
-// checks matches checks that always succeed. Supported browsers have the required APIs, programs have no arguments, and
-// glue.js does not resume a program that has exited.
+// checks matches checks in wasm_exec.js that always succeed. Supported browsers have the required APIs, programs have
+// no arguments, and glue.js does not resume a program that has exited.
 var checks = regexp.MustCompile(`(?m)^\t+if \(.*\) \{\n\t+throw new Error\(.*\);\n\t+\}\n`)
 
-// asModule returns the script as a module. It omits the checks and the functions that the WASM module does not mention.
+// asModule returns wasm_exec.js as a JavaScript module. It omits the checks, and the functions that the WASM module
+// does not name.
 func asModule(script, program []byte) []byte {
-	script = bytes.Replace(script, []byte(`"use strict";`), nil, 1) // modules are always strict
+	script = bytes.Replace(script, []byte(`"use strict";`), nil, 1) // JavaScript modules are always strict
 	script = checks.ReplaceAll(script, nil)
 	script = functions.ReplaceAllFunc(script, func(function []byte) []byte {
 		if bytes.Contains(program, bytes.Join(functions.FindSubmatch(function)[1:], nil)) {

@@ -5,13 +5,13 @@ import (
 	"encoding/binary"
 )
 
-// tableStart is the start of the pcHeader of Go's function table for wasm and Go 1.20 or later. It contains a magic
-// number, two zeros, the size of an instruction and the size of a pointer. See runtime/symtab.go and
+// tableStart is the start of the header (pcHeader) of Go's function table for wasm and Go 1.20 or later. It contains a
+// magic number, two zeros, the size of an instruction and the size of a pointer. See runtime/symtab.go and
 // runtime/runtime2.go for the layout.
 var tableStart = []byte{0xf1, 0xff, 0xff, 0xff, 0, 0, 1, 8}
 
-// dropLines clears the source positions in Go's function table. Only stack traces use them. Without positions, traces
-// show function names without files and lines. Data without a function table remain unchanged.
+// dropLines clears the source positions in Go's function table. Stack traces then show function names without files and
+// lines. Nothing else uses the positions. Data without a function table remain unchanged.
 func dropLines(data []byte) error {
 	start := bytes.Index(data, tableStart)
 	if start < 0 {
@@ -20,7 +20,7 @@ func dropLines(data []byte) error {
 	data = data[start:]
 	header := reader{rest: data[len(tableStart):]}
 	count := header.uint64()
-	header.bytes(5 * 8) // skips nfiles, an unused word, funcnameOffset, cuOffset and filetabOffset
+	header.bytes(5 * 8) // skip nfiles, an unused word, funcnameOffset, cuOffset and filetabOffset
 	values, functions := header.uint64(), header.uint64()
 	if header.short || values > functions || functions > uint64(len(data)) {
 		return errShape
@@ -28,7 +28,7 @@ func dropLines(data []byte) error {
 	d := lineDropper{values: data[values:functions], kept: make([]byte, functions-values)}
 	index := reader{rest: data[functions:]}
 	for range count {
-		index.uint32() // skips the function's address
+		index.uint32() // skip the function's address
 		f := reader{rest: data[functions:]}
 		f.bytes(uint64(index.uint32()))
 		if d.function(&f); index.short || f.short || d.short {
@@ -39,29 +39,30 @@ func dropLines(data []byte) error {
 	return nil
 }
 
-// lineDropper collects the pc-value tables that remain in use.
+// lineDropper clears source positions and collects the pc-value tables that remain in use.
 type lineDropper struct {
 	values []byte // all pc-value tables
 	kept   []byte // copies of the pc-value tables in use; zeros replace all other tables
-	short  bool   // a table had no terminator
+	short  bool   // a table has no zero at its end
 }
 
-// function reads a runtime._func and clears its references to source positions.
+// function reads a runtime._func, the runtime's description of a function, and clears its references to source
+// positions.
 func (d *lineDropper) function(f *reader) {
-	f.bytes(4 * 4) // skips entryOff, nameOff, args and deferreturn
+	f.bytes(4 * 4) // skip entryOff, nameOff, args and deferreturn
 	d.keep(f.uint32())
-	clear(f.bytes(2 * 4)) // clears pcfile and pcln
+	clear(f.bytes(2 * 4)) // clear pcfile and pcln
 	count := f.uint32()
-	f.bytes(4)        // skips cuOffset
-	clear(f.bytes(4)) // clears startLine
-	f.bytes(4)        // funcID, flag, padding, nfuncdata
+	f.bytes(4)        // skip cuOffset
+	clear(f.bytes(4)) // clear startLine
+	f.bytes(4)        // skip funcID, flag, padding and nfuncdata
 	for n := uint32(0); n < count && !f.short; n++ {
 		d.keep(f.uint32())
 	}
 }
 
-// keep copies the table at an offset. A table is a sequence of pairs of numbers and ends with a zero. Offset zero means
-// no table.
+// keep marks the pc-value table at an offset as used. A table is a sequence of pairs of numbers and ends with a zero.
+// Offset zero means that there is no table.
 func (d *lineDropper) keep(offset uint32) {
 	if offset == 0 {
 		return

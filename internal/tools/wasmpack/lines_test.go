@@ -7,8 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// functionTable returns a table with one function. The arguments are the offsets of its stack, file, line and other
-// tables.
+// functionTable returns a function table with one function. The last arguments are the offsets of the function's
+// pc-value tables for its stack, its file, its lines, and other data.
 func functionTable(values []byte, startLine uint32, stack, file, line uint32, others ...uint32) []byte {
 	const header = 72
 	u32, u64 := binary.LittleEndian.AppendUint32, binary.LittleEndian.AppendUint64

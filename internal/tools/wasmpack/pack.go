@@ -69,7 +69,7 @@ func readSegments(content []byte) ([]segment, error) {
 	in := reader{rest: content}
 	var segments []segment
 	for range in.unsigned() {
-		kind, op := in.byte(), in.byte() // kind 0 is an active segment of memory 0
+		kind, op := in.byte(), in.byte() // kind 0 is an active segment in memory 0
 		at := in.signed()
 		end := in.byte()
 		data := in.bytes(in.unsigned())
@@ -84,8 +84,8 @@ func readSegments(content []byte) ([]segment, error) {
 	return segments, nil
 }
 
-// join returns the segments with close neighbors joined. It does not join overlapping segments, because the later
-// segment wins.
+// join returns the segments after joining segments with a small gap between them. It does not join overlapping
+// segments, because the later segment overwrites the earlier one.
 func join(segments []segment) []segment {
 	var joined []segment
 	for _, s := range segments {
@@ -157,7 +157,7 @@ func (r *reader) signed() int32 {
 		b := r.byte()
 		n |= int64(b&0x7f) << shift
 		if b&0x80 == 0 {
-			return int32(n << (57 - shift) >> (57 - shift)) // sign extension
+			return int32(n << (57 - shift) >> (57 - shift)) // extend the sign bit
 		}
 	}
 	r.short = true

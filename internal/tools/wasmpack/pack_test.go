@@ -65,7 +65,7 @@ func TestPackedProgramRuns(t *testing.T) {
 	require.Greater(t, segmentsOf(t, from), 10_000)
 }
 
-// The program grows a deep stack, runs the garbage collector, and panics.
+// The argument makes the program grow a deep stack, run the garbage collector, and panic.
 func TestPackedProgramPrintsFunctionNamesInTraces(t *testing.T) {
 	from, to := programs(t)
 	plain, ended := run(t, from, "panic")
@@ -80,7 +80,7 @@ func TestPackedProgramPrintsFunctionNamesInTraces(t *testing.T) {
 	require.Equal(t, calls.FindAllString(plain, -1), calls.FindAllString(packed, -1))
 }
 
-// programs returns the program in testdata before and after Pack.
+// programs returns the compiled program of testdata/program, before and after Pack.
 func programs(t *testing.T) (from, to []byte) {
 	file := filepath.Join(t.TempDir(), "plain.wasm")
 	build := exec.Command("go", "build", "-o", file, "./testdata/program")

@@ -7,7 +7,7 @@ import (
 )
 
 // The functions in this file process eight bytes at once. The first byte of the text is the lowest byte of a word. A
-// mask is a word in which the high bit marks each matching byte.
+// mask is a word with the high bit set in each matching byte.
 const (
 	ones  = 0x0101010101010101 // ones*c is a word whose eight bytes are all c
 	highs = 0x8080808080808080 // the high bit of each byte
@@ -17,11 +17,11 @@ const (
 // load returns the eight bytes of b that begin at i. It panics if b is too short.
 func load(b []byte, i int) uint64 { return lean.Uint64(b[i : i+8 : i+8]) }
 
-// indexOf returns the index of the first byte that a mask marks, or 8 if it marks none.
+// indexOf returns the index of the first byte that a mask marks, or 8 if the mask marks no byte.
 func indexOf(mask uint64) int { return bits.TrailingZeros64(mask) >> 3 }
 
-// special returns a mask of the bytes that end a run of plain characters in a string: quotes, backslashes and control
-// characters. Only the first marked byte is reliable.
+// special returns a mask of the bytes that need attention in a string: quotes, backslashes and control characters. Only
+// the first marked byte is reliable.
 //
 // The subtraction x - ones*c sets the high bit of each byte below c. It may also change the bytes above such a byte, so
 // the mask is right only up to the first such byte. &^x excludes bytes whose high bit was set before. XOR with 2 swaps
@@ -32,14 +32,14 @@ func special(x uint64) uint64 {
 	return ((x^ones*2-ones*0x21)&^x | (slash-ones)&^slash) & highs
 }
 
-// equal marks the bytes of a word that equal the ASCII character c. low is the word with all high bits cleared. ascii marks
-// the bytes whose high bit was clear before.
+// equal returns a mask of the bytes that equal the ASCII character c. The argument low is the word with all high bits
+// cleared. The argument ascii marks the bytes whose high bit was clear before.
 //
-// XOR with c turns a byte into zero if it equals c. Adding 0x7f sets the high bit of every byte except zero. Such an addition
-// never carries into the next byte, because low has no high bits.
+// XOR with c turns a byte into zero if it equals c. Adding 0x7f sets the high bit of every byte except zero. Such an
+// addition never carries into the next byte, because low has no high bits.
 func equal(low, ascii uint64, c byte) uint64 { return ascii &^ (low ^ ones*uint64(c) + lows) }
 
-// indexOf16 is indexOf for two consecutive masks. It returns 16 if they mark no byte.
+// indexOf16 is like indexOf for two consecutive masks. It returns 16 if they mark no byte.
 func indexOf16(first, second uint64) int {
 	if first == 0 {
 		return 8 + indexOf(second)
@@ -67,9 +67,8 @@ func plainEnd(b []byte, i int) int {
 	}
 }
 
-// plainEndAt is plainEnd for a caller that already has the mask of the first eight bytes. Half of all strings end
-// within these bytes. The compiler inlines only small functions, so this function is separate from the functions that
-// compute the mask.
+// plainEndAt is like plainEnd, for a caller that already has the mask of the first eight bytes. Half of all strings end
+// within these bytes. The compiler inlines only small functions, so this function does not compute the mask itself.
 func plainEndAt(b []byte, i int, mask uint64) int {
 	if mask != 0 {
 		return i + indexOf(mask)

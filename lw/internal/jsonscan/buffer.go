@@ -3,13 +3,13 @@ package jsonscan
 import "io"
 
 const (
-	// pad is the number of zero bytes after the data. With them, the scanner may load the seventeen bytes after any
-	// position without checking the length. The end of the data looks like a byte that cannot occur in JSON.
+	// pad is the number of zero bytes after the data. With them, the scanner may load up to seventeen bytes at any
+	// position without checking the length. A zero byte cannot occur in JSON, so it marks the end of the data.
 	pad = 32
 
 	idleBuffer   = 512      // size of the buffer of an idle stream, large enough for a bookmark event
 	streamBuffer = 64 << 10 // size of the buffer of a stream that is receiving data
-	largeBuffer  = 1 << 20  // a buffer above this size is replaced after its large frame
+	largeBuffer  = 1 << 20  // a buffer above this size is replaced when its large frame has been consumed
 )
 
 // buffer holds the part of a stream that is being scanned. The owner advances pos, and fill appends data. fill may move
@@ -17,12 +17,12 @@ const (
 type buffer struct {
 	src  io.Reader
 	data []byte // data[:end] holds the bytes that were read; the next pad bytes are zero
-	idle []byte // used as data while there is nothing to scan
+	idle []byte // small buffer to use as data while no data arrives
 	end  int
 	pos  int   // position of the next byte
 	mark int   // position of the first byte to keep, or negative to keep no bytes before pos
 	base int64 // offset of data[0] in the stream
-	max  int   // maximum number of bytes to keep
+	max  int   // maximum size of a frame, in bytes
 
 	err      error // first error of the reader
 	srcErr   error // error returned by src
@@ -46,7 +46,7 @@ func (b *buffer) fill() bool {
 	for range 100 {
 		n, err := b.src.Read(b.data[b.end : len(b.data)-pad])
 		b.end += n
-		clear(b.data[b.end : b.end+pad]) // a Read method may use its whole argument as scratch space
+		clear(b.data[b.end : b.end+pad]) // Read may use the bytes after the data as scratch space
 		b.srcErr = err
 		if n > 0 {
 			return true

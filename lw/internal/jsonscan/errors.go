@@ -5,7 +5,7 @@ import (
 	"strconv"
 )
 
-// SyntaxError reports invalid JSON, truncated JSON, or a value of an unexpected kind. It contains at most one byte of
+// SyntaxError reports invalid JSON, truncated JSON, or a value of an unexpected type. It contains at most one byte of
 // the text.
 type SyntaxError struct {
 	Offset   int64  // byte offset in the stream
@@ -59,7 +59,7 @@ func (r *Reader) Expected(expected string) bool {
 	return r.Fail(e)
 }
 
-// describe returns a printable form of a byte.
+// describe returns a printable description of a byte.
 func describe(c byte) string {
 	if c > ' ' && c < 0x7f {
 		return "'" + string(rune(c)) + "'"

@@ -9,7 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// chunks is a reader that returns text in chunks. The bytes of cuts determine the sizes of the chunks, in a cycle.
+// chunks is an io.Reader that returns text in chunks. The bytes of cuts are the sizes of the chunks, repeated in a
+// cycle.
 type chunks struct {
 	text, cuts string
 	reads      int
@@ -82,7 +83,7 @@ func (w *walker) text(start int) {
 	}
 }
 
-// valid returns text with invalid UTF-8 replaced by U+FFFD, as encoding/json does.
+// valid returns text with each byte of invalid UTF-8 replaced by U+FFFD, as in encoding/json.
 func valid(text []byte) string { return string([]rune(string(text))) }
 
 // walk returns the frames, tokens and error that a Reader reads from a stream. The tests compare them with the results
@@ -134,7 +135,7 @@ func FuzzReference(f *testing.F) {
 	})
 }
 
-// The Pods are too long for a fuzz seed. They make the buffer move.
+// The Pods are too long for a fuzz seed. They make the buffer move its data.
 func TestPodsAgreeWithReference(t *testing.T) {
 	text := ""
 	for _, pod := range sample.Pods(3, 20) {

@@ -12,16 +12,16 @@ type Reader struct {
 	kinds [maxDepth/64 + 1]uint64 // one bit for each level: 1 for an object, 0 for an array
 }
 
-// Span is a part of the current frame.
+// Span is the position of a value in the current frame.
 type Span struct {
 	Start, End int
-	Escaped    bool // the span contains escape sequences
+	Escaped    bool // whether the span contains escape sequences
 }
 
 // New returns a reader of src. No frame may be larger than limit, in bytes. The caller must call [Reader.Release].
 //
-// The compiler must not inline New. Otherwise it could place the reader on the stack of the caller, and a goroutine
-// that blocks until the next event should have a small stack.
+// New must not be inlined. Otherwise the compiler could place the reader on the stack of the caller, which should be
+// small while a goroutine waits for an event.
 //
 //go:noinline
 func New(src io.Reader, limit int) *Reader {
@@ -40,7 +40,7 @@ func Within(frame []byte) Reader {
 	return Reader{buffer: buffer{data: frame[:len(frame)+pad], end: len(frame), srcErr: io.EOF}}
 }
 
-// Source returns the source of the stream, or nil for a reader from [NewText].
+// Source returns the io.Reader that was passed to [New], or nil for a reader from [NewText].
 func (r *Reader) Source() io.Reader { return r.src }
 
 // Begin moves to the next frame and marks its first byte. It blocks until that byte arrives. At the end of the stream it
@@ -76,16 +76,18 @@ func (r *Reader) EndFrame() bool {
 	return r.err == nil
 }
 
-// Frame returns the text from the mark to the current position. It is valid until the next call, except for [NewText].
+// Frame returns the text from the mark to the current position. The text is valid until the next call of a method. If
+// the reader is from [NewText], the text stays valid.
 func (r *Reader) Frame() []byte { return r.data[r.mark:r.pos] }
 
-// Part returns the text between two positions. It is valid until the next call, except for [NewText].
+// Part returns the text between two positions. The text is valid until the next call of a method. If the reader is from
+// [NewText], the text stays valid.
 func (r *Reader) Part(start, end int) []byte { return r.data[r.mark+start : r.mark+end] }
 
 // Pos returns the position of the next byte, relative to the mark.
 func (r *Reader) Pos() int { return r.pos - r.mark }
 
-// Offset converts a position to an offset in the stream. Without a mark, only the result of Pos may be converted.
+// Offset converts a position to an offset in the stream. If no mark is set, pos must be a result of Pos.
 func (r *Reader) Offset(pos int) int64 { return r.base + int64(r.mark+pos) }
 
 // Next skips white space and returns the next byte without consuming it. It returns zero at the end of the stream.

@@ -47,7 +47,7 @@ func TestLimitsNesting(t *testing.T) {
 	require.NoError(t, skipText("["+strings.Repeat(nested(100)+",", 20)+"1]"), "siblings do not add to the depth")
 }
 
-// The tested depths include the maximum depth of one call of skip.
+// The tested depths include the maximum number of open brackets in one call of skip.
 func TestBracketsMustMatch(t *testing.T) {
 	for _, levels := range []int{1, 2, mostOpen - 1, mostOpen, mostOpen + 1, 63, 64, 65, 126, 127, 190, maxDepth} {
 		for _, inner := range []string{`{}`, `[]`, `1`, ` { } `} {
@@ -88,7 +88,7 @@ func TestStopsReadingAfterError(t *testing.T) {
 	}
 }
 
-// counter is a reader of a string followed by endless white space. It counts the reads.
+// counter is an io.Reader that returns a string and then endless white space. It counts the reads.
 type counter struct {
 	text  string
 	reads int

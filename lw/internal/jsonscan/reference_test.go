@@ -10,14 +10,15 @@ type reference struct {
 	text     string
 	pos      int
 	depth    int
-	skipFrom int      // a value at this depth or deeper counts as one token
+	skipFrom int      // depth from which a whole value counts as a single token
 	tokens   []string // tokens in the order of the text
 }
 
-// failure is the offset of the first invalid byte, or the length of a truncated text.
+// failure is the offset of the first invalid byte, or the length of the text if it is truncated.
 type failure int
 
-// readReference returns the frames of a text, their tokens, and the offset of the first error, or -1.
+// readReference returns the frames of a text, their tokens, and the offset of the first error. The offset is -1 for
+// valid text.
 func readReference(text string, skipFrom int) (frames, tokens []string, offset int) {
 	r := reference{text: text, skipFrom: skipFrom}
 	offset = -1
@@ -45,7 +46,7 @@ func (r *reference) next() byte {
 
 func (r *reference) fail() { panic(failure(r.pos)) }
 
-// accept steps over the next byte if set contains it, and reports whether it did.
+// accept steps over the next byte if it is in set, and reports whether it is.
 func (r *reference) accept(set string) bool {
 	if r.pos == len(r.text) || !strings.Contains(set, r.text[r.pos:r.pos+1]) {
 		return false
@@ -99,7 +100,7 @@ func (r *reference) value(seen bool) {
 	r.token(whole, r.text[start:r.pos])
 }
 
-// bracket reads an array or object. It calls part for each element or member.
+// bracket reads an array or object. It calls part to read each element or member.
 func (r *reference) bracket(closing string, seen bool, part func()) {
 	if r.depth == maxDepth {
 		r.fail()

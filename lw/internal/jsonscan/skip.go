@@ -2,8 +2,8 @@ package jsonscan
 
 import "math/bits"
 
-// nesting is a stack of open brackets. The lowest bit is the innermost bracket: 1 for an object, 0 for an array. The
-// two bits above the outermost bracket are 10.
+// nesting is a stack of open brackets with one bit for each bracket: 1 for an object, 0 for an array. The lowest bit is
+// the innermost bracket. The two bits above the outermost bracket are 10.
 type nesting uint64
 
 const (
@@ -21,7 +21,8 @@ func (n nesting) closing() byte { return ']' | byte(n&inObject)<<5 }
 // enter adds a bracket. The codes of '{' and '[' differ in the same bit as those of '}' and ']'.
 func (n nesting) enter(opening byte) nesting { return n<<1 | nesting(opening>>5)&inObject }
 
-// leave steps over the matching closing brackets at i. It returns the brackets that remain open and the new position.
+// leave steps over the closing brackets at i that match the stack. It returns the brackets that remain open and the new
+// position.
 func (n nesting) leave(b []byte, i int) (nesting, int) {
 	for n != outermost && b[i] == n.closing() {
 		i++
@@ -30,16 +31,17 @@ func (n nesting) leave(b []byte, i int) (nesting, int) {
 	return n, i
 }
 
-// SkipValue steps over one value of any kind and validates it.
+// SkipValue steps over the next value, whatever its type, and validates it.
 func (r *Reader) SkipValue() {
 	if r.err == nil {
 		r.skip(r.data, r.pos)
 	}
 }
 
-// skip is the hot path of the library. It handles common bytes itself, with its state in local variables. Methods
-// handle the remaining bytes and return the data and the position, because they may refill the buffer. After an error
-// they return the position of a zero byte, and toComma ends the loop.
+// skip steps over one value. It is the hot path of the library, so it keeps the data and the position in local
+// variables and handles common bytes itself. Methods handle the remaining bytes and return the data and the position,
+// because they may refill the buffer. After an error they return the position of a zero byte, and toComma ends the
+// loop.
 //
 // skip reads member names in steps of sixteen bytes and other strings in a first step of eight bytes. Most of them end
 // within one step, so the branches are well predicted.
@@ -86,8 +88,8 @@ func (r *Reader) skip(b []byte, i int) {
 	}
 }
 
-// resume returns the data and the position for a caller that keeps them in local variables. After an error, the
-// position is that of the zero byte after the data.
+// resume returns the data and the position, for callers that keep them in local variables. After an error, the position
+// is that of the zero byte after the data.
 func (r *Reader) resume() ([]byte, int) {
 	if r.err != nil {
 		return r.data, r.end
@@ -110,8 +112,8 @@ func (r *Reader) skipSpace(b []byte, i int) ([]byte, int) {
 	return r.toNext(i)
 }
 
-// toQuote returns the data and the position of the closing quote of a string. i is the result of plainEnd, but not the
-// position of a quote.
+// toQuote returns the data and the position of the closing quote of a string. At i, plainEnd has found a byte other
+// than a quote.
 func (r *Reader) toQuote(i int) ([]byte, int) {
 	r.pos = i
 	r.finishString()
@@ -133,8 +135,8 @@ func (r *Reader) toComma(i int, open nesting) ([]byte, int, nesting) {
 	}
 }
 
-// restOfKey steps over a member name and the colon, and over white space before each. If the name begins at i, the
-// caller has found no special byte before end.
+// restOfKey steps over a member name and the colon, including white space. If the name begins at i, the caller has
+// found no quote, backslash or control character in the name before end.
 func (r *Reader) restOfKey(i, end int) ([]byte, int) {
 	b := r.data
 	if b[i] != '"' {
@@ -154,8 +156,8 @@ func (r *Reader) restOfKey(i, end int) ([]byte, int) {
 	return r.resume()
 }
 
-// skipOther steps over the value at i and the white space before it. It calls skip recursively for strings, and for
-// brackets that exceed the capacity of open.
+// skipOther steps over white space and the value after it. It calls skip recursively for strings, and for brackets that
+// exceed the capacity of open.
 func (r *Reader) skipOther(i int, open nesting) ([]byte, int) {
 	r.pos = i
 	if r.data[i] <= ' ' {

@@ -57,8 +57,8 @@ func (r *Reader) Content(at Span) []byte {
 	return text
 }
 
-// finishString steps over the rest of a string and its closing quote, from the position that plainEnd returned. It
-// reports whether the string has escape sequences.
+// finishString steps over the rest of a string and its closing quote. It starts at the position that plainEnd returned.
+// It reports whether the string has escape sequences.
 func (r *Reader) finishString() (escaped bool) {
 	for {
 		switch c := r.data[r.pos]; {
@@ -81,7 +81,7 @@ func (r *Reader) finishString() (escaped bool) {
 	}
 }
 
-// simpleEscapes contains the characters that form an escape sequence with a backslash, except for u.
+// simpleEscapes contains the characters that form an escape sequence after a backslash, except for u.
 var simpleEscapes = [256]bool{'"': true, '\\': true, '/': true, 'b': true, 'f': true, 'n': true, 'r': true, 't': true}
 
 // escape steps over one escape sequence.

@@ -47,7 +47,7 @@ func (r *Reader) take(c byte, expected string) bool {
 	return true
 }
 
-// expectedNext records that a comma or a closing bracket was expected. It returns false.
+// expectedNext records the error that a comma or a closing bracket is missing. It returns false.
 func (r *Reader) expectedNext(object bool) bool {
 	if object {
 		return r.Expected("',' or '}'")

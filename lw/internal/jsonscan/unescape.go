@@ -5,8 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// Unescape appends to dst the content of a JSON string. text is the part between the quotes and must be valid. Lone
-// surrogates and invalid UTF-8 become U+FFFD, as in encoding/json.
+// Unescape appends the content of a JSON string to dst. The argument text is the JSON between the quotes and must be
+// valid. Lone surrogates and invalid UTF-8 become U+FFFD, as in encoding/json.
 func Unescape(dst, text []byte) []byte {
 	for i := 0; i < len(text); {
 		switch c := text[i]; {
@@ -26,8 +26,8 @@ func Unescape(dst, text []byte) []byte {
 	return dst
 }
 
-// unescapeOne decodes one escape sequence, or two that form a surrogate pair. It returns the character and the number
-// of bytes read.
+// unescapeOne decodes one escape sequence, or two that form a surrogate pair. It returns the decoded character and the
+// number of bytes read.
 func unescapeOne(text []byte) (r rune, size int) {
 	switch text[1] {
 	case 'b':
@@ -52,7 +52,7 @@ func unescapeOne(text []byte) (r rune, size int) {
 		}
 		return r, 6
 	}
-	return rune(text[1]), 2 // a quote, a slash or a backslash
+	return rune(text[1]), 2 // an escaped quote, slash or backslash
 }
 
 func hexRune(text []byte) (r rune) {

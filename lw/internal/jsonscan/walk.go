@@ -5,7 +5,7 @@ import (
 	"unsafe"
 )
 
-// ValueEnd returns the position after the value that begins at i. The text must be valid.
+// ValueEnd returns the index of the first byte after the JSON value that begins at index i. The text must be valid.
 func ValueEnd(text string, i int) int {
 	switch text[i] {
 	case '"':
@@ -24,7 +24,7 @@ func ValueEnd(text string, i int) int {
 	return i
 }
 
-// SkipSpace returns the first position at or after i that is not white space. The text must be valid.
+// SkipSpace returns the index of the first byte that is not white space, starting at index i. The text must be valid.
 func SkipSpace(text string, i int) int {
 	for i < len(text) && text[i] <= ' ' {
 		i++
@@ -34,8 +34,9 @@ func SkipSpace(text string, i int) int {
 
 func isDelimiter(c byte) bool { return c <= ' ' || c == ',' || c == '}' || c == ']' || c == ':' }
 
-// bracketEnd returns the position after the bracket that matches the opening bracket before i. The text must be valid.
-// Indexes call it for each object that arrives, so it processes eight bytes at once, except near backslashes.
+// bracketEnd returns the index of the first byte after an array or object. The opening bracket is at index i-1. The
+// text must be valid. Indexes of a cache call bracketEnd for each object that arrives, so it processes eight bytes at
+// once, except near backslashes.
 func bracketEnd(text string, i int) int {
 	b := unsafe.Slice(unsafe.StringData(text), len(text)) // must not be modified, because b and text share memory
 	open, inside := 1, uint64(0)                          // all bits of inside are one within a string, and zero outside
@@ -76,8 +77,9 @@ func bracketEnd(text string, i int) int {
 	}
 }
 
-// closedAt counts the brackets of two masks, in the order of the text, and stops at the bracket that closes the last
-// open one. It returns the number of open brackets and the index of that bracket, or 8 if a bracket stays open.
+// closedAt counts the brackets in two masks, in the order of the text, and stops at the bracket that closes the last
+// open bracket. It returns the number of open brackets and the index of the closing bracket. The index is 8 if a
+// bracket stays open.
 func closedAt(opening, closing uint64, open int) (left, index int) {
 	for at := opening | closing; at != 0; at &= at - 1 {
 		if lowest := at & -at; opening&lowest != 0 {

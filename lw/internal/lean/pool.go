@@ -4,5 +4,5 @@ package lean
 
 import "sync"
 
-// Pool is an alias of [sync.Pool].
+// Pool is [sync.Pool], except in a WASM module.
 type Pool = sync.Pool

@@ -2,7 +2,7 @@
 // the wire format but knows no message types: https://protobuf.dev/programming-guides/encoding/
 package protoscan
 
-// Wire types.
+// These are the wire types of protobuf fields.
 const (
 	varint  = 0
 	fixed64 = 1
@@ -10,17 +10,17 @@ const (
 	fixed32 = 5
 )
 
-// Field is one field of a message. Positions are relative to the first byte of the message.
+// Field is one field of a message. The positions are relative to the first byte of the message.
 type Field struct {
 	Number int
-	Type   int    // wire type: Bytes or another constant of this package
+	Type   int    // wire type, for example Bytes
 	Start  int    // position of the tag
 	Value  int    // position of the content, after the length
 	End    int    // position after the value
-	Int    uint64 // the value of a varint
+	Int    uint64 // value of a field of the wire type varint
 }
 
-// Message iterates over the fields of a message in memory.
+// Message iterates over the fields of a protobuf message in memory.
 type Message struct {
 	data []byte
 	pos  int
@@ -66,7 +66,7 @@ func (m *Message) Next() (f Field, ok bool) {
 	return f, true
 }
 
-// Valid reports whether all fields so far were well-formed.
+// Valid reports whether all fields that Next has read were well-formed.
 func (m *Message) Valid() bool { return !m.bad }
 
 // Bytes returns the value of a field without copying it.

@@ -9,7 +9,7 @@ import (
 
 const (
 	readAhead   = 1 << 10  // buffer size for lengths and tags between frames, in bytes
-	pooledFrame = 64 << 10 // buffers above this size are not pooled
+	pooledFrame = 64 << 10 // a larger buffer is not returned to the pool
 )
 
 var frames = sync.Pool{New: func() any { return new([pooledFrame]byte) }}
@@ -30,11 +30,11 @@ var ErrTruncated = errors.New("the stream ends within a frame")
 // ErrVarint reports a varint of more than 64 bits.
 var ErrVarint = errors.New("a varint is longer than 64 bits")
 
-// Reader reads lengths, tags and frames from a stream. Its methods do nothing after an error. While it waits for a
-// frame, it holds no frame buffer.
+// Reader reads lengths, tags and frames from a stream. Its methods do nothing after an error. It holds no frame buffer
+// while it waits for a frame.
 type Reader struct {
 	src    io.Reader
-	ahead  []byte // bytes of buffer that were not returned yet
+	ahead  []byte // bytes that were read from src but not returned yet
 	buffer [readAhead]byte
 	offset int64
 	limit  int
@@ -71,7 +71,7 @@ func (r *Reader) Wait() bool {
 	return r.err == nil
 }
 
-// AtEnd reports whether the stream has ended cleanly. It blocks until more data or the end arrives.
+// AtEnd reports whether the stream has ended cleanly. It blocks until data arrives or the stream ends.
 func (r *Reader) AtEnd() bool { return r.err == nil && r.fill() == io.EOF }
 
 // fill reads from src if ahead is empty.
@@ -131,7 +131,7 @@ func (r *Reader) Uint32() (v uint32) {
 	return v
 }
 
-// Frame reads the next size bytes. The result is valid until the next call of Frame, Wait or Release. Memory is
+// Frame reads the given number of bytes. The result is valid until the next call of Frame, Wait or Release. Memory is
 // allocated only as the bytes arrive, so a false size is harmless.
 func (r *Reader) Frame(size uint64) []byte {
 	if r.err != nil {
@@ -164,7 +164,7 @@ func (r *Reader) Frame(size uint64) []byte {
 	}
 }
 
-// Discard skips size bytes.
+// Discard skips the given number of bytes.
 func (r *Reader) Discard(size uint64) {
 	for size > 0 && r.err == nil {
 		if err := r.fill(); err != nil {
@@ -199,7 +199,7 @@ func (r *Reader) readFull(p []byte) (n int, err error) {
 	return n, err
 }
 
-// cut records an error of the source within a frame. A clean end becomes ErrTruncated.
+// cut records an error that the source returned within a frame. It records ErrTruncated instead of io.EOF.
 func (r *Reader) cut(err error) {
 	if err == io.EOF {
 		err = ErrTruncated

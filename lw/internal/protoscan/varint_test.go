@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// FuzzVarint compares varints with encoding/binary.
+// FuzzVarint checks that this package and encoding/binary agree on varints.
 func FuzzVarint(f *testing.F) {
 	f.Add([]byte{0x96, 0x01})
 	f.Add([]byte{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01})

@@ -11,15 +11,15 @@ import (
 
 // Task describes the list that a process reads.
 type Task struct {
-	Way  string // the key of the function that reads the list
+	Way  string // key of the function that reads the list; see Main
 	URL  string
 	Pods int // the expected number of Pods
 }
 
-// Result is the cost of a list: CPU time in seconds, and the peak RSS of the process in bytes.
+// Result contains the cost of reading a list: CPU time in seconds, and the peak RSS of the process in bytes.
 type Result struct{ CPU, Peak float64 }
 
-// Held is the result of reading a list: the number of its objects, and a value that keeps them in memory.
+// Held contains the number of objects that were read, and a value that keeps them in memory.
 type Held struct {
 	N  int
 	By any
@@ -27,8 +27,8 @@ type Held struct {
 
 const timeout = 3 * time.Minute
 
-// Main runs the task of this process. Each function in ways reads the list at a URL and returns all of its objects. Main panics
-// if an object is missing.
+// Main runs the task of this process. The map contains functions that read the list at a URL and return all of its
+// objects. Main panics if an object is missing.
 func Main(ways map[string]func(ctx context.Context, url string) Held) {
 	worked := harness.Work(harness.Worker("read", func(t Task) Result {
 		ctx, stop := context.WithTimeout(context.Background(), timeout)

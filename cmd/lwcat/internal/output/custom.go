@@ -61,6 +61,7 @@ func newCustomColumns(text string, opts *Options) (Format, error) {
 }
 
 func customRow(columns []customColumn, e *Event, opts *Options) (r row) {
+	r.titled = true
 	if opts.Types {
 		r.add("EVENT", e.Type.String(), typeColor(e.Type))
 	}

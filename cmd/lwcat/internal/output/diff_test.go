@@ -57,7 +57,7 @@ func TestLine(t *testing.T) {
 func TestEventLine(t *testing.T) {
 	const text = `{"kind":"Event","apiVersion":"events.k8s.io/v1","metadata":{"name":"web-0.1","namespace":"shop"},"type":"Warning","reason":"BackOff","note":"restarting","eventTime":"2026-11-21T11:50:00.000000Z","series":{"count":4,"lastObservedTime":"2026-11-21T11:59:55.123456Z"},"regarding":{"kind":"Pod","name":"web-0"}}`
 	require.Equal(t, "12:00:00.123   ADDED      5s (x4 over 10m)   Warning   BackOff   shop   pod/web-0   restarting\n",
-		printed(t, "line", &Options{Namespaces: true}, added(t, "events.events.k8s.io", text)))
+		printed(t, "line", &Options{Namespaces: true, NoHeaders: true}, added(t, "events.events.k8s.io", text)))
 }
 
 func TestStates(t *testing.T) {

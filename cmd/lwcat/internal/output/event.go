@@ -18,6 +18,7 @@ func eventRow(e *Event, opts *Options) (r row) {
 	if typ == "Warning" {
 		paint = yellow
 	}
+	r.titled = !opts.Resources
 	r.when, _ = time.Parse(time.RFC3339, last) // an event without a time comes first
 	r.add("TIME", e.Time.Format(clock), faint)
 	r.add("EVENT", e.Type.String(), typeColor(e.Type))

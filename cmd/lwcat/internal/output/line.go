@@ -8,11 +8,10 @@ import (
 // clock is the format of times for people. It omits the date.
 const clock = "15:04:05.000"
 
-// newLine returns the human-readable format: time, event type, kind, object, age and state. Events have other columns.
+// newLine returns the human-readable format: time, event type, kind, object, age and state. Events have other columns
+// and, if they are the only resource, headers.
 func newLine(_ string, opts *Options) (Format, error) {
-	bare := *opts
-	bare.NoHeaders = true // all kinds share one table
-	return newTable(&bare, func(e *Event) row {
+	return newTable(opts, func(e *Event) row {
 		if e.Object.Kind() == "Event" {
 			return eventRow(e, opts)
 		}

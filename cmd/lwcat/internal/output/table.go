@@ -14,6 +14,7 @@ type row struct {
 	headers, cells []string
 	colors         []color
 	columns        *columns
+	titled         bool      // whether the table prints the headers
 	when           time.Time // Flush sorts by this time
 }
 
@@ -44,20 +45,19 @@ func isControl(r rune) bool {
 	return unicode.IsControl(r) || r == '\u2028' || r == '\u2029' || unicode.Is(unicode.Bidi_Control, r)
 }
 
-// table prints events as rows below the headers of their resource. Each column is as wide as its widest cell so far.
-// The rows of a list are measured before the first row is printed.
+// table prints events as rows below their headers. Each column is as wide as its widest cell so far. The rows of a list
+// are measured before the first row is printed.
 type table struct {
 	opts    *Options
 	row     func(*Event) row
-	known   map[string]*columns // keyed by resource; without headers, all resources share one entry
+	known   map[string]*columns // keyed by the headers
 	pending []row
 }
 
-// columns are the columns of one resource.
+// columns are the columns of the rows with the same headers.
 type columns struct {
-	headers []string
-	widths  []int
-	printed bool // whether the headers are printed
+	widths []int
+	titled bool // whether the headers must still be printed
 }
 
 func newTable(opts *Options, row func(*Event) row) *table {
@@ -67,20 +67,17 @@ func newTable(opts *Options, row func(*Event) row) *table {
 // Print implements [Format].
 func (t *table) Print(_ *bufio.Writer, e *Event) {
 	r := t.row(e)
-	resource := e.Resource
-	if t.opts.NoHeaders {
-		resource = ""
-	}
-	r.columns = t.known[resource]
-	if r.columns == nil || !slices.Equal(r.columns.headers, r.headers) {
-		r.columns = &columns{headers: r.headers, widths: make([]int, len(r.headers)), printed: t.opts.NoHeaders}
-		if !r.columns.printed {
+	key := strings.Join(r.headers, "\n")
+	r.columns = t.known[key]
+	if r.columns == nil {
+		r.columns = &columns{widths: make([]int, len(r.headers)), titled: r.titled && !t.opts.NoHeaders}
+		if r.columns.titled {
 			r.columns.widen(r.headers)
 		}
 		if at := slices.Index(r.headers, "EVENT"); at >= 0 {
 			r.columns.widths[at] = len("MODIFIED") // the longest event type
 		}
-		t.known[resource] = r.columns
+		t.known[key] = r.columns
 	}
 	r.columns.widen(r.cells)
 	t.pending = append(t.pending, r)
@@ -90,8 +87,8 @@ func (t *table) Print(_ *bufio.Writer, e *Event) {
 func (t *table) Flush(out *bufio.Writer) {
 	slices.SortStableFunc(t.pending, func(a, b row) int { return a.when.Compare(b.when) })
 	for _, r := range t.pending {
-		if !r.columns.printed {
-			r.columns.printed = true
+		if r.columns.titled {
+			r.columns.titled = false
 			out.WriteString(r.columns.line(r.headers, nil, t.opts) + "\n")
 		}
 		out.WriteString(r.columns.line(r.cells, r.colors, t.opts) + "\n")

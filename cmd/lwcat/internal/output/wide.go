@@ -13,6 +13,7 @@ func newWide(_ string, opts *Options) (Format, error) {
 }
 
 func wideRow(e *Event, opts *Options) (r row) {
+	r.titled = true
 	r.add("EVENT", e.Type.String(), typeColor(e.Type))
 	if opts.Resources {
 		r.add("RESOURCE", e.Resource, noColor)

@@ -58,7 +58,7 @@ func (b *scriptedBody) Read(p []byte) (int, error) {
 
 func (b *scriptedBody) Close() error { return nil }
 
-// memoryFile is a file in memory.
+// memoryFile is a file in memory. Close does nothing.
 type memoryFile struct {
 	mu       sync.Mutex
 	text     bytes.Buffer
@@ -75,7 +75,7 @@ func (s *memoryFile) Write(p []byte) (int, error) {
 	return s.text.Write(p)
 }
 
-func (s *memoryFile) Truncate(n int64) error { s.text.Truncate(int(n)); return nil }
+func (s *memoryFile) Close() error { return nil }
 
 func (s *memoryFile) String() string {
 	s.mu.Lock()

@@ -3,10 +3,10 @@ package recording
 import (
 	"context"
 	"errors"
-	"io"
+	"fmt"
+	"maps"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -18,53 +18,43 @@ import (
 // ErrEnd reports that the recording contains no more data for a request.
 var ErrEnd = errors.New("the recording ends here")
 
-// RequestError reports a request that the recording does not contain.
-type RequestError struct {
-	Asked string   // for example "a watch of /api/v1/pods"
-	Has   []string // all collections, or the next request
-	Line  int      // line of the next request; 0 if the recording has no such collection
-}
+// errRecordedClose reports that the recorded run closed the request here.
+var errRecordedClose = errors.New("the recorded run closed this request here")
 
-func (e *RequestError) Error() string {
-	if e.Line == 0 {
-		return "the recording has no requests for " + e.Asked + ": it has " + strings.Join(e.Has, ", ")
-	}
-	return "line " + strconv.Itoa(e.Line) + " of the recording is " + strings.Join(e.Has, ", ") + ", but lwcat requested " + e.Asked
-}
+// requestError reports a request that the recording does not contain.
+type requestError string
+
+func (e requestError) Error() string { return string(e) }
 
 // Over reports whether the recording cannot answer a request, so that a retry is useless.
 func Over(err error) bool {
-	_, request := errors.AsType[*RequestError](err)
-	return request || errors.Is(err, ErrEnd)
+	_, missing := errors.AsType[requestError](err)
+	return missing || errors.Is(err, ErrEnd)
 }
 
 // Player plays a recording once.
 type Player struct {
 	recording *Recording
 	speed     float64
-	played    atomic.Int64 // number of played frames
 	startOnce sync.Once
 	started   time.Time
 
 	mu      sync.Mutex
-	queues  map[string][]*stream   // remaining requests by key
-	views   map[*Playback]position // positions of all open views
-	changed chan struct{}          // closed and replaced when a view changes
+	queues  map[string][]*stream // remaining requests by key
+	views   map[*Playback]int64  // offset of the entry that each open view processes or waits for
+	changed chan struct{}        // closed and replaced when a view changes
 }
 
 // Play returns a player that plays the recording at a multiple of its speed, or without delays if speed is 0. Time
 // starts with the first request.
 func (r *Recording) Play(speed float64) *Player {
-	p := &Player{recording: r, speed: speed, queues: map[string][]*stream{}, views: map[*Playback]position{}, changed: make(chan struct{})}
+	p := &Player{recording: r, speed: speed, queues: map[string][]*stream{}, views: map[*Playback]int64{}, changed: make(chan struct{})}
 	for _, s := range r.streams {
-		key := requestKey(s.path, s.query)
+		key := requestKey(s.open.Path, s.open.Query)
 		p.queues[key] = append(p.queues[key], s)
 	}
 	return p
 }
-
-// Frames returns the number of frames played so far.
-func (p *Player) Frames() int { return int(p.played.Load()) }
 
 // requestKey returns the path and the query parameters that select the objects and their format.
 func requestKey(path, query string) string {
@@ -99,106 +89,101 @@ func (p *Player) take(req *lw.Request) (s *stream, last bool, err error) {
 	defer p.mu.Unlock()
 	queue, known := p.queues[key]
 	switch {
-	case !known && p.recording.Broken != nil: // the request may follow the damaged line
-		return nil, true, ErrEnd
-	case !known:
-		e := &RequestError{Asked: key}
-		for has := range p.queues {
-			e.Has = append(e.Has, has)
-		}
-		slices.Sort(e.Has)
-		return nil, true, e
-	case len(queue) == 0:
+	case !known && p.recording.Broken == nil:
+		return nil, true, requestError("the recording has no requests for " + key + ": it has " + strings.Join(slices.Sorted(maps.Keys(p.queues)), ", "))
+	case len(queue) == 0: // if the recording is damaged, the request may follow the damaged line
 		return nil, true, ErrEnd
 	}
-	if has := requestKind(queue[0].watch, queue[0].query); has != asked {
-		return nil, true, &RequestError{Asked: asked + " of " + key, Has: []string{has}, Line: queue[0].line}
+	s = queue[0]
+	if has := requestKind(s.open.Watch, s.open.Query); has != asked {
+		return nil, true, requestError(fmt.Sprintf("line %d of the recording is %s, but lwcat requested %s of %s", s.line, has, asked, key))
 	}
 	p.queues[key] = queue[1:]
-	return queue[0], len(queue) == 1, nil
+	return s, len(queue) == 1, nil
+}
+
+// Playback is a view of a player for one collection. It implements [lw.Transport] and keeps the recorded time. Only one
+// goroutine may use the view of a collection.
+type Playback struct {
+	player  *Player
+	reached atomic.Int64 // time of the last played entry
+}
+
+// Discovery returns a view for discovery requests. It does not wait for other views.
+func (p *Player) Discovery() *Playback { return &Playback{player: p} }
+
+// Collection returns a view for one collection. The caller must close it. A view waits until all other views have
+// processed the earlier entries. Create all views before using the first one.
+func (p *Player) Collection() *Playback {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	c := &Playback{player: p}
+	p.views[c] = 0
+	return c
+}
+
+// Close closes a view, so that other views no longer wait for it.
+func (c *Playback) Close() {
+	c.player.mu.Lock()
+	defer c.player.mu.Unlock()
+	delete(c.player.views, c)
+	c.player.notify()
+}
+
+func (p *Player) notify() {
+	close(p.changed)
+	p.changed = make(chan struct{})
+}
+
+// wait blocks until the entry is due and all other views have processed the earlier entries.
+func (c *Playback) wait(ctx context.Context, next mark) error {
+	p := c.player
+	p.startOnce.Do(func() { p.started = time.Now() })
+	p.move(c, next.offset)
+	if p.speed > 0 {
+		timer := time.NewTimer(time.Until(p.started.Add(time.Duration(float64(next.at) / p.speed))))
+		defer timer.Stop()
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+		}
+	}
+	for ctx.Err() == nil {
+		changed, blocked := p.blocked(c, next.offset)
+		if !blocked {
+			c.reached.Store(next.at)
+			return nil
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+		}
+	}
+	return context.Cause(ctx)
+}
+
+// move records that a view waits for the entry at an offset.
+func (p *Player) move(c *Playback, offset int64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if _, ok := p.views[c]; ok {
+		p.views[c] = offset
+		p.notify()
+	}
+}
+
+// blocked reports whether another view has not processed all entries before an offset. It also returns a channel that is
+// closed when a view changes.
+func (p *Player) blocked(c *Playback, offset int64) (changed <-chan struct{}, blocked bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for other, at := range p.views {
+		blocked = blocked || other != c && at < offset
+	}
+	return p.changed, blocked
 }
 
 // Now returns the recorded time of the last played entry. It is the time of the events in a replay.
 func (c *Playback) Now() time.Time {
 	return c.player.recording.Start.Add(time.Duration(c.reached.Load()))
 }
-
-// Open implements [lw.Transport]. It returns the recorded responses in order, even if a resourceVersion or a continue
-// token differs from the recorded request. It returns [ErrEnd] at the end of the recording, and a *[RequestError] for
-// other requests.
-func (c *Playback) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, error) {
-	s, last, err := c.player.take(req)
-	if err != nil {
-		return nil, err
-	}
-	if !s.answered {
-		return nil, ErrEnd
-	}
-	if err := c.wait(ctx, s.opened); err != nil {
-		return nil, err
-	}
-	if s.rejected != nil {
-		return nil, s.rejected.toError(closeError(last))
-	}
-	return &replayBody{ctx: ctx, view: c, stream: s, last: last}, nil
-}
-
-// errRecordedClose reports that the recorded run closed the request here.
-var errRecordedClose = errors.New("the recorded run closed this request here")
-
-// replayBody is a recorded response body.
-type replayBody struct {
-	ctx    context.Context
-	view   *Playback
-	stream *stream
-	last   bool // whether this is the last request with its key
-	next   int  // index of the next frame
-	text   []byte
-}
-
-func (b *replayBody) Read(into []byte) (int, error) {
-	for len(b.text) == 0 {
-		if b.next == len(b.stream.frames) {
-			return 0, b.endError()
-		}
-		frame := b.stream.frames[b.next]
-		if err := b.view.wait(b.ctx, frame.at); err != nil {
-			return 0, err
-		}
-		text, err := b.view.player.recording.text(frame)
-		if err != nil {
-			return 0, err
-		}
-		b.text = text
-		b.next++
-		b.view.player.played.Add(1)
-	}
-	n := copy(into, b.text)
-	b.text = b.text[n:]
-	return n, nil
-}
-
-// endError returns the error that ends the body.
-func (b *replayBody) endError() error {
-	if !b.stream.closed {
-		return ErrEnd
-	}
-	if err := b.view.wait(b.ctx, b.stream.end); err != nil {
-		return err
-	}
-	if b.stream.failure == nil {
-		return io.EOF
-	}
-	return b.stream.failure.toError(closeError(b.last))
-}
-
-// closeError returns the error for a request that the recorded run closed itself. last reports whether this is the last
-// request with its key.
-func closeError(last bool) error {
-	if last {
-		return ErrEnd
-	}
-	return errRecordedClose
-}
-
-func (b *replayBody) Close() error { return nil }

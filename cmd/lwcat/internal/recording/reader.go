@@ -7,22 +7,19 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strconv"
-	"strings"
 	"time"
 	"unicode/utf8"
 )
 
-// maxLine limits the length of a line, in bytes. JSON escapes can make a frame six times as long.
+// maxLine limits the length of a line, in bytes. JSON escapes can make an entry six times as long as its data.
 const maxLine = 1 << 20
 
-// Recording is an opened recording. It reads the frames from the file when they are played.
+// Recording is an opened recording. It reads the responses from the file when they are played.
 type Recording struct {
 	Header
 	Collections []Collection  // collections that the run followed, in order
-	Frames      int           // number of frames
 	Length      time.Duration // time from the start to the last entry
-	Broken      error         // a *CorruptError if the rest of the file is damaged
+	Broken      error         // the reason why the rest of the file cannot be played, or nil
 
 	file    io.ReaderAt
 	streams []*stream // requests in the order in which they were sent
@@ -31,41 +28,20 @@ type Recording struct {
 
 // stream is a request with its response.
 type stream struct {
-	line     int
-	path     string
-	query    string
-	watch    bool
-	answered bool
-	opened   int64 // time of the response, if answered
-	rejected *failure
-	frames   []frameOffset
-	closed   bool
-	end      int64 // time of the end, if closed
-	failure  *failure
+	open    entry
+	line    int
+	opened  *mark // nil if the recording ends before the response
+	data    []mark
+	closed  *mark // nil if the recording ends before the response does
+	failure *failure
 }
 
-// frameOffset is the position of a frame in the file.
-type frameOffset struct {
-	at     int64
-	offset int64
-	length int
+// mark is the position of an entry in the recording.
+type mark struct {
+	at     int64 // time of the entry
+	offset int64 // position of the line in the file
+	length int   // length of the line
 }
-
-// CorruptError reports a file that is incomplete, damaged, not a recording, or written by a newer lwcat.
-type CorruptError struct {
-	Line int // the first line is 1
-	Err  error
-}
-
-func (e *CorruptError) Error() string {
-	text := "line " + strconv.Itoa(e.Line) + " of the recording"
-	if rest, ok := strings.CutPrefix(e.Err.Error(), "the line "); ok {
-		return text + " " + rest
-	}
-	return text + ": " + e.Err.Error()
-}
-
-func (e *CorruptError) Unwrap() error { return e.Err }
 
 // Open opens a recording. The caller must close it.
 func Open(path string) (*Recording, error) {
@@ -89,8 +65,8 @@ func (r *Recording) Close() error {
 	return nil
 }
 
-// Read reads the entries of a recording. It returns a *CorruptError if the header is invalid. If a later line is
-// invalid, it sets Broken and keeps the entries before that line.
+// Read reads the entries of a recording. It returns an error if the header is invalid. If a later line is invalid, it
+// sets Broken and keeps the entries before that line.
 func Read(file io.ReaderAt) (*Recording, error) {
 	r := &Recording{file: file, numbers: map[int]*stream{}}
 	in := bufio.NewReaderSize(io.NewSectionReader(file, 0, 1<<62), maxLine)
@@ -100,17 +76,19 @@ func Read(file io.ReaderAt) (*Recording, error) {
 		if err == io.EOF && len(line) == 0 && number > 1 {
 			return r, nil
 		}
-		err = lineError(line, err)
-		if err == nil && number == 1 {
+		if err = lineError(line, err); err == nil && number == 1 {
 			err = r.header(line)
 		} else if err == nil {
 			err = r.entry(line, number, offset)
 		}
+		if err != nil {
+			err = fmt.Errorf("line %d of the recording: %w", number, err)
+		}
 		if err != nil && number == 1 {
-			return nil, &CorruptError{number, err}
+			return nil, err
 		}
 		if err != nil {
-			r.Broken = &CorruptError{number, err}
+			r.Broken = err
 			return r, nil
 		}
 		offset += int64(len(line))
@@ -120,9 +98,7 @@ func Read(file io.ReaderAt) (*Recording, error) {
 func lineError(line []byte, err error) error {
 	switch {
 	case err == bufio.ErrBufferFull:
-		return errors.New("the line is too long: the limit is " + strconv.Itoa(maxLine) + " bytes")
-	case err == io.EOF && len(line) == 0:
-		return errors.New("the file is empty")
+		return fmt.Errorf("the line exceeds the limit of %d bytes", maxLine)
 	case err == io.EOF:
 		return errors.New("the line is incomplete")
 	case err == nil && !utf8.Valid(line):
@@ -136,12 +112,10 @@ func (r *Recording) header(line []byte) error {
 	switch {
 	case r.Format != formatName:
 		return errors.New("the file is not an lwcat recording")
-	case r.Version > formatVersion:
-		return fmt.Errorf("the format version is %d, but this lwcat supports only %d: use a newer lwcat", r.Version, formatVersion)
+	case r.Version != formatVersion:
+		return fmt.Errorf("the format version is %d, but this lwcat supports only %d: use the lwcat that wrote the file", r.Version, formatVersion)
 	case err != nil:
 		return errors.New("the header is damaged")
-	case r.Version != formatVersion:
-		return fmt.Errorf("unknown format version %d", r.Version)
 	}
 	return nil
 }
@@ -160,62 +134,38 @@ func (r *Recording) entry(line []byte, number int, offset int64) error {
 	if err != nil {
 		return err
 	}
-	s := r.numbers[e.Stream]
+	s, position := r.numbers[e.Stream], mark{e.At, offset, len(line)}
+	answering := s != nil && s.opened != nil && s.failure == nil && s.closed == nil
 	switch {
-	case e.At < 0:
-		return errors.New("the time is before the start")
+	case e.At < int64(r.Length):
+		return errors.New("the time is before the time of the previous line")
 	case e.Kind == kindFollow && e.Collection != nil:
 		r.Collections = append(r.Collections, *e.Collection)
 	case e.Kind == kindOpen && s == nil && e.Path != "":
-		s = &stream{line: number, path: e.Path, query: e.Query, watch: e.Watch}
+		s = &stream{line: number, open: e}
 		r.streams, r.numbers[e.Stream] = append(r.streams, s), s
-	case s == nil || !s.accepts(e.Kind):
+	case e.Kind == kindOpened && s != nil && s.opened == nil:
+		s.opened, s.failure = &position, e.Failure
+	case e.Kind == kindData && answering:
+		s.data = append(s.data, position)
+	case e.Kind == kindClosed && answering:
+		s.closed, s.failure = &position, e.Failure
+	default:
 		return fmt.Errorf("unexpected entry %q of stream %d", e.Kind, e.Stream)
-	case e.At < s.latest():
-		return errors.New("the time is before the stream's previous entry")
-	case e.Kind == kindOpened:
-		s.answered, s.opened, s.rejected = true, e.At, e.Failure
-	case e.Kind == kindFrame:
-		s.frames = append(s.frames, frameOffset{e.At, offset, len(line)})
-		r.Frames++
-	case e.Kind == kindClosed:
-		s.closed, s.end, s.failure = true, e.At, e.Failure
 	}
-	r.Length = max(r.Length, time.Duration(e.At))
+	r.Length = time.Duration(e.At)
 	return nil
 }
 
-// accepts reports whether an entry of this kind may come next.
-func (s *stream) accepts(kind string) bool {
-	switch kind {
-	case kindOpened:
-		return !s.answered
-	case kindFrame, kindClosed:
-		return s.answered && s.rejected == nil && !s.closed
-	}
-	return false
-}
-
-// latest returns the time of the stream's last entry.
-func (s *stream) latest() int64 {
-	if n := len(s.frames); n > 0 {
-		return s.frames[n-1].at
-	}
-	return s.opened
-}
-
-// text reads the text of a frame from the file.
-func (r *Recording) text(f frameOffset) ([]byte, error) {
-	line := make([]byte, f.length)
-	if _, err := r.file.ReadAt(line, f.offset); err != nil {
+// text reads the data of an entry from the file.
+func (r *Recording) text(m mark) ([]byte, error) {
+	line := make([]byte, m.length)
+	if _, err := r.file.ReadAt(line, m.offset); err != nil {
 		return nil, fmt.Errorf("reading the recording: %w", err)
 	}
 	e, err := parseEntry(line)
 	if err != nil {
 		return nil, fmt.Errorf("the recording changed during the replay: %w", err)
 	}
-	if e.Text != "" {
-		return []byte(e.Text), nil
-	}
-	return e.Base64, nil
+	return append([]byte(e.Text), e.Base64...), nil
 }

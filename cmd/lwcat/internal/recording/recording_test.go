@@ -1,8 +1,8 @@
 package recording
 
 import (
+	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"io"
 	"os"
@@ -41,9 +41,11 @@ func TestReplayIsByteExact(t *testing.T) {
 					want, _ := record(t, w, req, &scriptedTransport{says: says})
 					require.NoError(t, w.Close())
 					for line := range strings.Lines(out.String()) {
-						require.Less(t, len(line), 4*maxFrame)
+						require.Less(t, len(line), 4*maxData)
 					}
-					require.Equal(t, !utf8.ValidString(want), strings.Contains(out.String(), `"base64"`), "valid UTF-8 is recorded as text")
+					if !utf8.ValidString(want) {
+						require.Contains(t, out.String(), `"base64"`)
+					}
 					body, err := load(t, out.String()).Play(0).Discovery().Open(t.Context(), req)
 					require.NoError(t, err)
 					got, _, end := read(t, time.Now(), body)
@@ -84,29 +86,26 @@ func FuzzRecord(f *testing.F) {
 	})
 }
 
-// TestEventsAreFrames checks that a frame has the time of its last byte, even if its newline arrives later.
-func TestEventsAreFrames(t *testing.T) {
+// TestDataHasTimeOfArrival checks that each entry has the time at which its data arrived.
+func TestDataHasTimeOfArrival(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, out := begin(t)
-		bare := strings.TrimSuffix(event, "\n")
 		_, _ = record(t, w, watchOf("/x"), &scriptedTransport{after: time.Second, says: []timedText{
-			{time.Second, event + event}, {time.Minute + time.Second/2, event[:9]}, {time.Millisecond, event[9:]}, {time.Second, bare}, {time.Hour, "\n" + bare},
+			{time.Second, event + event}, {time.Minute + time.Second/2, event[:9]}, {time.Hour, event[9:]},
 		}})
 		require.NoError(t, w.Close())
 		r := load(t, out.String())
-		var frames []string
-		for _, f := range r.streams[0].frames {
-			text, err := r.text(f)
+		var parts []string
+		for _, at := range r.streams[0].data {
+			text, err := r.text(at)
 			require.NoError(t, err)
-			frames = append(frames, time.Duration(f.at).String()+" "+string(text))
+			parts = append(parts, time.Duration(at.at).String()+" "+string(text))
 		}
-		require.Equal(t, []string{
-			"2s " + event, "2s " + event, "1m2.501s " + event, "1m3.501s " + bare, "1h1m3.501s \n" + bare,
-		}, frames)
+		require.Equal(t, []string{"2s " + event + event, "1m2.5s " + event[:9], "1h1m2.5s " + event[9:]}, parts)
 	})
 }
 
-// TestFlushesEverySecond checks that complete and partial events reach the file within a second.
+// TestFlushesEverySecond checks that data reaches the file within a second.
 func TestFlushesEverySecond(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, out := begin(t)
@@ -117,7 +116,7 @@ func TestFlushesEverySecond(t *testing.T) {
 		}()
 		time.Sleep(flushEvery + time.Millisecond)
 		synctest.Wait()
-		require.Contains(t, out.String(), `"part":true`)
+		require.Contains(t, out.String(), `"kind":"data"`)
 		<-done
 		require.NoError(t, w.Close())
 	})
@@ -187,23 +186,6 @@ func TestReplayReturnsRecordedErrors(t *testing.T) {
 			}
 		}
 	})
-}
-
-// TestReplaysStatusOfEarlierVersion checks that lwcat reads the fields that earlier versions recorded, and writes the
-// fields that earlier versions read.
-func TestReplaysStatusOfEarlierVersion(t *testing.T) {
-	const earlier = `{"kind":"status","status":{"Status":"Failure","Message":"m","Reason":"Expired","Code":410,"Details":{"Name":"n","Group":"g",` +
-		`"Kind":"k","Causes":[{"Reason":"r","Message":"c","Field":"f"}],"RetryAfterSeconds":3},"Continue":"token"},"retryAfter":3000000000}`
-	var f failure
-	require.NoError(t, json.Unmarshal([]byte(earlier), &f))
-	want := &lw.StatusError{
-		Code: 410, Reason: "Expired", Message: "m", Name: "n", Group: "g", Kind: "k",
-		Causes: []lw.StatusCause{{Reason: "r", Message: "c", Field: "f"}}, RetryAfter: 3 * time.Second,
-	}
-	require.Equal(t, want, f.toError(nil))
-	text, err := json.Marshal(newFailure(t.Context(), want))
-	require.NoError(t, err)
-	require.JSONEq(t, strings.NewReplacer(`"Status":"Failure",`, "", `,"RetryAfterSeconds":3`, "", `,"Continue":"token"`, "").Replace(earlier), string(text))
 }
 
 // TestUnrecordedRequestsFail checks that the error of an unrecorded request differs from the end of the recording.
@@ -307,11 +289,13 @@ func TestReportsFullDisk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		out, failed := &memoryFile{capacity: 1000}, error(nil)
 		w := NewWriter(out, func(err error) { failed = err })
-		_, _ = record(t, w, watchOf("/x"), &scriptedTransport{says: []timedText{{0, event}, {2 * time.Second, strings.Repeat(event, 20)}, {time.Hour, event}}})
+		_, _ = record(t, w, watchOf("/x"), &scriptedTransport{says: []timedText{{0, event}, {2 * time.Second, event}, {2 * time.Second, event}, {2 * time.Second, strings.Repeat(event, 20)}, {time.Hour, event}}})
 		require.Equal(t, errDiskFull, failed)
-		require.Equal(t, errDiskFull, w.Close())
-		r := load(t, out.String())
-		require.GreaterOrEqual(t, r.Frames, 2)
+		require.ErrorIs(t, w.Close(), errDiskFull)
+		r, err := Read(bytes.NewReader([]byte(out.String())))
+		require.NoError(t, err)
+		require.EqualError(t, r.Broken, "line 7 of the recording: the line is incomplete")
+		require.Len(t, r.streams[0].data, 3)
 	})
 }
 

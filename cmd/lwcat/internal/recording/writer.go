@@ -1,34 +1,37 @@
 package recording
 
 import (
-	"bytes"
+	"bufio"
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
-	"runtime/debug"
 	"sync"
 	"time"
+	"unicode/utf8"
+
+	"github.com/seed-6d2a410a/listwatch/internal/redact"
+	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
 const (
-	maxFrame   = 64 << 10    // in bytes; larger events and lists are split into several frames
+	maxData    = 64 << 10    // bytes of a response in one entry
 	flushEvery = time.Second // interval between writes to the file
 )
 
 // Writer writes a recording. It is safe for concurrent use.
 type Writer struct {
-	out     io.Writer
+	file    io.WriteCloser
 	start   time.Time
 	onError func(error)
 	stop    chan struct{}
 	done    chan struct{}
 
 	mu      sync.Mutex
-	lines   []byte // complete lines that are not written yet
-	written int64  // number of bytes in complete lines
+	out     *bufio.Writer
 	streams int
-	open    map[*response]struct{}
 	err     error // the first error; it stops all writes
 }
 
@@ -47,78 +50,54 @@ func Create(path string, fail func(error)) (*Writer, error) {
 		return nil, err
 	}
 	w := NewWriter(file, fail)
-	if err := w.Flush(); err != nil { // reports immediately if the file is not writable
+	if err := w.flush(); err != nil { // reports immediately if the file is not writable
 		_ = w.Close()
 		return nil, err
 	}
 	return w, nil
 }
 
-// NewWriter starts a recording. It uses the methods Close and Truncate of out if they exist.
-func NewWriter(out io.Writer, fail func(error)) *Writer {
+// NewWriter starts a recording in a file. The method Close of the writer closes the file.
+func NewWriter(file io.WriteCloser, fail func(error)) *Writer {
 	w := &Writer{
-		out: out, start: time.Now(), onError: fail, open: map[*response]struct{}{},
+		file: file, start: time.Now(), onError: fail, out: bufio.NewWriterSize(file, maxData),
 		stop: make(chan struct{}), done: make(chan struct{}),
 	}
-	w.writeEntry(Header{Format: formatName, Version: formatVersion, Lwcat: version(), Start: w.start})
+	w.check(w.encode(Header{Format: formatName, Version: formatVersion, Start: w.start}))
 	go w.flushLoop()
 	return w
 }
 
-// version returns the version of lwcat.
-func version() string {
-	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
-		return info.Main.Version
-	}
-	return "(devel)"
-}
-
 // Follow records that a collection is followed from now on.
-func (w *Writer) Follow(c Collection) {
+func (w *Writer) Follow(c Collection) { w.add(entry{Kind: kindFollow, Collection: &c}) }
+
+// add adds an entry with the current time. If the entry opens a request, add returns the number of the request.
+func (w *Writer) add(e entry) (stream int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.writeEntry(entry{At: w.now(), Kind: kindFollow, Collection: &c})
+	if e.Kind == kindOpen {
+		w.streams++
+		e.Stream = w.streams
+	}
+	if w.err == nil {
+		e.At = int64(time.Since(w.start))
+		w.check(w.encode(e))
+	}
+	return e.Stream
 }
 
-func (w *Writer) now() int64 { return int64(time.Since(w.start)) }
-
-// writeEntry adds a line to the recording.
-func (w *Writer) writeEntry(value any) {
-	if w.err != nil {
-		return
-	}
-	var text bytes.Buffer
-	encoder := json.NewEncoder(&text)
+func (w *Writer) encode(value any) error {
+	encoder := json.NewEncoder(w.out)
 	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(value); err != nil { // these types can always be encoded
-		w.fail(err)
-		return
-	}
-	w.lines = append(w.lines, text.Bytes()...)
-	if len(w.lines) >= maxFrame {
-		w.write()
-	}
+	return encoder.Encode(value)
 }
 
-// write writes the complete lines. After a failed write, it removes an incomplete line from a regular file.
-func (w *Writer) write() {
-	if w.err != nil || len(w.lines) == 0 {
-		return
+// check reports the first error to onError.
+func (w *Writer) check(err error) {
+	if err != nil && w.err == nil {
+		w.err = err
+		w.onError(err)
 	}
-	n, err := w.out.Write(w.lines)
-	w.written += int64(bytes.LastIndexByte(w.lines[:n], '\n') + 1)
-	w.lines = w.lines[:0]
-	if err != nil {
-		if file, ok := w.out.(interface{ Truncate(int64) error }); ok {
-			_ = file.Truncate(w.written) // fails for pipes and devices
-		}
-		w.fail(err)
-	}
-}
-
-func (w *Writer) fail(err error) {
-	w.err = err
-	w.onError(err)
 }
 
 // flushLoop writes the recorded data once a second.
@@ -131,37 +110,84 @@ func (w *Writer) flushLoop() {
 		case <-w.stop:
 			return
 		case <-ticker.C:
-			_ = w.Flush() // the callback fail reports errors
+			_ = w.flush() // onError receives the error
 		}
 	}
 }
 
-// Flush writes the data recorded so far.
-func (w *Writer) Flush() error { return w.flush(false) }
-
-func (w *Writer) flush(last bool) error {
+// flush writes the data recorded so far. It returns the first error of the recording.
+func (w *Writer) flush() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for s := range w.open {
-		n := len(s.pending)
-		if !last {
-			n = completeRunes(s.pending)
-		}
-		w.writeFrame(s, n, s.watch)
+	if w.err == nil {
+		w.check(w.out.Flush())
 	}
-	w.write()
 	return w.err
 }
 
-// Close ends the recording and closes the output. It returns the first error of the recording.
+// Close ends the recording and closes the file. It returns the first error of the recording.
 func (w *Writer) Close() error {
 	close(w.stop)
 	<-w.done
-	err := w.flush(true)
-	if file, ok := w.out.(io.Closer); ok {
-		if closed := file.Close(); err == nil {
-			err = closed
-		}
+	return errors.Join(w.flush(), w.file.Close())
+}
+
+// Transport returns a transport that records the responses of another transport.
+func (w *Writer) Transport(over lw.Transport) lw.Transport { return &recorder{w, over} }
+
+type recorder struct {
+	writer    *Writer
+	transport lw.Transport
+}
+
+// Open implements [lw.Transport].
+func (r *recorder) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, error) {
+	stream := r.writer.add(entry{Kind: kindOpen, Path: req.Path, Query: req.Query, Watch: req.Watch})
+	body, err := r.transport.Open(ctx, req)
+	r.writer.add(entry{Kind: kindOpened, Stream: stream, Failure: newFailure(ctx, err)})
+	if err != nil {
+		return nil, err
 	}
-	return err
+	return &recordedBody{ReadCloser: body, ctx: ctx, writer: r.writer, stream: stream}, nil
+}
+
+// recordedBody records a response body while it is read.
+type recordedBody struct {
+	io.ReadCloser
+	ctx    context.Context
+	writer *Writer
+	stream int
+	end    sync.Once
+}
+
+func (b *recordedBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	for rest := p[:n]; len(rest) > 0; {
+		part := rest[:min(len(rest), maxData)]
+		rest = rest[len(part):]
+		e := entry{Kind: kindData, Stream: b.stream}
+		if utf8.Valid(part) {
+			e.Text = string(part)
+		} else {
+			e.Base64 = part
+		}
+		b.writer.add(e)
+	}
+	if err != nil {
+		b.close(newFailure(b.ctx, err))
+	}
+	return n, err
+}
+
+// Redact removes the credential of the request from text. See package redact.
+func (b *recordedBody) Redact(text string) string { return redact.Body(b.ReadCloser, text) }
+
+func (b *recordedBody) Close() error {
+	b.close(&failure{Kind: failedReader})
+	return b.ReadCloser.Close()
+}
+
+// close records the end of the response once.
+func (b *recordedBody) close(f *failure) {
+	b.end.Do(func() { b.writer.add(entry{Kind: kindClosed, Stream: b.stream, Failure: f}) })
 }

@@ -1,11 +1,11 @@
-// Replaces the package in tests, which control the reports of its collections.
+// Replaces the package in tests. A test determines which changes a collection reports.
 import { ListWatchError } from '../../listwatch/error.js'
 
 export { ListWatchError }
 
-/** All opened collections, oldest first. */
+/** All collections that were opened, oldest first. */
 export const opened = []
-/** `wake` counts the calls of wake(). If `refuse` is set, the next call of listWatch() throws it. */
+/** `wake` is the number of calls of wake(). If `refuse` is an error, the next call of listWatch() throws it. */
 export const calls = { wake: 0, refuse: undefined }
 export const wake = () => { calls.wake++ }
 
@@ -26,7 +26,7 @@ class Fake {
   }
   close() { this.closed = true }
 
-  /** Changes the state and reports changes. Returns the number of subscribers. */
+  /** Sets the state and reports changes to the subscribers. Returns the number of subscribers. */
   report(state, changes = []) {
     this.state = state
     for (const listener of this.#listeners) listener(changes)
@@ -45,7 +45,7 @@ export function listWatch(options) {
   return made
 }
 
-/** Returns an item that contains the object. */
+/** Returns an item of a collection that contains the object. */
 export function item(object, resourceVersion = '1') {
   const { name, namespace = '' } = object.metadata
   return { key: namespace ? `${namespace}/${name}` : name, namespace, name, resourceVersion, object: { ...object, metadata: { ...object.metadata, resourceVersion } } }

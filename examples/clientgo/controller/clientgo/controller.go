@@ -1,5 +1,5 @@
 // Package clientgo is a controller that creates the Pods of Deployments. It reads and writes with client-go. The
-// sibling package listwatch is the same controller, but reads with listwatch.
+// package listwatch next to it is the same controller, but reads with listwatch.
 package clientgo
 
 import (
@@ -21,7 +21,8 @@ import (
 	"k8s.io/client-go/util/workqueue"
 )
 
-// The controller handles the Deployments with Label. It writes the number of running Pods to Annotation.
+// The controller handles Deployments that have the label Label. It writes the number of running Pods to the annotation
+// Annotation.
 const (
 	Label      = "example.com/controller"
 	Annotation = "example.com/running"
@@ -34,7 +35,7 @@ type controller struct {
 	queue       workqueue.TypedRateLimitingInterface[cache.ObjectName]
 }
 
-// Run controls Deployments until ctx is canceled and all goroutines have ended.
+// Run runs the controller. It returns after ctx is canceled and all goroutines have ended.
 func Run(ctx context.Context, clientset kubernetes.Interface) error {
 	factory := informers.NewSharedInformerFactoryWithOptions(clientset, 0,
 		informers.WithTweakListOptions(func(opts *metav1.ListOptions) { opts.LabelSelector = Label }))
@@ -109,7 +110,7 @@ func (c *controller) work(ctx context.Context) {
 func (c *controller) reconcile(ctx context.Context, key cache.ObjectName) error {
 	deployment, err := c.deployments.Deployments(key.Namespace).Get(key.Name)
 	if apierrors.IsNotFound(err) {
-		return nil // the garbage collector deletes the Pods
+		return nil // the garbage collector deletes the Pods of a deleted Deployment
 	} else if err != nil {
 		return err
 	}
@@ -137,7 +138,7 @@ func (c *controller) reconcile(ctx context.Context, key cache.ObjectName) error 
 	}
 	for name := range missing {
 		_, err := pods.Create(ctx, newPod(deployment, name), metav1.CreateOptions{})
-		if err != nil && !apierrors.IsAlreadyExists(err) { // the store may not have it yet
+		if err != nil && !apierrors.IsAlreadyExists(err) { // the Pod may exist but not be in the store yet
 			return err
 		}
 	}

@@ -1,5 +1,5 @@
 // Package listwatch is a controller that creates the Pods of Deployments. It reads with listwatch and writes with
-// client-go. The sibling package clientgo is the same controller with client-go only.
+// client-go. The package clientgo next to it is the same controller, but also reads with client-go.
 package listwatch
 
 import (
@@ -20,7 +20,8 @@ import (
 	"k8s.io/client-go/kubernetes"
 )
 
-// The controller handles the Deployments with Label. It writes the number of running Pods to Annotation.
+// The controller handles Deployments that have the label Label. It writes the number of running Pods to the annotation
+// Annotation.
 const (
 	Label      = "example.com/controller"
 	Annotation = "example.com/running"
@@ -33,7 +34,7 @@ type controller struct {
 	queue       *workqueue.Queue[lw.Key]
 }
 
-// Run controls Deployments until ctx is canceled and all goroutines have ended.
+// Run runs the controller. It returns after ctx is canceled and all goroutines have ended.
 func Run(ctx context.Context, transport lw.Transport, clientset kubernetes.Interface) error {
 	opts := &lw.Options{LabelSelector: Label}
 	ofDeployments := lw.Resource{Group: "apps", Version: "v1", Plural: "deployments"}
@@ -87,7 +88,7 @@ func (c *controller) work(ctx context.Context) error {
 func (c *controller) reconcile(ctx context.Context, key lw.Key) error {
 	deployment, ok := c.deployments.Get(key)
 	if !ok {
-		return nil // the garbage collector deletes the Pods
+		return nil // the garbage collector deletes the Pods of a deleted Deployment
 	}
 	missing := map[string]bool{}
 	for i := range *deployment.Spec.Replicas {
@@ -108,7 +109,7 @@ func (c *controller) reconcile(ctx context.Context, key lw.Key) error {
 	}
 	for name := range missing {
 		_, err := pods.Create(ctx, newPod(deployment, name), metav1.CreateOptions{})
-		if err != nil && !apierrors.IsAlreadyExists(err) { // the store may not have it yet
+		if err != nil && !apierrors.IsAlreadyExists(err) { // the Pod may exist but not be in the store yet
 			return err
 		}
 	}

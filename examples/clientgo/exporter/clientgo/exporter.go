@@ -1,4 +1,4 @@
-// Package clientgo is a small version of kube-state-metrics that uses client-go. The sibling package listwatch uses
+// Package clientgo is a small version of kube-state-metrics that uses client-go. The package listwatch next to it uses
 // listwatch.
 package clientgo
 
@@ -17,7 +17,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 )
 
-// Run serves /metrics and /readyz on listener until ctx is canceled and all goroutines have ended.
+// Run serves /metrics and /readyz. It returns after ctx is canceled and all goroutines have ended.
 func Run(ctx context.Context, clientset kubernetes.Interface, listener net.Listener) error {
 	factory := informers.NewSharedInformerFactory(clientset, 0)
 	informer := factory.Core().V1().Pods()

@@ -1,4 +1,4 @@
-// Package listwatch is a small version of kube-state-metrics that uses listwatch. The sibling package clientgo uses
+// Package listwatch is a small version of kube-state-metrics that uses listwatch. The package clientgo next to it uses
 // client-go.
 package listwatch
 
@@ -15,7 +15,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// Run serves /metrics and /readyz on listener until ctx is canceled and all goroutines have ended.
+// Run serves /metrics and /readyz. It returns after ctx is canceled and all goroutines have ended.
 func Run(ctx context.Context, transport lw.Transport, listener net.Listener) error {
 	fields, err := lw.Project("spec.nodeName", "status.phase", "status.containerStatuses")
 	if err != nil {

@@ -1,4 +1,4 @@
-// Package clientgo is a small controller that uses client-go. The sibling package listwatch uses listwatch.
+// Package clientgo is a small controller that uses client-go. The package listwatch next to it uses listwatch.
 package clientgo
 
 import (
@@ -17,7 +17,8 @@ import (
 	"k8s.io/client-go/util/workqueue"
 )
 
-// Run reports the state of every app until ctx is canceled and all goroutines have ended.
+// Run calls report after each change of an app, and retries if report returns an error. It returns after ctx is
+// canceled and all goroutines have ended.
 func Run(ctx context.Context, path string, resync time.Duration, report func(string) error) error {
 	config, err := clientcmd.BuildConfigFromFlags("", path)
 	if err != nil {

@@ -1,4 +1,4 @@
-// Package clientgo tests controller/clientgo with client-go's fake clientset. The sibling package listwatch tests
+// Package clientgo tests controller/clientgo with client-go's fake clientset. The package listwatch next to it tests
 // controller/listwatch with lwtest. The fake clientset has no connections and no history, so it cannot simulate an
 // outage.
 package clientgo
@@ -67,7 +67,7 @@ func TestCreatesAndDeletesPods(t *testing.T) {
 	requirePods(t, clientset, "default/web-0")
 }
 
-// Watches of the fake clientset ignore label selectors, so the objects must exist before the list.
+// The objects must exist before the list, because watches of the fake clientset ignore label selectors.
 func TestIgnoresDeploymentsWithoutTheLabel(t *testing.T) {
 	clientset := fake.NewClientset(deployment("other", nil, 1), deployment("web", labels, 1))
 	start(t, clientset)

@@ -1,5 +1,5 @@
-// Package listwatch tests controller/listwatch with lwtest. The sibling package clientgo tests controller/clientgo with
-// client-go's fake clientset.
+// Package listwatch tests controller/listwatch with lwtest. The package clientgo next to it tests controller/clientgo
+// with client-go's fake clientset.
 package listwatch
 
 import (
@@ -19,7 +19,7 @@ import (
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 )
 
-// start runs the controller against a new server until the test ends, and returns the server.
+// start starts a server and runs the controller against it until the test ends. It returns the server.
 func start(t *testing.T) *lwtest.Server {
 	server, err := lwtest.Start(nil)
 	require.NoError(t, err)

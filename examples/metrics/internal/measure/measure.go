@@ -1,5 +1,5 @@
-// Package measure maps errors and requests to metric labels and defines histogram buckets. The metrics adapters share
-// it.
+// Package measure returns metric labels for errors and requests, and defines histogram buckets. Both metrics adapters
+// use it.
 package measure
 
 import (
@@ -13,13 +13,14 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// Histogram buckets, based on the limits of the library.
+// These histogram buckets match the limits of the library.
 var (
-	// OpenSeconds ends at 90 s, the timeout for a response.
+	// OpenSeconds ends at 90 s, the timeout of the library for a response.
 	OpenSeconds = []float64{.005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 90}
-	// DelaySeconds covers the engine's delays of 0 s and of 0.8 s to 60 s. Only a Retry-After can be longer.
+	// DelaySeconds covers the engine's delays, which are 0 s or from 0.8 s to 60 s. Only a delay from Retry-After can
+	// be longer.
 	DelaySeconds = []float64{0, 1, 2, 4, 8, 16, 32, 64}
-	// FrameBytes extends beyond 1.5 MiB, etcd's limit for the size of an object.
+	// FrameBytes includes sizes above 1.5 MiB, etcd's default limit for an object.
 	FrameBytes = []float64{256, 1 << 10, 4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20}
 )
 
@@ -31,7 +32,7 @@ func Verb(req *lw.Request) string {
 	return "list"
 }
 
-// causes lists the kinds of errors. An error may match several kinds, so specific kinds come first.
+// causes maps errors to label values. The first matching entry applies, so specific errors come first.
 var causes = []struct {
 	name string
 	is   func(error) bool
@@ -52,7 +53,7 @@ var causes = []struct {
 	{"frame_too_large", as[*lw.FrameTooLargeError]},
 	{"undecodable", as[*lw.DecodeError]},
 	{"invalid_response", is(lw.ErrInvalidResponse)},
-	{"canceled", func(err error) bool { // before connection, because a context deadline is also a net.Error
+	{"canceled", func(err error) bool { // must precede "connection", because an expired context deadline is also a net.Error
 		return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 	}},
 	{"tls", func(err error) bool {
@@ -62,11 +63,11 @@ var causes = []struct {
 		return as[net.Error](err) || as[syscall.Errno](err) || errors.Is(err, net.ErrClosed) ||
 			errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
 	}},
-	{"unsupported", is(errors.ErrUnsupported)}, // for example, a proxy does not support WebSockets; last, because some system errors match, too
+	{"unsupported", is(errors.ErrUnsupported)}, // for example, a proxy without WebSocket support; last, because some system errors match too
 }
 
-// Cause returns the kind of an error, one of 18 fixed words. It does not depend on the error's message. Errors without
-// a known type return "other", for example some HTTP/2 stream errors.
+// Cause returns a label value for an error, from a fixed set of 18 words. The value does not contain the error's
+// message. Unknown errors, such as some HTTP/2 stream errors, return "other".
 func Cause(err error) string {
 	for _, cause := range causes {
 		if cause.is(err) {

@@ -20,7 +20,7 @@ var errReset = errors.New("connection reset by peer")
 type memory struct {
 	*world
 	serve          func(*call)
-	honest         atomic.Bool // the server behaves correctly from now on
+	honest         atomic.Bool // the server behaves correctly from now on, instead of being hostile
 	mustList       atomic.Bool // watches return 410 until the next list
 	open           atomic.Int64
 	watches, lists atomic.Int64
@@ -90,7 +90,7 @@ func (m *memory) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, erro
 	return body{reader, left}, nil
 }
 
-// begin sends status 200.
+// begin starts the response with status 200.
 func (c *call) begin() { c.once.Do(func() { c.answer <- nil }) }
 
 // reject sends an error response and exits the goroutine.
@@ -135,7 +135,7 @@ func (c *call) sleep(d time.Duration) {
 // stop ends the response cleanly and exits the goroutine.
 func (c *call) stop() { runtime.Goexit() }
 
-// never is a handler that sends no response. It returns when the client cancels the request.
+// never leaves the request without a response until the client cancels the request.
 func (c *call) never() {
 	<-c.ctx.Done()
 	runtime.Goexit()

@@ -9,7 +9,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// order reports a resourceVersion that decreases without a list.
+// order records a fault if the resourceVersion of the stream decreases without a list.
 func (j *judge) order(e lw.Event[*lw.Object]) {
 	if e.ResourceVersion == "" || e.Type == lw.Interrupted {
 		return
@@ -20,7 +20,7 @@ func (j *judge) order(e lw.Event[*lw.Object]) {
 	j.version = e.ResourceVersion
 }
 
-// fold applies changes to j.folded and reports each change that contradicts the previous changes of its object.
+// fold applies changes to j.folded. It records a fault for each change that contradicts the object's earlier changes.
 func (j *judge) fold(changes []cache.Change[*lw.Object]) {
 	for _, d := range changes {
 		object := d.New
@@ -54,7 +54,7 @@ func (j *judge) compare(e lw.Event[*lw.Object]) {
 	}
 }
 
-// differ describes one difference between a snapshot and a state, or returns "".
+// differ describes one difference between a snapshot and the server's state, or returns "".
 func differ(snapshot *cache.Snapshot[*lw.Object], state map[string]int) string {
 	for name, revision := range state {
 		object, ok := snapshot.Get(lw.Key{Namespace: namespace, Name: name})
@@ -71,7 +71,7 @@ func differ(snapshot *cache.Snapshot[*lw.Object], state map[string]int) string {
 	return ""
 }
 
-// rates reports time windows with too many requests or too many lists.
+// rates records a fault if too many requests or too many lists occur in any time window.
 func (j *judge) rates() {
 	var paid, lists []time.Time
 	for _, r := range j.requests {

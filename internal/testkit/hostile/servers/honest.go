@@ -54,7 +54,7 @@ func (c *call) synthetic() int {
 	return at
 }
 
-// initial writes the objects of a revision as ADDED events.
+// initial writes the objects that existed at a revision as ADDED events.
 func (c *call) initial(at int) {
 	c.mustList.Store(false)
 	for _, item := range c.items(at) {
@@ -62,7 +62,7 @@ func (c *call) initial(at int) {
 	}
 }
 
-// items returns the objects of a revision as JSON.
+// items returns the objects that existed at a revision as JSON.
 func (c *call) items(at int) (items []string) {
 	for _, name := range c.names(at) {
 		c.mu.Lock()
@@ -91,7 +91,7 @@ func (c *call) page() (at int, items []string, next string) {
 	return at, items, ""
 }
 
-// list responds with a page of the list.
+// list responds with the requested page of the list.
 func (c *call) list() {
 	c.mustList.Store(false)
 	at, items, next := c.page()
@@ -114,8 +114,8 @@ func (c *call) follow(from int) {
 	})
 }
 
-// feed writes the changes after a revision as they happen. It also calls the function each once per interval. It
-// returns at the requested timeout.
+// feed writes the changes after a revision as they happen. It also calls a function at the given interval, with the
+// current revision. It returns at the requested timeout.
 func (c *call) feed(from int, interval time.Duration, each func(now int)) {
 	if v := c.q.Get("resourceVersion"); (v == "" || v == "0") && !c.streaming() {
 		from = c.synthetic()
@@ -145,7 +145,6 @@ func (c *call) feed(from int, interval time.Duration, each func(now int)) {
 	}
 }
 
-// timeout returns the requested timeout.
 func (c *call) timeout() time.Duration {
 	seconds, _ := strconv.Atoi(c.q.Get("timeoutSeconds"))
 	return time.Duration(seconds) * time.Second

@@ -21,7 +21,7 @@ func zipped(text string) string {
 	return b.String()
 }
 
-// text returns a correct list or a correct event.
+// text returns a correct list, or a correct event if the request is a watch.
 func (x *exchange) text() string {
 	if x.watch {
 		return x.news()

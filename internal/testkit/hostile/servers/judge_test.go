@@ -15,8 +15,8 @@ import (
 // request describes a request that the judge observed.
 type request struct {
 	at   time.Time
-	kind string // list, page, stream, watch or check
-	free bool   // the request fetched a page with a new object
+	kind string // one of list, page, stream, watch or check
+	free bool   // not counted against the request limit, because it fetched a page with a new object
 	full bool   // the list delivered an object or completed
 }
 
@@ -25,25 +25,25 @@ type judge struct {
 	mu       sync.Mutex
 	world    *world
 	nameless bool // the server's lists have no resourceVersion
-	trust    bool // the server's data are always correct
+	trust    bool // the server never sends wrong data
 	store    *cache.Store[*lw.Object]
 	requests []*request
 	list     *request        // the list in progress, or nil
 	seen     map[lw.Key]bool // the objects of the list in progress
-	page     time.Time       // when the latest page of the list ended
-	last     lw.EventType    // the latest of Interrupted, ListStarted, Synced and WatchStarted
+	page     time.Time       // time at which the latest page of the list ended
+	last     lw.EventType    // the latest event of type Interrupted, ListStarted, Synced or WatchStarted
 	broken   *lw.Interruption
-	due      time.Time // when the next request is due
-	heard    time.Time // when the latest event arrived
-	version  string    // the latest resourceVersion
+	due      time.Time // time at which the next request is due
+	heard    time.Time // time at which the latest event arrived
+	version  string    // the latest resourceVersion of the stream
 	folded   map[lw.Key]*lw.Object
 	causes   []error
 	faults   []string
-	counts   map[string]int // number of faults, by format
-	texts    func(string)   // searches a string for secrets
+	counts   map[string]int // number of faults with each message format
+	texts    func(string)   // function that searches a string for secrets
 }
 
-// fault records a broken guarantee with the time. It records at most three faults per format.
+// fault records a broken guarantee with the current time. It records at most three faults with the same format.
 func (j *judge) fault(format string, args ...any) {
 	if j.counts[format]++; j.counts[format] <= 3 {
 		j.faults = append(j.faults, fmt.Sprintf("%s: ", time.Now().Format("15:04:05.000"))+fmt.Sprintf(format, args...))
@@ -70,7 +70,7 @@ func (j *judge) lock(f func()) {
 	f()
 }
 
-// text searches the messages of an error and its wrapped errors for secrets.
+// text searches the messages of an error and of its wrapped errors for secrets.
 func (j *judge) text(err error) {
 	if err == nil || j.texts == nil {
 		return
@@ -87,7 +87,7 @@ func (j *judge) text(err error) {
 	}
 }
 
-// opens checks that the stream's events allow a request, and that the request comes at the right time.
+// opens records a fault if the latest events of the stream do not allow a request at the current time.
 func (j *judge) opens(req *lw.Request) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -118,8 +118,8 @@ func (j *judge) opens(req *lw.Request) {
 		if !now.Equal(j.heard) {
 			j.fault("the watch was sent %v after its list without a reported delay", now.Sub(j.heard))
 		}
-	case confirms: // The ordinary list confirms that the streaming list was empty.
-	case j.last == lw.Interrupted && j.requests[len(j.requests)-1].kind == "check": // A watch follows each check.
+	case confirms: // an ordinary list confirms that the streaming list was empty
+	case j.last == lw.Interrupted && j.requests[len(j.requests)-1].kind == "check": // a watch follows each request that checks the resourceVersion
 	default:
 		j.fault("a %s was sent after %v without an interruption", r.kind, j.last)
 	}
@@ -140,7 +140,7 @@ func kindOf(q url.Values) string {
 	return "list"
 }
 
-// event checks an event and its changes.
+// event checks an event of the stream and the resulting changes.
 func (j *judge) event(e lw.Event[*lw.Object], changes []cache.Change[*lw.Object]) {
 	j.mu.Lock()
 	defer j.mu.Unlock()

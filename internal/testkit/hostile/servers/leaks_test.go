@@ -47,12 +47,12 @@ func leaks(t *testing.T) func(string) {
 	}
 }
 
-// echo returns a server that repeats the request's token. Each response uses the next of the forms.
+// echo returns a server that repeats the request's token. Each response encodes the token with the next of the forms.
 func echo(forms []form, name, does string, write func(x *exchange, secret string)) server {
 	return server{name: name, does: does, lies: true, wire: func(x *exchange) {
 		text := strings.TrimPrefix(x.request.Header.Get("Authorization"), "Bearer ")
 		if text == "" {
-			text = token // A redirected request has no token, but the first server may have leaked it.
+			text = token // the redirected request has no token, but the first server may have leaked it
 		}
 		x.kind = x.nth / len(forms)
 		write(x, forms[x.nth%len(forms)].of(text))

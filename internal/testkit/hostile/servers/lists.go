@@ -150,7 +150,7 @@ func malformedLists() []server {
 				`{"kind":"ConfigMap","apiVersion":"v1","metadata":{"resourceVersion":"9"}}`,
 				`{"kind":"SecretList","apiVersion":"evil/v9","metadata":{"resourceVersion":"9"},"items":[]}`)},
 		{name: "html-lists", does: "sends HTML instead of lists", opts: ordinary, serve: strange("<!doctype html><title>Log in</title>")},
-		// Deletions between such a list and its watch remain unknown until the next list.
+		// Without the resourceVersion of the list, the client cannot notice deletions between the list and its watch.
 		{name: "no-list-version", does: "lists without a resourceVersion and starts each watch after 10 seconds", lies: true, nameless: true, opts: ordinary,
 			serve: func(c *call) {
 				if c.watch {

@@ -45,7 +45,7 @@ func bomb(first, then string) string {
 	return b.String()
 }
 
-// The servers send large responses, one after another. Events are limited to 1 MiB.
+// Hostile servers send large responses, one server after another. The client accepts events of at most 1 MiB.
 func TestMemoryIsBounded(t *testing.T) {
 	const list = `{"kind":"ConfigMapList","apiVersion":"v1","metadata":{"resourceVersion":"5"},"items":[`
 	const item = `{"metadata":{"name":"a","namespace":"shop","resourceVersion":"5"},"data":`

@@ -24,7 +24,7 @@ type Server struct {
 	server server
 }
 
-// All returns all servers except those that write bytes to a connection.
+// All returns all servers except the servers that write raw bytes to a connection.
 func All() []Server {
 	var all []Server
 	for _, s := range slices.Concat(correctServers(), wrongWatches(), shortWatches(), hostileErrorResponses(), wrongLists(), malformedLists(), wrongStreamingLists(), unusualServers()) {
@@ -77,7 +77,7 @@ func (r *Running) Step() { r.memory.step() }
 // Pause returns a random delay before the next step.
 func (r *Running) Pause() time.Duration { return r.memory.pause() }
 
-// Behave makes the server correct. If relist is set, it rejects watches until the next list.
+// Behave makes the server correct. If relist is set, the server rejects watches until the next list.
 func (r *Running) Behave(relist bool) {
 	r.memory.mustList.Store(relist)
 	r.memory.honest.Store(true)

@@ -22,7 +22,7 @@ var seeds = flag.Uint64("hostile.seeds", 1, "number of seeds for each server")
 
 const hostileFor = 10 * time.Minute
 
-// early is when the second run cancels its context.
+// early is the time after which the second run of each server cancels its context.
 const early = 3*time.Minute + 21*time.Second + 700*time.Millisecond
 
 // play runs each server twice. The first run lasts until the server is correct and the store has recovered. The second
@@ -135,8 +135,8 @@ func (s *server) recovers(t *testing.T, m *memory, j *judge) {
 	t.Logf("%s: recovered after %v with %d requests and %d interruptions: %v", s.does, good.Sub(began), len(j.requests), len(j.causes), distinct(j.causes))
 }
 
-// unversioned waits for ten minutes. It reports a fault if a store without a resourceVersion is wrong for a minute
-// while a watch is open.
+// unversioned waits for ten minutes. If the store has no resourceVersion, it records a fault when the store is wrong
+// for a minute during a watch.
 func (j *judge) unversioned() {
 	wrong := time.Time{}
 	for began := time.Now(); time.Since(began) < hostileFor; time.Sleep(time.Second) {
@@ -168,7 +168,7 @@ func matches(causes []error, target error) bool {
 	return false
 }
 
-// distinct returns the number of causes by message.
+// distinct returns how often each error message occurs in the causes.
 func distinct(causes []error) map[string]int {
 	count := map[string]int{}
 	for _, cause := range causes {

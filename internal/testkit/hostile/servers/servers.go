@@ -19,16 +19,16 @@ type server struct {
 	nameless bool             // sends lists without a resourceVersion
 	restart  bool             // resourceVersions restart, so recovery may take 27 minutes instead of 15
 	causes   []error          // causes that the stream must report
-	opts     lw.Options       // such as NoStreamingList and PageSize
+	opts     lw.Options       // client options that the server needs, such as NoStreamingList and PageSize
 	version  func(int) string // formats the collection's resourceVersion; nil for decimal numbers
 	naming   func(int) string // names the objects; nil for "cm-0001" and so on
 
-	wire func(x *exchange) // replaces serve for a server that writes bytes to a connection
+	wire func(x *exchange) // handles a connection byte by byte; used instead of the field serve
 	tls  bool              // uses TLS once the server is correct
 	ws   bool              // sends watches over WebSocket
 }
 
-// ordinary requests ordinary lists in small pages.
+// ordinary makes a client request ordinary lists in small pages.
 var ordinary = lw.Options{NoStreamingList: true, PageSize: 7}
 
 // An exchange is a connection with one request.
@@ -37,7 +37,7 @@ type exchange struct {
 	m       *memory
 	host    string // the dialed host
 	nth     int    // number of the connection, from 1
-	kind    int    // selects one of a server's responses
+	kind    int    // selects one of the responses that the server can send
 	request *http.Request
 	watch   bool
 	ctx     context.Context

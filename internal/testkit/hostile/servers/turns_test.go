@@ -11,7 +11,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// None of these servers sends wrong data.
+// Each server of a sequence is hostile, but none sends wrong data.
 func TestRecoversFromRandomSequencesOfServers(t *testing.T) {
 	t.Parallel()
 	var servers []server

@@ -20,15 +20,15 @@ func onWatch(serve func(c *call)) func(c *call) {
 	}
 }
 
-// each returns a server that responds correctly, but whose watches also call the function does once per interval.
+// each returns a server that responds correctly, but also calls a function at the given interval while a watch is open.
 func each(interval time.Duration, does func(c *call, now int)) func(c *call) {
 	return onWatch(func(c *call) {
 		c.feed(c.from(), interval, func(now int) { does(c, now) })
 	})
 }
 
-// news writes the event of the next change after the watch's resourceVersion and returns the change. If no change is
-// pending, it first makes a change to the collection.
+// news writes the event of the next change after the watch's resourceVersion and returns the change. If there is no
+// such change, it first changes a random object.
 func (c *call) news() change {
 	changes, _, _ := c.since(c.from())
 	if len(changes) == 0 {

@@ -7,7 +7,7 @@ import (
 	"io"
 )
 
-// upgrade accepts a WebSocket.
+// upgrade accepts a WebSocket handshake.
 func (x *exchange) upgrade() {
 	sum := sha1.Sum([]byte(x.request.Header.Get("Sec-WebSocket-Key") + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11")) //nolint:gosec // as above
 	x.say("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Accept: " +
@@ -18,12 +18,12 @@ func (x *exchange) upgrade() {
 func (x *exchange) frame(opcode byte, payload []byte) bool {
 	head := []byte{0x80 | opcode, byte(len(payload))}
 	if len(payload) > 125 {
-		head = binary.BigEndian.AppendUint16([]byte{0x80 | opcode, 126}, uint16(len(payload))) // A payload has at most 32 KiB.
+		head = binary.BigEndian.AppendUint16([]byte{0x80 | opcode, 126}, uint16(len(payload))) // payloads have at most 32 KiB
 	}
 	return x.say(string(append(head, payload...)))
 }
 
-// frames writes a body as messages and closes the WebSocket.
+// frames writes the content of body as WebSocket messages and closes the WebSocket.
 func (x *exchange) frames(body io.Reader) {
 	buffer := make([]byte, 1<<15)
 	for {

@@ -57,7 +57,7 @@ func (s *server) source(t *testing.T, m *memory) (lw.Transport, func(string), fu
 	return over, leaks(t), closeAll
 }
 
-// answer reads a request and responds to it.
+// answer reads a request from the connection and responds to it.
 func (x *exchange) answer(s *server, config *tls.Config) {
 	defer func() { _ = x.Close() }()
 	honest := x.m.honest.Load()
@@ -149,7 +149,7 @@ func (x *exchange) document() string {
 	return document(x.m.version(at), "", (&call{memory: x.m}).items(at))
 }
 
-// news makes a change and returns its event.
+// news changes a random object and returns the watch event of the change.
 func (x *exchange) news() string {
 	x.m.step()
 	changes, now, _ := x.m.since(0)

@@ -13,20 +13,20 @@ import (
 // namespace is the namespace of all objects in the tests.
 const namespace = "shop"
 
-// A change is a write to a world. Its revision is the collection's revision after the write.
+// A change is a write to the collection. Its revision is the collection's revision after the write.
 type change struct {
 	kind     string // ADDED, MODIFIED or DELETED
 	name     string
-	body     int // the revision that wrote the object's content
+	body     int // the revision in which the object got its content
 	revision int
 }
 
-// A world holds a collection of ConfigMaps and all of its past states.
+// A world holds a collection of ConfigMaps and all of its past revisions.
 type world struct {
 	mu       sync.Mutex
 	revision int
 	objects  map[string]int         // maps object names to the revisions that wrote them
-	states   map[int]map[string]int // maps revisions to the objects at that revision
+	states   map[int]map[string]int // maps each revision to the objects that existed at it
 	changes  []change
 	changed  chan struct{} // closed by the next change
 	version  func(int) string
@@ -52,7 +52,7 @@ func newWorld(seed uint64, naming, version func(int) string) *world {
 	return w
 }
 
-// write applies a change. The caller must not hold the lock.
+// write applies a change to the collection. The caller must not hold w.mu.
 func (w *world) write(kind, name string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -101,7 +101,7 @@ func (w *world) pause() time.Duration {
 	return time.Duration(1+w.random.IntN(9000)) * time.Millisecond
 }
 
-// remove deletes the object with the first name.
+// remove deletes the object whose name sorts first.
 func (w *world) remove() {
 	w.stepping.Lock()
 	defer w.stepping.Unlock()
@@ -120,7 +120,7 @@ func (w *world) names(revision int) []string {
 	return names
 }
 
-// state returns the objects at a resourceVersion and whether the collection ever had that resourceVersion.
+// state returns the objects at a resourceVersion. It returns false if the collection never had that resourceVersion.
 func (w *world) state(resourceVersion string) (map[string]int, bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -174,7 +174,7 @@ func failure(code int, reason, message string) string {
 	return fmt.Sprintf(`{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":%q,"reason":%q,"code":%d}`, message, reason, code)
 }
 
-// failed returns an ERROR event as JSON.
+// failed returns a watch event of type ERROR as JSON.
 func failed(code int, reason, message string) string {
 	return `{"type":"ERROR","object":` + failure(code, reason, message) + "}\n"
 }

@@ -1,0 +1,130 @@
+// Builds and opens the page of wasm/README.md with each bundler of its table. LISTWATCH_NEXT=1 tests the rows of Next.js
+// instead of the others, because they take a minute.
+import assert from 'node:assert/strict'
+import { cpSync, existsSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { BUNDLERS, commandOf, filesOf, readRecipes, readTable, workshop } from './bundlers.mjs'
+import { launch, openPage } from './launch.mjs'
+import { serveApp } from './origin.mjs'
+import { Stage } from './stage.mjs'
+
+const next = !!process.env.LISTWATCH_NEXT
+const table = readTable(), recipes = readRecipes()
+const isNext = ({ name }) => name.startsWith('Next.js')
+let shop, browsers, stage, cluster
+
+before(async () => {
+  shop = workshop(next ? 'next' : 'bundlers')
+  browsers = await Promise.all(['chrome', 'firefox'].map((name) => launch(name)))
+  stage = await Stage.start()
+  cluster = await stage.cluster()
+})
+after(async () => {
+  await Promise.all((browsers ?? []).map((browser) => browser.close()))
+  stage?.stop()
+  if (shop) rmSync(shop.folder, { recursive: true })
+})
+
+const put = (name) => cluster.put({ of: 'pods', object: { metadata: { name } } })
+
+// Opens a URL in both browsers, and calls f with each page and its console messages.
+const inBrowsers = (url, f) => Promise.all(browsers.map(async (browser, i) => {
+  const profile = await browser.createBrowserContext()
+  const page = await openPage(profile), messages = []
+  page.on('pageerror', (error) => messages.push(error.message))
+  page.on('console', (message) => ['error', 'warn'].includes(message.type()) && !message.location().url?.endsWith('/favicon.ico') && messages.push(message.text()))
+  await page.evaluateOnNewDocument(() => {
+    globalThis.started = []
+    for (const kind of ['Worker', 'SharedWorker']) {
+      globalThis[kind] = class extends globalThis[kind] {
+        constructor(...all) {
+          super(...all)
+          globalThis.started.push(kind)
+        }
+      }
+    }
+  })
+  await page.goto(url)
+  await f(page, messages, `pod-${i}`)
+  await profile.close()
+}))
+
+// Waits until a condition holds in the page.
+const shows = (page, holds, text, messages) => page.waitForFunction(holds, { polling: 20, timeout: 60_000 }, text)
+  .catch(async (error) => assert.fail(`${error.message}: ${await page.evaluate(() => document.body.innerText)} ${messages}`))
+
+// Asserts that the page follows the Pods with a SharedWorker.
+const follows = (url) => inBrowsers(url, async (page, messages, name) => {
+  const isLive = () => document.body.innerText.includes('Pods, live')
+  await shows(page, isLive, '', messages)
+  await put(name)
+  await shows(page, (name) => document.body.innerText.includes(`default/${name}`), name, messages)
+  await cluster.delete({ of: 'pods', space: 'default', name })
+  await shows(page, (name) => !document.body.innerText.includes(`default/${name}`), name, messages)
+  assert.deepEqual(await page.evaluate(() => globalThis.started), ['SharedWorker'])
+  assert.deepEqual(messages, [])
+})
+
+// Asserts that the page reports an error that names the next step.
+const advises = (url) => inBrowsers(url, async (page, messages) => {
+  await shows(page, () => document.body.innerText.includes('Pods, stopped'), '', messages)
+  assert.match(await page.evaluate(() => document.body.innerText), /could not be loaded: .*listwatch\.wasm answers.*bundler.*init\({ worker, wasm }\): https:.*\/wasm#bundlers/)
+})
+
+// Serves the output of a build while f(url) runs.
+async function serving(folder, policy, f) {
+  const server = await serveApp(folder, cluster.url, policy)
+  try {
+    await f(server.url)
+  } finally {
+    server.close()
+  }
+}
+
+test('the table names each bundler that has a test', { skip: next }, () => {
+  assert.deepEqual(table.rows.filter((row) => !isNext(row)).map(({ name }) => name).sort(), Object.keys(BUNDLERS).sort())
+})
+
+for (const row of table.rows.filter((row) => isNext(row) === next)) {
+  test(`the page of the README starts: ${row.name}`, async () => {
+    if (next) return startsInNext(row)
+    const { tool, vite, build, output, inline } = BUNDLERS[row.name]
+    const app = shop.app(row.name.replaceAll(' ', '-'), filesOf(row, table, recipes.vite))
+    if (tool) assert.equal(app.version(tool), row.version, 'the tested version')
+    if (vite) await app.serving(vite, cluster.url, follows)
+    build(app, commandOf(row))
+    const folder = join(app.folder, output)
+    if (!existsSync(join(folder, 'index.html'))) cpSync(join(app.folder, 'index.html'), join(folder, 'index.html'))
+    await serving(folder, inline ? '' : recipes.policy, follows)
+  })
+}
+
+async function startsInNext({ name, version }) {
+  const app = shop.app('.', {})
+  assert.equal(app.version('next'), version)
+  app.run('next/dist/bin/next', 'build', name.endsWith('webpack') ? '--webpack' : '--turbopack')
+  await serving(join(app.folder, 'out'), '', follows) // Next.js adds inline scripts, which the policy forbids
+}
+
+test('the Vite configuration of docs/browser.md forwards WebSockets', { skip: next }, async () => {
+  const row = table.rows.find(({ name }) => name === 'Vite 8')
+  const page = table.page.replace("resource: 'pods' }", "resource: 'pods', transport: 'ws' }")
+  assert.notEqual(page, table.page)
+  const app = shop.app('websockets', filesOf(row, { ...table, page }, recipes.vite))
+  await app.serving(BUNDLERS['Vite 8'].vite, cluster.url, follows)
+})
+
+test('without the additional lines, Vite\'s development server names the next step', { skip: next }, async () => {
+  const row = { ...table.rows.find(({ name }) => name === 'Vite 5'), blocks: [] }
+  const app = shop.app('without-lines', filesOf(row, table, recipes.vite))
+  await app.serving(BUNDLERS['Vite 5'].vite, cluster.url, advises) // it answers with an HTML page
+})
+
+test('without the additional lines, a page that esbuild bundles names the next step', { skip: next }, async () => {
+  const row = table.rows.find(({ name }) => name === 'esbuild')
+  const app = shop.app('esbuild-without-lines', filesOf({ ...row, blocks: [] }, table, ''))
+  app.run('.bin/esbuild', ...commandOf(row).slice(1))
+  cpSync(join(app.folder, 'index.html'), join(app.folder, 'dist/index.html'))
+  await serving(join(app.folder, 'dist'), recipes.policy, advises)
+})

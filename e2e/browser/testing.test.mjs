@@ -1,0 +1,42 @@
+// Installs the package as a tarball into an application, and runs the application's tests in Vitest and in Jest. The
+// application also contains the recipes of docs/react.md.
+import assert from 'node:assert/strict'
+import { execFileSync, spawnSync } from 'node:child_process'
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { pack } from './project.mjs'
+
+let folder
+
+before(() => {
+  folder = mkdtempSync(join(tmpdir(), 'listwatch-testing-'))
+  cpSync(fileURLToPath(new URL('testing', import.meta.url)), folder, { recursive: true, filter: (file) => !file.includes('node_modules') })
+  const npm = (...args) => execFileSync('npm', [...args, '--prefer-offline', '--no-audit', '--no-fund'], { cwd: folder, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] })
+  npm('ci', '--ignore-scripts')
+  npm('install', '--no-save', pack(folder))
+  const page = readFileSync(new URL('../../docs/react.md', import.meta.url), 'utf8')
+  writeFileSync(join(folder, 'recipes.tsx'), [...page.matchAll(/```tsx\n([^]*?)```/g)].map(([, block]) => block).join('\n'))
+})
+after(() => folder && rmSync(folder, { recursive: true }))
+
+// Runs a program of the application. It returns its output.
+function run(...args) {
+  const { status, stdout, stderr } = spawnSync(process.execPath, args, { cwd: folder, encoding: 'utf8', env: { ...process.env, CI: 'true', NO_COLOR: '1' } })
+  assert.equal(status, 0, stdout + stderr)
+  return stdout + stderr
+}
+
+test('components that use a simulated cluster, and the recipes of docs/react.md, pass their tests in Vitest', () => {
+  assert.match(run('node_modules/vitest/vitest.mjs', 'run'), /Tests +8 passed/)
+})
+
+test('components that use a simulated cluster pass their tests in Jest', () => {
+  assert.match(run('node_modules/jest/bin/jest.js'), /Tests: +3 passed/)
+})
+
+test('CommonJS code can load the WASM module in Node', () => {
+  assert.match(run('-e', "require('listwatch').init().then(() => { console.log('loaded'); process.exit() })"), /loaded/)
+})

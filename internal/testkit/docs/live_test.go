@@ -1,0 +1,104 @@
+//go:build unix
+
+package docs
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
+	"github.com/stretchr/testify/require"
+)
+
+const (
+	pod = `{"metadata":{"name":"web-0","labels":{"app":"web"}},"spec":{"nodeName":"n1",` +
+		`"containers":[{"name":"web","image":"nginx:1.27"},{"name":"mesh","image":"envoy:1.31"}]},"status":{%s}}`
+	pending = `"phase":"Pending","ready":"0/1","restarts":0,"conditions":[{"type":"Ready","status":"False"}]`
+	running = `"phase":"Running","ready":"1/1","restarts":0,"podIP":"10.0.0.7","conditions":[{"type":"Ready","status":"True"}]`
+	worker  = `{"metadata":{"name":"worker-0","namespace":"shop","labels":{"app":"worker"}},"spec":{"nodeName":"n1"}}`
+)
+
+// fixed contains the objects that do not change, with their resources.
+var fixed = [][2]string{
+	{"namespaces", `{"metadata":{"name":"shop"}}`},
+	{"services", `{"metadata":{"name":"web"}}`},
+	{"services", `{"metadata":{"name":"web","namespace":"shop"}}`},
+	{"jobs.batch", `{"metadata":{"name":"migrate"},"status":{"conditions":[{"type":"SuccessCriteriaMet","status":"True"},{"type":"Complete","status":"True"}]}}`},
+	{"customresourcedefinitions.apiextensions.k8s.io", `{"metadata":{"name":"widgets.lw.example.com"},"status":{"conditions":[{"type":"Established","status":"True"}]}}`},
+	{"events", `{"metadata":{"name":"web-0.1"},"type":"Warning","reason":"BackOff","message":"Back-off restarting failed container",` +
+		`"count":3,"firstTimestamp":"` + ago(3*time.Hour) + `","lastTimestamp":"` + ago(3*time.Minute) + `","involvedObject":{"kind":"Pod","name":"web-0"}}`},
+	{"events", `{"metadata":{"name":"web-0.2"},"type":"Normal","reason":"Pulled","message":"Container image already present",` +
+		`"firstTimestamp":"` + ago(3*time.Hour) + `","lastTimestamp":"` + ago(3*time.Hour) + `","involvedObject":{"kind":"Pod","name":"web-0"}}`},
+}
+
+// ago returns the timestamp of a time in the past.
+func ago(d time.Duration) string { return time.Now().Add(-d).UTC().Format(time.RFC3339) }
+
+// changing contains two states of each object that changes, with its resource. A document can show the numbers in either
+// order.
+var changing = [][3]string{
+	{"nodes", `{"metadata":{"name":"n1"},"status":{"conditions":[{"type":"Ready","status":"True"}]}}`,
+		`{"metadata":{"name":"n1"},"status":{"conditions":[{"type":"Ready","status":"Unknown"}]}}`},
+	{"configmaps", `{"metadata":{"name":"settings"},"data":{"connections":"100"}}`, `{"metadata":{"name":"settings"},"data":{"connections":"200"}}`},
+	{"secrets", `{"metadata":{"name":"db"},"data":{"password":"b2xk"}}`, `{"metadata":{"name":"db"},"data":{"password":"bmV3"}}`},
+	{"widgets.lw.example.com", `{"metadata":{"name":"gear"},"spec":{"teeth":12}}`, `{"metadata":{"name":"gear"},"spec":{"teeth":16}}`},
+	{"deployments.apps", fmt.Sprintf(deployment, "1.27"), fmt.Sprintf(deployment, "1.28")},
+}
+
+// deployment is a complete rollout. The server counts the generations, so the observed generation is a large number.
+const deployment = `{"metadata":{"name":"web","labels":{"app":"web"}},` +
+	`"spec":{"replicas":1,"template":{"spec":{"containers":[{"name":"web","image":"nginx:%s"}]}}},"status":{"observedGeneration":1000000,` +
+	`"replicas":1,"updatedReplicas":1,"readyReplicas":1,"availableReplicas":1,"conditions":[{"type":"Available","status":"True"}]}}`
+
+// live creates objects and changes some of them until the test ends.
+func live(t *testing.T, server *lwtest.Server) {
+	put := func(resource, object string) {
+		_, err := server.Put(resource, object)
+		require.NoError(t, err)
+	}
+	for _, o := range fixed {
+		put(o[0], o[1])
+	}
+	for _, o := range changing {
+		put(o[0], o[1])
+	}
+	for range 100 { // reach resourceVersion 125, which a document mentions
+		put("pods", fmt.Sprintf(pod, pending))
+		put("pods", fmt.Sprintf(pod, running))
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		tick := time.NewTicker(20 * time.Millisecond)
+		defer tick.Stop()
+		for n := 0; ; n++ {
+			select {
+			case <-ctx.Done():
+				return
+			case <-tick.C:
+				change(server, n)
+			}
+		}
+	}()
+	t.Cleanup(func() { stop(); <-done })
+}
+
+// change switches a Pod between pending and running. With each fifth n, it also changes the other objects. It ignores
+// errors, because a write of a command may conflict. The write of the command then wins.
+func change(server *lwtest.Server, n int) {
+	_, _ = server.Put("pods", fmt.Sprintf(pod, []string{pending, running}[n%2]))
+	if n%5 != 0 {
+		return
+	}
+	for _, o := range changing {
+		_, _ = server.Put(o[0], o[1+n/5%2])
+	}
+	if n/5%2 == 0 {
+		_, _ = server.Put("pods", worker)
+	} else {
+		_ = server.Delete("pods", "shop", "worker-0")
+	}
+}

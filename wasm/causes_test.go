@@ -1,0 +1,45 @@
+//go:build js
+
+package main
+
+import (
+	"context"
+	"testing"
+
+	"github.com/seed-6d2a410a/listwatch/cache"
+	"github.com/seed-6d2a410a/listwatch/lw"
+	"github.com/stretchr/testify/require"
+)
+
+func TestErrorsNameJavaScriptOptions(t *testing.T) {
+	_, project := lw.Project("spec..nodeName")
+	resource := func(r lw.Resource) error {
+		_, err := lw.NewClient(answer(""), r, lw.RawCodec{}, nil)
+		return err
+	}
+	for expected, err := range map[string]error{
+		"the frame at byte 7 is larger than the limit of 9 bytes":                      &lw.FrameTooLargeError{Offset: 7, Limit: 9},
+		"the collection has more than 1 objects: raise maxObjects if this is expected": tooManyObjects(t),
+		"listwatch: the path \"spec..nodeName\": expected a member name at byte 5":     project,
+		"listwatch: the resource pods has .. in its path, which is not a valid name":   resource(lw.Resource{Version: "..", Plural: "pods"}),
+		"listwatch: the resource pods.a/b contains a slash":                            resource(lw.Resource{Group: "a/b", Version: "v1", Plural: "pods"}),
+	} {
+		require.Equal(t, expected, errorFields(err)[1])
+	}
+}
+
+// tooManyObjects returns the error of a collection with two objects whose limit is one.
+func tooManyObjects(t *testing.T) (err error) {
+	const list = `{"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"3"},"items":[{"metadata":{"name":"a"}},{"metadata":{"name":"b"}}]}`
+	client, err := lw.NewClient(answer(list), lw.Resource{Version: "v1", Plural: "pods"}, &rowPool{}, nil)
+	require.NoError(t, err)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	reflector := cache.NewReflector(client, &lw.Options{MaxObjects: 1, NoStreamingList: true, Logger: discardLogger{}})
+	for event := range reflector.Changes(ctx) {
+		if event.Type == lw.Interrupted {
+			return event.Interruption.Err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,155 @@
+// Simulates a cluster for tests of pages.
+
+/** @import { Client } from './host.js' */
+/** @import { Row } from './records.js' */
+/** @import { Spec } from './spec.js' */
+/** @import { ErrorCode, KubernetesObject } from './types.js' */
+/** @import { Matches } from './matching.js' */
+
+import { fieldMatcher, fieldOf, labelMatcher, project } from './matching.js'
+import { ADDED, DELETED, INTERRUPTED, LIVE, MODIFIED, RESET, STOPPED, SYNCED, encode } from './records.js'
+import { pluralOf } from './plural.js'
+import { resourceOf } from './spec.js'
+
+/**
+ * A failure of all requests, or of those for one namespace.
+ * @typedef {{ status?: number | undefined, message: string, namespace?: string | undefined }} Failure
+ */
+
+/** The codes and reasons of error responses. @type {Record<number, [code: ErrorCode, reason: string]>} */
+const STATUSES = {
+  400: ['invalid', 'BadRequest'], 401: ['unauthorized', 'Unauthorized'], 403: ['forbidden', 'Forbidden'], 404: ['not-found', 'NotFound'],
+  410: ['expired', 'Expired'], 422: ['invalid', 'Invalid'], 429: ['too-many-requests', 'TooManyRequests'],
+}
+const PERMANENT = [400, 401, 403, 404, 422]
+
+/** Returns an object's key. @param {KubernetesObject} object */
+export const keyOf = ({ metadata }) => (metadata?.namespace ? `${metadata.namespace}/${metadata.name}` : metadata?.name ?? '')
+
+/** The stored objects of one resource, and the watches that follow them. */
+export class FakeResource {
+  /** @type {Map<string, KubernetesObject>} by key */
+  objects = new Map()
+  /** @type {Set<FakeWatch>} */
+  watches = new Set()
+  /** @type {Failure[]} */
+  failures = []
+}
+
+/** A watch of one collection. */
+export class FakeWatch {
+  #client
+  #fits
+  #spec
+  #resource
+  #place
+  #synced = false
+  /** @type {Map<string, unknown>} the objects that the collection holds */
+  #sent = new Map()
+
+  /** @param {FakeResource} resource @param {Spec} spec @param {Client} client */
+  constructor(resource, spec, client) {
+    this.#resource = resource
+    this.#spec = spec
+    this.#client = client
+    this.#place = placeOf(spec)
+    this.#fits = /** @type {Matches[]} */ ([])
+  }
+
+  /** The failure of the requests of this watch. */
+  get failure() {
+    return this.#resource.failures.find(({ namespace }) => namespace === undefined || namespace === this.#place.namespace)
+  }
+
+  /** Lists and starts to follow the objects, or fails. @param {number} version the current resourceVersion */
+  start(version) {
+    try {
+      this.#fits = [labelMatcher(this.#spec.labelSelector), fieldMatcher(this.#spec.fieldSelector)]
+    } catch (error) {
+      return this.fail({ status: 400, message: /** @type {Error} */ (error).message })
+    }
+    const { failure } = this
+    if (failure) return this.fail(failure)
+    const keys = new Set([...this.#sent.keys(), ...this.#resource.objects.keys()])
+    const rows = [...keys].sort().flatMap((key) => this.#update(key, version, '1'))
+    this.#synced = true
+    this.#send([[RESET], ...rows, [SYNCED, String(version)], [LIVE, String(version)]])
+  }
+
+  /** Sends the changes of these objects. @param {string[]} keys @param {number} version */
+  update(keys, version) {
+    if (!this.failure) this.#send(keys.flatMap((key) => this.#update(key, version, '')))
+  }
+
+  /**
+   * Returns the record of a changed object.
+   * @param {string} key
+   * @param {number} version
+   * @param {string} inferred "1" if a list shows a deletion
+   * @returns {Row[]}
+   */
+  #update(key, version, inferred) {
+    const object = this.#resource.objects.get(key), known = this.#sent.get(key)
+    if (!object || !this.#includes(object)) {
+      return this.#sent.delete(key) ? [[DELETED, key, String(version), inferred]] : []
+    }
+    if (object === known) return []
+    this.#sent.set(key, object)
+    const { uid = '', resourceVersion = '' } = object.metadata ?? {}
+    const fields = [key, String(version), uid, resourceVersion, resourceVersion, ...Object.values(this.#spec.indexes).map((path) => fieldOf(object, path))]
+    return [[known ? MODIFIED : ADDED, ...fields, this.#textOf(object)]]
+  }
+
+  /** @param {KubernetesObject} object */
+  #includes(object) {
+    const { namespace, name } = this.#place, { metadata } = object
+    return (!namespace || metadata?.namespace === namespace) && (!name || metadata?.name === name) && this.#fits.every((fits) => fits(object))
+  }
+
+  /** Returns the JSON of the fields that the collection keeps. @param {KubernetesObject} object */
+  #textOf(object) {
+    const { project: paths, indexes } = this.#spec
+    if (!paths.length) return JSON.stringify(object)
+    const identity = ['apiVersion', 'kind', ...['name', 'namespace', 'uid', 'resourceVersion'].map((name) => `metadata.${name}`)]
+    return JSON.stringify(project(object, [...identity, ...paths, ...Object.values(indexes)].map((path) => path.replace(/\[\d+\]/g, '[*]'))))
+  }
+
+  /** Interrupts the collection, or stops it if a retry cannot help. @param {Failure} failure */
+  fail({ status = 0, message }) {
+    const [code, reason] = STATUSES[status] ?? [status ? 'status' : 'network', '']
+    const stopped = PERMANENT.includes(status) && !this.#synced
+    if (stopped) this.#resource.watches.delete(this)
+    this.#send([[stopped ? STOPPED : INTERRUPTED, code, message, String(status || ''), reason, '1000', '1']])
+  }
+
+  /** Stops the collection because the cluster is closed. */
+  close() {
+    this.#send([[STOPPED, 'aborted', 'listwatch: the fake cluster was closed', '', '', '0', '']])
+  }
+
+  /** @param {Row[]} rows */
+  #send(rows) {
+    if (rows.length) this.#client.records(encode(rows))
+  }
+}
+
+/** Returns the group and the plural of a collection, and the namespace and name of its objects. @param {Spec} spec */
+export function placeOf({ path, group = '', plural = '', namespace = '', name }) {
+  if (path === undefined) return { id: `${group}/${plural}`, namespace, name }
+  const [, ofGroup = '', ofNamespace = '', ofPlural = ''] = path.match(/\/apis?(?:\/([^/]+)(?=\/[^/]+\/))?\/[^/]+(?:\/namespaces\/([^/]+)(?=\/))?\/([^/]+)$/) ?? []
+  return { id: `${ofGroup}/${ofPlural}`, namespace: ofNamespace, name }
+}
+
+/** Returns the group and the plural of a resource, such as "pods". @param {string} resource */
+export const idOf = (resource) => placeOf(/** @type {Spec} */ (resourceOf({ resource }))).id
+
+/**
+ * Returns the group and the plural of an object's resource.
+ * @param {KubernetesObject} object
+ * @param {string | undefined} resource names the resource of an object without a kind, or with an irregular plural
+ */
+export function resourceIdOf({ apiVersion = '', kind }, resource) {
+  if (resource !== undefined) return idOf(resource)
+  if (!apiVersion || !kind) throw new Error('listwatch: the object needs apiVersion and kind, or pass { resource: "pods" }')
+  return `${apiVersion.includes('/') ? apiVersion.split('/')[0] : ''}/${pluralOf(kind)}`
+}

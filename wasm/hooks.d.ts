@@ -1,0 +1,52 @@
+import type { ListWatchError } from './error.js'
+import type { Item, KubernetesObject, ListWatchOptions, Snapshot } from './types.js'
+
+/** The options of a hook. There is no `signal`, because the collection is closed when no component uses it. */
+export interface UseListWatchOptions<I extends string = string> extends Omit<ListWatchOptions<I>, 'signal'> {
+  /** The namespaces to show. Each has its own watch, and the hook merges them into one list. It replaces `namespace`. */
+  namespaces?: readonly string[] | undefined
+  /**
+   * How long the collection stays open after its last component unmounted, in milliseconds. A component that mounts again
+   * shows the objects in its first render. A collection that failed is closed at once.
+   *
+   * Default: 5000, so that the collection survives StrictMode, a route change and a short visit of another tab.
+   */
+  keepAlive?: number | undefined
+  /**
+   * Shows the objects of the previous options until the list of the new options is complete. Until then, `loaded` and `stale`
+   * are true.
+   *
+   * Default: `false`.
+   */
+  keepPrevious?: boolean | undefined
+}
+
+/** The result of `useListWatch`. It is the same value until an object or the state changes. */
+export interface ListView<T = KubernetesObject, I extends string = string> extends Snapshot<T, I> {
+  /** All items, sorted by key. */
+  readonly items: readonly Item<T>[]
+  /** Reports whether the first list is complete, or the objects of an earlier page were restored. */
+  readonly loaded: boolean
+  /**
+   * The error to show: the cause of an interruption, the reason why the collection stopped, or an invalid option. It is
+   * undefined while the collection is live.
+   */
+  readonly error: ListWatchError | undefined
+  /** The errors by namespace; the key `""` stands for all namespaces. With `namespaces`, the others keep working. */
+  readonly errors: Readonly<Record<string, ListWatchError>>
+  /** Reports whether the objects may be older than the server's. */
+  readonly stale: boolean
+}
+
+/** The result of `useObject`. It is the same value until one of its members changes. */
+export interface ObjectView<T = KubernetesObject> {
+  /** The object; undefined if it does not exist or is not loaded. */
+  readonly object: T | undefined
+  /** Reports whether the server was asked. The object does not exist if `loaded` is true and `object` is undefined. */
+  readonly loaded: boolean
+  readonly error: ListWatchError | undefined
+  readonly stale: boolean
+}
+
+/** An error message of the type checker: TypeScript infers either all type arguments of a call or none. */
+export type MissingType = 'Add the type of the selection, for example useListWatch<Pod, number>(…), or use listOptions<Pod>()'

@@ -1,0 +1,191 @@
+// Tests the results of the React hooks with a happy-dom document and a simulated cluster.
+import assert from 'node:assert/strict'
+import { after, afterEach, beforeEach, test } from 'node:test'
+import { Window } from 'happy-dom'
+
+const window = new Window()
+Object.assign(globalThis, { window, document: window.document, navigator: window.navigator, IS_REACT_ACT_ENVIRONMENT: true })
+
+const { StrictMode, act, createElement: h } = await import('react')
+const { createRoot } = await import('react-dom/client')
+const { renderToString } = await import('react-dom/server')
+const { useListWatch, useListWatches, useObject } = await import('../react.js')
+const { fakeCluster } = await import('../testing.js')
+
+const roots = []
+let cluster
+beforeEach(() => { cluster = fakeCluster() })
+afterEach(async () => {
+  await act(async () => roots.splice(0).forEach((root) => root.unmount()))
+  cluster.close()
+})
+after(() => window.happyDOM.close())
+
+const pod = (key, more) => {
+  const [namespace, name] = key.split('/')
+  return { apiVersion: 'v1', kind: 'Pod', metadata: { namespace, name }, ...more }
+}
+const node = (name) => ({ apiVersion: 'v1', kind: 'Node', metadata: { name } })
+const pods = (more) => ({ server: 'http://cluster', resource: 'pods', ...more })
+const keys = ({ items }) => items.map(({ key }) => key).join(' ')
+const change = (f) => act(async () => f())
+
+// Renders a component that calls `use` with its property `given`, and records the results.
+async function mount(use, given) {
+  const root = createRoot(document.createElement('div'))
+  roots.push(root)
+  const results = []
+  const Shown = ({ given }) => {
+    results.push(use(given))
+    return null
+  }
+  const render = (given) => change(() => root.render(h(StrictMode, null, h(Shown, { given }))))
+  await render(given)
+  return { render, results, now: () => results.at(-1), unmount: () => change(() => root.unmount()) }
+}
+
+test('a result has the items and the state as members, and is the same value until something changes', async () => {
+  cluster.apply([pod('a/2'), pod('a/1')])
+  const { render, results, now } = await mount(useListWatch, pods())
+  assert.deepEqual([keys(results[0]), results[0].loaded, results[0].stale, results[0].error], ['', false, true, undefined])
+  const shown = now()
+  assert.deepEqual([keys(shown), shown.size, shown.loaded, shown.state.synced, shown.stale, shown.error, shown.errors], ['a/1 a/2', 2, true, true, false, undefined, {}])
+  assert.equal(shown.items, shown.list())
+  await render(pods())
+  assert.equal(now(), shown)
+  await change(() => cluster.apply(pod('a/3')))
+  assert.deepEqual([keys(now()), keys(shown)], ['a/1 a/2 a/3', 'a/1 a/2'])
+})
+
+test('an interruption is an error, and the items stay', async () => {
+  cluster.apply(pod('a/1'))
+  const { now } = await mount(useListWatch, pods())
+  await change(() => cluster.interrupt('no connection'))
+  assert.deepEqual([keys(now()), now().loaded, now().stale, now().error.message, now().errors], ['a/1', true, true, 'no connection', { '': now().error }])
+  await change(() => cluster.recover())
+  assert.deepEqual([keys(now()), now().stale, now().error], ['a/1', false, undefined])
+})
+
+test('a first list that fails is not loaded', async () => {
+  cluster.reject('pods', 403)
+  const { now } = await mount(useListWatch, pods())
+  assert.deepEqual([now().loaded, now().error.code, now().state.phase], [false, 'forbidden', 'stopped'])
+})
+
+test('null opens no collection', async () => {
+  const { render, now } = await mount(useListWatch, null)
+  assert.deepEqual([now().loaded, now().items, cluster.collections], [false, [], 0])
+  await render(pods())
+  assert.deepEqual([now().loaded, cluster.collections], [true, 1])
+})
+
+test('a collection stays open for keepAlive after its last component unmounted', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  cluster.apply(pod('a/1'))
+  for (const [given, wait] of [[pods(), 5000], [pods({ keepAlive: 60_000 }), 60_000], [pods({ keepAlive: 0 }), 0]]) {
+    const first = await mount(useListWatch, given)
+    await first.unmount()
+    if (wait) t.mock.timers.tick(wait - 1)
+    assert.equal(cluster.collections, 1)
+    const second = await mount(useListWatch, given)
+    assert.deepEqual([keys(second.results[0]), second.results[0].loaded], ['a/1', true]) // in the first render
+    t.mock.timers.tick(wait + 1)
+    assert.equal(cluster.collections, 1)
+    await second.unmount()
+    t.mock.timers.tick(wait + 1)
+    assert.equal(cluster.collections, 0)
+  }
+})
+
+test('a component does not reuse a collection that failed after its last component unmounted', async () => {
+  const first = await mount(useListWatch, pods())
+  await first.unmount()
+  cluster.close()
+  cluster = fakeCluster()
+  cluster.apply(pod('a/1'))
+  const { now } = await mount(useListWatch, pods())
+  assert.deepEqual([keys(now()), now().error], ['a/1', undefined])
+})
+
+test('keepPrevious shows the previous objects as stale until the new list is complete', async () => {
+  cluster.apply([pod('a/1'), pod('b/2')])
+  const given = (namespace, keepPrevious) => pods({ namespace, keepPrevious })
+  const { render, results, now } = await mount(useListWatch, given('a', true))
+  results.length = 0
+  await render(given('b', true))
+  assert.deepEqual([keys(results[0]), results[0].loaded, results[0].stale, results[0].state.phase], ['a/1', true, true, 'loading'])
+  assert.deepEqual([keys(now()), now().stale], ['b/2', false])
+  results.length = 0
+  await render(given('a', false))
+  assert.equal(keys(results.at(-1)), 'a/1')
+  await change(() => cluster.reject('pods', 403))
+  await render(given('c', true))
+  assert.deepEqual([keys(now()), now().loaded, now().error.code], ['', false, 'forbidden'])
+})
+
+test('without keepPrevious, new options begin with an empty list', async () => {
+  cluster.apply([pod('a/1'), pod('b/2')])
+  const { render, results, now } = await mount(useListWatch, pods({ namespace: 'a' }))
+  results.length = 0
+  await render(pods({ namespace: 'b' }))
+  assert.deepEqual([keys(results[0]), results[0].loaded, keys(now())], ['', false, 'b/2'])
+})
+
+test('several namespaces become one sorted list', async () => {
+  cluster.apply([pod('a/1'), pod('a-b/1'), pod('b/1'), pod('c/1')])
+  const given = (...namespaces) => pods({ namespaces, indexes: { name: 'metadata.name' } })
+  const { render, now } = await mount(useListWatch, given('b', 'a', 'a-b', 'a'))
+  assert.deepEqual([keys(now()), now().size, now().loaded, now().stale], ['a-b/1 a/1 b/1', 3, true, false])
+  assert.deepEqual([now().get('b/1').metadata.name, now().item('c/1'), now().by('name', '1').length], ['1', undefined, 3])
+  assert.equal(now().items, now().items)
+  assert.equal(cluster.collections, 3)
+  const shown = now()
+  await change(() => cluster.apply([pod('c/2')]))
+  assert.equal(now(), shown)
+  await render(given())
+  assert.deepEqual([keys(now()), now().loaded, now().stale, now().error], ['', true, false, undefined])
+})
+
+test('a namespace that fails does not affect the others', async () => {
+  cluster.apply(pod('a/1'))
+  cluster.reject('pods', 403, { namespace: 'b' })
+  const { render, now } = await mount(useListWatch, pods({ namespaces: ['a', 'b'] }))
+  assert.deepEqual([keys(now()), now().loaded, now().stale, now().state.phase], ['a/1', true, false, 'live'])
+  assert.deepEqual([Object.keys(now().errors), now().error], [['b'], now().errors.b])
+  await change(() => cluster.interrupt())
+  assert.deepEqual([Object.keys(now().errors), now().error.code, now().loaded, now().stale], [['a', 'b'], 'network', true, true])
+  await render(pods({ namespaces: ['a', 'b'], resource: 'podz' }))
+  assert.deepEqual([Object.keys(now().errors), now().error.code, now().loaded, now().stale], [['a', 'b'], 'invalid', false, true])
+})
+
+test('useObject follows one object', async () => {
+  const { now, results } = await mount(useObject, pods({ namespace: 'a', name: '1' }))
+  assert.deepEqual([results[0], now()], [{ object: undefined, loaded: false, error: undefined, stale: true }, { object: undefined, loaded: true, error: undefined, stale: false }])
+  await change(() => cluster.apply([pod('a/1', { spec: { nodeName: 'n1' } }), pod('a/2')]))
+  assert.equal(now().object.spec.nodeName, 'n1')
+  const shown = now()
+  await change(() => cluster.apply(pod('a/2')))
+  assert.equal(now(), shown)
+  await change(() => cluster.delete(pod('a/1')))
+  assert.deepEqual([now().object, now().loaded], [undefined, true])
+})
+
+test('useListWatches follows several collections, and its keys may change', async () => {
+  cluster.apply([pod('a/1'), node('n1')])
+  const { render, now } = await mount(useListWatches, { pods: pods(), nodes: pods({ resource: 'nodes' }), nothing: null })
+  assert.deepEqual([keys(now().pods), keys(now().nodes), now().nothing.loaded], ['a/1', 'n1', false])
+  const { pods: shown } = now()
+  await change(() => cluster.apply(node('n2')))
+  assert.deepEqual([keys(now().nodes), now().pods === shown], ['n1 n2', true])
+  await render({ nodes: pods({ resource: 'nodes' }) })
+  assert.deepEqual(Object.keys(now()), ['nodes'])
+})
+
+test('a server renders empty lists', () => {
+  const Shown = () => {
+    const { pods: list } = useListWatches({ pods: pods() })
+    const { object, loaded } = useObject(pods({ name: '1' }))
+    return JSON.stringify([list.items, list.by('x', 'y'), list.state.phase, object ?? null, loaded])
+  }
+  assert.equal(renderToString(h(Shown)).replaceAll('&quot;', '"'), '[[],[],"loading",null,false]')
+})
