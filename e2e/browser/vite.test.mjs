@@ -55,11 +55,24 @@ async function shows(url, mode) {
   await shown('live a b of 2')
   await put('b', 'no')
   await shown('live a of 2')
+  assert.equal(await remount(page), 'live a of 2')
   const workers = (await browser.targets()).filter((target) => target.browserContext() === profile).map((target) => target.type())
   assert.equal(workers.includes('shared_worker'), mode === '' || mode === 'shared', `${workers}`)
   assert.equal(page.workers().length, mode === 'worker' ? 1 : 0)
   assert.deepEqual(complaints, [])
   await profile.close()
+}
+
+// Unmounts the component, mounts it again, and returns the text of its first render.
+async function remount(page) {
+  await page.evaluate(() => {
+    globalThis.renders.length = 0
+    globalThis.show(false)
+  })
+  await page.waitForFunction(() => !document.getElementById('maps'), { polling: 20 })
+  await page.evaluate(() => globalThis.show(true))
+  await page.waitForFunction(() => globalThis.renders.length, { polling: 20 })
+  return page.evaluate(() => globalThis.renders[0])
 }
 
 test('the package builds and runs in every mode under a content security policy', async () => {
