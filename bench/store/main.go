@@ -83,8 +83,8 @@ type store interface {
 	countAll() int                              // lists all objects and returns their number
 }
 
-// snapshotter is implemented by stores with snapshots. snapshot takes a snapshot. The returned function takes a second
-// snapshot and counts the objects that differ.
+// snapshotter is implemented by stores with snapshots. snapshot takes a snapshot and returns the function diff, which
+// takes another snapshot and counts the objects that differ.
 type snapshotter interface {
 	snapshot() (diff func() int)
 }

@@ -123,7 +123,7 @@ func (r results) add(t task, one result) {
 	r[k] = append(r[k], one)
 }
 
-// figures lists the printed measurements. A value of zero was not measured.
+// figures lists the printed measurements. Zero means that a value was not measured.
 var figures = []struct {
 	name, format string
 	of           func(result) float64

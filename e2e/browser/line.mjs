@@ -1,4 +1,4 @@
-// A TCP proxy whose connections a test can reset.
+// Runs a TCP proxy whose connections a test can reset.
 import { once } from 'node:events'
 import net from 'node:net'
 

@@ -91,7 +91,7 @@ func TestController(t *testing.T) {
 
 			stop()
 			require.ErrorIs(t, <-ended, context.Canceled)
-			eventually(t, func() bool { return len(server.Open(nil)) == 0 }) // the server notices later that its watches are closed
+			eventually(t, func() bool { return len(server.Open(nil)) == 0 }) // waits until the server has noticed the closed watches
 			requests := len(server.Requests(nil))
 			scale(t, server, 3)
 			require.Len(t, server.Requests(nil), requests, "a request after the end of Run")

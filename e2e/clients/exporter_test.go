@@ -101,7 +101,7 @@ func TestExporter(t *testing.T) {
 			require.ErrorIs(t, <-ended, context.Canceled)
 			code, _ = get(url + "/readyz")
 			require.Zero(t, code)
-			eventually(t, func() bool { return len(server.Open(nil)) == 0 }) // the server notices later that its watches are closed
+			eventually(t, func() bool { return len(server.Open(nil)) == 0 }) // waits until the server has noticed the closed watches
 		})
 	}
 }

@@ -124,7 +124,7 @@ func TestPort(t *testing.T) {
 			lose(lost)
 			require.Equal(t, lost, <-ended)
 			late := r.reported("shop/web", 1)
-			eventually(t, func() bool { return len(server.Open(nil)) == 0 }) // the server notices later that its watches are closed
+			eventually(t, func() bool { return len(server.Open(nil)) == 0 }) // waits until the server has noticed the closed watches
 			put(t, server, "pods", "web-2", "web", running)
 			require.False(t, late(), "a report after the end of Run")
 		})

@@ -25,7 +25,7 @@ var programs = []string{
 
 const folder = "../../examples/clientgo/"
 
-// linesOf returns the number of lines in a file that are not blank or comments.
+// linesOf returns the number of code lines in a file, without blank lines and comments.
 func linesOf(t *testing.T, file string) (n int) {
 	text, err := os.ReadFile(folder + file)
 	require.NoError(t, err)

@@ -22,7 +22,7 @@ func Binaries(t testing.TB) string {
 	return folder
 }
 
-// Start starts a cluster for one test and closes it when the test ends. If the test fails, it logs the ends of the
+// Start starts a cluster for one test and closes it when the test ends. If the test fails, it logs the last lines of the
 // servers' logs. It skips or fails the test like [Binaries]. The flags are those of [New].
 func Start(t testing.TB, apiServerFlags ...string) *Cluster {
 	t.Helper()
@@ -74,7 +74,7 @@ func (s *Shared) Close() {
 	}
 }
 
-// logOnFailure logs the ends of the servers' logs if the test fails.
+// logOnFailure logs the last lines of the servers' logs if the test fails.
 func (c *Cluster) logOnFailure(t testing.TB) {
 	t.Cleanup(func() {
 		if t.Failed() {

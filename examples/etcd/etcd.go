@@ -28,7 +28,7 @@ import (
 // Entry is a key and its value. It must not be modified.
 type Entry struct {
 	Key      []byte `json:"key"`
-	Value    []byte `json:"value"` // last value of a deleted key; empty if etcd has compacted it
+	Value    []byte `json:"value"` // for a deleted key, the last value, or empty if etcd has compacted it
 	Created  string `json:"create_revision"`
 	Revision string `json:"mod_revision"` // revision of the last write or of the deletion
 }

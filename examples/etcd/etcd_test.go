@@ -91,8 +91,8 @@ const (
 	list      = `{"header":{"revision":"9"},"kvs":[{"key":"/a/x","create_revision":"7","mod_revision":"7","value":"one"}],"count":"1"}`
 )
 
-// follow runs a reflector against a gateway with these answers and returns its events as strings. The reflector
-// restarts once after the event stop, unless stop is empty.
+// follow runs a reflector against a gateway with these answers and returns its events as strings. If stop is not empty,
+// the reflector restarts once after that event.
 func follow(t *testing.T, answers []string, stop string) (events []string, g *gateway, store *cache.Store[*Entry]) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())

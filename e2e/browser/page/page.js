@@ -1,5 +1,5 @@
-// Defines functions that tests call in a page. They identify collections by name, because a test cannot hold objects of
-// the page.
+// Defines functions that tests call in a page. They identify collections by name, because only data can be passed
+// between a test and its page.
 const before = new Set(Reflect.ownKeys(globalThis))
 const followed = new Map()
 let library
