@@ -63,7 +63,7 @@ test('a watch requests a free slot, and waits if all slots are busy', async (t) 
     return waits ? { text: 'slot', revoked: new Promise(() => {}) } : 'busy'
   })
   const space = namespace()
-  await put(space, 'web-0') // after an empty streaming list, the client would send a list and another watch
+  await put(space, 'web-0') // not empty, because after an empty streaming list the client would send a list and another watch
   const pods = follow(t, { namespace: space, transport: 'http' })
   await live(pods)
   await put(space, 'web-1')
