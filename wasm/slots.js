@@ -11,7 +11,7 @@
 /** @import { Lease } from './glue.js' */
 
 const TURN_DURATION = 5000 // in ms
-const REPORT_DELAY = 200 // in ms; browsers report the protocol of a response at most this long after its end
+const REPORT_DELAY = 200 // in ms; the longest time from the end of a response until browsers report its protocol
 
 /**
  * The part of LockManager that slots use.

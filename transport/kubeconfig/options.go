@@ -19,7 +19,7 @@ type Options struct {
 	Namespace string // namespace of the requests; by default the namespace of the context
 
 	// Stderr receives the messages of credential plugins, such as a login code. If Stderr is nil, the messages are
-	// discarded. If a plugin fails, the [Error] contains the last lines in both cases. Plugins can read standard input
+	// discarded. In both cases, the [Error] of a failed plugin contains the last lines. Plugins can read standard input
 	// if it is a terminal.
 	Stderr io.Writer
 }
