@@ -246,8 +246,8 @@ export interface ListWatch<T = KubernetesObject, I extends string = string> exte
    */
   subscribe(callback: (changes: readonly Change<T>[]) => void): () => void
   /**
-   * Returns the current snapshot. It is the same value until something changes, so it suits external stores of UI frameworks.
-   * For React, use `useListWatch` of `listwatch/react`.
+   * Returns the current snapshot. It is the same value until something changes, so it suits external stores of UI
+   * frameworks. For React, use `useListWatch` from `listwatch/react`.
    */
   getSnapshot(): Snapshot<T, I>
   /**
@@ -327,10 +327,10 @@ export function listWatch<T = KubernetesObject, I extends string = string>(optio
 export function listOptions<T = KubernetesObject>(): <I extends string = string>(options: ListWatchOptions<I>) => ListWatchOptions<I> & Typed<T>
 
 /**
- * Checks all connections immediately, and skips the delays before the next attempts. Call it, for example, from a
- * "try now" button.
+ * Checks all connections immediately, and skips the delays before the next attempts. Call it, for example, from a "try
+ * now" button.
  *
- * The delay after an error response is not skipped; `state.cause.status` is then set. A page that becomes visible or
- * comes online calls it automatically.
+ * It does not skip the delay after an error response. In this case, `state.cause.status` is set. A page that becomes
+ * visible or comes online calls it automatically.
  */
 export function wake(): void

@@ -86,11 +86,11 @@ async function linked() {
 }
 
 /**
- * Checks all connections immediately, and skips the delays before the next attempts. Call it, for example, from a
- * "try now" button.
+ * Checks all connections immediately, and skips the delays before the next attempts. Call it, for example, from a "try
+ * now" button.
  *
- * The delay after an error response is not skipped; `state.cause.status` is then set. A page that becomes visible or
- * comes online calls it automatically.
+ * It does not skip the delay after an error response. In this case, `state.cause.status` is set. A page that becomes
+ * visible or comes online calls it automatically.
  */
 export function wake() {
   link?.wake()

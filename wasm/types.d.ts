@@ -246,8 +246,8 @@ export interface ListWatch<T = KubernetesObject, I extends string = string> exte
    */
   subscribe(callback: (changes: readonly Change<T>[]) => void): () => void
   /**
-   * Returns the current snapshot. It is the same value until something changes, so it suits external stores of UI frameworks.
-   * For React, use `useListWatch` of `listwatch/react`.
+   * Returns the current snapshot. It is the same value until something changes, so it suits external stores of UI
+   * frameworks. For React, use `useListWatch` from `listwatch/react`.
    */
   getSnapshot(): Snapshot<T, I>
   /**
