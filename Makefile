@@ -110,7 +110,7 @@ test-browser e2e: browsers
 endif
 
 .PHONY: wasm
-wasm: ## build the WASM module, and the files derived from Go's wasm_exec.js, in wasm/
+wasm: ## build the WASM module, the files derived from Go's wasm_exec.js, and the CommonJS modules, in wasm/
 	@$(GO) run ./internal/tools/wasmbuild wasm
 
 .PHONY: worker
@@ -131,7 +131,7 @@ else
 endif
 
 .PHONY: declarations
-declarations: wasm/node_modules/.package-lock.json ## generate wasm/index.d.ts, react.d.ts and glue.d.ts from the sources (needs Node and npm)
+declarations: wasm/node_modules/.package-lock.json ## generate the type declarations in wasm/ from the sources (needs Node and npm)
 	cd wasm && node declarations.mjs
 
 .PHONY: test-metrics

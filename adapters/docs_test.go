@@ -8,7 +8,6 @@ import (
 	"github.com/seed-6d2a410a/listwatch/internal/testkit/docs"
 )
 
-// TestDocumentation compiles the code blocks in the documentation that need the adapters.
 func TestDocumentation(t *testing.T) {
 	module := docs.Module{Folder: "adapters", Names: docs.Names(), Given: docs.Given()}
 	module.Names["clientgo"] = "github.com/seed-6d2a410a/listwatch/adapters/clientgo"

@@ -1,16 +1,16 @@
 package cache
 
-// ChangeType is the type of a [Change].
+// ChangeType distinguishes additions, modifications and deletions.
 type ChangeType uint8
 
-// Types of a [Change].
+// Added, Modified and Deleted are the types of a [Change].
 const (
 	Added ChangeType = iota + 1
 	Modified
 	Deleted
 )
 
-// String returns the name of the type.
+// String returns "Added", "Modified" or "Deleted".
 func (t ChangeType) String() string {
 	switch t {
 	case Added:
@@ -23,8 +23,8 @@ func (t ChangeType) String() string {
 	return "unknown"
 }
 
-// Change is a change of a store, or a change that a handler receives. The changes of one key follow a fixed sequence:
-// Added, any number of Modified, Deleted, and then Added again.
+// Change describes one change of a store, or one change that a handler receives. The changes of one key follow a fixed
+// sequence: Added, any number of Modified, Deleted, and then Added again.
 //
 // If an object was recreated, the new object has the same key and another UID. This causes two changes, Deleted and
 // then Added, even if the Deleted event was missed. To detect this, T must have a method GetUID() string. In programs
@@ -35,14 +35,16 @@ type Change[T any] struct {
 	Old  T // Modified: the previous object; Deleted: the last known object
 	New  T // Added and Modified: the current object
 
-	// Initial is set for an Added of an object in the first list, or of an object that was stored before the handler
-	// was registered.
+	// Initial is true in an Added change if the object was in the first list, or was stored before the handler was
+	// registered.
 	Initial bool
 
-	// FinalStateUnknown is set for a Deleted whose event was missed, so Old may be older than the object's final state.
-	// The store detected the deletion because a complete list lacks the object, or because its key now has another UID.
+	// FinalStateUnknown is true in a Deleted change if the Deleted event was missed. Old may then be older than the
+	// object's final state. The store noticed the deletion because a complete list lacks the object, or because its key
+	// now has another UID.
 	FinalStateUnknown bool
 
-	// Resync is set for a Modified that a resync caused. Old and New are the same object. See HandlerOptions.Resync.
+	// Resync is true in a Modified change that a resync caused. Old and New are the same object. See
+	// HandlerOptions.Resync.
 	Resync bool
 }

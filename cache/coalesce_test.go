@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// testObject is the value that is stored under the only key of these tests. Every write stores another testObject.
+// testObject is stored under the only key of these tests. Every write stores a new testObject.
 type testObject struct {
 	uid, version int
 	matches      bool
@@ -20,24 +20,23 @@ func (o *testObject) GetUID() string             { return strconv.Itoa(o.uid) }
 func (o *testObject) GetResourceVersion() string { return strconv.Itoa(o.version) }
 
 type (
-	thingChange = Change[*testObject]
-	thingQueued = queuedChange[*testObject]
+	objectChange = Change[*testObject]
+	queuedObject = queuedChange[*testObject]
 )
 
-// plainModel is the reference model of a queue. It keeps every change and merges changes only when the handler takes
-// one.
+// plainModel is the reference model of a queue. It keeps all changes and merges them only when the handler takes one.
 type plainModel struct {
 	policy  Policy
 	filter  bool
 	known   *testObject // the object before the queued changes, or nil
-	waiting []thingQueued
+	waiting []queuedObject
 }
 
 func (m *plainModel) matches(o *testObject) bool { return o != nil && (!m.filter || o.matches) }
 
-// next returns the next change, before the filter is applied, and the number n of queued changes that it merges. n is
-// zero if the queue is empty.
-func (m *plainModel) next() (c thingQueued, n int) {
+// next merges the next n queued changes into one change, before the filter is applied. It returns n == 0 if no change
+// is left.
+func (m *plainModel) next() (c queuedObject, n int) {
 	if m.policy != Coalesce && len(m.waiting) > 0 {
 		return m.waiting[0], 1
 	}
@@ -45,7 +44,7 @@ func (m *plainModel) next() (c thingQueued, n int) {
 	for i, c := range m.waiting {
 		changed = changed || !c.Resync
 		if c.Type == Deleted && m.known != nil {
-			return thingQueued{thingChange{Type: Deleted, Old: c.Old}, m.known}, i + 1
+			return queuedObject{objectChange{Type: Deleted, Old: c.Old}, m.known}, i + 1
 		}
 		now = c.New
 	}
@@ -53,18 +52,17 @@ func (m *plainModel) next() (c thingQueued, n int) {
 	case m.known == nil && now == nil:
 		return c, 0
 	case m.known == nil:
-		return thingQueued{thingChange{Type: Added, New: now}, nil}, n
+		return queuedObject{objectChange{Type: Added, New: now}, nil}, n
 	case changed:
-		return thingQueued{thingChange{Type: Modified, Old: m.known, New: now}, m.known}, n
+		return queuedObject{objectChange{Type: Modified, Old: m.known, New: now}, m.known}, n
 	case n > 0:
-		return thingQueued{thingChange{Type: Modified, Old: now, New: now, Resync: true}, now}, n
+		return queuedObject{objectChange{Type: Modified, Old: now, New: now, Resync: true}, now}, n
 	}
 	return c, 0
 }
 
-// take removes the next change from the model and returns it. It returns false if the handler receives no further
-// change.
-func (m *plainModel) take() (thingChange, bool) {
+// take removes the next change that passes the filter and returns it. It returns false if there is no such change.
+func (m *plainModel) take() (objectChange, bool) {
 	c, n := m.next()
 	m.waiting = m.waiting[n:]
 	if n == 0 {
@@ -77,9 +75,9 @@ func (m *plainModel) take() (thingChange, bool) {
 	case !was && !is:
 		return m.take()
 	case !was:
-		return thingChange{Type: Added, New: c.New}, true
+		return objectChange{Type: Added, New: c.New}, true
 	case !is:
-		return thingChange{Type: Deleted, Old: c.Old}, true
+		return objectChange{Type: Deleted, Old: c.Old}, true
 	}
 	return c.Change, true
 }
@@ -92,12 +90,12 @@ type sequence struct {
 	model    plainModel
 	object   *testObject // the stored object, or nil
 	reported *testObject // the last object that the handler received, or nil
-	last     int         // the last version; a new object uses it as its UID
+	last     int         // version of the last write, and UID of an object that it adds
 }
 
-// write replaces the stored object and queues the change, like an informer.
+// write replaces the stored object and enqueues the change, like an informer.
 func (l *sequence) write(kind ChangeType, object *testObject) {
-	c := thingQueued{thingChange{Type: kind, Old: l.object, New: object}, l.object}
+	c := queuedObject{objectChange{Type: kind, Old: l.object, New: object}, l.object}
 	l.object = object
 	if kind == Deleted {
 		c.Old = &testObject{uid: c.stored.uid, version: l.last, matches: c.stored.matches}
@@ -105,8 +103,7 @@ func (l *sequence) write(kind ChangeType, object *testObject) {
 	l.enqueue(c)
 }
 
-// enqueue adds a change to the queue and to the model.
-func (l *sequence) enqueue(c thingQueued) {
+func (l *sequence) enqueue(c queuedObject) {
 	l.r.enqueue(c.Change, c.stored)
 	l.model.waiting = append(l.model.waiting, c)
 }
@@ -141,7 +138,7 @@ func (l *sequence) step(op byte) bool {
 		l.write(Deleted, nil)
 		l.write(Added, object)
 	case 'r':
-		l.enqueue(thingQueued{thingChange{Type: Modified, Old: l.object, New: l.object, Resync: true}, l.object})
+		l.enqueue(queuedObject{objectChange{Type: Modified, Old: l.object, New: l.object, Resync: true}, l.object})
 	}
 	if l.model.policy == Coalesce {
 		require.LessOrEqual(l.t, l.r.Len(), 2, l.steps)
@@ -152,7 +149,7 @@ func (l *sequence) step(op byte) bool {
 // take passes the next change to the handler. The change must equal the model's change and must be legal. take returns
 // false if the queue is empty.
 func (l *sequence) take() bool {
-	var c thingChange
+	var c objectChange
 	ok := false
 	for !ok {
 		i, _ := l.r.queue.take(false)
@@ -180,8 +177,8 @@ func (l *sequence) take() bool {
 }
 
 // TestCoalesceSequences runs all sequences of up to five operations under every policy, with and without a filter. The
-// handler must receive a legal sequence of changes. The sequence must include Deleted for every deleted object and lead
-// to the stored object.
+// handler must receive a legal sequence of changes that includes Deleted for every deleted object. After the last
+// change, the handler and the store must agree.
 func TestCoalesceSequences(t *testing.T) {
 	for policy := range Unbounded + 1 {
 		for _, filter := range []bool{false, true} {
@@ -194,8 +191,8 @@ func TestCoalesceSequences(t *testing.T) {
 	}
 }
 
-// runSequences runs the operations in steps, followed by all sequences of at most "more" further operations.
-func runSequences(t *testing.T, policy Policy, filter bool, ops, steps string, more int) {
+// runSequences runs the operations in steps, followed by all sequences of at most depth operations from ops.
+func runSequences(t *testing.T, policy Policy, filter bool, ops, steps string, depth int) {
 	opts := &HandlerOptions[*testObject]{Policy: policy}
 	if filter {
 		opts.Filter = func(o *testObject) bool { return o.matches }
@@ -213,7 +210,7 @@ func runSequences(t *testing.T, policy Policy, filter bool, ops, steps string, m
 		l.object = nil
 	}
 	require.True(t, l.reported == l.object, "%s: the handler's state differs from the store", steps)
-	for i := 0; more > 0 && i < len(ops); i++ {
-		runSequences(t, policy, filter, ops, steps+string(ops[i]), more-1)
+	for i := 0; depth > 0 && i < len(ops); i++ {
+		runSequences(t, policy, filter, ops, steps+string(ops[i]), depth-1)
 	}
 }

@@ -5,12 +5,12 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// comparison compares objects of one type.
+// comparison contains the funcs that compare objects of type T.
 type comparison[T any] struct {
 	version func(T) string    // nil if T has no resourceVersion
 	uid     func(T) string    // nil if T has no UID
-	equal   func(a, b T) bool // the method Equal of T, or nil
-	byValue bool              // T supports ==
+	equal   func(a, b T) bool // T's Equal method, or nil
+	byValue bool              // T supports == or is an interface type
 }
 
 func newComparison[T any]() (c comparison[T]) {
@@ -74,9 +74,9 @@ func (c *comparison[T]) recreated(old, object T) bool {
 	return before != "" && now != "" && before != now
 }
 
-// unchanged reports whether object equals old, the stored object with the same key. For a type without Equal, it
-// compares only the resourceVersions. After a backup is restored, resourceVersions can repeat. The caller then sets the
-// argument doubtful, so that unchanged also compares the objects.
+// unchanged reports whether object equals old, the stored object with the same key. If T has no Equal method, equal
+// resourceVersions suffice unless doubtful is true. They are doubtful after a backup was restored, because
+// resourceVersions can repeat.
 func (c *comparison[T]) unchanged(old, object T, doubtful bool) bool {
 	if c.version != nil {
 		if version := c.version(object); version == "" || version != c.version(old) {
@@ -92,7 +92,8 @@ func (c *comparison[T]) unchanged(old, object T, doubtful bool) bool {
 	return c.byValue && equalValues(old, object)
 }
 
-// identical reports whether objects of two snapshots are equal.
+// identical reports whether two objects from different snapshots are equal. It returns false if objects of type T
+// cannot be compared.
 func (c *comparison[T]) identical(a, b T) bool {
 	switch {
 	case c.byValue:

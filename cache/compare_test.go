@@ -29,8 +29,8 @@ func (x texted) Equal(other texted) bool {
 	return x.name == other.name && slices.Equal(x.words, other.words)
 }
 
-// For types without ==, Diff compares objects by Equal or by resourceVersion. For a type with neither of them, Diff may
-// also report unchanged objects.
+// For types without ==, Diff compares objects by Equal or by resourceVersion. If a type has neither, Diff may also
+// report unchanged objects.
 func TestDiffOfTypesWithoutEquality(t *testing.T) {
 	seven, eight := versioned{name: "b", version: "7"}, versioned{name: "b", version: "8"}
 	requireUpdates(t, nil, versioned{name: "a", version: "7"}, seven, eight, 1)
@@ -45,7 +45,7 @@ func TestDiffOfTypesWithoutEquality(t *testing.T) {
 	requireUpdates[any](t, slice, []string{"a"}, []string{"b"}, []string{"b", "c"}, 2)
 }
 
-// requireUpdates updates one of two objects and checks the number of changes that Diff returns.
+// requireUpdates stores two objects, replaces one of them, and requires that Diff returns the given number of changes.
 func requireUpdates[T any](t *testing.T, key func(T) lw.Key, stays, old, now T, want int) {
 	t.Helper()
 	store, writer := NewStore(key)

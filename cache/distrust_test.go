@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// listed applies a complete list of one object to a store and returns the changes.
+// listed applies a list that contains only object, and returns the changes.
 func listed[T lw.Keyed](w *Writer[T], object T) []Change[T] {
 	w.fold(lw.Event[T]{Type: lw.ListStarted})
 	changes := append([]Change[T](nil), w.fold(lw.Event[T]{Type: lw.Added, Object: object})...)
@@ -60,7 +60,6 @@ func TestRestoredBackupOfOtherTypes(t *testing.T) {
 	}
 }
 
-// The list has no resourceVersion. The next run must not resume from the resourceVersion of an earlier list.
 func TestListWithoutVersionClearsVersion(t *testing.T) {
 	s, w := NewStore[*lw.Object](nil)
 	w.Replace("7", object("a/x@1"))
@@ -70,7 +69,7 @@ func TestListWithoutVersionClearsVersion(t *testing.T) {
 	require.Empty(t, s.ResourceVersion())
 }
 
-// If the initial-events-end bookmark came too early, objects may be missing, so the next run must start with a list.
+// If the initial-events-end bookmark came too early, the store may lack objects. The next run must start with a list.
 func TestMisplacedEndBookmarkForcesList(t *testing.T) {
 	s, w := NewStore[*lw.Object](nil)
 	w.Replace("7")

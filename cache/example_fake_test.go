@@ -8,7 +8,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// crowded is the code under test. It waits for the first list and counts the Pods of a Node.
+// crowded is the code under test. It waits for the first list and reports whether a Node has more than one Pod.
 func crowded(ctx context.Context, pods *cache.Store[*lw.Object], byNode *cache.Index[*lw.Object, string], node string) bool {
 	select {
 	case <-pods.Synced():
@@ -17,9 +17,9 @@ func crowded(ctx context.Context, pods *cache.Store[*lw.Object], byNode *cache.I
 	return byNode.Len(node) > 1
 }
 
-// NewStore can replace an informer's store in a test. The test fills the store through the writer. Replace acts like a
-// list: it closes Synced and sets the resourceVersion. Put and Delete act like watch events. Indexes, listers and
-// snapshots work as usual.
+// A test can use NewStore instead of an informer's store. The test fills the store through the writer. Replace acts
+// like a list: it closes Synced and sets the resourceVersion. Put and Delete act like watch events. Indexes, listers
+// and snapshots work as usual.
 func ExampleNewStore_fake() {
 	ctx := context.Background()
 	pods, writer := cache.NewStore[*lw.Object](nil)

@@ -58,12 +58,12 @@ func ExampleGroup_WaitSynced() {
 	// context canceled
 }
 
-// namespaces is a MergedStore with the method Synced, which a Group requires.
+// namespaces is a MergedStore with a Synced method, so that a Group can run it.
 type namespaces struct{ *cache.MergedStore[*lw.Object] }
 
 func (n namespaces) Synced() <-chan struct{} { return n.Store().Synced() }
 
-// A Group can also run a MergedStore or a Reflector. The program must add a method Synced to it.
+// A Group can also run a MergedStore or a Reflector if the program adds a Synced method.
 func ExampleGroup_Add() {
 	server, client, end := serve("shop")
 	defer end()

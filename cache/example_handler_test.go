@@ -17,11 +17,11 @@ func ExampleHandlerOptions() {
 	defer end()
 	ctx, stop := context.WithCancel(context.Background())
 	informer := cache.NewInformer(client, nil)
-	told := make(chan string)
+	calls := make(chan string)
 	informer.Handle(cache.Handler[*lw.Object]{
-		Added:    func(pod *lw.Object, _ bool) { told <- "added " + pod.GetName() },
-		Modified: func(_, pod *lw.Object) { told <- "updated " + pod.GetName() },
-		Deleted:  func(pod *lw.Object, _ bool) { told <- "deleted " + pod.GetName() },
+		Added:    func(pod *lw.Object, _ bool) { calls <- "added " + pod.GetName() },
+		Modified: func(_, pod *lw.Object) { calls <- "updated " + pod.GetName() },
+		Deleted:  func(pod *lw.Object, _ bool) { calls <- "deleted " + pod.GetName() },
 	}, &cache.HandlerOptions[*lw.Object]{
 		Filter: func(pod *lw.Object) bool { return pod.Get("spec.nodeName").String() == "n1" },
 	})
@@ -31,9 +31,9 @@ func ExampleHandlerOptions() {
 	put(server, "shop", "web-0", "") // does not match the filter
 	<-informer.Synced()
 	put(server, "shop", "web-0", "n1")
-	fmt.Println(<-told)
+	fmt.Println(<-calls)
 	put(server, "shop", "web-0", "n2")
-	fmt.Println(<-told)
+	fmt.Println(<-calls)
 	stop()
 	<-done
 	// Output:

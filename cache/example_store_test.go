@@ -8,7 +8,6 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// onNode returns a Pod on a Node.
 func onNode(name, node string) *lw.Object {
 	pod, err := lw.ParseObject([]byte(`{"metadata":{"namespace":"shop","name":"` + name + `","resourceVersion":"7","labels":{"app":"web"}},"spec":{"nodeName":"` + node + `"}}`))
 	if err != nil {
@@ -67,15 +66,15 @@ func ExampleSnapshot() {
 // A writer changes a store and returns the changes. Readers see all changes of one call at once.
 func ExampleWriter() {
 	pods, writer := cache.NewStore[*lw.Object](nil)
-	tell := func(changes []cache.Change[*lw.Object]) {
+	report := func(changes []cache.Change[*lw.Object]) {
 		for _, change := range changes {
 			fmt.Print(change.Type, " ")
 		}
 		fmt.Println("→", pods.Len())
 	}
-	tell(writer.Put(onNode("web-0", "n1"), onNode("web-1", "n1")))
-	tell(writer.Put(onNode("web-0", "n1"))) // equals the stored object, so it is not a change
-	tell(writer.Replace("9", onNode("web-0", "n2")))
+	report(writer.Put(onNode("web-0", "n1"), onNode("web-1", "n1")))
+	report(writer.Put(onNode("web-0", "n1"))) // equals the stored object, so it is not a change
+	report(writer.Replace("9", onNode("web-0", "n2")))
 	fmt.Println(pods.ResourceVersion())
 	// Output:
 	// Added Added → 2

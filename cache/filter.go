@@ -2,8 +2,8 @@ package cache
 
 import "runtime"
 
-// recoverPanic calls f. If OnPanic is set, recoverPanic recovers a panic in f. It passes the panic to OnPanic if the
-// argument report is true.
+// recoverPanic calls f. If OnPanic is set, recoverPanic recovers a panic in f, and passes it to OnPanic if report is
+// true.
 func (r *Registration[T]) recoverPanic(report bool, f func()) {
 	if r.opts.OnPanic != nil {
 		defer func() {
@@ -16,7 +16,7 @@ func (r *Registration[T]) recoverPanic(report bool, f func()) {
 	f()
 }
 
-// filter applies the filter to a change. It returns false if the handler does not receive the change.
+// filter returns the change that the handler receives. It returns false if the filter drops the change.
 func (r *Registration[T]) filter(change queuedChange[T]) (Change[T], bool) {
 	if r.opts.Filter == nil {
 		return change.Change, true
@@ -32,10 +32,10 @@ func (r *Registration[T]) filter(change queuedChange[T]) (Change[T], bool) {
 	return change.Change, is
 }
 
-// matches reports whether the filter selects an object. If the filter panics, matches reports the panic only if the
-// argument first is true, so that each object causes only one report.
+// matches reports whether the filter selects an object. If the filter panics, matches returns true. It reports the
+// panic only if first is true, so that each object causes only one report.
 func (r *Registration[T]) matches(object T, first bool) (ok bool) {
-	ok = true // result if the filter panics
+	ok = true // the result if the filter panics
 	r.recoverPanic(first, func() { ok = r.opts.Filter(object) })
 	return ok
 }

@@ -64,7 +64,8 @@ func (w *Writer[T]) Replace(resourceVersion string, objects ...T) []Change[T] {
 	return s.changes
 }
 
-// beginWrite locks the store for writing.
+// beginWrite locks the store for writing and discards the changes of the previous call. The caller must unlock the
+// store.
 func (s *Store[T]) beginWrite() {
 	clear(s.changes) // lets the garbage collector free the objects
 	var none T
@@ -108,7 +109,7 @@ func (s *Store[T]) startList() {
 	clear(s.listErrors)
 }
 
-// endList deletes all objects that the list did not contain.
+// endList deletes the objects that the list did not contain, and marks the store as synced.
 func (s *Store[T]) endList() {
 	if s.listing {
 		s.deleteUnlisted()

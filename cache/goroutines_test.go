@@ -56,7 +56,7 @@ func TestIdleHandlerHasNoGoroutine(t *testing.T) {
 	})
 }
 
-// The goroutine of a handler with resyncs does not end, because it waits for the resync timer.
+// A handler with a resync interval keeps its goroutine while it is idle, because the goroutine waits for the timer.
 func TestResyncingHandlerKeepsGoroutine(t *testing.T) {
 	withHarness(t, "x@1", func(t *testing.T, th *harness) {
 		var n log

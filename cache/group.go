@@ -93,8 +93,8 @@ func (g *Group) Run(ctx context.Context, workers ...func(context.Context) error)
 	return run.cause
 }
 
-// WaitSynced blocks until all informers that were added are synced, and then returns nil. If Run stops first,
-// WaitSynced returns Run's error. If ctx is done first, it returns context.Cause(ctx). It may be called before Run.
+// WaitSynced blocks until all added informers are synced, and then returns nil. If Run stops first, WaitSynced returns
+// Run's error. If ctx is done first, it returns context.Cause(ctx). It may be called before Run.
 func (g *Group) WaitSynced(ctx context.Context) error {
 	g.mu.Lock()
 	members, run := g.members, g.run()
@@ -102,7 +102,8 @@ func (g *Group) WaitSynced(ctx context.Context) error {
 	return waitSynced(ctx, members, run)
 }
 
-// waitSynced blocks until all members are synced, ctx is done or the run stops. run may be nil.
+// waitSynced blocks until all members are synced. It returns an error if ctx is done or the run stops first. run may be
+// nil.
 func waitSynced(ctx context.Context, members []member, run *groupRun) error {
 	var stopped chan struct{}
 	if run != nil {
@@ -110,7 +111,7 @@ func waitSynced(ctx context.Context, members []member, run *groupRun) error {
 	}
 	for _, m := range members {
 		if isClosed(m.Synced()) {
-			continue // if this member is synced, it does not matter that ctx is done or the run has ended
+			continue // a synced member counts even if ctx is done or the run has ended
 		}
 		select {
 		case <-m.Synced():
@@ -150,7 +151,7 @@ func (g *Group) stop() {
 	g.running = false
 }
 
-// memberError is the error of one informer of a group.
+// memberError adds an informer's name to its error.
 type memberError struct {
 	name string
 	err  error

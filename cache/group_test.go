@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// fakeRunner is a fake informer that the test controls.
+// fakeRunner acts as an informer. Run blocks until ctx is done or the test sends an error to fail.
 type fakeRunner struct {
 	synced   chan struct{}
 	fail     chan error
@@ -223,7 +223,6 @@ func TestGroupRunsAgain(t *testing.T) {
 	})
 }
 
-// Run must wait for the call in progress, and no further call may follow.
 func TestGroupWaitsForCallInProgress(t *testing.T) {
 	withHarness(t, "x@1 y@2", func(t *testing.T, th *harness) {
 		var g Group

@@ -15,8 +15,7 @@ import (
 // The informer calls the funcs of a handler one at a time. Each handler has a goroutine, which exists only while
 // changes are queued. A func that ends its goroutine, for example with testing.T.FailNow, removes the handler.
 //
-// A func must not wait for a later call of the same handler. It must therefore not wait for Drain or Done of the same
-// handler's
+// A func must not wait for a later call of the same handler. For example, it must not wait for Drain or Done of its own
 // [Registration], or for [Informer.Synced]. Under [Block] it must not wait for a change of the store.
 type Handler[T any] struct {
 	Added    func(object T, initial bool)
@@ -67,7 +66,7 @@ type Registration[T any] struct {
 
 	handler    *Handler[T] // nil for a Changes loop
 	key        func(T) lw.Key
-	unregister func(r *Registration[T], drop bool) // unregister, resync and markSynced call the informer
+	unregister func(r *Registration[T], drop bool) // unregister, resync and markSynced are methods of the informer
 	resync     func(*Registration[T])
 	markSynced func(*Registration[T])
 	dropped    bool // the handler was removed; guarded by the informer's lock
@@ -88,7 +87,6 @@ func newRegistration[T lw.Keyed](i *Informer[T], opts *HandlerOptions[T]) *Regis
 	return r
 }
 
-// closeDone closes the channel that Done returns.
 func (r *Registration[T]) closeDone() { r.doneOnce.Do(func() { close(r.done) }) }
 
 // Synced returns a channel that is closed when the handler has received the initial objects. These are the objects of
@@ -100,7 +98,7 @@ func (r *Registration[T]) Synced() <-chan struct{} { return r.synced }
 // for a call in progress. To wait for that call, use [Registration.Done]. A handler may remove itself. Repeated calls
 // have no effect.
 func (r *Registration[T]) Remove() {
-	r.queue.close(true) // comes first, because the informer could still start the handler after unregister
+	r.queue.close(true) // closes the queue first, so that an informer that is just starting cannot call the handler
 	r.unregister(r, true)
 }
 
@@ -120,7 +118,7 @@ func (r *Registration[T]) Drain(ctx context.Context) error {
 // Done returns a channel that is closed after the handler was removed and its last call has returned.
 func (r *Registration[T]) Done() <-chan struct{} { return r.done }
 
-// Len returns the number of queued changes, including changes that Filter may drop.
+// Len returns the number of queued changes, including changes that Filter will drop.
 func (r *Registration[T]) Len() int {
 	r.queue.mu.Lock()
 	defer r.queue.mu.Unlock()
@@ -160,8 +158,8 @@ func (r *Registration[T]) changes(ctx context.Context, isParked *bool) iter.Seq[
 	}
 }
 
-// run calls the funcs of the handler until ctx is done, the handler is removed or the queue is empty. It returns true
-// if the queue is empty and the goroutine must end.
+// run calls the funcs of the handler until ctx is done, the handler is removed or the queue is empty. parked reports
+// whether the queue was empty.
 func (r *Registration[T]) run(ctx context.Context) (parked bool) {
 	for change := range r.changes(ctx, &parked) {
 		r.recoverPanic(true, func() { r.handler.call(change) })

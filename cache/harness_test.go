@@ -10,16 +10,17 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// harness runs an informer whose watch events the test sends.
+// harness runs an informer. The test sends the events of its watch.
 type harness struct {
 	t        *testing.T
 	informer *Informer[*lw.Object]
-	events   chan lw.Event[*lw.Object] // events that the watch sends
-	err      chan error                // receives the result of Run
+	events   chan lw.Event[*lw.Object]
+	err      chan error // receives the result of Run
 	stop     context.CancelFunc
 }
 
-// withHarness runs a test with an informer. Its first list contains the given objects, in the syntax of [object].
+// withHarness calls test with a harness. The first list of its informer contains the given objects, in the syntax of
+// [object].
 func withHarness(t *testing.T, words string, test func(*testing.T, *harness)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -61,7 +62,7 @@ func (th *harness) send(words string) {
 type log struct {
 	mu      sync.Mutex
 	entries []string
-	block   chan struct{} // if not nil, each call first receives from it
+	block   chan struct{} // if not nil, each call blocks until the test sends to it
 }
 
 func (n *log) handler() Handler[*lw.Object] {

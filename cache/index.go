@@ -7,11 +7,11 @@ import (
 	"github.com/seed-6d2a410a/listwatch/cache/internal/slots"
 )
 
-// Index finds the objects of a store by keys that a func computes. An index follows the changes of its store, but an
-// index that [Index.In] returned never changes. All methods may be called concurrently.
+// Index finds the objects of a store by keys that a func computes. It follows the changes of its store. An index that
+// [Index.In] returned never changes. All methods may be called concurrently.
 type Index[T any, K comparable] struct {
 	store    *Store[T]
-	position int // position of this index in the list of the store's indexes
+	position int // position in store.indexes
 	keys     func(T, []K) []K
 	seed     maphash.Seed
 	frozen   bool             // the index belongs to a snapshot
@@ -73,7 +73,7 @@ func (x *Index[T, K]) In(snapshot *Snapshot[T]) *Index[T, K] {
 
 func (x *Index[T, K]) freeze(objects *slots.Vector[T]) any { return x.at(objects, x.postings) }
 
-// at returns an immutable index of these objects.
+// at returns an immutable index of the given objects and postings.
 func (x *Index[T, K]) at(objects *slots.Vector[T], postings postings[K]) *Index[T, K] {
 	return &Index[T, K]{
 		store: x.store, position: x.position, keys: x.keys, seed: x.seed,
@@ -81,7 +81,7 @@ func (x *Index[T, K]) at(objects *slots.Vector[T], postings postings[K]) *Index[
 	}
 }
 
-// List returns the objects with a key, in no particular order. Its cost is proportional to their number.
+// List returns the objects that have key, in no particular order. Its cost is proportional to their number.
 func (x *Index[T, K]) List(key K) []T {
 	if !x.frozen {
 		x.store.mu.RLock()
@@ -100,11 +100,11 @@ func (x *Index[T, K]) List(key K) []T {
 	return objects
 }
 
-// All iterates over the objects that had a key when the iteration began, in no particular order. The loop body may use
+// All iterates over the objects that had key when the iteration began, in no particular order. The loop body may use
 // the store.
 func (x *Index[T, K]) All(key K) iter.Seq[T] { return iterate(func() []T { return x.List(key) }) }
 
-// Len returns the number of objects with a key.
+// Len returns the number of objects that have key.
 func (x *Index[T, K]) Len(key K) int {
 	if !x.frozen {
 		x.store.mu.RLock()
@@ -116,7 +116,7 @@ func (x *Index[T, K]) Len(key K) int {
 	return 0
 }
 
-// Keys returns all keys of all objects, in no particular order.
+// Keys returns each key that at least one object has, in no particular order.
 func (x *Index[T, K]) Keys() (keys []K) {
 	if !x.frozen {
 		x.store.mu.RLock()

@@ -34,8 +34,8 @@ func NewInformer[T lw.Keyed](source lw.ListerWatcher[T], opts *lw.Options) *Info
 // Store returns the store of the informer, for reading. It may be ahead of slow handlers.
 func (i *Informer[T]) Store() *Store[T] { return i.reflector.Store() }
 
-// Synced returns a channel that is closed when the first list is complete and all handlers have received it. It ignores
-// removed handlers. See also [Registration.Synced] and [Store.Synced].
+// Synced returns a channel that is closed when the first list is complete and all handlers have processed it. It
+// ignores removed handlers. See also [Registration.Synced] and [Store.Synced].
 func (i *Informer[T]) Synced() <-chan struct{} { return i.synced }
 
 // Run follows the collection and calls the handlers until ctx is done, and then returns context.Cause(ctx). If
@@ -148,7 +148,7 @@ func (i *Informer[T]) closeIfSynced() {
 	}
 }
 
-// unregister stops queueing changes for a handler. If the argument drop is true, the handler is not called again.
+// unregister stops queueing changes for a handler. If drop is true, the handler is not called again.
 func (i *Informer[T]) unregister(r *Registration[T], drop bool) {
 	i.markSynced(r)
 	i.mu.Lock()
@@ -165,7 +165,7 @@ func (i *Informer[T]) unregister(r *Registration[T], drop bool) {
 	}
 }
 
-// resync queues all stored objects for one handler.
+// resync queues all stored objects for one handler as Modified changes.
 func (i *Informer[T]) resync(r *Registration[T]) {
 	i.mu.Lock()
 	defer i.mu.Unlock()

@@ -39,7 +39,7 @@ func TestNilFuncsAreNotCalled(t *testing.T) {
 	})
 }
 
-// Synced must block until the handlers have received the first list, not only until the store contains it.
+// Informer.Synced must stay open until the handlers have processed the first list. Store.Synced is closed earlier.
 func TestSyncedWaitsForHandlers(t *testing.T) {
 	withHarness(t, "x@1", func(t *testing.T, th *harness) {
 		slow := &log{block: make(chan struct{})}

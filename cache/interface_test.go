@@ -11,13 +11,13 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// anyObject is the object type of the informer in the test. The test checks that this may be an interface type.
+// anyObject is an interface type that these tests use as the object type.
 type anyObject interface {
 	lw.Keyed
 	String() string
 }
 
-// anyLive wraps liveObjects and returns its objects as values of the interface type anyObject.
+// anyLive returns the objects of liveObjects as values of type anyObject.
 type anyLive struct{ *liveObjects }
 
 func (l anyLive) List(ctx context.Context, opts lw.ListOptions, meta *lw.ListMeta) iter.Seq2[anyObject, error] {

@@ -73,7 +73,6 @@ func TestStopOnEndsRun(t *testing.T) {
 	})
 }
 
-// Drain must return after the last queued change has been processed.
 func TestDrain(t *testing.T) {
 	withHarness(t, "x@1", func(t *testing.T, th *harness) {
 		slow := &log{block: make(chan struct{})}
@@ -95,7 +94,7 @@ func TestDrain(t *testing.T) {
 	})
 }
 
-// The next run delivers the changes that are still queued when a run ends.
+// If a run ends during Drain, Drain must wait until the next run has delivered the queued changes.
 func TestDrainContinuesInNextRun(t *testing.T) {
 	withHarness(t, "x@1 y@2", func(t *testing.T, th *harness) {
 		slow := &log{block: make(chan struct{})}
@@ -114,7 +113,6 @@ func TestDrainContinuesInNextRun(t *testing.T) {
 	})
 }
 
-// If a handler is added twice, the two registrations must be independent.
 func TestSameHandlerTwice(t *testing.T) {
 	withHarness(t, "x@1", func(t *testing.T, th *harness) {
 		var n log
@@ -185,7 +183,6 @@ func TestPanicIsReported(t *testing.T) {
 	})
 }
 
-// The race detector checks 100 goroutines that add and remove handlers while objects change.
 func TestConcurrentAddAndRemove(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	source := &liveObjects{events: make(chan lw.Event[*lw.Object])}

@@ -7,7 +7,7 @@ func ByNamespace[T lw.Keyed](object T, keys []string) []string {
 	return append(keys, object.GetNamespace())
 }
 
-// ByLabel indexes objects by the value of a label. An object without the label has no key.
+// ByLabel indexes objects by the value of a label. An object without the label is not in the index.
 func ByLabel(name string) func(*lw.Object, []string) []string {
 	return func(object *lw.Object, keys []string) []string {
 		if value, ok := object.Label(name); ok {
@@ -25,16 +25,16 @@ func ByOwner(object *lw.Object, keys []string) []string {
 	return keys
 }
 
-// ByField indexes objects by the field at a path. See [lw.Value.Get] for the syntax. The key of a string is its text,
-// and the key of another scalar is its JSON. An array has one key for each scalar element. An object has no key if the
-// field is missing, null or a JSON object.
+// ByField indexes objects by the field at path; see [lw.Value.Get]. A string is indexed by its text, any other scalar
+// by its JSON, and an array by each of its scalar elements. An object whose field is missing, null or a mapping is not
+// in the index.
 func ByField(path string) func(*lw.Object, []string) []string {
 	return func(object *lw.Object, keys []string) []string {
 		return appendScalars(keys, object.Get(path))
 	}
 }
 
-// Lister reads a store by namespace and label.
+// Lister finds the objects of a store by namespace, name or label selector.
 type Lister[T lw.Keyed] struct {
 	store *Store[T]
 	index *Index[T, string]
@@ -45,7 +45,8 @@ func NewLister[T lw.Keyed](store *Store[T]) *Lister[T] {
 	return &Lister[T]{store: store, index: NewIndex(store, ByNamespace[T])}
 }
 
-// Get returns the object with this namespace and name. The namespace of a cluster-scoped object is "".
+// Get returns the object with this namespace and name. ok is false if there is none. The namespace of a cluster-scoped
+// object is "".
 func (l *Lister[T]) Get(namespace, name string) (object T, ok bool) {
 	return l.store.Get(lw.Key{Namespace: namespace, Name: name})
 }

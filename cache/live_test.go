@@ -10,8 +10,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// liveObjects is an lw.ListerWatcher. Its lists always return the same objects, and the test sends the events of its
-// watches.
+// liveObjects is an lw.ListerWatcher. Every list returns the same objects. The test sends the events of the watches.
 type liveObjects struct {
 	first   []string
 	version string // resourceVersion of the lists; an empty string stands for "2"
@@ -47,10 +46,10 @@ func (l *liveObjects) Watch(ctx context.Context, opts lw.WatchOptions) iter.Seq2
 	}
 }
 
-// expire ends the watch with the error that the resourceVersion has expired.
+// expire ends the watch with an Expired error.
 func (l *liveObjects) expire() { l.events <- lw.Event[*lw.Object]{} }
 
-// addAndDelete adds and deletes objects until ctx is done.
+// addAndDelete sends Added and Deleted events in turn until ctx is done, and returns ctx.Err().
 func (l *liveObjects) addAndDelete(ctx context.Context) error {
 	for version := 3; ; version++ {
 		event := lw.Event[*lw.Object]{Type: lw.Added, Object: object("x-" + strconv.Itoa(version/2%9) + "@" + strconv.Itoa(version))}

@@ -8,7 +8,6 @@ import (
 	"github.com/seed-6d2a410a/listwatch/internal/testkit/leak"
 )
 
-// TestMain fails the package if its tests leave goroutines behind.
 func TestMain(m *testing.M) {
 	slog.SetDefault(slog.New(slog.DiscardHandler)) // discards warnings, because many tests interrupt streams
 	leak.Main(m)

@@ -9,8 +9,6 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A list or watch with more objects than the limit must end the run. Exactly the maximum number of objects must not end
-// it.
 func TestMaxObjects(t *testing.T) {
 	tooMany := tooManyObjects(3)
 	for name, c := range map[string]struct {
@@ -66,8 +64,7 @@ func TestMaxObjectsCountsEachList(t *testing.T) {
 	require.NotNil(t, r.checkMaxObjects())
 }
 
-// Objects that cannot be decoded count towards the limit.
-func TestMaxUndecoded(t *testing.T) {
+func TestUndecodedObjectsCountTowardsLimit(t *testing.T) {
 	opts := plainLists()
 	opts.MaxObjects = 1
 	r := NewReflector[*lw.Object](&script{t: t}, opts)

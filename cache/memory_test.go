@@ -39,7 +39,7 @@ func (l *podList) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// Reading a list of 100 MB must use less heap memory than its size, even with the store.
+// Reading a list of 100 MB into a store must use less than 100 MB of heap memory.
 func TestLargeListStreams(t *testing.T) {
 	if testing.Short() {
 		t.Skip("reads 100 MB; run without -short")

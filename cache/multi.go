@@ -55,7 +55,8 @@ func NewMergedStore[T lw.Keyed](sources map[string]lw.ListerWatcher[T], key func
 // because each source has its own. Therefore it cannot be saved, and [Store.WaitFor] returns nil only for "" and "0".
 func (m *MergedStore[T]) Store() *Store[Sourced[T]] { return m.store }
 
-// Source returns the store of one source, with its own resourceVersion and Synced. It returns nil for an unknown name.
+// Source returns the store of one source, with the objects and the resourceVersion of that source. It returns nil for
+// an unknown name.
 func (m *MergedStore[T]) Source(name string) *Store[T] {
 	if r := m.sources[name]; r != nil {
 		return r.Store()
@@ -84,7 +85,7 @@ func (m *MergedStore[T]) Run(ctx context.Context) error {
 	return context.Cause(ctx)
 }
 
-// runSource applies the changes of one source to the merged store.
+// runSource applies the changes of one source to the merged store until the source stops, and returns the cause.
 func (m *MergedStore[T]) runSource(ctx context.Context, name string, reflector *Reflector[T]) error {
 	for event, changes := range reflector.Changes(ctx) {
 		if len(changes) > 0 {
@@ -135,8 +136,8 @@ func (m *MergedStore[T]) put(object Sourced[T]) {
 	m.writer.Put(object)
 }
 
-// remove deletes an object of a source. If other sources also have an object with this key, remove stores the newest of
-// their objects instead.
+// remove deletes an object of a source. If another source has an object with this key, remove stores that object
+// instead. It searches the sources in the order of their names.
 func (m *MergedStore[T]) remove(gone Sourced[T]) {
 	key := m.key(gone)
 	if stored, ok := m.store.Get(key); !ok || stored.Source != gone.Source {

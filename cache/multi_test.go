@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// multiFixture runs a MergedStore of the two sources west and east. The test sends their watch events.
+// multiFixture runs a MergedStore with two sources, west and east. The test sends their watch events.
 type multiFixture struct {
 	*MergedStore[*lw.Object]
 	west, east *liveObjects
@@ -35,7 +35,7 @@ func withMultiFixture(t *testing.T, west, east []string, key func(Sourced[*lw.Ob
 	})
 }
 
-// requireState checks the objects in the merged store. An object is written as "source:key@version".
+// requireState requires exactly the given objects in the merged store, in the syntax "source:key@version".
 func (s *multiFixture) requireState(t *testing.T, want ...string) {
 	t.Helper()
 	synctest.Wait()
@@ -92,7 +92,7 @@ func TestMergedStoreOfOverlappingSelectors(t *testing.T) {
 	})
 }
 
-// When one source deletes an object, the merged store keeps the newest version of the other sources.
+// If a source deletes an object, the merged store must keep a newer version from another source.
 func TestMergedStoreOfThreeSources(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sources := map[string]*liveObjects{"a": {first: []string{"x@2"}}, "b": {first: []string{"x@1"}}, "c": {first: []string{"x@1"}}}
@@ -128,7 +128,6 @@ func TestMergedStoreSyncsAfterLastSource(t *testing.T) {
 	})
 }
 
-// If several sources can replace a deleted object, the same source must always replace it.
 func TestMergedStoreReplacementIsDeterministic(t *testing.T) {
 	sources := map[string]lw.ListerWatcher[*lw.Object]{}
 	names := strings.Split("abcdefgh", "")
@@ -178,7 +177,7 @@ func TestMergedStoreWithoutSources(t *testing.T) {
 	})
 }
 
-// While an object is replaced, a reader must always find an object with its key.
+// While a recreated object replaces the old one, readers must always find an object with its key.
 func TestMergedStoreReplacesRecreatedObject(t *testing.T) {
 	withMultiFixture(t, []string{"w/x@1#1"}, nil, nil, func(t *testing.T, s *multiFixture) {
 		synctest.Wait()

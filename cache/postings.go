@@ -35,27 +35,27 @@ func (x *Index[T, K]) find(key K) (cell uint32, found *posting[K]) {
 func (x *Index[T, K]) prepare(slot uint32, old, object *T) {
 	x.old, x.new = x.old[:0], x.new[:0]
 	if old != nil {
-		only := uint32(0)
+		cachedCell := uint32(0)
 		if int(slot) < len(x.singleKey) {
-			only = x.singleKey[slot]
+			cachedCell = x.singleKey[slot]
 		}
-		x.old = x.appendKeys(x.old, *old, only)
+		x.old = x.appendKeys(x.old, *old, cachedCell)
 	}
 	if object != nil {
 		x.new = x.appendKeys(x.new, *object, 0)
 	}
 }
 
-// appendKeys appends the distinct keys of an object to a slice. The argument "only" is the object's entry in
-// x.singleKey, or zero. appendKeys copies the keys, because the keys func may return a slice that belongs to the
-// object.
-func (x *Index[T, K]) appendKeys(to []K, object T, only uint32) []K {
+// appendKeys appends the distinct keys of an object to a slice. cachedCell is the object's entry in x.singleKey, or
+// zero if the keys must be computed. The keys func may return a slice that belongs to the object, so appendKeys copies
+// the keys.
+func (x *Index[T, K]) appendKeys(to []K, object T, cachedCell uint32) []K {
 	if x.scratch == nil {
 		x.scratch = make([]K, 1, 8)
 	}
 	keys := x.scratch
-	if only > 0 {
-		p, _ := x.postings.cells.Get(only - 1)
+	if cachedCell > 0 {
+		p, _ := x.postings.cells.Get(cachedCell - 1)
 		keys[0] = p.key
 	} else {
 		keys = x.keys(object, keys[:0])
@@ -83,30 +83,30 @@ func (x *Index[T, K]) change(epoch uint64, slot uint32) {
 			x.remove(epoch, key, slot)
 		}
 	}
-	only := uint32(0)
+	cachedCell := uint32(0)
 	for _, key := range x.new {
 		if !slices.Contains(x.old, key) {
-			only = x.insert(epoch, key, slot) + 1
+			cachedCell = x.insert(epoch, key, slot) + 1
 		}
 	}
 	if x.store.compare.equal != nil {
-		x.setSingleKey(slot, only)
+		x.setSingleKey(slot, cachedCell)
 	}
 }
 
-// setSingleKey caches the cell of an object's key if the object has only one key. It is called only for types with a
-// method Equal, because their keys are slow to compute.
-func (x *Index[T, K]) setSingleKey(slot, only uint32) {
+// setSingleKey caches the cell of an object's key if the object has only one key. It is called only for types with an
+// Equal method, because their keys are slow to compute.
+func (x *Index[T, K]) setSingleKey(slot, cachedCell uint32) {
 	for int(slot) >= len(x.singleKey) {
 		x.singleKey = append(x.singleKey, 0)
 	}
 	if len(x.new) > 1 {
-		only = 0
+		cachedCell = 0
 	}
-	x.singleKey[slot] = only
+	x.singleKey[slot] = cachedCell
 }
 
-// insert adds a slot to a key and returns the cell of the key.
+// insert adds slot to the posting of key and returns the cell of the posting.
 func (x *Index[T, K]) insert(epoch uint64, key K, slot uint32) uint32 {
 	cell, p := x.find(key)
 	if p == nil {
@@ -147,8 +147,8 @@ func (x *Index[T, K]) ownPosting(epoch uint64, cell uint32, p *posting[K]) *post
 	return p
 }
 
-// rebuild changes the slot numbers in all postings after the objects have moved to new slots. The map contains the new
-// slot of each old slot.
+// rebuild updates all postings after the objects have moved to new slots. The map contains the new slot of each old
+// slot.
 func (x *Index[T, K]) rebuild(epoch uint64, to map[uint32]uint32) {
 	old := x.postings
 	x.postings, x.free, x.next, x.singleKey = postings[K]{}, nil, 0, nil

@@ -5,14 +5,14 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// Policy controls how changes are queued for a slow handler.
+// Policy determines how changes are queued for a slow handler.
 type Policy uint8
 
 const (
 	// Coalesce merges the queued changes of a key into one. The merged change leads from the last state that the
 	// handler received to the current state. An object that was deleted and recreated keeps two queued changes, Deleted
-	// and then Added. An object that was added and deleted while the handler was busy is not reported. The number of
-	// keys bounds the memory.
+	// and then Added. An object that was added and deleted while the handler was busy is not reported. The queue holds
+	// at most two changes per key.
 	Coalesce Policy = iota
 	// Block queues up to HandlerOptions.Capacity changes. While the queue is full, the informer does not read events.
 	// The other handlers then receive no changes, and the server may end the watch.
@@ -21,8 +21,8 @@ const (
 	Unbounded
 )
 
-// queuedChange is a change together with the object that the store held before the change. For a Deleted, Change.Old is
-// the object in the event, which may be newer than the stored object.
+// queuedChange is a change together with the object that the store held before the change. In a Deleted change,
+// Change.Old is the object in the event, which may be newer than the stored object.
 type queuedChange[T any] struct {
 	Change[T]
 	stored T
@@ -33,7 +33,7 @@ type item[T any] struct {
 	change     queuedChange[T]
 	key        lw.Key
 	isMark     bool     // the item is not a change but marks the end of the initial changes
-	deletion   *item[T] // under Coalesce, the queued Deleted before this Added with the same key
+	deletion   *item[T] // under Coalesce, the queued Deleted of the same key that precedes this Added
 	prev, next *item[T]
 }
 
@@ -77,7 +77,7 @@ func (q *queue[T]) add(key lw.Key, change queuedChange[T]) {
 	q.append(&item[T]{change: change, key: key})
 }
 
-// addMark queues the mark after the initial changes.
+// addMark queues the mark that ends the initial changes.
 func (q *queue[T]) addMark() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -147,7 +147,7 @@ func (q *queue[T]) merge(waiting *item[T], later queuedChange[T]) {
 	}
 }
 
-// unlink removes an item from the list.
+// unlink removes an item from the list and from byKey.
 func (q *queue[T]) unlink(i *item[T]) {
 	i.prev.next, i.next.prev = i.next, i.prev
 	if i.isMark {
@@ -175,8 +175,8 @@ const (
 	parked                 // the queue is empty; the goroutine must end, and the next item starts another goroutine
 )
 
-// take removes and returns the first item. If the queue is empty and mayPark is true, take returns parked and the
-// calling goroutine must end.
+// take removes and returns the first item. If the queue is empty and mayPark is true, take may return parked. The
+// calling goroutine must then end.
 func (q *queue[T]) take(mayPark bool) (i *item[T], found takeResult) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -208,7 +208,7 @@ func (q *queue[T]) full() bool {
 	return q.length >= q.capacity && !q.closed
 }
 
-// close makes the queue ignore new items. It keeps the queued items unless the argument discard is true.
+// close makes the queue ignore new items. It keeps the queued items unless discard is true.
 func (q *queue[T]) close(discard bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

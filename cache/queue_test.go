@@ -174,7 +174,7 @@ func TestHandlersFollowRandomChanges(t *testing.T) {
 			w.end = func() { // the last watch sends no events until all handlers have caught up
 				last()
 				<-ctx.Done()
-				synctest.Wait() // waits until the informer notices that ctx is canceled, or the store would receive another event
+				synctest.Wait() // lets the informer notice the cancellation, so that the store receives no further event
 			}
 			informer := NewInformer(w, &lw.Options{PageSize: 2, NoStreamingList: true})
 			var sums []fold

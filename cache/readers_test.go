@@ -42,7 +42,7 @@ func TestConcurrentReaders(t *testing.T) {
 	readers.Wait()
 }
 
-// reader remembers the resourceVersions that it saw, to detect inconsistencies.
+// reader remembers the latest resourceVersions that it read. They must never decrease.
 type reader struct {
 	*testing.T
 	store *Store[*lw.Object]
@@ -84,7 +84,7 @@ func (r *reader) look() {
 	}
 }
 
-// snapshot checks that a snapshot is consistent.
+// snapshot checks that a snapshot is consistent with its namespace index and its resourceVersion.
 func (r *reader) snapshot() {
 	snapshot := r.store.Snapshot()
 	version, _ := strconv.Atoi(snapshot.ResourceVersion())

@@ -47,18 +47,18 @@ func (r *Reflector[T]) Run(ctx context.Context) error {
 	return context.Cause(ctx)
 }
 
-// Changes works like Run in the caller's goroutine. It yields every event of the stream with the changes that the event
-// made in the store. Most events without an object do not change the store, but Synced can make any number of changes.
-// The slice is valid until the next iteration.
+// Changes works like Run in the caller's goroutine. It yields every event of the stream with the resulting changes of
+// the store. An object causes at most two changes, and Synced can cause any number. The slice is valid until the next
+// iteration.
 //
 // Applying all changes in order always produces the content of the store. A relist yields only the differences. A
 // second run keeps the store and resumes where the first run stopped. It starts with a list if the first run stopped
-// during a list or detected that resourceVersions ran backwards. Two concurrent runs panic.
+// during a list or detected that resourceVersions ran backwards. A run panics while another run is active.
 func (r *Reflector[T]) Changes(ctx context.Context) iter.Seq2[lw.Event[T], []Change[T]] {
 	return r.follow(ctx, func(event lw.Event[T]) []Change[T] { return r.writer.fold(event) })
 }
 
-// follow yields every event with the changes that the func fold returned for it.
+// follow yields every event with the changes that fold returns for it.
 func (r *Reflector[T]) follow(ctx context.Context, fold func(lw.Event[T]) []Change[T]) iter.Seq2[lw.Event[T], []Change[T]] {
 	return func(yield func(lw.Event[T], []Change[T]) bool) {
 		if !r.running.CompareAndSwap(false, true) {

@@ -89,7 +89,6 @@ func TestSecondRunResumes(t *testing.T) {
 	})
 }
 
-// Changes also yields events without changes, so that a caller can observe the progress of the stream.
 func TestEveryEventIsYielded(t *testing.T) {
 	withFixture(t, func(t *testing.T, s *fixture) {
 		var types []lw.EventType

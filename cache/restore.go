@@ -18,9 +18,8 @@ type savedState[T any] struct {
 
 // Restore reads a state that [Save] wrote. The next run first yields this state as a list, without any request. It then
 // watches from the saved resourceVersion. If that resourceVersion has expired, it relists and yields only the
-// differences. Until
-// [lw.WatchStarted] or the next [lw.Synced], the store shows the saved state. origin must equal the origin passed to
-// Save.
+// differences. The store shows the saved state until [lw.WatchStarted] or the next [lw.Synced]. origin must equal the
+// origin passed to Save.
 //
 // parse decodes one saved object. text is valid only during the call. For *lw.Object, use [lw.ParseObject].
 //
@@ -59,7 +58,7 @@ func (r *Reflector[T]) Restore(from io.Reader, origin string, parse func(text []
 }
 
 // RestoreObjects is like [Reflector.Restore] for objects that were saved in another way. version is the resourceVersion
-// of the list to which the objects belong. It must come from the same server, see [lw.Options.ResumeFrom].
+// of the list to which the objects belong. It must come from the same server. See [lw.Options.ResumeFrom].
 func (r *Reflector[T]) RestoreObjects(version string, objects []T) {
 	if !r.running.CompareAndSwap(false, true) {
 		panic("cache: RestoreObjects called while the Reflector runs")
@@ -102,7 +101,7 @@ type decoder struct {
 	table    *crc32.Table
 }
 
-// header returns the resourceVersion and the number of objects in the header. It returns an error if the origin
+// header reads the header and returns its resourceVersion and number of objects. It returns an error if the origin
 // differs.
 func (r *decoder) header(origin [originFields]originField) (version string, count uint64, err error) {
 	magic, err := r.next(len(saveMagic))
@@ -209,7 +208,7 @@ func (r *decoder) next(n int) ([]byte, error) {
 	return part, nil
 }
 
-// fill reads more data into the buffer.
+// fill reads at least one byte into the buffer, or returns the error of the reader.
 func (r *decoder) fill() error {
 	if r.pos > 0 {
 		r.pos, r.end = 0, copy(r.buf, r.buf[r.pos:r.end])

@@ -11,7 +11,6 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The run yields the saved state as a list and then watches from the saved resourceVersion.
 func TestRestoredRunResumes(t *testing.T) {
 	withFixture(t, func(t *testing.T, s *fixture) {
 		require.NoError(t, s.reflector.Restore(bytes.NewReader(saved(t, "x@1", "y@2")), origin, lw.ParseObject))
@@ -35,8 +34,7 @@ func TestRestoredObjects(t *testing.T) {
 	})
 }
 
-// Restore must not buffer the whole state.
-func TestRestoreMemory(t *testing.T) {
+func TestRestoreDoesNotBufferState(t *testing.T) {
 	var words []string
 	for n := range 10_000 {
 		words = append(words, "x"+strconv.Itoa(n)+"@1")
@@ -52,7 +50,7 @@ func TestRestoreMemory(t *testing.T) {
 	require.Len(t, in.buf, chunk)
 }
 
-// A string length of 1 GiB or more is an error. Restore tries to read a shorter string.
+// Restore must reject a string length of 1 GiB or more without reading the string.
 func TestMaxTextSize(t *testing.T) {
 	_, err := restore(t, bytes.NewReader(append(head(1), 0xff, 0xff, 0xff, 0x3f)), origin)
 	require.ErrorIs(t, err, errTruncated)
@@ -60,8 +58,7 @@ func TestMaxTextSize(t *testing.T) {
 	require.ErrorIs(t, err, ErrCorrupt)
 }
 
-// After an expired resourceVersion, the relist yields only the differences.
-func TestRestoredVersionExpired(t *testing.T) {
+func TestExpiredRestoreYieldsDifferences(t *testing.T) {
 	withFixture(t, func(t *testing.T, s *fixture) {
 		require.NoError(t, s.reflector.Restore(bytes.NewReader(saved(t, "x@1", "y@2", "z@3")), origin, lw.ParseObject))
 		require.Equal(t, "+x@1 +y@2 +z@3 ok ~y@2>8 -z@3? ok", s.run("watch !expired", "list@9 x@1 y@8"))
@@ -130,8 +127,7 @@ func TestRunDuringRestorePanics(t *testing.T) {
 	}))
 }
 
-// Restore after a run must replace the content of the store with the saved state.
-func TestRestoreAfterRun(t *testing.T) {
+func TestRestoreAfterRunReplacesContent(t *testing.T) {
 	withFixture(t, func(t *testing.T, s *fixture) {
 		require.Equal(t, "+x@3 +z@4 ok", s.run("list@4 x@3 z@4"))
 		require.NoError(t, s.reflector.Restore(bytes.NewReader(saved(t, "x@1", "y@2")), origin, lw.ParseObject))
@@ -160,8 +156,7 @@ func TestFailedRestoreLists(t *testing.T) {
 	})
 }
 
-// During a relist, Save must save the last complete state.
-func TestSaveDuringList(t *testing.T) {
+func TestSaveDuringListKeepsCompleteState(t *testing.T) {
 	withFixture(t, func(t *testing.T, s *fixture) {
 		s.run("list@3 x@1 y@2")
 		var text bytes.Buffer
@@ -179,7 +174,6 @@ func TestSaveDuringList(t *testing.T) {
 	})
 }
 
-// pair is a custom object type.
 type pair struct{ name, version string }
 
 func (p pair) GetNamespace() string       { return "" }
@@ -199,7 +193,7 @@ func TestSaveOtherTypes(t *testing.T) {
 	require.Equal(t, []pair{{"x", "1"}, {"y", "2"}}, r.restored.objects)
 }
 
-// For a state with valid checksums, Restore must return an error or as many objects as the header declares.
+// For a state with valid checksums, Restore must return an error or restore as many objects as the header declares.
 func FuzzRestore(f *testing.F) {
 	for _, words := range [][]string{nil, {"x@1"}, {"a/x@1#u", "b/y@2", "z@3"}} {
 		text := saved(f, words...)
@@ -223,7 +217,7 @@ func FuzzRestore(f *testing.F) {
 	})
 }
 
-// head returns the header of a saved state that declares this number of objects.
+// head returns the header of a saved state that declares count objects.
 func head(count uint8) []byte {
 	text := saved(nil)
 	text = text[:len(text)-8-8]

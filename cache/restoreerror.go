@@ -2,8 +2,7 @@ package cache
 
 import "errors"
 
-// Errors of [Reflector.Restore] for use with errors.Is. An error of the reader matches neither ErrForeign nor
-// ErrCorrupt.
+// An error of [Reflector.Restore] matches ErrForeign or ErrCorrupt unless the reader failed.
 var (
 	// ErrForeign reports that a state was saved with another origin or other selectors. See [Save].
 	ErrForeign = errors.New("it belongs to another collection")

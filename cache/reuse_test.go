@@ -29,7 +29,7 @@ const (
 	tooOld   = `{"type":"ERROR","object":{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"too old resource version","reason":"Expired","code":410}}` + "\n"
 )
 
-// podReflector returns a reflector of Pods with a real client.
+// podReflector returns a reflector of Pods that uses a real client.
 func podReflector(t *testing.T, n network) *Reflector[*lw.Object] {
 	t.Helper()
 	client, err := lw.NewClient(n, lw.Pods(""), lw.RawCodec{}, nil)

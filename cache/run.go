@@ -19,7 +19,7 @@ func (i *Informer[T]) runHandler(ctx context.Context, r *Registration[T]) {
 	}
 }
 
-// startHandlers starts a goroutine for each handler with queued changes.
+// startHandlers starts the suspended handlers. Handlers that are added later start at once.
 func (i *Informer[T]) startHandlers(start func(*Registration[T])) {
 	if !i.running.CompareAndSwap(false, true) {
 		panic("cache: Informer.Run called before the previous Run returned")
@@ -33,7 +33,7 @@ func (i *Informer[T]) startHandlers(start func(*Registration[T])) {
 	i.suspended = nil
 }
 
-// stopHandlers prevents further handler goroutines from starting.
+// stopHandlers prevents further handler goroutines from starting, and suspends the idle handlers.
 func (i *Informer[T]) stopHandlers() {
 	i.mu.Lock()
 	defer i.mu.Unlock()

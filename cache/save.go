@@ -6,10 +6,11 @@ import (
 	"io"
 )
 
-// The format of a saved state. Numbers are little-endian. A string is its length in 4 bytes, followed by its bytes.
+// These constants define the format of a saved state. Numbers are little-endian. A string is its length in 4 bytes,
+// followed by its bytes.
 //
 //	magic         16 bytes
-//	format        4 bytes: 1. Other formats may differ in all that follows
+//	format        4 bytes: 1. Other formats may differ after this field
 //	header        strings: origin, label selector, field selector, shard selector, resourceVersion
 //	count         8 bytes: the number of objects
 //	checksum      4 bytes: CRC-32C of all preceding bytes
@@ -40,8 +41,8 @@ var (
 //
 // origin identifies the cluster, the resource and the fields that the codec keeps, for example "https://127.0.0.1:6443
 // shop/pods". Restore rejects a state with another origin or other selectors. The address alone does not identify a
-// cluster that may be rebuilt. In that case, add the UID of the namespace kube-system. Change origin with the codec,
-// because the server does not resend unchanged objects.
+// cluster that may be rebuilt. In that case, add the UID of the namespace kube-system. Change origin whenever the codec
+// changes, because the server does not resend unchanged objects.
 //
 // Save streams the objects and does not buffer the whole state. It returns an error if w fails, if the first list is
 // not complete, or if the store lacks objects that could not be decoded. Restore rejects incomplete output. Package

@@ -25,7 +25,6 @@ func podStore(b *testing.B) (*Snapshot[*lw.Object], int64) {
 	return store.Snapshot(), int64(size)
 }
 
-// BenchmarkSave saves 17,000 Pods.
 func BenchmarkSave(b *testing.B) {
 	snapshot, size := podStore(b)
 	b.SetBytes(size)
@@ -35,7 +34,6 @@ func BenchmarkSave(b *testing.B) {
 	}
 }
 
-// BenchmarkRestore restores 17,000 Pods from memory.
 func BenchmarkRestore(b *testing.B) {
 	snapshot, size := podStore(b)
 	var text bytes.Buffer

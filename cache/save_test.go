@@ -28,7 +28,7 @@ func saved(t testing.TB, words ...string) []byte {
 	return out.Bytes()
 }
 
-// restore returns a new reflector with the restored state.
+// restore calls Restore of a new reflector and returns the reflector and the error.
 func restore(t testing.TB, from io.Reader, origin string) (*Reflector[*lw.Object], error) {
 	t.Helper()
 	r := NewReflector[*lw.Object](&script{}, nil)
@@ -48,25 +48,24 @@ func texts(objects []*lw.Object) (texts []string) {
 	return texts
 }
 
-// pieces is a writer that checks the maximum size of each write.
+// pieces is a writer that fails the test if a write is larger than limit bytes.
 type pieces struct {
-	t    *testing.T
-	most int
+	t     *testing.T
+	limit int
 }
 
 func (p pieces) Write(piece []byte) (int, error) {
-	require.LessOrEqual(p.t, len(piece), p.most)
+	require.LessOrEqual(p.t, len(piece), p.limit)
 	return len(piece), nil
 }
 
-// Save must not buffer the whole state or a large object.
 func TestSaveWritesChunks(t *testing.T) {
 	store, writer := NewStore[*lw.Object](nil)
 	writer.Replace("7", object("x@1"), object("y@2#"+strings.Repeat("u", 5*chunk)), object("z@3#"+strings.Repeat("u", 5*chunk)))
 	require.NoError(t, Save(pieces{t, chunk}, store.Snapshot(), origin, (*lw.Object).Raw))
 }
 
-// The restored objects must have the same bytes and order for every read size.
+// For every read size, the restored objects must have the saved bytes and order.
 func TestSaveAndRestore(t *testing.T) {
 	for name, words := range map[string][]string{
 		"nothing":         nil,
@@ -187,7 +186,6 @@ func TestHugeLengthsAllocateNothing(t *testing.T) {
 	}
 }
 
-// An error of the reader must not match ErrCorrupt.
 func TestRestoreReturnsReaderErrors(t *testing.T) {
 	text := saved(t, "x@1", "y@2")
 	for n := range len(text) + 1 {

@@ -35,7 +35,7 @@ var errs = map[string]error{
 	"forbidden": &lw.StatusError{Code: 403},
 }
 
-// next returns the words of the next line, which must start with "list" or "watch", depending on the request.
+// next returns the words of the next line, which must start with kind.
 func (s *script) next(kind string) []string {
 	if len(s.lines) == 0 {
 		s.end()
@@ -100,7 +100,8 @@ func (s *script) Watch(ctx context.Context, opts lw.WatchOptions) iter.Seq2[lw.E
 	}
 }
 
-// object parses an object in the syntax "namespace/name@version#uid". Only the name is required.
+// object returns an object with the metadata in word, written as "namespace/name@version#uid". Only the name is
+// required.
 func object(word string) *lw.Object {
 	word, uid, _ := strings.Cut(word, "#")
 	word, version, _ := strings.Cut(word, "@")
@@ -124,7 +125,7 @@ type fixture struct {
 	store     *Store[*lw.Object]
 	fold      fold
 
-	// onEvent is called for each event if it is not nil. It ends the run by returning false.
+	// onEvent, if not nil, is called for each event. It ends the run by returning false.
 	onEvent func(lw.Event[*lw.Object], []Change[*lw.Object]) bool
 }
 
@@ -221,5 +222,4 @@ func (f fold) equal(t *testing.T, store *Store[*lw.Object]) {
 	}
 }
 
-// plainLists returns options that disable streaming lists.
 func plainLists() *lw.Options { return &lw.Options{NoStreamingList: true} }

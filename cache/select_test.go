@@ -8,7 +8,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// labelled is a struct with the GetLabels method of the generated Kubernetes types.
+// labelled has the GetLabels method of the generated Kubernetes types.
 type labelled struct {
 	versioned
 	labels map[string]string

@@ -15,8 +15,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// simulation is a fake server with random behavior that depends only on the seed. It writes a few keys and ends
-// requests in every possible way. It runs in the goroutine of the caller.
+// simulation is a fake server whose random behavior depends only on the seed. It writes a few keys. Its requests fail
+// with various errors or close cleanly. It runs in the goroutine of the caller.
 type simulation struct {
 	*rand.Rand
 	log      []lw.Event[*lw.Object] // all events; the resourceVersion of an event is its position, starting at 1
@@ -39,7 +39,7 @@ func (w *simulation) state(version int) map[lw.Key]*lw.Object {
 	return objects
 }
 
-// step writes a random change.
+// step adds, updates or deletes a random object.
 func (w *simulation) step() {
 	key := lw.Key{Namespace: string(rune('a' + w.IntN(3))), Name: string(rune('x' + w.IntN(3)))}
 	version := strconv.Itoa(len(w.log) + 1)
@@ -129,7 +129,7 @@ func (w *simulation) Watch(ctx context.Context, opts lw.WatchOptions) iter.Seq2[
 }
 
 // The changes must be legal, and applying all of them must produce the content of the store. Except during a list, the
-// store must have the objects that the server had at the store's resourceVersion.
+// store must contain the objects that the server had at the store's resourceVersion.
 func TestRandomSequences(t *testing.T) {
 	for seed := range uint64(60) {
 		synctest.Test(t, func(t *testing.T) {

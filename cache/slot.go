@@ -7,8 +7,8 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// The methods that write a slot first call the method prepare of all indexes. prepare calls user code, which may panic,
-// so these methods change nothing before that call.
+// Methods that write a slot call prepare of every index before they change anything, because prepare calls user code
+// that may panic.
 
 // insertSlot stores a new object in a free slot. hash is the hash of its key.
 func (s *Store[T]) insertSlot(hash uint32, object T) (slot uint32) {
@@ -84,8 +84,7 @@ func (s *Store[T]) shrink() {
 }
 
 // known returns the stored object with this key and resourceVersion. It needs no lock, because only the goroutine of
-// the Reflector calls it, and this goroutine is the only writer. The lookup key shares the memory of the arguments,
-// which do not change during the call.
+// the Reflector calls it, and this goroutine is the only writer.
 func (s *Store[T]) known(namespace, name, version []byte) (object T, ok bool) {
 	if s.distrusted || len(version) == 0 {
 		return object, false

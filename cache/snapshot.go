@@ -12,8 +12,8 @@ import (
 // All methods may be called concurrently, even while the store changes. If nothing changed between two calls,
 // [Store.Snapshot] returns the same pointer.
 //
-// A snapshot is cheap. Each later write to the store copies the small part of shared data that it changes. Take a
-// snapshot when you read it, for example 10 times per second, not for every event.
+// A snapshot is cheap, but the first write after it copies some shared data. Take a snapshot when you read it, for
+// example 10 times per second, not for every event.
 type Snapshot[T any] struct {
 	store      *Store[T]
 	state      state[T]
@@ -100,23 +100,23 @@ func Diff[T any](from, to *Snapshot[T]) ([]Change[T], error) {
 		return nil, errForeignSnapshot
 	}
 	var changes []Change[T]
-	slots.Changed(&from.state.objects, &to.state.objects, func(_ uint32, before, after T, was, is bool) {
-		changes = appendChange(changes, from, to, before, after, was, is)
+	slots.Changed(&from.state.objects, &to.state.objects, func(_ uint32, before, after T, hadElement, hasElement bool) {
+		changes = appendChange(changes, from, to, before, after, hadElement, hasElement)
 	})
 	return changes, nil
 }
 
-// appendChange appends the change of one slot. The arguments "was" and "is" report whether before and after are valid.
-// An object that moved between slots is compared once, at its old slot.
-func appendChange[T any](changes []Change[T], from, to *Snapshot[T], before, after T, was, is bool) []Change[T] {
+// appendChange appends the change of one slot. hadElement and hasElement report whether the slot contains before in
+// from, and after in to. An object that moved between slots is compared once, at its old slot.
+func appendChange[T any](changes []Change[T], from, to *Snapshot[T], before, after T, hadElement, hasElement bool) []Change[T] {
 	s := from.store
-	if was && is && s.key(before) == s.key(after) {
+	if hadElement && hasElement && s.key(before) == s.key(after) {
 		if s.compare.identical(before, after) {
 			return changes
 		}
 		return append(changes, Change[T]{Type: Modified, Old: before, New: after})
 	}
-	if was {
+	if hadElement {
 		now, ok := to.Get(s.key(before))
 		switch {
 		case !ok:
@@ -125,7 +125,7 @@ func appendChange[T any](changes []Change[T], from, to *Snapshot[T], before, aft
 			changes = append(changes, Change[T]{Type: Modified, Old: before, New: now})
 		}
 	}
-	if is {
+	if hasElement {
 		if _, ok := from.Get(s.key(after)); !ok {
 			changes = append(changes, Change[T]{Type: Added, New: after})
 		}

@@ -155,7 +155,7 @@ func newSnapshotModel(t *testing.T) *snapshotModel {
 	return s
 }
 
-// step executes one operation. The bytes op and n encode it.
+// step executes the operation that op and n encode.
 func (s *snapshotModel) step(op, n byte) {
 	b := &book{isbn: strconv.Itoa(int(n % 120)), year: int(n) / 8}
 	switch op % 16 {
@@ -251,8 +251,7 @@ func runSnapshotModel(t *testing.T, steps []byte) {
 	}
 }
 
-// Snapshots and their indexes must not change after later writes. Diff must return the changes from each snapshot to
-// the next.
+// Later writes must not change snapshots or their indexes. Diff must return the changes between two snapshots.
 func TestSnapshotsStayUnchanged(t *testing.T) {
 	for seed := range uint64(40) {
 		random := rand.New(rand.NewPCG(seed, 0))

@@ -11,8 +11,8 @@ import (
 )
 
 // Store holds the last known state of every object of one collection. It finds objects by key and by the indexes that
-// [NewIndex] adds. All methods may be called concurrently. Objects are shared and must not be modified. Only the writer
-// of the store changes it, which is a [Reflector] or a [Writer].
+// [NewIndex] adds. All methods may be called concurrently. Objects are shared and must not be modified. A store has one
+// writer: a [Reflector], an [Informer] or a [Writer].
 type Store[T any] struct {
 	key     func(T) lw.Key
 	seed    maphash.Seed

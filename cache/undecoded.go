@@ -45,7 +45,7 @@ func setDecodeError(errs *map[lw.Key]*lw.DecodeError, err *lw.DecodeError) {
 	(*errs)[err.Key] = err
 }
 
-// clearDecodeError forgets the decode error of the object with this key.
+// clearDecodeError deletes the decode errors of the object with this key.
 func (s *Store[T]) clearDecodeError(key lw.Key) {
 	delete(s.decodeErrors, key)
 	delete(s.listErrors, key)

@@ -59,7 +59,7 @@ func TestUndecodedObjectsAreKept(t *testing.T) {
 	require.Empty(t, stale(), "a later event for the key in the same list was decoded")
 }
 
-// A run that resumes from the saved state would never receive the missing objects.
+// A run that resumes from a saved state never receives objects that are missing from it.
 func TestSaveRejectsUndecodedObjects(t *testing.T) {
 	store, writer := NewStore[*lw.Object](nil)
 	save := func() error { return Save(io.Discard, store.Snapshot(), origin, (*lw.Object).Raw) }

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Events, bookmarks and lists can end WaitFor.
+// An event, a bookmark or a list must end WaitFor when it reaches the resourceVersion.
 func TestWaitFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store, writer := NewStore[*lw.Object](nil)

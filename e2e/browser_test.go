@@ -26,8 +26,8 @@ func needBrowsers(t *testing.T) {
 	}
 }
 
-// TestBrowsersBehindKubectlProxy watches ten collections in a page of each browser through kubectl proxy. The proxy
-// speaks HTTP/1.1, which allows six connections per host.
+// TestBrowsersBehindKubectlProxy opens ten collections in a page of each browser. The page connects through kubectl
+// proxy, so it has only six HTTP/1.1 connections.
 func TestBrowsersBehindKubectlProxy(t *testing.T) {
 	needBrowsers(t)
 	c := shared.Get(t)
@@ -41,7 +41,7 @@ func TestBrowsersBehindKubectlProxy(t *testing.T) {
 		_ = proxy.Process.Kill()
 		_ = proxy.Wait()
 	}()
-	line, err := bufio.NewReader(said).ReadString('\n') // prints, for example, "Starting to serve on 127.0.0.1:8001"
+	line, err := bufio.NewReader(said).ReadString('\n') // for example "Starting to serve on 127.0.0.1:8001\n"
 	require.NoError(t, err)
 	cmd := exec.CommandContext(ctx, "node", "--test-reporter=spec", "browser/proxy.mjs")
 	cmd.Env = append(os.Environ(), "PROXY=http://"+line[strings.LastIndex(line, " ")+1:len(line)-1])
@@ -50,8 +50,8 @@ func TestBrowsersBehindKubectlProxy(t *testing.T) {
 	t.Logf("%s", output)
 }
 
-// TestBrowsersAndRealServer runs the JavaScript package in Node, Chromium and Firefox against a real server. The
-// embedded server does not reproduce all details, such as CORS headers and requests for client certificates.
+// TestBrowsersAndRealServer covers details that the embedded server does not reproduce, such as CORS headers and
+// requests for client certificates.
 func TestBrowsersAndRealServer(t *testing.T) {
 	needBrowsers(t)
 	c := shared.Get(t)

@@ -21,7 +21,7 @@ const (
 	etcdTimeout = 2 * time.Minute
 )
 
-// etcdCourse watches keys of an etcd server and changes them with etcd's own client.
+// etcdCourse runs a reflector of etcd keys, and compares its store with etcd after each write.
 type etcdCourse struct {
 	*testing.T
 	server    *kube.Etcd
@@ -30,7 +30,6 @@ type etcdCourse struct {
 	changes   []cache.Change[*etcd.Entry]
 }
 
-// TestEtcd checks that a reflector misses no changes of an etcd server.
 func TestEtcd(t *testing.T) {
 	t.Parallel() // this test uses a separate etcd and mostly waits
 	client := &http.Transport{}
@@ -89,7 +88,7 @@ func types(events []lw.Event[*etcd.Entry]) (all []lw.EventType) {
 	return all
 }
 
-// write puts keys and values in one transaction and returns its revision. An empty value deletes the key.
+// write puts pairs of a key and a value in one transaction and returns its revision. An empty value deletes the key.
 func (c *etcdCourse) write(pairs ...string) string {
 	c.Helper()
 	var ops []clientv3.Op
@@ -119,7 +118,7 @@ func (c *etcdCourse) client(use func(context.Context, *clientv3.Client)) {
 	use(ctx, client)
 }
 
-// sees waits until the store has reached a revision, and checks that the store equals the content of etcd.
+// sees waits until the store has reached revision. It then requires the store to equal the content of etcd.
 func (c *etcdCourse) sees(revision string) {
 	c.Helper()
 	ctx, cancel := context.WithTimeout(c.Context(), etcdTimeout)
@@ -139,7 +138,7 @@ func (c *etcdCourse) sees(revision string) {
 	require.Equal(c, want, got)
 }
 
-// run watches etcd until do returns.
+// run runs the reflector until do returns.
 func (c *etcdCourse) run(do func()) {
 	c.Helper()
 	ctx, cancel := context.WithCancel(c.Context())
@@ -152,7 +151,7 @@ func (c *etcdCourse) run(do func()) {
 	do()
 }
 
-// until watches etcd until the function returns true for an event.
+// until runs the reflector until enough returns true for an event.
 func (c *etcdCourse) until(enough func(lw.Event[*etcd.Entry]) bool) {
 	ctx, cancel := context.WithTimeout(c.Context(), etcdTimeout)
 	defer cancel()

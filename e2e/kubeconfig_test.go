@@ -17,8 +17,8 @@ import (
 	"github.com/seed-6d2a410a/listwatch/transport/ws"
 )
 
-// TestKubeconfig checks that listwatch has the same permissions as kubectl with each kubeconfig user, over HTTP and
-// WebSocket.
+// TestKubeconfig compares listwatch with kubectl for each kubeconfig user. Both must be allowed to read Pods, or both
+// must get the same error.
 func TestKubeconfig(t *testing.T) {
 	c := shared.Get(t)
 	read := func(path string) []byte {
@@ -71,10 +71,10 @@ func TestKubeconfig(t *testing.T) {
 
 			config, err := kubeconfig.Load(&kubeconfig.Options{Path: path, Context: name})
 			require.NoError(t, err)
-			over, err := config.Transport()
+			overHTTP, err := config.Transport()
 			require.NoError(t, err)
-			defer over.Close()
-			for _, transport := range []lw.Transport{over, ws.New(over)} {
+			defer overHTTP.Close()
+			for _, transport := range []lw.Transport{overHTTP, ws.New(overHTTP)} {
 				client, err := lw.NewClient(transport, lw.Pods(config.Namespace), lw.RawCodec{}, nil)
 				require.NoError(t, err)
 				for event := range lw.ListAndWatch(t.Context(), client, nil) {

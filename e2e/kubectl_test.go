@@ -23,7 +23,7 @@ type kubectl struct {
 	*testing.T
 	server *lwtest.Server
 	path   string
-	cache  string // cache folder of kubectl, initially empty
+	cache  string
 }
 
 func newKubectl(t *testing.T) *kubectl {
@@ -42,7 +42,7 @@ func (k *kubectl) command(args ...string) *exec.Cmd {
 	return cmd
 }
 
-// run runs a kubectl command, which must succeed, and returns its output.
+// run runs kubectl, which must succeed, and returns its stdout and stderr.
 func (k *kubectl) run(args ...string) string {
 	k.Helper()
 	out, err := k.command(args...).CombinedOutput()
@@ -84,7 +84,6 @@ func TestKubectlWrites(t *testing.T) {
 	require.Contains(t, string(out), "NotFound")
 }
 
-// TestKubectlFindsResources looks up built-in and custom resources by plural name, short name and group.
 func TestKubectlFindsResources(t *testing.T) {
 	k := newKubectl(t)
 	resources := k.run("api-resources", "--no-headers")
@@ -130,5 +129,5 @@ func TestKubectlWatches(t *testing.T) {
 	require.NoError(t, k.server.Delete("configmaps", "default", "first"))
 	expect("DELETED", "first")
 	require.NoError(t, cmd.Process.Kill())
-	_ = cmd.Wait() // fails because the process was killed
+	_ = cmd.Wait() // returns an error because the process was killed
 }

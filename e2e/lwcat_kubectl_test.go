@@ -19,8 +19,8 @@ import (
 // comparison runs lwcat and kubectl on the same objects. Its tests verify the comparison table in docs/lwcat.md.
 type comparison struct{ *lwcat }
 
-// newComparison returns a comparison with its own server. The server ends a watch after a few seconds unless the client
-// requests a timeout.
+// newComparison returns a comparison on a new cluster. The server closes a watch after 5 to 10 seconds, unless the
+// client requests a timeout.
 func newComparison(t *testing.T) comparison {
 	l := &lwcat{T: t, Cluster: kube.Start(t, "--min-request-timeout=5"), path: buildLwcat(t), namespace: "default"}
 	l.create("first")
@@ -38,7 +38,7 @@ func (b comparison) kubectl(args ...string) *exec.Cmd {
 	return exec.CommandContext(ctx, b.Kubectl, append([]string{"--kubeconfig", b.Kubeconfig, "--cache-dir", b.TempDir()}, args...)...)
 }
 
-// running is a command that has been started, with the output that it has printed so far.
+// running is a started command and its output so far.
 type running struct {
 	mu       sync.Mutex
 	out, err bytes.Buffer
@@ -62,10 +62,10 @@ func (b comparison) start(cmd *exec.Cmd) *running {
 	cmd.Stdout, cmd.Stderr = locked{&r.mu, &r.out}, locked{&r.mu, &r.err}
 	require.NoError(b, cmd.Start())
 	go func() {
-		_ = cmd.Wait() // the test reads the exit code from the command
+		_ = cmd.Wait() // the test reads the exit code from cmd.ProcessState
 		close(r.ended)
 	}()
-	b.Cleanup(func() { _ = cmd.Process.Kill(); <-r.ended }) // the command may still be running
+	b.Cleanup(func() { _ = cmd.Process.Kill(); <-r.ended })
 	return r
 }
 
@@ -81,7 +81,7 @@ func (r *running) stderr() string {
 	return r.err.String()
 }
 
-// see waits until the command's stdout contains the text.
+// see waits until the command has printed text to stdout.
 func (b comparison) see(r *running, text string) {
 	b.Helper()
 	ctx, cancel := context.WithTimeout(b.Context(), time.Minute)
@@ -105,8 +105,8 @@ func (b comparison) ends(r *running) int {
 	return r.cmd.ProcessState.ExitCode()
 }
 
-// TestKubectlExitsWhenItsWatchEnds ends watches with a timeout and by killing the server. kubectl exits with code 0 and
-// prints no message. lwcat continues and prints the changes that kubectl misses.
+// TestKubectlExitsWhenItsWatchEnds checks that kubectl exits with code 0 when its watch times out or its server is
+// killed. lwcat continues and prints the later changes.
 func TestKubectlExitsWhenItsWatchEnds(t *testing.T) {
 	b := newComparison(t)
 	ours := b.start(b.command("cm", "-o", "name"))
@@ -141,7 +141,8 @@ func TestKubectlComparedWithLwcat(t *testing.T) {
 	require.NoError(t, err, "%s", out)
 	require.ElementsMatch(t, []string{"configmap/first", "secret/s"}, strings.Fields(string(out)))
 
-	// Without --output-watch-events, kubectl prints a deletion like a change. It ignores this flag with -o name.
+	// Without --output-watch-events, kubectl prints a deletion in the same way as a change. With -o name, it ignores
+	// the flag.
 	ours, theirs := b.start(b.command("cm", "-o", "jsonl")), b.start(b.kubectl("get", "cm", "-w", "-o", "name"))
 	typed := b.start(b.kubectl("get", "cm", "-w", "--output-watch-events"))
 	for _, r := range []*running{ours, theirs, typed} {
@@ -152,14 +153,13 @@ func TestKubectlComparedWithLwcat(t *testing.T) {
 	b.see(theirs, "configmap/first\nconfigmap/first\n")
 	b.see(typed, "DELETED ")
 
-	// The first YAML document of kubectl is complete only when the separator of the second document follows.
+	// kubectl does not end a YAML document. A reader must wait for the separator that precedes the next document.
 	b.create("second")
 	docs, theirDocs := b.start(b.command("cm", "-o", "yaml")), b.start(b.kubectl("get", "cm", "-w", "-o", "yaml"))
 	b.see(docs, "\n...\n")
 	require.Zero(t, b.ends(theirDocs))
 	require.NotContains(t, theirDocs.printed(), "...\n")
 
-	// Both kubectl and lwcat can wait for a condition with a timeout.
 	theirs = b.start(b.kubectl("wait", "cm/second", "--for=jsonpath={.data.k}=v", "--timeout=1s"))
 	require.Equal(t, 1, b.ends(theirs))
 	require.Equal(t, 3, b.ends(b.start(b.command("cm/second", "--until", "data.k=v", "--timeout", "1s"))))

@@ -29,12 +29,9 @@ import (
 	"github.com/seed-6d2a410a/listwatch/internal/testkit/need"
 )
 
-// TestLwcatSoak runs four lwcat processes that watch one collection while writers change it. Failures of the server
-// include SIGKILL, a compaction and the loss of its history. It also ends each watch after a few seconds.
-//
-// Two processes run throughout, one over HTTP and one over WebSocket. The other two are interrupted every few seconds
-// and continue with --resume. At the end, fold.mjs applies the lines that each process printed. The result must equal
-// the server's list.
+// TestLwcatSoak runs four lwcat processes while the watched ConfigMaps change and the server fails. Two of the
+// processes are interrupted every few seconds and continue with --resume. At the end, the output of each process must
+// add up to the server's list.
 func TestLwcatSoak(t *testing.T) {
 	t.Parallel() // this test uses its own cluster and mostly waits
 	node := need.Program(t, "node", "install Node 20 or later, then run: make e2e")
@@ -77,9 +74,9 @@ func TestLwcatSoak(t *testing.T) {
 	stop()
 	following.Wait()
 	require.Equal(t, want, s.fold("http"), "lwcat prints no extra line when it is stopped")
-	told, err := os.ReadFile(filepath.Join(s.folder, "http.err"))
+	stderr, err := os.ReadFile(filepath.Join(s.folder, "http.err"))
 	require.NoError(t, err)
-	require.Contains(t, string(told), "410 Expired")
+	require.Contains(t, string(stderr), "410 Expired")
 	require.Greater(t, s.watches.Load(), int32(24), "the server ends watches after seconds")
 	t.Logf("%d writes, %d watches, %d runs, %d objects", s.writes.Load(), s.watches.Load(), s.runs.Load(), strings.Count(want, "\n"))
 }
@@ -114,14 +111,14 @@ func (s *lwcatSoak) impatient() http.Handler {
 	}
 }
 
-// follow restarts lwcat repeatedly until the context restarts is done. The last process runs until ctx is done.
+// follow restarts lwcat every 1 to 5 seconds until restarts is done. The last process runs until ctx is done.
 func (s *lwcatSoak) follow(ctx, restarts context.Context, name, transport string, more ...string) {
 	out, err := os.Create(filepath.Join(s.folder, name+".out"))
 	require.NoError(s, err)
 	defer out.Close()
-	told, err := os.Create(filepath.Join(s.folder, name+".err"))
+	stderr, err := os.Create(filepath.Join(s.folder, name+".err"))
 	require.NoError(s, err)
-	defer told.Close()
+	defer stderr.Close()
 	for over := false; !over; {
 		s.runs.Add(1)
 		run, cancel := context.WithTimeout(ctx, time.Second+time.Duration(rand.IntN(4000))*time.Millisecond)
@@ -130,19 +127,19 @@ func (s *lwcatSoak) follow(ctx, restarts context.Context, name, transport string
 			run = ctx
 		}
 		cmd := exec.CommandContext(run, s.lwcat, append([]string{"-s", s.url, "--token", s.AdminToken, "--transport", transport, "-o", "jsonl", soakPath}, more...)...)
-		cmd.Stdout, cmd.Stderr = out, told
+		cmd.Stdout, cmd.Stderr = out, stderr
 		cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 		_ = cmd.Run() // the exit code is checked below
 		cancel()
-		if code := cmd.ProcessState.ExitCode(); code != 130 && code != -1 { // -1 if the signal arrives before lwcat handles signals
+		if code := cmd.ProcessState.ExitCode(); code != 130 && code != -1 { // -1 if lwcat receives the signal before it handles signals
 			s.Errorf("%s exited with code %d", name, code)
 			return
 		}
 	}
 }
 
-// write makes random changes until ctx is done. Each writer has its own objects. Writes may fail while the server is
-// down.
+// write makes a random write every 25 ms until ctx is done. Each writer has its own 12 objects. It ignores failures,
+// because the server may be down.
 func (s *lwcatSoak) write(ctx context.Context, number int) {
 	tick := time.NewTicker(25 * time.Millisecond)
 	defer tick.Stop()
@@ -167,8 +164,8 @@ func (s *lwcatSoak) write(ctx context.Context, number int) {
 	}
 }
 
-// accidents makes the server fail in several ways. The environment variable ROUNDS is the number of repetitions, 1 by
-// default.
+// accidents restarts the server, compacts etcd and expires resourceVersions. The environment variable ROUNDS is the
+// number of repetitions; the default is 1.
 func (s *lwcatSoak) accidents() {
 	rounds, err := strconv.Atoi(cmp.Or(os.Getenv("ROUNDS"), "1"))
 	require.NoError(s, err, "ROUNDS")
@@ -184,14 +181,13 @@ func (s *lwcatSoak) accidentsOnce() {
 		return s.StartAPIServer(ctx)
 	}
 	for _, happen := range []func(context.Context) error{s.Compact, restart, s.ExpireVersions, s.Compact} {
-		// During this pause, the writers continue and watches time out.
 		time.Sleep(6 * time.Second)
 		require.NoError(s, happen(ctx))
 	}
 	time.Sleep(6 * time.Second)
 }
 
-// list returns the server's objects in the format of fold.mjs.
+// list returns the server's ConfigMaps as lines of namespace, name and resourceVersion, in the format of fold.mjs.
 func (s *lwcatSoak) list() string {
 	_, text, err := s.Do(s.Context(), http.MethodGet, soakPath, "", "")
 	require.NoError(s, err)
@@ -209,14 +205,14 @@ func (s *lwcatSoak) list() string {
 	return strings.Join(lines, "")
 }
 
-// fold returns the objects that result from the lines that a process printed. It returns an error message if the lines
-// contradict each other.
+// fold applies the events that a process printed and returns the resulting objects. It returns an error message if the
+// events contradict each other.
 func (s *lwcatSoak) fold(name string) string {
 	file, err := os.Open(filepath.Join(s.folder, name+".out"))
 	require.NoError(s, err)
 	defer file.Close()
 	cmd := exec.Command(s.node, "fold.mjs")
 	cmd.Stdin = file
-	text, _ := cmd.CombinedOutput() // if the command fails, the output contains the reason
+	text, _ := cmd.CombinedOutput() // if the command fails, text contains the reason
 	return string(text)
 }

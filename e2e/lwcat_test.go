@@ -18,7 +18,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/e2e/kube"
 )
 
-// lwcat runs the built lwcat binary against a real API server, in a separate namespace.
+// lwcat runs the built lwcat binary in a separate namespace of a real server.
 type lwcat struct {
 	*testing.T
 	*kube.Cluster
@@ -36,7 +36,7 @@ func newLwcat(t *testing.T) *lwcat {
 func buildLwcat(t *testing.T) string {
 	path := filepath.Join(t.TempDir(), "lwcat")
 	build := exec.Command("go", "build", "-o", path, "./cmd/lwcat")
-	build.Dir = ".." // root of the module that contains lwcat
+	build.Dir = ".."
 	out, err := build.CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	return path
@@ -67,7 +67,6 @@ type event struct {
 
 func (e event) String() string { return e.Type + " " + e.Object.Kind + " " + e.Object.Metadata.Name }
 
-// TestLwcatFindsResources looks up resources in a real server, by all names that kubectl accepts.
 func TestLwcatFindsResources(t *testing.T) {
 	l := newLwcat(t)
 	require.NoError(t, l.CreateCRD(t.Context()))
@@ -109,8 +108,6 @@ func TestLwcatFindsResources(t *testing.T) {
 	require.Contains(t, string(out), "401 Unauthorized")
 }
 
-// TestLwcatSurvivesServerRestart kills the server while lwcat watches. After the restart, all earlier resourceVersions
-// have expired.
 func TestLwcatSurvivesServerRestart(t *testing.T) {
 	l := newLwcat(t)
 	configMaps := "/api/v1/namespaces/" + l.namespace + "/configmaps"

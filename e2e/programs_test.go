@@ -19,7 +19,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/e2e/kube"
 )
 
-// program is a running example program of docs/migration.md.
+// program is a running controller or exporter of docs/migration.md.
 type program struct {
 	*testing.T
 	command *exec.Cmd
@@ -41,18 +41,18 @@ func startProgram(t *testing.T, c *kube.Cluster, path, name, library string) *pr
 	stdout, err := command.StdoutPipe()
 	require.NoError(t, err)
 	require.NoError(t, command.Start())
-	t.Cleanup(func() { _ = command.Process.Kill() }) // fails if the program has exited
+	t.Cleanup(func() { _ = command.Process.Kill() }) // returns an error if the program has exited
 	return &program{t, command, bufio.NewReader(stdout)}
 }
 
-// stop interrupts the program and requires it to exit without an error.
+// stop sends SIGTERM to the program and requires exit code 0.
 func (p *program) stop() {
 	p.Helper()
 	require.NoError(p, p.command.Process.Signal(syscall.SIGTERM))
 	require.NoError(p, p.command.Wait())
 }
 
-// url returns the URL that an exporter serves.
+// url returns the URL of an exporter, which is the first line of its output.
 func (p *program) url() string {
 	line, err := p.stdout.ReadString('\n')
 	require.NoError(p, err)
@@ -64,7 +64,7 @@ const (
 	podsPath        = "/api/v1/namespaces/programs/pods"
 )
 
-// programCourse is the sequence of writes and checks for each program.
+// programCourse writes to a cluster and checks the effects of the programs.
 type programCourse struct {
 	*testing.T
 	*kube.Cluster
@@ -82,7 +82,7 @@ func (c programCourse) merge(path, body string) {
 	c.write(http.MethodPatch, path, "application/merge-patch+json", body)
 }
 
-// eventually waits until the response to a GET request satisfies a condition.
+// eventually waits until a GET request succeeds with a body that satisfies condition.
 func (c programCourse) eventually(path string, condition func(body []byte) bool) {
 	c.Helper()
 	require.Eventually(c, func() bool {
@@ -118,7 +118,7 @@ func (c programCourse) running(number string) {
 	})
 }
 
-// run changes a Deployment and checks the writes of the running controller.
+// run creates a Deployment, changes it, and waits for the Pods and the annotation that the controller writes.
 func (c programCourse) run() {
 	labels := `"labels":{"example.com/controller":"on"}`
 	c.write(http.MethodPost, deploymentsPath, "application/json", `{"metadata":{"name":"web",`+labels+`},"spec":{"replicas":2,
@@ -136,7 +136,7 @@ func (c programCourse) run() {
 	c.pods("web-0")
 }
 
-// metricsAre waits until an exporter serves exactly these metrics.
+// metricsAre waits until the exporter serves want and no other metrics.
 func (c programCourse) metricsAre(url, want string) {
 	c.Helper()
 	require.EventuallyWithT(c, func(t *assert.CollectT) {
@@ -149,7 +149,7 @@ func (c programCourse) metricsAre(url, want string) {
 	}, time.Minute, 50*time.Millisecond)
 }
 
-// TestPrograms runs the controller and the exporter of docs/migration.md against a real server, once with each library.
+// TestPrograms runs the controller and the exporter of docs/migration.md, once with each library.
 func TestPrograms(t *testing.T) {
 	c := programCourse{t, kube.Start(t)}
 	path := buildPrograms(t)

@@ -15,12 +15,10 @@ import (
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 )
 
-// TestRealServer runs the same scenarios as the tests of the embedded server, on a real kube-apiserver with JSON and
-// protobuf.
 func TestRealServer(t *testing.T) { runScenarios(t, shared.Get(t), protobufConfigMaps{}) }
 
-// TestWithoutWatchCache runs the scenarios on a server without a watch cache. Such a server splits lists at
-// resourceVersion "0" into pages. Its resourceVersions expire when etcd is compacted.
+// A server without a watch cache splits lists at resourceVersion "0" into pages. Its resourceVersions expire when etcd
+// is compacted.
 func TestWithoutWatchCache(t *testing.T) {
 	t.Parallel() // this test uses its own cluster and mostly waits
 	runScenarios(t, kube.Start(t, "--watch-cache=false"), nil)

@@ -12,8 +12,8 @@ import (
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 )
 
-// TestShards checks that two shards of a collection together contain all objects. The real server supports sharded
-// lists and watches.
+// TestShards checks that two shards together contain each object exactly once. The embedded server does not support
+// shards.
 func TestShards(t *testing.T) {
 	t.Parallel() // this test uses its own cluster and mostly waits
 	c := kube.Start(t, "--feature-gates=ShardedListAndWatch=true")

@@ -15,8 +15,8 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
 )
 
-// TestTables checks that the embedded server and a real server return equal Tables for a custom resource. It ignores
-// descriptions and all values that differ between clusters, such as UIDs.
+// TestTables checks that the embedded server and a real server return equal Tables of a custom resource, except for
+// values such as UIDs.
 func TestTables(t *testing.T) {
 	c := shared.Get(t)
 	require.NoError(t, c.CreateCRD(t.Context()))
@@ -44,7 +44,7 @@ func TestTables(t *testing.T) {
 			gotCode, got := ours.ask(t, http.MethodGet, widgets+path, accept, "")
 			require.Equal(t, wantCode, gotCode, "%s %s: %s", path, accept, got)
 			if wantCode == http.StatusNotAcceptable {
-				continue // the real server's error message contains more formats
+				continue // the error message of a real server lists more media types
 			}
 			require.Equal(t, same(t, want), same(t, got), "%s %s", path, accept)
 		}
@@ -76,7 +76,7 @@ func (s tableServer) ask(t *testing.T, method, path, accept, body string) (code 
 	return response.StatusCode, string(answer)
 }
 
-// same decodes a sequence of JSON documents and replaces all values that differ between clusters.
+// same decodes a sequence of JSON documents and blanks the values that differ between clusters.
 func same(t *testing.T, text string) (documents []any) {
 	decoder := json.NewDecoder(strings.NewReader(text))
 	for decoder.More() {

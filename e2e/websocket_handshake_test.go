@@ -26,7 +26,7 @@ func tryHandshakes(t *testing.T, w *watched) {
 		path   string
 		header []string
 		code   int
-		answer string // expected result: subprotocol of a 101 response, reason of a Status, or "bare" for an empty response
+		answer string // subprotocol of a 101 response, reason of a Status, or "bare" if headers and body are empty
 	}{
 		"token in a header":                      {shortWatch, []string{origin, someOrigin, authorization, bearer}, 101, ""},
 		"origin of a file":                       {shortWatch, []string{origin, "file://", authorization, bearer}, 101, ""},
@@ -80,7 +80,7 @@ func tryHandshakes(t *testing.T, w *watched) {
 	}
 }
 
-// requireUpgraded checks that the response has exactly these headers.
+// requireUpgraded checks that the response has no headers other than those of the upgrade.
 func requireUpgraded(t *testing.T, res *http.Response, protocol string) {
 	t.Helper()
 	want := http.Header{"Upgrade": {"websocket"}, "Connection": {"Upgrade"}, "Sec-Websocket-Accept": res.Header["Sec-Websocket-Accept"]}
@@ -105,7 +105,7 @@ func requireRefused(t *testing.T, res *http.Response, reason string) {
 	}
 }
 
-// tryMalformed checks malformed handshakes, which gorilla's client cannot send.
+// tryMalformed sends handshakes that gorilla's client cannot produce.
 func tryMalformed(t *testing.T, w *watched) {
 	for name, header := range map[string][]string{
 		"no key":                    {"Sec-Websocket-Version", "13"},

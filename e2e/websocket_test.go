@@ -19,13 +19,13 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
 )
 
-// messageTimeout limits the wait for each message.
+// messageTimeout limits the wait for the messages of a WebSocket.
 const messageTimeout = 30 * time.Second
 
 const (
 	someOrigin = "https://app.example"
 	configMaps = "/api/v1/namespaces/default/configmaps"
-	// shortWatch is a watch without events that the server closes after one second.
+	// shortWatch matches no objects, and the server closes it after one second.
 	shortWatch = configMaps + "?watch=1&labelSelector=nothing=x&timeoutSeconds=1"
 )
 
@@ -35,10 +35,11 @@ type watched struct {
 	tls                *tls.Config
 	admin, nobody      string // bearer tokens
 	expire, kill, heal func(context.Context) error
-	terminate          func() error // closes all watches cleanly; the server is down until heal starts it again
+	terminate          func() error // closes all watches cleanly and stops a real server until heal restarts it
 }
 
-// This test and TestWebSocketsOfRealServer run the same checks, because lwtest must behave like a kube-apiserver.
+// TestWebSocketsOfEmbeddedServer and TestWebSocketsOfRealServer run the same checks, because lwtest must behave like a
+// kube-apiserver.
 func TestWebSocketsOfEmbeddedServer(t *testing.T) {
 	s, err := lwtest.Start(&lwtest.Options{Tokens: []string{"admin-token"}, ForbiddenTokens: []string{"nobody-token"}})
 	require.NoError(t, err)
@@ -78,14 +79,13 @@ func tryWebSockets(t *testing.T, w *watched) {
 	t.Run("killed", func(t *testing.T) { tryKilled(t, w) })
 }
 
-// dial opens a WebSocket and returns it with the handshake response. The header arguments are pairs of a name and a
-// value.
+// dial opens a WebSocket and returns it with the handshake response. header contains alternating names and values.
 func (w *watched) dial(t *testing.T, path string, header ...string) (*websocket.Conn, *http.Response, error) {
 	h := http.Header{}
 	for pair := range slices.Chunk(header, 2) {
 		h.Add(pair[0], pair[1])
 	}
-	dialer := websocket.Dialer{TLSClientConfig: w.tls, EnableCompression: true} // the server must decline compression
+	dialer := websocket.Dialer{TLSClientConfig: w.tls, EnableCompression: true} // a kube-apiserver declines compression
 	conn, res, err := dialer.DialContext(t.Context(), "ws"+strings.TrimPrefix(w.url, "http")+path, h)
 	if err == nil {
 		t.Cleanup(func() { _ = conn.Close() })
@@ -100,7 +100,8 @@ func (w *watched) open(t *testing.T, path string) *websocket.Conn {
 	return conn
 }
 
-// do sends a request as the admin over HTTP/1.1 and returns the response.
+// do sends a request with the admin's token over HTTP/1.1 and returns the response, whose body has been read into
+// memory.
 func (w *watched) do(t *testing.T, method, path, body string, header ...string) *http.Response {
 	req, err := http.NewRequestWithContext(t.Context(), method, w.url+path, strings.NewReader(body))
 	require.NoError(t, err)
@@ -125,8 +126,8 @@ func closed(t *testing.T, conn *websocket.Conn) {
 	require.Equal(t, &websocket.CloseError{Code: websocket.CloseNormalClosure}, err, "%s", text)
 }
 
-// next reads an event and returns its type and the name of its object. For an ERROR event, it returns the reason
-// instead of the name.
+// next reads an event and returns its type and the name of its object, for example "ADDED web". An ERROR event has the
+// reason instead of a name.
 func next(t *testing.T, conn *websocket.Conn) string {
 	t.Helper()
 	opcode, text, err := conn.ReadMessage()
@@ -175,7 +176,7 @@ func tryClientCloses(t *testing.T, w *watched) {
 	conn := w.open(t, configMaps+"?watch=1&labelSelector=nothing=x&timeoutSeconds=60")
 	goodbye := websocket.FormatCloseMessage(websocket.CloseGoingAway, "bye")
 	require.NoError(t, conn.WriteControl(websocket.CloseMessage, goodbye, time.Now().Add(messageTimeout)))
-	closed(t, conn) // the server sends code 1000 regardless of the client's code
+	closed(t, conn) // the server responds with code 1000, not with the client's code
 }
 
 func tryExpired(t *testing.T, w *watched) {
@@ -197,6 +198,6 @@ func tryKilled(t *testing.T, w *watched) {
 	require.NoError(t, w.kill(t.Context()))
 	_, text, err := conn.ReadMessage()
 	require.NoError(t, w.heal(t.Context()))
-	// Over TLS, gorilla's client reports an abnormal end as an unexpected EOF.
+	// gorilla's client may report a connection that breaks without a close message as an unexpected EOF.
 	require.True(t, errors.Is(err, io.ErrUnexpectedEOF) || websocket.IsCloseError(err, websocket.CloseAbnormalClosure), "%s %v", text, err)
 }

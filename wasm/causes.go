@@ -16,8 +16,8 @@ func isPermanent(err error) bool {
 	return ok && (lw.IsPermanent(err) || status.Code == 400 || status.Code == 422)
 }
 
-// errorFields returns four strings: the code and the message of an error, and the status code and the reason of the
-// error response, or "".
+// errorFields returns the code and the message of an error, and the status code and the reason of its error response.
+// Without an error response, the last two are "".
 func errorFields(err error) []string {
 	if status, ok := errors.AsType[*lw.StatusError](err); ok {
 		code := errorCode(err, "status")
@@ -35,7 +35,8 @@ func errorFields(err error) []string {
 	return []string{errorCode(err, "network"), errorText(err), "", ""}
 }
 
-// errorText returns the text of an error for JavaScript: it names the options of listWatch instead of those of Go.
+// errorText returns the message of an error for JavaScript. The message names options of listWatch instead of Go
+// options.
 func errorText(err error) string {
 	text := err.Error()
 	for _, names := range [...][2]string{

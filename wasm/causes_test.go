@@ -28,7 +28,7 @@ func TestErrorsNameJavaScriptOptions(t *testing.T) {
 	}
 }
 
-// tooManyObjects returns the error of a collection with two objects whose limit is one.
+// tooManyObjects returns the error of a collection that has two objects and a limit of one.
 func tooManyObjects(t *testing.T) (err error) {
 	const list = `{"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"3"},"items":[{"metadata":{"name":"a"}},{"metadata":{"name":"b"}}]}`
 	client, err := lw.NewClient(answer(list), lw.Resource{Version: "v1", Plural: "pods"}, &rowPool{}, nil)

@@ -15,7 +15,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// collection is a collection that the host has opened. The host is the JavaScript code around the WASM module.
+// collection represents a collection that the host has opened. The host is the JavaScript code around the WASM module.
 type collection struct {
 	id      int32
 	command lw.Value
@@ -172,7 +172,7 @@ func (c *collection) send(kind byte, fields ...string) {
 	})
 }
 
-// sendChange sends a change to the host.
+// sendChange sends an added, modified or deleted record to the host.
 func (c *collection) sendChange(change *cache.Change[*row], version string) {
 	if change.Type == cache.Deleted {
 		finalStateUnknown := ""

@@ -59,7 +59,7 @@ func (m *module) handle(ctx context.Context, command lw.Value) {
 		for _, c := range m.running {
 			select {
 			case c.wake <- struct{}{}:
-			default: // a wake-up is already pending, so this one is not needed
+			default: // a wake-up is already pending
 			}
 		}
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/internal/jsx"
 )
 
-// Types of records. records.js defines the same numbers.
+// These are the types of records. records.js defines the same numbers.
 const (
 	added = iota + 1
 	modified
@@ -41,7 +41,7 @@ const (
 
 func (o *outbox) init() { o.once.Do(func() { o.due = make(chan struct{}, 1) }) }
 
-// add adds a record to the batch of a collection. The func write appends the fields.
+// add adds a record to the batch of a collection. write appends the fields of the record.
 func (o *outbox) add(c *collection, kind byte, fields int, write func([]byte) []byte) {
 	o.init()
 	o.mu.Lock()

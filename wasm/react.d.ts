@@ -79,7 +79,7 @@ export interface ListView<T = KubernetesObject, I extends string = string> exten
 export interface ObjectView<T = KubernetesObject> {
   /** The object; undefined if it does not exist or is not loaded. */
   readonly object: T | undefined
-  /** Reports whether the server was asked. The object does not exist if `loaded` is true and `object` is undefined. */
+  /** Reports whether the server has answered. If it is true and `object` is undefined, the object does not exist. */
   readonly loaded: boolean
   readonly error: ListWatchError | undefined
   readonly stale: boolean

@@ -60,7 +60,7 @@ func (c *rowPool) buffer() *[]byte {
 	return b
 }
 
-// Decode implements [lw.Codec]. The row holds the object's JSON until the method take removes it.
+// Decode implements [lw.Codec]. The row holds the object's JSON until take removes it.
 func (c *rowPool) Decode(s *lw.Scanned) (*row, error) {
 	b := c.text(s)
 	r := newRow(s.Namespace(), s.Name(), s.UID(), s.ResourceVersion(), appendSum(nil, *b))
@@ -68,7 +68,7 @@ func (c *rowPool) Decode(s *lw.Scanned) (*row, error) {
 	return r, nil
 }
 
-// take removes the JSON from a row and returns it. It is valid until the next call of Decode.
+// take removes the JSON from a row and returns it. The JSON is valid until the next call of Decode.
 func (c *rowPool) take(r *row) []byte {
 	c.spare, r.text = r.text, nil
 	return *c.spare
@@ -107,7 +107,7 @@ func appendSum(b, text []byte) []byte {
 }
 
 // hash returns a hash of text. It processes 8 bytes at a time in two independent lanes, like XXH64. hash/crc32 would be
-// 7 times as slow and take a tenth of the processing time of an event.
+// 7 times as slow and would take a tenth of the processing time of an event.
 func hash(text []byte) uint64 {
 	a, b := uint64(len(text)), odd
 	for ; len(text) >= 16; text = text[16:] {

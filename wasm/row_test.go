@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Texts must have different hashes if they differ in one bit, in the order of two words or in their length.
+// Strings that differ in one bit, in the order of two words or in their length must have different hashes.
 func TestHash(t *testing.T) {
 	text := []byte("twenty-four bytes at the beginning, then a partial word")
 	seen := map[uint64]string{hash(text): string(text)}

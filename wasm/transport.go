@@ -15,17 +15,17 @@ import (
 	"github.com/seed-6d2a410a/listwatch/transport/ws"
 )
 
-// server remembers which transports work for a server. All streams of the server share it.
+// server records which transports work for an API server. All streams of the API server share it.
 type server struct {
 	preference *preference.Preference
 	sockets    *turns.Support
 }
 
-// transport returns the transport to the server in a command. It calls the func waits when a watch starts to share
+// transport returns the transport that a command describes. The transport calls onShare when a watch starts to share
 // connections.
-func (m *module) transport(description lw.Value, waits func()) (lw.Transport, error) {
+func (m *module) transport(description lw.Value, onShare func()) (lw.Transport, error) {
 	url, headers := description.Get("server").String(), header(description.Get("headers"))
-	over, err := http.New(url, &http.Options{
+	base, err := http.New(url, &http.Options{
 		TokenFunc:   token(description.Get("token").String()),
 		Header:      headers,
 		Credentials: description.Get("credentials").String(),
@@ -33,15 +33,15 @@ func (m *module) transport(description lw.Value, waits func()) (lw.Transport, er
 	if err != nil {
 		return nil, err
 	}
-	bounded := &turns.Transport{HTTP: over, Take: slotRequester(url), Waits: waits}
+	bounded := &turns.Transport{HTTP: base, Take: slotRequester(url), Waits: onShare}
 	switch kind := description.Get("transport").String(); kind {
 	case "http":
 		return bounded, nil
 	case "ws":
-		return ws.New(over), nil
+		return ws.New(base), nil
 	case "auto":
 		if len(headers) > 0 {
-			return bounded, nil // a WebSocket cannot send custom headers; without impersonation headers, for example, the server would use the rights of another user
+			return bounded, nil // a WebSocket cannot send headers such as impersonation headers; the server would use the rights of another user
 		}
 		at := string(description.Get("server")) + string(description.Get("credentials"))
 		known := m.servers[at]
@@ -49,8 +49,8 @@ func (m *module) transport(description lw.Value, waits func()) (lw.Transport, er
 			known = &server{new(preference.Preference), turns.NewSupport()}
 			m.servers[at] = known
 		}
-		free := &turns.Transport{HTTP: over, Take: bounded.Take}
-		bounded.First = fallback.New(preference.Shared{Transport: free, Preference: known.preference}, &turns.Sockets{WebSocket: ws.New(over), Support: known.sockets})
+		free := &turns.Transport{HTTP: base, Take: bounded.Take}
+		bounded.First = fallback.New(preference.Shared{Transport: free, Preference: known.preference}, &turns.Sockets{WebSocket: ws.New(base), Support: known.sockets})
 		return bounded, nil
 	default:
 		return nil, errors.New("unknown transport " + kind)

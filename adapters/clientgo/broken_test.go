@@ -15,11 +15,11 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
 )
 
-// applied is a handler that applies all events to a map.
+// applied is an event handler that stores the current node of each Pod.
 type applied struct {
 	t    *testing.T
 	mu   sync.Mutex
-	pods map[string]string // maps the name of a Pod to its node
+	pods map[string]string // node name by Pod name
 }
 
 func (f *applied) OnAdd(obj any, _ bool) {
@@ -57,8 +57,8 @@ func (f *applied) equals(pods map[string]string) bool {
 	return fmt.Sprint(f.pods) == fmt.Sprint(pods)
 }
 
-// TestBrokenServer breaks connections, expires resourceVersions and sends invalid data while Pods change. At the end,
-// applying all events must have produced the Pods of the server.
+// TestBrokenServer breaks connections, expires resourceVersions and sends invalid data while Pods change. The handler
+// must end with the Pods of the server.
 func TestBrokenServer(t *testing.T) {
 	t.Parallel()
 	server := startServer(t)

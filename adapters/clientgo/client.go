@@ -10,36 +10,32 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// client is the [lw.ListerWatcher] of an informer. It requests protobuf if the objects have protobuf methods. After a
-// 406 response it requests only JSON.
+// client is the [lw.ListerWatcher] of an informer. It requests protobuf if the Go type of the objects supports it, and
+// switches to JSON after a 406 response.
 type client struct {
 	informer *informer
 	opts     lw.ClientOptions
 	rejected atomic.Bool
 
 	mu             sync.Mutex
-	json, protobuf *lw.Client[*object] // created at the first request; protobuf is nil if the informer requests only JSON
+	json, protobuf *lw.Client[*object] // created before the first request; protobuf is nil if the informer requests only JSON
 }
 
-// StreamsLists reports that the client supports streaming lists.
 func (*client) StreamsLists() bool { return true }
 
-// List implements [lw.ListerWatcher].
 func (l *client) List(ctx context.Context, opts lw.ListOptions, meta *lw.ListMeta) iter.Seq2[*object, error] {
 	return negotiate(ctx, l, func(ctx context.Context, made *lw.Client[*object]) iter.Seq2[*object, error] {
 		return made.List(ctx, opts, meta)
 	})
 }
 
-// Watch implements [lw.ListerWatcher].
 func (l *client) Watch(ctx context.Context, opts lw.WatchOptions) iter.Seq2[lw.Event[*object], error] {
 	return negotiate(ctx, l, func(ctx context.Context, made *lw.Client[*object]) iter.Seq2[lw.Event[*object], error] {
 		return made.Watch(ctx, opts)
 	})
 }
 
-// clients returns the clients for JSON and protobuf. If a list contains objects of another group or version, a client
-// returns an error.
+// clients returns the clients for JSON and protobuf, and creates them on the first call.
 func (l *client) clients(ctx context.Context) (json, protobuf *lw.Client[*object], err error) {
 	target, err := l.informer.source.resolve(ctx)
 	if err != nil {
@@ -60,8 +56,8 @@ func (l *client) clients(ctx context.Context) (json, protobuf *lw.Client[*object
 	return l.json, l.protobuf, err
 }
 
-// negotiate yields the values of a request. If the server rejects protobuf before the first value, negotiate repeats
-// the request with JSON.
+// negotiate sends a request and yields its values. If the server rejects protobuf before the first value, negotiate
+// repeats the request with JSON.
 func negotiate[V any](ctx context.Context, l *client, request func(context.Context, *lw.Client[*object]) iter.Seq2[V, error]) iter.Seq2[V, error] {
 	held := recall.From[*object](ctx, l)
 	of := func(made *lw.Client[*object]) iter.Seq2[V, error] {

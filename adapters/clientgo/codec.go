@@ -12,12 +12,12 @@ import (
 type objectCodec struct {
 	decoder   *decoder
 	text      lw.Codec[*lw.Object]
-	packing   lw.Codec[*compact.Object] // compresses the JSON of the objects; nil without Extras.Compress
+	packing   lw.Codec[*compact.Object] // compresses the JSON of objects; nil without Extras.Compress
 	transform cache.TransformFunc       // set before the informer runs; may be nil
 	report    func(*object, error)
 }
 
-// newCodec returns the codec of an informer. It panics if a path in opts.Fields is malformed.
+// newCodec returns the codec of an informer. It panics if opts.Fields returns a malformed path.
 func newCodec(d *decoder, example runtime.Object, opts *Extras, report func(*object, error)) *objectCodec {
 	c := &objectCodec{decoder: d, text: lw.RawCodec{}, report: report}
 	if opts.Fields != nil {
@@ -26,7 +26,7 @@ func newCodec(d *decoder, example runtime.Object, opts *Extras, report func(*obj
 	if len(d.fields) > 0 {
 		projection, err := lw.Project(d.fields...)
 		if err != nil {
-			panic(err) // panics for an invalid option, because client-go's constructors return no error
+			panic(err) // client-go's constructors return no error
 		}
 		c.text = projection
 	}
@@ -42,12 +42,12 @@ type packed struct{ *compact.Object }
 // Raw returns the uncompressed JSON.
 func (p packed) Raw() string { return p.Object.Object().Raw() }
 
-// protobuf reports whether the informer can request and store protobuf.
+// protobuf reports whether the informer may request protobuf. Compression and projection to fields need JSON.
 func (c *objectCodec) protobuf() bool {
 	return c.decoder.protobuf() && len(c.decoder.fields) == 0 && c.packing == nil
 }
 
-// Decode implements [lw.Codec]. It unmarshals the object into its Go struct only if there is a transform.
+// Decode implements [lw.Codec]. It decodes the object into its Go struct only if the informer has a transform.
 func (c *objectCodec) Decode(s *lw.Scanned) (*object, error) {
 	if c.packing != nil && c.transform == nil {
 		o, err := c.packing.Decode(s)
@@ -63,7 +63,7 @@ func (c *objectCodec) Decode(s *lw.Scanned) (*object, error) {
 	return c.keep(&object{encoded: text})
 }
 
-// keep returns the object to store. With a transform, this is the result of the transform.
+// keep applies the transform, if any, and returns the object to store.
 func (c *objectCodec) keep(o *object) (*object, error) {
 	if c.transform == nil {
 		return o, nil
@@ -84,8 +84,8 @@ func (c *objectCodec) Same(o *object, s *lw.Scanned) bool {
 	return err == nil && text.Raw() == o.Raw()
 }
 
-// transformed returns the result of the transform. If the result has the type of the informer, the store keeps it in
-// encoded form. Otherwise the store keeps the value itself.
+// transformed applies the transform. If the result has the Go type of the informer, the store keeps it in encoded form.
+// Otherwise the store keeps the result itself.
 func (c *objectCodec) transformed(o *object) (*object, error) {
 	before, err := c.decoder.decode(o.encoded)
 	if err != nil {

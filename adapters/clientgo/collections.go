@@ -16,16 +16,16 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// FactoryOptions contains the settings of a factory. The zero value selects all namespaces.
+// FactoryOptions contains the settings of an informer factory. The zero value selects all namespaces.
 type FactoryOptions struct {
-	// Namespace selects one namespace. It has no effect on typed informers of objects without a namespace.
+	// Namespace restricts the informers to one namespace. Typed informers of cluster-scoped resources ignore it.
 	Namespace string
-	// TweakListOptions can set selectors, like the option of client-go with this name.
+	// TweakListOptions modifies the list options of each informer, for example to set selectors.
 	TweakListOptions func(*metav1.ListOptions)
 	Extras
 }
 
-// collections creates informers for the collections of a server.
+// collections creates the informers of a factory.
 type collections struct {
 	config  *rest.Config
 	http    *http.Client
@@ -54,7 +54,7 @@ func newCollections(config *rest.Config, resync time.Duration, opts *FactoryOpti
 	return &collections{config: config, http: client, dynamic: dynamicClient, resync: resync, opts: *opts}, nil
 }
 
-// informer returns an informer for a collection. example has the Go type of its objects.
+// informer returns an informer for the objects of a resource in a namespace. example has the Go type of these objects.
 func (c *collections) informer(gvr schema.GroupVersionResource, namespace string, example runtime.Object, resync time.Duration) cache.SharedIndexInformer {
 	target := c.dynamic.Resource(gvr).Namespace(namespace)
 	lister := &cache.ListWatch{
@@ -66,7 +66,7 @@ func (c *collections) informer(gvr schema.GroupVersionResource, namespace string
 		},
 		WatchFuncWithContext: func(context.Context, metav1.ListOptions) (watch.Interface, error) { return nil, errNoWatch },
 	}
-	accept := cmp.Or(c.config.AcceptContentTypes, c.config.ContentType) // client-go selects the content type in the same way
+	accept := cmp.Or(c.config.AcceptContentTypes, c.config.ContentType) // client-go uses the same precedence
 	from := &source{lister: cache.ToListerWatcherWithContext(lister), accept: &accept}
 	return newInformer(from, lister, example, InformerOptions{
 		ResyncPeriod: resync,

@@ -13,13 +13,11 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw/codec"
 )
 
-// Only decode.go, codec.go and message.go depend on the encoding of the stored objects.
-
-// decoder converts stored objects to the Go type of one informer and back.
+// decoder converts stored objects to and from the Go type of an informer.
 type decoder struct {
-	example reflect.Type            // the Go type of the objects, which is a pointer to a struct
-	kind    schema.GroupVersionKind // kind of the objects; set only for PartialObjectMetadata
-	fields  []string                // paths of the fields to keep; empty to keep all fields
+	example reflect.Type            // pointer to the struct type of the objects
+	kind    schema.GroupVersionKind // set only for PartialObjectMetadata
+	fields  []string                // paths of the fields to keep; if empty, all fields are kept
 	recent  *recent
 }
 
@@ -31,18 +29,17 @@ func newDecoder(example runtime.Object) decoder {
 	return d
 }
 
-// metadataOnly reports whether the objects of the informer are PartialObjectMetadata.
 func (d *decoder) metadataOnly() bool {
 	return d.example == reflect.TypeFor[*metav1.PartialObjectMetadata]()
 }
 
-// protobuf reports whether the objects of the informer have protobuf methods.
+// protobuf reports whether the Go type of the informer has protobuf methods.
 func (d *decoder) protobuf() bool {
 	return !d.metadataOnly() && d.example.Implements(reflect.TypeFor[protobufType]()) && d.example.Implements(reflect.TypeFor[metav1.Object]())
 }
 
-// encode encodes an object as JSON or protobuf, like the given encoded object. It returns nil if the object does not
-// have the type of the informer, or if it cannot be encoded.
+// encode returns object in the encoding of like, protobuf or JSON. It returns nil if object does not have the type of
+// the informer or cannot be encoded.
 func (d *decoder) encode(object runtime.Object, like encoded) encoded {
 	if reflect.TypeOf(object) != d.example {
 		return nil

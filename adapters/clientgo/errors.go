@@ -10,7 +10,8 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// apiError wraps an error so that functions of apimachinery such as apierrors.IsForbidden recognize it.
+// apiError wraps a [lw.StatusError] so that functions of package apierrors such as IsForbidden recognize it. It returns
+// other errors unchanged.
 func apiError(err error) error {
 	status, ok := errors.AsType[*lw.StatusError](err)
 	if !ok {
@@ -19,7 +20,7 @@ func apiError(err error) error {
 	return &statusError{api: &apierrors.StatusError{ErrStatus: statusOf(status)}, lw: err}
 }
 
-// statusError matches both an error of apimachinery and an error of package lw.
+// statusError matches both an [apierrors.StatusError] and the error of package lw.
 type statusError struct {
 	api *apierrors.StatusError
 	lw  error
@@ -27,7 +28,6 @@ type statusError struct {
 
 func (e *statusError) Error() string { return e.api.Error() }
 
-// Unwrap returns the errors of apimachinery and of package lw.
 func (e *statusError) Unwrap() []error { return []error{e.api, e.lw} }
 
 func statusOf(from *lw.StatusError) metav1.Status {

@@ -25,7 +25,7 @@ func ExampleNewSharedInformerFactory() {
 		log.Fatal(err)
 	}
 	pods := factory.Core().V1().Pods()
-	pods.Informer() // registers the informer in the factory, as in client-go
+	pods.Informer() // registers the informer with the factory, as in client-go
 	stop := make(chan struct{})
 	factory.Start(stop)
 	factory.WaitForCacheSync(stop)

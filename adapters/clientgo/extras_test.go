@@ -25,7 +25,6 @@ func podInformerWith(t *testing.T, server *lwtest.Server, extras Extras) cache.S
 	return NewSharedIndexInformerWithOptions(listerOf(t, server, "pods"), &corev1.Pod{}, InformerOptions{Extras: extras})
 }
 
-// putLabeledPod writes a Pod with a label and a long annotation to the server.
 func putLabeledPod(t *testing.T, server *lwtest.Server, name string) {
 	_, err := server.Put("pods", fmt.Sprintf(
 		`{"metadata":{"name":%q,"namespace":"shop","labels":{"app":"web"},"annotations":{"long":%q}},"spec":{"nodeName":"n1","hostname":"h"}}`,
@@ -40,7 +39,6 @@ func getPod(t *testing.T, informer cache.SharedIndexInformer, key string) *corev
 	return found.(*corev1.Pod)
 }
 
-// TestKeepsOnlySelectedFields checks that objects have only the selected fields, and that a malformed path causes a panic.
 func TestKeepsOnlySelectedFields(t *testing.T) {
 	server := startServer(t)
 	putLabeledPod(t, server, "a")
@@ -67,8 +65,8 @@ func TestKeepsOnlySelectedFields(t *testing.T) {
 	require.Panics(t, func() { podInformerWith(t, server, of("spec[")) })
 }
 
-// TestCompress checks that objects are stored compressed and equal the server's objects after decoding, even after a
-// relist.
+// TestCompress checks that objects are stored compressed and are equal to uncompressed objects after decoding, even
+// after a relist.
 func TestCompress(t *testing.T) {
 	t.Parallel()
 	server := startServer(t)
@@ -153,8 +151,8 @@ func TestQueueCapacity(t *testing.T) {
 	})
 }
 
-// TestUnchangedObjectsAreKept checks that a list in JSON reuses unchanged objects from the store. If an object has
-// different content at the same resourceVersion, the list must decode it.
+// TestUnchangedObjectsAreKept checks that a JSON list reuses stored objects. An object with new content but the same
+// resourceVersion must be decoded.
 func TestUnchangedObjectsAreKept(t *testing.T) {
 	for name, extras := range map[string]Extras{
 		"all fields": {},

@@ -12,8 +12,8 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
 )
 
-// TestFactoriesDeliverEvents checks that the handlers of dynamic and metadata informers receive all events of their
-// namespace. The requests must have the factory's selector and use streaming lists.
+// TestFactoriesDeliverEvents checks the namespace and the selector of dynamic and metadata informers, and that they use
+// streaming lists.
 func TestFactoriesDeliverEvents(t *testing.T) {
 	selected := &FactoryOptions{Namespace: "shop", TweakListOptions: func(o *metav1.ListOptions) { o.LabelSelector = "app=web" }}
 	type factory interface {
@@ -60,7 +60,7 @@ func TestFactoriesDeliverEvents(t *testing.T) {
 	}
 }
 
-// metadataRecorder records the names and the annotations of objects.
+// metadataRecorder records the name and the annotation "n" of each object.
 type metadataRecorder struct{ recorder }
 
 func (r *metadataRecorder) text(obj any) string {
@@ -68,11 +68,8 @@ func (r *metadataRecorder) text(obj any) string {
 	return o.GetName() + o.GetAnnotations()["n"]
 }
 
-// OnAdd implements [cache.ResourceEventHandler].
 func (r *metadataRecorder) OnAdd(obj any, initial bool) { r.add("add %s %t", r.text(obj), initial) }
 
-// OnUpdate implements [cache.ResourceEventHandler].
 func (r *metadataRecorder) OnUpdate(old, obj any) { r.add("update %s %s", r.text(old), r.text(obj)) }
 
-// OnDelete implements [cache.ResourceEventHandler].
 func (r *metadataRecorder) OnDelete(obj any) { r.add("delete %s", r.text(obj)) }

@@ -18,12 +18,11 @@ import (
 	"github.com/seed-6d2a410a/listwatch/internal/builtin"
 )
 
-// errNoWatch is the error of a watch method that informers of this package never call.
+// errNoWatch is returned by watch functions that informers of this package never call.
 var errNoWatch = errors.New("clientgo: the ListerWatcher cannot watch; the engine watches instead")
 
-// NewSharedInformerFactory returns client-go's factory with informers of this package. It replaces
-// [informers.NewSharedInformerFactory]. opts may be nil. For types of an alpha or beta API, the factory returns
-// client-go's informers.
+// NewSharedInformerFactory returns an informer factory like [informers.NewSharedInformerFactory], but with informers of
+// this package. opts may be nil. For types of alpha and beta APIs, the factory returns client-go's informers.
 func NewSharedInformerFactory(config *rest.Config, resync time.Duration, opts *FactoryOptions, more ...informers.SharedInformerOption) (informers.SharedInformerFactory, error) {
 	c, err := newCollections(config, resync, opts)
 	if err != nil {
@@ -39,14 +38,13 @@ func NewSharedInformerFactory(config *rest.Config, resync time.Duration, opts *F
 	return &factory{informers.NewSharedInformerFactoryWithOptions(client, resync, append(stock, more...)...), c}, nil
 }
 
-// factory is client-go's factory, but most of its informers are from this package. API groups that are not in groups.go
-// have client-go's informers.
+// factory is client-go's factory with informers of this package. Types that package builtin does not list keep
+// client-go's informers.
 type factory struct {
 	informers.SharedInformerFactory
 	collections *collections
 }
 
-// InformerFor implements [informers.SharedInformerFactory].
 func (f *factory) InformerFor(example runtime.Object, stock internalinterfaces.NewInformerFunc) cache.SharedIndexInformer {
 	known := builtinOf(example)
 	if known == nil {
@@ -61,7 +59,6 @@ func (f *factory) InformerFor(example runtime.Object, stock internalinterfaces.N
 	})
 }
 
-// ForResource implements [informers.SharedInformerFactory].
 func (f *factory) ForResource(gvr schema.GroupVersionResource) (informers.GenericInformer, error) {
 	for n := range builtin.Resources {
 		known := &builtin.Resources[n]
@@ -72,12 +69,12 @@ func (f *factory) ForResource(gvr schema.GroupVersionResource) (informers.Generi
 		if err != nil {
 			return nil, err
 		}
-		f.InformerFor(example, nil) // registers the informer, because client-go's ForResource finds it by its type
+		f.InformerFor(example, nil) // client-go's ForResource finds the registered informer by its type
 	}
 	return f.SharedInformerFactory.ForResource(gvr)
 }
 
-// builtinOf returns the resource of a built-in type, or nil for another type.
+// builtinOf returns the built-in resource with the Go type of example, or nil if there is none.
 func builtinOf(example runtime.Object) *builtin.Resource {
 	t := reflect.TypeOf(example).Elem()
 	for n := range builtin.Resources {

@@ -18,7 +18,7 @@ import (
 
 var pods = schema.GroupVersionResource{Version: "v1", Resource: "pods"}
 
-// TestTypedFactory checks that the requests have the factory's namespace, selector and User-Agent.
+// TestTypedFactory checks that requests have the factory's namespace, selector, credentials and User-Agent.
 func TestTypedFactory(t *testing.T) {
 	server := startServer(t)
 	putPod(t, server, "a", "n1")
@@ -120,7 +120,6 @@ func TestDynamicAndMetadataFactories(t *testing.T) {
 	metadata.Shutdown()
 }
 
-// TestFindsBuiltInTypes checks that the factory finds each built-in resource in client-go's scheme by its Go type.
 func TestFindsBuiltInTypes(t *testing.T) {
 	found := 0
 	for _, known := range builtin.Resources {

@@ -11,7 +11,7 @@ import (
 
 var errReset = errors.New("connection reset by peer")
 
-// flapping is a proxy that resets each connection after a random time. It works with the simulated time of synctest.
+// flapping is a proxy that resets each connection after a random time of at most 20 seconds.
 type flapping struct {
 	next http.RoundTripper
 
@@ -20,7 +20,7 @@ type flapping struct {
 	correct bool
 }
 
-// behave stops the resets of connections. It does nothing if f is nil.
+// behave stops the resets. f may be nil.
 func (f *flapping) behave() {
 	if f != nil {
 		f.mu.Lock()
@@ -29,7 +29,6 @@ func (f *flapping) behave() {
 	}
 }
 
-// RoundTrip implements [http.RoundTripper].
 func (f *flapping) RoundTrip(request *http.Request) (*http.Response, error) {
 	response, err := f.next.RoundTrip(request)
 	f.mu.Lock()
@@ -54,7 +53,6 @@ type flappingBody struct {
 	inner io.Closer
 }
 
-// Close closes the pipe and the response body of the server.
 func (b *flappingBody) Close() error {
 	return errors.Join(b.PipeReader.Close(), b.inner.Close())
 }

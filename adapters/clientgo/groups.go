@@ -25,8 +25,8 @@ import (
 	"k8s.io/client-go/informers/storagemigration"
 )
 
-// The API groups of client-go take their informers from a factory that is passed to their constructor. The methods in
-// this file pass the factory of this package.
+// Each API group of client-go takes the factory of its informers as an argument. The methods in this file pass f, so
+// that the informers are from this package.
 
 func (f *factory) tweak() internalinterfaces.TweakListOptionsFunc {
 	return f.collections.opts.TweakListOptions

@@ -10,38 +10,35 @@ import (
 	lwcache "github.com/seed-6d2a410a/listwatch/cache"
 )
 
-// registration is a [cache.ResourceEventHandlerRegistration].
+// registration implements [cache.ResourceEventHandlerRegistration].
 type registration struct {
 	*lwcache.Registration[*object]
 	informer *informer
 }
 
-// HasSynced implements [cache.ResourceEventHandlerRegistration].
 func (r *registration) HasSynced() bool { return cache.IsDone(r.HasSyncedChecker()) }
 
-// HasSyncedChecker implements [cache.ResourceEventHandlerRegistration].
 func (r *registration) HasSyncedChecker() cache.DoneChecker {
 	return checker{r.informer.name + " handler", r.Synced()}
 }
 
-// ShutdownChan returns a channel that closes when the handler has stopped. [cache.ShutDownEventHandler] waits for it.
+// ShutdownChan returns a channel that is closed when the handler has stopped. [cache.ShutDownEventHandler] waits for
+// it.
 func (r *registration) ShutdownChan() <-chan struct{} { return r.Done() }
 
 // minimumResync is the minimum resync period of client-go.
 const minimumResync = time.Second
 
-// AddEventHandler implements [cache.SharedInformer].
 func (i *informer) AddEventHandler(handler cache.ResourceEventHandler) (cache.ResourceEventHandlerRegistration, error) {
 	return i.AddEventHandlerWithOptions(handler, cache.HandlerOptions{})
 }
 
-// AddEventHandlerWithResyncPeriod implements [cache.SharedInformer].
 func (i *informer) AddEventHandlerWithResyncPeriod(handler cache.ResourceEventHandler, resync time.Duration) (cache.ResourceEventHandlerRegistration, error) {
 	return i.AddEventHandlerWithOptions(handler, cache.HandlerOptions{ResyncPeriod: &resync})
 }
 
-// AddEventHandlerWithOptions implements [cache.SharedInformer]. Even a slow handler receives every event, unless an
-// option in [Extras] limits the queue.
+// AddEventHandlerWithOptions implements [cache.SharedInformer]. Even a slow handler receives every event unless
+// [Extras] limits or merges the queued events.
 func (i *informer) AddEventHandlerWithOptions(handler cache.ResourceEventHandler, options cache.HandlerOptions) (cache.ResourceEventHandlerRegistration, error) {
 	if i.IsStopped() {
 		return nil, fmt.Errorf("handler %v was not added to shared informer because it has stopped already", handler)
@@ -59,7 +56,7 @@ func (i *informer) AddEventHandlerWithOptions(handler cache.ResourceEventHandler
 	return &registration{Registration: inner, informer: i}, nil
 }
 
-// RemoveEventHandler implements [cache.SharedInformer]. The handler's queued events are dropped.
+// RemoveEventHandler implements [cache.SharedInformer]. It drops the queued events of the handler.
 func (i *informer) RemoveEventHandler(handle cache.ResourceEventHandlerRegistration) error {
 	r, ok := handle.(*registration)
 	if !ok {
@@ -71,15 +68,15 @@ func (i *informer) RemoveEventHandler(handle cache.ResourceEventHandlerRegistrat
 	return nil
 }
 
-// panicked passes the panic of a handler to the crash handler of client-go.
+// panicked passes the panic of a handler to client-go's crash handler.
 func (i *informer) panicked(value any, _ []byte) {
 	ctx, _ := i.running()
 	defer utilruntime.HandleCrashWithContext(ctx)
 	panic(value)
 }
 
-// adapt converts a client-go handler to a handler of package cache. It decodes the objects. It reports an object that
-// cannot be decoded, and does not call the handler.
+// adapt converts a client-go handler to a handler of package cache. If an object cannot be decoded, the returned
+// handler reports the error and skips the event.
 func (i *informer) adapt(handler cache.ResourceEventHandler) lwcache.Handler[*object] {
 	return lwcache.Handler[*object]{
 		Added: func(o *object, initial bool) {
@@ -114,7 +111,7 @@ func (i *informer) adapt(handler cache.ResourceEventHandler) lwcache.Handler[*ob
 	}
 }
 
-// readOrReport returns the decoded object. If this fails, it reports the error and returns nil.
+// readOrReport returns the decoded object. If decoding fails, it reports the error and returns nil.
 func (i *informer) readOrReport(o *object) any {
 	value, err := i.decoder.read(o)
 	if err != nil {
@@ -124,7 +121,6 @@ func (i *informer) readOrReport(o *object) any {
 	return value
 }
 
-// report logs an object that cannot be decoded or transformed.
 func (i *informer) report(o *object, err error) {
 	ctx, _ := i.running()
 	utilruntime.HandleErrorWithContext(ctx, err, "cannot decode or transform an object",

@@ -40,8 +40,6 @@ func TestHandlersReceiveEvents(t *testing.T) {
 	require.Equal(t, informer.LastSyncResourceVersion(), informer.GetStore().LastStoreSyncResourceVersion())
 }
 
-// TestReportsMissedDeletion deletes an object while no watch is open, and expires the resourceVersion. The relist must
-// report the deletion.
 func TestReportsMissedDeletion(t *testing.T) {
 	t.Parallel()
 	server := startServer(t)
@@ -55,8 +53,7 @@ func TestReportsMissedDeletion(t *testing.T) {
 	require.Equal(t, "delete tombstone shop/a a@n1", handler.all()[2])
 }
 
-// TestRecreatedObject deletes and recreates an object while no watch is open. The handler must receive a deletion and
-// an addition, although client-go reports an update.
+// client-go reports an update for an object that was deleted and recreated during an outage.
 func TestRecreatedObject(t *testing.T) {
 	t.Parallel()
 	server := startServer(t)
@@ -69,8 +66,6 @@ func TestRecreatedObject(t *testing.T) {
 	handler.wait(t, "add a@n1 true", "delete tombstone shop/a a@n1", "add a@n2 false")
 }
 
-// TestQueuesEventsForSlowHandler checks that a slow handler receives all events. With CoalesceEvents, it receives one
-// event per object.
 func TestQueuesEventsForSlowHandler(t *testing.T) {
 	for coalesce, want := range map[bool][]string{
 		false: {"add first@n1 true", "add a@n0 false", "update a@n0 a@n1", "update a@n1 a@n2", "add b@n1 false", "delete b@n1", "add last@n1 false"},
@@ -150,8 +145,7 @@ func TestShutDownBeforeStart(t *testing.T) {
 	require.NoError(t, cache.ShutDownEventHandler(informer, registered))
 }
 
-// After a panic, a handler must receive the next events. The test disables the crash handler of client-go, which would
-// end the process.
+// The test disables client-go's crash handler, which would end the process.
 func TestPanickingHandler(t *testing.T) {
 	crash, handlers := utilruntime.ReallyCrash, utilruntime.PanicHandlers
 	utilruntime.ReallyCrash, utilruntime.PanicHandlers = false, nil
@@ -174,7 +168,6 @@ func TestPanickingHandler(t *testing.T) {
 	stop()
 }
 
-// TestHandlersComeAndGo adds and removes handlers in many goroutines while events arrive.
 func TestHandlersComeAndGo(t *testing.T) {
 	server := startServer(t)
 	informer := podInformer(t, server, nil)

@@ -22,8 +22,8 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// TestHostileServers runs an informer against each hostile server in simulated time. Each server behaves correctly
-// after ten minutes.
+// TestHostileServers runs an informer against each hostile server in simulated time. After ten minutes the server stops
+// its misbehavior.
 func TestHostileServers(t *testing.T) {
 	t.Parallel()
 	for _, s := range servers.All() {
@@ -34,7 +34,6 @@ func TestHostileServers(t *testing.T) {
 	}
 }
 
-// TestFlappingProxy runs an informer behind a proxy that resets every connection within 20 seconds.
 func TestFlappingProxy(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -45,25 +44,24 @@ func TestFlappingProxy(t *testing.T) {
 	})
 }
 
-// trial runs an informer against one hostile server. It is the handler of the informer and checks the events.
+// trial runs an informer against a hostile server. It is also the event handler of the informer and checks the events.
 type trial struct {
 	*testing.T
 	server servers.Server
 
 	mu       sync.Mutex
-	values   map[string]string // maps the name of an object to its value after all events
-	versions map[string]int    // maps the name of an object to its highest value so far
+	values   map[string]string // current value by object name
+	versions map[string]int    // version in the last event, by object name
 	requests []time.Time
 	causes   []error
 }
 
-// recorded is a RoundTripper that records the time of each request, except for the later pages of lists.
+// recorded is an [http.RoundTripper] that records the time of each request, except requests for continued pages.
 type recorded struct {
 	trial *trial
 	next  http.RoundTripper
 }
 
-// RoundTrip implements [http.RoundTripper].
 func (r *recorded) RoundTrip(request *http.Request) (*http.Response, error) {
 	if !request.URL.Query().Has("continue") {
 		r.trial.lock(func() { r.trial.requests = append(r.trial.requests, time.Now()) })
@@ -71,8 +69,8 @@ func (r *recorded) RoundTrip(request *http.Request) (*http.Response, error) {
 	return r.next.RoundTrip(request)
 }
 
-// run starts an informer, stops it after it has recovered from the server's faults, and checks the result. proxy may be
-// nil.
+// run starts an informer, ends the server's faults after ten minutes and waits for recovery. It then stops the informer
+// and checks the result. proxy may be nil.
 func (r *trial) run(server *servers.Running, proxy *flapping) {
 	next := http.RoundTripper(server)
 	if proxy != nil {
@@ -103,7 +101,7 @@ func (r *trial) run(server *servers.Running, proxy *flapping) {
 	r.check()
 }
 
-// follow starts an informer with the trial as its handler. It returns the informer and a func that stops it.
+// follow starts an informer with r as its handler. It returns the informer and a function that stops it.
 func (r *trial) follow(server http.RoundTripper) (informer cache.SharedIndexInformer, stop func()) {
 	r.values, r.versions = map[string]string{}, map[string]int{}
 	clientset := simulatedClient(r.T, &recorded{r, server}, protobufConfig("http://simulated"))
@@ -124,15 +122,15 @@ func (r *trial) follow(server http.RoundTripper) (informer cache.SharedIndexInfo
 	}
 }
 
-// converges waits until the store and the handler have the objects of the server. It fails the test if this takes
-// longer than the engine guarantees.
+// converges waits for the guaranteed recovery time. It fails the test if the store or the handler then differs from the
+// server.
 func (r *trial) converges(server *servers.Running, informer cache.SharedIndexInformer) {
 	bound := 15 * time.Minute
 	if r.server.Restart {
 		bound = 27 * time.Minute
 	}
 	time.Sleep(bound)
-	for range 60 { // waits, because the last change may not have arrived yet
+	for range 60 { // the last change may not have arrived yet
 		synctest.Wait()
 		if r.equals(server, informer) {
 			return
@@ -152,12 +150,12 @@ func (r *trial) equals(server *servers.Running, informer cache.SharedIndexInform
 	return maps.Equal(stored, server.Values()) && maps.Equal(r.values, server.Values())
 }
 
-// check verifies the request rate and the errors of the whole run.
+// check verifies the request rate and the reported errors of the whole run.
 func (r *trial) check() {
 	for i := range r.requests {
 		for k := i; k < len(r.requests); k++ {
 			w := r.requests[k].Sub(r.requests[i])
-			if float64(k-i+1) > 13+w.Seconds() { // the request limit of the engine, plus one request that was rejected with 406
+			if float64(k-i+1) > 13+w.Seconds() { // request limit of the engine, plus one request that was rejected with 406
 				require.Failf(r, "request storm", "%d requests in %v", k-i+1, w)
 			}
 		}
@@ -178,13 +176,10 @@ func (r *trial) lock(f func()) {
 	f()
 }
 
-// OnAdd implements [cache.ResourceEventHandler].
 func (r *trial) OnAdd(obj any, _ bool) { r.event("", obj) }
 
-// OnUpdate implements [cache.ResourceEventHandler].
 func (r *trial) OnUpdate(old, obj any) { r.event(old.(*corev1.ConfigMap).Data["v"], obj) }
 
-// OnDelete implements [cache.ResourceEventHandler].
 func (r *trial) OnDelete(obj any) {
 	if tombstone, ok := obj.(cache.DeletedFinalStateUnknown); ok {
 		obj = tombstone.Obj
@@ -198,8 +193,8 @@ func (r *trial) OnDelete(obj any) {
 	})
 }
 
-// event checks that an event continues the previous events of its object. An object may return to an older value only
-// if the server sends that value.
+// event checks that before is the previous value of the object. Versions must not decrease unless the server may send
+// old objects.
 func (r *trial) event(before string, obj any) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -15,7 +15,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// errReadOnly is the error of all methods that would modify the store.
+// errReadOnly is returned by all methods that would modify the store.
 var errReadOnly = errors.New("clientgo: the store of an informer is read-only: write objects through the API server")
 
 // indexer implements [cache.Indexer] for an informer.
@@ -43,13 +43,12 @@ func (x *indexer) Replace([]any, string) error { return errReadOnly }
 // Resync does nothing, as in client-go.
 func (x *indexer) Resync() error { return nil }
 
-// Bookmark does nothing, because the store already receives all resourceVersions from the engine.
+// Bookmark does nothing, because the engine already passes all resourceVersions to the store.
 func (x *indexer) Bookmark(string) {}
 
-// LastStoreSyncResourceVersion implements [cache.Store].
 func (x *indexer) LastStoreSyncResourceVersion() string { return x.store.ResourceVersion() }
 
-// List implements [cache.Store]. It reports objects that cannot be decoded, and omits them from the result.
+// List implements [cache.Store]. It omits objects that cannot be decoded and reports them.
 func (x *indexer) List() []any {
 	held := x.store.List()
 	list := make([]any, 0, len(held))
@@ -75,7 +74,6 @@ func keysOf(objects []*object) []string {
 	return keys
 }
 
-// Get implements [cache.Store].
 func (x *indexer) Get(obj any) (item any, exists bool, err error) {
 	key, err := cache.DeletionHandlingMetaNamespaceKeyFunc(obj)
 	if err != nil {
@@ -100,7 +98,6 @@ func (x *indexer) GetByKey(key string) (item any, exists bool, err error) {
 	return item, true, nil
 }
 
-// Index implements [cache.Indexer].
 func (x *indexer) Index(name string, obj any) ([]any, error) {
 	f, index, err := x.find(name)
 	if err != nil {
@@ -117,7 +114,6 @@ func (x *indexer) Index(name string, obj any) ([]any, error) {
 	return x.readAll(seen.UnsortedList())
 }
 
-// ByIndex implements [cache.Indexer].
 func (x *indexer) ByIndex(name, value string) ([]any, error) {
 	_, index, err := x.find(name)
 	if err != nil {
@@ -147,7 +143,6 @@ func (x *indexer) IndexKeys(name, value string) ([]string, error) {
 	return keysOf(index.List(value)), nil
 }
 
-// ListIndexFuncValues implements [cache.Indexer].
 func (x *indexer) ListIndexFuncValues(name string) []string {
 	_, index, err := x.find(name)
 	if err != nil {
@@ -173,7 +168,7 @@ func (x *indexer) GetIndexers() cache.Indexers {
 	return maps.Clone(x.funcs)
 }
 
-// AddIndexers implements [cache.Indexer]. If it returns an error, it has not added any indexer.
+// AddIndexers implements [cache.Indexer]. If it returns an error, it has added no indexer.
 func (x *indexer) AddIndexers(indexers cache.Indexers) error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -193,8 +188,8 @@ func (x *indexer) AddIndexers(indexers cache.Indexers) error {
 	return nil
 }
 
-// values converts an index function of client-go to an index function for stored objects. The result decodes objects
-// unless f needs only their namespace.
+// values adapts an index function of client-go to stored objects. It decodes objects, except for
+// [cache.MetaNamespaceIndexFunc], which needs only the namespace.
 func (x *indexer) values(name string, f cache.IndexFunc) func(*object, []string) []string {
 	if sameFunc(f, cache.MetaNamespaceIndexFunc) {
 		return lwcache.ByNamespace[*object]

@@ -18,23 +18,23 @@ import (
 
 // InformerOptions contains the settings of an informer. The zero value is valid.
 type InformerOptions struct {
-	ResyncPeriod time.Duration // default resync period of the handlers; zero disables resyncs
+	ResyncPeriod time.Duration // default resync period of handlers; zero disables resyncs
 	Indexers     cache.Indexers
 	Extras
 }
 
-// NewSharedIndexInformer returns an informer with the signature of [cache.NewSharedIndexInformer]. See
-// [NewSharedIndexInformerWithOptions].
+// NewSharedIndexInformer has the signature of [cache.NewSharedIndexInformer]. See [NewSharedIndexInformerWithOptions]
+// for the requirements on lister.
 func NewSharedIndexInformer(lister cache.ListerWatcher, example runtime.Object, resync time.Duration, indexers cache.Indexers) cache.SharedIndexInformer {
 	return NewSharedIndexInformerWithOptions(lister, example, InformerOptions{ResyncPeriod: resync, Indexers: indexers})
 }
 
-// NewSharedIndexInformerWithOptions returns an informer. lister must send its requests with an HTTP client from
-// [WrapHTTPClient]. The informer uses the URL, the selectors and the headers of lister, and the type of example, which
-// must not be nil. It never calls lister.Watch.
+// NewSharedIndexInformerWithOptions returns an informer for the objects that lister lists. lister must send its
+// requests with an HTTP client from [WrapHTTPClient]. The informer takes the URL, the selectors and the headers from
+// requests of lister, and never calls lister.Watch. Objects have the type of example, which must not be nil.
 //
 // The store is read-only: its methods Add, Update, Delete and Replace return an error. GetController returns a
-// controller whose Run does nothing, as in client-go.
+// controller whose Run does nothing.
 func NewSharedIndexInformerWithOptions(lister cache.ListerWatcher, example runtime.Object, opts InformerOptions) cache.SharedIndexInformer {
 	return newInformer(&source{lister: cache.ToListerWatcherWithContext(lister)}, lister, example, opts)
 }
@@ -55,7 +55,7 @@ func newInformer(from *source, lister cache.ListerWatcher, example runtime.Objec
 	i.inner = lwcache.NewInformer(source, &lw.Options{StopOn: i.interrupted, Logger: (*logger)(i)})
 	i.indexer = newIndexer(i)
 	if err := i.indexer.AddIndexers(opts.Indexers); err != nil {
-		panic(err) // cannot happen, because there is no other index yet
+		panic(err) // cannot happen, because this is the first call of AddIndexers
 	}
 	i.reflector = cache.NewReflectorWithOptions(lister, example, i.indexer, cache.ReflectorOptions{Name: i.name})
 	return i
@@ -71,7 +71,7 @@ type informer struct {
 	indexer   *indexer
 	resync    time.Duration
 	extras    Extras
-	reflector *cache.Reflector // never runs; a watch error handler receives it to identify the informer
+	reflector *cache.Reflector // never runs; only identifies the informer to the watch error handler
 
 	mu               sync.Mutex
 	ctx              context.Context // context that was passed to RunWithContext
@@ -81,10 +81,8 @@ type informer struct {
 
 var errStarted = errors.New("informer has already started")
 
-// Run implements [cache.SharedInformer].
 func (i *informer) Run(stop <-chan struct{}) { i.RunWithContext(wait.ContextForChannel(stop)) }
 
-// RunWithContext implements [cache.SharedInformer].
 func (i *informer) RunWithContext(ctx context.Context) {
 	i.mu.Lock()
 	again := i.started
@@ -104,7 +102,7 @@ func (i *informer) RunWithContext(ctx context.Context) {
 
 // follow runs the inner informer with the trace and the saved objects that Extras configures.
 func (i *informer) follow(ctx context.Context) {
-	if c, err := i.source.resolve(ctx); err == nil { // ignores the error, because the inner informer calls resolve again and reports it
+	if c, err := i.source.resolve(ctx); err == nil { // inner.Run resolves the source again and reports the error
 		if i.extras.Trace != nil {
 			if trace := i.extras.Trace(c.path); trace != nil {
 				ctx = lw.WithTrace(ctx, trace)
@@ -114,21 +112,18 @@ func (i *informer) follow(ctx context.Context) {
 			defer newState(i, c).keep(ctx)()
 		}
 	}
-	// The inner informer stops only when ctx is done, because the method interrupted always returns false.
+	// Run ends only when ctx is done, because interrupted always returns false.
 	_ = i.inner.Run(ctx)
 }
 
-// IsStopped implements [cache.SharedInformer].
 func (i *informer) IsStopped() bool {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	return i.stopped
 }
 
-// HasSynced implements [cache.SharedInformer].
 func (i *informer) HasSynced() bool { return cache.IsDone(i.HasSyncedChecker()) }
 
-// HasSyncedChecker implements [cache.SharedInformer].
 func (i *informer) HasSyncedChecker() cache.DoneChecker {
 	return checker{i.name, i.inner.Store().Synced()}
 }
@@ -142,16 +137,12 @@ type checker struct {
 func (c checker) Name() string          { return c.name }
 func (c checker) Done() <-chan struct{} { return c.done }
 
-// LastSyncResourceVersion implements [cache.SharedInformer].
 func (i *informer) LastSyncResourceVersion() string { return i.inner.Store().ResourceVersion() }
 
-// GetStore implements [cache.SharedInformer].
 func (i *informer) GetStore() cache.Store { return i.indexer }
 
-// GetIndexer implements [cache.SharedIndexInformer].
 func (i *informer) GetIndexer() cache.Indexer { return i.indexer }
 
-// AddIndexers implements [cache.SharedIndexInformer].
 func (i *informer) AddIndexers(indexers cache.Indexers) error {
 	if i.IsStopped() {
 		return errors.New("indexer was not added because it has stopped already")
@@ -159,7 +150,6 @@ func (i *informer) AddIndexers(indexers cache.Indexers) error {
 	return i.indexer.AddIndexers(indexers)
 }
 
-// GetController implements [cache.SharedInformer].
 func (i *informer) GetController() cache.Controller { return controller{i} }
 
 // controller implements [cache.Controller]. Its Run method does nothing.

@@ -17,7 +17,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// counted is an object type that counts how often its objects are unmarshaled.
+// counted is an object type whose UnmarshalJSON increments decodes.
 type counted struct {
 	metav1.TypeMeta
 	metav1.ObjectMeta
@@ -67,8 +67,6 @@ func TestReadersShareStructs(t *testing.T) {
 	runtime.KeepAlive(first)
 }
 
-// TestReadStructsSurviveCollections checks that a decoded struct survives garbage collections for a while, and is then
-// freed.
 func TestReadStructsSurviveCollections(t *testing.T) {
 	informer := countedInformer(t)
 	var late atomic.Bool

@@ -8,7 +8,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// protobufType is a Go type with generated protobuf methods, such as *corev1.Pod.
+// protobufType is implemented by Go types with generated protobuf methods, such as *corev1.Pod.
 type protobufType interface {
 	Marshal() ([]byte, error)
 	Unmarshal(data []byte) error
@@ -20,10 +20,11 @@ type message struct {
 	namespace, name, uid, resourceVersion part
 }
 
-// part is the position of a metadata string in a message.
+// part is the location of a metadata string in message.raw, in bytes.
 type part struct{ start, size uint32 }
 
-// newMessage returns a message with a copy of data. It returns an error if data does not contain the metadata strings.
+// newMessage returns a message with a copy of data. It returns an error if data does not contain each of the metadata
+// strings.
 func newMessage(data, namespace, name, uid, resourceVersion []byte) (*message, error) {
 	m := &message{}
 	for _, field := range []struct {
@@ -47,11 +48,9 @@ func (m *message) GetName() string            { return m.part(m.name) }
 func (m *message) GetUID() string             { return m.part(m.uid) }
 func (m *message) GetResourceVersion() string { return m.part(m.resourceVersion) }
 
-// Raw returns the protobuf bytes of the message.
 func (m *message) Raw() string { return m.raw }
 
-// into unmarshals the message into a struct. The generated Unmarshal methods copy the data, so the struct does not
-// refer to the message.
+// into unmarshals the message into object, which does not share memory with the message.
 func (m *message) into(object protobufType) error {
 	return object.Unmarshal(unsafe.Slice(unsafe.StringData(m.raw), len(m.raw)))
 }
@@ -62,7 +61,6 @@ type messageCodec struct {
 	*objectCodec
 }
 
-// Decode implements [lw.Codec].
 func (c messageCodec) Decode(s *lw.Scanned) (*object, error) {
 	m, err := newMessage(s.Raw(), s.Namespace(), s.Name(), s.UID(), s.ResourceVersion())
 	if err != nil {

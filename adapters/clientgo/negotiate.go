@@ -15,17 +15,17 @@ func isNotAcceptable(err error) bool {
 	return ok && status.Code == http.StatusNotAcceptable
 }
 
-// wantsProtobuf reports whether an Accept header prefers protobuf. Package lw sends this header.
+// wantsProtobuf reports whether an Accept header prefers protobuf. Package lw sends such headers.
 func wantsProtobuf(accept string) bool { return strings.HasPrefix(accept, runtime.ContentTypeProtobuf) }
 
-// allowsProtobuf reports whether an Accept header of client-go allows protobuf. The range "*/*" does not count, because
-// client-go adds it to every Accept header.
+// allowsProtobuf reports whether an Accept header of client-go allows protobuf. It ignores "*/*", which client-go adds
+// to every Accept header.
 func allowsProtobuf(accept string) bool {
 	return accept == "" || strings.Contains(accept, runtime.ContentTypeProtobuf)
 }
 
-// requireProtobuf returns a 406 error if a request for protobuf received a JSON response, because some servers ignore
-// Accept. A response without a Content-Type counts as JSON.
+// requireProtobuf turns the response into a 406 response if the request prefers protobuf and the server sent JSON. A
+// response without a Content-Type counts as JSON.
 func requireProtobuf(request *http.Request, response *http.Response) error {
 	if !wantsProtobuf(request.Header.Get("Accept")) || response.StatusCode != http.StatusOK {
 		return nil

@@ -29,7 +29,7 @@ func simulatedClient(t *testing.T, server http.RoundTripper, config *rest.Config
 	return clientset
 }
 
-// protobufRequests returns the number of protobuf requests and the number of JSON requests that a server received.
+// protobufRequests returns how many protobuf and JSON requests the server has received.
 func protobufRequests(server *lwtest.Server) (protobuf, json int) {
 	for _, request := range server.Requests(nil) {
 		if strings.HasPrefix(request.Header.Get("Accept"), "application/vnd.kubernetes.protobuf") {
@@ -41,8 +41,7 @@ func protobufRequests(server *lwtest.Server) (protobuf, json int) {
 	return protobuf, json
 }
 
-// TestFallsBackToJSONAfter406 checks that the informer requests JSON after a 406 response and does not report an
-// interruption.
+// TestFallsBackToJSONAfter406 also checks that the 406 response is not reported as an interruption.
 func TestFallsBackToJSONAfter406(t *testing.T) {
 	server := startServer(t)
 	putPod(t, server, "a", "n1")
@@ -63,8 +62,6 @@ func TestFallsBackToJSONAfter406(t *testing.T) {
 	require.NotZero(t, json)
 }
 
-// TestServerThatIgnoresAccept checks that the informer requests JSON after a request for protobuf received a JSON
-// response.
 func TestServerThatIgnoresAccept(t *testing.T) {
 	for name, header := range map[string]http.Header{
 		"JSON":            {"Content-Type": {"application/json"}},
@@ -80,7 +77,7 @@ func TestServerThatIgnoresAccept(t *testing.T) {
 	}
 }
 
-// midway is a fake API server. Its first watch ends with a 406 error, and from then on it supports only JSON.
+// midway is a fake API server that supports protobuf only until its first watch, which ends with a 406 error.
 type midway struct {
 	protobufPods
 	accepts chan string // Accept headers of the watch requests
@@ -107,8 +104,6 @@ func (m midway) RoundTrip(request *http.Request) (*http.Response, error) {
 	return response, err
 }
 
-// TestServerThatLosesProtobuf checks that a 406 error in a watch interrupts the stream only once. The informer must
-// then request JSON.
 func TestServerThatLosesProtobuf(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := midway{protobufPods{[]corev1.Pod{protobufPod("a")}, new(atomic.Int32)}, make(chan string, 100)}
@@ -129,7 +124,6 @@ func TestServerThatLosesProtobuf(t *testing.T) {
 	})
 }
 
-// TestConfigWithoutProtobuf checks that the informer requests JSON if the rest.Config selects it.
 func TestConfigWithoutProtobuf(t *testing.T) {
 	for name, content := range map[string]rest.ContentConfig{
 		"AcceptContentTypes": {AcceptContentTypes: "application/json"},
@@ -154,7 +148,6 @@ func TestConfigWithoutProtobuf(t *testing.T) {
 	}
 }
 
-// TestFactoryRequestsProtobuf checks that the typed factory requests protobuf, and that the other factories do not.
 func TestFactoryRequestsProtobuf(t *testing.T) {
 	server := startServer(t)
 	config := &rest.Config{Host: server.URL}
@@ -174,7 +167,6 @@ func TestFactoryRequestsProtobuf(t *testing.T) {
 	}
 }
 
-// TestResourceOfPath checks the group, the version and the plural name that a list path contains.
 func TestResourceOfPath(t *testing.T) {
 	deployments := lw.Resource{Group: "apps", Version: "v1", Plural: "deployments"}
 	for path, want := range map[string]lw.Resource{

@@ -11,41 +11,39 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// object is an object in the store. It contains the encoded object, and a pointer to the decoded struct while that
-// struct is in use.
+// object is an object in the store: its encoding and, while it is in use, its decoded struct.
 type object struct {
 	encoded
 	decoded atomic.Pointer[decoded]
 }
 
-// encoded is the stored encoding of an object: JSON in a *[lw.Object] or a [packed], and protobuf in a *[message].
+// encoded is the encoding of a stored object: JSON in a *[lw.Object] or a [packed], and protobuf in a *[message].
 type encoded interface {
 	lw.Keyed
 	GetUID() string
 	Raw() string
 }
 
-// Key returns the namespace and the name of the object.
 func (o *object) Key() lw.Key { return lw.KeyOf(o) }
 
-// decoded contains a weak pointer to the decoded struct of an object.
+// decoded refers weakly to the decoded struct of an object.
 type decoded struct {
-	first  weak.Pointer[byte] // points to the first byte of the struct, because the type of the struct is known only at run time
-	strong any                // the struct if it cannot be decoded again, otherwise nil
-	read   atomic.Int64       // time of the last read, in nanoseconds
-	kept   atomic.Bool        // the struct is in the list of recently read structs
+	first  weak.Pointer[byte] // first byte of the struct, whose type is known only at run time
+	strong any                // the value if the object cannot be decoded again, otherwise nil
+	read   atomic.Int64       // Unix time of the last read, in nanoseconds
+	kept   atomic.Bool        // the list of recently read structs contains the struct
 }
 
 // Equal reports whether two objects have the same encoding.
 func (o *object) Equal(other *object) bool { return o == other || o.Raw() == other.Raw() }
 
-// read returns the decoded struct of an object. All callers share the struct until the garbage collector frees it.
+// read returns the decoded struct of o. All callers share the struct until the garbage collector frees it.
 func (d *decoder) read(o *object) (any, error) {
 	value, _, err := d.find(o)
 	return value, err
 }
 
-// readAndKeep returns the decoded struct of an object, and keeps it in memory for a while.
+// readAndKeep is like read, but also keeps the struct in memory for at least keepFor.
 func (d *decoder) readAndKeep(o *object) (any, error) {
 	value, of, err := d.find(o)
 	if err == nil {
@@ -77,7 +75,7 @@ func weakly(made runtime.Object) *decoded {
 	return &decoded{first: weak.Make((*byte)(reflect.ValueOf(made).UnsafePointer()))}
 }
 
-// value returns the struct, or nil if the garbage collector has freed it.
+// value returns the decoded struct, or nil if the garbage collector has freed it.
 func (d *decoder) value(of *decoded) any {
 	if of == nil {
 		return nil

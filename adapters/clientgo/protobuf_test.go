@@ -22,8 +22,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// protobufPods is a fake API server. Its first watch ends at once because its resourceVersion has expired, so an
-// informer lists twice.
+// protobufPods is a fake API server. Its first watch fails with an expired resourceVersion, so an informer lists twice.
 type protobufPods struct {
 	items   []corev1.Pod
 	watches *atomic.Int32
@@ -51,7 +50,6 @@ func (p protobufPods) list() []byte {
 	return encodeProtobuf(&corev1.PodList{ListMeta: metav1.ListMeta{ResourceVersion: "5"}, Items: p.items})
 }
 
-// encodeProtobuf encodes an object as protobuf, like an API server.
 func encodeProtobuf(object runtime.Object) []byte {
 	info, _ := runtime.SerializerInfoForMediaType(scheme.Codecs.SupportedMediaTypes(), runtime.ContentTypeProtobuf)
 	body, err := runtime.Encode(scheme.Codecs.EncoderForVersion(info.Serializer, corev1.SchemeGroupVersion), object)
@@ -71,8 +69,8 @@ func protobufPod(name string) corev1.Pod {
 	}
 }
 
-// simulate runs an informer against a fake server. It returns when the informer has synced and its second watch is
-// open. The returned func stops the informer.
+// simulate runs an informer until it has synced and its second watch is open. It returns the informer and a function
+// that stops it.
 func simulate(t *testing.T, server http.RoundTripper, prepare func(*informer)) (*informer, func()) {
 	clientset := simulatedClient(t, server, protobufConfig("http://simulated"))
 	lister := cache.NewListWatchFromClient(clientset.CoreV1().RESTClient(), "pods", "", fields.Everything())
@@ -86,8 +84,7 @@ func simulate(t *testing.T, server http.RoundTripper, prepare func(*informer)) (
 	return informer, func() { stop(); synctest.Wait() }
 }
 
-// TestProtobufObjects checks that the informer requests and stores typed objects as protobuf. The decoded objects must
-// equal the objects of the server.
+// TestProtobufObjects checks that the store contains protobuf and that decoded objects equal the objects of the server.
 func TestProtobufObjects(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := protobufPods{[]corev1.Pod{protobufPod("a"), protobufPod("b")}, new(atomic.Int32)}
@@ -109,8 +106,7 @@ func TestProtobufObjects(t *testing.T) {
 	})
 }
 
-// TestUnchangedMessagesAreKept checks that a list reuses unchanged objects from the store, but not if there is a
-// transform.
+// An informer with a transform must not reuse stored objects.
 func TestUnchangedMessagesAreKept(t *testing.T) {
 	clientset := simulatedClient(t, protobufPods{[]corev1.Pod{protobufPod("a")}, nil}, protobufConfig("http://simulated"))
 	from := cache.NewListWatchFromClient(clientset.CoreV1().RESTClient(), "pods", "", fields.Everything())
@@ -126,8 +122,6 @@ func TestUnchangedMessagesAreKept(t *testing.T) {
 	require.NotSame(t, first, list(first))
 }
 
-// TestStoresTransformedObjectsAsProtobuf checks that the store keeps the result of a transform as protobuf if its type
-// has protobuf methods.
 func TestStoresTransformedObjectsAsProtobuf(t *testing.T) {
 	for name, test := range map[string]struct {
 		result func(*corev1.Pod) any
@@ -161,8 +155,8 @@ func TestStoresTransformedObjectsAsProtobuf(t *testing.T) {
 	}
 }
 
-// TestTransformToEmptyMap checks that an empty map in the result of a transform becomes nil, as documented in
-// docs/drop-in.md.
+// TestTransformToEmptyMap checks that an empty map becomes nil when the result of a transform is stored.
+// docs/drop-in.md documents this.
 func TestTransformToEmptyMap(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := protobufPods{[]corev1.Pod{protobufPod("a")}, new(atomic.Int32)}
@@ -181,7 +175,6 @@ func TestTransformToEmptyMap(t *testing.T) {
 	})
 }
 
-// TestMalformedMessageIsAnError checks that invalid protobuf causes an error.
 func TestMalformedMessageIsAnError(t *testing.T) {
 	_, err := newMessage([]byte("shop a 5"), []byte("shop"), []byte("a"), nil, []byte("6"))
 	require.ErrorContains(t, err, "does not contain the metadata")

@@ -6,19 +6,18 @@ import (
 	"weak"
 )
 
-// keepFor is the minimum time between the last read of a struct and its release.
+// keepFor is the minimum time for which a struct stays in memory after its last read.
 const keepFor = 10 * time.Second
 
-// recent keeps the recently read structs in memory, so that repeated reads need not decode them again.
+// recent keeps recently read structs in memory, so that repeated reads need not decode them again.
 type recent struct {
 	now func() time.Time
 
 	mu      sync.Mutex
 	kept    []kept
-	waiting bool // a timer will call drop
+	waiting bool // a timer to call drop is running
 }
 
-// kept is a struct that recent keeps in memory.
 type kept struct {
 	of    *decoded
 	value any
@@ -26,8 +25,8 @@ type kept struct {
 
 func newRecent() *recent { return &recent{now: time.Now} }
 
-// keep records that a struct was read, and keeps it in memory for a while. It takes no lock if the struct is already
-// kept.
+// keep records a read of value and keeps value in memory for at least keepFor. It takes no lock if the struct is
+// already kept.
 func (r *recent) keep(of *decoded, value any) {
 	of.read.Store(r.now().UnixNano())
 	if of.kept.Swap(true) {
@@ -39,8 +38,7 @@ func (r *recent) keep(of *decoded, value any) {
 	r.wait()
 }
 
-// wait starts a timer for drop, unless a timer is already running. The timer does not keep r in memory. It is necessary
-// because an idle program runs a garbage collection only every two minutes.
+// wait starts a timer that calls drop, unless the timer is already running. The timer does not keep r in memory.
 func (r *recent) wait() {
 	if r.waiting {
 		return
@@ -54,7 +52,7 @@ func (r *recent) wait() {
 	})
 }
 
-// drop releases the structs that were not read in the last 10 seconds.
+// drop releases the structs that were last read keepFor or longer ago.
 func (r *recent) drop() {
 	r.mu.Lock()
 	defer r.mu.Unlock()

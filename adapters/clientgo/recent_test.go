@@ -8,8 +8,6 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestStructsAreReleasedWithoutCollections checks that a program releases the structs that it has read, even if the
-// garbage collector does not run.
 func TestStructsAreReleasedWithoutCollections(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, first, second := newRecent(), &decoded{}, &decoded{}

@@ -17,8 +17,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// NewDynamicSharedInformerFactory returns a factory that replaces [dynamicinformer.NewDynamicSharedInformerFactory].
-// opts may be nil.
+// NewDynamicSharedInformerFactory replaces [dynamicinformer.NewDynamicSharedInformerFactory]. opts may be nil.
 func NewDynamicSharedInformerFactory(config *rest.Config, resync time.Duration, opts *FactoryOptions) (dynamicinformer.DynamicSharedInformerFactory, error) {
 	c, err := newCollections(config, resync, opts)
 	if err != nil {
@@ -29,8 +28,7 @@ func NewDynamicSharedInformerFactory(config *rest.Config, resync time.Duration, 
 	}), nil
 }
 
-// NewMetadataSharedInformerFactory returns a factory that replaces [metadatainformer.NewSharedInformerFactory]. opts
-// may be nil.
+// NewMetadataSharedInformerFactory replaces [metadatainformer.NewSharedInformerFactory]. opts may be nil.
 func NewMetadataSharedInformerFactory(config *rest.Config, resync time.Duration, opts *FactoryOptions) (metadatainformer.SharedInformerFactory, error) {
 	c, err := newCollections(config, resync, opts)
 	if err != nil {
@@ -41,10 +39,11 @@ func NewMetadataSharedInformerFactory(config *rest.Config, resync time.Duration,
 	}), nil
 }
 
-// listerFunc returns the lister that reads an indexer.
+// listerFunc returns a lister for the objects in an indexer.
 type listerFunc func(cache.Indexer, schema.GroupVersionResource) cache.GenericLister
 
-// resources is a factory that creates one informer per resource. All objects have the same Go type.
+// resources is an informer factory whose objects all have the Go type of example. It creates at most one informer per
+// resource.
 type resources struct {
 	collections *collections
 	example     runtime.Object
@@ -83,7 +82,7 @@ func (r *resources) ForResource(gvr schema.GroupVersionResource) informers.Gener
 	return made
 }
 
-// Start starts all informers that are not yet running. They run until the channel stop is closed.
+// Start starts all informers that are not yet running. They run until stop is closed.
 func (r *resources) Start(stop <-chan struct{}) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -95,8 +94,8 @@ func (r *resources) Start(stop <-chan struct{}) {
 	}
 }
 
-// WaitForCacheSync blocks until all started informers have synced or the channel stop is closed. The result reports
-// which informers have synced.
+// WaitForCacheSync blocks until all started informers have synced or stop is closed. It returns, for each started
+// informer, whether it has synced.
 func (r *resources) WaitForCacheSync(stop <-chan struct{}) map[schema.GroupVersionResource]bool {
 	started := map[schema.GroupVersionResource]cache.SharedIndexInformer{}
 	r.mu.Lock()
@@ -113,7 +112,7 @@ func (r *resources) WaitForCacheSync(stop <-chan struct{}) map[schema.GroupVersi
 	return synced
 }
 
-// Shutdown blocks until all running informers have stopped. No informer can be started afterwards.
+// Shutdown blocks until all running informers have stopped. Later calls of Start start no informers.
 func (r *resources) Shutdown() {
 	r.mu.Lock()
 	r.stopping = true

@@ -17,7 +17,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// onePod is a fake API server with one Pod. It ignores Accept, and its watches send no events.
+// onePod is a fake API server with one Pod. It always responds in JSON, and its watches send no events.
 type onePod struct{ header http.Header }
 
 func (p onePod) RoundTrip(request *http.Request) (*http.Response, error) {
@@ -33,7 +33,7 @@ func (p onePod) RoundTrip(request *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: 200, Header: p.header, Body: io.NopCloser(body), Request: request}, nil
 }
 
-// quiet is the body of a watch that sends no data and closes cleanly.
+// quiet is the body of a watch that sends no data and closes cleanly when end receives a value.
 type quiet struct {
 	ctx context.Context
 	end <-chan time.Time
@@ -48,8 +48,7 @@ func (q *quiet) Read([]byte) (int, error) {
 	}
 }
 
-// TestResyncPeriods checks when handlers receive resyncs. As in client-go, a period of less than one second means one
-// second.
+// TestResyncPeriods also checks that, as in client-go, a period below one second means one second.
 func TestResyncPeriods(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		clientset := simulatedClient(t, onePod{http.Header{}}, protobufConfig("http://simulated"))

@@ -14,9 +14,8 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// The tests in this file repeat tests of client-go. docs/drop-in.md lists them.
+// The tests in this file correspond to tests of client-go. docs/drop-in.md lists them.
 
-// TestAddedHandlerResyncs adds handlers with resync periods while the informer starts.
 func TestAddedHandlerResyncs(t *testing.T) {
 	t.Parallel()
 	server := startServer(t)
@@ -39,8 +38,8 @@ func TestAddedHandlerResyncs(t *testing.T) {
 	}
 }
 
-// TestWatchDisruption drops a watch and its events. The relist must report the missed changes to each handler,
-// deletions last. When a handler receives the last change, the store must be up to date.
+// TestWatchDisruption changes objects while the server is down. The relist must report deletions last. When a handler
+// receives the deletion, the store must already be up to date.
 func TestWatchDisruption(t *testing.T) {
 	t.Parallel()
 	server := startServer(t)
@@ -102,7 +101,6 @@ func TestTransformIsSetDuringStart(t *testing.T) {
 	}
 }
 
-// TestReadersDuringTransforms reads objects while a transform modifies new objects.
 func TestReadersDuringTransforms(t *testing.T) {
 	server := startServer(t)
 	informer := podInformer(t, server, nil)
@@ -131,8 +129,8 @@ func TestReadersDuringTransforms(t *testing.T) {
 	group.Wait()
 }
 
-// TestTransformToAnyType uses a transform that returns strings. The resourceVersion of the store must advance with each
-// event.
+// TestTransformToAnyType uses a transform that returns strings. The resourceVersion of the store must still advance
+// with each event.
 func TestTransformToAnyType(t *testing.T) {
 	server := startServer(t)
 	putPod(t, server, "a", "n1")
@@ -150,7 +148,7 @@ func TestTransformToAnyType(t *testing.T) {
 }
 
 // TestStoreResourceVersionNeverDecreases drops watches and expires resourceVersions. When a handler receives an object,
-// the store must have reached the resourceVersion of this object.
+// the store must be at least at the resourceVersion of that object.
 func TestStoreResourceVersionNeverDecreases(t *testing.T) {
 	t.Parallel()
 	server := startServer(t)
@@ -184,8 +182,7 @@ func TestStoreResourceVersionNeverDecreases(t *testing.T) {
 	eventually(t, func() bool { return informer.LastSyncResourceVersion() == versionOf(server) })
 }
 
-// TestRemovedHandlerMayPanic removes a handler while it is being called. The call then panics, and the handler recovers
-// the panic itself.
+// TestRemovedHandlerMayPanic removes a handler during a call of the handler. The call then panics and recovers.
 func TestRemovedHandlerMayPanic(t *testing.T) {
 	server := startServer(t)
 	informer := podInformer(t, server, nil)
@@ -207,7 +204,6 @@ func TestRemovedHandlerMayPanic(t *testing.T) {
 	require.Error(t, (<-recovered).(error))
 }
 
-// TestShutDownEventHandlerWaits checks that no handler call is in progress when ShutDownEventHandler returns.
 func TestShutDownEventHandlerWaits(t *testing.T) {
 	server := startServer(t)
 	informer := podInformer(t, server, nil)
@@ -239,7 +235,7 @@ func TestShutDownEventHandlerWaits(t *testing.T) {
 	require.True(t, ended)
 }
 
-// TestStartAndStopOrders starts and stops informers in several orders. TestMain checks that no goroutine remains.
+// TestMain checks that none of these orders leaks a goroutine.
 func TestStartAndStopOrders(t *testing.T) {
 	server := startServer(t)
 	putPod(t, server, "a", "n1")

@@ -27,7 +27,6 @@ func startServer(t *testing.T) *lwtest.Server {
 	return server
 }
 
-// wrappedClient returns a clientset that uses an HTTP client from WrapHTTPClient.
 func wrappedClient(t *testing.T, config *rest.Config) kubernetes.Interface {
 	httpClient, err := rest.HTTPClientFor(config)
 	require.NoError(t, err)
@@ -36,12 +35,11 @@ func wrappedClient(t *testing.T, config *rest.Config) kubernetes.Interface {
 	return clientset
 }
 
-// protobufConfig returns a rest.Config that makes clientsets request protobuf.
 func protobufConfig(host string) *rest.Config {
 	return &rest.Config{Host: host, ContentConfig: rest.ContentConfig{ContentType: runtime.ContentTypeProtobuf}}
 }
 
-// listerOf returns client-go's ListerWatcher for a resource of the core group in all namespaces.
+// listerOf returns client-go's ListerWatcher for a core resource in all namespaces.
 func listerOf(t *testing.T, server *lwtest.Server, resource string) cache.ListerWatcher {
 	clientset := wrappedClient(t, protobufConfig(server.URL))
 	return cache.NewListWatchFromClient(clientset.CoreV1().RESTClient(), resource, "", fields.Everything())
@@ -51,7 +49,7 @@ func podInformer(t *testing.T, server *lwtest.Server, indexers cache.Indexers) c
 	return NewSharedIndexInformer(listerOf(t, server, "pods"), &corev1.Pod{}, 0, indexers)
 }
 
-// start runs an informer until the test ends or stop is called. The returned func stop blocks until the run has ended.
+// start runs an informer until the test ends or stop is called. stop blocks until RunWithContext has returned.
 func start(t *testing.T, informer cache.SharedIndexInformer) (stop func()) {
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan struct{})
@@ -82,13 +80,12 @@ func putPod(t *testing.T, server *lwtest.Server, name, node string) {
 	require.NoError(t, err)
 }
 
-// versionOf returns the current resourceVersion of the Pods.
 func versionOf(server *lwtest.Server) string {
 	version, _ := server.State("pods")
 	return version
 }
 
-// recorder is a handler that records each event as a string.
+// recorder is an event handler that records each event as a string.
 type recorder struct {
 	mu     sync.Mutex
 	events []string
@@ -110,10 +107,10 @@ func (r *recorder) all() []string {
 	return append([]string{}, r.events...)
 }
 
-// wait blocks until the handler has received enough events, and requires that they equal the given events.
-func (r *recorder) wait(t *testing.T, events ...string) {
-	eventually(t, func() bool { return len(r.all()) >= len(events) })
-	require.Equal(t, events, r.all())
+// wait blocks until r has recorded len(want) events, and requires that they equal want.
+func (r *recorder) wait(t *testing.T, want ...string) {
+	eventually(t, func() bool { return len(r.all()) >= len(want) })
+	require.Equal(t, want, r.all())
 }
 
 func describe(obj any) string {
@@ -130,8 +127,8 @@ func describe(obj any) string {
 	return fmt.Sprintf("%v", obj)
 }
 
-// recordOutage starts an informer with a recorder as its handler. It closes the server after the informer has synced,
-// and returns the recorder.
+// recordOutage starts an informer, waits until it has synced and closes the server. It returns the recorder of the
+// informer's events.
 func recordOutage(t *testing.T, server *lwtest.Server) *recorder {
 	informer := podInformer(t, server, nil)
 	require.NoError(t, informer.SetWatchErrorHandler(func(*cache.Reflector, error) {}))
@@ -144,8 +141,7 @@ func recordOutage(t *testing.T, server *lwtest.Server) *recorder {
 	return handler
 }
 
-// listStored requests a list and returns its last object. The argument stored is the object that the store contains
-// during the list, or nil.
+// listStored requests a list and returns its last object. stored is the object in the store during the list, or nil.
 func listStored(t *testing.T, source *client, stored *object) (listed *object) {
 	ctx := recall.With(t.Context(), any(source), func(_, _, _ []byte) (*object, bool) { return stored, stored != nil })
 	for o, err := range source.List(ctx, lw.ListOptions{}, &lw.ListMeta{}) {

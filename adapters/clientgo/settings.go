@@ -10,7 +10,6 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// SetTransform implements [cache.SharedInformer].
 func (i *informer) SetTransform(transform cache.TransformFunc) error {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -21,7 +20,6 @@ func (i *informer) SetTransform(transform cache.TransformFunc) error {
 	return nil
 }
 
-// SetWatchErrorHandler implements [cache.SharedInformer].
 func (i *informer) SetWatchErrorHandler(handler cache.WatchErrorHandler) error {
 	return i.SetWatchErrorHandlerWithContext(func(_ context.Context, r *cache.Reflector, err error) { handler(r, err) })
 }
@@ -37,7 +35,8 @@ func (i *informer) SetWatchErrorHandlerWithContext(handler cache.WatchErrorHandl
 	return nil
 }
 
-// running returns the context of the current run and the watch error handler.
+// running returns the context of RunWithContext and the watch error handler, which may be nil. Before the start, the
+// context is context.Background().
 func (i *informer) running() (context.Context, cache.WatchErrorHandlerWithContext) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -47,8 +46,8 @@ func (i *informer) running() (context.Context, cache.WatchErrorHandlerWithContex
 	return i.ctx, i.onError
 }
 
-// interrupted passes the cause of an interruption to the watch error handler. It always returns false, so that the run
-// continues.
+// interrupted passes the error that ended a watch or list to the watch error handler. It always returns false, so that
+// the informer continues.
 func (i *informer) interrupted(cause error) bool {
 	if ctx, handler := i.running(); handler != nil && ctx.Err() == nil && !errors.Is(cause, lw.ErrWatchClosed) {
 		handler(ctx, i.reflector, apiError(cause))
@@ -56,10 +55,10 @@ func (i *informer) interrupted(cause error) bool {
 	return false
 }
 
-// logger is an [lw.Logger] that writes warnings of the engine to klog, unless the informer has a watch error handler.
+// logger is an [lw.Logger] that writes the engine's warnings to klog. It drops them if the informer has a watch error
+// handler.
 type logger informer
 
-// Warn implements [lw.Logger].
 func (l *logger) Warn(msg string, args ...any) {
 	ctx, handler := (*informer)(l).running()
 	if handler != nil {

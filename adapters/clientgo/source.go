@@ -17,21 +17,21 @@ import (
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 )
 
-// errNotWrapped reports that a ListerWatcher sends its requests without an HTTP client from WrapHTTPClient.
+// errNotWrapped is returned if a ListerWatcher does not send its requests with an HTTP client from WrapHTTPClient.
 var errNotWrapped = errors.New("clientgo: the ListerWatcher does not use an HTTP client from WrapHTTPClient")
 
-// source is the [lw.Transport] of one informer. It calls the ListerWatcher once and records the request instead of
-// sending it. The recorded request determines the server, the path and the selectors.
+// source is the [lw.Transport] of an informer. It calls the ListerWatcher once to record a request that is never sent.
+// All requests of the engine use the server, path, selectors and headers of the recorded request.
 type source struct {
 	lister cache.ListerWithContext
-	accept *string // if not nil, this value replaces the Accept header of the recorded request
+	accept *string // if not nil, replaces the Accept header of the recorded request
 
 	mu         sync.Mutex
 	collection *collection
-	failure    error // error that every request returns, or nil
+	failure    error // permanent error that every request returns, or nil
 }
 
-// collection contains the server, the path and the query of an informer's requests.
+// collection contains the target of an informer's requests.
 type collection struct {
 	transport *lwhttp.Transport
 	server    string // scheme and host of the URL
@@ -40,7 +40,6 @@ type collection struct {
 	protobuf  bool // the clientset allows protobuf
 }
 
-// Open implements [lw.Transport].
 func (s *source) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, error) {
 	c, err := s.resolve(ctx)
 	if err != nil {
@@ -54,7 +53,7 @@ func (s *source) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, erro
 	return c.transport.Open(ctx, &own)
 }
 
-// String returns the path of the collection, for logs.
+// String returns the URL path of the collection for logs, or "unknown" before the first request.
 func (s *source) String() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -85,19 +84,19 @@ func (s *source) resolve(ctx context.Context) (*collection, error) {
 	return nil, err
 }
 
-// ownParameters lists the query parameters that the engine sets itself.
+// ownParameters contains the query parameters that the engine sets itself.
 var ownParameters = []string{
 	"allowWatchBookmarks", "continue", "limit", "resourceVersion", "resourceVersionMatch", "sendInitialEvents", "timeout",
 	"timeoutSeconds", "watch",
 }
 
-// collection returns the server, the path and the query of a recorded request. Requests of the returned transport have
-// the same headers as the recorded request.
+// collection returns the target of the recorded request. Its transport adds the headers of the recorded request to each
+// request.
 func (r *recording) collection() (*collection, error) {
 	target := *r.request.URL
 	server := url.URL{Scheme: target.Scheme, Host: target.Host}
 	client := r.client
-	client.Timeout = 0 // a timeout of the client would end every watch
+	client.Timeout = 0 // a client timeout would end every watch
 	client.Transport = &headers{next: r.client.Transport, want: r.request.Header}
 	transport, err := lwhttp.New(server.String(), &lwhttp.Options{Client: &client})
 	if err != nil {
@@ -113,7 +112,7 @@ func (r *recording) collection() (*collection, error) {
 	}, nil
 }
 
-// resource returns the group, version and resource in the path. The path may have a prefix such as /k8s/clusters/c-1.
+// resource returns the resource that the path identifies. The path may have a prefix such as /k8s/clusters/c-1.
 func (c *collection) resource() lw.Resource {
 	path := strings.Split(c.path, "/")
 	plural := path[len(path)-1]
@@ -130,16 +129,15 @@ func (c *collection) resource() lw.Resource {
 	return lw.Resource{Raw: c.path}
 }
 
-// headers is a RoundTripper that adds the headers of the clientset to each request.
+// headers is an [http.RoundTripper] that adds the headers of the clientset to each request.
 type headers struct {
 	next http.RoundTripper
 	want http.Header
 }
 
-// RoundTrip implements [http.RoundTripper].
 func (h *headers) RoundTrip(request *http.Request) (*http.Response, error) {
 	request = request.Clone(request.Context())
-	request.Header.Del("User-Agent") // the next RoundTripper sets the User-Agent of the rest.Config
+	request.Header.Del("User-Agent") // next sets the User-Agent of the rest.Config
 	for name, values := range h.want {
 		if name != "Accept" && name != "Accept-Encoding" {
 			request.Header[name] = values

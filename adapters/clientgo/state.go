@@ -31,7 +31,8 @@ type state struct {
 	saved    *lwcache.Snapshot[*object]
 }
 
-// newState returns the state of an informer. The name of its file depends on the type, the selectors and the fields.
+// newState returns the state of an informer without reading its file. The file name depends on the collection, the
+// selectors, the Go type and the fields.
 func newState(i *informer, c *collection) *state {
 	s := &state{informer: i, origin: fmt.Sprintln(c.server, c.path, c.query,
 		i.decoder.example.Elem().PkgPath(), i.decoder.example, i.decoder.fields, i.extras.DropManagedFields)}
@@ -40,8 +41,8 @@ func newState(i *informer, c *collection) *state {
 	return s
 }
 
-// keep restores the objects, and then saves them periodically until ctx is done. The func stop waits for this and saves
-// them a last time.
+// keep restores the objects, and then saves them every saveInterval until ctx is done. Call stop after ctx is done: it
+// saves the objects a last time.
 func (s *state) keep(ctx context.Context) (stop func()) {
 	if err := s.restore(); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		utilruntime.HandleErrorWithContext(ctx, err, "cannot restore the saved state; the informer lists the objects instead")
@@ -85,7 +86,7 @@ func (s *state) save(ctx context.Context) {
 	s.saved = snapshot
 }
 
-// parse decodes a saved object. It runs the transform again, because the result of a transform may have another type.
+// parse decodes a saved object and applies the transform again.
 func (c *objectCodec) parse(text []byte) (*object, error) {
 	if len(text) > 0 && text[0] == '{' || !c.protobuf() {
 		o, err := lw.ParseObject(text)

@@ -15,7 +15,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
 )
 
-// runUntil runs an informer of Pods until its handler has received these events. It returns the stopped informer.
+// runUntil runs an informer of Pods until its handler has received events. It returns the stopped informer.
 func runUntil(t *testing.T, server *lwtest.Server, extras Extras, events ...string) cache.SharedIndexInformer {
 	informer := podInformerWith(t, server, extras)
 	var handler recorder
@@ -31,8 +31,6 @@ func lists(server *lwtest.Server) int {
 	return len(server.Requests(func(r lwtest.Request) bool { return r.Verb == "list" || r.URL.Query().Has("sendInitialEvents") }))
 }
 
-// TestResumesFromSavedState checks that a second informer reports the saved objects and then the changes, without a
-// list.
 func TestResumesFromSavedState(t *testing.T) {
 	for name, extras := range map[string]Extras{"plain": {}, "compressed": {Compress: true}} {
 		t.Run(name, func(t *testing.T) {
@@ -50,8 +48,7 @@ func TestResumesFromSavedState(t *testing.T) {
 	}
 }
 
-// TestResumesAfterExpiry checks that an informer reports only the differences if the resourceVersion in the file has
-// expired.
+// If the saved resourceVersion has expired, the informer must report only the differences.
 func TestResumesAfterExpiry(t *testing.T) {
 	t.Parallel()
 	extras := Extras{StateDir: t.TempDir()}
@@ -76,7 +73,6 @@ func TestResumesAfterExpiry(t *testing.T) {
 	require.Equal(t, []string{"add c@n1 false", "delete tombstone shop/a a@n1"}, handler.all()[2:])
 }
 
-// TestDamagedStateIsReported checks that the informer reports a damaged file and starts with a list.
 func TestDamagedStateIsReported(t *testing.T) {
 	extras := Extras{StateDir: t.TempDir()}
 	server := startServer(t)
@@ -95,8 +91,7 @@ func TestDamagedStateIsReported(t *testing.T) {
 	require.Greater(t, lists(server), listed)
 }
 
-// TestStateDirThatCannotBeCreated checks that the informer works without the folder, and reports that it cannot restore
-// or save its objects.
+// The informer must work without the folder, and report that it can neither restore nor save its objects.
 func TestStateDirThatCannotBeCreated(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	require.NoError(t, os.WriteFile(file, nil, 0o600))
@@ -109,8 +104,6 @@ func TestStateDirThatCannotBeCreated(t *testing.T) {
 	require.Contains(t, failures()[1], "savefile: save to")
 }
 
-// TestTypesHaveTheirOwnFiles checks that two informers of one collection use different files if their types or fields
-// differ.
 func TestTypesHaveTheirOwnFiles(t *testing.T) {
 	server := startServer(t)
 	putPod(t, server, "a", "n1")
@@ -127,8 +120,8 @@ func TestTypesHaveTheirOwnFiles(t *testing.T) {
 	require.Len(t, files, 3)
 }
 
-// TestSavesPeriodically checks that the file is written while the informer runs. The next informer must restore the
-// objects as protobuf and run its transform.
+// TestSavesPeriodically checks that the file is written while the informer runs. The next informer must apply its
+// transform to the saved objects.
 func TestSavesPeriodically(t *testing.T) {
 	folder := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
@@ -156,7 +149,6 @@ func TestSavesPeriodically(t *testing.T) {
 	})
 }
 
-// noServer is a RoundTripper that returns an error for every request.
 type noServer struct{}
 
 func (noServer) RoundTrip(*http.Request) (*http.Response, error) { return nil, errReset }

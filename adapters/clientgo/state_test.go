@@ -28,7 +28,7 @@ func TestStoppedInformer(t *testing.T) {
 	require.ErrorIs(t, informer.SetTransform(nil), errStarted)
 	require.ErrorIs(t, informer.SetWatchErrorHandler(nil), errStarted)
 	require.NoError(t, informer.AddIndexers(cache.Indexers{"late": func(any) ([]string, error) { return nil, nil }}))
-	informer.RunWithContext(t.Context()) // a second call of Run returns at once
+	informer.RunWithContext(t.Context()) // a second call returns at once
 	stop()
 	require.True(t, informer.IsStopped())
 	_, err = informer.AddEventHandler(&recorder{})

@@ -13,7 +13,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// byNodes is an index function for Pods. It returns two keys: the node and "any".
+// byNodes is an index function for Pods that returns the node and "any".
 func byNodes(obj any) ([]string, error) {
 	return []string{obj.(*corev1.Pod).Spec.NodeName, "any"}, nil
 }
@@ -79,8 +79,8 @@ func TestStore(t *testing.T) {
 	require.NoError(t, store.Resync())
 }
 
-// TestReportsObjectsThatCannotBeDecoded stores an object whose spec has the wrong type. The informer must report it and
-// skip it.
+// TestReportsObjectsThatCannotBeDecoded stores a Pod whose containers are not a list. The informer must report and skip
+// it.
 func TestReportsObjectsThatCannotBeDecoded(t *testing.T) {
 	server := startServer(t)
 	_, err := server.Put("pods", `{"metadata":{"name":"bad","namespace":"shop"},"spec":{"containers":"none"}}`)
@@ -144,7 +144,8 @@ func TestTransform(t *testing.T) {
 	}
 }
 
-// reportedErrors returns a func that returns the errors that were passed to utilruntime.HandleError during the test.
+// reportedErrors returns a function that returns the errors passed to utilruntime.HandleError. It replaces the error
+// handlers until the test ends.
 func reportedErrors(t *testing.T) (all func() []string) {
 	var mu sync.Mutex
 	var errs []string
@@ -162,7 +163,7 @@ func reportedErrors(t *testing.T) (all func() []string) {
 	}
 }
 
-// podAndName is a type that a transform returns instead of a Pod.
+// podAndName is a type that transforms return instead of *corev1.Pod.
 type podAndName struct {
 	corev1.Pod
 	name string

@@ -6,8 +6,8 @@ import (
 	"net/http"
 )
 
-// WrapHTTPClient returns a copy of an HTTP client for a clientset. An informer of this package can use a ListerWatcher
-// only if its clientset has such a client. The copy sends the same requests as the original.
+// WrapHTTPClient returns a copy of client for use in a clientset. Informers of this package need a ListerWatcher whose
+// clientset uses such a copy. The copy sends the same requests as client.
 func WrapHTTPClient(client *http.Client) *http.Client {
 	wrapped := *client
 	if _, ok := wrapped.Transport.(*tap); !ok {
@@ -19,11 +19,11 @@ func WrapHTTPClient(client *http.Client) *http.Client {
 	return &wrapped
 }
 
-// tap is a RoundTripper. If the context of a request contains a recording, tap stores the request in it instead of
-// sending the request.
+// tap is an [http.RoundTripper]. If the context of a request contains a recording, tap stores the request in the
+// recording instead of sending it.
 type tap struct {
 	next   http.RoundTripper
-	client http.Client // the HTTP client that WrapHTTPClient returned
+	client http.Client // copy of the client that was passed to WrapHTTPClient
 }
 
 // recording is a context value that receives a request and the HTTP client that would have sent it.
@@ -34,14 +34,13 @@ type recording struct {
 
 type recordingKey struct{}
 
-// errRecorded reports that a request was recorded and not sent.
+// errRecorded is returned for a request that was recorded instead of sent.
 var errRecorded = errors.New("clientgo: the request was recorded")
 
 func record(ctx context.Context, r *recording) context.Context {
 	return context.WithValue(ctx, recordingKey{}, r)
 }
 
-// RoundTrip implements [http.RoundTripper].
 func (t *tap) RoundTrip(request *http.Request) (*http.Response, error) {
 	if r, ok := request.Context().Value(recordingKey{}).(*recording); ok {
 		r.request, r.client = request, t.client
@@ -50,8 +49,8 @@ func (t *tap) RoundTrip(request *http.Request) (*http.Response, error) {
 	return t.next.RoundTrip(request)
 }
 
-// WrappedRoundTripper returns the wrapped RoundTripper, for libraries that inspect its type.
+// WrappedRoundTripper returns the wrapped RoundTripper. Libraries that inspect transports call it.
 func (t *tap) WrappedRoundTripper() http.RoundTripper { return t.next }
 
-// CloseIdleConnections closes idle connections. [http.Client.CloseIdleConnections] calls it.
+// CloseIdleConnections closes idle connections of the wrapped client. [http.Client.CloseIdleConnections] calls it.
 func (t *tap) CloseIdleConnections() { t.client.CloseIdleConnections() }

@@ -28,7 +28,8 @@ func TestControllerRuntimeSuites(t *testing.T) {
 	}
 }
 
-// runSuite runs a compiled test suite and returns the result of each spec.
+// runSuite runs a compiled test suite with the given cache, "client-go" or "listwatch". It returns the result of each
+// spec.
 func runSuite(t *testing.T, source, suite, binary, assets, cache string) results {
 	report := filepath.Join(t.TempDir(), cache+".json")
 	command := exec.Command(binary, "-test.timeout=10m", "-ginkgo.json-report="+report)
@@ -42,7 +43,7 @@ func runSuite(t *testing.T, source, suite, binary, assets, cache string) results
 	return got
 }
 
-// run runs a command in a folder and returns its output. It fails the test if the command fails.
+// run runs a command in a folder and returns its combined output.
 func run(t *testing.T, folder, name string, args ...string) []byte {
 	command := exec.Command(name, args...)
 	command.Dir = folder

@@ -1,4 +1,4 @@
 // Package conformance runs the test suites of controller-runtime with the cache of package controllerruntime. Its test
-// copies the source of controller-runtime from the module cache, and changes the constructor of the cache in the copy.
-// Each spec that passes with client-go's informers must pass with informers of listwatch.
+// replaces the constructor of the cache in a copy of controller-runtime. Each spec that passes with client-go's
+// informers must pass with informers of listwatch.
 package conformance

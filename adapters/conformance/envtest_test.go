@@ -10,7 +10,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/internal/testkit/need"
 )
 
-// envtestAssets returns a folder with the binaries that envtest starts. It skips the test if they have not been built.
+// envtestAssets returns a folder with the binaries that envtest needs. It skips the test if they have not been built.
 func envtestAssets(t *testing.T) string {
 	folder := t.TempDir()
 	err := kubeassets.Write("../..", folder)

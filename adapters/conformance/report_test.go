@@ -23,11 +23,11 @@ func (r results) count(state string) (n int) {
 	return n
 }
 
-// lost returns the specs that pass in the results "from" but do not pass in the results "in".
-func lost(from, in results) (specs []string) {
-	for spec, state := range from {
-		if state == "passed" && in[spec] != "passed" {
-			specs = append(specs, spec+": "+in[spec])
+// lost returns the specs that pass in stock but not in ours, each with its state in ours.
+func lost(stock, ours results) (specs []string) {
+	for spec, state := range stock {
+		if state == "passed" && ours[spec] != "passed" {
+			specs = append(specs, spec+": "+ours[spec])
 		}
 	}
 	return specs
@@ -49,8 +49,8 @@ func TestLostSpecsAreFound(t *testing.T) {
 	require.Empty(t, lost(results{"B": "failed"}, read))
 }
 
-// readReport parses a JSON report of Ginkgo. Several specs with the same text count as one spec, which passes if all of
-// them pass.
+// readReport returns the results in a JSON report of Ginkgo. If several specs have the same text, one failure makes the
+// result a failure.
 func readReport(t *testing.T, path string, output []byte) results {
 	text, err := os.ReadFile(path)
 	require.NoError(t, err, "the suite wrote no report:\n%s", output)
@@ -77,7 +77,7 @@ func readReport(t *testing.T, path string, output []byte) results {
 
 var failure = regexp.MustCompile(`(?m)^.*(\[FAIL|FAIL:|panic:|Timed out).*$`)
 
-// failures returns up to 50 lines of a suite's output that report a failure.
+// failures returns the lines of output that report a failure, at most 50.
 func failures(output []byte) []byte {
 	var lines []byte
 	for _, line := range failure.FindAll(output, 50) {

@@ -14,7 +14,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// suites returns the packages of controller-runtime whose tests use a cache.
+// suites returns the suites that CONFORMANCE selects. By default, these are the packages of controller-runtime whose
+// tests use a cache.
 func suites() []string {
 	if chosen := os.Getenv("CONFORMANCE"); chosen != "" {
 		return strings.Split(chosen, ",")
@@ -22,13 +23,12 @@ func suites() []string {
 	return []string{"cache", "source", "client", "controller", "builder"}
 }
 
-// constructor is a Go source file with the func newCache, which the copies of two packages call instead of cache.New.
+// constructor is a template of a Go file with the function newCache. The parameter of the template is the package name.
 //
 //go:embed testdata/newcache.txt
 var constructor string
 
-// copyOfControllerRuntime copies the source code of controller-runtime to a folder and returns the folder. The copy
-// calls newCache instead of cache.New.
+// copyOfControllerRuntime returns a folder with a copy of controller-runtime that calls newCache instead of cache.New.
 func copyOfControllerRuntime(t *testing.T) string {
 	module := strings.TrimSpace(string(run(t, ".", "go", "list", "-m", "-f", "{{.Dir}}", "sigs.k8s.io/controller-runtime")))
 	require.NotEmpty(t, module, "controller-runtime is not in the module cache")
@@ -72,7 +72,7 @@ func replaceConstructor(t *testing.T, path string) {
 	write(t, path, string(stock.ReplaceAll(text, []byte("newCache"))))
 }
 
-// requireAdapters adds the adapters module to the go.mod of the copy, with the dependency versions of the adapters.
+// requireAdapters adds the adapters module and its checksums to go.mod and go.sum of the copy.
 func requireAdapters(t *testing.T, module string) {
 	adapters, err := filepath.Abs("..")
 	require.NoError(t, err)

@@ -12,8 +12,8 @@ import (
 	"github.com/seed-6d2a410a/listwatch/adapters/clientgo"
 )
 
-// Options contains additional settings of a cache, which [clientgo.Extras] documents. To apply them, use the method
-// NewCache instead of the function NewCache:
+// Options contains settings for the informers of a cache. [clientgo.Extras] documents the fields. Pass the method
+// NewCache to the manager:
 //
 //	mgr, err := ctrl.NewManager(config, ctrl.Options{NewCache: listwatch.Options{DropManagedFields: true}.NewCache})
 type Options clientgo.Extras
@@ -22,12 +22,12 @@ type Options clientgo.Extras
 //
 //	mgr, err := ctrl.NewManager(config, ctrl.Options{NewCache: listwatch.NewCache})
 //
-// If opts.NewInformer is set, the cache uses it instead.
+// If opts.NewInformer is set, the cache uses the informers that it returns instead.
 func NewCache(config *rest.Config, opts cache.Options) (cache.Cache, error) {
 	return Options{}.NewCache(config, opts)
 }
 
-// NewCache returns controller-runtime's cache with these settings.
+// NewCache is like the function [NewCache], but its informers have the settings of o.
 func (o Options) NewCache(config *rest.Config, opts cache.Options) (cache.Cache, error) {
 	if opts.NewInformer != nil {
 		return cache.New(config, opts)

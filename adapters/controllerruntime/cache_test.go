@@ -25,12 +25,12 @@ func startServer(t *testing.T) *lwtest.Server {
 	return server
 }
 
-// startCache starts a cache of this package and returns it. The cache stops when the test ends.
+// startCache returns a running cache of this package, which stops when the test ends.
 func startCache(t *testing.T, server *lwtest.Server, opts cache.Options) cache.Cache {
 	return start(t, server, NewCache, opts)
 }
 
-// startStockCache starts a cache with client-go's informers and returns it.
+// startStockCache returns a running cache with client-go's informers, which stops when the test ends.
 func startStockCache(t *testing.T, server *lwtest.Server, opts cache.Options) cache.Cache {
 	return start(t, server, cache.New, opts)
 }
@@ -126,7 +126,7 @@ func TestDropManagedFields(t *testing.T) {
 	}
 }
 
-// TestInformerType checks the type name of the informers, because docs/tutorials/kubebuilder.md contains it.
+// TestInformerType checks the type name of informers, because docs/tutorials/kubebuilder.md contains it.
 func TestInformerType(t *testing.T) {
 	c := startCache(t, startServer(t), cache.Options{})
 	informer, err := c.GetInformer(t.Context(), &corev1.Pod{})

@@ -1,10 +1,10 @@
-// Package controllerruntime provides a cache for controller-runtime that uses informers of listwatch. One line changes
-// in an operator:
+// Package controllerruntime provides a cache for controller-runtime that uses informers of listwatch. An operator sets
+// the NewCache option of its manager:
 //
 //	import listwatch "github.com/seed-6d2a410a/listwatch/adapters/controllerruntime"
 //
 //	mgr, err := ctrl.NewManager(config, ctrl.Options{NewCache: listwatch.NewCache})
 //
 // Namespaces, selectors, field indexes, transforms, metadata-only and unstructured objects work as in
-// controller-runtime. The cache stores the bytes of each object and decodes the object when a caller reads it.
+// controller-runtime. The cache stores each object in encoded form and decodes it when a caller reads it.
 package controllerruntime

@@ -28,8 +28,7 @@ func widget() *unstructured.Unstructured {
 	return u
 }
 
-// TestErrorsAreControllerRuntimes checks that invalid input causes the same errors with listwatch's informers as with
-// client-go's.
+// TestErrorsAreControllerRuntimes checks that invalid input causes the same errors as with client-go's informers.
 func TestErrorsAreControllerRuntimes(t *testing.T) {
 	server := startServer(t)
 	unknown := &unstructured.Unstructured{}
@@ -57,8 +56,8 @@ func TestErrorsAreControllerRuntimes(t *testing.T) {
 	}
 }
 
-// TestResourceThatComesBack removes a resource type with its object, and adds the type with another object. The cache
-// must then contain only the other object.
+// TestResourceThatComesBack removes a resource type and adds it again with a different object. The cache must then
+// contain only the new object.
 func TestResourceThatComesBack(t *testing.T) {
 	server := startServer(t)
 	_, err := server.Put("widgets.lw.example.com", `{"metadata":{"name":"a","namespace":"shop"},"spec":{"size":1}}`)
@@ -90,7 +89,6 @@ func TestUsesNewInformerOfOptions(t *testing.T) {
 	require.Equal(t, 1, calls)
 }
 
-// TestCreatesHTTPClient checks that NewCache creates an HTTP client if cache.Options has none.
 func TestCreatesHTTPClient(t *testing.T) {
 	server := startServer(t)
 	put(t, server, "a", "web:1")
@@ -102,8 +100,6 @@ func TestCreatesHTTPClient(t *testing.T) {
 	require.ErrorContains(t, err, "could not create HTTP client from config")
 }
 
-// TestContentType checks that the cache requests JSON if the rest.Config selects it, and otherwise protobuf for
-// built-in types.
 func TestContentType(t *testing.T) {
 	for contentType, want := range map[string]bool{"": true, "application/json": false} {
 		server := startServer(t)

@@ -9,6 +9,6 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	log.SetLogger(logr.Discard()) // without a logger, controller-runtime logs a warning
+	log.SetLogger(logr.Discard()) // without a logger, controller-runtime prints a warning
 	goleak.VerifyTestMain(m)
 }

@@ -18,8 +18,8 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
 )
 
-// TestManagerFollowsRecreatedResource deletes and recreates a custom resource and its CustomResourceDefinition while a
-// manager runs. The controller must reconcile the deleted object and the new object.
+// TestManagerFollowsRecreatedResource removes a resource type while a manager runs, and adds it again with a different
+// object. The controller must reconcile both objects.
 func TestManagerFollowsRecreatedResource(t *testing.T) {
 	server := startServer(t)
 	const widgets = "widgets.lw.example.com"
@@ -27,7 +27,7 @@ func TestManagerFollowsRecreatedResource(t *testing.T) {
 	require.NoError(t, err)
 	mgr, err := manager.New(&rest.Config{Host: server.URL}, manager.Options{
 		NewCache: NewCache, Metrics: metricsserver.Options{BindAddress: "0"}, Logger: logr.Discard(),
-		Controller: config.Controller{SkipNameValidation: new(true)}, // allows a second controller with the same name, for go test -count 2
+		Controller: config.Controller{SkipNameValidation: new(true)}, // allows a second controller with this name, for go test -count=2
 	})
 	require.NoError(t, err)
 	seen := make(chan string, 100)

@@ -16,8 +16,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
 )
 
-// TestOptions sets all options and checks that they take effect. A second cache must start from the saved objects
-// without a list.
+// TestOptions checks that all options take effect. A second cache must start from the saved objects without a list.
 func TestOptions(t *testing.T) {
 	server := startServer(t)
 	_, err := server.Put("pods", `{"metadata":{"name":"a","namespace":"shop","labels":{"app":"web"}},"spec":{"nodeName":"n1","hostname":"h"}}`)

@@ -31,13 +31,13 @@ func TestProgramsPrintTheSame(t *testing.T) {
 			require.NoError(t, err)
 			require.NoError(t, program.Start())
 			changePod(t, server, bufio.NewScanner(output))
-			stop() // ends the program
+			stop() // kills the program through its context
 			require.Error(t, program.Wait())
 		})
 	}
 }
 
-// changePod creates, updates and deletes a Pod, and checks the line that the program prints after each write.
+// changePod creates, updates and deletes a Pod, and requires the program to print each change.
 func changePod(t *testing.T, server *lwtest.Server, lines *bufio.Scanner) {
 	put := func(phase string) error {
 		_, err := server.Put("pods", `{"metadata":{"namespace":"shop","name":"web"},"status":{"phase":"`+phase+`"}}`)

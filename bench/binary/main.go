@@ -1,6 +1,6 @@
-// Command binary compares two programs that print the changes of all Pods. One program uses an informer of listwatch.
-// The other program uses a dynamic informer of client-go. Command binary prints the stripped size of each program for
-// linux/amd64 and the number of its modules and packages. A test compares the output of the two programs.
+// Command binary compares the size of two programs that print the changes of all Pods. The program listwatch uses an
+// informer of listwatch, and clientgo uses a dynamic informer of client-go. For each program, the command prints the
+// stripped size for linux/amd64 and the number of modules and packages.
 package main
 
 import (
@@ -13,14 +13,14 @@ import (
 	"github.com/seed-6d2a410a/listwatch/bench/internal/harness"
 )
 
-// figures contains the measurements of a program.
+// figures contains the size of a program in bytes, and the numbers of its modules and packages.
 type figures struct{ bytes, modules, packages float64 }
 
 func main() { harness.Main("binary", compare) }
 
 func compare(ctx context.Context) error {
 	args := []string{"-ldflags=-s -w", "./binary/listwatch", "./binary/clientgo"}
-	if !*harness.Short { // these settings recompile all packages, which is too slow for a short run
+	if !*harness.Short { // these settings recompile every package, which takes too long for a short run
 		args = append([]string{"-trimpath"}, args...)
 		for name, value := range map[string]string{"GOOS": "linux", "GOARCH": "amd64", "CGO_ENABLED": "0"} {
 			if err := os.Setenv(name, value); err != nil {

@@ -1,11 +1,11 @@
-// Measures contenders in browsers. Each measurement runs in a page of a new profile.
+// Measures contenders in Chromium and Firefox. Each measurement runs in a new browser profile.
 import { launch } from '../../e2e/browser/launch.mjs'
 import { mainThreads } from './cpu.mjs'
 import { linear } from './linear.mjs'
 import { orders, progress } from './print.mjs'
 
-// Opens the page of the benchmark in a profile, calls `use` and closes the page. The argument `course` of `use` is a
-// function that runs a measurement in the page.
+// Calls `use` with the benchmark page in a profile, and closes the page afterwards. `use` receives a function `course`
+// that runs a measurement in the page.
 async function onPage(profile, url, use) {
   const page = await profile.newPage()
   try {
@@ -28,10 +28,11 @@ async function inNewProfile(browser, use) {
 
 const inNewPage = (browser, url, use) => inNewProfile(browser, (profile) => onPage(profile, url, use))
 
-// Contenders with client-go run only in the first round, because they take minutes. They have no sorted list.
+// Contenders with client-go run only in the first round, because they take minutes. They are not measured with the
+// sorted list.
 const runsOnce = (contender) => contender.startsWith('client-go')
 
-/** Runs all measurements except memory and returns an object {contender: {figure: number}} for each round. */
+/** Runs all measurements except memory. Returns an object {contender: {figure: number}} for each round. */
 export async function times(name, url, rounds, contenders) {
   const browser = await launch(name)
   await inNewPage(browser, url, ({ course }) => course('burst', 'plain')) // warms up the browser
@@ -49,7 +50,7 @@ export async function times(name, url, rounds, contenders) {
   return all
 }
 
-// Loads 1,000 Pods in a new profile. Loads them again in a second page, for which the browser has cached the code.
+// Loads 1,000 Pods in a new profile, and again in a second page with cached code.
 const start = (browser, url, contender) => inNewProfile(browser, async (profile) => {
   const sync = ({ course }) => course('sync', contender)
   const first = await onPage(profile, url, sync)
@@ -57,9 +58,9 @@ const start = (browser, url, contender) => inNewProfile(browser, async (profile)
   return { ...first, cached }
 })
 
-// Loads 10,000 Pods, receives 5,000 events and reads the sorted list after each batch of events.
+// Measures 10,000 Pods, and 5,000 events with a sorted list after each batch.
 const table = (browser, name, url, contender) => inNewPage(browser, url, async ({ page, course }) => {
-  const chrome = name === 'chrome' // Firefox cannot measure memory
+  const chrome = name === 'chrome' // Firefox cannot measure the heap
   const figures = await course('load', contender)
   if (chrome) figures.heap = await pageHeap(page)
   const pid = browser.process().pid, before = mainThreads(pid)
@@ -70,8 +71,8 @@ const table = (browser, name, url, contender) => inNewPage(browser, url, async (
   return figures
 })
 
-// Returns the size of the JavaScript heap of the page's main thread in MB after a garbage collection. It does not
-// include the contents of buffers and strings that were decoded from bytes, which the function `memory` counts.
+// Returns the JavaScript heap of the page's main thread in MB, after a garbage collection. Buffers and strings decoded
+// from bytes are outside of the heap; `memory` counts them.
 async function pageHeap(page) {
   const client = await page.createCDPSession()
   await client.send('HeapProfiler.collectGarbage')
@@ -80,8 +81,8 @@ async function pageHeap(page) {
   return usedSize / 1e6
 }
 
-// Returns the memory in MB of a page with its workers after a garbage collection, and the memory of the SharedWorker
-// alone. WebAssembly memory is included.
+// Returns the memory in MB of a page with its workers, and of the SharedWorker alone, after a garbage collection. Both
+// include WebAssembly memory.
 async function memory(page) {
   const { bytes } = await page.evaluate(() => performance.measureUserAgentSpecificMemory())
   let sum = bytes / 1e6, shared = 0
@@ -99,11 +100,11 @@ async function memory(page) {
 const programs = (client) => linear((method, params) => client.send(method, params))
 
 /**
- * Returns the memory in MB of each contender with 10,000 Pods: after the list, after reading each Pod, and of the
+ * Returns the memory in MB of each contender with 10,000 Pods: after the list, after each Pod was read, and of the
  * SharedWorker alone.
  */
 export async function memories(name, url, contenders) {
-  const browser = await launch(name, { args: ['--enable-blink-features=ForceEagerMeasureMemory'] }) // without this flag, Chromium delays the measurement by 20 s
+  const browser = await launch(name, { args: ['--enable-blink-features=ForceEagerMeasureMemory'] }) // otherwise, Chromium delays the measurement by 20 s
   const found = {}
   for (const contender of contenders) {
     progress(`${name}: memory, ${contender}`)

@@ -22,12 +22,12 @@ function descendants(pid) {
   return all
 }
 
-/** Matches the command lines of processes that run pages, in Chromium and in Firefox. */
+/** Matches the command line of a process that renders pages, in Chromium or Firefox. */
 const runsPages = /--type=renderer|-contentproc\b[^]*\btab\0*$/
 
 /**
- * Returns the total CPU time in ms of the main threads of all pages of a browser. It returns NaN if the system has no
- * /proc.
+ * Returns the CPU time in ms that the main threads of all pages of a browser have used. Returns NaN on systems other
+ * than Linux.
  * @param {number} pid the process ID of the browser
  */
 export function mainThreads(pid) {

@@ -1,7 +1,7 @@
 // Compares measurements with the project's budgets.
 import { median } from './print.mjs'
 
-/** The maximum value of each measurement. Ratios are relative to plain JavaScript in the same round. */
+/** Maximum value of each measurement. A ratio compares the package with plain JavaScript in the same round. */
 export const budgets = {
   wasm: 560, // kB, compressed with brotli 11
   scripts: 16, // kB, minified and gzipped: the JavaScript of a page, or of its worker
@@ -20,13 +20,13 @@ const names = {
   loadTasks: 'long tasks during the load', tableTasks: 'long tasks at 1,000 changes/s', cpu: 'main thread for 5,000 events with list()',
   synced: 'from init to 1,000 Pods', cached: 'from init to 1,000 Pods, cached',
 }
-const onlyChrome = ['heap', 'parsedHeap'] // Firefox cannot measure memory
+const onlyChrome = ['heap', 'parsedHeap'] // Firefox cannot measure the heap
 
 const mode = 'shared' // the default mode of a page
 
 /**
- * Returns a row for each budget: {what, figure, budget, met: 'yes', 'NO' or 'not measured', beside}. The field `beside`
- * contains the medians.
+ * Returns a row for each budget: {what, figure, budget, met: 'yes', 'NO' or 'not measured', beside}. `beside` contains
+ * the medians of both contenders.
  */
 export function judge({ sizes, browsers }) {
   const scripts = Math.max(...Object.entries(sizes).filter(([name]) => name !== 'wasm').map(([, bytes]) => bytes)) / 1000

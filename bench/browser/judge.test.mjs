@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { budgets, judge } from './judge.mjs'
 import { median, orders } from './print.mjs'
 
-// Returns measurements that exactly meet every budget.
+// Returns measurements that are equal to the budgets.
 function met() {
   const { loadTasks, tableTasks, wasm, scripts, ...ratios } = budgets
   const round = (scale) => ({

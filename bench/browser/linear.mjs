@@ -1,7 +1,6 @@
 /**
- * Returns the total size in MB of all WebAssembly memories in a page, a worker or a process. Chromium's
- * measureUserAgentSpecificMemory and Node's heapUsed do not include it. The function `send` sends a command of the
- * DevTools protocol.
+ * Returns the size in MB of all WebAssembly memories of a page, a worker or a Node process. Neither
+ * measureUserAgentSpecificMemory nor heapUsed includes it. `send` sends a command of the DevTools protocol.
  */
 export async function linear(send) {
   const { result } = await send('Runtime.evaluate', { expression: 'WebAssembly.Memory.prototype' })

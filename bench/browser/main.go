@@ -1,6 +1,5 @@
-// Command browser is the server of the benchmark run.mjs. It serves a page, a client-go program for that page, and
-// collections of Pods, and prints its URL. Its arguments are the folder of the page and the folder of the client-go
-// program.
+// Command browser is the server of the benchmark run.mjs. It serves the benchmark page and Pods, and prints its URL.
+// Its arguments are the folder of the page and the folder of the client-go WASM module.
 package main
 
 import (
@@ -16,14 +15,14 @@ import (
 	"github.com/seed-6d2a410a/listwatch/internal/testkit/sample"
 )
 
-// first is the resourceVersion of every list. It is higher than the resourceVersion of each Pod.
+// first is the resourceVersion of every list. The Pods have lower resourceVersions.
 const first = 1 << 40
 
-// collection contains Pods that are already encoded, so the server uses little CPU time during a measurement.
+// collection contains encoded responses, so that the server uses little CPU time during a measurement.
 type collection struct {
 	list     []byte
 	initial  []byte           // initial events of a streaming list
-	modified []serve.Template // MODIFIED events of up to 1,000 Pods
+	modified []serve.Template // MODIFIED events of the first 1,000 Pods
 }
 
 func newCollection(n int) *collection {
@@ -36,16 +35,16 @@ func newCollection(n int) *collection {
 	return c
 }
 
-// server responds to lists immediately. Its watches send events only when an order arrives.
+// server serves lists and watches. A watch sends events only after a POST request to /order.
 type server struct {
-	collections map[string]*collection // collections by number of Pods
+	collections map[string]*collection // keys are numbers of Pods
 	orders      *serve.Orders[order]
 }
 
-// order is a request that makes all watches send events.
+// order requests events from every open watch.
 type order struct {
 	events int
-	period time.Duration // time between two events; zero means as fast as possible
+	period time.Duration // time between two events; zero sends them as fast as possible
 }
 
 func (s *server) serveOrder(w http.ResponseWriter, r *http.Request) {
@@ -68,7 +67,7 @@ func (s *server) servePods(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
 	if query.Get("watch") == "" {
 		w.Header().Set("Content-Length", strconv.Itoa(len(c.list)))
-		_, _ = w.Write(c.list) // fails only if the client is gone
+		_, _ = w.Write(c.list)
 		return
 	}
 	next := s.orders.Next()
@@ -99,7 +98,7 @@ func send(w http.ResponseWriter, events []byte) error {
 	return http.NewResponseController(w).Flush()
 }
 
-// carryOut sends the events of an order. If the order has no period, each write contains up to 64 kB of events.
+// carryOut sends the events of an order. Events without a period are combined into writes of about 64 kB.
 func (o order) carryOut(w http.ResponseWriter, events []serve.Template, version int64) error {
 	const atOnce = 64 << 10
 	began := time.Now()
@@ -119,7 +118,7 @@ func (o order) carryOut(w http.ResponseWriter, events []serve.Template, version 
 	return nil
 }
 
-// cached lets browsers keep the responses, because Vite puts a hash of the content into the names of assets.
+// cached allows browsers to cache responses forever, because Vite puts a hash of the content into the names of assets.
 func cached(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")

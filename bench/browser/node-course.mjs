@@ -1,5 +1,5 @@
-// Runs one measurement with one contender and prints the result as JSON. Usage: node --expose-gc node-course.mjs URL
-// CONTENDER COURSE
+// Runs one measurement with one contender in Node and prints the result as JSON. Usage: node --expose-gc
+// node-course.mjs URL CONTENDER COURSE
 import { Session } from 'node:inspector/promises'
 import { createRequire } from 'node:module'
 import { pathToFileURL } from 'node:url'
@@ -19,7 +19,7 @@ const contenders = {
     const { KubeConfig, CoreV1Api, makeInformer } = await import(pathToFileURL(module))
     return async (server, seen) => {
       const config = new KubeConfig()
-      // The client accepts a server without TLS only if TLS verification is disabled.
+      // The client requires this setting for a server without TLS.
       config.loadFromClusterAndUser({ name: 'server', server, skipTLSVerify: true }, { name: 'user' })
       const core = config.makeApiClient(CoreV1Api)
       const informer = makeInformer(config, '/api/v1/pods', () => core.listPodForAllNamespaces())
@@ -39,7 +39,7 @@ const courses = makeCourses(url, contenders)
 let result = await courses[course](contender)
 if (course === 'load') {
   courses.touch()
-  for (let i = 0; i < 5; i++) { // a single garbage collection does not free all garbage
+  for (let i = 0; i < 5; i++) { // a single garbage collection frees only a part of the garbage
     gc()
     await new Promise((resolve) => setTimeout(resolve, 100))
   }

@@ -1,4 +1,4 @@
-// Measures contenders in Node. Each measurement runs on the main thread of a new process.
+// Measures contenders in Node. Each measurement runs in a new process.
 import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'

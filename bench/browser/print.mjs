@@ -12,5 +12,5 @@ export function print(title, table) {
   console.table(table.map((row) => Object.fromEntries(Object.entries(row).map(([name, value]) => [name, rounded(value)]))))
 }
 
-/** Returns the order of the contenders for each round. The order of every second round is reversed. */
+/** Returns the order of the contenders in each round. Every second round is in reverse order. */
 export const orders = (contenders, rounds) => Array.from({ length: rounds }, (_, i) => (i % 2 ? contenders.toReversed() : contenders))

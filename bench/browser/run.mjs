@@ -1,6 +1,6 @@
-// Compares the package with plain JavaScript and other clients in Chromium, Firefox and Node, and checks the
-// measurements against the budgets. Times are medians. With CHECK=1 it measures only values that have a budget, and
-// fails if a value exceeds its budget.
+// Compares the package with plain JavaScript and other clients in Chromium, Firefox and Node. It prints medians and
+// compares them with the budgets. With CHECK=1, it measures only figures that have a budget, and fails if one exceeds
+// its budget.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { rmSync } from 'node:fs'
@@ -66,7 +66,7 @@ try {
   const url = String((await once(server.stdout, 'data'))[0]).trim()
   const verdicts = judge(await measure(url, folder))
   progress('')
-  print('the budgets', verdicts.map((row) => ({ ...row, figure: String(row.figure) }))) // print() rounds numbers to one decimal, but not strings
+  print('the budgets', verdicts.map((row) => ({ ...row, figure: String(row.figure) }))) // print() would round numbers to one decimal
   console.log(`system load: ${loadavg().map((load) => load.toFixed(1)).join(', ')}`)
   if (check && verdicts.some(({ met }) => met !== 'yes')) process.exitCode = 1
 } finally {

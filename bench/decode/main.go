@@ -1,9 +1,8 @@
-// Command decode measures the cost of decoding a watch event of a 6.5 kB Pod. Each decoder reads bytes in memory and
-// returns the object that a store would contain. The command prints the CPU time, including garbage collection, and the
-// allocations per event.
+// Command decode measures the cost of decoding a watch event of a 6.5 kB Pod. It prints the CPU time, including garbage
+// collection, and the allocations per event.
 //
-// Each library uses the decoder of its watches. The last 1,000 decoded objects stay reachable, so the garbage collector
-// has as much work as in a program with a store.
+// Each library uses the decoder of its watches. The last 1,000 decoded objects stay reachable, so that the garbage
+// collector has as much work as in a program with a store.
 package main
 
 import (
@@ -25,10 +24,10 @@ var (
 
 const held = 1000
 
-// contender is a decoder with one result per round.
+// contender is a decoder and its measurements, one per round.
 type contender struct {
 	decoders.Decoder
-	events                 int // number of events to decode per round
+	events                 int // events to decode per round
 	ns, allocations, ratio []float64
 }
 
@@ -41,7 +40,7 @@ func compare(context.Context) error {
 	events := decoders.NewEvents(sample.Pods(7, held))
 	var contenders []*contender
 	for _, decoder := range decoders.All() {
-		ns, _ := once(decoder, events, held) // the first call warms up the decoder
+		ns, _ := once(decoder, events, held) // also warms up the decoder
 		n := max(int(float64(turn.Nanoseconds())/ns), 100)
 		contenders = append(contenders, &contender{Decoder: decoder, events: n})
 	}
@@ -58,8 +57,7 @@ func compare(context.Context) error {
 	return printAll(contenders, events)
 }
 
-// once decodes a number of events. It returns the CPU time in nanoseconds and the number of allocations, both per
-// event.
+// once decodes n events. It returns the CPU time in nanoseconds and the number of allocations, both per event.
 func once(decoder decoders.Decoder, events *decoders.Events, n int) (ns, allocations float64) {
 	stream := decoder.Stream(events)
 	before := harness.Allocations()

@@ -26,20 +26,20 @@ import (
 
 const (
 	realPods  = 1000
-	perSecond = 200 // number of changes per second
-	writers   = 4   // number of concurrent requests
+	perSecond = 200 // changes per second
+	writers   = 4   // maximum number of concurrent requests
 	measured  = 30 * time.Second
 	settling  = 3 * time.Second
 	realGoal  = 0.65
 )
 
-// compareOnServer measures both caches at the same time against one real kube-apiserver, over TLS and HTTP/2.
+// compareOnServer measures both caches at the same time on one kube-apiserver, over TLS and HTTP/2.
 func compareOnServer(ctx context.Context) error {
 	environment, err := startKube()
 	if err != nil {
 		return err
 	}
-	defer func() { _ = environment.Stop() }() // if Stop fails, the servers end with this process
+	defer func() { _ = environment.Stop() }()
 	config := rest.CopyConfig(environment.Config)
 	config.QPS = -1
 	clientset, err := kubernetes.NewForConfig(config)
@@ -73,8 +73,7 @@ func startKube() (*envtest.Environment, error) {
 	return environment, err
 }
 
-// measureOnServer measures each cache in a separate process, both at the same time, and prints the medians of all
-// rounds.
+// measureOnServer measures both caches at the same time, each in its own process. It prints the medians of all rounds.
 func measureOnServer(ctx context.Context, kubeconfig string) error {
 	both := []*contender{{listwatch: true}, {}}
 	for round := range *rounds {
@@ -129,7 +128,8 @@ func createPods(ctx context.Context, clientset kubernetes.Interface) (keys []typ
 	return keys, nil
 }
 
-// change updates the Pods in turn until ctx is done. It returns the first error.
+// change updates Pods one after another, perSecond times per second. It returns the first error, or the error of ctx
+// when ctx is done.
 func change(ctx context.Context, clientset kubernetes.Interface, pods []types.NamespacedName) error {
 	ticks := time.NewTicker(time.Second / perSecond)
 	defer ticks.Stop()
@@ -151,14 +151,14 @@ func change(ctx context.Context, clientset kubernetes.Interface, pods []types.Na
 			if err != nil {
 				select {
 				case failed <- err:
-				default: // another goroutine has already reported an error
+				default: // the channel already contains an error
 				}
 			}
 		}()
 	}
 }
 
-// measureReal returns the CPU time per event of one cache.
+// measureReal measures the update events that a cache receives, and the CPU time per event.
 func measureReal(t task) (r result) {
 	ctx := context.Background()
 	c := t.start(ctx)
@@ -176,7 +176,7 @@ func measureReal(t task) (r result) {
 	return r
 }
 
-// config returns the rest.Config of the server.
+// config returns a rest.Config for t.Kubeconfig, or for t.URL if there is no kubeconfig.
 func (t task) config() *rest.Config {
 	if t.Kubeconfig == "" {
 		return &rest.Config{Host: t.URL}

@@ -20,15 +20,15 @@ import (
 	"github.com/seed-6d2a410a/listwatch/internal/testkit/sample"
 )
 
-// task describes one measurement.
+// task is the input of a measuring process.
 type task struct {
 	URL                              string
 	Pods                             int
 	Listwatch, Unstructured, Handler bool
-	Kubeconfig                       string // kubeconfig of a kube-apiserver that replaces URL
+	Kubeconfig                       string // content of a kubeconfig for a kube-apiserver; replaces URL
 }
 
-// objects returns an empty object and an empty list of the measured type.
+// objects returns an empty Pod and an empty PodList, typed or unstructured.
 func (t task) objects() (client.Object, client.ObjectList) {
 	if !t.Unstructured {
 		return &corev1.Pod{}, &corev1.PodList{}
@@ -75,7 +75,7 @@ func measure(t task) (r result) {
 	}
 	runtime.GC()
 	r.ColdList = harness.CPUPer(t.Pods, list)
-	lists, gets := 10, 10*t.Pods // enough for several garbage collections in each process
+	lists, gets := 10, 10*t.Pods // enough to run the garbage collector several times
 	r.List = harness.CPUPer(lists*t.Pods, func() {
 		for range lists {
 			list()
@@ -98,7 +98,7 @@ func measure(t task) (r result) {
 	return r
 }
 
-// start starts a cache and returns it. The cache sends only the requests of its informers.
+// start returns a started cache. Its RESTMapper is static, so the cache sends no discovery requests.
 func (t task) start(ctx context.Context) cache.Cache {
 	mapper := meta.NewDefaultRESTMapper(nil)
 	mapper.Add(corev1.SchemeGroupVersion.WithKind("Pod"), meta.RESTScopeNamespace)

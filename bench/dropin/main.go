@@ -1,7 +1,7 @@
-// Command dropin compares controller-runtime's cache over client-go's informers with the same cache over the adapter.
-// Both receive typed Pods as protobuf, and unstructured Pods as JSON, like custom resources.
+// Command dropin compares two implementations of controller-runtime's cache: the default with client-go's informers,
+// and the adapter of listwatch. Both receive typed Pods as protobuf and unstructured Pods as JSON.
 //
-// Each measurement runs in a separate process. Each list has a single page.
+// Each measurement runs in a separate process. The server sends each list in one page.
 package main
 
 import (
@@ -49,13 +49,13 @@ func compare(ctx context.Context) error {
 	return nil
 }
 
-// contender is an informer implementation with its results.
+// contender is a cache implementation and its results, one per round.
 type contender struct {
 	listwatch bool
 	results   []result
 }
 
-// table measures both implementations alternately and prints their medians.
+// table measures both caches alternately and prints a table of the medians.
 func table(ctx context.Context, t task) error {
 	theirs, ours := &contender{}, &contender{listwatch: true}
 	name := func(c *contender) string { return fmt.Sprintf("listwatch %t", c.listwatch) }
@@ -82,8 +82,8 @@ func table(ctx context.Context, t task) error {
 	return rows.Flush()
 }
 
-// target returns a table cell with the maximum of a ratio, and marks a ratio that exceeds it. It returns "" for a
-// maximum of zero.
+// target returns a table cell such as "at most 0.50", with the suffix ", missed" if ratio exceeds goal. It returns ""
+// if goal is zero.
 func target(ratio, goal float64) string {
 	if goal == 0 {
 		return ""
@@ -98,13 +98,13 @@ func pick[T any](condition bool, yes, no T) T {
 	return no
 }
 
-// result contains the measurements of one process.
+// result contains the measurements of one process: CPU times in nanoseconds, sizes in bytes, and the number of events.
 type result struct {
 	SyncCPU, PeakRSS, Heap, HeapAfterList, PerEvent, Get, ColdList, List, Events float64
 }
 
-// figures lists the rows of a table. The fields typed and unstructured contain the maximum ratio for that type of
-// object. Zero means no maximum.
+// figures lists the rows of a table. typed and unstructured are the maximum ratios of listwatch to client-go for these
+// objects. Zero means no maximum.
 var figures = []struct {
 	name                string
 	of                  func(result) float64

@@ -27,11 +27,11 @@ const (
 	seed       = 1
 )
 
-// server serves Pods as JSON and as protobuf. An order contains the number of events that each watch must send.
+// server serves Pods as JSON and protobuf. The value of an order is the number of events that each watch sends.
 type server struct {
 	pods   []sample.Pod
 	typed  []corev1.Pod
-	lists  map[string][]byte // response bodies of lists, by media type
+	lists  map[string][]byte // list responses by media type
 	orders *serve.Orders[int]
 	open   atomic.Int32 // number of open watches
 }
@@ -57,7 +57,6 @@ func startServer(pods int) string {
 	return httptest.NewServer(mux).URL
 }
 
-// protobuf returns an encoder for objects of the core group.
 func protobuf() runtime.Encoder {
 	info, ok := runtime.SerializerInfoForMediaType(scheme.Codecs.SupportedMediaTypes(), runtime.ContentTypeProtobuf)
 	if !ok {
@@ -78,7 +77,7 @@ func (s *server) collection(w http.ResponseWriter, r *http.Request) {
 		s.watch(w, r, mediaType)
 	default:
 		w.Header().Set("Content-Type", mediaType)
-		_, _ = w.Write(s.lists[mediaType]) // fails only if the client is gone
+		_, _ = w.Write(s.lists[mediaType])
 	}
 }
 
@@ -110,8 +109,8 @@ func (s *server) watch(w http.ResponseWriter, r *http.Request, mediaType string)
 	}
 }
 
-// jsonEvents returns a function that encodes an event with the given resourceVersion. The next call overwrites the
-// returned bytes.
+// jsonEvents returns a function that encodes a MODIFIED event with the given resourceVersion. The returned bytes are
+// valid until the next call.
 func (s *server) jsonEvents() func(version int) []byte {
 	var event []byte
 	templates := map[int]serve.Template{}
@@ -128,8 +127,8 @@ func (s *server) jsonEvents() func(version int) []byte {
 	}
 }
 
-// protobufEvents returns a function that encodes an event with the given resourceVersion, preceded by its length. The
-// next call overwrites the returned bytes.
+// protobufEvents returns a function that encodes a MODIFIED event with the given resourceVersion, preceded by the
+// length.
 func (s *server) protobufEvents() func(version int) []byte {
 	encoder := protobuf()
 	return func(version int) []byte {

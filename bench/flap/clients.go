@@ -17,7 +17,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// client is an informer under test.
+// client is an informer or an lwcat process, and its measurements.
 type client struct {
 	name    string
 	changes *changes
@@ -26,8 +26,8 @@ type client struct {
 
 func newClient(name string) *client { return &client{name: name, changes: newChanges()} }
 
-// start starts the informer and waits until it has synced. For listwatch, it also records outages, which last from
-// Interrupted to WatchStarted. The type observer records the outages of client-go.
+// start starts the informer and waits until it has synced. A trace records the outages of listwatch, and an observer
+// those of client-go.
 func (c *client) start(ctx context.Context, server string, running *sync.WaitGroup) error {
 	options := clients.Options{
 		URL:  server,
@@ -54,7 +54,7 @@ func (c *client) start(ctx context.Context, server string, running *sync.WaitGro
 	return informer.WaitForSync(syncing)
 }
 
-// writtenAt is the annotation with the time of the last write, in nanoseconds.
+// writtenAt is the annotation with the time of the last write, in nanoseconds since 1970.
 const writtenAt = "bench/written"
 
 func written(pod clients.Pod) (nanoseconds string) {
@@ -67,8 +67,7 @@ func written(pod clients.Pod) (nanoseconds string) {
 	return nanoseconds
 }
 
-// observer records the outages of client-go. An outage lasts from the end of a watch response to the next successful
-// watch response.
+// observer records an outage from the end of each watch response to the next successful watch response.
 type observer struct {
 	http.RoundTripper
 	outages *outages
@@ -84,7 +83,7 @@ func (o observer) RoundTrip(r *http.Request) (*http.Response, error) {
 	return response, err
 }
 
-// observed is the body of a watch response. It reports its end as the start of an outage.
+// observed is the body of a watch response. The first read error begins an outage.
 type observed struct {
 	io.ReadCloser
 	outages *outages
@@ -101,12 +100,12 @@ func (b *observed) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// changes measures the delay between a write and the call of a handler. If an object is written again before the
-// handler is called, the call for the later write ends both delays.
+// changes measures the delay from each write to the handler call that delivers it. If an object is written again before
+// the call, the call ends both delays.
 type changes struct {
 	mu      sync.Mutex
-	pending map[string][]time.Time // by object, the times of the writes that no handler has seen yet
-	delays  []float64              // delays in milliseconds
+	pending map[string][]time.Time // times of the undelivered writes, by object name
+	delays  []float64              // milliseconds
 }
 
 func newChanges() *changes { return &changes{pending: map[string][]time.Time{}} }
@@ -118,8 +117,8 @@ func (c *changes) wrote(name string, at time.Time) {
 	c.pending[name] = append(c.pending[name], at)
 }
 
-// saw records a handler call for the object that was written at the time wrote. It also ends the delays of earlier
-// writes.
+// saw records a handler call. wrote is the time at which the received object was written, and now is the time of the
+// call.
 func (c *changes) saw(name string, wrote, now time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -131,7 +130,7 @@ func (c *changes) saw(name string, wrote, now time.Time) {
 	c.pending[name] = pending
 }
 
-// seen returns the delays so far, in milliseconds.
+// seen returns the delays of all delivered writes in milliseconds.
 func (c *changes) seen() []float64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -147,7 +146,7 @@ func (c *changes) unseen() (n int) {
 	return n
 }
 
-// drain waits until handlers have seen all writes.
+// drain waits until every write has been delivered. It returns an error after maxWait, or if ctx is done.
 func (c *changes) drain(ctx context.Context) error {
 	for deadline := time.Now().Add(maxWait); c.unseen() > 0; time.Sleep(time.Millisecond) {
 		if ctx.Err() != nil || time.Now().After(deadline) {
@@ -157,15 +156,15 @@ func (c *changes) drain(ctx context.Context) error {
 	return nil
 }
 
-// outages records when a client has no open watch.
+// outages records the periods in which a client has no open watch.
 type outages struct {
 	mu  sync.Mutex
 	all []outage
 }
 
-type outage struct{ from, to time.Time } // while the outage lasts, the field to is zero
+type outage struct{ from, to time.Time } // to is zero during the outage
 
-// begin records that a watch has ended, which starts an outage.
+// begin records the end of a watch. It has no effect during an outage.
 func (o *outages) begin(now time.Time) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -174,7 +173,7 @@ func (o *outages) begin(now time.Time) {
 	}
 }
 
-// end records that a watch has started, which ends an outage.
+// end records the start of a watch. It has no effect if there is no outage.
 func (o *outages) end(now time.Time) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

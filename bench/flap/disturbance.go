@@ -13,10 +13,10 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
 )
 
-// maxWait limits the initial sync and the wait for the last event. Working informers are much faster.
+// maxWait limits the initial sync and the wait for the last events. Both normally take less than a second.
 const maxWait = 3 * time.Minute
 
-// measure measures all clients at the same time, while connections break, and returns their results.
+// measure disturbs the connections of all clients at the same time and returns one result per client.
 func measure(ctx context.Context) ([]result, error) {
 	ctx, stop := context.WithTimeout(ctx, length+2*maxWait)
 	defer stop()
@@ -45,7 +45,6 @@ func measure(ctx context.Context) ([]result, error) {
 	return d.results(ctx, began, time.Now())
 }
 
-// startAll starts all clients and waits until they have synced.
 func startAll(ctx context.Context, server string, running *sync.WaitGroup) ([]*client, error) {
 	folder, err := os.MkdirTemp("", "flap")
 	if err != nil {
@@ -77,7 +76,7 @@ type disturbance struct {
 	resets  int
 }
 
-// run resets connections and updates objects for the duration of the measurement.
+// run resets connections and updates random objects for the duration of the measurement.
 func (d *disturbance) run(ctx context.Context) error {
 	random := rand.New(rand.NewPCG(seed, 1))
 	resets := schedule(rand.New(rand.NewPCG(seed, 2)), length)
@@ -86,7 +85,7 @@ func (d *disturbance) run(ctx context.Context) error {
 	began := time.Now()
 	end := time.After(length)
 	for {
-		var reset <-chan time.Time // nil, so receiving blocks forever
+		var reset <-chan time.Time // nil if no reset is left, so that the select never receives from it
 		if d.resets < len(resets) {
 			reset = time.After(time.Until(began.Add(resets[d.resets])))
 		}
@@ -114,7 +113,7 @@ func (d *disturbance) update(name string) error {
 	return write(d.server, name, now)
 }
 
-// results waits until all clients have seen all writes, and returns the results.
+// results waits until all clients have seen all writes and returns one result per client.
 func (d *disturbance) results(ctx context.Context, began, ended time.Time) (all []result, err error) {
 	for _, c := range d.clients {
 		if err := c.changes.drain(ctx); err != nil {
@@ -129,10 +128,10 @@ func (d *disturbance) results(ctx context.Context, began, ended time.Time) (all 
 	return all, nil
 }
 
-// settle is the time that the clients have to notice the last reset.
+// settle is the minimum time between the last reset and the end of the measurement.
 const settle = 100 * time.Millisecond
 
-// schedule returns the times of the resets, relative to the start.
+// schedule returns the times of the resets since the start of the measurement.
 func schedule(random *rand.Rand, length time.Duration) (resets []time.Duration) {
 	for at := time.Duration(0); ; {
 		at += shortest + time.Duration(random.Float64()*float64(longest-shortest))
@@ -145,7 +144,7 @@ func schedule(random *rand.Rand, length time.Duration) (resets []time.Duration) 
 
 func nameOf(i int) string { return fmt.Sprintf("pod-%d", i) }
 
-// write creates or replaces a Pod.
+// write creates or replaces a Pod of about 1 kB and annotates it with the time of the write.
 func write(server *lwtest.Server, name string, at time.Time) error {
 	_, err := server.Put("pods", fmt.Sprintf(`{"metadata":{"namespace":"flap","name":%q,"annotations":{%q:"%d"}},"spec":{"note":%q}}`,
 		name, writtenAt, at.UnixNano(), strings.Repeat("x", 1000)))

@@ -43,7 +43,7 @@ func TestDelayCountsUntilALaterStateIsSeen(t *testing.T) {
 
 func TestOutagesWithinAPeriod(t *testing.T) {
 	var o outages
-	o.end(at(0)) // the first watch opens; no outage precedes it
+	o.end(at(0)) // the first watch opens, so no outage ends
 	o.begin(at(1))
 	o.begin(at(2))
 	o.end(at(4))
@@ -100,7 +100,6 @@ func TestObserverRecordsWatchEnds(t *testing.T) {
 	require.False(t, o.all[0].to.IsZero())
 }
 
-// TestLwcatRecovers checks that lwcat's messages delimit its outages, and that it prints each write.
 func TestLwcatRecovers(t *testing.T) {
 	server, err := lwtest.Start(nil)
 	require.NoError(t, err)
@@ -130,7 +129,7 @@ func TestLwcatRecovers(t *testing.T) {
 	require.Len(t, c.changes.seen(), 2)
 }
 
-// count returns the number of outages, and of outages that have ended.
+// count returns the number of all outages and the number of ended outages.
 func (o *outages) count() (n, ended int) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

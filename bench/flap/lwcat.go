@@ -16,11 +16,11 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// lwcatName is the name of the client that runs lwcat in a process.
+// lwcatName is the name of the client that runs lwcat in a separate process.
 const lwcatName = "lwcat"
 
-// buildLwcat builds lwcat into a folder and returns its path. It builds in lwcat's module, because the module of the
-// benchmarks lacks lwcat's dependencies.
+// buildLwcat builds lwcat in folder and returns the path of the binary. It builds in the main module, because the
+// benchmark module lacks lwcat's dependencies.
 func buildLwcat(ctx context.Context, folder string) (path string, err error) {
 	module, err := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}}", "github.com/seed-6d2a410a/listwatch").Output()
 	if err != nil {
@@ -34,8 +34,8 @@ func buildLwcat(ctx context.Context, folder string) (path string, err error) {
 	return path, nil
 }
 
-// startLwcat starts lwcat and waits until it has printed all objects. lwcat stops when ctx ends. A delay includes the time
-// until this process has read the printed line.
+// startLwcat starts lwcat and waits until it has printed all objects. lwcat is killed when ctx is done. A delay ends
+// when this process has read the printed line.
 func (c *client) startLwcat(ctx context.Context, program, server string, running *sync.WaitGroup) error {
 	cmd := exec.CommandContext(ctx, program, "-s", server, "-n", "flap", "pods")
 	cmd.Env = append(os.Environ(), "KUBECONFIG="+os.DevNull)
@@ -56,7 +56,7 @@ func (c *client) startLwcat(ctx context.Context, program, server string, running
 		reading.Go(func() { c.outages.readMessages(messages) })
 		c.readEvents(out, synced)
 		reading.Wait()
-		_ = cmd.Wait() // ctx kills lwcat. A missing write reports an earlier exit.
+		_ = cmd.Wait() // ctx kills lwcat; drain reports the missing writes if lwcat exits earlier
 	})
 	select {
 	case err := <-synced:
@@ -66,7 +66,8 @@ func (c *client) startLwcat(ctx context.Context, program, server string, running
 	}
 }
 
-// readEvents reads the events that lwcat prints. It sends an error, or nil after the first list, to synced.
+// readEvents records the printed events. It sends nil to synced after the first list, or an error if lwcat exits
+// earlier.
 func (c *client) readEvents(out io.Reader, synced chan<- error) {
 	lines := bufio.NewReader(out)
 	for n := 1; ; n++ {
@@ -89,7 +90,7 @@ func (c *client) readEvents(out io.Reader, synced chan<- error) {
 	}
 }
 
-// readMessages records an outage from lwcat's message about an interruption to its message about the next watch.
+// readMessages begins an outage at each message about an interruption, and ends it at the message about the next watch.
 func (o *outages) readMessages(messages io.Reader) {
 	for lines := bufio.NewScanner(messages); lines.Scan(); {
 		switch line := lines.Text(); {

@@ -1,7 +1,8 @@
-// Command flap measures how fast an informer recovers when its connections break repeatedly. It runs listwatch's
-// informer and client-go's dynamic informer in one process, and lwcat in another process, against an embedded server on
-// loopback. Each reset closes all of the server's connections at once. A delay is the time from a write to the call of a
-// handler, or until lwcat has printed the change.
+// Command flap measures how fast informers see changes while their connections break repeatedly. It compares
+// listwatch's informer, client-go's dynamic informer, and lwcat. All three watch one embedded server on loopback.
+//
+// A reset closes all connections of the server at once. A delay is the time from a write until a handler is called, or
+// until lwcat has printed the change.
 package main
 
 import (
@@ -14,14 +15,14 @@ import (
 )
 
 var (
-	length   = 170 * time.Second // duration of the measurement
-	shortest = 10 * time.Second  // minimum time between two resets
+	length   = 170 * time.Second // duration of the measurement, without the initial sync
+	shortest = 10 * time.Second  // the time between two resets is random, from shortest to longest
 	longest  = 30 * time.Second
 )
 
 const (
-	updates = 20 // number of updates per second
-	objects = 50 // number of objects in the collection
+	updates = 20 // updates per second
+	objects = 50
 	seed    = 1
 )
 
@@ -46,7 +47,7 @@ func compare(ctx context.Context) error {
 // result contains the measurements of one client.
 type result struct {
 	name   string
-	ends   int       // number of ended watches
-	stale  float64   // fraction of the time without an open watch
-	delays []float64 // milliseconds until a handler sees a change
+	ends   int       // number of outages
+	stale  float64   // fraction of the measurement without an open watch
+	delays []float64 // milliseconds from each write until the handler call or the printed line
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/internal/testkit/sample"
 )
 
-// These are the paths of one collection. The first path rejects streaming lists, and the second path serves them.
+// Base paths of the server. It rejects streaming lists under asOneBody, and requires them under asStream.
 const (
 	asOneBody = "/body"
 	asStream  = "/stream"
@@ -23,10 +23,10 @@ const (
 
 const version = "2000000"
 
-// address holds the server's URL and the sizes of its response bodies.
+// address contains the server's URL and the sizes of its response bodies.
 type address struct {
 	URL   string
-	Bytes map[string]float64 // sizes of the bodies, by name
+	Bytes map[string]float64 // sizes in bytes; the keys are those of bodies
 }
 
 func startServer(pods int) address {
@@ -47,7 +47,7 @@ func startServer(pods int) address {
 			if protobuf {
 				w.Header().Set("Content-Type", runtime.ContentTypeProtobuf)
 			}
-			_, _ = w.Write(all[bodyName(asOneBody, protobuf)]) // fails only if the client is gone
+			_, _ = w.Write(all[bodyName(asOneBody, protobuf)])
 		}
 	})
 	mux.HandleFunc(asStream+"/api/v1/pods", func(w http.ResponseWriter, r *http.Request) {
@@ -66,7 +66,7 @@ func bodyName(path string, protobuf bool) string {
 	return path
 }
 
-// bodies returns the Pods as response bodies in all formats, by name.
+// bodies returns the encoded response bodies. bodyName returns their keys.
 func bodies(pods []sample.Pod) map[string][]byte {
 	typed := &corev1.PodList{ListMeta: metav1.ListMeta{ResourceVersion: version}, Items: make([]corev1.Pod, len(pods))}
 	for i, pod := range pods {
@@ -81,10 +81,10 @@ func bodies(pods []sample.Pod) map[string][]byte {
 	}
 }
 
-// watch sends the initial events of a watch. No events follow them.
+// watch sends the initial events and keeps the watch open without further events.
 func watch(w http.ResponseWriter, r *http.Request, initial []byte) {
 	w.Header().Set("Content-Type", runtime.ContentTypeJSON)
-	_, _ = w.Write(initial)                   // fails only if the client is gone
-	_ = http.NewResponseController(w).Flush() // fails only if the client is gone
+	_, _ = w.Write(initial)
+	_ = http.NewResponseController(w).Flush()
 	<-r.Context().Done()
 }

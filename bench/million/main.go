@@ -1,6 +1,6 @@
-// Command million lists 1,000,000 Pods of 6.5 kB into cache/compact, with a streaming list over loopback. It prints the
-// wall time, the CPU time and the memory. The server runs in a separate process and generates each Pod when it sends
-// it.
+// Command million reads 1,000,000 Pods of 6.5 kB into a store with cache/compact, using a streaming list over loopback.
+// It prints the wall time, the CPU time and the memory. The server runs in a separate process and generates each Pod
+// when it sends it.
 package main
 
 import (
@@ -33,7 +33,7 @@ func main() {
 	harness.Main("million", measure, harness.Server("server", startServer), harness.Worker("client", list))
 }
 
-// collection describes the server's Pods, which are generated from a number of templates.
+// collection describes the server's Pods. Each Pod is generated from one of the templates.
 type collection struct{ Pods, Templates int }
 
 func (c collection) source() *sample.Source { return sample.NewSource(1, c.Templates) }
@@ -70,13 +70,13 @@ type task struct {
 	URL string
 }
 
-// result contains the cost of the list, in seconds and bytes.
+// result contains the cost of the list: times in seconds and sizes in bytes.
 type result struct {
 	Wall, CPU  float64
-	Peak, Heap float64 // peak RSS, and live heap after the list, in bytes
+	Peak, Heap float64 // peak RSS, and growth of the live heap
 }
 
-// list runs a reflector until its store holds all Pods, and returns the cost.
+// list runs a reflector until its store contains all Pods, and returns the cost.
 func list(t task) result {
 	transport := harness.MustGet(lwhttp.New(t.URL, nil))
 	client := harness.MustGet(lw.NewClient(transport, lw.Pods(""), compact.NewCodec(lw.RawCodec{}), nil))
@@ -93,11 +93,12 @@ func list(t task) result {
 	if reflector.Store().Len() != t.Pods {
 		panic("Pods are missing")
 	}
-	runtime.KeepAlive(client) // keeps the compressor and its dictionaries in the measured heap
+	runtime.KeepAlive(client) // the client holds the compressor's dictionaries, which belong to the measured heap
 	return r
 }
 
-// waitForSync prints the progress until the list is complete.
+// waitForSync blocks until the store has synced and prints the progress every two seconds. It panics if the reflector
+// fails.
 func waitForSync(store *cache.Store[*compact.Object], pods int, ended <-chan error) {
 	tick := time.NewTicker(2 * time.Second)
 	defer tick.Stop()
@@ -113,15 +114,15 @@ func waitForSync(store *cache.Store[*compact.Object], pods int, ended <-chan err
 	}
 }
 
-// address holds the server's URL and the size of its Pods.
+// address contains the server's URL and the size of its list.
 type address struct {
 	URL   string
-	Bytes float64 // total size of the Pods in the list
+	Bytes float64 // estimated size of the JSON of all Pods
 }
 
 func startServer(c collection) address {
 	source, bytes := c.source(), 0
-	const weighed = 1000 // number of Pods used to estimate the total size
+	const weighed = 1000 // number of Pods that are encoded to estimate the size
 	for i := range weighed {
 		bytes += len(source.Pod(i).Item())
 	}
@@ -134,7 +135,7 @@ func startServer(c collection) address {
 		for i := range c.Pods {
 			pod := source.Pod(i)
 			pod.ResourceVersion = uint64(i + 1)
-			_, _ = out.WriteString(pod.Event("ADDED")) // fails only if the client is gone
+			_, _ = out.WriteString(pod.Event("ADDED"))
 		}
 		_, _ = out.Write(serve.InitialEvents(nil, strconv.Itoa(c.Pods)))
 		_ = out.Flush()

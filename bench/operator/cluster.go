@@ -20,8 +20,8 @@ import (
 
 const (
 	namespaces = 40
-	injectable = 20 // number of webhook configurations that need the CA of a Certificate
-	writers    = 8  // number of concurrent requests
+	injectable = 20 // number of webhook configurations, each with the CA of a different Certificate
+	writers    = 8  // maximum number of concurrent requests
 )
 
 // cluster writes the objects that cainjector watches.
@@ -34,7 +34,7 @@ func newCluster(config *rest.Config) (*cluster, error) {
 	return &cluster{c}, err
 }
 
-// fill creates namespaces, n Certificates with their Secrets, and the webhook configurations.
+// fill creates the namespaces, n Certificates with a Secret each, and the webhook configurations.
 func (c *cluster) fill(ctx context.Context, n int) error {
 	var objects []client.Object
 	for i := range n {
@@ -51,7 +51,7 @@ func (c *cluster) fill(ctx context.Context, n int) error {
 	return inParallel(objects, func(object client.Object) error { return c.Create(ctx, object) })
 }
 
-// clearCABundles removes the CAs that cainjector has written.
+// clearCABundles recreates the webhook configurations without the CAs that cainjector has written.
 func (c *cluster) clearCABundles(ctx context.Context) error {
 	for i := range injectable {
 		if err := c.Delete(ctx, webhooks(i)); err != nil && !apierrors.IsNotFound(err) {
@@ -64,7 +64,7 @@ func (c *cluster) clearCABundles(ctx context.Context) error {
 	return nil
 }
 
-// injected reports whether cainjector has written all CAs.
+// injected reports whether all webhook configurations contain a CA.
 func (c *cluster) injected(ctx context.Context) (bool, error) {
 	var list admission.ValidatingWebhookConfigurationList
 	if err := c.List(ctx, &list); err != nil {
@@ -78,7 +78,8 @@ func (c *cluster) injected(ctx context.Context) (bool, error) {
 	return len(list.Items) == injectable, nil
 }
 
-// inParallel calls do for all objects concurrently. It stops and returns the error if a call fails.
+// inParallel calls do for each object in several goroutines. After an error, it starts no further calls and returns the
+// error.
 func inParallel(objects []client.Object, do func(client.Object) error) error {
 	next, failed := make(chan client.Object), make(chan error, writers)
 	var running sync.WaitGroup
@@ -157,7 +158,7 @@ func text(n int) []byte {
 	return all[:n]
 }
 
-// webhooks returns a configuration that needs the CA of one Certificate.
+// webhooks returns a webhook configuration into which cainjector writes the CA of Certificate i.
 func webhooks(i int) *admission.ValidatingWebhookConfiguration {
 	none, path := admission.SideEffectClassNone, "/validate"
 	name := fmt.Sprintf("webhook-%d.example.com", i)

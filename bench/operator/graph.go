@@ -7,22 +7,22 @@ import (
 	"strings"
 )
 
-// These constants are the size of the graph and the margins around it, in pixels.
+// Size of the graph and its margins, in pixels.
 const (
 	width, height            = 720, 320
 	left, right, top, bottom = 60, 20, 50, 50
 )
 
-// line is a named sequence of samples.
+// line is a named curve of the graph.
 type line struct {
 	name, color string
 	samples     []sample
 }
 
-// axis starts at zero and has a mark at every multiple of step.
+// axis ranges from zero to end. It has a mark at every multiple of step.
 type axis struct{ end, step float64 }
 
-// newAxis returns an axis with four to ten marks that includes the given value.
+// newAxis returns an axis that includes last and has about four to ten marks.
 func newAxis(last float64) axis {
 	step := math.Pow(10, math.Floor(math.Log10(last)))
 	for _, part := range []float64{1, 2, 5} {
@@ -34,11 +34,11 @@ func newAxis(last float64) axis {
 	return axis{math.Ceil(last/step) * step, step}
 }
 
-// x and y convert a value to a position in pixels.
+// x and y return the position of a value in pixels.
 func (a axis) x(value float64) float64 { return left + value/a.end*(width-left-right) }
 func (a axis) y(value float64) float64 { return height - bottom - value/a.end*(height-top-bottom) }
 
-// writeGraph draws RSS over time as an SVG.
+// writeGraph writes an SVG file that shows the RSS of each line over time.
 func writeGraph(path, title string, lines ...line) error {
 	var seconds, megabytes float64
 	for _, l := range lines {
@@ -67,7 +67,7 @@ func writeGraph(path, title string, lines ...line) error {
 	return os.WriteFile(path, []byte(b.String()), 0o644)
 }
 
-// points returns the points of an SVG polyline, with at most one point per horizontal pixel.
+// points returns the points of an SVG polyline. It uses only the first sample of each horizontal pixel.
 func points(samples []sample, across, up axis) string {
 	var all []string
 	last := -1.0

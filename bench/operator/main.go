@@ -1,7 +1,6 @@
-// Command operator runs cert-manager's cainjector, once with controller-runtime's own cache and once with the adapter.
-// Both use a real kube-apiserver with the same Certificates and Secrets.
-//
-// Build the servers first with make e2e-server.
+// Command operator measures cert-manager's cainjector, once with controller-runtime's default cache and once with
+// listwatch's adapter. Both use the same kube-apiserver, Certificates and Secrets. The command make e2e-server builds
+// etcd and the kube-apiserver.
 package main
 
 import (
@@ -43,7 +42,7 @@ func compare(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = environment.Stop() }() // if Stop fails, the servers end with this process
+	defer func() { _ = environment.Stop() }()
 	c, err := newCluster(environment.Config)
 	if err != nil {
 		return err
@@ -100,7 +99,7 @@ func startServer(ctx context.Context) (*envtest.Environment, string, error) {
 	return environment, string(environment.KubeConfig), nil
 }
 
-// connect returns a rest.Config without client-side rate limits.
+// connect returns a rest.Config for the kubeconfig, without client-side rate limits.
 func connect(kubeconfig string) *rest.Config {
 	config := harness.MustGet(clientcmd.RESTConfigFromKubeConfig([]byte(kubeconfig)))
 	config.QPS = -1

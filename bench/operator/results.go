@@ -7,22 +7,22 @@ import (
 	"github.com/seed-6d2a410a/listwatch/bench/internal/harness"
 )
 
-// contender is a cache implementation with its results.
+// contender is a cache implementation and its results, one per round.
 type contender struct {
 	listwatch bool
 	results   []result
 }
 
-// result contains the measurements of one run, in seconds and bytes.
+// result contains the measurements of one process: times in seconds and sizes in bytes.
 type result struct {
 	Done, CPU, PeakRSS, RSS, Heap float64
 	Samples                       []sample
 }
 
-// sample is the RSS in bytes at a time after the start of the process.
+// sample is the RSS in bytes at a time in seconds since the first sample.
 type sample struct{ Seconds, RSS float64 }
 
-// sampling takes a sample every 50 ms until stop is called.
+// sampling appends a sample to the slice every 50 ms until stop is called.
 func sampling(to *[]sample) (stop func()) {
 	done, ended := make(chan struct{}), make(chan struct{})
 	began := time.Now()
@@ -62,5 +62,4 @@ func show(ours, theirs *contender) error {
 	return rows.Flush()
 }
 
-// last returns the samples of the last round.
 func (c *contender) last() []sample { return c.results[len(c.results)-1].Samples }

@@ -20,17 +20,17 @@ import (
 	"github.com/seed-6d2a410a/listwatch/bench/internal/harness"
 )
 
-// limit is the time in which cainjector must complete its work.
+// limit is the maximum time until cainjector has written all CAs.
 const limit = 2 * time.Minute
 
 // task describes one run of cainjector.
 type task struct {
 	Kubeconfig string
 	Listwatch  bool
-	After      time.Duration // time for which cainjector continues after its work is complete
+	After      time.Duration // time that cainjector keeps running after it has written all CAs
 }
 
-// scheme returns a scheme with all types that cainjector and the benchmark use.
+// scheme returns a scheme with the types that cainjector and the benchmark need.
 func scheme() *runtime.Scheme {
 	s := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{
@@ -41,12 +41,12 @@ func scheme() *runtime.Scheme {
 	return s
 }
 
-// run runs cainjector and returns the measurements of this process.
+// run runs cainjector until its work is complete and t.After has passed. It returns the measurements of this process.
 func run(t task) (r result) {
 	ctx := context.Background()
 
 	config := connect(t.Kubeconfig)
-	config.UserAgent = "cert-manager-cainjector/v1.21.2" // cainjector's field manager is the part of the User-Agent before the slash
+	config.UserAgent = "cert-manager-cainjector/v1.21.2" // the part before the slash becomes cainjector's field manager
 	c := harness.MustGet(newCluster(config))
 	stop := sampling(&r.Samples)
 	began, cpu := time.Now(), harness.CPUTime()
@@ -75,7 +75,7 @@ func run(t task) (r result) {
 	return r
 }
 
-// options returns the options that cert-manager's own main function uses.
+// options returns the manager options of cert-manager's own main function, with the cache under test.
 func (t task) options() ctrl.Options {
 	options := ctrl.Options{
 		Scheme:  scheme(),

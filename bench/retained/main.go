@@ -1,8 +1,8 @@
-// Command retained measures the heap that decoded objects occupy, in bytes per Pod, with 10,000 Pods and no store. This
-// includes allocator overhead, and the dictionaries and buffers of cache/compact.
+// Command retained measures the heap that 10,000 decoded Pods occupy, in bytes per Pod. It includes allocator overhead,
+// and the dictionaries and buffers of cache/compact.
 //
-// The Pods of the first column are alike, as in a single workload, which helps only cache/compact. The Pods of the
-// second column come from 1,000 templates. Each measurement runs in a separate process.
+// The Pods of the column "alike" come from a single workload, which helps only cache/compact. The Pods of the other
+// column come from 1,000 templates. Each measurement runs in a separate process.
 package main
 
 import (
@@ -21,14 +21,14 @@ var pods = flag.Int("pods", 10_000, "number of Pods")
 
 const templates = 1000
 
-// task describes one measurement.
+// task is a measurement of one decoder with one set of Pods.
 type task struct {
-	Decoder   int // index in decoders.All
+	Decoder   int // index in decoders.All()
 	Pods      int
 	Templated bool
 }
 
-// result contains the heap size and the JSON size of an event, both in bytes per Pod.
+// result contains the heap size per decoded Pod and the average size of an encoded event, both in bytes.
 type result struct{ Heap, Event float64 }
 
 func main() { harness.Main("retained", compare, harness.Worker("decode", retain)) }
@@ -56,7 +56,7 @@ func compare(ctx context.Context) error {
 	return table.Flush()
 }
 
-// retain keeps the objects of one decoder in memory and returns their size.
+// retain decodes all Pods, keeps the objects and returns the growth of the heap per Pod.
 func retain(t task) result {
 	made := sample.Pods(1, t.Pods)
 	if t.Templated {

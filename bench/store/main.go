@@ -1,6 +1,5 @@
-// Command store compares listwatch's store and its indexes with client-go's. Both contain many objects, with an index
-// by namespace and an index by node. The command prints the CPU time of each operation, including the garbage
-// collector, and the ratio.
+// Command store compares the stores of listwatch and client-go. Each store has an index by namespace and an index by
+// node. The command prints the CPU time of each operation in nanoseconds, including garbage collection.
 package main
 
 import (
@@ -22,7 +21,7 @@ var (
 	rounds = flag.Int("rounds", 5, "number of rounds; the median is printed")
 )
 
-// contender is a store implementation with its results.
+// contender is a store implementation and its results.
 type contender struct {
 	name     string
 	newStore func() store
@@ -59,9 +58,9 @@ func compare(context.Context) error {
 	return table.Flush()
 }
 
-// times contains the CPU time of each operation in nanoseconds, with one value per round.
+// times contains the CPU times of each operation in nanoseconds, one per round.
 type times struct {
-	order []string // names of the operations in print order
+	order []string // names of the operations, in print order
 	of    map[string][]float64
 }
 
@@ -79,13 +78,13 @@ func (t *times) add(operation string, ns float64) {
 type store interface {
 	put(*objects.Object) // adds or replaces an object
 	remove(*objects.Object)
-	get(namespace, name string) *objects.Object // returns nil if the object does not exist
-	countOnNode(node string) int                // returns the number of objects on a node, using the index
+	get(namespace, name string) *objects.Object // nil if the object does not exist
+	countOnNode(node string) int                // looks up the objects in the index and returns their number
 	countAll() int                              // lists all objects and returns their number
 }
 
-// snapshotter is implemented by stores with snapshots. The returned function takes a second snapshot and returns the
-// number of objects that differ from the first.
+// snapshotter is implemented by stores with snapshots. snapshot takes a snapshot and returns the function diff, which
+// takes another snapshot and counts the objects that differ.
 type snapshotter interface {
 	snapshot() (diff func() int)
 }
@@ -131,7 +130,7 @@ func newClientGo() store {
 	})}
 }
 
-func (s clientGoStore) put(o *objects.Object)    { harness.Must(s.Update(o)) } // adds or replaces an object
+func (s clientGoStore) put(o *objects.Object)    { harness.Must(s.Update(o)) } // Update also adds objects
 func (s clientGoStore) remove(o *objects.Object) { harness.Must(s.Delete(o)) }
 
 func (s clientGoStore) get(namespace, name string) *objects.Object {

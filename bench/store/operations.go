@@ -10,7 +10,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/bench/internal/objects"
 )
 
-// operations measures each operation of a store.
+// operations measures the operations of one store. held contains the latest version of each object.
 type operations struct {
 	store  store
 	times  *times
@@ -47,7 +47,7 @@ func check(ok bool) {
 	}
 }
 
-// next returns an object with a new resourceVersion. If moves is true, the object has a random node.
+// next returns a copy of object i with a new resourceVersion, and with a random node if moves is true.
 func (o *operations) next(i int, moves bool) *objects.Object {
 	next := *o.held[i]
 	next.Version = strconv.Itoa(o.random.Int())
@@ -63,7 +63,7 @@ func (o *operations) write(moves bool) {
 	o.store.put(o.held[i])
 }
 
-// measure calls do several times and records the CPU time per unit. Each call processes the given number of units.
+// measure calls do several times and records the CPU time per unit. Each call of do processes that many units.
 func (o *operations) measure(operation string, times, units int, do func(i int)) {
 	o.times.add(operation, harness.CPUPer(times*units, func() {
 		for i := range times {
@@ -72,7 +72,7 @@ func (o *operations) measure(operation string, times, units int, do func(i int))
 	}))
 }
 
-// measureSnapshots measures wall time, because the operations are too short for CPU time.
+// measureSnapshots measures the wall time, because CPU times are too coarse for such short operations.
 func (o *operations) measureSnapshots(s snapshotter) {
 	const times = 1000
 	var taking, comparing time.Duration
@@ -92,8 +92,8 @@ func (o *operations) measureSnapshots(s snapshotter) {
 	o.times.add("snapshot and diff of 10 changes, wall time", float64(comparing.Nanoseconds())/times)
 }
 
-// measureMix measures a mix of 80 % updates, 10 % deletions and 10 % additions. A store that supports snapshots also
-// takes 60 snapshots per 10,000 writes.
+// measureMix measures a random mix of about 80 % updates, 10 % deletions and 10 % additions. A snapshotter also takes
+// 60 snapshots per 10,000 writes.
 func (o *operations) measureMix() {
 	var removed []int
 	s, hasSnapshots := o.store.(snapshotter)
@@ -119,8 +119,8 @@ func (o *operations) measureMix() {
 	})
 }
 
-// bytesPerObject returns the heap size of a store with n objects in bytes per object. It does not count the objects
-// themselves.
+// bytesPerObject adds n objects to the store and returns the growth of the heap in bytes per object, without the
+// objects.
 func bytesPerObject(s store, n int) float64 {
 	held := objects.New(n, 0, 0)
 	before := harness.Heap()

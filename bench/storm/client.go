@@ -13,16 +13,16 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// client is a listwatch client with the real engine and scanner. The transport and the clock are simulated.
+// client is a listwatch client on a simulated clock and network. Its engine and scanner are those of lw.
 type client struct {
 	*player
-	server backend
-	way    time.Duration // one-way latency to the server
-	alive  bool          // whether a watch is open
-	since  time.Duration // time at which the watch was opened
+	server  backend
+	latency time.Duration // one-way latency to the server
+	alive   bool          // whether a watch is open
+	since   time.Duration // time at which the latest watch was opened
 }
 
-// backend responds to a request immediately or later in simulated time.
+// backend is a simulated server. It calls the reply function of each request, now or later in simulated time.
 type backend interface {
 	receive(*request)
 }
@@ -30,14 +30,14 @@ type backend interface {
 // slowest is the maximum one-way latency of a client.
 const slowest = 5 * time.Millisecond
 
-// follow watches the collection until the simulation ends.
+// follow watches the Pods until the simulation ends.
 func (c *client) follow(random *rand.Rand) {
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
 	source := harness.MustGet(lw.NewClient(c, lw.Pods(""), lw.RawCodec{}, nil))
 	opts := &lw.Options{Logger: slog.New(slog.DiscardHandler)}
 	ctx = lwclock.WithRandom(ctx, random.Float64)
-	ctx = lwclock.WithReplay(ctx, func() time.Time { return time.Unix(0, 0).Add(c.now) }) // the simulated clock replaces the engine's delays
+	ctx = lwclock.WithReplay(ctx, func() time.Time { return time.Unix(0, 0).Add(c.now) }) // the engine does not wait; sleep simulates its delays
 	for event := range lw.ListAndWatch(ctx, source, opts) {
 		if c.over {
 			return
@@ -52,12 +52,12 @@ func (c *client) follow(random *rand.Rand) {
 	}
 }
 
-// exchange sends a request and returns the response. The request and the response each take the client's latency.
+// exchange sends a request and returns the response. Each direction takes c.latency.
 func (c *client) exchange(r *request) (got answer) {
-	c.sleep(c.way)
+	c.sleep(c.latency)
 	r.reply = func(a answer) {
 		got = a
-		c.after(c.way, c.resume)
+		c.after(c.latency, c.resume)
 	}
 	c.server.receive(r)
 	c.wait()
@@ -70,7 +70,7 @@ func (c *client) exchange(r *request) (got answer) {
 	return got
 }
 
-// ended blocks until the stream ends and returns the reason. io.EOF means that the server closed the stream cleanly.
+// ended blocks until the stream ends and returns the error that ended it. io.EOF is a clean close.
 func (c *client) ended(s *stream) error {
 	if !s.ended && !c.over {
 		s.waits = true
@@ -91,7 +91,7 @@ func (c *client) Open(_ context.Context, req *lw.Request) (io.ReadCloser, error)
 	return &body{strings.NewReader(got.text), c, got.stream}, nil
 }
 
-// body is the body of a response.
+// body is a response body.
 type body struct {
 	*strings.Reader
 	client *client

@@ -7,27 +7,26 @@ import (
 	"time"
 )
 
-// clock is a simulated clock that jumps from one event to the next. Only one goroutine runs at a time. Simultaneous
-// events run in the order in which they were scheduled, so all simulations with the same seed are identical.
+// clock is a simulated clock that jumps from one event to the next. Simulations with the same seed are identical,
+// because only one goroutine runs at a time and simultaneous events run in the order of scheduling.
 type clock struct {
 	now     time.Duration
-	events  []event // sorted by time; simultaneous events in the order of scheduling
+	events  []event // sorted by time, then by order of scheduling
 	players []*player
-	over    bool // whether the simulation has ended
+	over    bool
 }
 
 func newClock(begin time.Duration) *clock { return &clock{now: begin} }
 
-// at schedules a call of do for a time, which must not be in the past.
+// at schedules do for a simulated time, which must not be in the past.
 func (c *clock) at(when time.Duration, do func()) {
 	i, _ := slices.BinarySearchFunc(c.events, when+1, func(e event, when time.Duration) int { return cmp.Compare(e.when, when) })
 	c.events = slices.Insert(c.events, i, event{when, do})
 }
 
-// after schedules a call of do after a delay.
 func (c *clock) after(d time.Duration, do func()) { c.at(c.now+d, do) }
 
-// run runs all events up to the given time. Then it ends the simulation, so that wait and sleep return in all players.
+// run runs the events up to the given time and ends the simulation. In all players, wait and sleep then return.
 func (c *clock) run(until time.Duration) {
 	for len(c.events) > 0 && c.events[0].when <= until {
 		next := c.events[0]
@@ -41,15 +40,15 @@ func (c *clock) run(until time.Duration) {
 	}
 }
 
-// player is a coroutine on the simulated clock. It runs until it waits or returns.
+// player is a coroutine on the simulated clock.
 type player struct {
 	*clock
-	resume func() // runs the player until it waits again
+	resume func() // runs the coroutine until it waits or returns
 	stop   func()
 	yield  func(struct{}) bool
 }
 
-// play starts a player at the given time.
+// play starts do as a player at the given time.
 func (c *clock) play(when time.Duration, do func(*player)) {
 	p := &player{clock: c}
 	next, stop := iter.Pull(func(yield func(struct{}) bool) {
@@ -61,14 +60,13 @@ func (c *clock) play(when time.Duration, do func(*player)) {
 	c.at(when, p.resume)
 }
 
-// wait blocks until an event calls resume or the simulation ends.
+// wait blocks until resume is called or the simulation ends.
 func (p *player) wait() {
 	if !p.over {
 		p.yield(struct{}{})
 	}
 }
 
-// sleep waits for a duration.
 func (p *player) sleep(d time.Duration) {
 	p.after(d, p.resume)
 	p.wait()

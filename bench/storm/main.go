@@ -1,8 +1,8 @@
-// Command storm simulates the load on a server when 1,000 clients lose their watches at the same time. It counts
-// requests and rejections, and measures the time until all clients have a watch.
+// Command storm simulates the load on a server when 1,000 clients lose their watches at the same time. It prints the
+// number of requests and rejections, and the time until all clients have a watch.
 //
-// It prints results for listwatch with its own engine, and for a model of client-go's retry policy; see reflector. The
-// server, the network and the clock are simulated, so a seed gives the same result on every machine.
+// It compares listwatch's engine with a model of client-go's retry policy; see reflector. The server, the network and
+// the clock are simulated, so a seed gives the same result on every machine.
 package main
 
 import (
@@ -14,7 +14,6 @@ import (
 	"github.com/seed-6d2a410a/listwatch/bench/internal/harness"
 )
 
-// scenarios lists the scenarios in print order.
 var scenarios = []scenario{
 	{name: "5-minute-old watches are cut", age: 5 * time.Minute, happens: cut},
 	{name: "10 s offline, resourceVersion expired", age: 20 * time.Second, happens: outage},
@@ -25,7 +24,7 @@ const seed = 1
 func main() { harness.Main("storm", compare) }
 
 func compare(context.Context) error {
-	clients, pods := 1000, 1000 // one Pod changes per second
+	clients, pods := 1000, 1000
 	if *harness.Short {
 		clients, pods = 50, 100
 	}
@@ -39,7 +38,7 @@ func compare(context.Context) error {
 	return table.Flush()
 }
 
-// columns returns an outcome as the columns of a table. Requests and rejections are totals over all clients.
+// columns returns the table cells of an outcome. Each cell starts with a tab.
 func columns(o outcome) string {
 	live := "never"
 	if o.live < until {

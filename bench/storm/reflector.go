@@ -8,31 +8,31 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// These are constants of client-go 0.37.
+// Constants of client-go 0.37.
 const (
 	backoffFirst   = 800 * time.Millisecond
 	backoffLongest = 30 * time.Second
 	backoffReset   = 2 * time.Minute
-	restRetries    = 10              // maximum number of retries per request by the REST client
-	restErrorDelay = time.Second     // delay before a retry after a connection error
-	shortWatch     = 1 * time.Second // client-go treats a watch that ends earlier without an event as an error
+	restRetries    = 10              // maximum number of retries of a request by the REST client
+	restErrorDelay = time.Second     // delay of the REST client after a connection error
+	shortWatch     = 1 * time.Second // an empty watch that ends earlier counts as an error
 )
 
-// reflector models the retry policy of client-go 0.37's Reflector and REST client. It follows their source:
-// tools/cache/reflector.go and rest/with_retry.go. It omits paging, rate limits of lists, resync, and decoding because
-// the simulated server does not need them. client-go cannot resume from a saved state, so the model starts with a list.
+// reflector models the retry policy of client-go 0.37, as implemented in tools/cache/reflector.go and
+// rest/with_retry.go. It omits paging, rate limits, resync and decoding, because the simulated server does not need
+// them. It starts with a list, because client-go cannot resume from a saved state.
 type reflector struct {
 	*client
 	backoff     reflectorBackoff
 	version     int  // latest resourceVersion; zero means none
-	unavailable bool // whether the resourceVersion has expired
+	unavailable bool // whether the server has reported version as expired
 }
 
 func newReflector(c *client, random func() float64) *reflector {
 	return &reflector{client: c, backoff: reflectorBackoff{random: random, next: backoffFirst, reset: c.now}}
 }
 
-// run models Reflector.Run, which waits for a backoff delay after every return of ListAndWatch.
+// run models Reflector.Run, which waits for a backoff delay between calls of ListAndWatch.
 func (r *reflector) run() {
 	for !r.over {
 		r.listAndWatch()
@@ -42,7 +42,7 @@ func (r *reflector) run() {
 
 func (r *reflector) pause() { r.sleep(r.backoff.delay(r.now)) }
 
-// listAndWatch models ListAndWatch. It starts with a streaming list and falls back to an ordinary list. Then it opens
+// listAndWatch models ListAndWatch. It sends a streaming list, or an ordinary list if that fails, and then opens
 // watches.
 func (r *reflector) listAndWatch() {
 	open := r.watchList()
@@ -52,8 +52,8 @@ func (r *reflector) listAndWatch() {
 	r.watch(open)
 }
 
-// watchList returns the watch that follows a complete streaming list. It returns nil after an error that requires an
-// ordinary list.
+// watchList sends streaming lists until one succeeds and returns its watch. It returns nil if the reflector must send
+// an ordinary list.
 func (r *reflector) watchList() *stream {
 	for !r.over {
 		got := r.request(&request{watch: true, list: true, version: r.known()})
@@ -72,8 +72,8 @@ func (r *reflector) watchList() *stream {
 	return nil
 }
 
-// list sends an ordinary list and reports whether it succeeded. If the resourceVersion has expired, it immediately
-// retries without a resourceVersion.
+// list sends an ordinary list and reports whether it succeeded. If the resourceVersion has expired, it retries at once
+// without a resourceVersion.
 func (r *reflector) list() bool {
 	got := r.request(&request{list: true, version: r.known()})
 	if gone(got.err) {
@@ -87,7 +87,7 @@ func (r *reflector) list() bool {
 	return true
 }
 
-// known returns the resourceVersion for the next list request. Zero requests any resourceVersion.
+// known returns the resourceVersion of the next list request. Zero accepts any resourceVersion.
 func (r *reflector) known() int {
 	if r.unavailable {
 		return 0
@@ -95,8 +95,8 @@ func (r *reflector) known() int {
 	return r.version
 }
 
-// watch keeps a watch open. Its first watch is the argument, or a new watch if the argument is nil. It immediately
-// replaces a watch that ended, and returns when a list is necessary.
+// watch keeps a watch open until the reflector must list again. The first watch is the argument, or a new watch if the
+// argument is nil.
 func (r *reflector) watch(open *stream) {
 	for !r.over {
 		began, events := r.now, 0
@@ -126,8 +126,8 @@ func (r *reflector) watch(open *stream) {
 	}
 }
 
-// request models the REST client. It retries up to 10 times after a response with Retry-After or a connection reset. It
-// does not retry a refused connection. If the last attempt of a watch is reset, the result is an empty watch.
+// request models the REST client. It retries up to 10 times after a connection reset or a response with Retry-After,
+// but not after a refused connection. A watch whose last attempt is reset counts as an empty watch.
 func (r *reflector) request(req *request) (got answer) {
 	for range restRetries {
 		got = r.exchange(req)
@@ -143,7 +143,7 @@ func (r *reflector) request(req *request) (got answer) {
 	return got
 }
 
-// restRetry returns the delay before the REST client retries, and whether it retries at all.
+// restRetry reports whether the REST client retries after err, and returns the delay before the retry.
 func restRetry(err error) (wait time.Duration, again bool) {
 	if err == errReset {
 		return restErrorDelay, true
@@ -155,8 +155,8 @@ func restRetry(err error) (wait time.Duration, again bool) {
 	return status.RetryAfter, true
 }
 
-// retriable reports whether the reflector waits for a backoff delay after the error and then opens a new watch without
-// a list.
+// retriable reports whether the reflector repeats the request after a backoff delay: after a refused connection or a
+// 429.
 func retriable(err error) bool {
 	status, _ := errors.AsType[*lw.StatusError](err)
 	return err == errRefused || status != nil && status.Code == 429
@@ -167,8 +167,8 @@ func gone(err error) bool {
 	return status != nil && status.Code == 410
 }
 
-// reflectorBackoff models wait.Backoff.DelayWithReset. The delay doubles up to 30 s, plus random jitter of up to 100 %.
-// It returns to 0.8 s if the last reset was more than 2 minutes ago.
+// reflectorBackoff models wait.Backoff.DelayWithReset. The delay doubles from 0.8 s to 30 s, and random jitter adds up
+// to 100 %. The delay starts at 0.8 s again if the last reset was more than 2 minutes ago.
 type reflectorBackoff struct {
 	random func() float64
 	next   time.Duration

@@ -11,16 +11,15 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// step is one response of a scripted server. If lasts is positive, the response's stream ends with an error after that
-// time.
+// step is a response of a scripted server. If lasts is positive, the stream of the response ends with an error after
+// that time.
 type step struct {
 	answer
 	lasts time.Duration
 	end   error
 }
 
-// scripted is a server that sends prepared responses and records the requests. After the last response, it keeps all
-// streams open.
+// scripted is a server with prepared responses that records the requests. After the last step, its watches stay open.
 type scripted struct {
 	*clock
 	steps []step
@@ -44,8 +43,7 @@ func (s *scripted) receive(r *request) {
 	r.reply(next.answer)
 }
 
-// requests returns the first n requests that a reflector sends. The delays have no jitter, and the network has no
-// latency.
+// requests returns the first n requests of a reflector, without jitter and latency.
 func requests(n int, steps ...step) []string {
 	s := &scripted{clock: newClock(0), steps: steps}
 	s.play(0, func(p *player) {
@@ -62,23 +60,23 @@ var (
 	expired = step{answer: answer{expired: true}}
 )
 
-// status returns an error response. A wait of zero omits Retry-After.
+// status returns an error response. It has no Retry-After if wait is zero.
 func status(code int, wait time.Duration) step {
 	return step{answer: answer{err: &lw.StatusError{Code: code, RetryAfter: wait}}}
 }
 
-// watched returns a watch response that sends a bookmark and ends after the given time.
+// watched returns a watch that sends a bookmark and ends with an error after the given time.
 func watched(lasts time.Duration, end error) step {
 	return step{answer{version: 6, text: "bookmark"}, lasts, end}
 }
 
-// empty returns a watch response that is closed cleanly after the given time, without an event.
+// empty returns a watch that closes cleanly after the given time without an event.
 func empty(lasts time.Duration) step { return step{lasts: lasts, end: io.EOF} }
 
-// opened is a streaming list. The server closes its watch cleanly after a minute.
+// opened is a streaming list whose watch closes cleanly after a minute.
 var opened = watched(time.Minute, io.EOF)
 
-// plain is an error response after which the reflector falls back from a streaming list to an ordinary list.
+// plain rejects a streaming list, so that the reflector falls back to an ordinary list.
 var plain = status(422, 0)
 
 func repeat(n int, one step) (all []step) {

@@ -5,31 +5,29 @@ import (
 	"time"
 )
 
-// scenario describes an incident that happens at time zero, when all clients have a watch.
+// scenario is an incident at time zero, when all clients have a watch.
 type scenario struct {
 	name     string
 	age      time.Duration // age of the watches at time zero
-	happens  func(*server) // triggers the incident
-	clientGo bool          // whether the clients use client-go's retry policy; see reflector
+	happens  func(*server)
+	clientGo bool // whether the clients are reflectors
 }
 
-// until is the time at which the simulation ends.
+// until is the simulated time at which a simulation ends.
 const until = 150 * time.Second
 
-// outcome is the result of a scenario.
 type outcome struct {
 	load
-	live time.Duration // time until all clients have a watch
+	live time.Duration // time until all clients have a watch again
 }
 
-// play simulates a scenario and returns the outcome.
 func play(s scenario, clients, pods int, seed uint64) outcome {
 	c := newClock(-s.age)
 	srv := &server{clock: c, pods: pods, free: true}
 	all := make([]*client, clients)
 	for i := range all {
 		random := rand.New(rand.NewPCG(seed, uint64(i)))
-		one := &client{server: srv, way: slowest/10 + time.Duration(random.Float64()*float64(slowest-slowest/10))}
+		one := &client{server: srv, latency: slowest/10 + time.Duration(random.Float64()*float64(slowest-slowest/10))}
 		all[i] = one
 		c.play(-s.age, func(p *player) {
 			one.player = p
@@ -48,7 +46,7 @@ func play(s scenario, clients, pods int, seed uint64) outcome {
 	o := outcome{load: srv.load}
 	for _, one := range all {
 		if !one.alive {
-			one.since = until // a client without a watch counts as recovered at the end
+			one.since = until // the client has not recovered
 		}
 		o.live = max(o.live, one.since)
 	}
@@ -58,20 +56,20 @@ func play(s scenario, clients, pods int, seed uint64) outcome {
 // cut resets all connections of the server.
 func cut(s *server) { s.reset() }
 
-// outage makes the server unreachable for 10 s. After the outage, all earlier resourceVersions have expired.
+// outage makes the server unreachable for 10 s. Afterwards, all earlier resourceVersions have expired.
 func outage(s *server) {
 	s.reset()
 	s.down = true
 	s.after(10*time.Second, func() { s.down, s.oldest = false, s.version() })
 }
 
-// load contains the times of the requests that a server received.
+// load contains the requests that a server received after time zero.
 type load struct {
-	arrivals []time.Duration // arrival times in chronological order
+	arrivals []time.Duration // arrival times in ascending order
 	rejected int
 }
 
-// most returns the largest number of requests within a time window.
+// most returns the largest number of arrivals in any period of length window.
 func most(arrivals []time.Duration, window time.Duration) (most int) {
 	first := 0
 	for i, at := range arrivals {

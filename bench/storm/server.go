@@ -11,16 +11,16 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// The CPU times of requests are similar to the CPU times of lw/lwtest.
+// The CPU times are similar to those of lw/lwtest.
 const (
 	processors = 2
-	listCost   = 40 * time.Microsecond // CPU time per Pod, for compressing or streaming it
-	watchCost  = time.Millisecond      // includes a TLS handshake
+	listCost   = 40 * time.Microsecond // CPU time per listed Pod
+	watchCost  = time.Millisecond      // CPU time per watch, including a TLS handshake
 )
 
-// These are the limits that API priority and fairness of kube-apiserver 1.36 sets for one service account by default.
-// The priority level workload-low has 245 of 600 seats. A list takes one seat per 100 objects, up to 10 seats. A
-// service account has six queues of 50 requests.
+// Default limits of API priority and fairness in kube-apiserver 1.36 for one service account. The priority level
+// workload-low has 245 of 600 seats. A list occupies one seat per 100 objects, up to 10 seats. The requests of a
+// service account share six queues of 50 requests.
 const (
 	seats          = 245
 	queueLength    = 6 * 50
@@ -29,14 +29,14 @@ const (
 	retryAfter     = time.Second
 )
 
-// server is an API server on the simulated clock. After time zero, its collection changes once per second.
+// server is a simulated API server. Its Pods change once per second after time zero.
 type server struct {
 	*clock
 	pods int
-	free bool // if true, requests use no CPU time or seats and are not counted
+	free bool // if true, requests cost nothing and are not counted
 
-	down   bool // whether connections are refused
-	oldest int  // oldest resourceVersion from which a watch can start
+	down   bool // if true, connections are refused
+	oldest int  // oldest resourceVersion from which a watch can resume
 
 	ready   [processors]time.Duration // time at which each processor becomes free
 	seated  int
@@ -47,27 +47,26 @@ type server struct {
 
 // request is an active or queued request.
 type request struct {
-	watch, list bool // both are true for a streaming list
+	watch, list bool // a streaming list sets both
 	version     int
 	reply       func(answer)
 }
 
-// answer is a connection error or a response. The response body starts with the text and continues with the events of
-// the stream.
+// answer is an error or a response. The body of a response consists of text, followed by the events of stream.
 type answer struct {
 	err     error
 	text    string
-	version int  // resourceVersion at the end of the text
-	expired bool // whether the text is an ERROR event with code 410
+	version int  // resourceVersion at the end of text
+	expired bool // whether text is an ERROR event with code 410
 	stream  *stream
 }
 
-// stream is an open watch.
+// stream is a simulated watch.
 type stream struct {
 	client *client
 	ended  bool
 	err    error
-	waits  bool // whether the client waits for the end of the stream
+	waits  bool // whether client waits for the end of the stream
 }
 
 var (
@@ -77,7 +76,7 @@ var (
 
 func (s *server) version() int { return 1000 + max(0, int(s.now/time.Second)) }
 
-// receive accepts, queues or rejects a request.
+// receive processes, queues or rejects a request.
 func (s *server) receive(r *request) {
 	if s.free {
 		r.reply(s.answer(r))
@@ -122,7 +121,7 @@ func (s *server) begin(r *request) {
 	s.at(s.ready[next], func() { s.finish(r) })
 }
 
-// finish responds to a request and starts queued requests while seats are available.
+// finish responds to a request and begins queued requests that have enough seats.
 func (s *server) finish(r *request) {
 	s.seated -= s.seatsOf(r)
 	r.reply(s.answer(r))
@@ -140,7 +139,7 @@ func (s *server) answer(r *request) answer {
 	switch {
 	case r.watch && r.list:
 		a.stream = s.open()
-		// The response contains one object. After an empty streaming list, the client would send an ordinary list.
+		// With an empty streaming list, the client would send an ordinary list.
 		a.text = `{"type":"ADDED","object":{"kind":"Pod","apiVersion":"v1","metadata":{"name":"a","resourceVersion":"1"}}}
 {"type":"BOOKMARK","object":{` + metadata + `,"annotations":{"k8s.io/initial-events-end":"true"}}}}`
 	case r.list:
@@ -161,7 +160,6 @@ func (s *server) open() *stream {
 	return opened
 }
 
-// reset resets the connections of all open watches.
 func (s *server) reset() {
 	for _, open := range s.streams {
 		open.end(errReset)
@@ -169,17 +167,17 @@ func (s *server) reset() {
 	s.streams = nil
 }
 
-// end ends the stream. The client notices the end after its latency.
+// end ends the stream. The client notices it after its latency.
 func (s *stream) end(err error) {
 	s.ended, s.err = true, err
 	if s.waits {
-		s.client.after(s.client.way, s.client.resume)
+		s.client.after(s.client.latency, s.client.resume)
 	}
 }
 
-// requestOf parses the URL of a client's request.
+// requestOf converts a request of lw.Client to a simulated request.
 func requestOf(req *lw.Request) *request {
 	values := harness.MustGet(url.ParseQuery(req.Query))
-	version, _ := strconv.Atoi(values.Get("resourceVersion")) // zero if the parameter is not set
+	version, _ := strconv.Atoi(values.Get("resourceVersion")) // zero without the parameter
 	return &request{watch: req.Watch, list: !req.Watch || values.Has("sendInitialEvents"), version: version}
 }

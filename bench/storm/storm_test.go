@@ -25,8 +25,8 @@ func TestAllClientsRecover(t *testing.T) {
 	}
 }
 
-// TestClientGoReconnectsTogether shows that the model of client-go reconnects without a delay after a cut, and that
-// listwatch spreads its requests.
+// TestClientGoReconnectsTogether shows that all clients with client-go's policy reconnect at once after a cut.
+// listwatch clients spread their requests.
 func TestClientGoReconnectsTogether(t *testing.T) {
 	s := scenario{age: 5 * time.Minute, happens: cut, clientGo: true}
 	o := play(s, 1000, few, 1)

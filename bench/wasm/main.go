@@ -1,6 +1,6 @@
-// Command wasm compares the client and the store, compiled to WebAssembly, with equivalent plain JavaScript. It
-// measures how fast Node and Chromium decode and store watch events and a list, and the cost of store operations. The
-// environment variable CHROME contains the path of Chromium.
+// Command wasm compares the client and the store, compiled to WebAssembly, with equivalent plain JavaScript in Node and
+// Chromium. It measures how fast they decode and store events and a list, and the cost of store operations. The
+// environment variable CHROME may contain the path of Chromium.
 package main
 
 import (

@@ -18,7 +18,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/internal/testkit/sample"
 )
 
-// task is a workload for page/world.mjs.
+// task is the input of page/world.mjs.
 type task struct {
 	Program string `json:"program,omitempty"` // path of the WASM module; empty for plain JavaScript
 	Course  string `json:"course"`
@@ -26,19 +26,19 @@ type task struct {
 	Passes  int    `json:"passes"`
 }
 
-// report is the result of a task.
+// report is the output of page/world.mjs.
 type report struct {
-	Figures map[string][]float64 // times in milliseconds, by name of the measurement
+	Figures map[string][]float64 // milliseconds of each pass, by name of the measurement
 	Error   string
 }
 
-// place is Node or a browser.
+// place runs tasks in Node or in a browser.
 type place struct {
 	name string
 	do   func(context.Context, task) (*report, error)
 }
 
-// server serves files, passes tasks to a page, and receives the page's reports.
+// server serves files, passes tasks to the page, and receives its reports.
 type server struct {
 	origin   string
 	wasmExec string // path of wasm_exec.js
@@ -46,8 +46,8 @@ type server struct {
 	reports  chan *report
 }
 
-// startServer returns a server for the modules of the page, Go's wasm_exec.js, and the given files by name. The server
-// runs until the process ends.
+// startServer starts a server for the page, its modules, wasm_exec.js and the given files. The server runs until the
+// process exits.
 func startServer(files map[string][]byte) (*server, error) {
 	s := &server{tasks: make(chan task), reports: make(chan *report)}
 	var err error
@@ -76,7 +76,7 @@ func startServer(files map[string][]byte) (*server, error) {
 func (s *server) serveTask(w http.ResponseWriter, r *http.Request) {
 	select {
 	case t := <-s.tasks:
-		_ = json.NewEncoder(w).Encode(t) // fails only if the page is gone; the task then times out
+		_ = json.NewEncoder(w).Encode(t) // fails only if the page is closed; inPage then times out
 	case <-r.Context().Done():
 	}
 }
@@ -89,7 +89,7 @@ func (s *server) serveResult(_ http.ResponseWriter, r *http.Request) {
 	s.reports <- result
 }
 
-// inNode returns a function that runs tasks in Node processes.
+// inNode returns a function that runs each task in a new Node process.
 func (s *server) inNode(path string) func(context.Context, task) (*report, error) {
 	return func(ctx context.Context, t task) (*report, error) {
 		argument, err := json.Marshal(t)
@@ -107,7 +107,7 @@ func (s *server) inNode(path string) func(context.Context, task) (*report, error
 	}
 }
 
-// inPage runs a task in the page that startChromium has opened, and returns the page's report.
+// inPage runs a task in the page of startChromium and returns its report.
 func (s *server) inPage(ctx context.Context, t task) (*report, error) {
 	select {
 	case s.tasks <- t:
@@ -125,10 +125,9 @@ func (s *server) inPage(ctx context.Context, t task) (*report, error) {
 	}
 }
 
-// program is the file name of the WASM module.
 const program = "program.wasm"
 
-// build compiles the WASM module with the flags of the npm package and returns it.
+// build returns the WASM module, compiled with the flags of the npm package.
 func build() ([]byte, error) {
 	folder, err := os.MkdirTemp("", "bench-wasm")
 	if err != nil {
@@ -143,7 +142,7 @@ func build() ([]byte, error) {
 	return os.ReadFile(filepath.Join(folder, program))
 }
 
-// wasmExec returns the path of Go's wasm_exec.js.
+// wasmExec returns the path of wasm_exec.js in the Go installation.
 func wasmExec() (string, error) {
 	root, err := exec.Command("go", "env", "GOROOT").Output()
 	return filepath.Join(strings.TrimSpace(string(root)), "lib/wasm/wasm_exec.js"), err
@@ -159,8 +158,8 @@ func findChromium() string {
 	return ""
 }
 
-// startChromium starts Chromium with a new profile and opens a page that requests tasks. Chromium exits when its
-// debugging pipe closes, so it also exits if this process is killed. The caller must call stop.
+// startChromium starts Chromium with a new profile and a page that requests tasks. Chromium exits when its debugging
+// pipe closes, even if this process is killed. The caller must call stop.
 func (s *server) startChromium(path string) (stop func(), err error) {
 	profile, err := os.MkdirTemp("", "bench-chromium")
 	if err != nil {
@@ -185,14 +184,14 @@ func (s *server) startChromium(path string) (stop func(), err error) {
 	return func() {
 		_ = held.Close()
 		killing := time.AfterFunc(10*time.Second, func() { _ = cmd.Process.Kill() })
-		_ = cmd.Wait() // Chromium may exit with any code
+		_ = cmd.Wait()
 		killing.Stop()
 		_ = os.RemoveAll(profile)
 	}, nil
 }
 
-// newEvents returns a watch response that modifies each Pod the given number of times. Each event changes the
-// resourceVersion. Every fifth event also moves a Pod to another node.
+// newEvents returns a watch response with the given number of MODIFIED events for each Pod. Every event changes the
+// resourceVersion, and every fifth event changes the node.
 func newEvents(pods, times int) []byte {
 	all := sample.Pods(7, pods)
 	var events bytes.Buffer

@@ -17,12 +17,12 @@ const (
 	plain     = "plain JavaScript"
 )
 
-// contender is a program that is measured, in one row of the tables.
+// contender is a row of the tables. program is empty for plain JavaScript.
 type contender struct{ name, program string }
 
 var contenders = []contender{{listwatch, program}, {name: plain}}
 
-// course is a workload with its name in page/world.mjs.
+// course is a workload. name is its name in page/world.mjs, and data is the path of its input.
 type course struct{ name, data, title string }
 
 var (
@@ -35,23 +35,23 @@ var (
 )
 
 const (
-	warmUp  = 3 // number of passes that are not measured
+	warmUp  = 3 // passes that warm up the compilers and are not measured
 	maxWait = 5 * time.Minute
 )
 
-// measurement is one workload of one contender in Node or a browser.
+// measurement identifies a workload, the contender that runs it, and the place: Node or a browser.
 type measurement struct {
 	course
 	contender
 	place
 }
 
-// String returns a description for progress and error messages.
+// String implements fmt.Stringer for progress and error messages.
 func (m measurement) String() string {
 	return m.course.name + ", " + m.contender.name + ", " + m.place.name
 }
 
-// measurements returns all measurements of a round.
+// measurements returns one measurement for each combination of workload, place and contender.
 func measurements(places []place) (all []measurement) {
 	for _, work := range append(slices.Clone(decoding), operating) {
 		for _, at := range places {
@@ -63,14 +63,14 @@ func measurements(places []place) (all []measurement) {
 	return all
 }
 
-// cell identifies a result in the tables.
+// cell identifies a number in the tables.
 type cell struct{ figure, contender, place string }
 
-// results contains the time of the fastest pass over all rounds.
+// results contains the times of the fastest passes of all rounds.
 type results struct {
 	places     []place
-	bytes      map[string]int   // size of each workload's input
-	times      map[cell]float64 // time of each result in milliseconds
+	bytes      map[string]int   // size of each input file
+	times      map[cell]float64 // milliseconds
 	operations []string
 }
 
@@ -82,8 +82,7 @@ func newResults(places []place, data map[string][]byte) *results {
 	return r
 }
 
-// measure runs a measurement and keeps the time of the fastest pass, because other processes on the machine can only
-// slow a pass down.
+// measure runs m and keeps the fastest pass, because other processes can only slow a pass down.
 func (r *results) measure(ctx context.Context, m measurement) error {
 	ctx, cancel := context.WithTimeout(ctx, maxWait)
 	defer cancel()
@@ -105,7 +104,6 @@ func (r *results) measure(ctx context.Context, m measurement) error {
 	return nil
 }
 
-// print prints all tables.
 func (r *results) print(to io.Writer) error {
 	if err := r.printSpeed(to); err != nil {
 		return err

@@ -17,27 +17,27 @@ import (
 	"github.com/seed-6d2a410a/listwatch/bench/internal/harness"
 )
 
-// task describes one measurement.
+// task is the input of a client process.
 type task struct {
 	Client, Transport string
 	Watches           int
-	Pods, Events      int           // sums over all watches
-	Idle              time.Duration // how long the CPU time of idle watches is measured
-	StartOnly         bool          // if true, only the simultaneous start of all watches is measured
+	Pods, Events      int           // totals of all watches
+	Idle              time.Duration // time for which idle watches are measured
+	StartOnly         bool          // measures only a simultaneous start of all watches
 	Server            address
 }
 
-// result contains the measurements of a task. CPU times are in nanoseconds.
+// result contains the measurements of a task.
 type result struct {
-	Bytes, Goroutines float64 // per idle watch: bytes of heap and stacks, and number of goroutines
-	IdleCPU           float64 // nanoseconds per idle watch per second
-	CPU               float64 // nanoseconds per event
+	Bytes, Goroutines float64 // per idle watch: heap and stacks in bytes, and goroutines
+	IdleCPU           float64 // CPU time per idle watch, in nanoseconds per second
+	CPU               float64 // CPU time per event in nanoseconds
 
 	Start           time.Duration // time from a simultaneous start until all watches are live
-	Dialed, MaxOpen int           // number of connections: in total, and at the same time
+	Dialed, MaxOpen int           // number of opened connections, and maximum number of open connections
 }
 
-// measurement is a task together with its informers and results.
+// measurement runs a task with one informer per watch.
 type measurement struct {
 	task
 	result
@@ -48,8 +48,8 @@ type measurement struct {
 }
 
 const (
-	handlers = 2                // number of handlers of an informer that receives events
-	maxWait  = 10 * time.Minute // a task that takes longer has failed
+	handlers = 2                // handlers of each informer while it receives events
+	maxWait  = 10 * time.Minute // maximum duration of a task
 )
 
 func measure(t task) result {
@@ -74,15 +74,15 @@ func measure(t task) result {
 		m.IdleCPU = float64(harness.CPUTime()-began) / t.Idle.Seconds() / float64(t.Watches)
 	}
 	for _, one := range m.informers {
-		one.Handle(m.handle) // adds a second handler
+		one.Handle(m.handle) // the second handler
 	}
 	m.saturate()
 	runtime.KeepAlive(m.informers)
 	return m.result
 }
 
-// warmUp runs one informer until it has synced. The measurement then does not include allocations that all informers
-// share.
+// warmUp runs one informer until it has synced. This excludes the allocations that all informers share from the
+// measurement.
 func (m *measurement) warmUp() {
 	ctx, stop := context.WithCancel(m.ctx)
 	first := m.newInformer("first")
@@ -92,10 +92,11 @@ func (m *measurement) warmUp() {
 	harness.Must(first.WaitForSync(m.ctx))
 	stop()
 	running.Wait()
-	time.Sleep(100 * time.Millisecond) // the goroutines of connections end slightly later
+	time.Sleep(100 * time.Millisecond) // the goroutines of a connection end after Run returns
 }
 
-// start starts all informers, with one handler each. At most atOnce informers are starting at the same time.
+// start starts one informer per watch, with one handler each, and waits until they have synced. At most atOnce
+// informers start at the same time.
 func (m *measurement) start(atOnce int) {
 	starts := make(chan struct{}, atOnce)
 	var starting sync.WaitGroup
@@ -113,19 +114,19 @@ func (m *measurement) start(atOnce int) {
 	starting.Wait()
 }
 
-// startAtOnce measures the time and the connections that a simultaneous start of all informers needs.
+// startAtOnce measures a simultaneous start of all informers: the time until all watches are open, and the connections.
 func (m *measurement) startAtOnce() {
 	began := time.Now()
 	m.start(m.Watches)
 	var counted counters
-	for counted.Watches < m.Watches { // an informer may sync before its watch is open
+	for counted.Watches < m.Watches { // an informer can sync before its watch is open
 		time.Sleep(10 * time.Millisecond)
 		harness.Must(json.Unmarshal(m.control(http.MethodGet, nil), &counted))
 	}
 	m.Start, m.Dialed, m.MaxOpen = time.Since(began), counted.Dialed, counted.MaxOpen
 }
 
-// control sends a request to the server's control URL and returns the response body.
+// control sends a request to the control URL of the server and returns the response body.
 func (m *measurement) control(method string, body []byte) []byte {
 	request := harness.MustGet(http.NewRequestWithContext(m.ctx, method, m.Server.Control, bytes.NewReader(body)))
 	request.Close = true
@@ -137,20 +138,20 @@ func (m *measurement) control(method string, body []byte) []byte {
 	return harness.MustGet(io.ReadAll(response.Body))
 }
 
-// calls counts handler calls.
+// calls counts down the expected handler calls.
 type calls struct {
 	left atomic.Int64
 	done chan struct{} // closed after the last call
 }
 
-// handle is the handler of all informers. It counts its calls.
+// handle is the handler of all informers.
 func (m *measurement) handle(clients.Pod) {
 	if c := m.calls.Load(); c.left.Add(-1) == 0 {
 		close(c.done)
 	}
 }
 
-// saturate measures the cost of events that the server sends as fast as possible.
+// saturate measures the CPU time per event while the server sends events as fast as possible.
 func (m *measurement) saturate() {
 	pods := max(m.Pods/m.Watches, 1)
 	perWatch := max(m.Events/m.Watches, 2*pods)
@@ -159,7 +160,7 @@ func (m *measurement) saturate() {
 	m.CPU = float64(harness.CPUTime()-cpu) / float64(perWatch*m.Watches)
 }
 
-// send makes the server send the events of an order on every watch. It returns after the last handler call.
+// send gives an order to the server and returns after the last handler call.
 func (m *measurement) send(o order) {
 	all := handlers * o.Events * m.Watches
 	c := &calls{done: make(chan struct{})}

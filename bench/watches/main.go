@@ -1,9 +1,9 @@
 // Command watches compares informers of listwatch with dynamic informers of client-go, with 1, 100 and 1,000 watches
-// over loopback. It measures the memory of an idle watch, and the CPU time of an event of a 6.5 kB Pod. The CPU time
-// includes all work from the socket to two handlers.
+// over loopback. It measures the memory of an idle watch, and the CPU time per event of a 6.5 kB Pod. The CPU time
+// includes all work of the client, from the socket to two handlers.
 //
-// HTTP/1.1 and WebSocket run without TLS, and HTTP/2 runs with TLS. The client and the server run in separate
-// processes. All results are measured in the client process.
+// HTTP/2 uses TLS. HTTP/1.1 and WebSocket do not. The server runs in a separate process, so that its CPU time and
+// memory do not count.
 package main
 
 import (
@@ -19,16 +19,16 @@ import (
 	"github.com/seed-6d2a410a/listwatch/bench/internal/harness"
 )
 
-// These are the names of the transports.
+// Names of the transports.
 const (
 	overHTTP1     = "HTTP/1.1"
 	overHTTP2     = "HTTP/2"
-	overWebSocket = "WebSocket" // used only by listwatch
+	overWebSocket = "WebSocket" // listwatch only
 )
 
 var transports = []string{overHTTP1, overHTTP2, overWebSocket}
 
-// events contains the number of events per measurement. It is lower for client-go, which needs more than 20 times as
+// events contains the number of events per measurement. client-go gets fewer, because it needs more than 20 times as
 // much time per event.
 var events = map[string]int{clients.Listwatch: 100_000, clients.ClientGo: 5_000}
 
@@ -55,7 +55,7 @@ func compare(ctx context.Context) error {
 	err := harness.Rounds(*rounds, tasks(numbers), name, func(t *task) error {
 		r, err := measureApart(ctx, *t)
 		found.add(*t, r)
-		t.Idle = 0 // measured only in the first round, because it is slow
+		t.Idle = 0 // measured only in the first round, because it takes long
 		return err
 	})
 	if err != nil {
@@ -64,7 +64,7 @@ func compare(ctx context.Context) error {
 	return found.print(os.Stdout, numbers)
 }
 
-// measureApart runs a task and its server in separate processes and returns the task's result.
+// measureApart runs the task and its server in separate processes.
 func measureApart(ctx context.Context, t task) (r result, err error) {
 	stop, err := harness.Serve(ctx, "server", t.Transport, &t.Server)
 	if err != nil {
@@ -74,7 +74,7 @@ func measureApart(ctx context.Context, t task) (r result, err error) {
 	return r, harness.Run(ctx, "client", t, &r)
 }
 
-// startAtOnce measures the time and the connections that a simultaneous start of many watches needs.
+// startAtOnce prints the time and the number of connections for a simultaneous start of all watches.
 func startAtOnce(ctx context.Context) error {
 	for _, client := range []string{clients.Listwatch, clients.ClientGo} {
 		r, err := measureApart(ctx, task{Client: client, Transport: overHTTP2, Watches: *start, StartOnly: true})
@@ -87,7 +87,7 @@ func startAtOnce(ctx context.Context) error {
 	return nil
 }
 
-// tasks returns the measurements of a round.
+// tasks returns one task for each combination of number, client and transport.
 func tasks(numbers []int) (all []*task) {
 	for _, n := range numbers {
 		t := task{Watches: n, Pods: 1000}
@@ -110,7 +110,7 @@ func tasks(numbers []int) (all []*task) {
 	return all
 }
 
-// results contains the results of all rounds by task.
+// results contains one result per round for each task.
 type results map[key][]result
 
 type key struct {
@@ -123,7 +123,7 @@ func (r results) add(t task, one result) {
 	r[k] = append(r[k], one)
 }
 
-// figures lists the measurements to print. Zero means that a value was not measured.
+// figures lists the printed measurements. Zero means that a value was not measured.
 var figures = []struct {
 	name, format string
 	of           func(result) float64
@@ -154,7 +154,7 @@ func (r results) print(to io.Writer, numbers []int) error {
 	return table.Flush()
 }
 
-// median returns the median of one measurement. It ignores results without this measurement.
+// median returns the median of figure over the results in which it is not zero.
 func median(results []result, figure func(result) float64) float64 {
 	var values []float64
 	for _, one := range results {

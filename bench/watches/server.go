@@ -21,8 +21,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/internal/testkit/sample"
 )
 
-// server is a minimal API server. Every watch has its own namespace with Pods that are encoded in advance. A watch
-// sends events only when the server receives an order.
+// server is a minimal API server with one namespace for each watch. A watch sends events only after an order.
 type server struct {
 	orders *serve.Orders[order]
 	first  *serve.Order[order]
@@ -31,21 +30,21 @@ type server struct {
 	counters counters
 }
 
-// counters contains the number of watches, and the number of connections that the transport has opened.
+// counters counts the open watches and the connections. MaxOpen is the maximum of Open.
 type counters struct{ Watches, Dialed, Open, MaxOpen int }
 
-// order describes the events that every watch sends.
+// order describes the events that each watch sends.
 type order struct {
-	Pods   int // number of Pods per namespace; each Pod is first added and finally deleted
-	Events int // number of events per watch, at least two for each Pod
+	Pods   int // Pods per namespace; the first events add them and the last events delete them
+	Events int // events per watch, at least two per Pod
 
-	given int64 // when the server received the order, in nanoseconds
+	given int64 // time at which the server received the order, in nanoseconds since 1970
 }
 
-// address contains the URLs of a server and its certificate authority.
+// address contains the URLs and the certificate authority of a server.
 type address struct {
 	URL     string
-	Control string // URL for orders, over plain HTTP
+	Control string // URL for orders and counters, over plain HTTP
 	CA      string // certificate authority in PEM
 }
 
@@ -54,11 +53,11 @@ func startServer(transport string) address {
 	s.first = s.orders.Next()
 	api := httptest.NewUnstartedServer(http.HandlerFunc(s.serveAPI))
 	api.Config.ConnState = s.countConnection
-	api.Config.ErrorLog = log.New(io.Discard, "", 0) // clients abort TLS handshakes of connections that they do not need
+	api.Config.ErrorLog = log.New(io.Discard, "", 0) // discards errors of TLS handshakes that clients abort because they no longer need the connection
 	found := address{}
 	if transport == overHTTP2 {
 		api.EnableHTTP2 = true
-		api.Config.HTTP2 = &http.HTTP2Config{MaxConcurrentStreams: 100} // the same limit as in a kube-apiserver
+		api.Config.HTTP2 = &http.HTTP2Config{MaxConcurrentStreams: 100} // the limit of a kube-apiserver
 		api.StartTLS()
 		found.CA = string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: api.Certificate().Raw}))
 	} else {
@@ -87,12 +86,12 @@ func (s *server) countWatch(change int) {
 	s.counters.Watches += change
 }
 
-// serveControl accepts an order in a POST request, and returns the counters for a GET request.
+// serveControl responds to GET with the counters and accepts an order by POST.
 func (s *server) serveControl(w http.ResponseWriter, r *http.Request) {
 	if r.Method == http.MethodGet {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		_ = json.NewEncoder(w).Encode(s.counters) // fails only if the client is gone
+		_ = json.NewEncoder(w).Encode(s.counters)
 		return
 	}
 	var o order
@@ -104,11 +103,11 @@ func (s *server) serveControl(w http.ResponseWriter, r *http.Request) {
 	s.orders.Give(o)
 }
 
-// ordersAfter returns the first order that the server received after a resourceVersion, which is a time in nanoseconds.
-// A watch that replaces an earlier watch therefore misses no orders.
+// ordersAfter returns the first order after resourceVersion, which is a time in nanoseconds. A watch that resumes
+// therefore misses no orders.
 func (s *server) ordersAfter(resourceVersion string) *serve.Order[order] {
 	version, err := strconv.ParseInt(resourceVersion, 10, 64)
-	if err != nil { // a streaming list has no resourceVersion and needs no earlier orders
+	if err != nil { // a streaming list has no resourceVersion and starts with the next order
 		return s.orders.Next()
 	}
 	for next := s.first; ; next = next.Next {
@@ -152,9 +151,9 @@ func (s *server) serveAPI(w http.ResponseWriter, r *http.Request) {
 // output writes the events of a watch to a response body or to a WebSocket.
 type output struct {
 	write    func([]byte) error
-	messages bool // whether the events are WebSocket messages
+	messages bool // true for a WebSocket, whose events need a frame header
 	err      error
-	version  int64 // resourceVersion of the latest event, which is the time in nanoseconds at which it was sent
+	version  int64 // resourceVersion of the latest event, which is its time in nanoseconds since 1970
 }
 
 func newOutput(w http.ResponseWriter, r *http.Request) *output {
@@ -180,7 +179,7 @@ func newOutput(w http.ResponseWriter, r *http.Request) *output {
 	}}
 }
 
-// carryOut sends the events of an order as fast as possible, with up to eight events per write.
+// carryOut sends the events of an order as fast as possible, in writes of up to eight events.
 func (o *output) carryOut(ordered order, namespace string) {
 	const atOnce = 8
 	pods := podsOf(namespace, ordered.Pods)
@@ -212,7 +211,7 @@ func podsOf(namespace string, n int) []serve.Template {
 func (o *output) appendEvent(to []byte, kind string, object serve.Template) []byte {
 	const digits = 19
 	size := len(`{"type":"","object":}`) + len(kind) + object.Size() + digits + 1
-	if o.messages { // header of a text message of 126 bytes to 64 kB; see section 5.2 of RFC 6455
+	if o.messages { // header of a text frame with 126 to 65,535 bytes; see section 5.2 of RFC 6455
 		to = append(to, 0x81, 126, byte(size>>8), byte(size))
 	}
 	o.version = max(o.version+1, time.Now().UnixNano())
@@ -220,7 +219,7 @@ func (o *output) appendEvent(to []byte, kind string, object serve.Template) []by
 	return append(object.Append(to, o.version), "}\n"...)
 }
 
-// sendBookmark sends a bookmark. If endOfList is true, it is the initial-events-end bookmark.
+// sendBookmark sends a bookmark. The bookmark is the initial-events-end bookmark if endOfList is true.
 func (o *output) sendBookmark(endOfList bool) {
 	annotation := ""
 	if endOfList {

@@ -78,8 +78,8 @@ func BenchmarkEventOverRaw(b *testing.B) {
 	b.ReportMetric(0, "ns/op") // hides the time of one iteration, which covers both codecs
 }
 
-// BenchmarkRead reads a field near the end of a Pod. It measures Pods of RawCodec, and compressed Pods that are in the
-// cache or not.
+// BenchmarkRead reads a field near the end of a Pod. It compares uncompressed Pods, compressed Pods in the cache, and
+// compressed Pods outside the cache.
 func BenchmarkRead(b *testing.B) {
 	pods := sample.Templated(1, 5000, templates)
 	texts := decode(b, lw.RawCodec{}, pods)
@@ -98,7 +98,7 @@ func BenchmarkRead(b *testing.B) {
 	}
 }
 
-// BenchmarkDecompress measures decompression without parsing the metadata.
+// BenchmarkDecompress measures decompression without parsing the JSON.
 func BenchmarkDecompress(b *testing.B) {
 	objects := decode(b, newCodec(lw.RawCodec{}, neverHot), sample.Templated(1, 5000, templates))
 	var text []byte

@@ -9,7 +9,7 @@ import (
 // hotBytes is the maximum size of the cache of uncompressed objects, in bytes.
 const hotBytes = 1 << 20
 
-// codec decodes objects and compresses them.
+// codec compresses the objects that inner decodes.
 type codec struct {
 	inner   lw.Codec[*lw.Object]
 	trainer trainer
@@ -27,8 +27,8 @@ var _ interface {
 // objects uncompressed. Each collection needs its own codec, because the codec learns from the objects that it decodes.
 func NewCodec(inner lw.Codec[*lw.Object]) lw.Codec[*Object] { return newCodec(inner, hotBytes) }
 
-// newCodec returns a codec whose cache of uncompressed objects holds at most hotBytes. If hotBytes is negative, the
-// cache is empty.
+// newCodec returns a codec whose cache of uncompressed objects holds at most hotBytes bytes. If hotBytes is negative,
+// the cache stays empty.
 func newCodec(inner lw.Codec[*lw.Object], hotBytes int) *codec {
 	hot := newObjectCache(hotBytes)
 	return &codec{inner: inner, hot: hot, plain: &dictionary{cache: hot}, trainer: trainer{alive: new(atomic.Int32)}}
@@ -45,7 +45,7 @@ func (c *codec) Decode(s *lw.Scanned) (*Object, error) {
 	return object, nil
 }
 
-// Same reports whether Decode would return an equal object. It does not decompress the stored object.
+// Same reports whether decoding s would return an object that equals o. It does not decompress o.
 func (c *codec) Same(o *Object, s *lw.Scanned) bool {
 	text, err := c.inner.Decode(s)
 	return err == nil && o.digest == digestOf(text.Raw())

@@ -16,7 +16,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// answers is a fake transport. Each request removes the first element, which is the body of the response.
+// answers is a fake transport. Each request removes the first element and returns it as the response body.
 type answers []io.Reader
 
 func (a *answers) Open(ctx context.Context, _ *lw.Request) (io.ReadCloser, error) {
@@ -28,7 +28,7 @@ func (a *answers) Open(ctx context.Context, _ *lw.Request) (io.ReadCloser, error
 	return io.NopCloser(body), nil
 }
 
-// watched decodes the events of one watch with a codec and returns their objects.
+// watched decodes a response that contains watch events, and returns the objects of the events.
 func watched[T lw.Keyed](t testing.TB, codec lw.Codec[T], events string) (objects []T, err error) {
 	client, err := lw.NewClient(&answers{strings.NewReader(events)}, lw.Pods(""), codec, nil)
 	require.NoError(t, err)
@@ -54,7 +54,7 @@ func decode[T lw.Keyed](t testing.TB, codec lw.Codec[T], pods []sample.Pod) []T 
 	return objects
 }
 
-// requireSame requires that decompression restores the original object.
+// requireSame requires that object decompresses to text and has the same metadata.
 func requireSame(t testing.TB, text *lw.Object, object *Object) {
 	t.Helper()
 	require.Equal(t, text.Raw(), object.Object().Raw())
@@ -66,7 +66,7 @@ func requireSame(t testing.TB, text *lw.Object, object *Object) {
 
 const neverHot = -1
 
-// The codec decodes enough objects to train and replace dictionaries. All objects must remain readable.
+// The codec trains two dictionaries while it decodes these objects. All objects must remain readable.
 func TestRoundTrip(t *testing.T) {
 	projection, err := lw.Project("metadata.labels", "spec.containers[*].image", "status")
 	require.NoError(t, err)
@@ -87,7 +87,6 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// Several goroutines decode with one codec and read objects that other goroutines decoded.
 func TestConcurrentUse(t *testing.T) {
 	codec := newCodec(lw.RawCodec{}, 50_000)
 	pods := sample.Templated(1, 200, 50)

@@ -9,7 +9,6 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// The cache must respect its limit in bytes and keep the most recently used objects.
 func TestCacheIsBounded(t *testing.T) {
 	const limit = 20_000
 	codec := newCodec(lw.RawCodec{}, limit)
@@ -32,7 +31,6 @@ func TestCacheIsBounded(t *testing.T) {
 	require.Nil(t, codec.hot.get(objects[1]))
 }
 
-// The first read after an event must not decompress the object.
 func TestJustDecodedIsHot(t *testing.T) {
 	codec := newCodec(lw.RawCodec{}, hotBytes)
 	decode(t, codec, sample.Pods(1, 20))

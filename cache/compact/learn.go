@@ -20,8 +20,8 @@ const (
 var trainAfter = [...]int{samples, 256, 4096}
 
 // trainer trains dictionaries on decoded objects. It counts the objects in intervals, whose lengths are in trainAfter.
-// After each of the first intervals it trains a dictionary. Later it trains a dictionary only if the compressed size of
-// the objects grew by a quarter.
+// It always trains a dictionary after the first three intervals. Later it trains a dictionary only if the compressed
+// size of the objects grew by a quarter.
 type trainer struct {
 	current atomic.Pointer[compressor] // nil before the first training
 	alive   *atomic.Int32              // number of dictionaries that are not yet garbage-collected
@@ -35,8 +35,9 @@ type trainer struct {
 	expected   float64         // compressed/raw in the first interval after the last training; zero if unknown
 }
 
-// observe adds an object to the sample. At the end of each interval, it trains a dictionary if the objects need one.
-func (l *trainer) observe(raw string, held int, hot *objectCache) {
+// observe adds raw, the JSON of an object, to the sample. compressed is its compressed size in bytes. At the end of
+// each interval, observe trains a dictionary if isWorthwhile returns true.
+func (l *trainer) observe(raw string, compressed int, hot *objectCache) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	at := l.seen
@@ -48,7 +49,7 @@ func (l *trainer) observe(raw string, held int, hot *objectCache) {
 	}
 	l.seen++
 	l.raw += len(raw)
-	l.compressed += held
+	l.compressed += compressed
 	if l.seen < trainAfter[min(l.trained, len(trainAfter)-1)] {
 		return
 	}
@@ -63,7 +64,7 @@ func (l *trainer) addSample(at int, raw string) {
 	l.sample[at] = strings.Clone(raw[:min(len(raw), maxSample)])
 }
 
-// isWorthwhile reports whether the objects in the current interval need a new dictionary.
+// isWorthwhile reports whether a new dictionary should be trained on the current interval.
 func (l *trainer) isWorthwhile() bool {
 	if l.trained < len(trainAfter) {
 		return true

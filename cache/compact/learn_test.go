@@ -13,13 +13,13 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// trainedAt passes n objects of 1,000 bytes to a trainer. The argument held is their compressed size in bytes.
-// trainedAt returns the numbers of objects after which the trainer trained a dictionary.
-func trainedAt(l *trainer, n, held int) (at []int) {
+// trainedAt passes n objects of 1,000 bytes to a trainer. Each has the given compressed size in bytes. trainedAt
+// returns the numbers of objects after which the trainer trained a dictionary.
+func trainedAt(l *trainer, n, compressed int) (at []int) {
 	raw := strings.Repeat("0123456789", 100)
 	for i := range n {
 		before := l.current.Load()
-		l.observe(raw, held, nil)
+		l.observe(raw, compressed, nil)
 		if l.current.Load() != before {
 			at = append(at, i+1)
 		}
@@ -27,8 +27,6 @@ func trainedAt(l *trainer, n, held int) (at []int) {
 	return at
 }
 
-// The codec trains three dictionaries at the start. It trains another dictionary only if the compressed size of the
-// objects grew.
 func TestTrainingSchedule(t *testing.T) {
 	const last = 4096
 	l := &newCodec(lw.RawCodec{}, hotBytes).trainer

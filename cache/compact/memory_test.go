@@ -16,8 +16,8 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// listed returns the body of a list response. It sorts the Pods and generates the JSON of each Pod only when it is
-// read.
+// listed sorts pods and returns the body of a list response with these Pods. Reading the body generates the JSON of
+// each Pod.
 func listed(pods []sample.Pod) io.Reader {
 	slices.SortFunc(pods, func(a, b sample.Pod) int {
 		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))

@@ -13,7 +13,7 @@ type Object struct {
 	held       string // metadata strings, followed by the compressed JSON
 	digest     digest // digest of the uncompressed JSON
 
-	// End offsets of the metadata strings in the field held. Offsets take less memory than four string headers.
+	// End offsets of the metadata strings in held. Offsets take less memory than four string headers.
 	namespace, name, uid, resourceVersion uint32
 }
 
@@ -33,7 +33,7 @@ func newObject(text *lw.Object, by *dictionary, packed []byte) *Object {
 	return o
 }
 
-// GetNamespace, GetName, GetUID and GetResourceVersion return metadata without decompressing the object.
+// GetNamespace returns the namespace. Like the other metadata methods, it does not decompress the object.
 func (o *Object) GetNamespace() string { return o.held[:o.namespace] }
 
 func (o *Object) GetName() string { return o.held[o.namespace:o.name] }
@@ -45,8 +45,8 @@ func (o *Object) GetResourceVersion() string { return o.held[o.uid:o.resourceVer
 // Key returns the namespace and name.
 func (o *Object) Key() lw.Key { return lw.KeyOf(o) }
 
-// Object returns the complete object. It decompresses the object unless the cache contains the uncompressed object. It
-// cannot fail, because the codec verified the compressed JSON.
+// Object returns the complete object. It decompresses the JSON unless the codec's cache contains the object. It cannot
+// fail, because the codec verified the compressed JSON.
 func (o *Object) Object() *lw.Object {
 	hot := o.dictionary.cache
 	if text := hot.get(o); text != nil {

@@ -18,8 +18,7 @@ import (
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 )
 
-// Before the restart, the store receives a list and watch events. After the restart, the relist must report only the
-// objects that changed during the outage.
+// The relist after the restart must report only the objects that changed during the outage.
 func TestRelistAfterServerRestart(t *testing.T) {
 	server, err := lwtest.Start(nil)
 	require.NoError(t, err)
@@ -60,7 +59,7 @@ func TestRelistAfterServerRestart(t *testing.T) {
 			put(300, 310, "Failed")
 			server.Compact()
 			require.NoError(t, server.Restart())
-			changed = 0 // from here on, count the changes of the relist
+			changed = 0 // from now on, count only the changes of the relist
 		}
 	}
 	require.Equal(t, 2, lists)

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Save must reject a path that is not a regular file. Otherwise a process of root could replace a device with a file.
+// Save must reject a path that is not a regular file. Otherwise root could replace a device with a file.
 func TestDevicesAreNotReplaced(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "pods")
 	require.NoError(t, syscall.Mkfifo(path, 0o600))

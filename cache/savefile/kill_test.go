@@ -15,9 +15,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-const savesFor = "LISTWATCH_SAVES_TO" // environment variable that makes the test binary save to this path until it is killed
+const savesFor = "LISTWATCH_SAVES_TO" // environment variable with the file path for the process that the test kills
 
-// The saved file must be complete, no matter when the process is killed.
 func TestSaveSurvivesKill(t *testing.T) {
 	if path := os.Getenv(savesFor); path != "" {
 		saveLoop(path)

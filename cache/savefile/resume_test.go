@@ -16,7 +16,7 @@ import (
 )
 
 // process simulates a process that uses a saved file. It restores the file if it exists, follows the Pods up to the
-// server's resourceVersion and saves the file. It returns the events.
+// server's resourceVersion and saves the file. It returns the changes as name@resourceVersion.
 func process(t *testing.T, server *lwtest.Server, path string) (events []string) {
 	transport, err := lwhttp.New(server.URL, nil)
 	require.NoError(t, err)

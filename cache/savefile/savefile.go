@@ -58,7 +58,7 @@ var (
 	rename   = os.Rename
 )
 
-// replace atomically replaces the content of a file with the output of the func write.
+// replace atomically replaces the content of a file with the output of write.
 func replace(path string, write func(io.Writer) error) (err error) {
 	folder, name := filepath.Split(path)
 	if name == "" {
@@ -134,7 +134,7 @@ func removeLeftovers(folder, name string) {
 	}
 }
 
-// isTemporary reports whether file is a temporary file of the file name, for example name.123.tmp.
+// isTemporary reports whether Save could have created file as a temporary file for name, for example name.123.tmp.
 func isTemporary(file, name string) bool {
 	middle, ok := strings.CutPrefix(file, name+".")
 	if !ok {

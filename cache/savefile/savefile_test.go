@@ -20,7 +20,7 @@ import (
 
 const origin = "https://a.example.com pods"
 
-// pods returns a snapshot of one object whose JSON is slightly longer than size bytes.
+// pods returns a snapshot with one object. The JSON of the object is slightly longer than size bytes.
 func pods(t testing.TB, version string, size int) *cache.Snapshot[*lw.Object] {
 	store, writer := cache.NewStore[*lw.Object](nil)
 	object, err := lw.ParseObject([]byte(`{"metadata":{"name":"web-0","resourceVersion":"` + version + `","uid":"` + strings.Repeat("u", size) + `"}}`))
@@ -169,7 +169,7 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// The file must always contain one of the saved states completely.
+// A reader must always find one complete state.
 func TestConcurrentSaves(t *testing.T) {
 	folder := t.TempDir()
 	path := filepath.Join(folder, "pods")

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Add queues a key. If a worker is processing the key, it becomes ready again when the worker finishes. Add does
+// Add queues a key. If a worker is processing the key, the key becomes ready again when the worker finishes. Add does
 // nothing if the key is already ready or the queue is closed.
 func (q *Queue[K]) Add(key K) {
 	q.mu.Lock()
@@ -46,8 +46,8 @@ func (q *Queue[K]) Retry(key K) {
 	q.retry(e)
 }
 
-// Failures returns the number of consecutive failures of a key. It does not count a loop body that is still running.
-// Use it to give up after a number of attempts.
+// Failures returns the number of consecutive failures of a key. It does not count a failure of a loop body that is
+// still running. Use it to give up after a number of attempts.
 func (q *Queue[K]) Failures(key K) int {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -74,7 +74,7 @@ func (q *Queue[K]) dropIdle(e *entry[K]) {
 	}
 }
 
-// makeReady appends a key to the ready keys. It first appends the keys whose delay has ended.
+// makeReady appends a key to the ready keys. It first appends all due keys.
 func (q *Queue[K]) makeReady(e *entry[K]) {
 	if e.ready {
 		return
@@ -94,7 +94,7 @@ func (q *Queue[K]) push(e *entry[K]) {
 	}
 }
 
-// promote makes all keys ready whose delay has ended.
+// promote makes all due keys ready.
 func (q *Queue[K]) promote(now offset) {
 	for len(q.delayed.heap) > 0 && q.delayed.heap[0].due <= now {
 		q.push(q.delayed.pop())
@@ -127,7 +127,7 @@ func (q *Queue[K]) delay(e *entry[K], delay time.Duration) {
 	}
 }
 
-// setTimer schedules the next call of onTimer at the time due.
+// setTimer schedules the next call of onTimer.
 func (q *Queue[K]) setTimer(due offset) {
 	q.timerDue = due
 	if q.timer == nil {
@@ -137,7 +137,7 @@ func (q *Queue[K]) setTimer(due offset) {
 	}
 }
 
-// onTimer makes the keys ready whose delay has ended, and sets the timer for the next delayed key.
+// onTimer makes all due keys ready, and sets the timer for the next delayed key.
 func (q *Queue[K]) onTimer() {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -10,19 +10,17 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// TestMain fails the package if its tests leave goroutines behind.
 func TestMain(m *testing.M) { leak.Main(m) }
 
-// unlimited returns a limiter that never delays a retry.
 func unlimited() *rate.Limiter { return rate.NewLimiter(rate.Inf, 0) }
 
-// body is a loop over Queue.Keys that is executing its body. The test ends the body with the func end.
+// body represents the running body of a loop over Queue.Keys. end lets the body return.
 type body struct {
 	key string
 	end func()
 }
 
-// begin starts a loop over Queue.Keys and takes the next key, which must be ready. It returns the running loop body.
+// begin starts a loop over Queue.Keys and returns its running body. A key must be ready.
 func begin(t *testing.T, q *Queue[string]) body {
 	t.Helper()
 	require.NotZero(t, q.Len(), "expected a ready key")

@@ -164,7 +164,6 @@ func (g *checker) compare() {
 	}
 }
 
-// finish processes all remaining keys.
 func (g *checker) finish() {
 	for len(g.bodies)+len(g.m.ready)+len(g.m.delays) > 0 {
 		time.Sleep(time.Second)

@@ -37,7 +37,7 @@ type delays[K comparable] struct {
 	sequence uint64
 }
 
-// set delays a key until the time due. It returns false if the key already has an earlier due time.
+// set delays a key until due. It returns false if the key is already due at that time or earlier.
 func (d *delays[K]) set(e *entry[K], due offset) bool {
 	if e.delayed && due >= e.due {
 		return false

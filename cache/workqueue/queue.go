@@ -124,7 +124,8 @@ func (q *Queue[K]) take(ctx context.Context) *entry[K] {
 	return nil
 }
 
-// drained reports whether the queue is closed and no key can become ready. An active key may still be dirty.
+// drained reports whether the queue is closed and no key can become ready. A key that a worker is processing can still
+// become ready.
 func (q *Queue[K]) drained() bool { return q.closed && q.active == 0 && q.ready.length == 0 }
 
 // done ends the work on a key. If the work failed, done retries the key.

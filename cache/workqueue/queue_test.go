@@ -136,7 +136,7 @@ func TestLongDelaysDoNotOverflow(t *testing.T) {
 		q.AddAfter("a", math.MaxInt64)
 		never.Retry("b")
 		for range 100 {
-			q.Retry("c") // the first failure of c has a delay of one second, which ends first
+			q.Retry("c") // only the delay of the first failure counts, which is one second
 		}
 		time.Sleep(time.Second - time.Nanosecond)
 		synctest.Wait()
@@ -222,7 +222,7 @@ func TestStoppedWorkerLosesNoKey(t *testing.T) {
 					worked <- key
 				}
 			})
-			synctest.Wait() // the worker with the context leaving blocks first
+			synctest.Wait() // the worker that will leave blocks first
 		}
 		leaving.ended.Store(true)
 		q.Add("a")

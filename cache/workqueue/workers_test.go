@@ -48,7 +48,7 @@ func TestWorkers(t *testing.T) {
 		})
 	}
 	producing.Wait()
-	for key := range keys { // adds each key once more, without a delay; the work on this addition succeeds
+	for key := range keys { // adds each key a last time, without a delay; the work on it cannot fail
 		asked[key].Add(additions)
 		q.Add(key)
 	}

@@ -59,6 +59,8 @@ func (o *rangeOptions) validate() error {
 		return errors.New("--from is empty: expected a resourceVersion")
 	case o.resume == "" && o.set.Changed("resume"):
 		return errors.New("--resume is empty: expected a file name")
+	case strings.Trim(o.from, "0123456789") != "":
+		return fmt.Errorf("--from is %q: expected a resourceVersion, for example that of an event", o.from)
 	case o.from == "0":
 		return errors.New("--from 0 means any resourceVersion: omit --from to start with a list")
 	}

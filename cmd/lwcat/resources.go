@@ -55,7 +55,7 @@ func (o *resourceOptions) validate() error {
 	o.eventTypes = compact(o.eventTypes)
 	for _, name := range o.eventTypes {
 		if !slices.Contains(eventTypes, name) {
-			return fmt.Errorf("--types must be Normal or Warning, not %q; without the flag, lwcat prints both", name)
+			return fmt.Errorf("--types must be Normal or Warning, not %q, because it selects Kubernetes events; without the flag, lwcat prints both", name)
 		}
 	}
 	o.namespaces = compact(o.namespaces)

@@ -1,5 +1,5 @@
-// Tests pages whose server supports only HTTP/1.1. A browser opens at most six HTTP/1.1 connections to a host, across
-// all tabs.
+// Tests pages of a server that supports only HTTP/1.1. A browser opens at most six HTTP/1.1 connections to a host, in
+// all tabs together.
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { openPage } from './launch.mjs'
@@ -9,7 +9,7 @@ import { until } from './stage.mjs'
 
 const TEN = Array.from({ length: 10 }, (_, n) => `${n}`)
 
-/** Opens a page that the proxy of front.mjs serves, and loads the package. */
+/** Opens a page that front.mjs serves and loads the package. */
 export async function open(profile, { url }, options) {
   const page = await openPage(profile)
   await page.goto(`${url}/`)
@@ -18,7 +18,7 @@ export async function open(profile, { url }, options) {
   return page
 }
 
-// Sends three concurrent requests outside of the package and returns their status codes.
+// Sends three concurrent requests with fetch and returns their status codes.
 const own = (page, path) => page.evaluate(async (path) => Promise.all([1, 2, 3].map(async () => {
   const response = await fetch(path, { cache: 'no-store', signal: AbortSignal.timeout(30000) })
   await response.text()
@@ -26,9 +26,9 @@ const own = (page, path) => page.evaluate(async (path) => Promise.all([1, 2, 3].
 })), path)
 
 /**
- * Opens ten collections in one page, each with a different label selector. Checks that each collection contains its
- * objects and that other requests of the page succeed.
- * @param put creates an object with the given name, which starts with `prefix`, and labels
+ * Opens ten collections with different label selectors in one page. Checks that each collection receives its object and
+ * that other requests of the page succeed.
+ * @param put creates an object with the given name and labels
  */
 export async function ten(page, at, path, put, { prefix = 'cm', ...options } = {}) {
   for (const n of TEN) await follow(page, n, { server: at.url, labelSelector: `n=${n}`, ...options })
@@ -48,8 +48,7 @@ export async function change(page, path, put, prefix) {
 }
 
 /**
- * Checks the maximum number of concurrent HTTP watches. The limit is two, plus a short watch that determines why a
- * WebSocket failed.
+ * Checks the maximum number of concurrent HTTP watches: two, plus a short watch that determines why a WebSocket failed.
  */
 export const bounded = ({ seen }) => assert.ok(seen.most <= 2 + (seen.refused ? 1 : 0), `${seen.most} concurrent watches over HTTP`)
 
@@ -118,7 +117,7 @@ export function connections(scene) {
     await until('a watch for each tab', () => at.seen.watches + at.seen.sockets === 6)
   }))
 
-  // Firefox does not resolve fetch() before the first byte of the body, and a server without changes sends no bytes.
+  // In Firefox, fetch() resolves with the first byte of the body. Without changes, the server sends no bytes.
   for (const transport of ['http', 'auto']) {
     it(`HTTP/1.1 without WebSockets, transport ${transport}: a quiet collection is live directly after its list`, fronted({ quiet: true, sockets: false }, async (profile, at, cluster) => {
       const page = await open(profile, at, { mode: 'main' })

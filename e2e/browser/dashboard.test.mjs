@@ -4,7 +4,7 @@ import { dashboard } from './dashboard.mjs'
 import { usage } from './dashboard-use.mjs'
 import { windows } from './windows.mjs'
 
-describe('dashboard', { concurrency: 6 }, () => {
+describe('dashboard', { concurrency: 4 }, () => {
   for (const name of ['chrome', 'firefox']) {
     dashboard(name)
     usage(name)

@@ -1,12 +1,11 @@
-// A reverse proxy over HTTP/1.1 that serves the test pages and an API server from one origin. It counts watches and
-// WebSockets.
+// A reverse proxy over HTTP/1.1 with one origin for the test pages and an API server. It counts watches and WebSockets.
 import http from 'node:http'
 import net from 'node:net'
 import { once } from 'node:events'
 
 const PAGE = /^\/(page\.js|listwatch\/.*|ui\/.*)?$/
 
-const AGE = 1000 // minimum age in ms of a watch that counts for the maximum
+const AGE = 1000 // minimum age in ms of a watch that counts in `most`
 
 /**
  * @param stage the URL that serves the pages
@@ -31,9 +30,9 @@ export async function front(stage, api, { sockets = true } = {}) {
   const settled = new Set()
   const count = (response) => {
     seen.watches++
-    // The proxy notices the end of a watch with a delay. To count only watches that really are concurrent, it ignores
-    // watches younger than AGE.
-    const timer = setTimeout(() => setImmediate(() => { // runs after all pending events
+    // The proxy notices the end of a watch late. Young watches do not count, because they may replace a watch that has
+    // just ended.
+    const timer = setTimeout(() => setImmediate(() => { // after all pending events
       if (response.destroyed) return
       settled.add(response)
       seen.most = Math.max(seen.most, settled.size)

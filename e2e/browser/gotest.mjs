@@ -1,5 +1,5 @@
 // Runs a Go test binary in a page of Chromium: go test -exec="node e2e/browser/gotest.mjs". It forwards the output and
-// the exit code. The environment variable LISTWATCH_SERVE has the same meaning as for wasm/exec.mjs.
+// the exit code. LISTWATCH_SERVE has the same meaning as for wasm/exec.mjs.
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'

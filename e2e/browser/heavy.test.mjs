@@ -1,11 +1,10 @@
-// Measures the dashboard in Chromium with 10,000 Pods of 5 kB each. The times are only printed, and the assertions do
-// not depend on speed.
+// Tests the dashboard in Chromium with 10,000 Pods of 5 kB each. It prints times, but no assertion depends on them.
 import assert from 'node:assert/strict'
 import { after, before, it } from 'node:test'
 import { Theatre } from './play.mjs'
 import { countParsing, memory, scroll } from './weigh.mjs'
 
-const N = 10_000, RATE = 200 // number of Pods, and number of changes per second
+const N = 10_000, RATE = 200 // number of Pods, and changes per second
 const theatre = new Theatre()
 before(() => theatre.begin('chrome'))
 after(() => theatre.end())
@@ -43,7 +42,7 @@ it('the page parses and keeps only the visible Pods of 10,000, even while they c
   await view.picture('many')
 }))
 
-// Records when the page shows the first rows and when the list is complete.
+// Records when the page shows the first rows and when it shows that the collection is live.
 const noteMoments = (page) => page.evaluateOnNewDocument(() => {
   const moments = globalThis.moments = {}
   const look = () => {
@@ -54,7 +53,7 @@ const noteMoments = (page) => page.evaluateOnNewDocument(() => {
   requestAnimationFrame(look)
 })
 
-// Changes Pods continuously. The method `end()` of the result stops the changes and returns their number per second.
+// Changes Pods until `end()` of the result is called. `end()` returns the number of changes per second.
 function start(cluster) {
   let going = true, n = 0
   const began = performance.now()

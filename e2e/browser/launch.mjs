@@ -1,5 +1,5 @@
 // Starts a browser, "chrome" or "firefox". The environment variables CHROME and FIREFOX contain the paths of the
-// browsers; make test-browser sets them.
+// browsers.
 import puppeteer from 'puppeteer-core'
 
 const ARGS = {
@@ -8,8 +8,8 @@ const ARGS = {
   firefox: [],
 }
 
-// After a failed WebSocket, Firefox delays the next WebSocket to the same server by up to a minute. The delay is
-// disabled, because the servers of these tests fail often.
+// Firefox delays a WebSocket by up to a minute if the previous WebSocket to the server has failed. The tests disable
+// this delay.
 const extraPrefsFirefox = { 'network.websocket.delay-failed-reconnects': false }
 
 /** @param how `trusted` is the SHA-256 of a server's public key, which makes the browser accept the server's certificate.
@@ -18,14 +18,13 @@ export function launch(browser, { trusted, args: more = [] } = {}) {
   const executablePath = process.env[browser.toUpperCase()]
   if (!executablePath) throw new Error(`${browser.toUpperCase()} is not set; run the tests with make test-browser`)
   const args = [...ARGS[browser], ...more]
-  // In Chromium, --ignore-certificate-errors and acceptInsecureCerts do not apply to shared workers.
+  // In Chromium, --ignore-certificate-errors and acceptInsecureCerts have no effect on shared workers.
   if (trusted && browser === 'chrome') args.push(`--ignore-certificate-errors-spki-list=${trusted}`)
   return puppeteer.launch({ browser, executablePath, args, headless: true, acceptInsecureCerts: !!trusted, extraPrefsFirefox })
 }
 
 /**
- * Opens a page. It makes up to three attempts, because Firefox sometimes discards a new tab before its driver notices
- * the tab.
+ * Opens a page. Makes up to three attempts, because Firefox sometimes discards a new tab at once.
  */
 export async function openPage(profile) {
   for (let tries = 1; ; tries++) {

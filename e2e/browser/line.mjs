@@ -1,8 +1,8 @@
-// A TCP proxy whose connections a test can cut.
+// Runs a TCP proxy whose connections a test can reset.
 import { once } from 'node:events'
 import net from 'node:net'
 
-/** Starts a proxy for a server and returns the functions that control it. */
+/** Starts a proxy for a server. Returns its URL and the functions that control it. */
 export async function line(server) {
   const { hostname, port } = new URL(server)
   const open = new Set()

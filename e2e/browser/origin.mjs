@@ -32,7 +32,7 @@ export function origin(scene) {
 
 /**
  * Serves the files of a folder at / and the API server at /k8s/. `policy` is the content security policy of the files,
- * or "".
+ * or "" for none.
  */
 export async function serveApp(folder, api, policy) {
   const server = http.createServer((request, response) => {

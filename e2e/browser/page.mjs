@@ -7,8 +7,8 @@ export const follow = (page, name, options) => page.evaluate((name, options) => 
 export const show = (page, name) => page.evaluate((name) => globalThis.stage.show(name), name)
 
 /**
- * Waits until a collection is live and equals the server's objects, which `cluster.look()` returns. The changes that
- * the page has received must result in the same objects. Returns the data of the page and of the server.
+ * Waits until a collection is live and equals the server's objects, and its changes add up to the same objects. Returns
+ * the data of the page and of the server.
  */
 export async function equal(cluster, page, name = 'all') {
   let shown, has
@@ -26,7 +26,7 @@ export async function equal(cluster, page, name = 'all') {
   return { shown, has }
 }
 
-/** Waits until a collection reports an interruption. */
+/** Waits until a collection is interrupted, and checks its state. */
 export async function isAway(page, name = 'all') {
   const { state } = await until('the interruption', async () => {
     const shown = await show(page, name)

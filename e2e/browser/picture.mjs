@@ -1,5 +1,5 @@
-// Takes the screenshot of the demo's dashboard for the README. One half shows the light theme and the other half the
-// dark theme. `make screenshots` runs this script.
+// Takes the screenshot of the dashboard for the README, half in the light theme and half in the dark theme. Usage: make
+// screenshots
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { mkdirSync, statSync } from 'node:fs'
@@ -9,7 +9,7 @@ import { until } from './stage.mjs'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const picture = `${root}docs/images/dashboard.png`
-const SIZE = { width: 1160, height: 560 }, MOST = 150_000 // size limit of the screenshot in bytes
+const SIZE = { width: 1160, height: 560 }, MOST = 150_000 // maximum size of the screenshot in bytes
 
 const demo = spawn('bin/demo', { cwd: root, stdio: ['ignore', 'pipe', 'inherit'] })
 let printed = ''
@@ -32,8 +32,8 @@ try {
   demo.kill()
 }
 
-// Waits at least 30 seconds for a picture of typical activity: some rows have just changed, and the latest change of
-// the selected row is short.
+// Waits at least 30 seconds until the page shows typical activity. Some rows must have just changed, and the latest
+// change of the selected row must be short.
 async function lively(page) {
   const since = Date.now()
   await until('a suitable moment', async () => {

@@ -1,5 +1,5 @@
-// Tests the lifecycle of workers, and pages that are not allowed to start workers. These tests need no API server,
-// because they use the small WASM module of wasm/test/trap.mjs.
+// Tests the lifecycle of workers, and pages that must not start workers. The tests need no API server, because they use
+// the WASM module of wasm/test/trap.mjs.
 import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import { readFile } from 'node:fs/promises'
@@ -15,9 +15,9 @@ const PAGES = {
   '/framed.html': ['<iframe sandbox="allow-scripts" src="/plain.html"></iframe>'],
 }
 
-/** Starts servers on two origins for the pages and the package, which pages of both origins may load. */
+/** Starts two servers for the pages and the package. The pages of each origin may load the package of both. */
 async function places() {
-  const refused = new Set() // paths for which the servers return 404
+  const refused = new Set() // paths that return 404
   const serve = async ({ url }, response) => {
     const headers = { 'Access-Control-Allow-Origin': '*', 'Cache-Control': 'no-store' }
     if (refused.has(url)) return response.writeHead(404, headers).end()
@@ -41,7 +41,7 @@ async function places() {
   return { page, cdn, refused, close: () => servers.forEach((server) => { server.closeAllConnections(); server.close() }) }
 }
 
-/** Loads the package into a page or a frame. The global variable `collections` contains all opened collections. */
+/** Loads the package into a page or a frame. Returns "loaded" or the error. */
 const load = (frame, base, options) => frame.evaluate(async (base, options, bytes) => {
   const { init, listWatch } = await import(`${base}/listwatch/index.js`)
   globalThis.collections = []
@@ -61,7 +61,7 @@ async function open(frame) {
   return are(frame, 'live')
 }
 
-/** Waits until the most recently opened collection reaches the given state. */
+/** Waits until the newest collection reaches the given state. */
 const are = (frame, state) => until(state, async () => (await states(frame)).at(-1) === state)
 
 export function inPlaces(scene, modes) {
@@ -182,7 +182,7 @@ export function inPlaces(scene, modes) {
       await at('/plain.html')
       assert.equal(await load(page, base, { mode, worker: '/listwatch/listwatch.worker.js' }), 'loaded')
       await open(page)
-      if (mode === 'shared') return // browsers start no shared worker of another origin
+      if (mode === 'shared') return // browsers do not start a shared worker from another origin
       await at('/plain.html')
       assert.equal(await load(page, base, { mode, worker: `${cdn}/listwatch/listwatch.worker.js` }), 'loaded')
       await open(page)

@@ -1,4 +1,4 @@
-// Runs tests of the dashboard in a browser. Screenshots are saved in bin/screenshots/.
+// Runs tests of the dashboard in a browser, and saves screenshots in bin/screenshots/.
 import assert from 'node:assert/strict'
 import { mkdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
@@ -21,7 +21,7 @@ export class Theatre {
 
   /**
    * Returns a test that calls `course` with a new page and a new cluster. The test fails if a page reports an error.
-   * @param course the test; its third argument opens the dashboard at an address in another tab
+   * @param course the test; its third argument is a function that opens the dashboard at an address in another tab
    */
   play(options, course) {
     return async () => {

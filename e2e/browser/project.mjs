@@ -1,4 +1,4 @@
-// Installs the package's tarball into a new Vite project.
+// Creates Vite projects that use the packed package.
 import { execFileSync } from 'node:child_process'
 import { cpSync, mkdtempSync, readFileSync, readdirSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -9,8 +9,8 @@ import { gzipSync } from 'node:zlib'
 export const wasm = fileURLToPath(new URL('../../wasm', import.meta.url))
 
 /**
- * Creates a project from e2e/browser/vite and additional folders, and returns the project's folder. The caller must
- * remove the folder.
+ * Creates a project from e2e/browser/vite and other folders, and installs the package. Returns the path of the project,
+ * which the caller must remove.
  */
 export function project(...more) {
   const folder = mkdtempSync(join(tmpdir(), 'listwatch-vite-'))
@@ -23,20 +23,20 @@ export function project(...more) {
   return folder
 }
 
-/** Writes the package's tarball to a folder and returns its path. make worker has built the package's files. */
+/** Packs the package into a folder and returns the path of the tarball. The files of the package must be built. */
 export function pack(folder) {
   const text = execFileSync('npm', ['pack', wasm, '--ignore-scripts', '--json'], { cwd: folder, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] })
   return join(folder, JSON.parse(text)[0].filename)
 }
 
-/** Returns the path of Vite's command in a project. */
+/** Returns the path of the Vite program of a project. */
 export const vite = (folder) => join(folder, 'node_modules/vite/bin/vite.js')
 
 export function build(folder, ...args) {
   execFileSync(process.execPath, [vite(folder), 'build', ...args, '--logLevel', 'warn'], { cwd: folder, stdio: ['ignore', 'inherit', 'inherit'] })
 }
 
-/** Builds a page that contains only the package. Returns the size of each script in bytes, minified and gzipped. */
+/** Builds a page that uses only the package. Returns the minified and gzipped size of each script in bytes. */
 export function weigh(folder) {
   build(folder, '--config', 'size.config.js')
   const assets = join(folder, 'weighed/assets')

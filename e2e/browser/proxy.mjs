@@ -1,6 +1,5 @@
-// Tests ten collections in a page behind a real kubectl proxy. TestBrowsersBehindKubectlProxy runs these tests with the
-// URL of kubectl proxy in PROXY. The reverse proxy of front.mjs serves the page and kubectl proxy from one origin, and
-// counts watches.
+// Tests ten collections in a page behind kubectl proxy. TestBrowsersBehindKubectlProxy sets PROXY to the URL of kubectl
+// proxy. front.mjs serves the page and kubectl proxy from one origin.
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { bounded, change, open, ten } from './connections.mjs'

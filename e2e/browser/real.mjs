@@ -1,6 +1,6 @@
-// Tests the package against a real kube-apiserver in Node, Chromium and Firefox. TestBrowsersAndRealServer runs these
-// tests and sets the environment variables. SERVER is the server's URL, ADMIN and NOBODY are tokens, and
-// NODE_EXTRA_CA_CERTS is the CA. CONTROL is the URL of an API that kills and starts the server.
+// Tests the package with a real kube-apiserver in Node, Chromium and Firefox. TestBrowsersAndRealServer sets these
+// environment variables: SERVER is the server's URL, ADMIN and NOBODY are tokens, and NODE_EXTRA_CA_CERTS is the CA.
+// CONTROL is the URL of an API that kills and starts the server.
 import assert from 'node:assert/strict'
 import { X509Certificate, createHash } from 'node:crypto'
 import { once } from 'node:events'
@@ -57,7 +57,7 @@ before(async () => {
   assert.ok(status === 201 || status === 409)
 })
 
-// Returns an object that replaces a page: it runs the functions for the page directly in Node.
+// Returns a substitute for a page that runs its functions in Node.
 async function inNode() {
   await import('./page/page.js')
   await globalThis.stage.load({}, new URL('../../wasm', import.meta.url).href)
@@ -67,7 +67,7 @@ async function inNode() {
 async function course(page, transport) {
   await follow(page, transport, { server, namespace, transport, token: ADMIN })
   await until('the complete list', async () => (await show(page, transport)).outcome === 'synced')
-  await cluster.write(40) // otherwise the first byte would be a bookmark after a minute; Firefox does not resolve fetch() before the first byte
+  await cluster.write(40) // In Firefox, fetch() resolves with the first byte of the body. Without a change, this would be a bookmark after a minute.
   await equal(cluster, page, transport)
   await page.evaluate((name) => globalThis.stage.close(name), transport)
   for (const [token, cause] of Object.entries(refused)) {
@@ -80,8 +80,8 @@ async function course(page, transport) {
   }
 }
 
-// Tests an outage after which the history has expired, and a restart after the server was killed. The connections of
-// all pages can be cut.
+// Tests an outage in which resourceVersions expire, and a restart after the server was killed. A proxy resets the
+// connections of all pages.
 async function outages(pages) {
   const to = await line(server)
   const all = Object.entries(pages)
@@ -116,8 +116,8 @@ async function outages(pages) {
     for (const [transport, page] of all) await isAway(page, transport)
     await control('start')
     await reports('no changes', [])
-    // The server may reject an expired resourceVersion only after it has opened the watch. An event proves that the
-    // watch works.
+    // The server may open a watch before it rejects the expired resourceVersion. Only an event proves that the watch
+    // works.
     await api('POST', configMaps, { metadata: { name: 'tells' }, data: { text: 'x' } })
     await reports('the write after the restart', ['added tells'])
     for (const name of ['comes', 'tells']) await api('DELETE', `${configMaps}/${name}`)
@@ -141,7 +141,7 @@ for (const browser of ['chrome', 'firefox'].filter((name) => process.env[name.to
     before(async () => scene.begin({ trusted: await publicKey() }))
     after(() => scene.end())
     for (const mode of ['main', 'shared']) {
-      // The WebSocket tests must run first: Chromium cancels the first WebSocket to a server that requests client
+      // WebSockets come first, because Chromium cancels the first WebSocket to a server that requests client
       // certificates.
       for (const transport of ['ws', 'http']) {
         it(`${mode}, ${transport}: shows the server's state and error responses`, () => scene.fresh(async (profile) => course(await scene.open(profile, { mode }), transport)))

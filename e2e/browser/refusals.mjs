@@ -1,4 +1,4 @@
-// Tests how a page reports error responses of the server.
+// Tests how pages report error responses.
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { equal, follow, show } from './page.mjs'

@@ -1,7 +1,7 @@
 import { launch, openPage } from './launch.mjs'
 import { Stage } from './stage.mjs'
 
-/** Scene starts a browser and a test server, and opens pages. */
+/** Starts a browser and a test server, and opens pages. */
 export class Scene {
   constructor(browser) {
     this.name = browser
@@ -22,7 +22,7 @@ export class Scene {
     return this.stage.cluster(options)
   }
 
-  /** Calls `f` with a new browser profile, which shares no data with other tests. */
+  /** Calls `f` with a new browser profile. */
   async fresh(f) {
     const profile = await this.browser.createBrowserContext()
     try {
@@ -32,7 +32,7 @@ export class Scene {
     }
   }
 
-  /** Opens a page and loads the package into it from a folder of the test server. */
+  /** Opens a page and loads the package from a folder of the test server. */
   async open(profile, options, folder) {
     const page = await openPage(profile)
     await this.load(page, options, folder)

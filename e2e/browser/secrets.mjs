@@ -1,4 +1,4 @@
-// Tests that tokens and headers do not leak into messages, other tabs or storage.
+// Tests that tokens and headers do not leak into errors, other tabs or storage.
 import { it } from 'node:test'
 import { absent, formsOf, secret } from '../../wasm/test/canary.mjs'
 import { openPage } from './launch.mjs'
@@ -24,7 +24,7 @@ export function secrets(scene, modes) {
       }
       const pages = [await open(), await open()]
       const headers = { Authorization: `Bearer ${header}` }
-      // Some collections use WebSockets, because a browser opens at most six HTTP/1.1 connections to a host.
+      // Two collections use WebSockets, because a browser opens at most six HTTP/1.1 connections to a host.
       const options = {
         text: { token, transport: 'ws' }, asked: { ask: token, transport: 'ws', persist: 'jane' }, kept: { token, transport: 'http', persist: true },
         headers: { headers, transport: 'http', persist: true },
@@ -53,7 +53,7 @@ export function secrets(scene, modes) {
   }
 }
 
-// Runs in the page and records all messages from workers and other pages.
+// Runs in the page. Records all messages from workers and other pages.
 function listen() {
   const heard = globalThis.heard = []
   const plain = (value) => ArrayBuffer.isView(value) ? new TextDecoder().decode(value) : Array.isArray(value) ? value.map(plain)
@@ -72,7 +72,7 @@ function listen() {
   }
 }
 
-// Runs in the page and returns the recorded messages and all data that the page's origin has stored.
+// Runs in the page. Returns the recorded messages and all stored data of the page's origin.
 async function dump() {
   const done = (request) => new Promise((resolve, reject) => {
     request.onsuccess = () => resolve(request.result)

@@ -1,4 +1,4 @@
-// Starts the test server of internal/testkit/stage, sends commands to it and waits for conditions.
+// Starts the test server of internal/testkit/stage and sends commands to it.
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -29,7 +29,9 @@ export class Stage {
     return result
   }
 
-  /** Starts an API server and returns it. Its methods are the commands of internal/testkit/stage/cluster.go. */
+  /**
+   * Starts an API server and returns an object whose methods are the commands of internal/testkit/stage/cluster.go.
+   */
   async cluster(options = {}) {
     const server = await this.command({ do: 'start', ...options })
     return new Proxy({ url: server }, {
@@ -39,8 +41,7 @@ export class Stage {
 }
 
 /**
- * Calls `look` repeatedly until it returns a truthy value, and returns the value. Fails after the given number of
- * seconds.
+ * Calls `look` until it returns a truthy value, and returns this value. Fails after the given number of seconds.
  */
 export async function until(what, look, seconds = 60) {
   const deadline = Date.now() + seconds * 1000

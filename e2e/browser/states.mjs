@@ -1,4 +1,4 @@
-// Tests the saved data of a page, the cleanup of collections and the loading of the WASM module.
+// Tests saved collections, the cleanup of collections, and the loading of the WASM module.
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { isDeepStrictEqual } from 'node:util'
@@ -66,7 +66,7 @@ export function states(scene, modes) {
     }))
   }
 
-  // If a response is compressed in several parts, Chromium reads only the first part and reports no error.
+  // Chromium reads only the first part of a response that is compressed in several parts, and reports no error.
   it('does not request a streaming list, because a server may compress it in parts', () => scene.fresh(async (profile) => {
     const cluster = await scene.cluster({ zip: true })
     await cluster.write({ n: 50, seed: 1 })
@@ -85,7 +85,7 @@ export function states(scene, modes) {
   }))
 }
 
-/** Returns the rows of the object store `versions` in the page's database. */
+/** Returns the rows of the object store `versions`. */
 const kept = (page) => page.evaluate(() => new Promise((resolve, reject) => {
   const opening = indexedDB.open('listwatch')
   opening.onerror = () => reject(opening.error)
@@ -99,7 +99,7 @@ const kept = (page) => page.evaluate(() => new Promise((resolve, reject) => {
   }
 }))
 
-/** Runs in the page, deletes the database and returns the result. */
+/** Deletes the database of a page. Returns "deleted", "blocked" or an error message. */
 const deleteDatabase = () => new Promise((resolve) => {
   const deleting = indexedDB.deleteDatabase('listwatch')
   deleting.onsuccess = () => resolve('deleted')

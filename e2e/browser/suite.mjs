@@ -1,4 +1,4 @@
-// Tests the package in a real browser, in every mode and over every transport.
+// Tests the package in a browser, in every mode and over every transport.
 import { after, before, describe, it } from 'node:test'
 import { connections } from './connections.mjs'
 import { course } from './course.mjs'

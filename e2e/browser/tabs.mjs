@@ -1,4 +1,4 @@
-// Tests many tabs of the same page, and tabs that freeze, crash or go offline.
+// Tests many tabs of a page, and tabs that freeze, crash or go offline.
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { equal, follow, isAway, show } from './page.mjs'
@@ -14,7 +14,7 @@ export function tabs(scene) {
     const pages = await Promise.all(Array.from({ length: 20 }, () => scene.open(profile, { mode: 'shared' })))
     for (const page of pages) await follow(page, 'all', { server: cluster.url })
     await Promise.all(pages.map((page) => equal(cluster, page)))
-    await open(1) // waits until a watch is open, because a collection is live before
+    await open(1) // waits for the watch, because a collection becomes live before its watch is open
     const { open: connections, lists, watches } = await cluster.look()
     assert.deepEqual({ connections, lists, watches }, { connections: 1, lists: 1, watches: 1 })
 
@@ -25,7 +25,7 @@ export function tabs(scene) {
     await open(2)
     await pages[19].close()
     await open(1)
-    await pages[0].close() // this tab started the worker
+    await pages[0].close() // the tab that started the worker
     await cluster.write({ n: 100, seed: 2 })
     await Promise.all(pages.slice(1, 18).map((page) => equal(cluster, page)))
     assert.equal((await cluster.look()).lists, 3)
@@ -59,8 +59,8 @@ export function tabs(scene) {
       await equal(cluster, page)
     }
     const living = new Set(pages)
-    for (const page of pages) page.on('error', () => living.delete(page)) // puppeteer emits this event after a crash
-    for (const page of pages.slice(0, 3)) { // the first page started the worker
+    for (const page of pages) page.on('error', () => living.delete(page)) // puppeteer emits "error" when a page crashes
+    for (const page of pages.slice(0, 3)) { // the first of them started the worker
       if (!living.has(page)) continue
       await crash(page)
       await until('the crash', () => !living.has(page))
@@ -121,8 +121,8 @@ export function tabs(scene) {
     await equal(cluster, frozen)
   }))
 
-  // wasm/test/shared.test.mjs checks that the tabs share one watch. In this test, they may open more than one, because
-  // a tab may respond too slowly.
+  // The tabs may open several watches if one of them responds too slowly. wasm/test/shared.test.mjs checks that they
+  // normally share one.
   it('tabs that open while the only other tab is frozen leave no watch behind', only, () => scene.fresh(async (profile) => {
     const cluster = await scene.cluster()
     const pages = []
@@ -159,8 +159,8 @@ export function tabs(scene) {
   }
 }
 
-// Returns a function that switches a page offline or online. A dedicated worker follows its page, but a shared worker
-// must be switched separately.
+// Returns a function that switches a page offline or online. A shared worker needs its own session, but a dedicated
+// worker does not.
 async function networkOf(profile, page, mode) {
   const sessions = [await page.createCDPSession()]
   if (mode === 'shared') {
@@ -181,8 +181,8 @@ const freeze = async (page, frozen) => {
   await session.detach()
 }
 
-// Crashes a tab, and with it all other tabs and shared workers in the same process.
+// Crashes a tab, and all other tabs and shared workers of its process.
 const crash = async (page) => {
   const session = await page.createCDPSession()
-  session.send('Page.crash').catch(() => {}) // a crashed page never responds
+  session.send('Page.crash').catch(() => {}) // the command never returns from a crashed page
 }

@@ -1,5 +1,5 @@
-// Takes the screenshot of lwcat for the README. lwcat prints the Pods of the demo in a terminal while their
-// resourceVersions expire. `make screenshots` runs this script.
+// Takes the screenshot of lwcat for the README. It shows the Pods of the demo while their resourceVersions expire.
+// Usage: make screenshots
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
@@ -10,8 +10,8 @@ import { until } from './stage.mjs'
 
 const root = fileURLToPath(new URL('../..', import.meta.url)), modules = fileURLToPath(new URL('node_modules', import.meta.url))
 const picture = `${root}docs/images/lwcat.png`
-const COLUMNS = 124, ROWS = 25, MOST = 200_000 // size limit of the screenshot, in bytes
-const COURSE = 32, EVERY = COURSE / 4 // duration of the demo and interval between its four failures, in seconds; the second failure causes a relist
+const COLUMNS = 124, ROWS = 25, MOST = 200_000 // maximum size of the screenshot in bytes
+const COURSE = 32, EVERY = COURSE / 4 // duration of the demo and interval of its failures, in seconds; every second failure causes a relist
 
 const folder = mkdtempSync(`${tmpdir()}/listwatch-`)
 const demo = spawn('bin/demo', ['-duration', `${COURSE}s`], { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] })
@@ -21,7 +21,7 @@ let said
 try {
   const [, server] = await until('the server', () => /API server on (http\S+)\./.exec(printed))
   await until('the first failure', () => printed.includes('resuming'))
-  await new Promise((resolve) => setTimeout(resolve, (EVERY - 1) * 1000)) // one second before the next failure
+  await new Promise((resolve) => setTimeout(resolve, (EVERY - 1) * 1000)) // until one second before the next failure
   said = await session(server, 'lwcat -A pods --watch-only')
 } finally {
   demo.kill()
@@ -34,7 +34,7 @@ try {
   await browser.close()
 }
 
-// Runs a command in a terminal. Returns its output up to a few lines after a relist.
+// Runs a command in a terminal and returns its output, which ends a few lines after a relist.
 async function session(server, command) {
   writeFileSync(`${folder}/config`, JSON.stringify({ 'current-context': 'demo', contexts: [{ name: 'demo', context: { cluster: 'demo' } }],
     clusters: [{ name: 'demo', cluster: { server } }] }))
@@ -55,7 +55,7 @@ async function session(server, command) {
   return lines.join('\r\n')
 }
 
-// Renders the text in a terminal emulator and saves a screenshot.
+// Saves a screenshot of a terminal emulator that shows the text.
 async function draw(page, text) {
   await page.setViewport({ width: 1160, height: 600 })
   await page.setContent('<body style="margin:0;background:#16181d"><div id="terminal" style="display:inline-block;padding:14px"></div>')

@@ -1,5 +1,5 @@
-// Installs the package as a tarball into an application, and runs the application's tests in Vitest and in Jest. The
-// application also contains the recipes of docs/react.md.
+// Tests an application that uses the packed package, in Vitest and Jest. The application also contains the recipes of
+// docs/react.md.
 import assert from 'node:assert/strict'
 import { execFileSync, spawnSync } from 'node:child_process'
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -22,7 +22,7 @@ before(() => {
 })
 after(() => folder && rmSync(folder, { recursive: true }))
 
-// Runs a program of the application. It returns its output.
+// Runs Node in the application and returns the output.
 function run(...args) {
   const { status, stdout, stderr } = spawnSync(process.execPath, args, { cwd: folder, encoding: 'utf8', env: { ...process.env, CI: 'true', NO_COLOR: '1' } })
   assert.equal(status, 0, stdout + stderr)

@@ -1,11 +1,11 @@
-// Tests that transport "auto" selects a transport that works.
+// Tests that the transport "auto" selects a transport that works.
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { equal, follow, show } from './page.mjs'
 import { until } from './stage.mjs'
 
 export function transports(scene) {
-  // Firefox does not resolve fetch() before the first byte of the body, and a server without changes sends no bytes.
+  // In Firefox, fetch() resolves with the first byte of the body. Without changes, the server sends no bytes.
   it('auto: a quiet collection becomes live', () => scene.fresh(async (profile) => {
     const cluster = await scene.cluster({ quiet: true })
     const page = await scene.open(profile, { mode: 'main' })
@@ -23,7 +23,7 @@ export function transports(scene) {
     const { watches } = await cluster.look()
     await follow(page, 'second', { server: cluster.url, transport: 'auto', ask: 'second' })
     await until('the watch', async () => (await cluster.look()).watches > watches)
-    await cluster.put({ object: { metadata: { name: 'new' } } }) // the buffering proxy delivers this change only over a WebSocket
+    await cluster.put({ object: { metadata: { name: 'new' } } }) // the proxy buffers watches over HTTP, so only a WebSocket delivers this change
     assert.equal((await equal(cluster, page, 'second')).has.watches, watches + 1)
   }))
 
@@ -34,7 +34,7 @@ export function transports(scene) {
     await follow(page, 'plain', { server: cluster.url, transport: 'auto' })
     await equal(cluster, page, 'plain')
     await cluster.put({ object: { metadata: { name: 'early' } } })
-    await equal(cluster, page, 'plain') // received over the WebSocket, so the collection opens no other watch
+    await equal(cluster, page, 'plain') // after this change, the collection opens no other watch
     const { watches } = await cluster.look()
     await follow(page, 'all', { server: cluster.url, transport: 'auto', headers: { 'X-Requested-With': 'test' } })
     await until('the watch', async () => (await cluster.look()).watches === watches + 1)

@@ -1,4 +1,4 @@
-// Gives a test access to a page with the dashboard and to its cluster.
+// Operates a page of the dashboard and its cluster.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
@@ -14,7 +14,7 @@ export const pod = (name, namespace = 'shop', labels = {}) => ({
 const groups = { deployments: 'apis/apps/v1', widgets: 'apis/lw.example.com/v1' }
 
 export class View {
-  complaints = [] // errors that the page has written to the console
+  complaints = [] // errors that the page has reported
 
   /**
    * @param browser the name of the browser
@@ -27,7 +27,7 @@ export class View {
     view.cluster = cluster
     view.address = address
     await view.page.setViewport({ width: 1440, height: 860 })
-    // Ignores failed requests, which browsers log, because some requests fail on purpose.
+    // Some requests fail on purpose, and browsers log them.
     const complain = (text) => /^Failed to load resource|ERR_|Cross-Origin Request Blocked/.test(text) || view.complaints.push(text)
     view.page.on('pageerror', (error) => complain(String(error)))
     view.page.on('console', (message) => message.type() === 'error' && complain(message.text()))
@@ -55,7 +55,7 @@ export class View {
     }, 30).catch((error) => assert.fail(`${error.message}; last value: ${JSON.stringify(last)}`))
   }
 
-  /** Waits until the table shows exactly these keys, in this order. */
+  /** Waits until the table shows exactly these keys in this order. */
   rows(...keys) {
     const look = () => this.page.$$eval('.row:not([hidden])', (rows) => rows
       .sort((a, b) => a.getAttribute('aria-rowindex') - b.getAttribute('aria-rowindex')).map((element) => element.dataset.key).join(' '))
@@ -69,7 +69,7 @@ export class View {
   }
 
   async clickHead(title) {
-    // The button must be found and clicked in one step, because the page may recreate the header.
+    // The button is found and clicked in one step, because the page may recreate the header.
     await this.page.evaluate((title) => [...document.querySelectorAll('.head button')].find((b) => b.textContent === title).click(), title)
   }
 
@@ -94,8 +94,8 @@ export class View {
   }
 
   /**
-   * Replaces the responses to the page's own requests for paths that end with `path`. It does not affect the package,
-   * which sends its requests in a worker.
+   * Replaces the responses to the page's requests for paths that end with `path`. Requests of the package are not
+   * affected, because a worker sends them.
    */
   answer(path, status, body) {
     return this.page.evaluate((path, status, body) => {
@@ -105,21 +105,20 @@ export class View {
     }, path, status, body)
   }
 
-  /** Stops replacing responses. */
+  /** Ends the effect of `answer`. */
   passOn() {
     return this.page.evaluate(() => { globalThis.fetch = globalThis.realFetch })
   }
 
   /**
-   * Switches the page to the light or dark theme. It emulates the system's setting if the browser supports this, and
-   * otherwise sets the theme in the page.
+   * Switches to the light or dark theme, by emulating the system's setting if the browser supports it.
    */
   async look(scheme) {
     const system = [{ name: 'prefers-color-scheme', value: scheme }, { name: 'prefers-reduced-motion', value: 'reduce' }]
     const supported = await this.page.emulateMediaFeatures(system).then(() => true, () => false)
     if (supported) return
     await this.page.evaluate((scheme) => { document.documentElement.dataset.theme = scheme }, scheme)
-    // The contrast of an element is correct only after it has faded in.
+    // An element has its final contrast only after it has faded in.
     await this.until('the end of all animations', () => this.page.evaluate(() => document.getAnimations()
       .every(({ playState, effect }) => playState === 'finished' || effect.getTiming().iterations === Infinity)))
   }
@@ -131,7 +130,7 @@ export class View {
     assert.deepEqual(problems, [], where)
   }
 
-  /** Saves a screenshot for visual inspection. No test compares it. */
+  /** Saves a screenshot for a visual check. */
   picture(name) {
     return this.page.screenshot({ path: fileURLToPath(new URL(`../../bin/screenshots/${name}-${this.browser}.png`, import.meta.url)) })
   }

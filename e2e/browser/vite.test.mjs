@@ -1,4 +1,4 @@
-// Installs the package as a tarball into a new Vite project, builds and serves the project, and checks the page in
+// Installs the package as a tarball into a new Vite project, and tests the built project and the development server in
 // Chromium.
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
@@ -27,7 +27,7 @@ after(async () => {
 
 const put = (name, on) => cluster.put({ object: { metadata: { name }, data: { on } } })
 
-// Starts one of Vite's servers, calls `f` and stops the server.
+// Calls `f` with the URL of a Vite server, and stops the server afterwards.
 async function serving(args, f) {
   const server = spawn(process.execPath, [vite(folder), ...args, '--host', '127.0.0.1', '--port', '0'],
     { cwd: folder, env: { ...process.env, SERVER: cluster.url, NO_COLOR: '1' }, stdio: ['ignore', 'pipe', 'inherit'] })
@@ -55,11 +55,24 @@ async function shows(url, mode) {
   await shown('live a b of 2')
   await put('b', 'no')
   await shown('live a of 2')
+  assert.equal(await remount(page), 'live a of 2')
   const workers = (await browser.targets()).filter((target) => target.browserContext() === profile).map((target) => target.type())
   assert.equal(workers.includes('shared_worker'), mode === '' || mode === 'shared', `${workers}`)
   assert.equal(page.workers().length, mode === 'worker' ? 1 : 0)
   assert.deepEqual(complaints, [])
   await profile.close()
+}
+
+// Unmounts the component, mounts it again, and returns the text of its first render.
+async function remount(page) {
+  await page.evaluate(() => {
+    globalThis.renders.length = 0
+    globalThis.show(false)
+  })
+  await page.waitForFunction(() => !document.getElementById('maps'), { polling: 20 })
+  await page.evaluate(() => globalThis.show(true))
+  await page.waitForFunction(() => globalThis.renders.length, { polling: 20 })
+  return page.evaluate(() => globalThis.renders[0])
 }
 
 test('the package builds and runs in every mode under a content security policy', async () => {
@@ -73,8 +86,7 @@ test('the package builds and runs in every mode under a content security policy'
   })
 })
 
-// The size limit in bytes of the page's script and of the worker's script, minified and gzipped. The WASM module does not
-// count.
+// Maximum size in bytes of the page's script and of the worker's script, minified and gzipped.
 const BUDGET = 16_000
 
 test('the JavaScript around the WASM module stays within its budget', (t) => {

@@ -1,7 +1,7 @@
-// Measures the memory of a page, its JSON parsing, and how long its main thread is blocked.
+// Measures the memory and the JSON parsing of a page, and how long its main thread is blocked.
 
 /**
- * Returns the memory in MB that a page and its shared worker use after a garbage collection. It works only in Chromium.
+ * Returns the memory in MB of a page and of its shared worker after a garbage collection. Works only in Chromium.
  */
 export async function memory(page) {
   const worker = (await page.browser().targets()).find((target) => target.type() === 'shared_worker' && target.browserContext() === page.browserContext())
@@ -17,8 +17,8 @@ export async function memory(page) {
 }
 
 /**
- * Counts the calls of JSON.parse in `parsed.texts` and the parsed bytes in `parsed.bytes`. It must be called before the
- * page loads.
+ * Counts the calls of JSON.parse and the parsed characters in the global variable `parsed` of the page. Must be called
+ * before the page loads.
  */
 export const countParsing = (page) => page.evaluateOnNewDocument(() => {
   const parse = JSON.parse, parsed = globalThis.parsed = { texts: 0, bytes: 0 }
@@ -30,12 +30,12 @@ export const countParsing = (page) => page.evaluateOnNewDocument(() => {
 })
 
 /**
- * Scrolls a table up and down for `ms` milliseconds. Returns the frame times and the longest block of the main thread.
+ * Scrolls the table for `ms` milliseconds. Returns frame times and the longest block of the main thread in ms.
  */
 export const scroll = (page, ms) => page.$eval('#grid', async (grid, ms) => {
   const frame = () => new Promise(requestAnimationFrame)
   const times = [], began = performance.now()
-  // The page posts messages to itself. A blocked main thread delays them.
+  // A blocked main thread delays these messages of the page to itself.
   const { port1, port2 } = new MessageChannel()
   let sent = performance.now(), longest = 0, over = false
   port1.onmessage = () => {
@@ -50,7 +50,7 @@ export const scroll = (page, ms) => page.$eval('#grid', async (grid, ms) => {
   port2.postMessage(0)
   let last = await frame()
   while (last - began < ms) {
-    const turn = ((last - began) % 4000) / 2000 // scrolls down for two seconds and then up for two seconds
+    const turn = ((last - began) % 4000) / 2000 // from 0 to 2: down for two seconds, then up for two seconds
     grid.scrollTop = (grid.scrollHeight - grid.clientHeight) * (turn < 1 ? turn : 2 - turn)
     const now = await frame()
     times.push(now - last)

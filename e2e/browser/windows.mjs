@@ -1,5 +1,5 @@
-// Tests the dashboard in several tabs over HTTP/1.1. These tests mostly wait, so they use a separate browser and run in
-// parallel with dashboard.mjs.
+// Tests several tabs of the dashboard over HTTP/1.1. The tests mostly wait, so they run in parallel with dashboard.mjs
+// in a separate browser.
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { bounded } from './connections.mjs'
@@ -7,7 +7,7 @@ import { front } from './front.mjs'
 import { Theatre } from './play.mjs'
 import { pod } from './view.mjs'
 
-// Six collections, with the required fields of their objects.
+// Six collections and the fields that their objects need.
 const TABS = [['v1/pods', pod('')], ['v1/services'], ['v1/configmaps'], ['v1/secrets'], ['apps/v1/deployments'], ['lw.example.com/v1/widgets']]
 
 export function windows(name) {

@@ -24,7 +24,6 @@ const builtinTable = "../../internal/builtin/table.go"
 
 var update = flag.Bool("update", false, "write "+builtinTable)
 
-// TestBuiltinTable compares the committed table of built-in resources with client-go.
 func TestBuiltinTable(t *testing.T) {
 	want := generatedTable(t, clientResources(t))
 	if *update {
@@ -35,17 +34,17 @@ func TestBuiltinTable(t *testing.T) {
 	require.Equal(t, string(want), string(have), "to update the table: go test -run TestBuiltinTable -update")
 }
 
-// clientResources returns all collections for which client-go has a typed client that can list and watch. Among
-// resources with the same plural name, the resource that kubectl prefers comes first.
+// clientResources returns all resources that typed clients of client-go can list and watch. If several resources have
+// the same plural name, kubectl's preferred resource comes first.
 func clientResources(t *testing.T) (all []builtin.Resource) {
 	clientset := reflect.TypeFor[kubernetes.Interface]()
 	for i := range clientset.NumMethod() {
-		group := clientset.Method(i).Type // returns, for example, a corev1.CoreV1Interface
+		group := clientset.Method(i).Type // for example, CoreV1() corev1.CoreV1Interface
 		if group.NumOut() == 1 && clientset.Method(i).Name != "Discovery" {
 			all = append(all, groupResources(t, group.Out(0))...)
 		}
 	}
-	// client-go has no clients for these two resources, because their types are outside of k8s.io/api.
+	// client-go has no typed clients for these resources, because their Go types are not in k8s.io/api.
 	all = append(all,
 		builtin.Resource{Package: "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1", Group: "apiextensions.k8s.io", Version: "v1",
 			Kind: "CustomResourceDefinition", Plural: "customresourcedefinitions"},
@@ -58,13 +57,13 @@ func clientResources(t *testing.T) (all []builtin.Resource) {
 	return all
 }
 
-// rank returns a sort key for an API group. The core group is first. The group extensions is last, because its
-// resources have moved to other groups.
+// rank sorts the core group first. It sorts the group extensions last, because its resources have moved to other
+// groups.
 func rank(group string) int {
 	return map[string]int{"": -1, "extensions": 1}[group]
 }
 
-// groupResources returns the collections of an API group. The argument is the type of the group's client, for example
+// groupResources returns the resources of an API group. client is the interface of its typed client, for example
 // corev1.CoreV1Interface.
 func groupResources(t *testing.T, client reflect.Type) (all []builtin.Resource) {
 	for i := range client.NumMethod() {

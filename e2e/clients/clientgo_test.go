@@ -15,7 +15,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
 )
 
-// goClient runs informers of client-go with default settings.
+// goClient runs dynamic informers of client-go.
 type goClient struct {
 	*testing.T
 	stores map[string]cache.Store
@@ -51,7 +51,7 @@ func (c *goClient) held(resource string) map[string]string {
 	return held
 }
 
-// requireContents checks that the objects in client-go's stores equal the server's objects in all fields.
+// requireContents requires each object of the server to equal the cached object in all fields.
 func (c *goClient) requireContents(server *lwtest.Server) {
 	c.Helper()
 	for resource, store := range c.stores {
@@ -78,12 +78,12 @@ func TestClientGo(t *testing.T) {
 		},
 		"no streaming lists": {
 			opts:  lwtest.Options{NoStreamingLists: true},
-			first: []string{"stream", "list", "watch"}, // the server rejects the streaming list
+			first: []string{"stream", "list", "watch"}, // the server rejects the first request
 			again: []string{"expired watch", "stream", "list", "watch"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel() // client-go mostly waits during this test
+			t.Parallel() // this test mostly waits for client-go
 			c := newCourse(t, &test.opts)
 			client := startGoClient(t, c.server.URL)
 			c.client, c.first, c.again = client, test.first, test.again

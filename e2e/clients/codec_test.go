@@ -24,7 +24,7 @@ import (
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 )
 
-// follow runs a reflector on the server's collection and returns its synced store.
+// follow runs a reflector of a resource until the test ends and returns its synced store.
 func follow[T lw.Keyed](t *testing.T, server *lwtest.Server, of lw.Resource, codec lw.Codec[T]) *cache.Store[T] {
 	transport, err := lwhttp.New(server.URL, nil)
 	require.NoError(t, err)
@@ -48,10 +48,9 @@ func eventually(t *testing.T, condition func() bool) {
 	require.Eventually(t, condition, 30*time.Second, time.Millisecond)
 }
 
-// TestTypedPods checks Pods from a list and from a watch. They must equal the server's Pods as decoded by
-// encoding/json.
+// TestTypedPods checks that Pods from a list and from a watch equal the Pods that encoding/json decodes.
 func TestTypedPods(t *testing.T) {
-	server, err := lwtest.Start(&lwtest.Options{NoStreamingLists: true}) // the items of ordinary lists have no kind
+	server, err := lwtest.Start(&lwtest.Options{NoStreamingLists: true}) // ordinary lists, because their items have no kind
 	require.NoError(t, err)
 	defer server.Close()
 	pods := sample.Pods(1, 20)
@@ -103,7 +102,7 @@ func TestTypedTransform(t *testing.T) {
 	require.Equal(t, 1, store.Len())
 }
 
-// decode parses JSON and decodes the object into a value of type T.
+// decode decodes the JSON of an object into a value of type T.
 func decode[T any](t *testing.T, text string) (decoded T, err error) {
 	object, err := lw.ParseObject([]byte(text))
 	require.NoError(t, err)
@@ -136,7 +135,7 @@ func TestKubernetesTypes(t *testing.T) {
 	require.EqualValues(t, 1<<53+1, widget.Object["spec"].(map[string]any)["large"])
 }
 
-// TestKubernetesFieldErrors checks that an error contains the name of the field but not its value.
+// A FieldError must contain the path of the field but not its value, which may be secret.
 func TestKubernetesFieldErrors(t *testing.T) {
 	for _, test := range []struct {
 		decode func(string) error
@@ -170,7 +169,7 @@ func failing[T any](t *testing.T) func(string) error {
 	}
 }
 
-// loop is a transport whose watch repeats the same events forever.
+// loop is an lw.Transport whose response body repeats the same events forever.
 type loop struct {
 	text []byte
 	at   int
@@ -186,7 +185,7 @@ func (l *loop) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// standard is a codec that uses encoding/json.
+// standard is a codec that decodes Pods with encoding/json.
 type standard struct{}
 
 func (standard) Decode(s *lw.Scanned) (*corev1.Pod, error) {
@@ -198,7 +197,7 @@ func (standard) Decode(s *lw.Scanned) (*corev1.Pod, error) {
 	return pod, json.Unmarshal([]byte(object.Raw()), pod)
 }
 
-// BenchmarkCodecs measures the time from the transport to the caller for watch events of Pods.
+// BenchmarkCodecs measures lw.Client, including the codec, with watch events of Pods.
 func BenchmarkCodecs(b *testing.B) {
 	b.Run("raw", func(b *testing.B) { benchmarkCodec(b, lw.RawCodec{}) })
 	b.Run("json-iterator", func(b *testing.B) { benchmarkCodec(b, codec.JSON[*corev1.Pod]{}) })

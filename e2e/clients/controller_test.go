@@ -18,7 +18,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
 )
 
-// podControllers contains two implementations of a controller that creates the Pods of Deployments.
+// podControllers contains the implementations of the controller in docs/migration.md.
 var podControllers = map[string]func(context.Context, connection) error{
 	"clientgo":  func(ctx context.Context, c connection) error { return clientgo.Run(ctx, c.clientset) },
 	"listwatch": func(ctx context.Context, c connection) error { return listwatch.Run(ctx, c.transport, c.clientset) },
@@ -34,7 +34,6 @@ func newDeployment(name string, replicas int32, labels map[string]string) *appsv
 	}
 }
 
-// scale sets the number of replicas of the Deployment "web".
 func scale(t *testing.T, server *lwtest.Server, replicas int) {
 	edit(t, server, "deployments.apps", "shop/web", func(object map[string]any) {
 		object["spec"].(map[string]any)["replicas"] = replicas
@@ -45,8 +44,8 @@ func setPhase(t *testing.T, server *lwtest.Server, pod, phase string) {
 	edit(t, server, "pods", pod, func(object map[string]any) { object["status"] = map[string]any{"phase": phase} })
 }
 
-// running returns a condition. It is true if the server has exactly these Pods and the annotation of the Deployment
-// "web" contains the number.
+// running returns a condition that is true if the server has exactly these Pods, and the annotation of the Deployment
+// "web" equals number.
 func running(server *lwtest.Server, number string, pods ...string) func() bool {
 	return func() bool {
 		_, objects := server.State("pods")
@@ -59,12 +58,12 @@ func running(server *lwtest.Server, number string, pods ...string) func() bool {
 
 func patches(r lwtest.Request) bool { return r.Verb == "patch" }
 
-// TestController checks that both controllers send the same writes. It includes a rejected patch, and an outage that
-// requires a relist.
+// TestController checks that both implementations create and delete the same Pods, even after rejected patches and an
+// outage that requires a relist.
 func TestController(t *testing.T) {
 	for name, run := range podControllers {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel() // client-go mostly waits during this test
+			t.Parallel() // this test mostly waits for client-go
 			server := startServer(t)
 			_, err := server.Create("deployments.apps", newDeployment("web", 2, map[string]string{listwatch.Label: "on"}))
 			require.NoError(t, err)
@@ -92,7 +91,7 @@ func TestController(t *testing.T) {
 
 			stop()
 			require.ErrorIs(t, <-ended, context.Canceled)
-			eventually(t, func() bool { return len(server.Open(nil)) == 0 }) // the server notices closed watches with a delay
+			eventually(t, func() bool { return len(server.Open(nil)) == 0 }) // waits until the server has noticed the closed watches
 			requests := len(server.Requests(nil))
 			scale(t, server, 3)
 			require.Len(t, server.Requests(nil), requests, "a request after the end of Run")
@@ -100,7 +99,7 @@ func TestController(t *testing.T) {
 	}
 }
 
-// conflict is an injected fault: it responds with 409.
+// conflict is a fault for Server.Fail. It responds with 409.
 func conflict(w http.ResponseWriter, _ *http.Request, _ http.Handler) {
 	http.Error(w, "the object has been modified", http.StatusConflict)
 }

@@ -13,34 +13,33 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
 )
 
-// paths maps resources to the paths of the collections that the clients watch. One resource is built in, and the other
-// is a custom resource.
+// paths contains the collections that the clients watch: a built-in resource and a custom resource.
 var paths = map[string]string{
 	"configmaps":             "/api/v1/configmaps",
 	"widgets.lw.example.com": "/apis/lw.example.com/v1/widgets",
 }
 
-// deadline limits each wait. A working client is much faster.
+// deadline limits the wait until the client's cache equals the server's state.
 const deadline = time.Minute
 
-// client runs a real client and gives access to its cache.
+// client is a running Kubernetes client.
 type client interface {
-	// held returns the resourceVersions of all cached objects of a resource by "namespace/name".
+	// held returns the resourceVersions of all cached objects of a resource. The keys have the form "namespace/name".
 	held(resource string) map[string]string
 }
 
-// course is the sequence of writes and failures that every client must pass.
+// course tests a client with writes and failures.
 type course struct {
 	*testing.T
 	server *lwtest.Server
 	client client
-	// The expected requests of this client: first contains those after its start, and again contains those after an
-	// outage in which its resourceVersion expired. See words for the format.
+	// Expected requests of the client, in the format of words: first at its start, and again after an outage in which
+	// its resourceVersion expired.
 	first, again []string
 
 	random  *rand.Rand
 	writes  int
-	expired int64 // the server responds with 410 to watches from lower resourceVersions
+	expired int64 // lowest resourceVersion from which the server accepts watches
 }
 
 func newCourse(t *testing.T, opts *lwtest.Options) *course {
@@ -48,11 +47,11 @@ func newCourse(t *testing.T, opts *lwtest.Options) *course {
 	require.NoError(t, err)
 	t.Cleanup(server.Close)
 	c := &course{T: t, server: server, random: rand.New(rand.NewPCG(1, 2))}
-	c.write(200) // the first list must not be empty
+	c.write(200)
 	return c
 }
 
-// run runs the sequence. The client has just started.
+// run makes all writes and failures and checks the client after each step. The client must be running.
 func (c *course) run() {
 	c.inStep()
 	for resource := range paths {
@@ -60,7 +59,7 @@ func (c *course) run() {
 	}
 
 	c.write(250)
-	c.server.Compact() // the client may not have received all events yet
+	c.server.Compact() // some events may not have reached the client
 	c.write(250)
 	c.server.DropConnections()
 	c.write(200)
@@ -86,7 +85,7 @@ func (c *course) run() {
 	c.inStep()
 }
 
-// inStep waits until the client's cache equals the server's objects and each watch has received an event. Without an
+// inStep waits until the client's cache equals the server's state and each open watch has received an event. Without an
 // event in its first second, a watch that ends makes client-go relist.
 func (c *course) inStep() {
 	c.Helper()
@@ -133,13 +132,12 @@ func (c *course) versions(resource string) map[string]string {
 	return versions
 }
 
-// requests returns the requests for a resource.
 func (c *course) requests(resource string) []lwtest.Request {
 	return c.server.Requests(func(r lwtest.Request) bool { return r.URL.Path == paths[resource] })
 }
 
-// words returns the requests for a resource, except the first skip requests. Each request is "list", "stream" for a
-// streaming list, "watch", or "expired watch" for a watch that the server rejected with 410.
+// words returns a word for each request for a resource, except the first skip requests. The words are "list", "watch",
+// "stream" for a streaming list, and "expired watch" for a watch that the server rejects with 410.
 func (c *course) words(resource string, skip int) []string {
 	var words []string
 	for _, r := range c.requests(resource)[skip:] {

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestDocumentation compiles the code blocks in the documentation that import Kubernetes packages.
+// TestDocumentation compiles the code blocks of the documentation against this module's dependencies.
 func TestDocumentation(t *testing.T) {
 	module := docs.Module{Folder: "e2e/clients", Names: docs.Names(), Given: docs.Given()}
 	for name, path := range map[string]string{
@@ -55,7 +55,7 @@ func TestDocumentation(t *testing.T) {
 	require.NoError(t, docs.CompileAll("../..", module))
 }
 
-// TestMigrationGuideNamesExistInClientGo checks that docs/migration.md mentions only identifiers that client-go has.
+// TestMigrationGuideNamesExistInClientGo checks the identifiers in the client-go columns of docs/migration.md.
 func TestMigrationGuideNamesExistInClientGo(t *testing.T) {
 	names := map[string]string{
 		"fields": "k8s.io/apimachinery/pkg/fields",

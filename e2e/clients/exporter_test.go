@@ -14,7 +14,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/examples/clientgo/exporter/listwatch"
 )
 
-// exporters contains two implementations of a metrics exporter.
+// exporters contains the implementations of the exporter in docs/migration.md.
 var exporters = map[string]func(context.Context, connection, net.Listener) error{
 	"clientgo": func(ctx context.Context, c connection, listener net.Listener) error {
 		return clientgo.Run(ctx, c.clientset, listener)
@@ -24,7 +24,7 @@ var exporters = map[string]func(context.Context, connection, net.Listener) error
 	},
 }
 
-// get returns the response's status code and body. If there is no response, it returns 0 and the error message.
+// get returns the status code and the body of a response. If the request fails, it returns 0 and the error message.
 func get(url string) (code int, text string) {
 	response, err := http.Get(url)
 	if err != nil {
@@ -60,11 +60,11 @@ pods{namespace="shop",node="",phase="Succeeded"} 1
 `
 )
 
-// TestExporter checks that both exporters serve the same metrics. It includes an outage that requires a relist.
+// TestExporter checks that both implementations serve the same metrics, even after an outage that requires a relist.
 func TestExporter(t *testing.T) {
 	for name, run := range exporters {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel() // client-go mostly waits during this test
+			t.Parallel() // this test mostly waits for client-go
 			server := startServer(t)
 			put(t, server, "pods", "web-0", "web", onNode1)
 			put(t, server, "pods", "web-1", "web", pending)
@@ -101,7 +101,7 @@ func TestExporter(t *testing.T) {
 			require.ErrorIs(t, <-ended, context.Canceled)
 			code, _ = get(url + "/readyz")
 			require.Zero(t, code)
-			eventually(t, func() bool { return len(server.Open(nil)) == 0 }) // the server notices closed watches with a delay
+			eventually(t, func() bool { return len(server.Open(nil)) == 0 }) // waits until the server has noticed the closed watches
 		})
 	}
 }

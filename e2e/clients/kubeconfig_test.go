@@ -19,26 +19,25 @@ import (
 	"github.com/seed-6d2a410a/listwatch/internal/testkit/certs"
 )
 
-// outcome contains the settings that a loader read from kubeconfig files, for comparison with another loader.
+// outcome contains the settings that one of the two loaders returns.
 type outcome struct {
 	Server, Namespace, Token, CA, ServerName, Cert, Key, Proxy string
 	Insecure, Uncompressed, Exec                               bool
 	Impersonate                                                string
 }
 
-// kubeconfigs generates random kubeconfig files, and the files to which they refer.
+// kubeconfigs generates random kubeconfig files and the files that they name.
 type kubeconfigs struct {
 	*rand.Rand
 	*testing.T
 	folder     string
-	cert, key  [2][]byte // two key pairs; the first certificate is also used as a CA
+	cert, key  [2][]byte // two key pairs; their certificates also serve as CAs
 	names      []string
-	deliberate map[string]int // number of deliberate differences from client-go, by reason
+	deliberate map[string]int // number of deliberate differences by reason
 }
 
-// TestKubeconfigsMatchClientGo loads random files and options with listwatch and with client-go. Both must return the
-// same server, namespace, credentials and TLS settings, or both must fail. The method explain lists the deliberate
-// differences.
+// TestKubeconfigsMatchClientGo loads random files with listwatch and client-go. Both must fail or return the same
+// settings, except for the deliberate differences in explain and adjust.
 func TestKubeconfigsMatchClientGo(t *testing.T) {
 	t.Setenv("KUBERNETES_SERVICE_HOST", "")
 	t.Setenv("HOME", t.TempDir())
@@ -75,7 +74,8 @@ func TestKubeconfigsMatchClientGo(t *testing.T) {
 	require.Len(t, k.deliberate, 8, "remove reasons that no longer occur")
 }
 
-// explain counts a deliberate difference if only one loader fails. The test fails if the difference is not deliberate.
+// explain handles a kubeconfig for which only one loader fails. It counts a deliberate difference by its reason. Any
+// other difference fails the test.
 func (k *kubeconfigs) explain(seed uint64, opts *kubeflags.Options, taken, theirTaken outcome, ours, theirs error) {
 	if theirs == nil && strings.HasPrefix(theirTaken.Server, "http://") && strings.Contains(ours.Error(), "cert") {
 		k.deliberate["errors in a CA that a plain HTTP server does not need"]++
@@ -104,13 +104,13 @@ func (k *kubeconfigs) explain(seed uint64, opts *kubeflags.Options, taken, their
 	require.Fail(k, "only one loader fails", "seed %d, files %s\nours: %v\nclient-go: %v", seed, os.Getenv("KUBECONFIG"), ours, theirs)
 }
 
-// adjust changes client-go's settings where listwatch deliberately differs.
+// adjust applies the deliberate differences to the settings of client-go.
 func (k *kubeconfigs) adjust(opts *kubeflags.Options, theirs *outcome) {
 	if opts.Token != "" {
-		theirs.Token, theirs.Cert, theirs.Key, theirs.Exec = opts.Token, "", "", false // a server prefers a client certificate over a token
+		theirs.Token, theirs.Cert, theirs.Key, theirs.Exec = opts.Token, "", "", false // the certificate must not be sent, because a server prefers it over the token
 	}
 	if opts.As != "" {
-		theirs.Impersonate = fmt.Sprint(opts.As, "", opts.AsGroups, map[string][]string{}) // drops the groups of the kubeconfig user
+		theirs.Impersonate = fmt.Sprint(opts.As, "", opts.AsGroups, map[string][]string{}) // --as replaces all impersonation settings of the user
 	}
 }
 
@@ -121,7 +121,7 @@ func (k *kubeconfigs) ours(opts *kubeflags.Options) (outcome, error) {
 	}
 	o := config.HTTP
 	if strings.HasPrefix(config.Server, "http://") {
-		o.CAFile, o.CAData, o.InsecureSkipVerify, o.ServerName = "", nil, false, "" // these settings have no effect without TLS
+		o.CAFile, o.CAData, o.InsecureSkipVerify, o.ServerName = "", nil, false, "" // without TLS, these settings have no effect
 	}
 	extra := map[string][]string{}
 	for name, values := range o.Header {
@@ -146,7 +146,7 @@ func (k *kubeconfigs) clientGo(overrides *clientcmd.ConfigOverrides) (outcome, e
 	if err != nil {
 		return outcome{}, err
 	}
-	if _, err = rest.TransportFor(c); err != nil { // also reads the files in the config
+	if _, err = rest.TransportFor(c); err != nil { // reads the files that the config names
 		return outcome{}, err
 	}
 	namespace, _, err := loader.Namespace()
@@ -169,8 +169,8 @@ func (k *kubeconfigs) clientGo(overrides *clientcmd.ConfigOverrides) (outcome, e
 	return out, nil
 }
 
-// either returns the content of a file without surrounding white space. It returns the data instead if the file does
-// not exist, or if the data is in PEM format, which both loaders prefer.
+// either returns the content of a file without surrounding white space. It returns data instead if data is in PEM
+// format or the file does not exist.
 func (k *kubeconfigs) either(path string, data []byte) string {
 	text, err := os.ReadFile(path)
 	if err != nil || len(data) > 0 && bytes.Contains(data, []byte("BEGIN")) {
@@ -184,7 +184,7 @@ func (k *kubeconfigs) put(name string, text []byte) {
 	require.NoError(k, os.WriteFile(filepath.Join(k.folder, name), text, 0o600))
 }
 
-// write writes random files and returns the value of KUBECONFIG.
+// write writes one to three kubeconfig files, some missing or empty, and returns the value of KUBECONFIG.
 func (k *kubeconfigs) write() string {
 	var paths []string
 	for i := range 1 + k.IntN(3) {
@@ -208,7 +208,7 @@ func (k *kubeconfigs) write() string {
 
 func (k *kubeconfigs) name() string { return k.names[k.IntN(len(k.names))] }
 
-// some returns a random value, or "" with a probability of none/10.
+// some returns one of values at random. With a probability of none/10, it returns "".
 func (k *kubeconfigs) some(none int, values ...string) string {
 	if k.IntN(10) < none {
 		return ""
@@ -279,7 +279,7 @@ func (k *kubeconfigs) user() *api.AuthInfo {
 	return u
 }
 
-// options returns random options, most of them empty.
+// options returns random options. Most fields are empty.
 func (k *kubeconfigs) options() *kubeflags.Options {
 	o := &kubeflags.Options{
 		Context: k.some(7, k.names...), Cluster: k.some(9, k.names...), User: k.some(9, k.names...), Namespace: k.some(8, "mine"),
@@ -290,7 +290,7 @@ func (k *kubeconfigs) options() *kubeflags.Options {
 		o.AsGroups = []string{"mine"}
 	}
 	if strings.HasPrefix(o.Server, "http:") {
-		o.Token = "" // client-go sends no token to a server without TLS, but listwatch does
+		o.Token = "" // without TLS, listwatch sends a token but client-go does not
 	}
 	return o
 }

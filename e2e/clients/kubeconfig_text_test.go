@@ -11,8 +11,8 @@ import (
 	"github.com/seed-6d2a410a/listwatch/transport/kubeconfig"
 )
 
-// TestKubeconfigYAMLMatchesClientGo checks that listwatch and client-go read the same values from YAML, or both reject
-// it. Deliberate differences have the field differs, which contains the reason.
+// TestKubeconfigYAMLMatchesClientGo checks that listwatch and client-go read the same settings from YAML, or both
+// reject it. The field differs explains a deliberate difference.
 func TestKubeconfigYAMLMatchesClientGo(t *testing.T) {
 	const here = "current-context: c\ncontexts: [{name: c, context: {cluster: k, user: u, namespace: ns}}]\n"
 	const rest = here + "clusters: [{name: k, cluster: {server: 'https://s'}}]\n"

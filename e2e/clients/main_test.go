@@ -1,6 +1,6 @@
-// Package clients runs real Kubernetes clients against the embedded server of lwtest. Their caches must equal the
-// server's state, even after compactions, broken connections and a kill. It is a separate module because client-go is
-// large.
+// Package clients runs Kubernetes clients against the embedded server of lwtest. Their caches must equal the server's
+// state, even after compactions, broken connections and outages. It is a separate module because client-go has many
+// dependencies.
 package clients
 
 import (
@@ -14,6 +14,6 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	klog.SetLogger(logr.Discard())                                             // client-go logs every connection that the tests break
-	leak.Main(m, http.DefaultTransport.(*http.Transport).CloseIdleConnections) // client-go uses this transport for servers without TLS
+	klog.SetLogger(logr.Discard())                                             // client-go logs each broken connection
+	leak.Main(m, http.DefaultTransport.(*http.Transport).CloseIdleConnections) // client-go uses the default transport for servers without TLS
 }

@@ -15,8 +15,8 @@ import (
 	"github.com/seed-6d2a410a/listwatch/internal/testkit/need"
 )
 
-// nodeClient runs informers of the JavaScript client in a Node process. For each input line, the process prints the
-// objects of its informers.
+// nodeClient runs informers of the JavaScript client in a Node process. The process reports the cached objects for each
+// line that it reads.
 type nodeClient struct {
 	*testing.T
 	in  io.WriteCloser
@@ -34,7 +34,7 @@ func needNode(t *testing.T) (node string) {
 }
 
 func startNodeClient(t *testing.T, node, url string) *nodeClient {
-	ctx, cancel := context.WithTimeout(context.Background(), 3*deadline) // kills a process that hangs, so that reads from it return
+	ctx, cancel := context.WithTimeout(context.Background(), 3*deadline) // kills a process that hangs, which also ends pending reads
 	t.Cleanup(cancel)
 	cmd := exec.CommandContext(ctx, node, "informer.mjs", url)
 	cmd.Dir = "node"

@@ -20,17 +20,17 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
 )
 
-// controllers contains two implementations of the same controller.
+// controllers contains the implementations of the controller in examples/clientgo/port.
 var controllers = map[string]func(context.Context, string, time.Duration, func(string) error) error{
 	"clientgo":  clientgo.Run,
 	"listwatch": listwatch.Run,
 }
 
-// reports records a controller's latest reports. It returns an error for the first report of each app, so that the
-// controller must retry.
+// reports receives the reports of a controller. It rejects the first report of each app, so that the controller must
+// retry.
 type reports struct {
 	mu    sync.Mutex
-	last  map[string]string // latest report of each app
+	last  map[string]string // latest accepted report by app
 	count map[string]int
 }
 
@@ -53,7 +53,7 @@ func (r *reports) is(app, state string) func() bool {
 	}
 }
 
-// reported returns a condition that is true after n more reports of the app.
+// reported returns a condition that is true after the app's next n reports.
 func (r *reports) reported(app string, n int) func() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -65,8 +65,8 @@ func (r *reports) reported(app string, n int) func() bool {
 	}
 }
 
-// serveTLS runs an embedded server behind TLS and HTTP/2. The server accepts only the token "secret". serveTLS returns
-// the server and the path of a kubeconfig for it.
+// serveTLS starts an embedded server behind TLS and HTTP/2 that accepts only the token "secret". It returns the server
+// and the path of a kubeconfig.
 func serveTLS(t *testing.T) (server *lwtest.Server, path string) {
 	server, err := lwtest.Start(&lwtest.Options{Tokens: []string{"secret"}})
 	require.NoError(t, err)
@@ -93,11 +93,11 @@ func put(t *testing.T, server *lwtest.Server, resource, name, app, rest string) 
 	require.NoError(t, err)
 }
 
-// TestPort checks that both controllers send the same reports, from the first list to the end of Run.
+// TestPort checks that both implementations send the same reports, and none after Run has returned.
 func TestPort(t *testing.T) {
 	for name, run := range controllers {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel() // client-go mostly waits during this test
+			t.Parallel() // this test mostly waits for client-go
 			server, path := serveTLS(t)
 			running, pending := `,"status":{"phase":"Running"}`, `,"status":{"phase":"Pending"}`
 			put(t, server, "pods", "web-0", "web", running)
@@ -113,18 +113,18 @@ func TestPort(t *testing.T) {
 			eventually(t, r.is("shop/web", "1 of 2 Pods, Service true"))
 			put(t, server, "pods", "web-1", "web", running)
 			eventually(t, r.is("shop/web", "2 of 2 Pods, Service true"))
-			put(t, server, "pods", "web-0", "db", running) // the Pod web-0 moves from the app "web" to the app "db"
+			put(t, server, "pods", "web-0", "db", running) // moves the Pod from the app "web" to the app "db"
 			eventually(t, r.is("shop/web", "1 of 2 Pods, Service true"))
 			eventually(t, r.is("shop/db", "1 of 0 Pods, Service false"))
 			require.NoError(t, server.Delete("pods", "shop", "web-1"))
 			eventually(t, r.is("shop/web", "0 of 2 Pods, Service true"))
-			eventually(t, r.reported("shop/web", 2)) // the controller repeats the report at each resync
+			eventually(t, r.reported("shop/web", 2)) // each resync repeats the report
 
 			lost := errors.New("the lease is lost")
 			lose(lost)
 			require.Equal(t, lost, <-ended)
 			late := r.reported("shop/web", 1)
-			eventually(t, func() bool { return len(server.Open(nil)) == 0 }) // the server notices the end with a delay
+			eventually(t, func() bool { return len(server.Open(nil)) == 0 }) // waits until the server has noticed the closed watches
 			put(t, server, "pods", "web-2", "web", running)
 			require.False(t, late(), "a report after the end of Run")
 		})

@@ -15,8 +15,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/internal/testkit/docs"
 )
 
-// programs lists the files in examples/clientgo that docs/migration.md explains. Each %s is replaced by "listwatch" or
-// "clientgo".
+// programs lists the files in examples/clientgo that docs/migration.md explains. %s stands for listwatch or clientgo.
 var programs = []string{
 	"controller/%s/controller.go",
 	"port/%s/controller.go",
@@ -26,7 +25,7 @@ var programs = []string{
 
 const folder = "../../examples/clientgo/"
 
-// linesOf returns the number of lines of code in a file, without blank lines and comments.
+// linesOf returns the number of code lines in a file, without blank lines and comments.
 func linesOf(t *testing.T, file string) (n int) {
 	text, err := os.ReadFile(folder + file)
 	require.NoError(t, err)
@@ -43,7 +42,7 @@ func linesOf(t *testing.T, file string) (n int) {
 	return n
 }
 
-// TestProgramLines checks that docs/migration.md contains the correct line count of each program.
+// TestProgramLines checks the line counts in docs/migration.md.
 func TestProgramLines(t *testing.T) {
 	guide, err := os.ReadFile("../../docs/migration.md")
 	require.NoError(t, err)
@@ -57,7 +56,7 @@ func TestProgramLines(t *testing.T) {
 	}
 }
 
-// unindented returns the text without leading and trailing white space in its lines.
+// unindented trims white space from text and from each of its lines.
 func unindented(text string) string {
 	lines := strings.Split(strings.TrimSpace(text), "\n")
 	for i, line := range lines {
@@ -66,7 +65,7 @@ func unindented(text string) string {
 	return strings.Join(lines, "\n")
 }
 
-// TestProgramExcerpts checks that the programs contain the excerpts in docs/migration.md.
+// TestProgramExcerpts checks that the code in docs/migration.md occurs in the programs.
 func TestProgramExcerpts(t *testing.T) {
 	guide, err := os.ReadFile("../../docs/migration.md")
 	require.NoError(t, err)

@@ -16,7 +16,7 @@ import (
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 )
 
-// connection contains a transport and a clientset for the same server. The programs of docs/migration.md use them.
+// connection contains the clients that the programs of docs/migration.md need.
 type connection struct {
 	transport *lwhttp.Transport
 	clientset kubernetes.Interface
@@ -27,7 +27,7 @@ func connect(t *testing.T, url string) connection {
 	require.NoError(t, err)
 	t.Cleanup(transport.Close)
 	config := &rest.Config{Host: url, QPS: -1}
-	config.ContentType = "application/json" // lwtest does not support protobuf
+	config.ContentType = "application/json" // lwtest only supports JSON
 	clientset, err := kubernetes.NewForConfig(config)
 	require.NoError(t, err)
 	return connection{transport, clientset}
@@ -40,7 +40,6 @@ func startServer(t *testing.T) *lwtest.Server {
 	return server
 }
 
-// edit changes an object on the server.
 func edit(t *testing.T, server *lwtest.Server, resource, key string, change func(object map[string]any)) {
 	t.Helper()
 	_, objects := server.State(resource)
@@ -52,7 +51,7 @@ func edit(t *testing.T, server *lwtest.Server, resource, key string, change func
 	require.NoError(t, err)
 }
 
-// outage stops the server, calls change, discards the server's history and starts the server again.
+// outage stops the server, calls change, and restarts the server without its history.
 func outage(t *testing.T, server *lwtest.Server, change func()) {
 	t.Helper()
 	server.Close()
@@ -61,12 +60,11 @@ func outage(t *testing.T, server *lwtest.Server, change func()) {
 	require.NoError(t, server.Restart())
 }
 
-// unavailable is an injected fault: it responds with 503.
+// unavailable is a fault for Server.Fail. It responds with 503.
 func unavailable(w http.ResponseWriter, _ *http.Request, _ http.Handler) {
 	http.Error(w, "the server is starting", http.StatusServiceUnavailable)
 }
 
-// TestFakeClientsetIgnoresSelectors shows that the fake clientset ignores the selector of a watch.
 func TestFakeClientsetIgnoresSelectors(t *testing.T) {
 	deployments := fake.NewClientset().AppsV1().Deployments("shop")
 	watch, err := deployments.Watch(t.Context(), metav1.ListOptions{LabelSelector: "app=web"})

@@ -32,14 +32,14 @@ func (r response) Open(context.Context, *lw.Request) (io.ReadCloser, error) {
 	return io.NopCloser(r.body), nil
 }
 
-// rejection is an lw.Transport that responds to every request with code 410 and itself as the body.
+// rejection is an lw.Transport that rejects every request with code 410. Its value is the response body.
 type rejection []byte
 
 func (r rejection) Open(context.Context, *lw.Request) (io.ReadCloser, error) {
 	return nil, lw.ReadStatusError(410, "", bytes.NewReader(r))
 }
 
-// rawMessage contains an object's undecoded protobuf message, and the metadata that the client has decoded.
+// rawMessage is an undecoded object with the metadata that the client has read.
 type rawMessage struct {
 	namespace, name, uid, resourceVersion string
 	message                               []byte
@@ -49,7 +49,7 @@ func (m *rawMessage) GetNamespace() string       { return m.namespace }
 func (m *rawMessage) GetName() string            { return m.name }
 func (m *rawMessage) GetResourceVersion() string { return m.resourceVersion }
 
-// rawCodec copies messages without decoding them.
+// rawCodec copies the protobuf message of each object.
 type rawCodec struct{ lw.Protobuf }
 
 func (rawCodec) Decode(s *lw.Scanned) (*rawMessage, error) {
@@ -60,7 +60,7 @@ func (rawCodec) Decode(s *lw.Scanned) (*rawMessage, error) {
 
 var protobufSerializer = protobuf.NewSerializer(scheme.Scheme, scheme.Scheme)
 
-// encode returns an object as protobuf, as a kube-apiserver encodes it.
+// encode returns an object in the protobuf encoding of a kube-apiserver.
 func encode(t testing.TB, object runtime.Object) []byte {
 	kinds, _, err := scheme.Scheme.ObjectKinds(object)
 	require.NoError(t, err)
@@ -70,7 +70,7 @@ func encode(t testing.TB, object runtime.Object) []byte {
 	return b.Bytes()
 }
 
-// watchFrame returns an encoded event of a protobuf watch.
+// watchFrame returns a protobuf watch event, preceded by its length.
 func watchFrame(t testing.TB, eventType string, object []byte) []byte {
 	event := metav1.WatchEvent{Type: eventType, Object: runtime.RawExtension{Raw: object}}
 	message, err := event.Marshal()
@@ -78,7 +78,7 @@ func watchFrame(t testing.TB, eventType string, object []byte) []byte {
 	return append(binary.BigEndian.AppendUint32(nil, uint32(len(message))), message...)
 }
 
-// watch returns the first event that the client decodes from this body of a watch response.
+// watch returns the first event or error that the client returns for the body of a watch response.
 func watch(t testing.TB, body []byte) (event lw.Event[*rawMessage], err error) {
 	client, err := lw.NewClient(response{bytes.NewReader(body)}, lw.Pods(""), rawCodec{}, nil)
 	require.NoError(t, err)
@@ -90,7 +90,7 @@ func watch(t testing.TB, body []byte) (event lw.Event[*rawMessage], err error) {
 	return event, err
 }
 
-// TestProtobufGoldenObjects decodes an object of every built-in type, and compares the result with apimachinery's.
+// TestProtobufGoldenObjects compares the client with apimachinery for an object of every built-in type.
 func TestProtobufGoldenObjects(t *testing.T) {
 	folder, err := exec.CommandContext(t.Context(), "go", "list", "-m", "-f", "{{.Dir}}", "k8s.io/api").Output()
 	require.NoError(t, err)
@@ -102,12 +102,12 @@ func TestProtobufGoldenObjects(t *testing.T) {
 		require.NoError(t, err)
 		object, _, err := protobufSerializer.Decode(data, nil, nil)
 		if runtime.IsNotRegisteredError(err) || runtime.IsMissingKind(err) {
-			continue // no API lists this type, for example AdmissionReview
+			continue // a type that no API lists, for example AdmissionReview
 		}
 		require.NoError(t, err, file)
 		meta, ok := object.(metav1.Object)
 		if !ok {
-			continue // the type has no metadata and cannot be watched, for example an options type
+			continue // a type without metadata, for example PodExecOptions
 		}
 		require.NotEmpty(t, meta.GetManagedFields(), file)
 		meta.SetManagedFields(nil)
@@ -124,7 +124,8 @@ func TestProtobufGoldenObjects(t *testing.T) {
 	require.Greater(t, compared, 50)
 }
 
-// TestProtobufList reads a list of Pods with and without metadata.managedFields in its items.
+// TestProtobufList checks that the client removes metadata.managedFields from the items of a list and keeps all other
+// fields.
 func TestProtobufList(t *testing.T) {
 	remaining := int64(7)
 	list := &corev1.PodList{ListMeta: metav1.ListMeta{ResourceVersion: "12", Continue: "token", RemainingItemCount: &remaining}}
@@ -160,8 +161,6 @@ func TestProtobufList(t *testing.T) {
 	}
 }
 
-// TestProtobufListOfAnotherKindIsRejected checks that the client verifies the kind of a list. A store must not contain
-// objects of different resources.
 func TestProtobufListOfAnotherKindIsRejected(t *testing.T) {
 	err := listError(t, encode(t, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "a"}}))
 	require.ErrorIs(t, err, lw.ErrInvalidResponse)
@@ -169,7 +168,7 @@ func TestProtobufListOfAnotherKindIsRejected(t *testing.T) {
 	require.ErrorIs(t, err, lw.ErrInvalidResponse)
 }
 
-// listError returns the client's error for this body of a Pod list.
+// listError returns the error of a Pod list with the given response body.
 func listError(t testing.TB, body []byte) (err error) {
 	client, err := lw.NewClient(response{bytes.NewReader(body)}, lw.Pods(""), rawCodec{}, &lw.ClientOptions{MaxFrame: 1 << 20})
 	require.NoError(t, err)
@@ -179,12 +178,11 @@ func listError(t testing.TB, body []byte) (err error) {
 	return err
 }
 
-// TestProtobufListCutShort truncates a list at every byte before its last fields, which are empty. The client must
-// report an unexpected EOF.
+// TestProtobufListCutShort checks that each truncated list returns an error.
 func TestProtobufListCutShort(t *testing.T) {
 	list := &corev1.PodList{ListMeta: metav1.ListMeta{ResourceVersion: "12"}, Items: []corev1.Pod{{ObjectMeta: metav1.ObjectMeta{Name: "a"}}}}
 	body := encode(t, list)
-	trailer := len("\x1a\x00\x22\x00") // the fields contentEncoding and contentType, which are empty
+	trailer := len("\x1a\x00\x22\x00") // the empty fields contentEncoding and contentType, which the client does not need
 	require.NoError(t, listError(t, body))
 	for n := range len(body) - trailer {
 		require.ErrorIs(t, listError(t, body[:n]), io.ErrUnexpectedEOF, n)
@@ -232,7 +230,7 @@ func TestProtobufEventCutShort(t *testing.T) {
 	}
 }
 
-// TestProtobufConnectionErrors checks that a connection error in the middle of a response is not a MalformedError.
+// A connection error in the middle of a frame must not become a MalformedError.
 func TestProtobufConnectionErrors(t *testing.T) {
 	frame := watchFrame(t, "ADDED", encode(t, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "a"}}))
 	for _, broken := range []error{io.ErrUnexpectedEOF, errors.New("connection reset")} {
@@ -246,7 +244,7 @@ func TestProtobufConnectionErrors(t *testing.T) {
 	}
 }
 
-// TestProtobufLengthsAreLimited sends messages whose length prefix exceeds MaxFrame.
+// TestProtobufLengthsAreLimited sends messages with length prefixes above MaxFrame.
 func TestProtobufLengthsAreLimited(t *testing.T) {
 	tooLarge := new(lw.FrameTooLargeError)
 	_, err := watch(t, []byte{0x10, 0, 0, 0})
@@ -259,8 +257,7 @@ func TestProtobufLengthsAreLimited(t *testing.T) {
 	require.ErrorAs(t, listError(t, append([]byte("k8s\x00\x12\x02\x12"), 0xff, 0x01)), &malformed)
 }
 
-// FuzzProtobufEvent compares the client with apimachinery. If the client accepts an event, both must decode the same
-// object.
+// FuzzProtobufEvent checks that apimachinery decodes the same object from each event that the client accepts.
 func FuzzProtobufEvent(f *testing.F) {
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
 		Name: "a", Namespace: "b", UID: "c", ResourceVersion: "4", Labels: map[string]string{"x": "y"},
@@ -278,7 +275,7 @@ func FuzzProtobufEvent(f *testing.F) {
 		var unknown runtime.Unknown
 		var want, got corev1.Pod
 		if unknown.Unmarshal(object[4:]) != nil || want.Unmarshal(unknown.Raw) != nil {
-			return // the client accepts it because it decodes only the metadata
+			return // the client accepts the object because it decodes only the metadata
 		}
 		require.NoError(t, got.Unmarshal(event.Object.message))
 		require.Equal(t, []string{want.Namespace, want.Name, string(want.UID), want.ResourceVersion},

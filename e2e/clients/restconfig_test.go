@@ -23,7 +23,7 @@ func pemOf(certificate *x509.Certificate) []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: certificate.Raw})
 }
 
-// informerOf creates an informer with the code of docs/migration.md and returns it.
+// informerOf returns an informer of Pods, created with the code of docs/migration.md.
 func informerOf(t *testing.T, config *rest.Config) *cache.Informer[*corev1.Pod] {
 	httpClient, err := rest.HTTPClientFor(config)
 	require.NoError(t, err)
@@ -35,8 +35,7 @@ func informerOf(t *testing.T, config *rest.Config) *cache.Informer[*corev1.Pod] 
 	return cache.NewInformer(client, &lw.Options{StopOn: lw.IsPermanent})
 }
 
-// TestRestConfig lists and watches Pods over TLS, with the CA, the token and the impersonation settings of a
-// rest.Config.
+// TestRestConfig checks that the transport uses the CA, the token and the impersonation settings of a rest.Config.
 func TestRestConfig(t *testing.T) {
 	server, path := serveTLS(t)
 	config, err := clientcmd.BuildConfigFromFlags("", path)
@@ -66,7 +65,7 @@ func TestRestConfigWithUnknownToken(t *testing.T) {
 	require.ErrorIs(t, informerOf(t, config).Run(t.Context()), lw.ErrUnauthorized)
 }
 
-// A client timeout would end every watch.
+// An http.Client with a timeout would end every watch after that time.
 func TestRestConfigWithATimeout(t *testing.T) {
 	config := &rest.Config{Host: "https://127.0.0.1:6443", Timeout: 1}
 	httpClient, err := rest.HTTPClientFor(config)
@@ -75,8 +74,8 @@ func TestRestConfigWithATimeout(t *testing.T) {
 	require.ErrorContains(t, err, "Client.Timeout must be zero")
 }
 
-// TestRestConfigRedirects checks that a client with the redirect policy of docs/migration.md sends no token to other
-// hosts. By default, client-go sends the token to them.
+// TestRestConfigRedirects checks that the redirect policy of docs/migration.md sends no token to other hosts, unlike
+// client-go's default.
 func TestRestConfigRedirects(t *testing.T) {
 	for name, follows := range map[string]bool{"client-go default": true, "policy of the migration guide": false} {
 		t.Run(name, func(t *testing.T) {

@@ -14,8 +14,8 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 )
 
-// FuzzSelectors compares the embedded server with the selector parser of Kubernetes. The server must reject the same
-// selectors and list the same objects.
+// FuzzSelectors compares the embedded server with the selector parser of Kubernetes. Both must reject the same
+// selectors and match the same objects.
 func FuzzSelectors(f *testing.F) {
 	server, err := lwtest.Start(nil)
 	require.NoError(f, err)
@@ -36,7 +36,7 @@ func FuzzSelectors(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, labelText, fieldText string) {
 		if strings.Contains(labelText, "\x00") {
-			return // the parser of Kubernetes stops at a NUL byte
+			return // the Kubernetes parser stops at a NUL byte
 		}
 		answer := httptest.NewRecorder()
 		query := url.Values{"labelSelector": {labelText}, "fieldSelector": {fieldText}}
@@ -63,7 +63,7 @@ func FuzzSelectors(f *testing.F) {
 	})
 }
 
-// known reports whether the selector contains only fields that every resource supports.
+// known reports whether every resource supports all fields of the selector.
 func known(selector fields.Selector) bool {
 	for _, r := range selector.Requirements() {
 		if r.Field != "metadata.name" && r.Field != "metadata.namespace" {

@@ -23,7 +23,7 @@ import (
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 )
 
-// clientObject has the methods of controller-runtime's client.Object.
+// clientObject has the methods of client.Object in controller-runtime.
 type clientObject interface {
 	metav1.Object
 	runtime.Object
@@ -46,13 +46,14 @@ func TestResourceOfBuiltInTypes(t *testing.T) {
 	require.ErrorContains(t, err, "*v1.PartialObjectMetadata is not a pointer to a built-in Kubernetes type")
 }
 
-// TestBuiltInTypesDecode decodes an object of each built-in type. The codec of a different type must reject the object.
+// TestBuiltInTypesDecode checks that the codec of each built-in type decodes its own objects and rejects objects of
+// another type.
 func TestBuiltInTypesDecode(t *testing.T) {
 	var before clientObject
 	for _, b := range builtin.Resources {
 		empty, err := scheme.Scheme.New(schema.GroupVersionKind{Group: b.Group, Version: b.Version, Kind: b.Kind})
 		if err != nil {
-			require.NotContains(t, b.Package, "k8s.io/api/") // client-go's scheme contains all types of k8s.io/api
+			require.NotContains(t, b.Package, "k8s.io/api/") // this type is not in client-go's scheme, which contains all types of k8s.io/api
 			continue
 		}
 		object := empty.(clientObject)
@@ -73,7 +74,7 @@ func TestBuiltInTypesDecode(t *testing.T) {
 	}
 }
 
-// decodeAs encodes an object as JSON and decodes it into a new object of the second object's type.
+// decodeAs encodes object as JSON and decodes it with the codec for another object's type.
 func decodeAs(t *testing.T, object, as clientObject) (got clientObject, err error) {
 	text, err := json.Marshal(object)
 	require.NoError(t, err)

@@ -9,8 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// write makes n random changes, and alternates between the resources. Each change creates, updates or deletes an
-// object.
+// write makes n random changes, alternating between the resources.
 func (c *course) write(n int) {
 	c.Helper()
 	resources := slices.Sorted(maps.Keys(paths))
@@ -33,7 +32,7 @@ func (c *course) write(n int) {
 	}
 }
 
-// tricky contains strings that are difficult to encode as JSON, or that can be split inside of a character.
+// tricky contains strings that are difficult to encode as JSON, or that a buffer boundary can split inside a character.
 var tricky = []string{
 	"", "plain", "line\nbreak\r\n", `"quotes" \ and / slashes`, "</script>&\u2028\u2029", "\x00\x1f\x7f",
 	"grüße, 世界, 🚢", strings.Repeat("long and growing, ", 500),

@@ -10,22 +10,22 @@ import (
 
 const (
 	bufferSize = 32 << 10
-	trickle    = 100 * time.Millisecond // interval between writes on a throttled connection
+	trickle    = 100 * time.Millisecond // time between writes during a throttle
 	unlimited  = -1
 )
 
-// link is one connection through the proxy.
+// link is a pair of connections: from the client to the proxy, and from the proxy to the server.
 type link struct {
 	*Proxy
 	client, server *net.TCPConn
-	ctx            context.Context // canceled when the link ends
+	ctx            context.Context // canceled at the end of the link, which resets both connections
 	end            context.CancelFunc
 
-	gate atomic.Pointer[context.Context] // context of the current stall, which delays all data; nil without a stall
-	rate atomic.Int64                    // bytes per second from the server; zero means unlimited
-	left atomic.Int64                    // number of bytes that still pass before the truncation
+	gate atomic.Pointer[context.Context] // done at the end of the current stall; nil without a stall
+	rate atomic.Int64                    // bytes per second from the server to the client; zero means no limit
+	left atomic.Int64                    // bytes from the server until a truncation, or unlimited
 
-	clientEnded, serverEnded atomic.Bool // set after a fault has closed the connection toward this end; later data is dropped
+	clientEnded, serverEnded atomic.Bool // whether a fault has closed the connection to the client or the server; later data to it is dropped
 }
 
 func newLink(p *Proxy, client, server *net.TCPConn) *link {
@@ -39,7 +39,7 @@ func newLink(p *Proxy, client, server *net.TCPConn) *link {
 func (l *link) up()   { l.carry(l.server, l.client, &l.serverEnded, l.pass) }
 func (l *link) down() { l.carry(l.client, l.server, &l.clientEnded, l.passSpoiled) }
 
-// carry copies data in one direction until it ends, and then closes that direction.
+// carry forwards data in one direction. At EOF, it closes that direction.
 func (l *link) carry(to, from *net.TCPConn, ended *atomic.Bool, pass func(to *net.TCPConn, data []byte) error) {
 	buffer := make([]byte, bufferSize)
 	for {
@@ -53,10 +53,10 @@ func (l *link) carry(to, from *net.TCPConn, ended *atomic.Bool, pass func(to *ne
 		switch {
 		case err == io.EOF:
 			l.await()
-			_ = to.CloseWrite() // fails only if the connection is already closed
+			_ = to.CloseWrite()
 			return
 		case err != nil:
-			if !ended.Load() { // after a fault has closed one direction, the other direction stays open
+			if !ended.Load() { // a fault that closes one direction does not end the other
 				l.end()
 			}
 			return
@@ -64,7 +64,7 @@ func (l *link) carry(to, from *net.TCPConn, ended *atomic.Bool, pass func(to *ne
 	}
 }
 
-// await blocks while the connection is stalled.
+// await blocks until the current stall ends.
 func (l *link) await() {
 	if gate := l.gate.Load(); gate != nil {
 		<-(*gate).Done()
@@ -77,8 +77,7 @@ func (l *link) pass(to *net.TCPConn, data []byte) error {
 	return err
 }
 
-// passSpoiled forwards data from the server to the client. It sends the data slowly during a throttle, and stops at a
-// truncation.
+// passSpoiled forwards data from the server to the client. It applies the current throttle and truncation.
 func (l *link) passSpoiled(to *net.TCPConn, data []byte) error {
 	for len(data) > 0 {
 		piece := data
@@ -106,18 +105,17 @@ func (l *link) passSpoiled(to *net.TCPConn, data []byte) error {
 	return nil
 }
 
-// truncate ends the response after the last forwarded byte. The proxy drops later data from the client.
+// truncate ends the response after the last forwarded byte. Later data from the client is dropped.
 func (l *link) truncate() {
 	l.happened[Truncate].Add(1)
 	l.clientEnded.Store(true)
 	l.serverEnded.Store(true)
-	_ = l.client.CloseWrite() // fails only if the client is gone
+	_ = l.client.CloseWrite()
 	reset(l.server)
 }
 
-// spoil injects one fault after another until the link ends or Calm is called.
+// spoil injects faults one after another. It returns when the link ends, after Calm, or after a permanent fault.
 func (l *link) spoil() {
-	// This context is canceled when the link ends or Calm is called.
 	ctx, stop := context.WithCancel(l.ctx)
 	defer stop()
 	defer context.AfterFunc(l.fair, stop)()
@@ -135,7 +133,7 @@ func (l *link) spoil() {
 
 func (l *link) inflict(ctx context.Context, fault Fault) {
 	if fault.Kind == Truncate {
-		l.left.Store(int64(fault.Bytes)) // Happened counts the fault when the truncation takes place
+		l.left.Store(int64(fault.Bytes)) // truncate counts the fault when it takes effect
 		context.AfterFunc(ctx, func() { l.left.Store(unlimited) })
 		<-ctx.Done()
 		return
@@ -156,20 +154,20 @@ func (l *link) inflict(ctx context.Context, fault Fault) {
 		l.rate.Store(0)
 	case EndToClient:
 		l.clientEnded.Store(true)
-		_ = l.client.CloseWrite() // fails only if the client is gone
+		_ = l.client.CloseWrite()
 	case EndToServer:
 		l.serverEnded.Store(true)
-		_ = l.server.CloseWrite() // fails only if the server is gone
+		_ = l.server.CloseWrite()
 	}
 }
 
-// pause waits for a duration. It returns false if the context is done first.
+// pause waits for d. It returns false if ctx is done first.
 func (l *link) pause(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
 	case <-timer.C:
-		return ctx.Err() == nil // if both channels are ready, select chooses one of them at random
+		return ctx.Err() == nil // select chooses at random if both channels are ready
 	case <-ctx.Done():
 		return false
 	}

@@ -7,10 +7,9 @@ import (
 	"github.com/seed-6d2a410a/listwatch/internal/testkit/leak"
 )
 
-// TestMain fails if goroutines remain after the tests.
 func TestMain(m *testing.M) { leak.Main(m) }
 
-// eventually polls a condition for up to 20 seconds. It reports whether the condition became true.
+// eventually waits up to 20 seconds until condition is true, and reports whether it is.
 func eventually(condition func() bool) bool {
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()

@@ -1,5 +1,4 @@
-// Package faults provides a TCP proxy that injects the connection failures that networks, gateways and crashing
-// machines cause.
+// Package faults provides a TCP proxy that injects connection failures, such as resets and half-open connections.
 package faults
 
 import (
@@ -19,15 +18,15 @@ type Proxy struct {
 	running  sync.WaitGroup
 	happened [kinds]atomic.Int64
 
-	ctx   context.Context // canceled by Close
+	ctx   context.Context // done after Close
 	close context.CancelFunc
-	fair  context.Context // canceled by Calm, which stops the faults
+	fair  context.Context // done after Calm or Close; no fault starts or continues
 	calm  context.CancelFunc
 }
 
 // Start returns a proxy that listens on a port of 127.0.0.1 and forwards connections to target, for example
-// "127.0.0.1:6443". It calls next for the first fault of each connection, and for the next fault after a temporary
-// fault. Concurrent calls of next must be safe.
+// "127.0.0.1:6443". It calls next for the first fault of each connection and after each temporary fault. next must be
+// safe for concurrent use.
 func Start(target string, next func() Fault) (*Proxy, error) {
 	listener, err := net.ListenTCP("tcp", &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)})
 	if err != nil {
@@ -40,20 +39,20 @@ func Start(target string, next func() Fault) (*Proxy, error) {
 	return p, nil
 }
 
-// Addr returns the address of the proxy.
+// Addr returns the address on which the proxy listens, for example "127.0.0.1:41234".
 func (p *Proxy) Addr() string { return p.listener.Addr().String() }
 
-// Calm stops the faults: current faults end and no new faults start. Half-closed connections stay half closed.
+// Calm ends the current faults and prevents new faults. A half-closed connection stays half-closed.
 func (p *Proxy) Calm() { p.calm() }
 
-// Happened returns the number of faults of a kind. It does not count a fault if its connection ended before the fault
-// started.
+// Happened returns the number of injected faults of a kind. A fault does not count if its connection ends before the
+// fault starts.
 func (p *Proxy) Happened(kind Kind) int { return int(p.happened[kind].Load()) }
 
 // Close resets all connections and waits until all goroutines have ended.
 func (p *Proxy) Close() {
 	p.close()
-	_ = p.listener.Close() // fails only if it was already closed
+	_ = p.listener.Close()
 	p.running.Wait()
 }
 
@@ -61,14 +60,13 @@ func (p *Proxy) accept() {
 	for {
 		client, err := p.listener.AcceptTCP()
 		if err != nil {
-			return // Close has closed the listener
+			return // the listener is closed
 		}
 		p.running.Go(func() { p.serve(client) })
 	}
 }
 
-// serve forwards one connection until it ends. If the server is unreachable, it resets the
-// client's connection.
+// serve forwards a connection until it ends. It resets the connection if the server is unreachable.
 func (p *Proxy) serve(client *net.TCPConn) {
 	var dialer net.Dialer
 	conn, err := dialer.DialContext(p.ctx, "tcp", p.target)
@@ -82,7 +80,7 @@ func (p *Proxy) serve(client *net.TCPConn) {
 	carrying.Go(l.up)
 	carrying.Go(l.down)
 	carrying.Wait()
-	if l.ctx.Err() == nil { // data that is still in transit must arrive after a clean close
+	if l.ctx.Err() == nil { // a reset could destroy data in transit
 		_ = client.Close()
 		_ = conn.Close()
 	}
@@ -90,32 +88,32 @@ func (p *Proxy) serve(client *net.TCPConn) {
 	spoiling.Wait()
 }
 
-// reset closes a connection with a TCP reset instead of EOF.
+// reset closes a connection with a TCP reset.
 func reset(conn *net.TCPConn) {
-	_ = conn.SetLinger(0) // fails only if the connection is already closed
+	_ = conn.SetLinger(0)
 	_ = conn.Close()
 }
 
-// Kind is a kind of fault.
+// Kind identifies a type of fault, such as Reset or Stall.
 type Kind int
 
-// These are the kinds of faults and their effects.
+// Effects of the kinds of faults.
 const (
-	Reset       Kind = iota // the proxy resets both connections
-	Stall                   // no data passes in either direction for some time
-	Throttle                // data from the server passes slowly for some time
-	Truncate                // the response ends after a number of bytes, and the proxy resets the connection to the server
-	EndToClient             // half-closed connection: the client reads EOF but can still send; data from the server is dropped
-	EndToServer             // half-closed connection: the server reads EOF but can still send
+	Reset       Kind = iota // both connections are reset
+	Stall                   // no data passes in either direction for Fault.For
+	Throttle                // the server's data passes slowly for Fault.For
+	Truncate                // the response ends after Fault.Bytes, and the connection to the server is reset
+	EndToClient             // the client reads EOF but can still send data; the server's data is dropped
+	EndToServer             // the server reads EOF but can still send data; the client's data is dropped
 	kinds
 )
 
 var kindNames = [kinds]string{"reset", "stall", "throttle", "truncate", "end to client", "end to server"}
 
-// String returns the kind's name.
+// String returns a name such as "reset".
 func (k Kind) String() string { return kindNames[k] }
 
-// Kinds returns all kinds.
+// Kinds returns all kinds of faults.
 func Kinds() []Kind {
 	all := make([]Kind, kinds)
 	for i := range all {
@@ -124,19 +122,19 @@ func Kinds() []Kind {
 	return all
 }
 
-// lasts reports whether the connection recovers after the fault.
+// lasts reports whether the fault is temporary.
 func (k Kind) lasts() bool { return k == Stall || k == Throttle }
 
-// Fault describes a fault that is injected into one connection.
+// Fault is a fault of one connection.
 type Fault struct {
 	Kind  Kind
-	After time.Duration // delay after the connection opened or the previous fault ended
+	After time.Duration // delay after the start of the connection or the end of its previous fault
 	For   time.Duration // duration of a Stall or Throttle
-	Bytes int           // Truncate: number of bytes that still pass. Throttle: bytes per second, at least 10
+	Bytes int           // Truncate: bytes that still pass; Throttle: bytes per second, at least 10
 }
 
-// Random returns a function for [Start] that generates random faults. The seed determines the sequence of faults, but
-// not their connections. The mean is the average delay before a fault. All kinds are equally frequent.
+// Random returns a function for [Start] that generates random faults. All kinds are equally frequent, and mean is the
+// average of Fault.After. The seed determines the sequence of faults, but not the connection that each fault affects.
 func Random(seed uint64, mean time.Duration) func() Fault {
 	random := rand.New(rand.NewPCG(seed, 0))
 	var mu sync.Mutex

@@ -14,21 +14,21 @@ import (
 	"github.com/seed-6d2a410a/listwatch/e2e/faults"
 )
 
-// ends contains the client's and the server's end of a connection through a proxy.
+// ends contains both ends of a connection through a proxy.
 type ends struct {
 	*testing.T
 	proxy          *faults.Proxy
 	client, server *net.TCPConn
 }
 
-// connect opens a connection through a proxy that injects exactly these faults, and returns both ends.
+// connect opens a connection through a proxy that injects the faults of script.
 func connect(t *testing.T, script ...faults.Fault) *ends {
 	listener, err := net.ListenTCP("tcp", &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)})
 	require.NoError(t, err)
 	defer listener.Close()
 	connected := make(chan struct{})
 	proxy, err := faults.Start(listener.Addr().String(), func() faults.Fault {
-		<-connected // without this wait, a reset could arrive before the dial returns
+		<-connected // a reset must not arrive before Dial returns
 		if len(script) == 0 {
 			return faults.Fault{Kind: faults.Stall, After: time.Hour}
 		}
@@ -90,7 +90,7 @@ func (e *ends) happened(kind faults.Kind) {
 func TestNothingIsLostWithoutFaults(t *testing.T) {
 	e := connect(t)
 	text := make([]byte, 4<<20)
-	_, _ = rand.NewChaCha8([32]byte{}).Read(text) // never fails
+	_, _ = rand.NewChaCha8([32]byte{}).Read(text)
 	sent := make(chan error, 2)
 	for _, conn := range []*net.TCPConn{e.client, e.server} {
 		go func() {
@@ -130,7 +130,7 @@ func TestStallDelaysData(t *testing.T) {
 	e.happened(faults.Stall)
 }
 
-// At 10 kB/s, 3 kB take at least 290 ms.
+// At 10 kB/s, 3,000 bytes take at least 290 ms.
 func TestThrottleDelaysData(t *testing.T) {
 	e := connect(t, faults.Fault{Kind: faults.Throttle, For: time.Hour, Bytes: 10_000})
 	require.True(t, eventually(func() bool { return e.proxy.Happened(faults.Throttle) == 1 }))
@@ -142,13 +142,11 @@ func TestThrottleDelaysData(t *testing.T) {
 	e.happened(faults.Throttle)
 }
 
-// TestTruncateEndsResponse checks that the client reads exactly the allowed bytes and then EOF. The server's connection
-// must be reset.
 func TestTruncateEndsResponse(t *testing.T) {
 	e := connect(t, faults.Fault{Kind: faults.Truncate, Bytes: 7}, faults.Fault{Kind: faults.Reset})
 	got, err := make([]byte, 10), error(nil)
 	n := len(got)
-	for n == len(got) { // until the truncation starts, all data passes
+	for n == len(got) { // all data passes until the truncation takes effect
 		e.send(e.server, "0123456789")
 		n, err = io.ReadFull(e.client, got)
 	}
@@ -190,7 +188,6 @@ func TestFaultFollowsTemporaryFault(t *testing.T) {
 	}
 }
 
-// TestCalmStopsFaults checks that Calm ends the current fault and prevents the next fault.
 func TestCalmStopsFaults(t *testing.T) {
 	e := connect(t, faults.Fault{Kind: faults.Stall, For: time.Hour}, faults.Fault{Kind: faults.Reset})
 	require.True(t, eventually(func() bool { return e.proxy.Happened(faults.Stall) == 1 }))
@@ -202,15 +199,13 @@ func TestCalmStopsFaults(t *testing.T) {
 	e.happened(faults.Stall)
 }
 
-// TestServerResetReachesClient checks that the proxy resets the client's connection if the server resets its connection
-// or is unreachable.
 func TestServerResetReachesClient(t *testing.T) {
 	e := connect(t)
 	require.NoError(t, e.server.SetLinger(0))
 	require.NoError(t, e.server.Close())
 	e.seesReset(e.client)
 	conn, err := net.Dial("tcp", e.proxy.Addr())
-	if err == nil { // an error means that the reset arrived before the dial returned
+	if err == nil { // otherwise, the reset arrived before Dial returned
 		defer conn.Close()
 		_, err = conn.Read(make([]byte, 1))
 	}

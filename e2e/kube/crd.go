@@ -11,7 +11,7 @@ const (
 	widgetsName = "widgets.lw.example.com"
 )
 
-// widgetsCRD defines a namespaced resource whose objects may contain arbitrary fields.
+// widgetsCRD defines a namespaced custom resource that may have any fields.
 const widgetsCRD = `{
   "apiVersion": "apiextensions.k8s.io/v1",
   "kind": "CustomResourceDefinition",
@@ -27,7 +27,7 @@ const widgetsCRD = `{
   }
 }`
 
-// CreateCRD creates the custom resource widgets.lw.example.com/v1 of kind Widget, if it does not exist. It blocks until
+// CreateCRD creates the custom resource widgets.lw.example.com/v1 of kind Widget if it does not exist. It blocks until
 // the API server serves the resource.
 func (c *Cluster) CreateCRD(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)

@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// Only the API server reads these files in the cluster's folder.
+// Files in the cluster's folder that only the API server reads.
 const (
 	serverCertFile     = "server.crt"
 	serverKeyFile      = "server.key"
@@ -35,15 +35,15 @@ func (p keyPair) certPEM() []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: p.certificate.Raw})
 }
 
-// keyPEM returns a key in a PEM block of type "EC PRIVATE KEY". For elliptic curves, kube-apiserver accepts only this
-// type as a service account key.
+// keyPEM returns a key in a PEM block of type "EC PRIVATE KEY". kube-apiserver accepts no other type for an
+// elliptic-curve service account key.
 func keyPEM(key *ecdsa.PrivateKey) []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: must(x509.MarshalECPrivateKey(key))})
 }
 
 func newKey() *ecdsa.PrivateKey { return must(ecdsa.GenerateKey(elliptic.P256(), rand.Reader)) }
 
-// must returns the value and panics on an error. The certificate templates of this package cause no errors.
+// must returns value, or panics if err is not nil. An error would be a mistake in this package.
 func must[T any](value T, err error) T {
 	if err != nil {
 		panic(err)
@@ -51,11 +51,10 @@ func must[T any](value T, err error) T {
 	return value
 }
 
-// issue returns a new key with a certificate that the parent signs. If the parent is nil, the certificate is
-// self-signed.
+// issue returns a new key and a certificate that parent signs. If parent is nil, the certificate is self-signed.
 func issue(template *x509.Certificate, parent *keyPair) *keyPair {
 	key := newKey()
-	// The certificate stays valid if the clock is set back by up to an hour during the test.
+	// The certificate stays valid if the clock is set back by up to an hour.
 	template.NotBefore, template.NotAfter = time.Now().Add(-time.Hour), time.Now().Add(24*time.Hour)
 	template.KeyUsage |= x509.KeyUsageDigitalSignature
 	if parent == nil {
@@ -65,7 +64,7 @@ func issue(template *x509.Certificate, parent *keyPair) *keyPair {
 	return &keyPair{must(x509.ParseCertificate(der)), key}
 }
 
-// issueWithCA returns a new certificate authority and a certificate that the authority has signed.
+// issueWithCA returns a new certificate authority and a certificate that it has signed.
 func issueWithCA(caName string, template *x509.Certificate) (ca, leaf *keyPair) {
 	ca = issue(&x509.Certificate{
 		Subject:               pkix.Name{CommonName: caName},
@@ -76,8 +75,8 @@ func issueWithCA(caName string, template *x509.Certificate) (ca, leaf *keyPair) 
 	return ca, issue(template, ca)
 }
 
-// writeCredentials writes all certificates, keys and tokens, and creates the client that Do uses. Server and client
-// certificates have separate CAs, so a test that confuses the CAs fails.
+// writeCredentials writes the certificates, keys and tokens, and creates c.client. The server and the clients have
+// different CAs, so that a test that confuses the CAs fails.
 func (c *Cluster) writeCredentials() error {
 	serverCA, server := issueWithCA("listwatch test server CA", &x509.Certificate{
 		Subject:     pkix.Name{CommonName: "kube-apiserver"},
@@ -85,7 +84,7 @@ func (c *Cluster) writeCredentials() error {
 		DNSNames:    []string{"localhost"},
 		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
 	})
-	// Kubernetes reads the user from CommonName and the groups from Organization.
+	// The CommonName is the user, and the Organization contains the groups.
 	clientCA, admin := issueWithCA("listwatch test client CA", &x509.Certificate{
 		Subject:     pkix.Name{CommonName: "cert-admin", Organization: []string{"system:masters"}},
 		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth},
@@ -108,13 +107,13 @@ func (c *Cluster) writeCredentials() error {
 	})
 }
 
-// tokens returns a token file for kube-apiserver. Each line contains a token, a user, a UID and groups.
+// tokens returns the content of kube-apiserver's token file: lines of a token, a user, a UID and groups.
 func (c *Cluster) tokens() []byte {
 	return fmt.Appendf(nil, "%s,admin,admin-uid,\"system:masters\"\n%s,nobody,nobody-uid\n",
 		c.AdminToken, c.NobodyToken)
 }
 
-// writeFiles writes files that only the current user can read.
+// writeFiles writes files by path. Only the current user can read them.
 func writeFiles(files map[string][]byte) error {
 	for path, data := range files {
 		if err := os.WriteFile(path, data, 0o600); err != nil {
@@ -124,7 +123,7 @@ func writeFiles(files map[string][]byte) error {
 	return nil
 }
 
-// kubeconfig returns a kubeconfig for the admin as JSON, which is also valid YAML.
+// kubeconfig returns a kubeconfig with the admin's token as JSON, which is valid YAML.
 func (c *Cluster) kubeconfig() []byte {
 	type object = map[string]any
 	return must(json.MarshalIndent(object{
@@ -135,13 +134,13 @@ func (c *Cluster) kubeconfig() []byte {
 	}, "", "  "))
 }
 
-// HTTPClient returns a new client that trusts the API server's certificate and sends no credentials. The caller must
-// close its idle connections.
+// HTTPClient returns a new client that trusts the API server's CA and sends no credentials. The caller must close its
+// idle connections.
 func (c *Cluster) HTTPClient() *http.Client {
 	roots := x509.NewCertPool()
 	roots.AppendCertsFromPEM(c.CAPEM)
 	transport := http.DefaultTransport.(*http.Transport).Clone()
-	transport.Proxy = nil // all servers are on loopback
+	transport.Proxy = nil // the API server is on loopback
 	transport.TLSClientConfig = &tls.Config{RootCAs: roots}
 	return &http.Client{Transport: transport}
 }

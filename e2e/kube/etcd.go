@@ -14,20 +14,20 @@ import (
 
 const etcdLog = "etcd.log"
 
-// Etcd is an etcd server. Its methods start and stop the server and must not be called concurrently.
+// Etcd is an etcd server. Start and Kill must not be called concurrently.
 type Etcd struct {
-	// URL is the address for clients, http://127.0.0.1:port, which serves gRPC and JSON. It stays the same after a
-	// restart.
+	// URL is the address for clients, for example http://127.0.0.1:20001. It serves gRPC and JSON, and does not change
+	// at a restart.
 	URL string
 
-	binaries string // folder of the binary kube
-	folder   string // folder for all files of this etcd
+	binaries string // folder of the program kube
+	folder   string // folder of etcd's data and log
 	peerURL  string
 	process  *process
 }
 
-// StartEtcd starts etcd without Kubernetes and returns it. It kills etcd when the test ends. If the test fails, it logs
-// the last lines of etcd's log. It skips or fails the test like [Binaries].
+// StartEtcd starts etcd without Kubernetes for one test and kills it when the test ends. If the test fails, it logs the
+// end of etcd's log. It skips or fails the test like [Binaries].
 func StartEtcd(t testing.TB) *Etcd {
 	t.Helper()
 	binaries := Binaries(t)
@@ -36,7 +36,7 @@ func StartEtcd(t testing.TB) *Etcd {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// Each attempt needs a new folder, because etcd stores its ports in its data.
+		// Each attempt needs a new folder, because etcd's data contains its ports.
 		e := newEtcd(binaries, t.TempDir(), ports[0], ports[1])
 		t.Cleanup(e.Kill)
 		err = e.Start(t.Context())
@@ -63,20 +63,20 @@ func newEtcd(binaries, folder string, clientPort, peerPort int) *Etcd {
 	}
 }
 
-// readySignal closes its channel at the first write.
+// readySignal is an io.Writer that closes ready at the first write.
 type readySignal struct {
 	once  sync.Once
 	ready chan struct{}
 }
 
-// Write implements io.Writer. etcd writes only one line to stdout, when it is ready.
+// Write implements io.Writer. etcd writes to stdout only when it is ready.
 func (r *readySignal) Write(p []byte) (int, error) {
 	r.once.Do(func() { close(r.ready) })
 	return len(p), nil
 }
 
-// Start starts etcd, or restarts it after Kill, and blocks until etcd is ready. It does not connect to the port to find
-// out, because another process may have taken the port.
+// Start starts etcd, or restarts it after Kill, and blocks until etcd is ready. If another process has taken a port, it
+// returns an error.
 func (e *Etcd) Start(ctx context.Context) error {
 	signal := &readySignal{ready: make(chan struct{})}
 	p, err := startProcess(e.binaries, filepath.Join(e.folder, etcdLog), signal, "etcd",
@@ -97,14 +97,14 @@ func (e *Etcd) Start(ctx context.Context) error {
 	}
 }
 
-// Kill sends SIGKILL to etcd and returns when the process has ended.
+// Kill sends SIGKILL to etcd and waits until the process has exited.
 func (e *Etcd) Kill() {
 	if e.process != nil {
 		e.process.kill()
 	}
 }
 
-// Compact discards etcd's history up to the current revision.
+// Compact removes etcd's history before the current revision.
 func (e *Etcd) Compact(ctx context.Context) error {
 	cmd := exec.CommandContext(ctx, filepath.Join(e.binaries, "kube"), "compact", "--client-url", e.URL)
 	var output bytes.Buffer

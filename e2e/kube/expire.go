@@ -8,18 +8,14 @@ import (
 	"net/http"
 )
 
-// configMapsPath is the path of a collection that exists in every cluster. The tests assume that it behaves like all
-// other collections.
+// configMapsPath is the path of a collection that exists in every cluster. It represents all other collections.
 const configMapsPath = "/api/v1/configmaps"
 
-// ExpireVersions makes all earlier resourceVersions too old for a watch, so the API server rejects them with 410
-// Expired. It kills and restarts the API server, and returns when a watch from an earlier resourceVersion has failed.
+// ExpireVersions makes all earlier resourceVersions expire: the API server responds to a watch from them with 410
+// Expired. It kills and restarts the API server, and returns when such a watch has failed.
 //
-// The history is stored in two places. The watch cache of a new API server starts at the revision of its first list.
-// Resources without a watch cache use etcd's history, which starts at the last compaction.
-//
-// ExpireVersions compacts etcd while no API server runs. No client can then receive a bookmark with a newer
-// resourceVersion, and the new watch caches start after the compaction.
+// The API server is down during the compaction of etcd. The new watch caches therefore start after the compaction, and
+// no client can receive a bookmark in between.
 func (c *Cluster) ExpireVersions(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
@@ -39,9 +35,8 @@ func (c *Cluster) ExpireVersions(ctx context.Context) error {
 	})
 }
 
-// version returns the current resourceVersion.
 func (c *Cluster) version(ctx context.Context) (string, error) {
-	// A list without resourceVersion returns the latest state.
+	// A list without a resourceVersion returns the latest state.
 	body, err := c.get(ctx, configMapsPath+"?limit=1")
 	if err != nil {
 		return "", err
@@ -53,8 +48,7 @@ func (c *Cluster) version(ctx context.Context) (string, error) {
 	return list.Metadata.ResourceVersion, err
 }
 
-// expired returns nil if a watch from the resourceVersion receives an ERROR event with code 410, and an error
-// otherwise.
+// expired returns nil if a watch from version receives an ERROR event with code 410, and an error otherwise.
 func (c *Cluster) expired(ctx context.Context, version string) error {
 	body, err := c.get(ctx, configMapsPath+"?watch=true&timeoutSeconds=1&resourceVersion="+version)
 	if err != nil {

@@ -1,10 +1,11 @@
 // Package kube runs a real kube-apiserver with etcd on loopback for tests.
 //
-// It imports only the standard library, so that tests compile fast. The script e2e/build.sh builds the binaries of the
-// servers. The servers exit when the process that started them exits, even if that process is killed.
-//
 // A test starts its own cluster with [Start], or shares a cluster with the other tests of its package through [Shared].
-// Use [New] outside of tests.
+// Use [New] outside of tests. The servers exit when the process that started them exits, even if that process is
+// killed.
+//
+// The package imports only the standard library, so that tests compile fast. The script e2e/build.sh builds the
+// servers.
 package kube
 
 import (
@@ -19,39 +20,38 @@ import (
 )
 
 const (
-	// startTimeout limits the start of each server. A start usually takes seconds, but the machine may be busy.
+	// startTimeout limits the start of each server. A start normally takes a few seconds.
 	startTimeout = 2 * time.Minute
-	// portAttempts is the number of times that New tries to start a cluster if another process takes a chosen port.
+	// portAttempts is the maximum number of attempts to start a cluster or etcd when other processes take the ports.
 	portAttempts = 3
 )
 
-// Cluster is a running kube-apiserver with its etcd. The caller of New must close it and must not change its fields.
+// Cluster is a running kube-apiserver with its etcd. The fields must not be changed.
 //
-// Kill, Terminate, Wait, StartAPIServer, ExpireVersions and Close start and stop servers and must not be called
-// concurrently. All other methods may be called at any time.
+// Do, Compact, CreateCRD and HTTPClient may be called at any time. The other methods start or stop servers and must not
+// be called concurrently.
 type Cluster struct {
-	// URL is the address of the API server, https://127.0.0.1:port. It stays the same after a restart.
+	// URL is the address of the API server, for example https://127.0.0.1:20001. It does not change at a restart.
 	URL string
-	// CAPEM is the CA of the API server's certificate in PEM format, and CAFile is the path of a file with the same
-	// content.
+	// CAPEM is the CA of the API server's certificate in PEM. CAFile is the path of a file with the same content.
 	CAPEM  []byte
 	CAFile string
-	// AdminToken is the bearer token of the user admin in the group system:masters. This user has all permissions and
-	// is never rate-limited.
+	// AdminToken is the bearer token of the user admin in the group system:masters. The user has all permissions and no
+	// rate limits.
 	AdminToken string
 	// NobodyToken is the bearer token of the user nobody, which has no permissions.
 	NobodyToken string
-	// ClientCertFile and ClientKeyFile are the paths of a PEM certificate and its key. They authenticate the user
+	// ClientCertFile and ClientKeyFile are the paths of a certificate and its key in PEM. They authenticate the user
 	// cert-admin in the group system:masters.
 	ClientCertFile, ClientKeyFile string
-	// Kubectl is the path of a kubectl with the same version as the API server.
+	// Kubectl is the path of a kubectl of the API server's version.
 	Kubectl string
 	// Kubeconfig is the path of a kubeconfig with the admin's token.
 	Kubeconfig string
 
 	flags     []string // additional flags of kube-apiserver
-	binaries  string   // folder of the binaries kube and kubectl
-	folder    string   // folder for all files of this cluster
+	binaries  string   // folder of the programs kube and kubectl
+	folder    string   // folder of all files of this cluster
 	port      int
 	client    *http.Client
 	etcd      *Etcd
@@ -59,9 +59,11 @@ type Cluster struct {
 	closeOnce sync.Once
 }
 
-// New starts a cluster and returns it when it is ready, usually after three to six seconds. The arguments are
-// additional flags of kube-apiserver. A flag with a single value replaces the default of this package, and a flag with
-// a list extends it. The context limits only the start. If the binaries do not exist, the error matches [ErrNotBuilt].
+// New starts a cluster and returns it when it is ready, usually after three to six seconds. ctx limits only the start.
+// The caller must close the cluster. If the binaries do not exist, the error matches [ErrNotBuilt].
+//
+// The flags are added to those of this package. A flag with a single value replaces the value of this package, and a
+// flag with a list extends the list.
 func New(ctx context.Context, apiServerFlags ...string) (*Cluster, error) {
 	binaries, err := locate()
 	if err != nil {
@@ -79,7 +81,7 @@ func New(ctx context.Context, apiServerFlags ...string) (*Cluster, error) {
 	return nil, fmt.Errorf("starting a cluster: %w", err)
 }
 
-// newCluster tries once to start a cluster. It stops all servers and removes all files if it fails.
+// newCluster tries once to start a cluster. If it fails, it stops the servers and removes all files.
 func newCluster(ctx context.Context, binaries string, flags []string) (_ *Cluster, err error) {
 	folder, err := os.MkdirTemp("", "listwatch-kube-")
 	if err != nil {
@@ -110,7 +112,7 @@ func newCluster(ctx context.Context, binaries string, flags []string) (_ *Cluste
 	return c, nil
 }
 
-// Close kills both servers and removes all files of the cluster. Further calls do nothing.
+// Close kills both servers and removes the files of the cluster. Further calls have no effect.
 func (c *Cluster) Close() {
 	c.closeOnce.Do(func() {
 		if c.apiserver != nil {
@@ -122,7 +124,7 @@ func (c *Cluster) Close() {
 		if c.client != nil {
 			c.client.CloseIdleConnections()
 		}
-		// The folder is temporary, so remaining files do not matter.
+		// If this fails, only files in the temporary folder remain.
 		_ = os.RemoveAll(c.folder)
 	})
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/e2e/kube"
 )
 
-// shared is a cluster that no test stops or restarts.
+// Tests must not stop or restart this cluster.
 var shared kube.Shared
 
 func TestMain(m *testing.M) {
@@ -34,14 +34,13 @@ const (
 	jsonType   = "application/json"
 )
 
-// list contains the fields of a list that the tests use.
 type list struct {
 	Metadata struct{ ResourceVersion, Continue string }
 	Items    []struct{ Metadata struct{ Name string } }
 }
 
-// do sends a request as the admin and requires the given status code. It decodes the response body into the last
-// argument unless that is nil.
+// do sends a request as the admin and requires the status code want. It decodes the response body into the last
+// argument unless it is nil.
 func do(t *testing.T, c *kube.Cluster, want int, method, path, body string, into any) {
 	t.Helper()
 	code, got, err := c.Do(t.Context(), method, path, jsonType, body)
@@ -52,14 +51,13 @@ func do(t *testing.T, c *kube.Cluster, want int, method, path, body string, into
 	}
 }
 
-// createConfigMap creates a ConfigMap without data.
 func createConfigMap(t *testing.T, c *kube.Cluster, path, name string) {
 	t.Helper()
 	do(t, c, http.StatusCreated, http.MethodPost, path, `{"metadata":{"name":"`+name+`"}}`, nil)
 }
 
-// newNamespace creates a namespace and returns its generated name. Names cannot be reused, because no controller
-// completes the deletion of a namespace.
+// newNamespace creates a namespace and returns its generated name. A name cannot be reused, because no controller
+// removes deleted namespaces.
 func newNamespace(t *testing.T, c *kube.Cluster) string {
 	t.Helper()
 	var created struct{ Metadata struct{ Name string } }
@@ -120,7 +118,7 @@ func TestAdminByClientCertificate(t *testing.T) {
 	assert.Equal(t, http.StatusOK, get(t, client, c.URL+configMaps, ""))
 }
 
-// get returns the status code of a GET request. If the token is empty, the request has no Authorization header.
+// get returns the status code of a GET request. With an empty token, the request has no Authorization header.
 func get(t *testing.T, client *http.Client, url, token string) int {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
@@ -157,7 +155,7 @@ func TestCreateCRD(t *testing.T) {
 }
 
 func TestCompactExpiresContinueTokens(t *testing.T) {
-	t.Parallel() // the API server takes up to 15 seconds to notice the compaction
+	t.Parallel() // the API server notices the compaction up to 15 seconds later
 	c := shared.Get(t)
 	path := "/api/v1/namespaces/" + newNamespace(t, c) + "/configmaps"
 	createConfigMap(t, c, path, "page-1")

@@ -23,10 +23,10 @@ import (
 	"github.com/seed-6d2a410a/listwatch/e2e/kube"
 )
 
-// orphanEnv is an environment variable. It makes the test binary call startAndHang instead of running tests.
+// If the environment variable orphanEnv is set, the test binary calls startAndHang instead of the tests.
 const orphanEnv = "LISTWATCH_KUBE_TEST_ORPHAN"
 
-// startAndHang starts a cluster, prints its URL and blocks until the process is killed.
+// startAndHang starts a cluster, prints its URL, and blocks forever.
 func startAndHang() {
 	c, err := kube.New(context.Background())
 	if err != nil {
@@ -37,7 +37,7 @@ func startAndHang() {
 	select {}
 }
 
-// TestServersDieWithTheirParent kills the process that started a cluster with SIGKILL, so that process cannot stop the
+// TestServersDieWithTheirParent sends SIGKILL to a process that has started a cluster. The process cannot stop its
 // servers.
 func TestServersDieWithTheirParent(t *testing.T) {
 	kube.Binaries(t)
@@ -65,13 +65,13 @@ func TestServersDieWithTheirParent(t *testing.T) {
 		}
 		return nil
 	}))
-	// RemoveAll fails while etcd still writes into the folder.
+	// RemoveAll can fail until etcd has exited.
 	require.NoError(t, kube.Poll(ctx, "the files to be removed", func(context.Context) error {
 		return os.RemoveAll(folder)
 	}))
 }
 
-// dial returns an error if no process listens on the address.
+// dial returns an error unless a process listens on the address.
 func dial(address string) error {
 	conn, err := net.Dial("tcp", address)
 	if err != nil {
@@ -98,8 +98,8 @@ func TestNewStopsWithTheContext(t *testing.T) {
 	assert.Empty(t, left)
 }
 
-// TestImportsOnlyTheStandardLibrary keeps the compile time of tests short. If the package imported Kubernetes or etcd,
-// each test binary would take minutes to compile. The rule also applies to internal/testkit/need.
+// If this package imported Kubernetes or etcd, each test binary would take minutes to compile. The rule also applies to
+// the imported package need.
 func TestImportsOnlyTheStandardLibrary(t *testing.T) {
 	files, err := filepath.Glob("*.go")
 	require.NoError(t, err)

@@ -12,15 +12,14 @@ import (
 	"sync"
 )
 
-// ErrNotBuilt is the error of [New] if the binaries do not exist. New does not build them, because a build takes
-// minutes.
+// ErrNotBuilt means that the binaries do not exist. [New] does not build them, because a build takes minutes.
 var ErrNotBuilt = errors.New("the kube-apiserver for tests is not built; run: make e2e-server")
 
-// locate returns the folder of the binaries kube and kubectl. If they do not exist, the error matches [ErrNotBuilt].
-// The result is cached, because each lookup starts processes.
+// locate returns the folder of the programs kube and kubectl. If they do not exist, the error matches [ErrNotBuilt].
+// The result is cached, because the script starts other processes.
 var locate = sync.OnceValues(func() (string, error) {
 	_, file, _, _ := runtime.Caller(0)
-	// The folder's name contains a hash that the script computes.
+	// Only the script can compute the folder's name, which contains a hash.
 	cmd := exec.Command(filepath.Join(filepath.Dir(file), "..", "build.sh"), "--where")
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr

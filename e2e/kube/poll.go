@@ -7,11 +7,11 @@ import (
 	"time"
 )
 
-// pollInterval is short compared to the usual wait, which takes seconds.
+// pollInterval is the time between two checks. It is short because a wait usually takes seconds.
 const pollInterval = 25 * time.Millisecond
 
-// Poll calls check until it returns nil or ctx is canceled. On cancellation, the error wraps the context's cause and
-// the last error of check. The error message contains the condition, for example "the API server to be ready".
+// Poll calls check every 25 ms until it returns nil or ctx is done. If ctx is done, the error wraps the cause and the
+// last error of check. The error message contains condition, for example "the API server to be ready".
 func Poll(ctx context.Context, condition string, check func(context.Context) error) error {
 	ticker := time.NewTicker(pollInterval)
 	defer ticker.Stop()
@@ -21,7 +21,7 @@ func Poll(ctx context.Context, condition string, check func(context.Context) err
 		if err == nil {
 			return nil
 		}
-		// After cancellation, check returns the context's error, which does not describe the condition.
+		// After ctx is done, check returns its error, which does not describe the condition.
 		if ctx.Err() == nil {
 			last = err
 		}

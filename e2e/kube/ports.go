@@ -7,18 +7,17 @@ import (
 	"net"
 )
 
-// Ports are below the ephemeral ranges of Linux (from 32768) and macOS (from 49152). Otherwise, a client that dials a
-// stopped server repeatedly could get the server's port as its local port. It would then connect to itself and block
-// the port for the server.
+// Ports must be below the ephemeral ranges of Linux (from 32768) and macOS (from 49152). Otherwise, a client that dials
+// a stopped server could get the server's port as its local port, connect to itself, and block the port.
 const (
 	firstPort = 20000
 	lastPort  = 32000
 )
 
-// errPortTaken reports that a server could not listen on its port.
+// errPortTaken means that another process listens on a server's port.
 var errPortTaken = errors.New("another process has taken a port")
 
-// freePorts returns n different ports that are currently free.
+// freePorts returns n different ports on which no process listens.
 func freePorts(n int) (ports []int, err error) {
 	for range 100 * n {
 		port := firstPort + rand.IntN(lastPort-firstPort)
@@ -27,7 +26,7 @@ func freePorts(n int) (ports []int, err error) {
 			err = taken
 			continue
 		}
-		// The listeners stay open until all ports are found, so the ports are different.
+		// Open listeners keep a port from being chosen twice.
 		defer func() { _ = listener.Close() }()
 		if ports = append(ports, port); len(ports) == n {
 			return ports, nil

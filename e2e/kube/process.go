@@ -12,27 +12,27 @@ import (
 	"syscall"
 )
 
-// tailBytes is the maximum number of bytes from a log in an error.
+// tailBytes is the maximum number of bytes of a log in an error message.
 const tailBytes = 8 << 10
 
 // process is a child process that exits when its parent exits. Its methods may be called concurrently.
 type process struct {
 	name  string
-	log   string // path of the log file for its output
+	log   string // path of the log file
 	cmd   *exec.Cmd
 	stdin io.Closer     // closing it ends the child process
-	done  chan struct{} // closed after the process has ended and err is set
+	done  chan struct{} // closed after the process has exited and err is set
 	err   error
 }
 
-// startProcess starts a subcommand of the binary kube and returns the process. It appends stderr to the log file. If
-// the writer stdout is nil, it also appends the process's stdout to the log file.
+// startProcess starts a subcommand of the program kube. It appends stderr to the file log, and also stdout if the
+// argument stdout is nil.
 func startProcess(folder, log string, stdout io.Writer, args ...string) (*process, error) {
 	file, err := os.OpenFile(log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return nil, err
 	}
-	// The child process has its own file descriptor.
+	// The process has a duplicate of the file descriptor.
 	defer func() { _ = file.Close() }()
 	p := &process{name: args[0], log: log, done: make(chan struct{})}
 	p.cmd = exec.Command(filepath.Join(folder, "kube"), append([]string{"--stop-at-eof"}, args...)...)
@@ -53,7 +53,7 @@ func startProcess(folder, log string, stdout io.Writer, args ...string) (*proces
 	return p, nil
 }
 
-// signal sends a signal. It returns nil if the process has already ended.
+// signal sends a signal. It returns nil if the process has exited.
 func (p *process) signal(s os.Signal) error {
 	if err := p.cmd.Process.Signal(s); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		return fmt.Errorf("sending %v to %s: %w", s, p.name, err)
@@ -61,14 +61,13 @@ func (p *process) signal(s os.Signal) error {
 	return nil
 }
 
-// kill sends SIGKILL to the process and returns when the process has ended.
+// kill sends SIGKILL and waits until the process has exited.
 func (p *process) kill() {
-	// SIGKILL fails only if the process has already ended.
 	_ = p.signal(syscall.SIGKILL)
 	<-p.done
 }
 
-// wait blocks until the process has ended. It returns an error if ctx is done first.
+// wait blocks until the process has exited. It returns an error if ctx is done first.
 func (p *process) wait(ctx context.Context) error {
 	select {
 	case <-p.done:
@@ -78,7 +77,8 @@ func (p *process) wait(ctx context.Context) error {
 	}
 }
 
-// whileRunning returns a context that is also canceled when the process exits. The cause then describes the exit.
+// whileRunning returns a context that is canceled when ctx is done or the process exits. After an exit, the cause is
+// the error of exitError.
 func (p *process) whileRunning(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	go func() {
@@ -91,8 +91,7 @@ func (p *process) whileRunning(ctx context.Context) (context.Context, context.Ca
 	return ctx, func() { cancel(context.Canceled) }
 }
 
-// exitError returns an error for an unexpected exit of the process. It matches errPortTaken if another process has
-// taken the port.
+// exitError returns an error with the end of the log. It matches errPortTaken if another process has taken the port.
 func (p *process) exitError() error {
 	end := tail(p.log)
 	if strings.Contains(end, "address already in use") {
@@ -101,7 +100,7 @@ func (p *process) exitError() error {
 	return fmt.Errorf("%s exited (%v), end of its log:\n%s", p.name, p.err, end)
 }
 
-// tail returns the last lines of a file. If it cannot read the file, it returns the error message.
+// tail returns the last lines of a file, at most tailBytes. If it cannot read the file, it returns the error message.
 func tail(path string) string {
 	data, err := os.ReadFile(path)
 	if err != nil {

@@ -11,12 +11,12 @@ import (
 
 const (
 	jsonType = "application/json"
-	// maxShown limits the length of a response body in an error.
+	// maxShown is the maximum number of bytes of a response body in an error message.
 	maxShown = 300
 )
 
-// Do sends one request as the admin and reads the whole response. The path starts with a slash and may contain a query.
-// contentType is the media type of the request body. Both contentType and body may be empty.
+// Do sends a request as the admin and returns the status code and the body of the response. The path starts with a
+// slash and may contain a query. The contentType is the media type of body. Both may be empty.
 func (c *Cluster) Do(ctx context.Context, method, path, contentType, body string) (code int, respBody []byte, err error) {
 	req, err := http.NewRequestWithContext(ctx, method, c.URL+path, strings.NewReader(body))
 	if err != nil {
@@ -38,7 +38,7 @@ func (c *Cluster) Do(ctx context.Context, method, path, contentType, body string
 	return resp.StatusCode, respBody, nil
 }
 
-// get sends a GET request and returns the response body. It returns an error if the status code is not 200.
+// get returns the body of the response to a GET request. It returns an error if the status code is not 200.
 func (c *Cluster) get(ctx context.Context, path string) ([]byte, error) {
 	code, body, err := c.Do(ctx, http.MethodGet, path, "", "")
 	if err == nil && code != http.StatusOK {

@@ -13,7 +13,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/e2e/kube"
 )
 
-// All subtests use one cluster, because a cluster takes seconds to start.
+// The subtests share a cluster, because a start takes seconds.
 func TestRestarts(t *testing.T) {
 	t.Parallel()
 	c := kube.Start(t)
@@ -50,7 +50,7 @@ func TestRestarts(t *testing.T) {
 	assert.Equal(t, url, c.URL)
 	c.Close()
 	assert.NoDirExists(t, filepath.Dir(c.CAFile))
-	c.Close() // the cleanup of Start calls Close again, which must do nothing
+	c.Close() // must have no effect, because Start calls Close when the test ends
 }
 
 func TestExpireVersionsWithoutWatchCache(t *testing.T) {
@@ -61,7 +61,7 @@ func TestExpireVersionsWithoutWatchCache(t *testing.T) {
 	assertKept(t, c)
 }
 
-// assertKept checks that the first ConfigMap still exists.
+// assertKept checks that the ConfigMap "kept" exists.
 func assertKept(t *testing.T, c *kube.Cluster) {
 	t.Helper()
 	var got list

@@ -8,8 +8,8 @@ import (
 
 const apiserverLog = "apiserver.log"
 
-// StartAPIServer starts the API server, or restarts it after Kill or Terminate, and blocks until it is ready. The URL
-// and the data stay the same. If the previous server still runs, StartAPIServer first waits until it exits.
+// StartAPIServer starts the API server, or restarts it after Kill or Terminate, and blocks until it is ready. It first
+// waits until the previous server has exited. The URL and the data stay the same.
 func (c *Cluster) StartAPIServer(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
@@ -33,8 +33,7 @@ func (c *Cluster) StartAPIServer(ctx context.Context) error {
 func (c *Cluster) apiServerFlags() []string {
 	return append([]string{
 		"--etcd-servers=" + c.etcd.URL,
-		// The tests compact etcd themselves. With an interval of 0, the server would ignore these compactions and serve
-		// its own snapshots forever.
+		// The tests compact etcd themselves. With an interval of 0, the API server would not notice these compactions.
 		"--etcd-compaction-interval=24h",
 		"--bind-address=127.0.0.1",
 		"--advertise-address=127.0.0.1",
@@ -48,22 +47,21 @@ func (c *Cluster) apiServerFlags() []string {
 		"--service-account-key-file=" + c.path(serviceAccountFile),
 		"--service-account-signing-key-file=" + c.path(serviceAccountFile),
 		"--service-cluster-ip-range=10.0.0.0/24",
-		// No controller creates the service accounts that this plugin requires.
+		// No controller creates the service accounts that this plugin needs.
 		"--disable-admission-plugins=ServiceAccount",
 		"--endpoint-reconciler-type=none",
-		// Pages on any port of this machine are allowed. Without the anchors, the pattern would also match other
-		// origins that contain it.
+		// Allows pages on any local port. Without the anchors, an origin that only contains the pattern would match.
 		`--cors-allowed-origins=^https?://(127\.0\.0\.1|localhost)(:|$)`,
-		// By default, the server waits up to a minute after SIGTERM for open watches.
+		// By default, the server waits up to a minute after SIGTERM for its watches to end.
 		"--shutdown-watch-termination-grace-period=1s",
 	}, c.flags...)
 }
 
-// Kill sends SIGKILL to the API server and returns when the process has ended.
+// Kill sends SIGKILL to the API server and waits until the process has exited.
 func (c *Cluster) Kill() { c.apiserver.kill() }
 
-// Terminate sends SIGTERM to the API server and returns immediately. The server closes its watches and exits after
-// about two seconds. Use Wait to wait for the exit.
+// Terminate sends SIGTERM to the API server and does not wait. The server closes its watches and exits after about two
+// seconds; see [Cluster.Wait].
 func (c *Cluster) Terminate() error { return c.apiserver.signal(syscall.SIGTERM) }
 
 // Wait blocks until the API server has exited. It returns an error if ctx is done first.
@@ -74,11 +72,11 @@ func (c *Cluster) Wait(ctx context.Context) error {
 	return c.apiserver.wait(ctx)
 }
 
-// Compact discards etcd's history up to the current revision. Older continue tokens and lists with
-// resourceVersionMatch=Exact expire.
+// Compact removes etcd's history before the current revision. Older continue tokens expire, and so do older
+// resourceVersions of lists with resourceVersionMatch=Exact. They expire up to 15 seconds later, because the API server
+// has its own snapshots.
 //
-// The API server serves its own snapshots for up to 15 more seconds. Watches from an old resourceVersion keep working
-// while the watch cache contains it; see ExpireVersions.
+// A watch from an older resourceVersion still works while the watch cache contains it; see [Cluster.ExpireVersions].
 func (c *Cluster) Compact(ctx context.Context) error {
 	return c.etcd.Compact(ctx)
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/seed-6d2a410a/listwatch/internal/testkit/need"
 )
 
-// Binaries returns the folder of the binaries kube and kubectl. If they do not exist, Binaries skips the test with a
-// message that contains the build command. In CI it fails the test; see [need.Missing].
+// Binaries returns the folder of the programs kube and kubectl. If they do not exist, it skips the test, or fails it in
+// CI; see [need.Missing].
 func Binaries(t testing.TB) string {
 	t.Helper()
 	folder, err := locate()
@@ -22,9 +22,8 @@ func Binaries(t testing.TB) string {
 	return folder
 }
 
-// Start returns a running cluster for one test and closes it when the test ends. It skips or fails the test like
-// [Binaries]. The arguments are the same as for [New]. If the test fails, Start logs the last lines of the servers'
-// logs.
+// Start starts a cluster for one test and closes it when the test ends. If the test fails, it logs the last lines of the
+// servers' logs. It skips or fails the test like [Binaries]. The flags are those of [New].
 func Start(t testing.TB, apiServerFlags ...string) *Cluster {
 	t.Helper()
 	Binaries(t)
@@ -37,7 +36,7 @@ func Start(t testing.TB, apiServerFlags ...string) *Cluster {
 	return c
 }
 
-// Shared is a cluster that the tests of a package share. The cluster starts when a test first needs it:
+// Shared is a cluster for all tests of a package. The first call of Get starts it:
 //
 //	var shared kube.Shared
 //
@@ -47,19 +46,19 @@ func Start(t testing.TB, apiServerFlags ...string) *Cluster {
 //		os.Exit(code)
 //	}
 //
-// Get may be called concurrently. Call Close after all tests.
+// Get may be called concurrently. Close must be called after all tests.
 type Shared struct {
 	once    sync.Once
 	cluster *Cluster
 	err     error
 }
 
-// Get returns the cluster, and starts it on the first call. It skips or fails the test like [Start].
+// Get returns the cluster. It skips or fails the test like [Start].
 func (s *Shared) Get(t testing.TB) *Cluster {
 	t.Helper()
 	Binaries(t)
 	s.once.Do(func() {
-		s.cluster, s.err = New(context.Background()) // not the context of the test, because the cluster outlives the test
+		s.cluster, s.err = New(context.Background()) // the cluster must outlive the test and its context
 	})
 	if s.err != nil {
 		t.Fatal(s.err)

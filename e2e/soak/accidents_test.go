@@ -9,7 +9,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/e2e/kube"
 )
 
-// accidents lists the failures of the server, which are repeated in random order.
+// accidents lists the failures of the server. A run repeats them in random order.
 var accidents = []struct {
 	name   string
 	happen func(context.Context, *kube.Cluster) error
@@ -22,13 +22,13 @@ var accidents = []struct {
 		if err := c.Terminate(); err != nil {
 			return err
 		}
-		return c.StartAPIServer(ctx) // first waits until the previous server has exited
+		return c.StartAPIServer(ctx) // waits until the previous server has exited
 	}},
 	{"history lost", func(ctx context.Context, c *kube.Cluster) error { return c.ExpireVersions(ctx) }},
 	{"compacted", func(ctx context.Context, c *kube.Cluster) error { return c.Compact(ctx) }},
 }
 
-// breakServer causes accidents until s.calm is done. The server runs again when breakServer returns nil.
+// breakServer causes accidents until s.calm is done. The server is running when breakServer returns nil.
 func (s *soak) breakServer(ctx context.Context) error {
 	random := rand.New(rand.NewPCG(s.seed, 1))
 	for {

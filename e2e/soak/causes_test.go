@@ -10,7 +10,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// Interruptions with these causes must occur in every run.
+// Names of the causes that must occur in every run.
 const (
 	expired  = "410 expired"
 	closed   = "closed cleanly"
@@ -20,7 +20,7 @@ const (
 	ended    = "connection ended"
 )
 
-// causes maps errors to the names of causes. The first matching entry applies.
+// causes assigns names to errors. If several entries match, the first applies.
 var causes = []struct {
 	target error
 	name   string
@@ -37,8 +37,8 @@ var causes = []struct {
 	{io.EOF, ended},
 }
 
-// causeOf returns the name of an interruption's cause. It returns an error for a cause that the injected faults cannot
-// produce, such as malformed data, invalid credentials or a missing collection.
+// causeOf returns the name of the cause of an interruption. For an error that the injected faults cannot cause, such as
+// malformed data or a 401, it returns that error.
 func causeOf(err error) (string, error) {
 	malformed, ok := errors.AsType[*lw.MalformedError](err)
 	if ok && errors.Is(malformed, io.ErrUnexpectedEOF) {

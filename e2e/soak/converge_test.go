@@ -12,7 +12,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// converge waits until every follower's store equals the server's list.
+// converge waits until the store of every follower equals the server's list.
 func (s *soak) converge(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, convergenceTime)
 	defer cancel()
@@ -31,8 +31,7 @@ func (s *soak) converge(ctx context.Context) error {
 	return nil
 }
 
-// verify checks each follower after it has stopped. It returns an error if a store differs from the objects that result
-// from the follower's changes.
+// verify checks that each follower's store equals the result of its changes. The followers must have stopped.
 func (s *soak) verify() (err error) {
 	for _, f := range s.followers {
 		if wrong := f.verify(); wrong != nil {
@@ -42,7 +41,7 @@ func (s *soak) verify() (err error) {
 	return err
 }
 
-// list returns the server's objects by name, as canonical JSON without managedFields.
+// list returns the ConfigMaps that match selector, by name. Each value is canonical JSON without managedFields.
 func (s *soak) list(ctx context.Context, selector string) (map[string]string, error) {
 	code, body, err := s.cluster.Do(ctx, http.MethodGet, path+"?labelSelector="+url.QueryEscape(selector), "", "")
 	if err != nil {
@@ -67,13 +66,13 @@ func (s *soak) list(ctx context.Context, selector string) (map[string]string, er
 	return objects, nil
 }
 
-// canonical encodes a value as JSON. Equal values result in the same string.
+// canonical encodes a value as JSON. Equal values have equal encodings.
 func canonical(content any) (string, error) {
 	text, err := json.Marshal(content)
 	return string(text), err
 }
 
-// equals returns an error if the store differs from the server's objects.
+// equals returns an error unless the store contains exactly the objects of want.
 func (f *follower) equals(want map[string]string) error {
 	objects := f.reflector.Store().List()
 	for _, object := range objects {
@@ -91,15 +90,15 @@ func (f *follower) equals(want map[string]string) error {
 	return nil
 }
 
-// verify returns an error if the store differs from the objects that result from all changes.
+// verify returns an error unless the store contains exactly the objects of f.replay.
 func (f *follower) verify() error {
 	for object := range f.reflector.Store().All() {
 		if f.replay.held[object.Key()] != object {
 			return fmt.Errorf("the state of %v in the store differs from its changes", object.Key())
 		}
 	}
-	if told, stored := len(f.replay.held), f.reflector.Store().Len(); told != stored {
-		return fmt.Errorf("the changes result in %d objects, the store has %d", told, stored)
+	if known, stored := len(f.replay.held), f.reflector.Store().Len(); known != stored {
+		return fmt.Errorf("the changes result in %d objects, the store has %d", known, stored)
 	}
 	return nil
 }

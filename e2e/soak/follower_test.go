@@ -16,11 +16,10 @@ import (
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 )
 
-// longestDelay is the longest retry delay that a follower waits for, unless its kind is steadfast. It restarts instead.
+// longestDelay limits the delays of followers that are not steadfast. They restart instead of waiting longer.
 const longestDelay = 4 * time.Second
 
-// follower runs a reflector while connections and the server fail. Its counters may be read at any time, but its other
-// fields only after run has returned.
+// follower runs a reflector over faulty connections. While run is running, only the counters may be read.
 type follower struct {
 	kind
 	reflector *cache.Reflector[*lw.Object]
@@ -28,15 +27,16 @@ type follower struct {
 	replay    *replay
 	story     story
 	causes    *tally
-	calm      context.Context // done when the faults stop; delays of any length are then accepted
+	calm      context.Context // done when the faults stop; later delays have no limit
 	logf      func(format string, args ...any)
 	last      error // cause of the latest interruption
-	wrong     error // interruption that the injected faults cannot produce
+	wrong     error // error of an interruption that the injected faults cannot cause
 
 	events, changes, breaks, lists, streams, pages, runs atomic.Int64
 }
 
-// newFollower returns a follower of the ConfigMaps at the given server URL.
+// newFollower returns a follower of the ConfigMaps of the server at url. seed determines the lengths of truncated
+// responses.
 func (s *soak) newFollower(k kind, url string, seed uint64) (*follower, error) {
 	options := &lwhttp.Options{Token: s.cluster.AdminToken}
 	release := func() {}
@@ -64,7 +64,7 @@ func (s *soak) newFollower(k kind, url string, seed uint64) (*follower, error) {
 	}, nil
 }
 
-// httpClient returns a client with separate connections. It detects a half-open HTTP/2 connection quickly.
+// httpClient returns a client with its own connections. It detects a half-open HTTP/2 connection after four seconds.
 func (s *soak) httpClient(http2 bool) *http.Client {
 	roots := x509.NewCertPool()
 	roots.AppendCertsFromPEM(s.cluster.CAPEM)
@@ -79,8 +79,8 @@ func (s *soak) httpClient(http2 bool) *http.Client {
 	}}
 }
 
-// untilCalm wraps a function that returns the length of a response. After ctx is done, the new function no longer
-// limits the length.
+// untilCalm returns a function that calls length until ctx is done. Afterwards, the function returns -1, which means no
+// limit.
 func untilCalm(ctx context.Context, length func() int) func() int {
 	return func() int {
 		if ctx.Err() != nil {
@@ -90,8 +90,8 @@ func untilCalm(ctx context.Context, length func() int) func() int {
 	}
 }
 
-// run starts the reflector again whenever it stops, until ctx is done. It returns an error if an event or a change is
-// invalid.
+// run runs the reflector until ctx is done, and restarts it whenever it stops. It returns an error if an event or a
+// change is invalid.
 func (f *follower) run(ctx context.Context) error {
 	defer f.release()
 	ctx = lw.WithTrace(ctx, &lw.Trace{
@@ -129,7 +129,7 @@ func (f *follower) once(ctx context.Context) error {
 	return nil
 }
 
-// asked counts the requests for streaming lists and for pages of lists. It logs when the follower switches to pages.
+// asked counts the requests for streaming lists and for pages. It logs when a follower falls back from streaming lists.
 func (f *follower) asked(req *lw.Request) {
 	switch {
 	case strings.Contains(req.Query, "sendInitialEvents=true"):
@@ -152,7 +152,7 @@ func (f *follower) interrupted(b *lw.Interruption) {
 	f.causes.add(cause)
 }
 
-// explain adds the follower's name and its latest events to an error.
+// explain adds the name and the latest events of the follower to an error.
 func (f *follower) explain(err error) error {
 	return fmt.Errorf("%s: %w\nlast events\n%v", f.name, err, &f.story)
 }

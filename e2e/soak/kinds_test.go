@@ -8,20 +8,20 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// kind describes how a follower watches the collection.
+// kind is a configuration of a follower.
 type kind struct {
 	name        string
 	http2       bool
 	opts        lw.Options
 	edit        func(url.Values)
 	idleTimeout time.Duration
-	cuts        bool // if true, responses are truncated and then closed cleanly
-	steadfast   bool // if true, the follower waits for each retry of the engine; otherwise, it restarts after a long delay
+	cuts        bool // each response is truncated at a random length and then ends cleanly
+	steadfast   bool // waits for every retry delay; other followers restart after longestDelay
 }
 
 const (
 	selector    = "app=blue"
-	idleTimeout = 2 * time.Second // safe because hundreds of events arrive per second
+	idleTimeout = 2 * time.Second // can be short because hundreds of events arrive per second
 )
 
 func kinds() []kind {
@@ -39,7 +39,8 @@ func kinds() []kind {
 	}
 }
 
-// latest removes resourceVersion "0" from a list request. The server then splits the list into pages.
+// latest removes resourceVersion "0" from a list request. With this resourceVersion, the server would ignore the page
+// size.
 func latest(query url.Values) {
 	if query.Get("resourceVersion") == "0" && !query.Has("watch") {
 		query.Del("resourceVersion")
@@ -52,7 +53,7 @@ func shortWatches(query url.Values) {
 	}
 }
 
-// lengths returns a function that generates random response lengths from a few bytes to a few megabytes.
+// lengths returns a function that returns random response lengths from 1 byte to 4 MiB.
 func lengths(seed uint64) func() int {
 	random := rand.New(rand.NewPCG(seed, 0))
 	return func() int { return 1 + random.IntN(1<<(8+random.IntN(15))) }

@@ -12,16 +12,16 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// replay applies a follower's changes to a map of objects and rejects invalid changes. It does not use the store. It
-// checks each change when it arrives, because a log of several minutes would fill the memory.
+// replay applies the changes of a follower to a map of objects, without using the store. It returns an error for each
+// invalid change.
 //
-// Every write increments the serial number of its object, even across deletions. Except in a list, a missing number
-// therefore means that an event was lost. A change of an unknown object also means that an event was lost.
+// Every write increments the serial number of its object, even after a deletion. A gap outside of a list therefore
+// means that an event was lost.
 type replay struct {
-	selective bool // if true, a selector hides some writes, so serial numbers may be missing
+	selective bool // a selector may hide writes, so that serial numbers have gaps
 	held      map[lw.Key]*lw.Object
-	serials   map[lw.Key]int // latest serial number of each object, without objects that a list did not contain
-	listing   bool           // whether a list has started but is not complete
+	serials   map[lw.Key]int // latest serial numbers; a list removes the objects that it does not contain
+	listing   bool           // a list has started but is not complete
 }
 
 func newReplay(selective bool) *replay {
@@ -30,7 +30,7 @@ func newReplay(selective bool) *replay {
 
 var effects = map[lw.EventType]cache.ChangeType{lw.Added: cache.Added, lw.Modified: cache.Modified, lw.Deleted: cache.Deleted}
 
-// step applies an event with its changes. It returns an error if the changes do not match the event.
+// step applies the changes of an event. It returns an error if a change is invalid or does not match the event.
 func (r *replay) step(event lw.Event[*lw.Object], changes []cache.Change[*lw.Object]) error {
 	switch {
 	case event.Type == lw.ListStarted:
@@ -47,7 +47,7 @@ func (r *replay) step(event lw.Event[*lw.Object], changes []cache.Change[*lw.Obj
 		r.listing = false
 		for key := range r.serials {
 			if r.held[key] == nil {
-				delete(r.serials, key) // an unseen object with this name may have been created and deleted
+				delete(r.serials, key) // the object may have been recreated and deleted without an event
 			}
 		}
 	}
@@ -80,7 +80,8 @@ func (r *replay) apply(d cache.Change[*lw.Object]) error {
 	return nil
 }
 
-// number returns an error if a serial number of the object was skipped or repeated.
+// number returns an error unless the serial number follows the object's previous number. With a selector, numbers may
+// be missing.
 func (r *replay) number(d cache.Change[*lw.Object], object *lw.Object) error {
 	key := object.Key()
 	serial, err := strconv.Atoi(object.Get("data.serial").String())
@@ -102,8 +103,7 @@ func (r *replay) number(d cache.Change[*lw.Object], object *lw.Object) error {
 	return nil
 }
 
-// older reports whether the first object has a lower resourceVersion than the second. The resourceVersions of this
-// server are decimal numbers.
+// older reports whether a has a lower resourceVersion than b. All resourceVersions must be decimal numbers.
 func older(a, b *lw.Object) bool {
 	va, vb := a.GetResourceVersion(), b.GetResourceVersion()
 	return cmp.Or(cmp.Compare(len(va), len(vb)), cmp.Compare(va, vb)) < 0
@@ -114,15 +114,15 @@ type (
 	changes = []cache.Change[*lw.Object]
 )
 
-// object returns an object with a serial number and a corresponding resourceVersion.
+// object returns an object with the given name and serial number. Its resourceVersion is 95 higher than the serial
+// number.
 func object(t *testing.T, name string, serial int) *lw.Object {
 	o, err := lw.ParseObject(fmt.Appendf(nil, `{"metadata":{"name":%q,"resourceVersion":"%d"},"data":{"serial":"%d"}}`, name, 95+serial, serial))
 	require.NoError(t, err)
 	return o
 }
 
-// listed returns a replay after a list that contains one object, and the object. The object has the name a and serial
-// number 4.
+// listed returns a replay that has seen a list, and the object in this list: "a" with serial number 4.
 func listed(t *testing.T, selective bool) (r *replay, held *lw.Object) {
 	r, held = newReplay(selective), object(t, "a", 4)
 	require.NoError(t, r.step(event{Type: lw.ListStarted}, nil))
@@ -141,7 +141,7 @@ func TestReplayAcceptsHistory(t *testing.T) {
 	require.NoError(t, r.step(event{Type: lw.Added}, changes{{Type: cache.Added, New: six}}))
 	require.NoError(t, r.step(event{Type: lw.ListStarted}, nil))
 	require.NoError(t, r.step(event{Type: lw.Synced}, changes{{Type: cache.Deleted, Old: six, FinalStateUnknown: true}}))
-	nine := object(t, "a", 9) // numbers below 9 were used while no watch was open
+	nine := object(t, "a", 9) // no event contained the numbers 7 and 8
 	require.NoError(t, r.step(event{Type: lw.Added}, changes{{Type: cache.Added, New: nine}}))
 	require.Equal(t, map[lw.Key]*lw.Object{{Name: "a"}: nine}, r.held)
 }

@@ -9,7 +9,6 @@ import (
 	"github.com/seed-6d2a410a/listwatch/e2e/faults"
 )
 
-// progress logs the numbers of writes, faults, changes, interruptions and lists so far.
 func (s *soak) progress() {
 	var changes, breaks, lists int64
 	for _, f := range s.followers {
@@ -19,7 +18,7 @@ func (s *soak) progress() {
 		&s.writes, s.faults(), &s.accidents, changes, breaks, lists)
 }
 
-// faults returns the total number of injected faults.
+// faults returns the number of faults that the proxy has injected.
 func (s *soak) faults() (n int) {
 	for _, kind := range faults.Kinds() {
 		n += s.proxy.Happened(kind)
@@ -27,7 +26,7 @@ func (s *soak) faults() (n int) {
 	return n
 }
 
-// report logs the results as a table.
+// report logs a table of the followers, and the numbers of faults, causes and writes.
 func (s *soak) report() {
 	var table strings.Builder
 	w := tabwriter.NewWriter(&table, 0, 0, 2, ' ', tabwriter.AlignRight)
@@ -36,7 +35,7 @@ func (s *soak) report() {
 		fmt.Fprintf(w, "%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t  %s\n", f.events.Load(), f.changes.Load(), f.breaks.Load(), f.lists.Load(),
 			f.streams.Load(), f.pages.Load(), f.runs.Load(), f.reflector.Store().Len(), f.name)
 	}
-	_ = w.Flush() // writing to memory cannot fail
+	_ = w.Flush()
 	var kinds []string
 	for _, kind := range faults.Kinds() {
 		kinds = append(kinds, fmt.Sprintf("%v %d", kind, s.proxy.Happened(kind)))

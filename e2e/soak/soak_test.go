@@ -1,10 +1,10 @@
-// Package soak runs several followers of one collection while a real kube-apiserver and the connections to it fail
-// repeatedly. At the end, every follower must have the server's objects, and every change must have been valid.
+// Package soak runs followers of one collection while a real kube-apiserver and the connections to it fail repeatedly.
+// Every change must be valid, and at the end, every follower must have the server's objects.
 //
 // - The followers connect through a proxy that breaks connections; see package faults.
 // - The server is killed, is terminated, and loses its history; see accidents_test.go.
-// - Writers make hundreds of writes per second on separate connections; see writers_test.go.
-// - Each change is checked against the earlier changes when it arrives; see replay_test.go.
+// - Writers make hundreds of writes per second without the proxy; see writers_test.go.
+// - Each change is compared with the earlier changes; see replay_test.go.
 package soak
 
 import (
@@ -26,17 +26,17 @@ import (
 )
 
 const (
-	betweenFaults   = 3 * time.Second // average delay before a fault of a connection
+	betweenFaults   = 3 * time.Second // average delay before a fault of each connection
 	betweenReports  = 5 * time.Second
-	extraTime       = time.Minute     // maximum extension of the run if a required failure has not happened
-	convergenceTime = 3 * time.Minute // longer than the maximum retry delay of one minute
+	extraTime       = time.Minute     // maximum extension of a run in which a required failure is missing
+	convergenceTime = 3 * time.Minute // must exceed the maximum retry delay of one minute
 )
 
-// soak is a run of the test with its followers and writers.
+// soak is a run of the test.
 type soak struct {
 	cluster  *kube.Cluster
-	seed     uint64        // determines the writes, faults and accidents with their order and delays
-	duration time.Duration // how long the failures last
+	seed     uint64        // determines the writes, faults and accidents, including their order and delays
+	duration time.Duration // minimum duration of the failures
 	logf     func(format string, args ...any)
 
 	began     time.Time
@@ -48,7 +48,7 @@ type soak struct {
 	writes, accidents, causes tally
 }
 
-// run injects failures for a while and then checks the followers.
+// run causes failures for s.duration and then checks the followers.
 func (s *soak) run(ctx context.Context) error {
 	s.began = time.Now()
 	s.calm, s.calmDown = context.WithCancel(ctx)
@@ -69,20 +69,20 @@ func (s *soak) run(ctx context.Context) error {
 			}
 		})
 	}
-	err := s.badTime(ctx)
+	err := s.causeFailures(ctx)
 	if err == nil {
 		err = s.converge(ctx)
 	}
 	stop()
 	group.Wait()
 	s.report()
-	if told := context.Cause(ctx); told != nil {
-		return told // an error of a follower has ended the run
+	if failure := context.Cause(ctx); failure != nil {
+		return failure // a follower has failed
 	}
 	return errors.Join(err, s.verify())
 }
 
-// connect starts the proxy and creates the followers that connect through it.
+// connect starts the proxy and creates the followers.
 func (s *soak) connect() error {
 	server, err := url.Parse(s.cluster.URL)
 	if err != nil {
@@ -102,9 +102,9 @@ func (s *soak) connect() error {
 	return nil
 }
 
-// badTime injects failures for s.duration, or up to extraTime longer if a required failure has not happened. When it
-// returns, the server runs and all writers have stopped.
-func (s *soak) badTime(ctx context.Context) error {
+// causeFailures kills servers and breaks connections until wait returns. Afterwards, the server runs and the writers
+// have stopped. It returns an error if a required failure is missing.
+func (s *soak) causeFailures(ctx context.Context) error {
 	var group sync.WaitGroup
 	for number := range writers {
 		group.Go(func() { s.newWriter(number).run(s.calm, number) })
@@ -124,7 +124,7 @@ func (s *soak) badTime(ctx context.Context) error {
 	return errors.Join(<-broken, s.missing())
 }
 
-// wait blocks until the failures must stop.
+// wait blocks for s.duration. It waits up to extraTime longer for missing failures.
 func (s *soak) wait(ctx context.Context) {
 	report := time.NewTicker(betweenReports)
 	defer report.Stop()
@@ -143,7 +143,7 @@ func (s *soak) wait(ctx context.Context) {
 	}
 }
 
-// missing returns an error that lists the required failures that have not happened.
+// missing returns an error that lists the required failures that have not happened yet, or nil.
 func (s *soak) missing() error {
 	var missing []string
 	need := func(what string, n int) {
@@ -173,10 +173,10 @@ func (s *soak) missing() error {
 	return fmt.Errorf("these failures did not happen: %s", strings.Join(missing, "; "))
 }
 
-// durationByDefault is the duration of the failures in a normal test run. make soak sets a longer duration.
+// durationByDefault is s.duration without the environment variable SOAK.
 const durationByDefault = 90 * time.Second
 
-// The environment variable SOAK sets the duration, for example "10m", and SEED sets the seed.
+// The environment variables SOAK and SEED set the duration, for example 10m, and the seed.
 func TestSoak(t *testing.T) {
 	s := &soak{cluster: kube.Start(t), seed: uint64(time.Now().Unix()), duration: durationByDefault, logf: t.Logf}
 	var err error

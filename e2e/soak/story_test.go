@@ -10,8 +10,8 @@ import (
 
 const remembered = 40
 
-// story records a follower's latest events for failure messages. It keeps object events separate, because they are so
-// frequent that they would displace all other events.
+// story contains the latest events of a follower for failure messages. Object events are separate, because they would
+// displace all others.
 type story struct{ objects, others []string }
 
 func (s *story) add(event lw.Event[*lw.Object]) {

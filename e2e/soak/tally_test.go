@@ -8,7 +8,7 @@ import (
 	"sync"
 )
 
-// tally counts by name. All methods may be called concurrently.
+// tally is a set of named counters. All methods may be called concurrently.
 type tally struct {
 	mu     sync.Mutex
 	counts map[string]int
@@ -29,7 +29,7 @@ func (t *tally) of(name string) int {
 	return t.counts[name]
 }
 
-// String returns each name with its count.
+// String returns all counters, for example "created 3, deleted 1".
 func (t *tally) String() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()

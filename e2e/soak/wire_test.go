@@ -14,12 +14,12 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// wire is a transport that wraps a follower's transport.
+// wire wraps a transport and modifies its requests and responses.
 type wire struct {
 	lw.Transport
 	edit        func(url.Values) // changes the query parameters of a request; may be nil
-	idleTimeout time.Duration    // idle timeout of responses; zero means the engine's idle timeout, which is longer
-	cut         func() int       // returns the number of bytes after which a response is closed cleanly
+	idleTimeout time.Duration    // idle timeout of responses; zero means only that of the engine, which is longer
+	cut         func() int       // returns the length at which a response ends cleanly, or a negative number; may be nil
 }
 
 // Open implements lw.Transport.
@@ -41,7 +41,7 @@ func (w *wire) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, error)
 	}
 	b := &wireBody{ReadCloser: body, wire: w, cancel: cancel, left: -1}
 	if w.idleTimeout > 0 {
-		// The engine cancels a request with the same error at its idle timeout.
+		// The engine also cancels a request with ErrSilent at its idle timeout.
 		b.timer = time.AfterFunc(w.idleTimeout, func() { cancel(lw.ErrSilent) })
 	}
 	if w.cut != nil {
@@ -55,7 +55,7 @@ type wireBody struct {
 	wire   *wire
 	cancel context.CancelCauseFunc
 	timer  *time.Timer // nil without an idle timeout
-	left   int         // remaining bytes until the response ends; negative means no limit
+	left   int         // bytes until the response ends; negative means no limit
 }
 
 func (b *wireBody) Read(p []byte) (int, error) {
@@ -83,7 +83,8 @@ func (b *wireBody) Close() error {
 	return b.ReadCloser.Close()
 }
 
-// answer is a transport with a fixed response body. An empty body stays open.
+// answer is a transport whose responses have the body text. With an empty text, the response stays open until ctx is
+// done.
 type answer struct {
 	text string
 	req  *lw.Request
@@ -124,7 +125,6 @@ func TestWireEdits(t *testing.T) {
 	require.NoError(t, body.Close())
 }
 
-// TestExpectedFailuresHaveACause checks that causeOf returns a name for expected failures and an error for all others.
 func TestExpectedFailuresHaveACause(t *testing.T) {
 	_, truncated := lw.ParseValue([]byte("["))
 	for want, err := range map[string]error{

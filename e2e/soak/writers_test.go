@@ -17,19 +17,19 @@ const (
 
 	writers   = 8
 	names     = 240
-	perSecond = 400 // maximum number of writes per second by all writers
+	perSecond = 400 // maximum number of writes per second, by all writers together
 
 	writeTimeout = 30 * time.Second
 )
 
-// state is the last known state of an object.
+// state is the last known state of a ConfigMap.
 type state struct {
-	serial  int    // serial number of the latest write that may have succeeded
-	version string // resourceVersion; empty if the object does not exist
-	unsure  bool   // whether the result of the latest write is unknown
+	serial  int    // serial number of the latest known write
+	version string // resourceVersion; empty if the ConfigMap does not exist
+	unsure  bool   // the result of the latest write is unknown
 }
 
-// writer changes its own objects, which no other writer changes.
+// writer creates, updates and deletes its own ConfigMaps.
 type writer struct {
 	*soak
 	random *rand.Rand
@@ -44,7 +44,7 @@ func (s *soak) newWriter(number int) *writer {
 	return w
 }
 
-// run makes writes until the context is done. It completes the last write.
+// run makes random writes until ctx is done. It completes the last write.
 func (w *writer) run(ctx context.Context, number int) {
 	tick := time.NewTicker(writers * time.Second / perSecond)
 	defer tick.Stop()
@@ -59,7 +59,7 @@ func (w *writer) run(ctx context.Context, number int) {
 	}
 }
 
-// write creates, updates or deletes an object. If the result of its last write is unknown, it reads the object instead.
+// write creates, updates or deletes a ConfigMap. If s is unsure, it reads the ConfigMap instead.
 func (w *writer) write(ctx context.Context, name string, s *state) {
 	ctx, cancel := context.WithTimeout(ctx, writeTimeout)
 	defer cancel()
@@ -79,15 +79,15 @@ func (w *writer) write(ctx context.Context, name string, s *state) {
 	}
 }
 
-// put creates or updates an object with the next serial number. It sends the known resourceVersion, so the server
-// rejects the write if the object has changed.
+// put creates or updates a ConfigMap with the next serial number. The server rejects the write if the ConfigMap has
+// changed.
 func (w *writer) put(ctx context.Context, method, done, path, name string, s *state) {
 	metadata := map[string]any{"name": name, "labels": map[string]string{"app": []string{"blue", "green"}[w.random.IntN(2)]}}
 	if s.version != "" {
 		metadata["resourceVersion"] = s.version
 	}
 	serial := s.serial + 1
-	body, _ := json.Marshal(map[string]any{ // maps and strings can always be encoded as JSON
+	body, _ := json.Marshal(map[string]any{
 		"metadata": metadata,
 		"data":     map[string]string{"serial": strconv.Itoa(serial), "text": w.text()},
 	})
@@ -98,7 +98,7 @@ func (w *writer) put(ctx context.Context, method, done, path, name string, s *st
 	w.writes.add(done)
 }
 
-// find reads an object from the server and stores its state.
+// find reads a ConfigMap from the server and updates s.
 func (w *writer) find(ctx context.Context, name string, s *state) {
 	code, answer, err := w.cluster.Do(ctx, http.MethodGet, path+"/"+name, "", "")
 	switch {
@@ -113,8 +113,7 @@ func (w *writer) find(ctx context.Context, name string, s *state) {
 	}
 }
 
-// adopt stores the serial number and resourceVersion of the object in a response. It returns false if the response is
-// incomplete.
+// adopt updates s from a response body. It returns false if the body is incomplete.
 func (s *state) adopt(answer []byte) bool {
 	var object struct {
 		Metadata struct{ ResourceVersion string }
@@ -131,7 +130,7 @@ func (s *state) adopt(answer []byte) bool {
 	return true
 }
 
-// text returns a random string of up to 2 kB. Some of its characters are escaped in JSON.
+// text returns a random string of up to 1.5 kB. Many of its characters need an escape in JSON.
 func (w *writer) text() string {
 	const pieces = 7
 	piece := [pieces]string{"plain ", `"`, `\`, "\n", "\u2028", "<é>", "🙂"}

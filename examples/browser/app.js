@@ -262,6 +262,7 @@ class App {
     const { tab, namespace } = this.#navigation.route
     if (row) this.#detail.show(row, feed, { tab, namespace, resources: this.#session.resources }, now)
     else if (!this.#navigation.route.selected) this.#detail.close()
+    if (!row || tab !== 'events') feed.endEvents()
   }
 }
 

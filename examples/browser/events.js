@@ -1,4 +1,4 @@
-// Watches and shows the events about an object.
+// Shows the events about an object.
 
 import { h, setText } from './dom.js'
 import { age, lastSeen } from './columns/format.js'

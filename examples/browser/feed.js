@@ -119,13 +119,13 @@ export class Feed {
   }
 
   /**
-   * Watches the events about a row's object until the feed closes or another row is given. Returns the known events.
+   * Watches the events about a row's object until `endEvents` is called or another row is given. Returns the known
+   * events.
    * @param {Row} row
    */
   eventsOf({ key, item }) {
     if (this.#eventsKey === key) return this.#events
-    this.#endEvents?.()
-    this.#events = NO_EVENTS
+    this.endEvents()
     this.#eventsKey = key
     this.#endEvents = followEvents(this.#link, this.resource.kind, item, (found) => {
       this.#events = found
@@ -134,8 +134,16 @@ export class Feed {
     return this.#events
   }
 
-  close() {
+  /** Stops the watch of events. */
+  endEvents() {
     this.#endEvents?.()
+    this.#endEvents = undefined
+    this.#events = NO_EVENTS
+    this.#eventsKey = ''
+  }
+
+  close() {
+    this.endEvents()
     this.#closeVersions()
     this.#collection?.close()
   }

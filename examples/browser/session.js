@@ -9,6 +9,7 @@ import { Collections } from './collections.js'
 import { explain } from './status.js'
 
 /**
+ * @import { Printed } from './columns/printer.js'
  * @import { Resource } from './discovery.js'
  * @import { Feed } from './feed.js'
  * @import { Link, RequestError } from './request.js'
@@ -32,7 +33,7 @@ export class Session {
   /** @type {(() => void) | undefined} */
   #endNamespaces
   #page
-  /** @type {Map<string, ReturnType<typeof columnsOfServer>>} The columns that the server defines, by collection. */
+  /** @type {Map<string, Printed>} The columns that the server defines, by collection. */
   #printed = new Map()
   #collections = new Collections({
     found: (resources) => this.#found(resources), refused: (error) => this.#refused(error), waiting: (state) => this.#wait(state),
@@ -63,15 +64,15 @@ export class Session {
   }
 
   /**
-   * Returns the columns that the server defines for a collection. It requests them once.
+   * Returns the columns that the server defines for a collection. It requests them until the server returns some.
    * @param {Resource} resource
    * @param {string} namespace the namespace that the page shows, or ""
    */
-  printed(resource, namespace) {
-    const where = resource.namespaced ? namespace : ''
+  async printed(resource, namespace) {
+    const { link } = this, where = resource.namespaced ? namespace : ''
     const path = [resource.group, resource.version, resource.plural, where].join('/')
-    const printed = this.#printed.get(path) ?? columnsOfServer(this.link, resource, where)
-    this.#printed.set(path, printed)
+    const printed = this.#printed.get(path) ?? await columnsOfServer(link, resource, where)
+    if (printed && link === this.link) this.#printed.set(path, printed)
     return printed
   }
 

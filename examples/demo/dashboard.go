@@ -12,15 +12,15 @@ import (
 	"github.com/seed-6d2a410a/listwatch/examples/browser"
 )
 
-// preferred is the address of the dashboard unless its port is in use. With a fixed port, a page that is still open
-// reconnects when the demo starts again.
+// preferred is the address of the dashboard unless the port is in use. The port is fixed, so that an open page
+// reconnects after a restart of the demo.
 const preferred = "127.0.0.1:8484"
 
-// folder is the path of the dashboard's files. The working directory is the root of the repository.
+// folder contains the files of the dashboard. The working directory is the root of the repository.
 const folder = "examples/browser"
 
-// dashboard serves the files of the dashboard under /ui/. If api is not nil, it serves all other paths. dashboard
-// returns its URL and a function that stops it.
+// dashboard serves the dashboard under /ui/, and api under all other paths unless it is nil. It returns the URL of the
+// dashboard. The caller must call end.
 func dashboard(api http.Handler) (address string, end func() error, err error) {
 	listener, err := net.Listen("tcp", preferred)
 	if err != nil {
@@ -39,7 +39,6 @@ func dashboard(api http.Handler) (address string, end func() error, err error) {
 	return "http://" + listener.Addr().String() + "/ui/", server.Close, nil
 }
 
-// The first line must be the URL of the dashboard.
 const explanation = `Dashboard: %[1]s
 
 The dashboard shows %[2]s if that server allows requests from this origin. It asks for a token and keeps it only in memory.
@@ -56,7 +55,7 @@ Then open http://127.0.0.1:8001/ui/
 Press ^C to stop.
 `
 
-// realCluster serves the dashboard for an external cluster until ctx is done.
+// realCluster serves only the dashboard, for an external API server, until ctx is done.
 func realCluster(ctx context.Context, server string) error {
 	if parsed, err := url.Parse(server); err != nil || parsed.Host == "" || parsed.User != nil {
 		return errors.New("the server must be a URL such as https://host:6443 without a user")

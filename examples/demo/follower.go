@@ -15,8 +15,7 @@ import (
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 )
 
-// follower counts the events of the server's Pods and keeps the Pods in a store. It runs longer than the rest of the
-// demo, so that it receives the last writes.
+// follower stores the server's Pods and counts their events. finish stops it after the last write.
 type follower struct {
 	store                   *cache.Store[*lw.Object]
 	events, breaks, relists atomic.Int64
@@ -33,7 +32,7 @@ func follow(url string) (*follower, error) {
 	if err != nil {
 		return nil, err
 	}
-	reflector := cache.NewReflector(client, &lw.Options{Logger: slog.New(slog.DiscardHandler)}) // interruptions are normal here, because the demo injects faults
+	reflector := cache.NewReflector(client, &lw.Options{Logger: slog.New(slog.DiscardHandler)}) // the demo causes interruptions, so they are not logged
 	ctx, stop := context.WithCancel(context.Background())
 	f := &follower{store: reflector.Store(), stop: stop, done: make(chan struct{})}
 	go func() {
@@ -52,8 +51,8 @@ func follow(url string) (*follower, error) {
 	return f, nil
 }
 
-// finish waits until the store is up to date and prints a summary. It returns an error if the store differs from the
-// server.
+// finish waits until the store equals the server's Pods and prints a summary. It returns an error if the store still
+// differs after a minute.
 func (f *follower) finish(server *lwtest.Server) error {
 	equal := f.catchUp(server)
 	f.stop()
@@ -66,8 +65,8 @@ func (f *follower) finish(server *lwtest.Server) error {
 	return nil
 }
 
-// catchUp waits up to one minute, the longest retry delay, until the store contains the same Pods as the server. It
-// returns false on a timeout.
+// catchUp waits until the store contains the same Pods as the server. It returns false after a minute, which is the
+// longest retry delay.
 func (f *follower) catchUp(server *lwtest.Server) bool {
 	_, want := server.State("pods")
 	versions := make(map[string]string, len(want))

@@ -1,7 +1,6 @@
 // Command demo demonstrates listwatch without a real cluster. It runs an embedded API server with a simulated cluster,
-// the dashboard of examples/browser, and lwcat, which prints the events of Pods. The demo drops connections and
-// restarts the server without its history, so that clients must relist. At the end it compares a client's store with
-// the server.
+// the dashboard of examples/browser, and lwcat. The demo drops connections and restarts the server without its history,
+// so that clients must relist. At the end, it compares the store of a client with the server.
 //
 //	go build -o bin/lwcat ./cmd/lwcat && go run ./examples/demo -duration 10s
 //
@@ -68,7 +67,7 @@ func demo(ctx context.Context, duration time.Duration) error {
 	fmt.Printf("Dashboard: %s\n\nIt shows a simulated cluster in an API server at %s. Run this command in another terminal:\n\n    %s -s %s -A deploy.apps\n\n",
 		address, server.URL, lwcat, server.URL)
 
-	// The simulated cluster, the faults and lwcat run until end is called.
+	// The simulated cluster, the failures and lwcat run until end is called.
 	alive, end := context.WithCancel(ctx)
 	defer end()
 	var living sync.WaitGroup
@@ -86,7 +85,7 @@ func demo(ctx context.Context, duration time.Duration) error {
 	case <-ctx.Done():
 		end()
 		err = <-printing
-	case err = <-printing: // lwcat has exited before ctx was done, which is an error
+	case err = <-printing: // lwcat must run until ctx is done
 		end()
 		err = errors.Join(err, errors.New("lwcat exited early"))
 	}
@@ -94,24 +93,24 @@ func demo(ctx context.Context, duration time.Duration) error {
 	return errors.Join(err, <-disturbing, f.finish(server))
 }
 
-// expireEarlierRuns makes the server reject all resourceVersions from an earlier run of the demo at the same address.
-// An open page then relists. Otherwise it would resume its watch and keep objects of the earlier run.
+// expireEarlierRuns expires the resourceVersions of earlier runs of the demo at the same address. Otherwise, an open
+// page would resume its watch and keep the objects of the earlier run.
 func expireEarlierRuns(server *lwtest.Server) {
 	playback.Of(server).PlayTo(strconv.FormatInt(time.Now().Unix(), 10))
 	server.Compact()
 }
 
-// disturb drops connections and stops the server for a short time, about four times within the duration, until ctx is
-// done.
+// disturb alternately drops all connections and restarts the server until ctx is done. A failure happens every quarter
+// of duration. With duration 0, the first failure happens after 15 seconds and the others every 150 seconds.
 func disturb(ctx context.Context, server *lwtest.Server, duration time.Duration) error {
 	first, every := duration/4, duration/4
 	if duration == 0 {
-		first, every = 15*time.Second, 150*time.Second // clients reset their backoff after 150 s without a failure
+		first, every = 15*time.Second, 150*time.Second // clients reset their backoff after 150 seconds
 	}
 	return cluster.Disturb(ctx, server, first, every)
 }
 
-// printPods runs lwcat until ctx is done.
+// printPods runs lwcat until ctx is done. It returns an error if lwcat exits earlier or with a code other than 130.
 func printPods(ctx context.Context, url string) error {
 	cmd := exec.CommandContext(ctx, lwcat, "--server", url, "-A", "-o", "line", "pods")
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr

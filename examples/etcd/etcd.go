@@ -1,13 +1,13 @@
-// Package etcd implements an lw.ListerWatcher for the keys of an etcd server. It uses etcd's JSON gateway. Use the
-// package as a model for other data sources:
+// Package etcd implements an lw.ListerWatcher for the keys of an etcd server, using etcd's JSON gateway. It is a model
+// for other data sources:
 //
-//   - The resourceVersion is etcd's revision. It expires when etcd compacts it.
+//   - The resourceVersion is etcd's revision. It expires when etcd is compacted.
 //   - All pages of a list have the same revision. The watch starts at the next revision.
 //   - A transaction writes several keys at one revision. Only its last event has a resourceVersion.
 //   - The progress notifications of a watch become bookmarks. A watch ends at its timeout.
 //
-// Start etcd with --watch-progress-notify-interval=1m. With the default of 10m, a watch of unchanged keys receives no
-// notification before its timeout. After a compaction, the client must then relist.
+// Start etcd with --watch-progress-notify-interval=1m. The default of 10m is longer than a watch, so the client would
+// have to relist after each compaction if the keys do not change.
 package etcd
 
 import (
@@ -25,12 +25,12 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// Entry is a key with its value. Callers must not modify it.
+// Entry is a key and its value. It must not be modified.
 type Entry struct {
 	Key      []byte `json:"key"`
-	Value    []byte `json:"value"` // of a deleted key, the last value, unless it was compacted
+	Value    []byte `json:"value"` // for a deleted key, the last value, or empty if etcd has compacted it
 	Created  string `json:"create_revision"`
-	Revision string `json:"mod_revision"` // revision of the latest write or deletion
+	Revision string `json:"mod_revision"` // revision of the last write or of the deletion
 }
 
 // GetNamespace, GetName and GetResourceVersion implement lw.Keyed. etcd has no namespaces.
@@ -38,11 +38,11 @@ func (e *Entry) GetNamespace() string       { return "" }
 func (e *Entry) GetName() string            { return string(e.Key) }
 func (e *Entry) GetResourceVersion() string { return e.Revision }
 
-// Keys is an lw.ListerWatcher for the etcd keys that start with Prefix. It does not support selectors.
+// Keys is an lw.ListerWatcher for the keys that start with Prefix. It does not support selectors.
 type Keys struct {
-	URL    string      // for example "http://127.0.0.1:2379"
+	URL    string      // of etcd, for example "http://127.0.0.1:2379"
 	Prefix string      // must not be empty and must not end with the byte 0xff
-	Client http.Client // must have no Timeout, because watches are long-lived
+	Client http.Client // must have no Timeout, which would end every watch
 }
 
 // List implements lw.ListerWatcher. All pages of a list have the revision of the first page.
@@ -81,7 +81,7 @@ func (k *Keys) List(ctx context.Context, opts lw.ListOptions, meta *lw.ListMeta)
 	}
 }
 
-// errTimeout reports that a watch has reached its timeout, which Keys implements because etcd does not.
+// errTimeout ends a watch at its timeout. etcd has no timeout for watches.
 var errTimeout = errors.New("watch timeout")
 
 // Watch implements lw.ListerWatcher.
@@ -99,8 +99,8 @@ func (k *Keys) Watch(ctx context.Context, opts lw.WatchOptions) iter.Seq2[lw.Eve
 	}
 }
 
-// follow watches the keys and calls emit for each event after a revision. It returns io.EOF when the stream ends or
-// emit returns false.
+// follow watches the keys and calls emit for each event after the revision version. It returns io.EOF when the stream
+// ends or emit returns false.
 func (k *Keys) follow(ctx context.Context, version string, emit func(lw.Event[*Entry]) bool) error {
 	after, err := strconv.ParseInt(version, 10, 64)
 	if err != nil {
@@ -129,7 +129,7 @@ func (k *Keys) follow(ctx context.Context, version string, emit func(lw.Event[*E
 	}
 }
 
-// events returns the events of a watch message. The watch started after the given revision.
+// events converts a message of a watch that started after the given revision.
 func (m *message) events(after int64) ([]lw.Event[*Entry], error) {
 	r := &m.Result
 	switch {
@@ -137,14 +137,14 @@ func (m *message) events(after int64) ([]lw.Event[*Entry], error) {
 		return nil, errors.New("etcd: " + m.Error.Message + r.CancelReason)
 	case r.Canceled:
 		return nil, fmt.Errorf("%w: etcd was compacted at revision %s", lw.ErrExpired, r.CompactRevision)
-	case r.Created && r.Header.Revision < after: // for a future revision, for example after a restore, etcd sends nothing and reports no error
+	case r.Created && r.Header.Revision < after: // a watch from a future revision, for example after a restore, would block without an error
 		return nil, fmt.Errorf("%w: etcd is at revision %d", lw.ErrResourceVersionTooLarge, r.Header.Revision)
 	case r.Created:
 		return []lw.Event[*Entry]{{Type: lw.WatchStarted, ResourceVersion: strconv.FormatInt(after, 10)}}, nil
-	case len(r.Events) == 0: // progress notification: etcd has sent all events up to this revision
+	case len(r.Events) == 0: // a progress notification: etcd has sent all events up to this revision
 		return []lw.Event[*Entry]{{Type: lw.Bookmark, ResourceVersion: strconv.FormatInt(r.Header.Revision, 10)}}, nil
 	}
-	events := make([]lw.Event[*Entry], len(r.Events)) // The message contains complete transactions, but its header may contain a newer revision.
+	events := make([]lw.Event[*Entry], len(r.Events)) // The header may contain a newer revision than the events, which are complete transactions.
 	for i, c := range r.Events {
 		events[i] = lw.Event[*Entry]{Type: c.eventType(), Object: c.Kv}
 		if i+1 == len(events) || r.Events[i+1].Kv.Revision != c.Kv.Revision {

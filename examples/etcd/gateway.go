@@ -11,7 +11,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// message is a message of the watch stream. The JSON gateway encodes 64-bit numbers as strings.
+// message is a JSON message of etcd's watch stream. The gateway encodes 64-bit integers as strings.
 type message struct {
 	Result struct {
 		Header struct {
@@ -25,7 +25,6 @@ type message struct {
 	Error struct{ Message string }
 }
 
-// change is a change of one key.
 type change struct {
 	Type   string // "DELETE", or "" for a write
 	Kv     *Entry
@@ -42,7 +41,7 @@ func (c *change) eventType() lw.EventType {
 	return lw.Modified
 }
 
-// end returns the end of the key range, which is the first key after all keys with the prefix.
+// end returns the first key after all keys with the prefix.
 func (k *Keys) end() []byte {
 	end := []byte(k.Prefix)
 	if len(end) > 0 { // etcd rejects an empty prefix
@@ -51,7 +50,7 @@ func (k *Keys) end() []byte {
 	return end
 }
 
-// post sends a request and returns the response body.
+// post sends a request and returns the response body. The caller must close it.
 func (k *Keys) post(ctx context.Context, path string, question any) (io.ReadCloser, error) {
 	text, err := json.Marshal(question)
 	if err != nil {
@@ -73,8 +72,8 @@ func (k *Keys) post(ctx context.Context, path string, question any) (io.ReadClos
 		Code    int
 		Message string
 	}
-	_ = json.NewDecoder(resp.Body).Decode(&failure) // without a JSON body, the error contains only the status code
-	if failure.Code == 11 {                         // gRPC code OUT_OF_RANGE: the revision of the first page has been compacted
+	_ = json.NewDecoder(resp.Body).Decode(&failure) // without a Status, the error contains only the status code
+	if failure.Code == 11 {                         // gRPC code OUT_OF_RANGE: etcd has compacted the revision
 		return nil, fmt.Errorf("%w: %s", lw.ErrExpired, failure.Message)
 	}
 	return nil, &lw.StatusError{Code: resp.StatusCode, Message: failure.Message}

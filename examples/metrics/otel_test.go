@@ -20,8 +20,8 @@ func meter(reader sdk.Reader) metric.Meter {
 	return sdk.NewMeterProvider(sdk.WithReader(reader)).Meter("listwatch")
 }
 
-// collect returns the values of all time series. The keys contain the name, unit and attributes. A histogram has two
-// values: its count and its sum.
+// collect returns the values of all time series by name, unit and attributes. A histogram has two values: count and
+// sum.
 func collect(t *testing.T, reader sdk.Reader) map[string]float64 {
 	t.Helper()
 	var metrics metricdata.ResourceMetrics

@@ -14,8 +14,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// gather returns the values of all time series. The keys contain the name and labels. A histogram has two values: its
-// count and its sum.
+// gather returns the values of all time series by name and labels. A histogram has two values: count and sum.
 func gather(t *testing.T, registry prometheus.Gatherer) map[string]float64 {
 	t.Helper()
 	families, err := registry.Gather()

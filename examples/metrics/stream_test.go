@@ -1,4 +1,4 @@
-// Package metrics tests both adapters with the same stream.
+// Package metrics tests the packages prometheus and otel with the same stream.
 package metrics
 
 import (
@@ -18,24 +18,23 @@ import (
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 )
 
-// These values occur in requests, objects and errors, and must not appear in labels.
+// These strings occur in requests, objects and errors, and must not appear in labels.
 const (
 	token     = "pa55word"
 	namespace = "payroll"
 	name      = "salaries"
 )
 
-// seen contains the numbers of requests and events. The test counts them without the trace.
+// seen contains the requests and events that the test counts without the trace.
 type seen struct {
-	Lists, Watches   int // number of requests, including failed requests
+	Lists, Watches   int // requests, including failed requests
 	Pages            int
-	Added, Bookmarks int // number of events, including list items
+	Added, Bookmarks int // events, including list items
 	Secrets          []string
 }
 
-// follow runs a stream of Pods against the embedded server and calls check after every event. It returns the numbers of
-// requests and events. The stream includes pages, bookmarks, a failed list, a transport without watches and a dropped
-// connection. It also includes an expired resourceVersion, a closed watch and a rejected watch.
+// follow runs a stream of Pods with interruptions against the embedded server. It calls check after each event and
+// returns the numbers of requests and events.
 func follow(t *testing.T, trace *lw.Trace, check func(lw.Event[*lw.Object])) seen {
 	t.Helper()
 	server, err := lwtest.Start(&lwtest.Options{
@@ -43,10 +42,10 @@ func follow(t *testing.T, trace *lw.Trace, check func(lw.Event[*lw.Object])) see
 	})
 	require.NoError(t, err)
 	defer server.Close()
-	over, err := lwhttp.New(server.URL, &lwhttp.Options{Token: token})
+	overHTTP, err := lwhttp.New(server.URL, &lwhttp.Options{Token: token})
 	require.NoError(t, err)
-	defer over.Close()
-	client, err := lw.NewClient(fallback.New(listsOnly{over}, over), lw.Pods(namespace), lw.RawCodec{}, nil)
+	defer overHTTP.Close()
+	client, err := lw.NewClient(fallback.New(listsOnly{overHTTP}, overHTTP), lw.Pods(namespace), lw.RawCodec{}, nil)
 	require.NoError(t, err)
 
 	found := seen{Secrets: []string{token, namespace, name, server.URL[len("http://"):]}}
@@ -54,7 +53,7 @@ func follow(t *testing.T, trace *lw.Trace, check func(lw.Event[*lw.Object])) see
 	for range 3 {
 		script.create()
 	}
-	server.Fail(lwtest.Lists, 1, lwtest.Refuse(&lw.StatusError{Code: 410, Reason: "Expired"})) // After this error, the client requests the latest resourceVersion. The server splits such a list into pages.
+	server.Fail(lwtest.Lists, 1, lwtest.Refuse(&lw.StatusError{Code: 410, Reason: "Expired"})) // After this error, the client lists at the latest resourceVersion, for which the server uses pages.
 	ctx, cancel := context.WithTimeout(lw.WithTrace(t.Context(), trace), time.Minute)
 	defer cancel()
 	ctx = clock.WithRandom(ctx, func() float64 { return 0 })
@@ -77,7 +76,7 @@ func follow(t *testing.T, trace *lw.Trace, check func(lw.Event[*lw.Object])) see
 	return found
 }
 
-// listsOnly is a transport that rejects watches.
+// listsOnly is an lw.Transport that rejects watches.
 type listsOnly struct{ lw.Transport }
 
 func (l listsOnly) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, error) {
@@ -87,7 +86,7 @@ func (l listsOnly) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, er
 	return l.Transport.Open(ctx, req)
 }
 
-// script changes the objects of the server and injects faults.
+// script changes Pods and injects faults in response to events.
 type script struct {
 	t       *testing.T
 	server  *lwtest.Server
@@ -101,9 +100,9 @@ func (s *script) create() {
 	s.created++
 }
 
-// next changes an object or injects a fault after an event. It returns true at the end of the script.
+// next handles an event and returns true at the end of the script.
 func (s *script) next(event lw.Event[*lw.Object]) bool {
-	added := event.Type == lw.Added && event.ResourceVersion != "" // only events of a watch have a resourceVersion
+	added := event.Type == lw.Added && event.ResourceVersion != "" // list items have no resourceVersion
 	if event.Type == lw.WatchStarted {
 		s.lives++
 	}
@@ -112,7 +111,7 @@ func (s *script) next(event lw.Event[*lw.Object]) bool {
 		s.create()
 	case added && s.lives == 1:
 		s.server.DropConnections()
-		s.create() // the client does not see this event, so its resourceVersion is older than the history
+		s.create() // the client misses this event, so its resourceVersion expires
 		s.server.Compact()
 	case added && s.lives == 3:
 		forbidden := &lw.StatusError{Code: 403, Reason: "Forbidden", Message: "pods is forbidden"}
@@ -122,7 +121,7 @@ func (s *script) next(event lw.Event[*lw.Object]) bool {
 	return s.lives == 4 && event.Type == lw.Bookmark
 }
 
-// states checks that the gauges live and synced have the expected values after an event.
+// states checks the gauges live and synced after an event.
 func states(t *testing.T, event lw.Event[*lw.Object], live, synced float64) {
 	t.Helper()
 	switch event.Type {
@@ -134,7 +133,7 @@ func states(t *testing.T, event lw.Event[*lw.Object], live, synced float64) {
 	}
 }
 
-// take removes a time series whose exact value is unknown and returns the value.
+// take returns the value of a time series and removes it from series, because the exact value is unknown.
 func take(t *testing.T, series map[string]float64, id string) float64 {
 	t.Helper()
 	require.Contains(t, series, id)

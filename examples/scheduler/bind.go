@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// rejection is the error for a binding that the server has rejected.
+// rejection is a response of the server that rejects a binding.
 type rejection struct {
 	code    int
 	message string
@@ -19,20 +19,20 @@ type rejection struct {
 
 func (r *rejection) Error() string { return fmt.Sprintf("binding: %d: %s", r.code, r.message) }
 
-// settled reports whether a retry is unnecessary, because the Pod already has a node, was replaced or was deleted.
+// settled reports whether a retry is useless, because the Pod has a node or no longer exists.
 func (r *rejection) settled() bool {
 	return r.code == http.StatusConflict || r.code == http.StatusNotFound
 }
 
 // bind assigns a Pod to a node. It returns a *rejection if the server rejects the binding. After any other error, the
-// binding may still have succeeded.
+// result is unknown.
 func (s *Scheduler) bind(ctx context.Context, p pod, node string) error {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
 	type fields = map[string]string
 	body, err := json.Marshal(map[string]any{
 		"apiVersion": "v1", "kind": "Binding",
-		"metadata": fields{"namespace": p.Namespace, "name": p.Name, "uid": p.uid}, // the server rejects the binding if a new Pod with the same name exists
+		"metadata": fields{"namespace": p.Namespace, "name": p.Name, "uid": p.uid}, // the uid prevents a binding of a new Pod with the same name
 		"target":   fields{"apiVersion": "v1", "kind": "Node", "name": node},
 	})
 	if err != nil {
@@ -52,11 +52,11 @@ func (s *Scheduler) bind(ctx context.Context, p pod, node string) error {
 	text, err := io.ReadAll(io.LimitReader(res.Body, 1<<20))
 	switch {
 	case res.StatusCode == http.StatusCreated:
-		return nil // the status code shows success even if the body is incomplete
+		return nil // the status code means success, even if the body is incomplete
 	case err != nil:
 		return err
 	}
 	var status struct{ Message string }
-	_ = json.Unmarshal(text, &status) // fails if the body is not a Status
+	_ = json.Unmarshal(text, &status) // leaves Message empty if the body is not a Status
 	return &rejection{res.StatusCode, status.Message}
 }

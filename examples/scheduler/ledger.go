@@ -1,10 +1,10 @@
 package scheduler
 
-// ledger contains the number of Pods and the requested CPU of each node. It includes bindings that no watch has
-// confirmed yet. It is not safe for concurrent use.
+// ledger counts the Pods and the requested CPU of each node. It includes bindings that no watch has confirmed. It is
+// not safe for concurrent use.
 type ledger struct {
-	placed map[string]placement // placements by Pod UID
-	loads  map[string]load      // loads by node name
+	placed map[string]placement // by UID of the Pod
+	loads  map[string]load      // by name of the node
 }
 
 type placement struct {
@@ -22,7 +22,7 @@ func newLedger() ledger {
 	return ledger{placed: map[string]placement{}, loads: map[string]load{}}
 }
 
-// place assigns a Pod to a node. It replaces an earlier assignment of the Pod.
+// place assigns a Pod to a node and replaces its earlier placement.
 func (l *ledger) place(uid string, p placement) {
 	l.remove(uid)
 	l.placed[uid] = p
@@ -36,8 +36,8 @@ func (l *ledger) remove(uid string) {
 	}
 }
 
-// forget removes a binding that no watch has confirmed. A confirmed binding remains until a watch reports that the Pod
-// has ended.
+// forget removes a Pod unless a watch has confirmed its binding. A confirmed binding lasts until a watch reports that
+// the Pod has finished or is deleted.
 func (l *ledger) forget(uid string) {
 	if !l.placed[uid].seen {
 		l.remove(uid)
@@ -53,7 +53,7 @@ func (l *ledger) add(node string, pods int, cpu int64) {
 	}
 }
 
-// without returns the load of a node without the given Pod.
+// without returns the load of a node, excluding one Pod.
 func (l *ledger) without(node, uid string) load {
 	sum := l.loads[node]
 	if p, ok := l.placed[uid]; ok && p.node == node {

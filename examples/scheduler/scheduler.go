@@ -1,9 +1,7 @@
-// Package scheduler is a minimal scheduler with the usual structure of a controller: two informers with filtered
-// handlers, a queue and workers. It binds each Pod that has no node to a ready node with enough CPU, and prefers the
-// node with the fewest Pods.
+// Package scheduler is a minimal scheduler with the structure of a controller: two informers with filtered handlers, a
+// queue and workers. It binds each Pod without a node to the ready node with the fewest Pods and enough CPU.
 //
-// It binds every Pod regardless of its schedulerName. It does not support tolerations, affinities, priorities or
-// volumes.
+// It ignores spec.schedulerName, and does not support tolerations, affinities, priorities or volumes.
 package scheduler
 
 import (
@@ -16,28 +14,28 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// Config contains the settings of a [Scheduler].
+// Config configures a [Scheduler].
 type Config struct {
-	Transport lw.Transport // for all reads
-	URL       string       // server URL for writes
-	Client    *http.Client // for all writes; must add the credentials
-	Workers   int          // number of concurrent bindings
+	Transport lw.Transport // for lists and watches
+	URL       string       // of the API server, for bindings
+	Client    *http.Client // for bindings; must add the credentials
+	Workers   int          // maximum number of concurrent bindings
 	Log       func(error)  // called for each error before a retry
 }
 
-// Scheduler binds Pods. Create it with New and call Run once.
+// Scheduler binds Pods to nodes. Create it with [New].
 type Scheduler struct {
 	config Config
 	pods   *cache.Informer[*lw.Object]
 	nodes  *cache.Informer[*lw.Object]
 	queue  *workqueue.Queue[pod]
 
-	mu      sync.Mutex // held during each decision, which depends on all earlier decisions
+	mu      sync.Mutex // protects ledger and waiting during each decision
 	ledger  ledger
 	waiting map[pod]struct{} // Pods for which no node has enough CPU
 }
 
-// pod identifies a Pod. The UID distinguishes Pods that use the same name one after the other.
+// pod identifies a Pod. The UID distinguishes it from a later Pod with the same name.
 type pod struct {
 	lw.Key
 	uid string
@@ -45,7 +43,7 @@ type pod struct {
 
 func podOf(object *lw.Object) pod { return pod{object.Key(), object.GetUID()} }
 
-// New returns a scheduler with the given settings. It sends no requests before Run.
+// New returns a scheduler. It sends no requests before Run is called.
 func New(config Config) (*Scheduler, error) {
 	s := &Scheduler{config: config, queue: workqueue.New[pod](nil), ledger: newLedger(), waiting: map[pod]struct{}{}}
 	var err error
@@ -68,11 +66,11 @@ func informer(transport lw.Transport, resource lw.Resource, fields []string) (*c
 	return cache.NewInformer(client, nil), nil
 }
 
-// Pods returns the informer of all Pods, to which callers can add handlers. Run starts the informer.
+// Pods returns the informer of all Pods, which Run runs. Callers may add handlers.
 func (s *Scheduler) Pods() *cache.Informer[*lw.Object] { return s.pods }
 
-// Run binds Pods until ctx is canceled and returns the cause of the cancellation. All goroutines have ended when it
-// returns.
+// Run binds Pods until ctx is done and returns context.Cause(ctx). It must be called only once. All goroutines have
+// ended when it returns.
 func (s *Scheduler) Run(ctx context.Context) error {
 	s.handle()
 	var running sync.WaitGroup
@@ -81,7 +79,7 @@ func (s *Scheduler) Run(ctx context.Context) error {
 	running.Go(func() { _ = s.pods.Run(ctx) })
 	for _, synced := range []<-chan struct{}{s.nodes.Synced(), s.pods.Synced()} {
 		select {
-		case <-synced: // decisions require the complete stores
+		case <-synced: // decisions need complete stores
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}
@@ -93,8 +91,8 @@ func (s *Scheduler) Run(ctx context.Context) error {
 	return context.Cause(ctx)
 }
 
-// handle registers the handlers. They add Pods without a node to the queue, and Pods with a node to the ledger. Changes
-// that free CPU add the waiting Pods to the queue again.
+// handle registers the handlers. They add Pods that wait for a node to the queue, and Pods that occupy a node to the
+// ledger. Changes that free CPU requeue the waiting Pods.
 func (s *Scheduler) handle() {
 	enqueue := func(object *lw.Object) { s.queue.Add(podOf(object)) }
 	s.pods.Handle(cache.Handler[*lw.Object]{
@@ -106,28 +104,28 @@ func (s *Scheduler) handle() {
 	s.pods.Handle(cache.Handler[*lw.Object]{
 		Added:   func(object *lw.Object, _ bool) { s.settle(object) },
 		Deleted: func(object *lw.Object, _ bool) { s.unsettle(object) },
-		// cache.Block disables coalescing. A coalescing handler might never report a Pod that is bound and deleted
-		// quickly. This Pod would then remain in the ledger.
+		// cache.Block keeps the binding and the deletion of a Pod from being coalesced. Otherwise, the handler could
+		// miss both, and the Pod would remain in the ledger.
 	}, &cache.HandlerOptions[*lw.Object]{Filter: occupiesNode, Policy: cache.Block})
 
 	s.nodes.Handle(cache.Handler[*lw.Object]{
 		Added: func(*lw.Object, bool) { s.wake() },
 		Modified: func(old, new *lw.Object) {
-			if cpuOf(old) != cpuOf(new) { // other changes, such as heartbeats, do not matter
+			if cpuOf(old) != cpuOf(new) { // other changes, such as heartbeats, free no CPU
 				s.wake()
 			}
 		},
 	}, &cache.HandlerOptions[*lw.Object]{Filter: isUsable})
 }
 
-// settle adds a Pod that has a node to the ledger.
+// settle adds a Pod to the ledger when it occupies a node.
 func (s *Scheduler) settle(object *lw.Object) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.ledger.place(podOf(object).uid, placement{node: object.Get("spec.nodeName").String(), cpu: requested(object), seen: true})
 }
 
-// unsettle removes a Pod from the ledger when the Pod no longer uses its node. It also requeues the waiting Pods.
+// unsettle removes a Pod from the ledger when it no longer occupies a node, and requeues the waiting Pods.
 func (s *Scheduler) unsettle(object *lw.Object) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The module e2e runs the same test against kube-apiserver.
+// Module e2e runs the same test against a kube-apiserver.
 func TestEmbeddedServer(t *testing.T) {
 	server, err := lwtest.Start(&lwtest.Options{Tokens: []string{"admin"}})
 	require.NoError(t, err)

@@ -6,7 +6,7 @@ import (
 	"fmt"
 )
 
-// work takes Pods from the queue and schedules them until ctx is canceled.
+// work schedules Pods from the queue until ctx is done.
 func (s *Scheduler) work(ctx context.Context) {
 	for p := range s.queue.Keys(ctx) {
 		if err := s.schedule(ctx, p); err != nil && ctx.Err() == nil {
@@ -16,7 +16,7 @@ func (s *Scheduler) work(ctx context.Context) {
 	}
 }
 
-// schedule chooses a node for a Pod and binds the Pod. It reads the latest Pod from the store.
+// schedule chooses a node for a Pod and binds the Pod. It returns nil if the Pod needs no retry.
 func (s *Scheduler) schedule(ctx context.Context, p pod) error {
 	node := s.decide(p)
 	if node == "" {
@@ -26,16 +26,17 @@ func (s *Scheduler) schedule(ctx context.Context, p pod) error {
 	rejected, ok := errors.AsType[*rejection](err)
 	switch {
 	case ok && rejected.settled():
-		return nil // The Pod has a node or no longer exists, which a watch will report.
+		return nil // the Pod has a node or no longer exists; a watch will report this
 	case ok:
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.ledger.forget(p.uid)
 	}
-	return err // The binding may have succeeded even if the response was lost, so the ledger keeps it.
+	return err // unless the server has rejected the binding, it may have succeeded and stays in the ledger
 }
 
-// decide chooses a node for a Pod and returns its name. It immediately adds the binding to the ledger.
+// decide chooses a node, adds the binding to the ledger and returns the name of the node. It returns "" if the Pod must
+// not be bound now.
 func (s *Scheduler) decide(p pod) (node string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -43,7 +44,7 @@ func (s *Scheduler) decide(p pod) (node string) {
 	delete(s.waiting, p)
 	if !ok || podOf(object) != p || !wantsNode(object) {
 		if !ok || podOf(object) != p || !occupiesNode(object) {
-			s.ledger.forget(p.uid) // no watch will report that this Pod uses a node
+			s.ledger.forget(p.uid) // no watch will report a binding of this Pod
 		}
 		return ""
 	}
@@ -55,7 +56,7 @@ func (s *Scheduler) decide(p pod) (node string) {
 			nodes = append(nodes, Node{Name: n.GetName(), CPU: cpuOf(n), Used: load.cpu, Pods: load.pods})
 		}
 	}
-	// Keep the earlier choice, because its binding may have succeeded even if the response was lost.
+	// The binding of an earlier attempt may have succeeded, so a retry must choose the same node.
 	if before, ok := s.ledger.placed[p.uid]; ok && fits(nodes, before.node, cpu) {
 		return before.node
 	}

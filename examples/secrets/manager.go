@@ -1,5 +1,5 @@
-// Package secrets shows how an agent can watch many single objects for a limited time. It watches only the Secrets that
-// the Pods of its node use.
+// Package secrets shows how an agent can watch many single objects, each for a limited time. The agent watches only the
+// Secrets that the Pods of its node use.
 package secrets
 
 import (
@@ -11,15 +11,14 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// ErrNotFound is the error of [Manager.Get] if the Secret does not exist on the server.
+// ErrNotFound means that the Secret does not exist on the server.
 var ErrNotFound = errors.New("the Secret does not exist")
 
-// ErrNotUsed is the error for a Secret for which [Manager.Use] has not been called.
+// ErrNotUsed means that the Secret is not in use. Call [Manager.Use] first.
 var ErrNotUsed = errors.New("the Secret is not in use; call Use first")
 
-// Manager stores the Secrets that are in use. It watches each Secret separately, because the agent of a node may only
-// read the Secrets of its own Pods. The watch of a Secret runs while the Secret has users. Manager is safe for
-// concurrent use.
+// Manager stores the Secrets that are in use. It watches each Secret separately, because an agent may read only the
+// Secrets of its node's Pods. A watch runs while its Secret is in use. Manager is safe for concurrent use.
 type Manager struct {
 	transport lw.Transport
 	ctx       context.Context
@@ -30,20 +29,19 @@ type Manager struct {
 	used map[lw.Key]*secret
 }
 
-// secret is a Secret in use.
 type secret struct {
 	users int
 	store *cache.Store[*lw.Object]
 	stop  context.CancelFunc
 }
 
-// NewManager returns a manager without Secrets. The caller must close it.
+// NewManager returns a manager that sends requests through transport. The caller must close it.
 func NewManager(transport lw.Transport) *Manager {
 	ctx, stop := context.WithCancel(context.Background())
 	return &Manager{transport: transport, ctx: ctx, stop: stop, used: map[lw.Key]*secret{}}
 }
 
-// Use adds a user of a Secret. It starts a watch if this is the first user.
+// Use adds a user of a Secret. The first user starts a watch. Each user must call [Manager.Leave].
 func (m *Manager) Use(key lw.Key) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -63,7 +61,7 @@ func (m *Manager) Use(key lw.Key) error {
 	return nil
 }
 
-// Leave removes a user of a Secret. It stops the watch if this was the last user.
+// Leave removes a user of a Secret. The last user stops the watch.
 func (m *Manager) Leave(key lw.Key) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -77,7 +75,8 @@ func (m *Manager) Leave(key lw.Key) {
 	}
 }
 
-// Get returns the latest version of a Secret that is in use. It blocks until the first list is complete or ctx is done.
+// Get returns a Secret that is in use. It blocks until the first list is complete, or returns context.Cause(ctx) if ctx
+// is done first.
 func (m *Manager) Get(ctx context.Context, key lw.Key) (*lw.Object, error) {
 	m.mu.Lock()
 	s := m.used[key]
@@ -96,8 +95,8 @@ func (m *Manager) Get(ctx context.Context, key lw.Key) (*lw.Object, error) {
 	return nil, ErrNotFound
 }
 
-// WaitFor blocks until the store contains the given or a later resourceVersion of a Secret that is in use. If ctx is
-// done first, it returns context.Cause(ctx).
+// WaitFor blocks until the stored Secret has at least the given resourceVersion. If ctx is done first, it returns
+// context.Cause(ctx).
 func (m *Manager) WaitFor(ctx context.Context, key lw.Key, resourceVersion string) error {
 	m.mu.Lock()
 	s := m.used[key]
@@ -115,7 +114,7 @@ func (m *Manager) Len() int {
 	return len(m.used)
 }
 
-// Close stops all watches and blocks until they have ended.
+// Close stops all watches and waits until they have ended.
 func (m *Manager) Close() {
 	m.stop()
 	m.watches.Wait()

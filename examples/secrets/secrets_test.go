@@ -11,7 +11,6 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestMain fails if goroutines remain after the tests.
 func TestMain(m *testing.M) { leak.Main(m) }
 
 func TestWatchesSecretWhileInUse(t *testing.T) {

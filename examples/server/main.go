@@ -1,4 +1,4 @@
-// Command server runs an API server without objects for experiments, and can inject faults.
+// Command server runs an API server for experiments. It has no objects at first.
 //
 //	go run ./examples/server
 //
@@ -67,7 +67,7 @@ func run(ctx context.Context, addr, control string, bookmarks time.Duration) err
 	return nil
 }
 
-// failing returns a handler that injects faults into the server.
+// failing returns a handler for requests that inject faults.
 func failing(server *lwtest.Server) http.Handler {
 	mux := http.NewServeMux()
 	on := func(path string, do func() error) {

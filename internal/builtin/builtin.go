@@ -6,7 +6,7 @@ type Resource struct {
 	Package    string // import path of the Go type, for example "k8s.io/api/apps/v1"
 	Group      string // for example "apps", or "" for the core group
 	Version    string // for example "v1"
-	Kind       string // for example "Deployment", which is also the name of the Go type
+	Kind       string // for example "Deployment"; also the name of the Go type
 	Plural     string // for example "deployments"
 	Namespaced bool
 }

@@ -1,4 +1,4 @@
-// Package clock provides the time and the random numbers for list-watch streams. Tests and replays can replace them.
+// Package clock provides time and random numbers to list-watch streams. Tests and replays can replace both.
 package clock
 
 import (
@@ -7,16 +7,16 @@ import (
 	"time"
 )
 
-// Clock provides monotonic time and wall-clock time. The monotonic clock may stop while the machine is suspended. The
-// wall clock continues, but it may be changed.
+// Clock reads a monotonic clock and the wall clock. The monotonic clock may stop while the machine is suspended. The
+// wall clock does not stop, but it may be set.
 type Clock struct {
 	Monotonic func() time.Duration // time since the process started
 	Wall      func() time.Time
 
-	// Random returns numbers in [0, 1) for delays and timeouts. If it is nil, math/rand/v2 is used.
+	// Random returns numbers in [0, 1) for the jitter of delays and timeouts. Nil selects math/rand/v2.
 	Random func() float64
 
-	// Replay returns the time of the current event in a replayed stream, which has no delays and no idle timeouts. It
+	// Replay returns the time of the current event of a replayed stream, which has no delays and no idle timeouts. It
 	// is nil for all other streams.
 	Replay func() time.Time
 }
@@ -41,7 +41,7 @@ func WithRandom(ctx context.Context, random func() float64) context.Context {
 	return With(ctx, &c)
 }
 
-// WithReplay returns a context for a replayed stream. Its parameter returns the time of the current event.
+// WithReplay returns a context for a replayed stream. now returns the time of the stream's current event.
 func WithReplay(ctx context.Context, now func() time.Time) context.Context {
 	c := *From(ctx)
 	c.Replay = now
@@ -56,30 +56,27 @@ func From(ctx context.Context) *Clock {
 	return &system
 }
 
-// Reading is the time on both clocks.
+// Reading is a point in time on both clocks.
 type Reading struct {
 	monotonic time.Duration
 	wall      time.Time
 }
 
-// Moment stores a Reading for concurrent use. If Get runs during Set, it may mix the times of two readings.
+// Moment stores a Reading for concurrent use. A Get during a Set may return the times of different readings.
 type Moment struct{ monotonic, wall atomic.Int64 }
 
-// Set stores a reading.
 func (m *Moment) Set(r Reading) {
 	m.monotonic.Store(int64(r.monotonic))
 	m.wall.Store(r.wall.UnixNano())
 }
 
-// Get returns the stored reading.
 func (m *Moment) Get() Reading {
 	return Reading{monotonic: time.Duration(m.monotonic.Load()), wall: time.Unix(0, m.wall.Load())}
 }
 
-// Now returns the time on both clocks.
 func (c *Clock) Now() Reading { return Reading{monotonic: c.Monotonic(), wall: c.Wall()} }
 
-// Since returns the time that has elapsed since a reading, measured by the clock that has advanced further.
+// Since returns the time that has elapsed since r, measured by the clock that has advanced further.
 func (c *Clock) Since(r Reading) time.Duration {
 	now := c.Now()
 	return max(now.monotonic-r.monotonic, now.wall.Sub(r.wall))

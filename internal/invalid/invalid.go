@@ -1,4 +1,4 @@
-// Package invalid defines errors that wrap lw.ErrInvalidResponse, so that logs and tests can distinguish the causes.
+// Package invalid defines the causes of lw.ErrInvalidResponse, so that logs and tests can distinguish them.
 package invalid
 
 import "errors"
@@ -10,10 +10,10 @@ var (
 	// ErrVersionRegressed reports that the resourceVersion of the collection decreased, for example after a backup was
 	// restored.
 	ErrVersionRegressed error = &cause{"the collection's resourceVersion decreased: was a backup restored?"}
-	// ErrNoInitialEnd reports a streaming list whose initial-events-end bookmark is missing or misplaced.
+	// ErrNoInitialEnd reports that the initial-events-end bookmark of a streaming list is missing or misplaced.
 	ErrNoInitialEnd error = &cause{"the streaming list has no initial-events-end bookmark at its end"}
-	// ErrNotList reports a response that is not a list, for example an HTML page or a single object. A
-	// *lw.MalformedError wraps it.
+	// ErrNotList reports a response that is not a list, for example an HTML page or a single object. Callers receive it
+	// in a *lw.MalformedError.
 	ErrNotList error = &cause{"the response is not a list"}
 	// ErrNoProgress reports a paginated list that repeats its first object or a continue token, or has too many empty
 	// pages in a row.

@@ -13,8 +13,8 @@ func ask(id int32)
 //go:wasmimport listwatch emit
 func emit(id int32, p unsafe.Pointer, n int32)
 
-// Ask asks the JavaScript host for a value, for example the next command or a token, and blocks until the host answers.
-// It returns an error if the host cannot answer.
+// Ask sends a question to the JavaScript host, for example for the next command or a token. It blocks until the host
+// answers, and returns the answer. It returns an error if the host cannot answer.
 func Ask(ctx context.Context, question string) ([]byte, error) {
 	s := NewStream(question)
 	defer s.Close()
@@ -33,8 +33,8 @@ func Ask(ctx context.Context, question string) ([]byte, error) {
 	}
 }
 
-// Borrow asks the JavaScript host for a resource. It returns the host's answer and a stream. The resource is borrowed
-// until the stream is closed. [Stream.Recalled] blocks until the host recalls the resource.
+// Borrow asks the JavaScript host for a resource. It returns the host's answer and a stream. Closing the stream returns
+// the resource. [Stream.Recalled] blocks until the host wants the resource back.
 func Borrow(ctx context.Context, question string) (s *Stream, text string, err error) {
 	s = NewStream(question)
 	ask(s.id)
@@ -49,13 +49,12 @@ func Borrow(ctx context.Context, question string) (s *Stream, text string, err e
 	return s, string(part[:n]), nil
 }
 
-// Recalled blocks until the host recalls the resource that [Borrow] returned. It returns false if ctx is canceled or
-// the stream is closed first.
+// Recalled blocks until the host wants the resource of [Borrow] back, and then returns true. It returns false if ctx is
+// canceled or the stream is closed first.
 func (s *Stream) Recalled(ctx context.Context) bool {
 	n, err := s.Read(ctx, make([]byte, 1))
 	return n == 0 && err == nil
 }
 
-// Emit passes bytes to the JavaScript host. The id identifies the receiver. The host copies the bytes before Emit
-// returns.
+// Emit passes bytes to the receiver with this ID in the JavaScript host. The host copies the bytes before Emit returns.
 func Emit(id int32, p []byte) { emit(id, unsafe.Pointer(unsafe.SliceData(p)), int32(len(p))) }

@@ -1,7 +1,7 @@
 //go:build js
 
-// Package jsx is the only package that calls JavaScript. wasm/glue.js implements byte streams, so only numbers and
-// bytes cross the boundary.
+// Package jsx contains all calls of JavaScript. wasm/glue.js implements byte streams, so only numbers and bytes cross
+// the boundary.
 package jsx
 
 import (
@@ -11,7 +11,7 @@ import (
 	"unsafe"
 )
 
-// wasm/glue.js implements these functions. They copy their string arguments before they return.
+// wasm/glue.js implements these functions. They do not retain their arguments.
 
 //go:wasmimport listwatch open
 func open(url string) (id int32)
@@ -37,27 +37,27 @@ func text(id int32, what int32, p unsafe.Pointer, n int32) int32
 //go:wasmimport listwatch close
 func closeStream(id int32)
 
-// These constants are the negative results of the functions read and state.
+// These constants are the negative results of read and state.
 const (
-	pending = -1 // no result yet; JavaScript will call wake
+	pending = -1 // no result yet; JavaScript calls wake when there is one
 	failed  = -2
-	tooMuch = -3 // the message or the buffered messages exceed the limit
+	tooMuch = -3 // the unread messages exceed the limit of Dial
 	lost    = -4 // the connection opened, but the browser lost its messages
 )
 
-// These constants select the string that the function text returns.
+// These constants select the string that text returns.
 const (
 	failure    = 0
 	retryAfter = 1
 )
 
-// ErrLimit means that the unread WebSocket messages exceed the limit.
+// ErrLimit means that the unread messages of a WebSocket exceed its limit.
 var ErrLimit = errors.New("jsx: WebSocket data exceeds the limit")
 
 // ErrLost means that a WebSocket opened and closed, but the browser did not deliver its messages.
 var ErrLost = errors.New("jsx: the browser lost the WebSocket messages")
 
-// Failure is an error with the JavaScript host's message about a request or stream.
+// Failure is an error that the JavaScript host reported for a request or stream.
 type Failure struct{ Text string }
 
 func (f *Failure) Error() string { return f.Text }
@@ -85,11 +85,12 @@ func wake(id int32) {
 	}
 	select {
 	case s.ready <- struct{}{}:
-	default: // a wake-up is already pending
+	default: // another wake-up is pending
 	}
 }
 
-// NewStream returns a stream for a URL. The caller opens it with [Stream.Fetch] or [Stream.Dial] and must close it.
+// NewStream returns an unopened stream for a URL. The caller opens it with [Stream.Fetch] or [Stream.Dial] and must
+// close it.
 func NewStream(url string) *Stream {
 	s := &Stream{id: open(url), ready: make(chan struct{}, 1)}
 	mu.Lock()
@@ -98,33 +99,33 @@ func NewStream(url string) *Stream {
 	return s
 }
 
-// Add adds a header to the request. If the name is empty, it adds a WebSocket subprotocol.
+// Add adds a header to the request. If name is empty, it adds a WebSocket subprotocol.
 func (s *Stream) Add(name, value string) { add(s.id, name, value) }
 
-// Fetch sends a request and returns the status of the response. The parameter credentials sets the "credentials" option
-// of the browser's fetch function. An empty string omits the option.
+// Fetch sends a request and returns the status code of the response. credentials is the credentials option of the
+// JavaScript function fetch, or "" for its default.
 func (s *Stream) Fetch(ctx context.Context, credentials string) (status int, err error) {
 	fetch(s.id, credentials)
 	return s.opened(ctx)
 }
 
-// Dial opens a WebSocket that buffers at most limit unread bytes.
+// Dial opens a WebSocket that buffers at most limit bytes of unread messages.
 func (s *Stream) Dial(ctx context.Context, limit int64) error {
 	socket(s.id, float64(limit))
 	_, err := s.opened(ctx)
 	return err
 }
 
-// RetryAfter returns the Retry-After header, or "" if the page cannot read it.
+// RetryAfter returns the Retry-After header of the response, or "" if the page cannot read it.
 func (s *Stream) RetryAfter() string { return s.text(retryAfter) }
 
 // Failure returns the host's error message or the close reason of a WebSocket.
 func (s *Stream) Failure() string { return s.text(failure) }
 
-// Code returns the status of a response or the close code of a WebSocket.
+// Code returns the status code of a response or the close code of a WebSocket.
 func (s *Stream) Code() int { return int(state(s.id)) }
 
-// Read blocks until data arrives. It returns 0 and a nil error at the end of a body or after a WebSocket is closed.
+// Read blocks until data arrives. It returns 0 and a nil error at the end of a body and after a WebSocket is closed.
 func (s *Stream) Read(ctx context.Context, p []byte) (int, error) {
 	for {
 		if ctx.Err() != nil {

@@ -1,7 +1,7 @@
 //go:build !js
 
-// Package kubeflags loads a kubeconfig and applies command-line overrides. Package kubeconfig provides the
-// implementation.
+// Package kubeflags declares functions that load a kubeconfig and apply command-line flags. Package kubeconfig sets
+// them.
 package kubeflags
 
 import (
@@ -12,7 +12,7 @@ import (
 
 // Options override the kubeconfig. The zero value behaves like kubectl without flags.
 type Options struct {
-	Path string // the only file to read, which must exist; by default the files of KUBECONFIG, or ~/.kube/config
+	Path string // the only file to read, which must exist; by default the files in KUBECONFIG, or ~/.kube/config
 
 	Context   string // name of a context; by default the current context
 	Cluster   string // name of a cluster; by default the cluster of the context
@@ -22,41 +22,41 @@ type Options struct {
 	Server     string // URL of the server; the certificate authority, the proxy and the credentials still come from the kubeconfig
 	ServerName string // host name to verify in the server's certificate; if Server is set, the kubeconfig's tls-server-name is ignored
 	CAFile     string // PEM file; overrides the certificate authority and insecure-skip-tls-verify of the cluster
-	Insecure   bool   // do not verify the server's certificate
+	Insecure   bool   // skips verification of the server's certificate
 
-	Token     string   // bearer token; overrides all credentials of the user; also sent over plain "http"
+	Token     string   // bearer token, which is sent even over http; overrides all credentials of the user
 	As        string   // user to impersonate; overrides the impersonated user and groups of the kubeconfig
 	AsGroups  []string // groups to impersonate
-	UserAgent string   // see transport/http.Options
+	UserAgent string   // User-Agent header; see transport/http.Options
 
-	Stderr  io.Writer // see kubeconfig.Options
-	Account string    // folder of the service account's files; by default the folder that Kubernetes mounts in a Pod
+	Stderr  io.Writer // receives the messages of credential plugins; see kubeconfig.Options
+	Account string    // folder with the files of the service account; by default the folder that Kubernetes mounts in a Pod
 }
 
 // Config describes the server to connect to.
 type Config struct {
-	Server    string // the server's URL
+	Server    string // URL
 	Namespace string // "default" if neither the kubeconfig nor the options set one
-	Context   string // name of the context, or ""
-	Cluster   string // name of the cluster, or ""
-	User      string // name of the user, or ""
+	Context   string // name of the context, or "" if there is none
+	Cluster   string // name of the cluster, or "" if there is none
+	User      string // name of the user, or "" if there is none
 	HTTP      *lwhttp.Options
 }
 
 // Transport returns a transport to Server with the options in HTTP.
 func (c *Config) Transport() (*lwhttp.Transport, error) { return lwhttp.New(c.Server, c.HTTP) }
 
-// Names lists the names in the kubeconfig, sorted.
+// Names contains the names that a kubeconfig defines, sorted.
 type Names struct {
 	Contexts, Clusters, Users []string
-	Current                   string // the current context
+	Current                   string // name of the current context
 }
 
 var (
 	// Load loads the kubeconfig and applies the overrides in opts, which may be nil.
 	Load func(opts *Options) (*Config, error)
 
-	// List returns the names in the kubeconfig for shell completion. It uses only opts.Path, runs no plugin and opens
-	// no other files. opts may be nil.
+	// List returns the names in the kubeconfig for shell completion. It ignores all options except opts.Path, runs no
+	// plugins and reads no files other than the kubeconfig. opts may be nil.
 	List func(opts *Options) (*Names, error)
 )

@@ -6,19 +6,19 @@ import (
 	"strconv"
 )
 
-// Selector is a parsed label selector. The zero value selects everything.
+// Selector is a parsed label selector. The zero value selects all objects.
 type Selector []requirement
 
-// requirement is a condition on the value of one label.
+// requirement is a condition on a label.
 type requirement struct {
 	key      string
-	operator string // if "", the requirement is that the label exists
+	operator string // "", "=", "==", "!=", "in", "notin", "<" or ">"; "" requires only that the label exists
 	negate   bool   // inverts the condition
 	values   []string
-	limit    int64 // operand of < and >
+	limit    int64 // operand of "<" and ">"
 }
 
-// Matches reports whether a set of labels meets all requirements. get returns the value of a label.
+// Matches reports whether a set of labels meets all requirements. get returns the value of a label in this set.
 func (s Selector) Matches(get func(key string) (value string, ok bool)) bool {
 	for i := range s {
 		value, ok := get(s[i].key)

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// FuzzSelectors in e2e/clients also compares this parser with the parser of Kubernetes.
+// FuzzSelectors in e2e/clients compares Parse with the parser of Kubernetes.
 func TestSelectorsMatchLabels(t *testing.T) {
 	all := map[string]map[string]string{
 		"a": {"app": "web", "tier": "front"}, "b": {"app": "db", "tier": "back"}, "c": {"example.com/x": ""}, "d": {"n": "10", "app": "Web"},

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Parse parses a label selector, a comma-separated list of requirements. They have the forms a, !a, a=b, a==b, a!=b,
-// a>1, a<1, a in (b,c) and a notin (b,c). The empty selector selects everything.
+// Parse parses a label selector, which is a comma-separated list of requirements. Their forms are a, !a, a=b, a==b,
+// a!=b, a>1, a<1, a in (b,c) and a notin (b,c). The empty string selects all objects.
 func Parse(text string) (Selector, error) {
 	var s Selector
 	p := &parser{rest: text}
@@ -29,7 +29,7 @@ func Parse(text string) (Selector, error) {
 
 type parser struct {
 	rest  string
-	token string // the current token, or "" at the end of the text
+	token string // current token; "" at the end of the input
 }
 
 const (
@@ -37,8 +37,7 @@ const (
 	spaces   = " \t\r\n"
 )
 
-// advance moves to the next token. A token is "==", "!=", another special character, or text without special characters
-// and spaces.
+// advance moves to the next token. A token is "==", "!=", any other character in specials, or a word.
 func (p *parser) advance() {
 	p.rest = strings.TrimLeft(p.rest, spaces)
 	end := strings.IndexAny(p.rest, specials+spaces)
@@ -53,16 +52,16 @@ func (p *parser) advance() {
 	p.token, p.rest = p.rest[:end], p.rest[end:]
 }
 
-// take reports whether the current token equals token, and if so, skips it.
-func (p *parser) take(token string) bool {
-	if p.token != token {
+// take skips the current token if it equals want, and reports whether it did.
+func (p *parser) take(want string) bool {
+	if p.token != want {
 		return false
 	}
 	p.advance()
 	return true
 }
 
-// word returns and skips the current token, unless it is a special character.
+// word returns the current token and skips it, unless it is a special character.
 func (p *parser) word() (word string, ok bool) {
 	if p.token == "" || strings.Contains(specials, p.token[:1]) {
 		return "", false
@@ -106,7 +105,7 @@ func (p *parser) requirement() (r requirement, ok bool) {
 	return r, ok
 }
 
-// list parses and returns the values in parentheses. A missing value is "".
+// list parses values in parentheses. A missing value is returned as "".
 func (p *parser) list() (values []string, ok bool) {
 	if !p.take("(") {
 		return nil, false
@@ -123,7 +122,8 @@ func (p *parser) list() (values []string, ok bool) {
 	}
 }
 
-// isKey reports whether text is a valid label key: a name that may follow a DNS subdomain and a slash.
+// isKey reports whether text is a valid label key: a name with an optional prefix, which is a DNS subdomain and a
+// slash.
 func isKey(text string) bool {
 	prefix, name, prefixed := strings.Cut(text, "/")
 	if !prefixed {
@@ -146,8 +146,8 @@ func isValue(text string) bool { return text == "" || isName(text) }
 
 func isName(text string) bool { return len(text) <= 63 && isWord(text, "-_.", true) }
 
-// isWord reports whether text consists of letters, digits and the bytes in inner, and starts and ends with a letter or
-// digit. Upper-case letters are allowed only if upper is set.
+// isWord reports whether text consists of letters, digits and characters in inner, and starts and ends with a letter or
+// digit. Upper-case letters are valid only if upper is set.
 func isWord(text, inner string, upper bool) bool {
 	for i := range len(text) {
 		c := text[i]

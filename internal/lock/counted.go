@@ -1,6 +1,7 @@
 //go:build countlocks
 
-// Package lock provides the mutexes of sync. With the build tag countlocks, it counts lock operations.
+// Package lock provides the mutexes of package sync. With the build tag countlocks, it counts how often they are
+// locked.
 package lock
 
 import (
@@ -8,28 +9,25 @@ import (
 	"sync/atomic"
 )
 
-// Operations is the number of lock operations on all mutexes of this package.
+// Operations is the number of Lock and RLock calls on all mutexes of this package.
 var Operations atomic.Int64
 
-// Mutex is a [sync.Mutex] that counts lock operations.
+// Mutex is a [sync.Mutex] that increments Operations when it is locked.
 type Mutex struct{ sync.Mutex }
 
-// Lock counts the operation and locks m.
 func (m *Mutex) Lock() {
 	Operations.Add(1)
 	m.Mutex.Lock()
 }
 
-// RWMutex is a [sync.RWMutex] that counts lock operations.
+// RWMutex is a [sync.RWMutex] that increments Operations when it is locked.
 type RWMutex struct{ sync.RWMutex }
 
-// Lock counts the operation and locks m for writing.
 func (m *RWMutex) Lock() {
 	Operations.Add(1)
 	m.RWMutex.Lock()
 }
 
-// RLock counts the operation and locks m for reading.
 func (m *RWMutex) RLock() {
 	Operations.Add(1)
 	m.RWMutex.RLock()

@@ -1,6 +1,7 @@
 //go:build !countlocks
 
-// Package lock provides the mutexes of sync. With the build tag countlocks, it counts lock operations.
+// Package lock provides the mutexes of package sync. With the build tag countlocks, it counts how often they are
+// locked.
 package lock
 
 import "sync"

@@ -7,15 +7,15 @@ import (
 	"strings"
 )
 
-// To returns up to three of the names, most similar first. Names that contain the given name or are part of it come
-// before all other names. The other names are sorted by edit distance.
+// To returns up to three names, most similar to name first. Names that contain name or are contained in it come before
+// all others. The others are sorted by edit distance.
 func To(name string, names []string) []string {
 	names = slices.Clone(names)
 	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(distance(name, a), distance(name, b)) })
 	return names[:min(3, len(names))]
 }
 
-// Likely is like To, but omits names that differ by more than one edit per four letters, rounded up.
+// Likely is like To, but omits names whose edit distance exceeds a quarter of the length of name, rounded up.
 func Likely(name string, names []string) []string {
 	return slices.DeleteFunc(To(name, names), func(other string) bool { return distance(name, other) > (len(name)+3)/4 })
 }
@@ -27,10 +27,10 @@ func distance(name, other string) int {
 	return edits(cut(name), cut(other))
 }
 
-// cut returns the first 64 bytes of a name as runes.
+// cut returns the first 64 bytes of name as runes. This limits the cost of edits.
 func cut(name string) []rune { return []rune(name[:min(len(name), 64)]) }
 
-// edits returns the edit distance of a and b. Two swapped letters count as one edit.
+// edits returns the edit distance of a and b. Swapping two adjacent letters counts as one edit.
 func edits(a, b []rune) int {
 	rows := make([][]int, len(a)+1)
 	for i := range rows {

@@ -1,4 +1,4 @@
-// Package preference records which of two transports package fallback uses.
+// Package preference records which of its two transports package fallback currently uses.
 package preference
 
 import (
@@ -7,16 +7,16 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// Preference selects one of two transports: 0 or 1. The zero value selects transport 0. All methods may be called
-// concurrently.
+// Preference stores the index of the transport in use, 0 or 1. The zero value selects transport 0. All methods may be
+// called concurrently.
 type Preference struct {
 	mu        sync.Mutex
 	current   int
 	confirmed bool // a watch over the current transport delivered data
 }
 
-// Shared combines the first transport of package fallback with a Preference. All fallback transports to the same server
-// share it.
+// Shared is the first of the two transports that package fallback uses, with a Preference. All fallback transports to
+// the same server share it.
 type Shared struct {
 	lw.Transport
 	Preference *Preference
@@ -29,8 +29,8 @@ func (p *Preference) Current() (using int, confirmed bool) {
 	return p.current, p.confirmed
 }
 
-// Switch switches from a transport to the other transport and reports whether it did. It does nothing if another stream
-// has already switched. It also does nothing after a timeout if the transport is confirmed.
+// Switch selects the other transport and reports whether it did. It does nothing if another stream has already
+// switched. After a timeout, it also does nothing if the transport is confirmed.
 func (p *Preference) Switch(from int, timeout bool) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -41,7 +41,7 @@ func (p *Preference) Switch(from int, timeout bool) bool {
 	return true
 }
 
-// Confirm records that a watch over a transport delivered data.
+// Confirm records that a watch over this transport has delivered data.
 func (p *Preference) Confirm(using int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -1,11 +1,10 @@
 package redact
 
-// Base64 returns text in URL-safe base64 without padding. It replaces encoding/base64, which would increase the size of
-// the WASM module.
+// Base64 encodes text as URL-safe base64 without padding. encoding/base64 would increase the size of the WASM module.
 func Base64(text string) string { return encode(text, 0) }
 
-// encode returns text in base64, without the given number of bits at its start. These bits share a base64 digit with
-// the bytes before the text.
+// encode encodes text as base64, but omits its first skip bits. If text is part of a longer string, these bits share a
+// digit with the bytes before text.
 func encode(text string, skip int) string {
 	const digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 	encoded := make([]byte, 0, (len(text)*4+2)/3)

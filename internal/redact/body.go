@@ -2,8 +2,8 @@ package redact
 
 import "io"
 
-// Body returns text without the credentials of the request whose response is body. It calls body.Redact(text). If body
-// has no such method, Body returns text unchanged.
+// Body returns text without the credentials of the request whose response is body. If body has a method Redact, Body
+// calls it. Otherwise it returns text unchanged.
 func Body(body io.Reader, text string) string {
 	if r, ok := body.(interface{ Redact(text string) string }); ok {
 		return r.Redact(text)

@@ -1,20 +1,20 @@
-// Package redact removes credentials from text written by a server, a gateway or a proxy. All transports use it.
+// Package redact removes credentials from strings that a server, gateway or proxy wrote. All transports use it.
 package redact
 
 import "errors"
 
-// Secrets lists the credentials of a request.
+// Secrets contains the credentials of a request.
 type Secrets []string
 
-// mark replaces a secret.
+// mark replaces secrets.
 const mark = "…"
 
-// whole is the minimum length in bytes of a prefix that is redacted like the whole secret, because a peer may truncate
-// the secret. A shorter secret is redacted only as a separate word, because it may be part of ordinary words.
+// whole is a length in bytes. Secrets and prefixes of secrets with at least this length are always redacted. A shorter
+// secret is redacted only if it is a whole word.
 const whole = 8
 
 // Text returns text without the secrets. It finds them in plain text, in base64, and with URL, JSON or HTML escapes.
-// Call it before you truncate the text.
+// Call it before truncating the text.
 func (s Secrets) Text(text string) string {
 	forms := s.forms()
 	clean, kept := "", 0
@@ -28,8 +28,9 @@ func (s Secrets) Text(text string) string {
 	return clean + text[kept:]
 }
 
-// Error returns err if its text contains no secret. Otherwise it returns an error with redacted text that matches the
-// same targets with errors.Is. It does not unwrap to the original errors, because their messages contain the secret.
+// Error returns err if its message contains no secret. Otherwise it returns an error with a redacted message that
+// matches the same targets with errors.Is. That error cannot be unwrapped, because the wrapped errors contain the
+// secret.
 func (s Secrets) Error(err error) error {
 	if err == nil || len(s) == 0 {
 		return err
@@ -56,7 +57,7 @@ func (s Secrets) forms() (forms []string) {
 		if secret != "" {
 			forms = append(forms, secret)
 		}
-		for skip := 0; skip < 6; skip += 2 { // number of bits to skip if 0, 2 or 1 bytes precede the secret
+		for skip := 0; skip < 6; skip += 2 { // bits to skip if 0, 2 or 1 bytes precede the secret
 			if text := encode(secret, skip); len(text) >= whole {
 				forms = append(forms, text)
 			}
@@ -65,7 +66,7 @@ func (s Secrets) forms() (forms []string) {
 	return forms
 }
 
-// longest returns the length in bytes of the longest secret that starts at text[i], or 0.
+// longest returns the length in bytes of the longest match of a form at text[i:], or 0.
 func longest(forms []string, text string, i int) (most int) {
 	for _, form := range forms {
 		for escaped := 0; escaped < 2; escaped++ {
@@ -79,8 +80,8 @@ func longest(forms []string, text string, i int) (most int) {
 	return most
 }
 
-// match compares text[i:] with a form of a secret. It returns the end of the match in text and the number of matching
-// bytes.
+// match compares text[i:] with form. It returns the end of the match in text and the number of matching bytes of form.
+// If escaped is set, match decodes escape sequences in text.
 func match(form, text string, i int, escaped bool) (end, matched int) {
 	for matched < len(form) && i < len(text) {
 		c, n := text[i], 1
@@ -95,7 +96,7 @@ func match(form, text string, i int, escaped bool) (end, matched int) {
 	return i, matched
 }
 
-// digit returns the digit of the URL-safe base64 alphabet for a digit of the standard alphabet.
+// digit maps the digits + and / of standard base64 to those of URL-safe base64. It returns other characters unchanged.
 func digit(c byte) byte {
 	switch c {
 	case '+':

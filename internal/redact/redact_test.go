@@ -17,7 +17,7 @@ import (
 
 const token = "eyJhbGciOi.C4+ary/tok~n-0123456789_abcdef=="
 
-// escapeAll returns the token with every byte escaped by the given format.
+// escapeAll returns the token with each byte formatted by format.
 func escapeAll(format string) string {
 	var text strings.Builder
 	for _, c := range []byte(token) {
@@ -59,7 +59,6 @@ func TestRedactsTruncatedSecrets(t *testing.T) {
 	require.Equal(t, "was …", redact.Secrets{token}.Text("was "+redact.Base64(token)[:20]))
 }
 
-// A short secret may be part of ordinary words.
 func TestRedactsShortSecretsOnlyAsWords(t *testing.T) {
 	secrets := redact.Secrets{"", "a", "s3cret"}
 	require.Equal(t, "who are you?", secrets.Text("who are you?"))

@@ -2,16 +2,16 @@ package revlog
 
 import "slices"
 
-// Cursor is a position in the history of a collection. It holds no events, so a slow reader uses no memory. The lock
-// that protects the log must also protect its cursors.
+// Cursor reads the events of a collection in order. It holds no events, so a slow reader uses no memory. The lock that
+// protects the log must also protect its cursors.
 type Cursor[V any] struct {
 	log        *Log[V]
 	collection string
 	revision   int64
 }
 
-// Watch returns a cursor for the events after a revision. It returns [ErrCompacted] if that history has been compacted.
-// A cursor at a future revision skips all events up to that revision.
+// Watch returns a cursor for the events of a collection after revision. It returns [ErrCompacted] if these events have
+// been compacted. A future revision is valid: the cursor skips all events up to it.
 func (l *Log[V]) Watch(name string, revision int64) (*Cursor[V], error) {
 	if revision < l.compacted {
 		return nil, ErrCompacted
@@ -19,8 +19,8 @@ func (l *Log[V]) Watch(name string, revision int64) (*Cursor[V], error) {
 	return &Cursor[V]{log: l, collection: name, revision: revision}, nil
 }
 
-// Next returns up to limit events and advances past them. It returns no events if the cursor has reached the end of the
-// log. It returns [ErrCompacted] if unread events have been compacted.
+// Next returns up to limit events and advances past them. It returns no events at the end of the log. It returns
+// [ErrCompacted] if unread events have been compacted.
 func (c *Cursor[V]) Next(limit int) ([]Event[V], error) {
 	col := c.log.collection(c.collection)
 	if c.revision < col.dropped {
@@ -33,7 +33,7 @@ func (c *Cursor[V]) Next(limit int) ([]Event[V], error) {
 	} else {
 		c.revision = max(c.revision, c.log.revision)
 	}
-	return slices.Clone(events), nil // a copy, because Compact clears the original slice
+	return slices.Clone(events), nil // a copy, because Compact clears the elements
 }
 
 // Revision returns the revision up to which all events have been read.

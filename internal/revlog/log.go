@@ -1,9 +1,9 @@
 // Package revlog is an in-memory log of revisions, similar to etcd, for an embedded Kubernetes API server. It uses no
 // HTTP, clocks or goroutines, so a simulation can run it step by step.
 //
-// All collections share one revision counter, and each write increments it. A collection stores its live entries and
-// its events. To read an older revision, the log undoes the later events. A [Cursor] reads the events after a revision.
-// [Log.Compact] removes history, and reads of removed history return [ErrCompacted].
+// All collections share a revision counter, which each write increments. [Log.At] reads a collection at a past
+// revision. A [Cursor] reads the events after a revision. [Log.Compact] removes history, and reads of removed history
+// return [ErrCompacted].
 package revlog
 
 import (
@@ -13,7 +13,7 @@ import (
 	"strings"
 )
 
-// All methods return these errors without wrapping.
+// Methods return these errors unwrapped.
 var (
 	ErrExists    = errors.New("revlog: the key already exists")
 	ErrNotFound  = errors.New("revlog: the key does not exist")
@@ -29,10 +29,9 @@ type Entry[V any] struct {
 	Value    V
 }
 
-// Type is the type of an event.
+// Type is the type of an [Event].
 type Type int
 
-// These constants are the types of events.
 const (
 	Created Type = iota
 	Updated
@@ -47,8 +46,8 @@ type Event[V any] struct {
 	Prev  Entry[V]
 }
 
-// Log stores collections of entries and their history. It is not safe for concurrent use. Callers must not change
-// values that are in the log.
+// Log stores the entries of collections and their history. It is not safe for concurrent use. Callers must not modify
+// values that they have stored or read.
 type Log[V any] struct {
 	revision    int64
 	compacted   int64
@@ -56,7 +55,7 @@ type Log[V any] struct {
 }
 
 type collection[V any] struct {
-	keys    []string // keys of the map live, sorted
+	keys    []string // keys of live, sorted
 	live    map[string]Entry[V]
 	events  []Event[V] // in ascending order of revisions
 	dropped int64      // revision of the latest compacted event
@@ -67,20 +66,20 @@ func New[V any]() *Log[V] {
 	return &Log[V]{revision: 1, collections: map[string]*collection[V]{}}
 }
 
-// Revision returns the revision of the latest write. The next write gets this revision plus one, so callers can store
-// that number in the value.
+// Revision returns the revision of the latest write. The next write gets the next higher revision, so callers can store
+// that revision in the value.
 func (l *Log[V]) Revision() int64 { return l.revision }
 
 // Compacted returns the oldest readable revision, or 0 if nothing has been compacted.
 func (l *Log[V]) Compacted() int64 { return l.compacted }
 
-// Get returns the live entry of a key.
+// Get returns the live entry of a key, if any.
 func (l *Log[V]) Get(name, key string) (Entry[V], bool) {
 	e, ok := l.collection(name).live[key]
 	return e, ok
 }
 
-// Create adds an entry. It returns [ErrExists] if the key exists.
+// Create adds an entry. It returns [ErrExists] if the key already exists.
 func (l *Log[V]) Create(name, key string, value V) (Entry[V], error) {
 	c := l.collection(name)
 	if _, ok := c.live[key]; ok {
@@ -89,8 +88,8 @@ func (l *Log[V]) Create(name, key string, value V) (Entry[V], error) {
 	return l.write(c, Event[V]{Type: Created, Entry: Entry[V]{Key: key, Value: value}}), nil
 }
 
-// Update replaces the value of a key. It returns [ErrNotFound] if the key does not exist, and [ErrConflict] if expect
-// is neither zero nor the revision of the entry.
+// Update replaces the value of a key. It returns [ErrNotFound] if the key does not exist. It returns [ErrConflict] if
+// expect is neither zero nor the revision of the entry.
 func (l *Log[V]) Update(name, key string, expect int64, value V) (Entry[V], error) {
 	c := l.collection(name)
 	prev, err := c.expect(key, expect)
@@ -100,7 +99,7 @@ func (l *Log[V]) Update(name, key string, expect int64, value V) (Entry[V], erro
 	return l.write(c, Event[V]{Type: Updated, Entry: Entry[V]{Key: key, Value: value}, Prev: prev}), nil
 }
 
-// Delete removes a key. The caller provides the final value for the deletion event. Delete returns the same errors as
+// Delete removes a key. The deletion event contains last, the final value. Delete returns the same errors as
 // [Log.Update].
 func (l *Log[V]) Delete(name, key string, expect int64, last V) (Entry[V], error) {
 	c := l.collection(name)
@@ -147,8 +146,8 @@ func (l *Log[V]) At(name, prefix string, revision int64) ([]Entry[V], error) {
 // Advance increases the revision without a write. It ignores a lower revision.
 func (l *Log[V]) Advance(revision int64) { l.revision = max(l.revision, revision) }
 
-// Compact removes the history before a revision. The state at the revision itself stays readable. A future revision
-// means the current revision. Compact does nothing if the revision is already compacted.
+// Compact removes the history before revision, but keeps the state at revision readable. A future revision means the
+// current revision. Compact does nothing if revision is already compacted.
 func (l *Log[V]) Compact(revision int64) {
 	revision = min(revision, l.revision)
 	if revision <= l.compacted {
@@ -161,7 +160,7 @@ func (l *Log[V]) Compact(revision int64) {
 			continue
 		}
 		c.dropped = c.events[n-1].Entry.Revision
-		clear(c.events[:n]) // lets the garbage collector free the values, because the array stays in use
+		clear(c.events[:n]) // frees the values, because the array stays in use
 		c.events = c.events[n:]
 	}
 }
@@ -205,12 +204,13 @@ func (c *collection[V]) expect(key string, revision int64) (Entry[V], error) {
 	return e, nil
 }
 
-// after returns the index of the first event after a revision.
+// after returns the index of the first event after revision.
 func (c *collection[V]) after(revision int64) int {
 	return sort.Search(len(c.events), func(i int) bool { return c.events[i].Entry.Revision > revision })
 }
 
-// before returns the first event of each key after a revision. Prev of that event is the entry at the revision.
+// before returns the first event after revision of each key with the prefix. The Prev of such an event is the entry at
+// revision.
 func (c *collection[V]) before(prefix string, revision int64) map[string]Event[V] {
 	first := map[string]Event[V]{}
 	for _, event := range slices.Backward(c.events[c.after(revision):]) {

@@ -80,7 +80,7 @@ func TestCompactionMakesOldRevisionsUnreadable(t *testing.T) {
 		require.NoError(t, err)
 	}
 	l.Compact(4)
-	l.Compact(3) // lower revisions are ignored
+	l.Compact(3) // does nothing, because revision 4 is already compacted
 	require.EqualValues(t, 4, l.Compacted())
 	for revision, want := range map[int64]error{3: ErrCompacted, 4: nil, 6: nil, 7: ErrFuture} {
 		_, err := l.At("c", "", revision)
@@ -148,8 +148,8 @@ func TestReturnedEventsSurviveCompaction(t *testing.T) {
 	require.Equal(t, "v", events[0].Entry.Value)
 }
 
-// The state at each revision must equal the recorded state, even after compactions. Replaying the events after a
-// revision must result in the latest state.
+// FuzzStateEqualsReplayedEvents checks that the state at each readable revision equals the recorded state. Replaying
+// the events after that revision must result in the latest state.
 func FuzzStateEqualsReplayedEvents(f *testing.F) {
 	for seed := range uint64(20) {
 		rng := rand.New(rand.NewPCG(seed, 1))
@@ -185,7 +185,7 @@ func FuzzStateEqualsReplayedEvents(f *testing.F) {
 	})
 }
 
-// apply applies one write to the log and to the model.
+// apply applies one write to both the log and the model.
 func apply(l *Log[int], model map[string]Entry[int], op byte, value int) {
 	key := string('a' + rune(op>>3%8))
 	switch op % 8 {
@@ -208,7 +208,7 @@ func apply(l *Log[int], model map[string]Entry[int], op byte, value int) {
 	}
 }
 
-// replay applies the events after a revision to the state at that revision, and returns the resulting state.
+// replay applies the events after the revision from to state, and returns the resulting state.
 func replay(t *testing.T, l *Log[int], from int64, state []Entry[int]) []Entry[int] {
 	now := map[string]Entry[int]{}
 	for _, e := range state {

@@ -2,4 +2,4 @@
 
 package secretfile
 
-const nonblock = 0 // opening a file never blocks on this system
+const nonblock = 0 // on this system, opening a file never blocks

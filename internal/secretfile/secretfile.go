@@ -10,12 +10,11 @@ import (
 	"os"
 )
 
-// mostMiB is the size limit of a file in MiB. Real tokens and certificates are much smaller.
+// mostMiB is the maximum file size in MiB. Real tokens and certificates are much smaller.
 const mostMiB = 1
 
-// Read reads a regular file of at most 1 MiB. It follows symbolic links and does not block on named pipes. Error
-// messages name the file by its purpose, for example "token file". Errors of the operating system are of type
-// *fs.PathError.
+// Read reads a regular file of at most 1 MiB. It follows symbolic links and does not block on named pipes. purpose
+// names the file in errors, for example "token file". Errors of the operating system are of type *fs.PathError.
 func Read(purpose, path string) ([]byte, error) {
 	file, err := os.OpenFile(path, os.O_RDONLY|nonblock, 0)
 	if err != nil {
@@ -33,7 +32,7 @@ func Read(purpose, path string) ([]byte, error) {
 		return nil, fmt.Errorf("%s %q is %s; the limit is %d MiB", purpose, path, sizeText(size), mostMiB)
 	}
 	text, err := io.ReadAll(io.LimitReader(file, mostMiB<<20+1))
-	if err == nil && len(text) > mostMiB<<20 { // the file has grown, or its size is unknown, for example in /proc
+	if err == nil && len(text) > mostMiB<<20 { // the file grew, or Stat does not know its size, as in /proc
 		err = fmt.Errorf("%s %q is larger than the limit of %d MiB", purpose, path, mostMiB)
 	}
 	return text, err

@@ -1,4 +1,4 @@
-// Package tracing stores the trace of package lw in a context, so that transports and caches can report to it.
+// Package tracing stores a trace of package lw in a context, so that transports and caches can report to it.
 package tracing
 
 import "context"

@@ -11,26 +11,26 @@ import (
 
 const (
 	answer = 10 * time.Second // timeout of a WebSocket handshake; a timeout counts as a rejection
-	again  = 2 * time.Minute  // time between a rejection and the next attempt
+	again  = 2 * time.Minute  // time from a rejection to the next handshake
 )
 
 var errNoAnswer error = &unsupported{"the server did not respond to the WebSocket handshake"}
 
 // Support records whether a server supports WebSockets.
 type Support struct {
-	turn     chan struct{} // held by the handshake in progress
+	turn     chan struct{} // held during a handshake
 	accepted bool          // the server has accepted a WebSocket
 	refused  error
 	at       time.Time // time of the latest rejection
 }
 
-// NewSupport returns a Support for a server before its first WebSocket.
+// NewSupport returns the Support of a server before its first WebSocket.
 func NewSupport() *Support { return &Support{turn: make(chan struct{}, 1)} }
 
-// Sockets is a [lw.Transport] over WebSocket that limits handshakes with servers that do not support WebSockets. Until
-// a server accepts a WebSocket, Sockets sends one handshake at a time. After a rejection it waits two minutes before
-// the next handshake. Each failed handshake uses a connection, logs an error in the browser's console, and makes
-// Firefox delay the next handshake.
+// Sockets is a [lw.Transport] over WebSocket that limits handshakes with servers without WebSocket support. Until a
+// server accepts a WebSocket, Sockets sends one handshake at a time. After a rejection, it sends none for two minutes.
+// Each failed handshake uses a connection, logs an error in the browser's console, and makes Firefox delay the next
+// handshake.
 type Sockets struct {
 	WebSocket lw.Transport
 	*Support

@@ -90,7 +90,7 @@ func TestContextEndsWaitForConcurrentAttempt(t *testing.T) {
 		defer cancel()
 		_, err := s.Open(ctx, watchRequest)
 		require.Equal(t, errGone, err)
-		time.Sleep(answer) // wait until the other handshake has ended
+		time.Sleep(answer) // the other handshake ends
 	})
 }
 

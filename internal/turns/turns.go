@@ -22,7 +22,7 @@ const (
 	quiet = 40 * time.Second
 )
 
-// ErrBusy is returned if no slot is free. It wraps errors.ErrUnsupported, so package fallback tries the other
+// ErrBusy is returned if no slot is free. It wraps errors.ErrUnsupported, so that package fallback tries the other
 // transport.
 var ErrBusy error = &unsupported{"all connections for watches are in use"}
 
@@ -31,18 +31,18 @@ type unsupported struct{ text string }
 func (e *unsupported) Error() string { return e.text }
 func (e *unsupported) Unwrap() error { return errors.ErrUnsupported }
 
-// Slot is the permission to keep one watch open.
+// Slot permits one watch to be open.
 type Slot struct {
-	Over    func(context.Context) bool // blocks until the slot must be returned; returns false if the context is canceled first; may be nil
+	Over    func(context.Context) bool // blocks until the slot is needed elsewhere, then returns true; returns false if the context is canceled first; may be nil
 	Release func()
 }
 
-// Transport is a [lw.Transport] over HTTP that requires a slot for each watch. Other requests need no slot.
+// Transport is a [lw.Transport] over HTTP that requires a slot for each watch.
 type Transport struct {
 	HTTP lw.Transport
-	// First, if not nil, opens watches without a slot. If it returns errors.ErrUnsupported, the watch takes a slot.
+	// First opens watches without a slot and may be nil. If it returns errors.ErrUnsupported, the watch takes a slot.
 	First lw.Transport
-	// Take takes a slot. If no slot is free and wait is false, it returns ErrBusy.
+	// Take returns a slot. If no slot is free, it waits for a slot if wait is set, and otherwise returns ErrBusy.
 	Take func(ctx context.Context, wait bool) (*Slot, error)
 	// Waits is called when a watch starts to wait for a slot. If Waits is nil, a watch without a free slot fails with
 	// ErrBusy.
@@ -66,20 +66,20 @@ func (t *Transport) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, e
 	return w, nil
 }
 
-// watch is the body of a watch. Until the server sends data, it can send its request again in several turns, because
-// the resourceVersion of the request stays valid. When the slot must be returned, the watch ends with
-// lw.ErrWatchClosed, so the engine resumes it immediately.
+// watch is the body of a watch. Until the server sends data, watch can repeat its request in several turns, because the
+// resourceVersion of the request stays valid. When the slot must be returned, the watch ends with lw.ErrWatchClosed, so
+// that the engine resumes it immediately.
 type watch struct {
 	of       *Transport
 	ctx      context.Context
 	req      *lw.Request
 	began    time.Time
-	received bool // the server has sent data in response to any request
+	received bool // the server has sent data
 	waited   bool // Waits has been called
 
 	// These fields describe the current turn, in which the watch holds a slot.
 	body io.ReadCloser
-	turn time.Time // start time of the turn
+	turn time.Time // start of the turn
 	end  func()
 }
 
@@ -117,8 +117,7 @@ func (w *watch) begin() error {
 	return err
 }
 
-// take takes a slot. It returns the slot and the request to send. If the watch had to wait, the request asks for a
-// short watch.
+// take takes a slot. It returns the slot and the request to send, which is for a short watch if w had to wait.
 func (w *watch) take() (*Slot, *lw.Request, error) {
 	slot, err := w.of.Take(w.ctx, false)
 	if err != ErrBusy || w.of.Waits == nil {
@@ -138,10 +137,10 @@ func (w *watch) Close() error {
 	return w.body.Close()
 }
 
-// Redact returns text without the credentials of the request. See package redact.
+// Redact returns text without the credentials of the request.
 func (w *watch) Redact(text string) string { return redact.Body(w.body, text) }
 
-// Read reads from the response. If a response ends without data, Read may send the request again in another turn.
+// Read reads from the response. If the response ends without data, Read may repeat the request in another turn.
 func (w *watch) Read(p []byte) (int, error) {
 	for {
 		n, err := w.body.Read(p)
@@ -156,15 +155,15 @@ func (w *watch) Read(p []byte) (int, error) {
 	}
 }
 
-// goesOn reports whether another turn follows after the error of a response. If the server ended the response early,
-// the engine must receive the error, because it may have to relist.
+// goesOn reports whether another turn follows after err, which ended a response. If the server ended the response
+// early, the engine must receive the error, because it may have to relist.
 func (w *watch) goesOn(err error) bool {
 	return w.waited && !w.received && time.Since(w.began) < quiet && time.Since(w.turn) >= healthy &&
 		(err == io.EOF || err == lw.ErrWatchClosed) && w.ctx.Err() == nil
 }
 
 // Brief returns a copy of a watch request with a timeout of two seconds. Servers use the first value of a repeated
-// parameter.
+// query parameter.
 func Brief(req *lw.Request) *lw.Request {
 	brief := *req
 	brief.Query = "timeoutSeconds=2&" + req.Query

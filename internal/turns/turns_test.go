@@ -16,11 +16,11 @@ import (
 
 var errGone = errors.New("the server is gone")
 
-// reply describes a response. Its text comes after a delay, and then the response stays open for the given time.
+// reply is a response that arrives after a delay.
 type reply struct {
 	delay time.Duration
 	text  string
-	open  time.Duration // duration of the open response; zero means until the request ends
+	open  time.Duration // time until the response ends; zero means until the client cancels it
 	err   error
 }
 
@@ -78,11 +78,11 @@ func (r *response) Close() error {
 	return nil
 }
 
-// slots manages the slots of a server. If the field over is not zero, each slot must be returned after that time.
+// slots implements Transport.Take. If over is not zero, each slot must be returned after that time.
 type slots struct {
 	free  chan struct{}
 	over  time.Duration
-	asked []bool // the wait arguments of all calls of take
+	asked []bool // values of wait in all calls of take
 }
 
 func newSlots(n int, over time.Duration) *slots {
@@ -201,7 +201,8 @@ func TestStartsAnotherTurnWithoutResponse(t *testing.T) {
 	})
 }
 
-// crowded returns a watch that takes turns with another watch. The turns of the other watch last one second.
+// crowded returns a watch that takes turns with another watch, whose turns last one second. It also returns the number
+// of calls of Waits.
 func crowded(t *testing.T, far *server) (body io.ReadCloser, waits *int) {
 	s := newSlots(1, 0)
 	<-s.free
@@ -213,7 +214,7 @@ func crowded(t *testing.T, far *server) (body io.ReadCloser, waits *int) {
 				return
 			}
 			s.free <- struct{}{}
-			synctest.Wait() // if the watch was waiting, it has taken the slot now
+			synctest.Wait() // if the watch was waiting, it has now taken the slot
 			select {
 			case <-s.free:
 			case <-t.Context().Done():
@@ -256,7 +257,7 @@ func TestTurnWithEventsEndsWatch(t *testing.T) {
 	})
 }
 
-// A short watch can mean that the resourceVersion has expired. Only the engine can handle this error.
+// A short watch can mean that the resourceVersion has expired, which only the engine can handle.
 func TestEarlyEndOfTurnEndsWatch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		far := &server{replies: []reply{{open: 100 * time.Millisecond}}}

@@ -1,8 +1,8 @@
-// Package uid lets package cache read the UIDs of objects with reflection. Reflection is necessary because GetUID of
-// the Kubernetes types returns a named string type. Package cache must not import reflect, which would double the size
-// of the WASM module.
+// Package uid lets package cache read the UIDs of Kubernetes types, whose GetUID methods return a named string type.
+// This requires reflection. Package cache must not import reflect, because that would double the size of the WASM
+// module.
 package uid
 
-// Reader returns a function that reads the UID of objects with the same type as its argument. It returns nil if the
-// type has no method GetUID. Package lw/codec sets Reader. Reader is nil in programs without lw/codec.
+// Reader returns a function that returns the UID of an object. none has the type of the objects. Reader returns nil if
+// this type has no method GetUID. Package lw/codec sets Reader, so Reader is nil in programs without lw/codec.
 var Reader func(none any) func(object any) string

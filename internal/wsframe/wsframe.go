@@ -22,7 +22,7 @@ func New(opcode byte, final bool, payload []byte) []byte {
 	return append(frame, payload...)
 }
 
-// Close returns a close frame. The reason must not exceed 123 bytes.
+// Close returns a close frame. reason must not exceed 123 bytes.
 func Close(code uint16, reason string) []byte {
 	return New(8, true, append(binary.BigEndian.AppendUint16(nil, code), reason...))
 }

@@ -28,12 +28,12 @@ func Example() {
 		r.Header.Del("Upgrade") // acts like a proxy without WebSocket support
 		next.ServeHTTP(w, r)
 	})
-	over, err := lwhttp.New(server.URL, nil)
+	base, err := lwhttp.New(server.URL, nil)
 	if err != nil {
 		panic(err)
 	}
-	defer over.Close()
-	transport := fallback.New(ws.New(over), over)
+	defer base.Close()
+	transport := fallback.New(ws.New(base), base)
 	client, err := lw.NewClient(transport, lw.Pods("default"), lw.RawCodec{}, nil)
 	if err != nil {
 		panic(err)

@@ -16,8 +16,8 @@ import (
 // Transport is an [lw.Transport] that uses one of two other transports. All methods may be called concurrently. All
 // streams share the current choice.
 //
-// After an error response to a watch, Transport tries the other transport. It switches when a watch over the other
-// transport delivers data. It does not try the other transport after 401, 403 or 404 over HTTP.
+// If a watch fails with 400, 405, 426, 501, 502 or [errors.ErrUnsupported], Transport tries the other transport. It
+// switches when a watch over that transport delivers data. It does not try WebSocket after 401, 403 or 404 over HTTP.
 //
 // Transport also switches when a whole watch delivers no data, for example because a proxy buffers the response. It
 // does so only until the current transport has delivered data for any watch.
@@ -33,8 +33,8 @@ type Transport struct {
 
 var _ lw.Transport = (*Transport)(nil)
 
-// New returns a transport that prefers the transport first. It reports each switch once, to the [lw.Trace].Switched
-// function of the stream that caused it.
+// New returns a transport that prefers first to second. It reports each switch once, to [lw.Trace].Switched of the
+// stream that caused it.
 func New(first, second lw.Transport) *Transport {
 	preferred := new(preference.Preference)
 	if shared, ok := first.(preference.Shared); ok {
@@ -68,9 +68,9 @@ func (t *Transport) switchFrom(ctx context.Context, from int, cause error) {
 	}
 }
 
-// isTransportError reports whether the other transport may avoid an error response. Over HTTP, 401, 403 and 404 come
-// from the server, so WebSocket would fail, too, and would expose the token in a subprotocol that proxies log. Package
-// ws wraps 403 and 404 responses to a handshake in errors.ErrUnsupported.
+// isTransportError reports whether the other transport may succeed after this error. Over HTTP, 401, 403 and 404 come
+// from the server. WebSocket would fail, too, and would expose the token in a subprotocol that proxies log. Package ws
+// wraps 403 and 404 responses to a handshake in errors.ErrUnsupported.
 func isTransportError(err error) bool {
 	if errors.Is(err, errors.ErrUnsupported) {
 		return true
@@ -86,7 +86,7 @@ func isTransportError(err error) bool {
 	return false
 }
 
-// watchBody is the body of a watch.
+// watchBody is the response body of a watch. Its reads determine whether the transport switches.
 type watchBody struct {
 	*attempt
 	ctx       context.Context

@@ -39,8 +39,7 @@ func (f failing) Read([]byte) (int, error) {
 	return 0, f.error
 }
 
-// watch opens a watch and reads it to its end. It returns the text, the error, and the cause that was passed to
-// Trace.Switched, or nil.
+// watch opens a watch and reads it to its end. It returns the text, the error, and the cause of a switch, or nil.
 func watch(t *testing.T, over lw.Transport) (text string, err error, switched error) {
 	t.Helper()
 	ctx := lw.WithTrace(t.Context(), &lw.Trace{Switched: func(cause error) { switched = cause }})
@@ -101,7 +100,7 @@ func TestServerErrorsDoNotSwitch(t *testing.T) {
 }
 
 // Behind a proxy that buffers responses, a watch delivers no data. If neither transport delivers data, the client must
-// try the first transport again.
+// return to the first transport.
 func TestSilentWatchSwitches(t *testing.T) {
 	first, second := &stub{end: lw.ErrSilent}, &stub{end: lw.ErrSilent}
 	over := New(first, second)
@@ -120,8 +119,8 @@ func TestSilentWatchSwitches(t *testing.T) {
 	require.NoError(t, switched, "the transport is confirmed")
 }
 
-// After a switch, the new transport may fail temporarily, for example while the server starts. The client must not
-// switch back then.
+// After a switch, the new transport may fail temporarily, for example while the server restarts. The client must not
+// switch back.
 func TestKeepsSwitchedTransport(t *testing.T) {
 	first, second := &stub{text: "events"}, &stub{}
 	over := New(first, second)
@@ -151,7 +150,7 @@ func (s *slow) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, error)
 	}
 }
 
-// If the current transport has never delivered data, a watch without a response switches all later watches. After that,
+// If the current transport has never delivered data, a watch without a response switches all later watches. Otherwise
 // only this watch uses the other transport.
 func TestUnansweredWatchUsesOtherTransport(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -180,7 +179,8 @@ func TestUnansweredWatchUsesOtherTransport(t *testing.T) {
 	})
 }
 
-// A transport that opens the watch wins over a transport that returns an error. Only a 401 error always wins.
+// An attempt that opens the watch wins over an attempt that fails. An error of the server, such as 401, ends the race
+// at once.
 func TestFirstResponseWins(t *testing.T) {
 	wrong := rejection(502)
 	for _, c := range []struct {

@@ -25,18 +25,18 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// recordingNetwork is an in-memory network with one server. It works with the simulated time of synctest.
-type recordingNetwork struct {
+// memoryNetwork is an in-memory network with one server. It works with the simulated time of synctest.
+type memoryNetwork struct {
 	conns chan net.Conn
 	gone  chan struct{}
 	once  sync.Once
 }
 
-func newWire() *recordingNetwork {
-	return &recordingNetwork{conns: make(chan net.Conn), gone: make(chan struct{})}
+func newMemoryNetwork() *memoryNetwork {
+	return &memoryNetwork{conns: make(chan net.Conn), gone: make(chan struct{})}
 }
 
-func (w *recordingNetwork) Accept() (net.Conn, error) {
+func (w *memoryNetwork) Accept() (net.Conn, error) {
 	select {
 	case conn := <-w.conns:
 		return conn, nil
@@ -45,7 +45,7 @@ func (w *recordingNetwork) Accept() (net.Conn, error) {
 	}
 }
 
-func (w *recordingNetwork) dial(ctx context.Context, _, _ string) (net.Conn, error) {
+func (w *memoryNetwork) dial(ctx context.Context, _, _ string) (net.Conn, error) {
 	client, remote := net.Pipe()
 	select {
 	case w.conns <- remote:
@@ -57,11 +57,11 @@ func (w *recordingNetwork) dial(ctx context.Context, _, _ string) (net.Conn, err
 	}
 }
 
-func (w *recordingNetwork) Close() error   { w.once.Do(func() { close(w.gone) }); return nil }
-func (w *recordingNetwork) Addr() net.Addr { return &net.TCPAddr{} }
+func (w *memoryNetwork) Close() error   { w.once.Do(func() { close(w.gone) }); return nil }
+func (w *memoryNetwork) Addr() net.Addr { return &net.TCPAddr{} }
 
 // client returns an http.Transport that dials the server of this network.
-func (w *recordingNetwork) client(t *testing.T) *http.Transport {
+func (w *memoryNetwork) client(t *testing.T) *http.Transport {
 	transport := &http.Transport{DialContext: w.dial}
 	t.Cleanup(transport.CloseIdleConnections)
 	return transport
@@ -85,7 +85,7 @@ type fixture struct {
 func play(t *testing.T, p proxy, wsFirst bool, do func(*fixture)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		back, front := newWire(), newWire()
+		back, front := newMemoryNetwork(), newMemoryNetwork()
 		server, err := lwtest.Start(&lwtest.Options{Listener: back})
 		require.NoError(t, err)
 		t.Cleanup(server.Close)
@@ -143,8 +143,8 @@ func (s *fixture) switched(cause error) {
 	s.changes = append(s.changes, cause)
 }
 
-// requireChanges requires that the transport switched for these causes: "silent", "unsupported", or an HTTP status
-// code.
+// requireChanges requires that the transport switched for these causes, in order. A cause is "silent", "unsupported" or
+// an HTTP status code.
 func (s *fixture) requireChanges(causes ...string) {
 	s.t.Helper()
 	s.mu.Lock()

@@ -18,17 +18,15 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestMain fails the package if its tests leave goroutines behind.
 func TestMain(m *testing.M) { leak.Main(m) }
 
 func upgrades(r *http.Request) bool { return r.Header.Get("Upgrade") != "" }
 
-// open is a proxy that forwards all requests.
 func open(w http.ResponseWriter, r *http.Request, to *httputil.ReverseProxy) { to.ServeHTTP(w, r) }
 
 // buffering returns a proxy that forwards WebSockets but buffers HTTP responses. It delays the body until the response
-// ends, and also the header if the argument header is true.
-func buffering(header bool) proxy {
+// ends. If delayHeader is true, it also delays the header.
+func buffering(delayHeader bool) proxy {
 	return func(w http.ResponseWriter, r *http.Request, to *httputil.ReverseProxy) {
 		if upgrades(r) {
 			to.ServeHTTP(w, r)
@@ -42,12 +40,12 @@ func buffering(header bool) proxy {
 			return
 		}
 		defer response.Body.Close()
-		if !header {
+		if !delayHeader {
 			w.WriteHeader(response.StatusCode)
 			_ = http.NewResponseController(w).Flush()
 		}
 		body, err := io.ReadAll(response.Body)
-		if header {
+		if delayHeader {
 			w.WriteHeader(response.StatusCode)
 		}
 		if err == nil {
@@ -156,7 +154,6 @@ func (s *fixture) runScenario(stores ...*cache.Store[*lw.Object]) {
 	same("much-later")
 }
 
-// While neither transport delivers data, the client must not switch.
 func TestUnavailableServerDoesNotSwitch(t *testing.T) {
 	for name, away := range map[string]http.HandlerFunc{
 		"rejects":          func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusBadGateway) },

@@ -35,7 +35,7 @@ func (a *attempt) Close() error {
 }
 
 // run tries the current transport. After an error or after hedgeDelay it also tries the other transport. It returns the
-// successful attempt, and the error of the current transport if that transport failed.
+// attempt that succeeded, and the reason why the current transport did not: its error or lw.ErrSilent.
 func (r *race) run(using int) (won *attempt, err error) {
 	defer func() { r.cancelOthers(won) }()
 	hedge := time.NewTimer(hedgeDelay)
@@ -92,7 +92,7 @@ func (r *race) start(using int) <-chan *attempt {
 	return answer
 }
 
-// cancelOthers cancels all attempts except the winning attempt.
+// cancelOthers ends the race and cancels all attempts except won.
 func (r *race) cancelOthers(won *attempt) {
 	close(r.done)
 	for _, a := range r.attempts {

@@ -11,14 +11,14 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// An error response over HTTP must not cause a WebSocket handshake, because in a browser it would contain the token as
-// a subprotocol.
+// An error response over HTTP must not cause a WebSocket handshake. In a browser, the handshake would contain the token
+// as a subprotocol.
 func TestErrorResponsesAreNotRepeatedOverWebSocket(t *testing.T) {
-	over, err := lwhttp.New(server.URL(t), &lwhttp.Options{Token: "s3cret"})
+	base, err := lwhttp.New(server.URL(t), &lwhttp.Options{Token: "s3cret"})
 	require.NoError(t, err)
-	defer over.Close()
+	defer base.Close()
 	handshakes := func() string {
-		body, err := over.Open(t.Context(), &lw.Request{Path: "/handshakes"})
+		body, err := base.Open(t.Context(), &lw.Request{Path: "/handshakes"})
 		require.NoError(t, err)
 		defer body.Close()
 		text, err := io.ReadAll(body)
@@ -27,11 +27,11 @@ func TestErrorResponsesAreNotRepeatedOverWebSocket(t *testing.T) {
 	}
 	before := handshakes()
 	for path, want := range map[string]error{"/status/401": lw.ErrUnauthorized, "/status/403": lw.ErrForbidden, "/status/404": lw.ErrNotFound} {
-		_, err := New(over, ws.New(over)).Open(t.Context(), &lw.Request{Path: path, Watch: true})
+		_, err := New(base, ws.New(base)).Open(t.Context(), &lw.Request{Path: path, Watch: true})
 		require.ErrorIs(t, err, want)
 	}
 	require.Equal(t, before, handshakes())
-	_, err = New(over, ws.New(over)).Open(t.Context(), &lw.Request{Path: "/status/400", Watch: true})
+	_, err = New(base, ws.New(base)).Open(t.Context(), &lw.Request{Path: "/status/400", Watch: true})
 	require.Error(t, err)
 	require.NotEqual(t, before, handshakes(), "the handshake counter must work")
 }

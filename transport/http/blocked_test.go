@@ -87,7 +87,7 @@ func TestCancellationEndsWaitForBlockedFile(t *testing.T) {
 	}
 }
 
-// After a 401, the transport reads the token file again. If this blocks, the request must end with its context.
+// After a 401, the transport reads the token file again. If the read blocks, the request must end with its context.
 func TestRejectedTokenRereadsFile(t *testing.T) {
 	path := write(t, t.TempDir(), "token", []byte("first"))
 	synctest.Test(t, func(t *testing.T) {

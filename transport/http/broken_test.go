@@ -17,13 +17,13 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// hello sends the first five bytes of a response body that does not end.
+// hello writes and flushes the first five bytes of a response body. The body stays open.
 func hello(w http.ResponseWriter) {
 	_, _ = io.WriteString(w, "hello")
 	_ = http.NewResponseController(w).Flush()
 }
 
-// openHello opens a response and reads the five bytes that the func hello sends.
+// openHello opens a response body, reads the five bytes that hello wrote, and returns the body.
 func openHello(t *testing.T, ctx context.Context, transport *lwhttp.Transport) io.ReadCloser {
 	t.Helper()
 	body, err := transport.Open(ctx, pods)

@@ -85,7 +85,7 @@ func withPermit(dial func(context.Context, string, string) (net.Conn, error)) fu
 	}
 }
 
-// permit allows the request that holds it to dial.
+// permit is the permission of one request to dial.
 type permit struct {
 	from *permits
 	held atomic.Bool

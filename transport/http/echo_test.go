@@ -66,7 +66,7 @@ func TestErrorResponsesShowNoToken(t *testing.T) {
 	})
 }
 
-// The second response repeats the token of the first attempt, which must also be redacted.
+// The second response repeats the tokens of both attempts. Both must be redacted.
 func TestEarlierTokensAreRedacted(t *testing.T) {
 	secrets, asked := canary.Secrets{}, 0
 	first, second := secrets.New("first"), secrets.New("second")
@@ -122,7 +122,7 @@ func TestRedirectsShowNoToken(t *testing.T) {
 	}
 }
 
-// net/http quotes an invalid status line, which may contain the token, in its error.
+// net/http quotes an invalid status line in its error. The status line may contain the token.
 func TestInvalidResponsesShowNoToken(t *testing.T) {
 	secrets := canary.Secrets{}
 	token := secrets.New("token")
@@ -139,8 +139,7 @@ func TestInvalidResponsesShowNoToken(t *testing.T) {
 	}
 }
 
-// answering starts a TCP server that sends the string answer after every request header. It returns the server's
-// address.
+// answering starts a TCP server that sends answer after every request header. It returns the server's address.
 func answering(t *testing.T, answer string) string {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)

@@ -7,11 +7,11 @@ import (
 	"testing"
 )
 
-// RoundTrippers exports roundTrippers. Pointers to different values use different connections.
+// RoundTrippers exports roundTrippers. Different pointers use different connections.
 type RoundTrippers = roundTrippers
 
-// Current returns the round trippers for a request. The argument failed contains the round trippers of a failed first
-// attempt, or is nil.
+// Current returns the round trippers for a request. failed contains the round trippers of a failed first attempt, or is
+// nil.
 func (t *Transport) Current(failed *RoundTrippers) *RoundTrippers {
 	now, err := t.authenticator.transports.current(context.Background(), nil, failed)
 	if err != nil {

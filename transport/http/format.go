@@ -8,7 +8,7 @@ import (
 	"strconv"
 )
 
-// Format prints the options for every fmt verb and replaces secrets, because options are often logged.
+// Format prints the options for every fmt verb, because options are often logged. It prints "…" instead of secrets.
 func (o Options) Format(f fmt.State, verb rune) {
 	type plain Options // plain has no Format method, so Fprintf prints its fields
 	o.Token, o.Proxy = redacted(o.Token), redacted(o.Proxy)

@@ -85,8 +85,8 @@ func (a *attempt) RoundTrip(original *http.Request) (*http.Response, error) {
 	return a.send(original, own, fresh)
 }
 
-// credentials returns the credentials for the first attempt of a request. The argument own reports whether the request
-// goes to the server's own origin.
+// credentials returns the credentials for the first attempt of a request. own reports whether the request goes to the
+// server's own origin.
 func (a *authenticator) credentials(ctx context.Context, own bool) (c credentials, err error) {
 	if own && a.credentialFunc != nil {
 		return a.callCredentialFunc(ctx, nil)
@@ -97,7 +97,8 @@ func (a *authenticator) credentials(ctx context.Context, own bool) (c credential
 	return c, err
 }
 
-// callCredentialFunc calls the CredentialFunc and returns its token and round trippers with its client certificate.
+// callCredentialFunc calls the CredentialFunc. It returns the token of the result, and round trippers that use its
+// client certificate.
 func (a *authenticator) callCredentialFunc(ctx context.Context, rejected *Credential) (c credentials, err error) {
 	if c.credential, err = a.credentialFunc(ctx, rejected); err != nil {
 		return c, &credentialError{err}
@@ -118,7 +119,7 @@ func (n *credentialError) Unwrap() error { return n.error }
 // renew returns new credentials after a failed request. It reads the files after any failure, because a rejected
 // certificate has no reliable error. In TLS 1.3 the rejection arrives after the handshake, often only as a broken
 // connection. It gets a new token after a 401, or if the certificates have changed. It calls a CredentialFunc only
-// after a 401, because that may prompt the user.
+// after a 401, because the call may prompt the user.
 func (a *authenticator) renew(ctx context.Context, used credentials, own, unauthorized bool) (credentials, error) {
 	fresh, err := used, error(nil)
 	if fresh.roundTrippers, err = a.transports.current(ctx, used.credential, used.roundTrippers); err != nil {

@@ -25,7 +25,7 @@ func serve(t *testing.T, config *tls.Config, handler http.HandlerFunc, setUp ...
 	for _, f := range setUp {
 		f(server.Config)
 	}
-	server.Config.ErrorLog = log.New(io.Discard, "", 0) // discards the log of failed handshakes, which some tests expect
+	server.Config.ErrorLog = log.New(io.Discard, "", 0) // some tests expect failed handshakes, so their log is discarded
 	if config == nil {
 		server.Start()
 	} else {
@@ -91,7 +91,6 @@ func get(t *testing.T, transport *lwhttp.Transport, request *lw.Request) (string
 	return string(text), err
 }
 
-// write writes a file and returns its path.
 func write(t *testing.T, directory, name string, text []byte) string {
 	t.Helper()
 	path := filepath.Join(directory, name)
@@ -99,10 +98,8 @@ func write(t *testing.T, directory, name string, text []byte) string {
 	return path
 }
 
-// loopback is the IP address at which test servers listen.
 const loopback = "127.0.0.1"
 
-// roundTripper adapts a function to http.RoundTripper.
 type roundTripper func(*http.Request) (*http.Response, error)
 
 func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }

@@ -71,7 +71,7 @@ func TestManyWatches(t *testing.T) {
 	}
 }
 
-// counter counts a server's connections.
+// counter counts the connections that a server accepts.
 type counter struct {
 	mu   sync.Mutex
 	open map[net.Conn]bool
@@ -90,7 +90,6 @@ func (c *counter) count(conn net.Conn, state http.ConnState) {
 	}
 }
 
-// total returns the number of connections that the server has accepted.
 func (c *counter) total() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -92,7 +92,6 @@ func TestCompressedEventsAreNotBuffered(t *testing.T) {
 	require.Equal(t, []lw.EventType{lw.ListStarted, lw.Added, lw.Synced, lw.WatchStarted, lw.Deleted}, seen)
 }
 
-// Over HTTP/2, all responses are open at the same time and must share one connection.
 func TestManyOpensShareOneConnection(t *testing.T) {
 	const n = 50
 	var mu sync.Mutex
@@ -177,7 +176,7 @@ func TestRequestHeaders(t *testing.T) {
 	}
 }
 
-// kube-apiserver indents JSON for the user agents Mozilla/5.0, curl and Wget, which doubles its size.
+// kube-apiserver indents JSON for the user agents Mozilla/5.0, curl and Wget. The indentation doubles its size.
 func TestUserAgentIsNotABrowser(t *testing.T) {
 	bothProtocols(t, func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.WriteString(w, r.UserAgent())

@@ -15,8 +15,8 @@ import (
 
 // Options configures a [Transport]. The zero value is valid and sends no credentials.
 type Options struct {
-	// Client sends the requests with its own transport, redirect policy and cookie jar. The TLS fields, Proxy and
-	// DisableCompression must then be empty. Client.Timeout must be zero, because it would end every watch.
+	// Client, if not nil, sends the requests with its own transport, redirect policy and cookie jar. The TLS fields,
+	// Proxy and DisableCompression must then be empty. Client.Timeout must be zero, because it would end every watch.
 	Client *http.Client
 
 	CAFile   string // PEM file with the certificate authorities of the server and of proxies; may rotate; by default the system's roots
@@ -72,7 +72,6 @@ func (o *Options) certFile() string {
 	return o.CertFile
 }
 
-// validate rejects invalid and contradictory options.
 func (o *Options) validate(server *url.URL) error {
 	certificate, key := o.CertFile != "" || len(o.CertData) > 0, o.KeyFile != "" || len(o.KeyData) > 0
 	tls := o.CAFile != "" || len(o.CAData) > 0 || certificate || key || o.InsecureSkipVerify || o.ServerName != ""
@@ -84,7 +83,8 @@ func (o *Options) validate(server *url.URL) error {
 	}
 	switch {
 	case server.Scheme != "http" && server.Scheme != "https" || server.Hostname() == "":
-		// The error omits the URL: "user:password@host" parses as a URL without a user and so cannot be redacted.
+		// The error omits the URL. A URL such as user:password@host parses without a user, so its password cannot be
+		// redacted.
 		return errors.New("http: the server's URL must look like https://host:port")
 	case server.Port() != "" && !isPort(server.Port()):
 		return errors.New("http: the server's URL has a port above 65535")

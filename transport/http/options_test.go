@@ -93,7 +93,6 @@ func TestBadOptions(t *testing.T) {
 	}
 }
 
-// The error for a token that is not a valid header value must not contain the token.
 func TestRequestErrorsShowNoToken(t *testing.T) {
 	token := func(context.Context) (string, error) { return "pa55word\nof two lines", nil }
 	transport, err := lwhttp.New("http://127.0.0.1:1", &lwhttp.Options{TokenFunc: token, Header: http.Header{"X-Key": {"pa55word"}}})

@@ -20,14 +20,14 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// network counts the dials of a transport. The field dial replaces the transport's dial function.
+// network counts the dials of a transport. It calls dial for each of them.
 type network struct {
 	mu                      sync.Mutex
 	dialed, pending, atOnce int
 	dial                    func(ctx context.Context, n int) (net.Conn, error) // n is the number of this dial, starting at 1
 }
 
-// connectVia returns a transport that dials through the network n.
+// connectVia returns a transport to server that dials through n.
 func connectVia(t *testing.T, server string, n *network) *Transport {
 	transport, err := New(server, &Options{InsecureSkipVerify: true})
 	require.NoError(t, err)
@@ -196,12 +196,12 @@ func TestLimitsConcurrentDials(t *testing.T) {
 			require.Equal(t, []int{watches, maxDials}, []int{n.dialed, n.atOnce})
 			end()
 			bodies.Wait()
-			time.Sleep(time.Second) // time for net/http to drain the closed bodies in the background, which it does since Go 1.27
+			time.Sleep(time.Second) // since Go 1.27, net/http drains closed bodies in the background
 		})
 	}
 }
 
-// answerHTTP1 serves one HTTP/1.1 request on a connection, with an endless body.
+// answerHTTP1 answers one HTTP/1.1 request on a connection. The response body stays empty and open.
 func answerHTTP1(conn net.Conn) {
 	defer conn.Close()
 	if _, err := http.ReadRequest(bufio.NewReader(conn)); err != nil {

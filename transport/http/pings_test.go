@@ -17,7 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The server answers one ping and then stops responding. The watch must fail within 45 seconds of simulated time.
+// The server answers one ping and then stops responding. The watch must fail 45 seconds later.
 func TestDetectsDeadConnection(t *testing.T) {
 	certificate := testCertificate()
 	synctest.Test(t, func(t *testing.T) {
@@ -56,7 +56,7 @@ func testCertificate() tls.Certificate {
 // client has disconnected, it returns the number of received pings.
 func mortalServer(connection net.Conn, answers int) (pings int) {
 	defer connection.Close()
-	frames := make(chan []byte, 16) // frames that a separate goroutine writes, because writes to a pipe block until the peer reads
+	frames := make(chan []byte, 16) // a separate goroutine writes these frames, because a write to a pipe blocks until the peer reads
 	defer close(frames)
 	go func() {
 		for frame := range frames {

@@ -11,7 +11,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// follow is the redirect policy of the default client.
+// follow is the redirect policy of the default client. It allows ten redirects per request.
 func follow(_ *http.Request, via []*http.Request) error {
 	if len(via) >= 10 {
 		return errRedirects
@@ -26,7 +26,7 @@ func (a *attempt) reportRedirect(request *http.Request) {
 	}
 }
 
-// hideLocation removes an invalid Location header, because net/http would quote it in an error and it may contain a
+// hideLocation removes an invalid Location header. net/http would quote the header in an error, and it may contain a
 // token.
 func hideLocation(response *http.Response) {
 	if _, err := url.Parse(response.Header.Get("Location")); err != nil {

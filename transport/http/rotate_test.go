@@ -76,8 +76,7 @@ func TestRotationDuringAWatch(t *testing.T) {
 	}
 }
 
-// After the files have changed, the transport must close its idle connections.
-func TestIdleConnectionsClose(t *testing.T) {
+func TestChangedFilesCloseIdleConnections(t *testing.T) {
 	eachProtocol(t, 0, func(t *testing.T, s *scene, ours *certs.Authority) {
 		transport := s.connect(t)
 		_, _ = s.identity(t, transport)
@@ -166,8 +165,7 @@ func TestManyOpensWhileFilesRotate(t *testing.T) {
 	})
 }
 
-// The transport must not keep a pointer to the caller's options, so that they can be garbage-collected.
-func TestOptionsAreCollectable(t *testing.T) {
+func TestLaterOptionChangesAreIgnored(t *testing.T) {
 	eachProtocol(t, 0, func(t *testing.T, s *scene, ours *certs.Authority) {
 		cert, key := ours.Issue(t, "jane")
 		opts := &lwhttp.Options{CAFile: s.directory + "/ca", CertData: cert, KeyData: key, Token: "t1"}

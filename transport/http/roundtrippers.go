@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// roundTrippers contains the http.RoundTrippers that use certain contents of the certificate files. It is immutable.
+// roundTrippers contains the http.RoundTrippers for one version of the certificate files. It is immutable.
 type roundTrippers struct {
 	authenticated http.RoundTripper // sends the client certificate; used for requests to the server
 	anonymous     http.RoundTripper // sends no client certificate; used for redirects to other origins
@@ -52,9 +52,8 @@ func (o *Options) newRoundTrippers(c content, server *url.URL) (*roundTrippers, 
 	}
 	toServer := newTransport(trusted, toProxy, o.DisableCompression)
 	if proxy, err := toProxy(&http.Request{URL: server}); err == nil && proxy != nil && proxy.Scheme == "https" {
-		// With an HTTPS proxy, net/http calls DialTLSContext only for the proxy and uses TLSClientConfig for the
-		// server. Otherwise net/http would use the TLS options of the server for the proxy as well: ServerName, the
-		// client certificate and HTTP/2.
+		// With DialTLSContext, net/http uses TLSClientConfig only for the server. Otherwise it would use the server's
+		// ServerName, client certificate and HTTP/2 also for an HTTPS proxy.
 		toServer.DialTLSContext = (&tls.Dialer{NetDialer: dialer, Config: bare.Clone()}).DialContext
 	}
 	untrusted := newTransport(bare, toProxy, o.DisableCompression)
@@ -75,7 +74,7 @@ func newTransport(config *tls.Config, proxy func(*http.Request) (*url.URL, error
 		ForceAttemptHTTP2:      true,
 		HTTP2:                  pings,
 		DisableCompression:     uncompressed,
-		MaxIdleConnsPerHost:    8, // lists run concurrently with watches and need connections of their own
+		MaxIdleConnsPerHost:    8, // lists run concurrently with watches and need their own connections
 		MaxResponseHeaderBytes: 1 << 20,
 		IdleConnTimeout:        90 * time.Second,
 		ReadBufferSize:         1 << 10, // small because each HTTP/1.1 watch holds both buffers for hours; larger reads bypass them

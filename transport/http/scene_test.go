@@ -20,7 +20,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// scene contains a test server whose certificates can be replaced, and the credential files of a transport.
+// scene contains a test server with replaceable certificates, and the credential files of a transport.
 type scene struct {
 	*httptest.Server
 	directory  string
@@ -30,7 +30,7 @@ type scene struct {
 	handshakes atomic.Int32
 	open       atomic.Int32 // number of open connections to the server
 	lines      chan string  // lines that the server sends to a watch; "" ends the watch
-	broken     atomic.Value // func(name string) bool; the server breaks the connection of a request if the func returns true for its certificate name
+	broken     atomic.Value // func(name string) bool; if it returns true for the certificate name of a request, the server breaks the connection
 }
 
 // newScene starts the server of a scene. protocol is "h2" or "http/1.1". version is the maximum TLS version, or 0 for
@@ -84,8 +84,7 @@ func (s *scene) serve(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// trusts configures new connections. The authority "own" issues the server certificate, and the authority "clients"
-// verifies client certificates.
+// trusts configures new connections. own issues the server certificate, and clients verifies client certificates.
 func (s *scene) trusts(t *testing.T, own, clients *certs.Authority) {
 	config := own.Config(t, "api.test", loopback)
 	config.ClientAuth, config.ClientCAs = tls.RequireAndVerifyClientCert, clients.Pool()

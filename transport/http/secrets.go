@@ -24,10 +24,10 @@ func headerSecrets(header map[string][]string) (secrets redact.Secrets) {
 	return secrets
 }
 
-// hasPrefixFold reports whether a header name starts with a prefix, ignoring case.
-func hasPrefixFold(name, with string) bool {
-	for i := range len(with) {
-		if i == len(name) || name[i]|0x20 != with[i]|0x20 {
+// hasPrefixFold reports whether a header name starts with prefix, ignoring case.
+func hasPrefixFold(name, prefix string) bool {
+	for i := range len(prefix) {
+		if i == len(name) || name[i]|0x20 != prefix[i]|0x20 {
 			return false
 		}
 	}

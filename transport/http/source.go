@@ -36,8 +36,7 @@ type transportSource struct {
 // content is the PEM data of the certificate authorities, the client certificate and its key.
 type content struct{ ca, cert, key string }
 
-// with returns a copy of the content with the client certificate of a credential. If the credential is nil, it returns
-// the content unchanged.
+// with returns a copy of c that contains the client certificate of given. If given is nil, it returns c.
 func (c content) with(given *Credential) content {
 	if given != nil {
 		c.cert, c.key = string(given.CertData), string(given.KeyData)
@@ -62,8 +61,8 @@ func newTransportSource(o *Options, server *url.URL) (*transportSource, error) {
 }
 
 // current returns the round trippers for a request. If given is not nil, they use its client certificate. failed
-// contains the round trippers of a failed first attempt, or is nil. After a failure, current reads the files unless
-// they have been read since then.
+// contains the round trippers of a failed first attempt, or is nil. If they are still in use, current reads the files
+// again.
 func (s *transportSource) current(ctx context.Context, given *Credential, failed *roundTrippers) (made *roundTrippers, err error) {
 	now := s.active.Load()
 	other := now.content != now.content.with(given)
@@ -162,7 +161,7 @@ func isCompletePEM(text []byte) bool {
 	return !bytes.Contains(text, []byte("-----BEGIN "))
 }
 
-// lease wraps a response body. If the round trippers have been replaced, Close also closes their idle connections.
+// lease is a response body. If the round trippers have been replaced, Close also closes their idle connections.
 type lease struct {
 	io.ReadCloser
 	source *transportSource

@@ -101,8 +101,7 @@ func (f *tokenFile) read() (string, error) {
 // readFile is a variable so that tests can replace the function.
 var readFile = secretfile.Read
 
-// fileError returns err with the purpose of the file, for example "token file". The text of err already contains the
-// path.
+// fileError adds the purpose of the file, for example "token file", to err. The text of err already contains the path.
 func fileError(name string, err error) error {
 	if _, ok := errors.AsType[*fs.PathError](err); ok {
 		return fmt.Errorf("http: %s: %w", name, err)

@@ -16,8 +16,8 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// Transport is an [lw.Transport] over HTTP. All methods may be called concurrently. Over HTTP/2, requests share a
-// connection.
+// Transport is an [lw.Transport] over HTTP. All methods may be called concurrently. Over HTTP/2, requests share
+// connections.
 type Transport struct {
 	client        http.Client // a template; each call of Open sets the Transport field of a copy
 	authenticator *authenticator
@@ -78,8 +78,8 @@ func (t *Transport) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, e
 	return &body{ReadCloser: response.Body, ctx: ctx, secrets: secrets}, nil
 }
 
-// do sends a request with additional headers. It returns an error for a status other than 101 or 2xx. It also returns
-// the secrets in the request, which it has removed from the error.
+// do sends a request with additional headers. A status other than 101 or 2xx is an error. do also returns the secrets
+// in the request, so that the caller can redact them.
 func (t *Transport) do(ctx context.Context, req *lw.Request, header http.Header) (_ *http.Response, secrets redact.Secrets, _ error) {
 	request, err := t.request(ctx, req, header)
 	if err != nil {

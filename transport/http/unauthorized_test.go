@@ -17,9 +17,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// tokenServer is a fake network that records the token of each request. It responds with 401 to all tokens except one.
-// It redirects /to?URL to URL unless the token is "stale". If the field before is set, it is called before each
-// response.
+// tokenServer is a fake network that records the token of each request. It responds with 401 to all tokens except good.
+// It redirects /to?URL to URL unless the token is "stale". before, if set, is called before each response.
 type tokenServer struct {
 	good   string
 	before func()

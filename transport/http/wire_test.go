@@ -20,7 +20,6 @@ import (
 
 // The tests in this file also run in WebAssembly, where the transport uses fetch instead of net/http.
 
-// TestMain fails the package if its tests leave goroutines behind.
 func TestMain(m *testing.M) { leak.Main(m) }
 
 func dial(t *testing.T, opts *lwhttp.Options) *lwhttp.Transport {
@@ -148,7 +147,6 @@ func TestBrokenBodies(t *testing.T) {
 	require.Error(t, err)
 }
 
-// While the caller does not read, an endless response must block the server.
 func TestSlowReaderBlocksServer(t *testing.T) {
 	transport := dial(t, nil)
 	body, err := transport.Open(t.Context(), &lw.Request{Path: "/endless", Watch: true})

@@ -51,7 +51,7 @@ func (l *loader) cluster() error {
 
 func isHTTP(scheme string) bool { return scheme == "http" || scheme == "https" || scheme == "socks5" }
 
-// authority sets the certificate authority and the other options that verify the server.
+// authority sets the options that control the verification of the server, for example the certificate authority.
 func (l *loader) authority(fields *fields) {
 	http := l.config.HTTP
 	switch {

@@ -43,7 +43,7 @@ func newServer(t *testing.T, secure bool) *server {
 	s := &server{authority: certs.NewAuthority(t)}
 	s.rejected.Store("none")
 	s.Server = httptest.NewUnstartedServer(http.HandlerFunc(s.serve))
-	s.Config.ErrorLog = log.New(io.Discard, "", 0) // discards the log of failed handshakes, which some tests expect
+	s.Config.ErrorLog = log.New(io.Discard, "", 0) // some tests expect failed handshakes, so their log is discarded
 	if secure {
 		s.TLS, s.EnableHTTP2 = config(t, s.authority), true
 		s.StartTLS()

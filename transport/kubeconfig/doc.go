@@ -21,8 +21,9 @@
 // because Kubernetes no longer supports them.
 //
 // A plugin runs at the first request that needs it, once for all transports of a [Config]. It runs again when its
-// credential has expired or was rejected. The plugin stops when the context of that request ends. If it prompts the
-// user, start with a list by lw.Client. lw.ListAndWatch cancels a request after 90 seconds and retries it.
+// credential has expired or was rejected. The plugin stops when the context of that request ends. lw.ListAndWatch
+// cancels a request after 90 seconds and retries it. If the plugin prompts the user, call the method List of an
+// lw.Client first.
 //
 // As in kubectl, the credentials of a kubeconfig are not sent over plain "http". A token that the program sets in
 // [Config].HTTP is sent.
@@ -37,8 +38,8 @@
 //   - a missing plugin
 //   - a service account without a certificate authority
 //
-// Inline data overrides a path. kubectl rejects both. Mistakes in unused entries and in unused credentials are ignored.
-// A token from the caller replaces all other credentials. An impersonated user from the caller replaces the
-// impersonated groups of the kubeconfig. A YAML mapping's own keys override merged keys. Tests compare all other
-// behavior with client-go.
+// If both inline data and a path are set, Load uses the data. kubectl rejects the file. Mistakes in unused entries and
+// in unused credentials are ignored. A token from the caller replaces all other credentials. An impersonated user from
+// the caller replaces the impersonated groups of the kubeconfig. A YAML mapping's own keys override merged keys. Tests
+// compare all other behavior with client-go.
 package kubeconfig

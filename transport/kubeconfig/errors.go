@@ -27,7 +27,7 @@ type Error struct {
 	err   error  // cause that Unwrap returns
 }
 
-// set stores the cause, and the hint that belongs to it.
+// set stores err as the cause. If a credential plugin failed, it also sets the hint.
 func (e *Error) set(err error) {
 	e.err = err
 	if failed, ok := errors.AsType[*execError](err); ok {
@@ -56,7 +56,7 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.err }
 
-// short replaces the user's home folder at the beginning of a path with ~.
+// short replaces the user's home folder at the beginning of a path with "~".
 func short(path string) string {
 	home, err := os.UserHomeDir()
 	if rest, ok := strings.CutPrefix(path, home+string(filepath.Separator)); ok && err == nil && home != "" {

@@ -110,8 +110,7 @@ func TestUnreadableFiles(t *testing.T) {
 	}
 }
 
-// The errors must suggest similar names from the kubeconfig.
-func TestUnknownNames(t *testing.T) {
+func TestUnknownNamesSuggestSimilarNames(t *testing.T) {
 	home := onlyFile(t)
 	path := write(t, home+"/config", `
 current-context: prdo

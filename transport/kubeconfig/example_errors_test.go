@@ -12,7 +12,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/transport/kubeconfig"
 )
 
-// written writes a kubeconfig file and returns its path. The func remove deletes the file.
+// written writes a kubeconfig file and returns its path. remove deletes the file.
 func written(text string) (path string, remove func()) {
 	folder, err := os.MkdirTemp("", "kubeconfig")
 	if err != nil {

@@ -77,7 +77,7 @@ type plugin struct {
 
 func newPlugin(t *testing.T) *plugin { return &plugin{t, t.TempDir()} }
 
-// user returns the user fields for a kubeconfig with this plugin. The argument contains more fields of the plugin.
+// user returns user fields for a kubeconfig that runs this plugin. more contains additional fields of exec.
 func (p *plugin) user(more string) string {
 	if !strings.Contains(more, "apiVersion") {
 		more += ", apiVersion: client.authentication.k8s.io/v1"
@@ -88,7 +88,6 @@ func (p *plugin) user(more string) string {
 	return "exec: {command: '" + os.Args[0] + "', env: [{name: LISTWATCH_PLUGIN, value: '" + p.folder + "'}, {name: MY_SECRET, value: hunter2}, {name: GORACE, value: atexit_sleep_ms=0}]" + more + "}"
 }
 
-// setCommands sets the commands that the plugin runs.
 func (p *plugin) setCommands(lines ...string) {
 	write(p.t, p.folder+"/do", strings.Join(lines, "\n")+"\n")
 }

@@ -45,7 +45,7 @@ func (p *plugin) failed(err error, stderr string) *execError {
 	return e
 }
 
-// isMissing reports whether the plugin does not exist in the PATH or at its path.
+// isMissing reports whether err means that the plugin was not found.
 func isMissing(err error) bool {
 	return errors.Is(err, exec.ErrNotFound) || errors.Is(err, fs.ErrNotExist)
 }
@@ -75,7 +75,7 @@ func (l *limitedBuffer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// tailBuffer is a writer that forwards its input and stores the end of it.
+// tailBuffer is a writer that forwards its input and stores at most the last 8 KiB.
 type tailBuffer struct {
 	writer io.Writer // receives all input; may be nil
 	text   []byte
@@ -137,7 +137,7 @@ func secrets(env, args []string) (values []string) {
 	return values
 }
 
-// redact replaces the secrets, and all words that look like secrets, in a line.
+// redact replaces secrets, and words that look like secrets, with "…".
 func redact(line string, secrets []string) string {
 	for _, secret := range secrets {
 		if len(secret) >= 4 {

@@ -11,18 +11,17 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// fields reads the members of a YAML mapping by the rules of kubectl. It does not convert types. It treats null like a
-// missing member, and ignores unknown members. It stores the first mistake in the field location. Errors never quote
-// values.
+// fields reads the members of a YAML mapping in the same way as kubectl. It does not convert types, treats null as a
+// missing member and ignores unknown members. location keeps the first error. Errors never quote values.
 type fields struct {
 	members  map[string]*yaml.Node
 	prefix   string // prefix of field names in errors, for example "exec."
-	location *Error // its field err is nil until the first mistake
+	location *Error // its err is nil until the first error
 }
 
-// read returns the fields of a mapping node. place is the location for errors.
-func read(node *yaml.Node, prefix string, place *Error) *fields {
-	f := &fields{members: map[string]*yaml.Node{}, prefix: prefix, location: place}
+// read returns the fields of a mapping node. location receives the first error.
+func read(node *yaml.Node, prefix string, location *Error) *fields {
+	f := &fields{members: map[string]*yaml.Node{}, prefix: prefix, location: location}
 	node = resolve(node)
 	if node == nil {
 		return f
@@ -130,7 +129,7 @@ func (f *fields) data(name string) []byte {
 	text := f.string(name)
 	data, err := base64.StdEncoding.DecodeString(text)
 	if err != nil {
-		f.fail(name, f.members[name], "it is not valid base64") // omits the error of package base64, which would quote the data
+		f.fail(name, f.members[name], "it is not valid base64") // replaces the error of package base64, which contains only a byte offset
 	}
 	return data
 }
@@ -157,12 +156,12 @@ func (f *fields) strings(name string) (texts []string) {
 	return texts
 }
 
-// group returns the fields of a nested mapping. If the mapping is missing, it returns empty fields.
+// group returns the fields of a nested mapping. They are empty if the mapping is missing.
 func (f *fields) group(name string) *fields {
 	return read(f.members[name], f.prefix+name+".", f.location)
 }
 
-// err returns the first mistake, or nil. If it is not nil, the results of the other methods must not be used.
+// err returns the first error, or nil. If it is not nil, the results of the other methods must not be used.
 func (f *fields) err() error {
 	if f.location.err == nil {
 		return nil

@@ -54,7 +54,6 @@ users:
   user:`+lines(user)+"\n")
 }
 
-// load returns the configuration of a kubeconfig file.
 func load(t *testing.T, path string) *kubeflags.Config {
 	t.Helper()
 	config, err := kubeflags.Load(&kubeflags.Options{Path: path})

@@ -12,7 +12,6 @@ import (
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 )
 
-// load implements [Load].
 func load(flags *kubeflags.Options) (*kubeflags.Config, error) {
 	if flags == nil {
 		flags = &kubeflags.Options{}
@@ -46,8 +45,8 @@ type loader struct {
 	*mergedFiles
 	config *kubeflags.Config
 
-	server        *entry  // entry of the cluster, or nil
-	clusterFields *fields // fields of the cluster entry
+	server        *entry // entry of the cluster, or nil
+	clusterFields *fields
 }
 
 // context selects the context, the cluster, the user and the namespace, and stores their names in the configuration.
@@ -81,7 +80,8 @@ func (l *loader) context() error {
 	return nil
 }
 
-// unknownError returns an Error for a context, cluster or user that does not exist.
+// unknownError returns an Error for a missing context, cluster or user. If an option selected it, the Error has no
+// location.
 func (l *loader) unknownError(kind string, option string, err error) error {
 	if option != "" {
 		return &Error{err: err}
@@ -91,7 +91,6 @@ func (l *loader) unknownError(kind string, option string, err error) error {
 	return place
 }
 
-// errNoServer returns the error for a configuration without a server.
 func (l *loader) errNoServer() error {
 	switch {
 	case len(l.files) == 0:

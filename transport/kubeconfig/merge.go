@@ -34,7 +34,6 @@ func (e *entry) location() *Error {
 	return &Error{File: e.file, Entry: e.kind + " " + strconv.Quote(e.name)}
 }
 
-// fields returns the fields of the entry.
 func (e *entry) fields() *fields { return read(e.node, "", e.location()) }
 
 // mergedFiles contains the combined entries of all kubeconfig files.
@@ -142,7 +141,7 @@ func parse(text []byte) (*yaml.Node, error) {
 	if err := yaml.Unmarshal(text, &document); err != nil {
 		message := strings.TrimPrefix(err.Error(), "yaml: ")
 		switch {
-		case strings.Contains(message, "unknown anchor"): // the error omits the name of the anchor, which may be a password
+		case strings.Contains(message, "unknown anchor"): // the error omits the name of the anchor, because it may be a password
 			message = "an alias has no anchor: put a string that starts with * in quotes"
 		case strings.Contains(message, "cannot start any token"):
 			message += ": indent with spaces, and put a string that starts with a tab, @, % or ` in quotes"

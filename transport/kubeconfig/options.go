@@ -24,7 +24,7 @@ type Options struct {
 	Stderr io.Writer
 }
 
-// Config describes the server to connect to.
+// Config is the result of [Load]: a server, a namespace and the credentials for the server.
 type Config struct {
 	Server    string          // URL of the server
 	Namespace string          // namespace, or "default" if neither the kubeconfig nor the options set it
@@ -53,7 +53,6 @@ func Load(opts *Options) (*Config, error) {
 
 func init() { kubeflags.Load, kubeflags.List = load, list }
 
-// options is kubeflags.Options with additional methods.
 type options kubeflags.Options
 
 func list(opts *kubeflags.Options) (*kubeflags.Names, error) {

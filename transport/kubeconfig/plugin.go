@@ -22,7 +22,7 @@ const maxOutput = 1 << 20
 
 // plugin runs a credential plugin and caches its latest credential.
 type plugin struct {
-	location           Error // location of the user's field exec, for errors
+	location           Error // location of the exec field, for errors
 	command            string
 	args, env, secrets []string // secrets are redacted from stderr
 	version            string
@@ -117,7 +117,8 @@ func (p *plugin) run(ctx context.Context) (*lwhttp.Credential, time.Time, error)
 	return given, until, nil
 }
 
-// isTerminal reports whether file is a character device other than the null device, which is probably a terminal.
+// isTerminal reports whether file is a character device other than the null device. Such a device is probably a
+// terminal.
 func isTerminal(file *os.File) bool {
 	info, err := file.Stat()
 	if err != nil || info.Mode()&os.ModeCharDevice == 0 {

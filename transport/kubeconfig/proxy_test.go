@@ -57,10 +57,10 @@ func TestKubeconfigProxies(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			tunnels.Store(0)
 			config := load(t, file(t, "server: https://k8s.example:6443; tls-server-name: api.test; proxy-url: "+url+"; certificate-authority-data: "+b64(a.PEM), p.user("")))
-			over, err := config.Transport()
+			base, err := config.Transport()
 			require.NoError(t, err)
-			defer over.Close()
-			for _, transport := range []lw.Transport{over, ws.New(over)} {
+			defer base.Close()
+			for _, transport := range []lw.Transport{base, ws.New(base)} {
 				client, err := lw.NewClient(transport, lw.Pods(config.Namespace), lw.RawCodec{}, nil)
 				require.NoError(t, err)
 				for event := range lw.ListAndWatch(t.Context(), client, nil) {

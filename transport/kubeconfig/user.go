@@ -105,8 +105,8 @@ type pemField struct {
 	text []byte
 }
 
-// pem reads PEM data from the field with inline data, or else from the file whose path is in another field. It stores
-// the data or the path.
+// pem reads the PEM data of a field. Inline data in name-data takes precedence over the file whose path is in name. pem
+// stores the data or the path.
 func (f *fields) pem(name string, path *string, data *[]byte) pemField {
 	if *data = f.data(name + "-data"); len(*data) > 0 {
 		return pemField{name + "-data", *data}

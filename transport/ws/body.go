@@ -17,18 +17,18 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// body is the body of a watch. It joins the WebSocket messages with newlines.
+// body is the response body of a watch. It joins the WebSocket messages with newlines.
 type body struct {
 	ctx       context.Context
 	conn      *websocket.Conn
 	handshake *handshake // the connection that conn uses
 	limit     int64
 	keepalive keepalive
-	stopWatch func() bool // cancels the func that closes the connection when ctx is done
+	stopWatch func() bool // stops context.AfterFunc, which closes the connection when ctx is done
 
 	message    io.Reader // the message that is being read, or nil
 	newlineDue bool      // a newline must precede the next message
-	err        error     // the final error, which all further reads return
+	err        error     // final error; all further reads return it
 
 	mu       sync.Mutex
 	lastRead time.Time // time of the last data or the last call of Read; zero while no Read is active
@@ -36,11 +36,12 @@ type body struct {
 	timer    *time.Timer
 }
 
-// keepalive holds two durations. After interval without data, the client pings the peer. After timeout without data,
-// the peer counts as dead.
+// keepalive contains the times without data after which the client pings the peer and after which it closes the
+// connection.
 type keepalive struct{ interval, timeout time.Duration }
 
-// defaultKeepalive pings a peer after 30 seconds without data and then every 15 seconds, like HTTP/2 in transport/http.
+// defaultKeepalive pings a peer after 30 seconds without data and closes the connection 15 seconds later, in the same
+// way as HTTP/2 in transport/http.
 var defaultKeepalive = keepalive{interval: 30 * time.Second, timeout: 45 * time.Second}
 
 func newBody(ctx context.Context, conn *websocket.Conn, hand *handshake, limit int64, p keepalive) *body {
@@ -59,18 +60,18 @@ func newBody(ctx context.Context, conn *websocket.Conn, hand *handshake, limit i
 	return b
 }
 
-// resetIdle restarts the measurement of the idle time. If waits is false, no Read is active, and the measurement pauses
-// until the next Read.
-func (b *body) resetIdle(waits bool) {
+// resetIdle restarts the measurement of the idle time. If reading is false, no Read is active, and the measurement
+// pauses until the next Read.
+func (b *body) resetIdle(reading bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.lastRead = time.Now()
-	if !waits {
+	if !reading {
 		b.lastRead = time.Time{}
 	}
 }
 
-// checkPeer pings a peer that has sent no data for a while. It closes the connection if the peer does not answer.
+// checkPeer pings the peer after keepalive.interval without data, and closes the connection after keepalive.timeout.
 func (b *body) checkPeer() {
 	b.mu.Lock()
 	quiet := time.Duration(0)
@@ -117,7 +118,7 @@ func (b *body) Read(p []byte) (int, error) {
 func (b *body) readNext(p []byte) (int, error) {
 	for {
 		if b.message == nil {
-			_, message, err := b.conn.NextReader() // text messages and binary messages are treated alike
+			_, message, err := b.conn.NextReader() // accepts text messages and binary messages
 			if err != nil {
 				return 0, err
 			}

@@ -5,7 +5,7 @@
 // HTTP/2. A browser does not count WebSockets among its six connections per host. It limits them separately, to about
 // 200.
 //
-// In WebAssembly the package uses the browser's WebSocket, which has three limitations. After a rejected handshake, the
-// package sends the same request over HTTP to find the reason. There are no pings, so only the idle timeout of the
-// watch detects a dead peer. A page cannot slow the server down, so the amount of unread data is limited.
+// In WebAssembly the package uses the browser's WebSocket, which has three limitations. A page cannot see why a
+// handshake was rejected, so the package sends the same request over HTTP. There are no pings, so only the idle timeout
+// of the watch detects a dead peer. A page cannot slow the server down, so the amount of unread data is limited.
 package ws

@@ -14,24 +14,24 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// In a browser, the WebSocket subprotocol contains the token in base64, which must be redacted, too.
+// In a browser, the WebSocket subprotocol contains the token in base64. This encoding must be redacted, too.
 func TestEchoedTokensAreRedacted(t *testing.T) {
 	secrets := canary.Secrets{}
-	over, err := lwhttp.New(wire.URL(t), &lwhttp.Options{Token: secrets.New("token")})
+	base, err := lwhttp.New(wire.URL(t), &lwhttp.Options{Token: secrets.New("token")})
 	require.NoError(t, err)
-	defer over.Close()
-	socket := ws.New(over)
+	defer base.Close()
+	socket := ws.New(base)
 	for name, c := range map[string]struct {
-		over  lw.Transport
-		paths []string
+		transport lw.Transport
+		paths     []string
 	}{
-		"http":                 {over, []string{"/echo/403", "/echo/500", "/event"}},
+		"http":                 {base, []string{"/echo/403", "/echo/500", "/event"}},
 		"ws":                   {socket, []string{"/echo/403", "/echo/500", "/event", "/leave"}},
-		"fallback, HTTP first": {fallback.New(over, socket), []string{"/echo/403", "/echo/500", "/event"}},
-		"fallback, WebSocket":  {fallback.New(socket, over), []string{"/echo/403", "/echo/500", "/event", "/leave"}},
+		"fallback, HTTP first": {fallback.New(base, socket), []string{"/echo/403", "/echo/500", "/event"}},
+		"fallback, WebSocket":  {fallback.New(socket, base), []string{"/echo/403", "/echo/500", "/event", "/leave"}},
 	} {
 		for _, path := range c.paths {
-			err := firstError(t, c.over, path)
+			err := firstError(t, c.transport, path)
 			text := fmt.Sprintf("%v %+v", err, err)
 			if status, ok := errors.AsType[*lw.StatusError](err); ok {
 				type fields lw.StatusError // fields has no method Error, so fmt prints all fields
@@ -47,8 +47,8 @@ func TestEchoedTokensAreRedacted(t *testing.T) {
 }
 
 // firstError starts a watch and returns its first error.
-func firstError(t *testing.T, over lw.Transport, path string) error {
-	client, err := lw.NewClient(over, lw.Resource{Raw: path}, lw.RawCodec{}, nil)
+func firstError(t *testing.T, transport lw.Transport, path string) error {
+	client, err := lw.NewClient(transport, lw.Resource{Raw: path}, lw.RawCodec{}, nil)
 	require.NoError(t, err)
 	read := 0
 	ctx := lw.WithTrace(t.Context(), &lw.Trace{Read: func(n int) { read += n }}) // the client wraps the body if Trace.Read is set

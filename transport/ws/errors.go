@@ -7,7 +7,8 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// maxMessage limits a message in bytes. In a browser it limits all unread messages of a watch.
+// maxMessage is the maximum size of a message in bytes. In a browser, it is the maximum size of all unread messages of
+// a watch.
 const maxMessage = 64 << 20
 
 // ErrProtocol reports that the server or a proxy violated the WebSocket protocol (RFC 6455). In a browser, the error is

@@ -24,12 +24,12 @@ func ExampleCloseError() {
 	server.Fail(lwtest.Watches, 1, lwtest.ReplaceFrame(-1, func([]byte) ([]byte, bool) {
 		return append([]byte{0x88, 12, 1001 >> 8, 1001 & 0xff}, "going away"...), false // a close frame
 	}))
-	over, err := lwhttp.New(server.URL, nil)
+	base, err := lwhttp.New(server.URL, nil)
 	if err != nil {
 		panic(err)
 	}
-	defer over.Close()
-	transport := ws.New(over)
+	defer base.Close()
+	transport := ws.New(base)
 	body, err := transport.Open(context.Background(), &lw.Request{Path: "/api/v1/pods", Query: "watch=1&resourceVersion=1", Watch: true})
 	if err != nil {
 		panic(err)

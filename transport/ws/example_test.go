@@ -25,12 +25,12 @@ func Example() {
 		}
 	}
 	create("web-0")
-	over, err := lwhttp.New(server.URL, nil)
+	base, err := lwhttp.New(server.URL, nil)
 	if err != nil {
 		panic(err)
 	}
-	defer over.Close()
-	transport := ws.New(over)
+	defer base.Close()
+	transport := ws.New(base)
 	client, err := lw.NewClient(transport, lw.Pods("default"), lw.RawCodec{}, nil)
 	if err != nil {
 		panic(err)

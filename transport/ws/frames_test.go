@@ -20,10 +20,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// answering is an http.RoundTripper that accepts every upgrade. The response contains additional headers. The field
-// "to" is the upgraded connection.
+// answering is an http.RoundTripper that accepts every upgrade and returns conn as the upgraded connection. It adds
+// header to the response.
 type answering struct {
-	to     io.ReadWriteCloser
+	conn   io.ReadWriteCloser
 	header http.Header
 }
 
@@ -33,15 +33,15 @@ func (a answering) RoundTrip(req *http.Request) (*http.Response, error) {
 	for name, values := range a.header {
 		header[name] = values
 	}
-	return &http.Response{StatusCode: 101, ProtoMajor: 1, ProtoMinor: 1, Header: header, Body: a.to, Request: req}, nil
+	return &http.Response{StatusCode: 101, ProtoMajor: 1, ProtoMinor: 1, Header: header, Body: a.conn, Request: req}, nil
 }
 
-// open opens a watch whose WebSocket frames come from a fake connection, and returns its body.
-func open(ctx context.Context, t testing.TB, to io.ReadWriteCloser, header http.Header, limit int64) (io.ReadCloser, error) {
+// open opens a watch that receives its WebSocket frames from conn, and returns its body.
+func open(ctx context.Context, t testing.TB, conn io.ReadWriteCloser, header http.Header, limit int64) (io.ReadCloser, error) {
 	t.Helper()
-	over, err := lwhttp.New("http://server", &lwhttp.Options{Client: &http.Client{Transport: answering{to, header}}})
+	base, err := lwhttp.New("http://server", &lwhttp.Options{Client: &http.Client{Transport: answering{conn, header}}})
 	require.NoError(t, err)
-	transport := New(over)
+	transport := New(base)
 	transport.SetLimit(limit)
 	return transport.Open(ctx, watch)
 }
@@ -66,7 +66,7 @@ func (s *scriptedConn) Read(p []byte) (int, error) {
 func (s *scriptedConn) Write(p []byte) (int, error) { s.written += len(p); return len(p), nil }
 func (s *scriptedConn) Close() error                { return nil }
 
-// frame encodes an unmasked WebSocket frame. The argument "first" is its first byte.
+// frame encodes an unmasked WebSocket frame that starts with the byte first.
 func frame(first byte, payload string) string {
 	header := []byte{first, byte(len(payload))}
 	if len(payload) > 125 {

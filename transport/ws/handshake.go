@@ -30,7 +30,7 @@ type handshake struct {
 	request  []byte // the part of the handshake request that gorilla has written
 	response []byte // the part of the handshake response that gorilla has not read
 	upgraded io.ReadWriteCloser
-	err      error // error of the HTTP transport, which Open returns
+	err      error // error of the HTTP transport; Open returns it
 
 	pendingErr    error       // read error that the next Read returns
 	readErr       error       // last read error that Read has returned

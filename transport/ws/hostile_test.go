@@ -109,7 +109,7 @@ func (e *endless) Close() error                { return nil }
 
 // Endless empty frames must not use memory. Only the context or the reader's idle timeout ends such a watch.
 func TestEndlessFrames(t *testing.T) {
-	const most = 1 << 20
+	const maxBytes = 1 << 20
 	for name, conn := range map[string]*endless{
 		"pings":           {then: frame(0x89, strings.Repeat("x", 125))},
 		"pongs":           {then: frame(0x8a, strings.Repeat("x", 125))},
@@ -119,7 +119,7 @@ func TestEndlessFrames(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			ctx, cancel := context.WithCancelCause(t.Context())
 			enough := errors.New("enough")
-			to := &counted{endless: conn, most: most, then: func() { cancel(enough) }}
+			to := &counted{endless: conn, maxBytes: maxBytes, then: func() { cancel(enough) }}
 			body, err := open(ctx, t, to, nil, 1<<20)
 			require.NoError(t, err)
 			defer body.Close()
@@ -128,33 +128,33 @@ func TestEndlessFrames(t *testing.T) {
 			if name != "empty messages" {
 				require.Zero(t, newlines)
 			}
-			require.GreaterOrEqual(t, conn.said, most)
-			require.Less(t, to.grown, int64(256<<10), "heap growth in bytes after %d bytes of frames", most)
+			require.GreaterOrEqual(t, conn.said, maxBytes)
+			require.Less(t, to.grown, int64(256<<10), "heap growth in bytes after %d bytes of frames", maxBytes)
 		})
 	}
 }
 
-// counted is an endless connection that ends after a number of bytes, the field most. It measures how much the heap
-// grows after the first tenth of these bytes.
+// counted is an endless connection that fails after maxBytes bytes. It measures the heap growth after the first tenth
+// of these bytes.
 type counted struct {
 	*endless
-	most   int
-	then   func()
-	before uint64
-	grown  int64
-	over   bool
+	maxBytes int
+	then     func()
+	before   uint64
+	grown    int64
+	ended    bool
 }
 
 func (c *counted) Read(p []byte) (int, error) {
-	if c.before == 0 && c.said >= c.most/10 {
+	if c.before == 0 && c.said >= c.maxBytes/10 {
 		c.before = hostile.Held()
 	}
-	if c.said >= c.most && !c.over {
-		c.over = true
+	if c.said >= c.maxBytes && !c.ended {
+		c.ended = true
 		c.grown = int64(hostile.Held()) - int64(c.before)
 		c.then()
 	}
-	if c.over {
+	if c.ended {
 		return 0, net.ErrClosed
 	}
 	return c.endless.Read(p)

@@ -14,22 +14,22 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The server requires a client certificate, which the handshake must send.
+// The server requires a client certificate, so the handshake must send it.
 func TestHandshakesUseTLSOptions(t *testing.T) {
 	server := httptest.NewUnstartedServer(upgraded(say(1000, "one")))
 	authority := certs.NewAuthority(t)
 	server.TLS = authority.Config(t, "127.0.0.1")
 	server.TLS.ClientAuth = tls.RequireAnyClientCert
-	server.Config.ErrorLog = log.New(io.Discard, "", 0) // discards the log of failed handshakes, which the test expects
+	server.Config.ErrorLog = log.New(io.Discard, "", 0) // the test expects a failed handshake, so its log is discarded
 	server.StartTLS()
 	t.Cleanup(server.Close)
 
 	certificate, key := authority.Issue(t, "jane")
 	follow := func(opts *lwhttp.Options) (string, error) {
-		over, err := lwhttp.New(server.URL, opts)
+		base, err := lwhttp.New(server.URL, opts)
 		require.NoError(t, err)
-		defer over.Close()
-		return read(t, New(over))
+		defer base.Close()
+		return read(t, New(base))
 	}
 	text, err := follow(&lwhttp.Options{CAData: authority.PEM, CertData: certificate, KeyData: key})
 	require.NoError(t, err)

@@ -20,7 +20,7 @@ import (
 // Transport is an [lw.Transport] that watches over WebSocket. All methods may be called concurrently. Each watch has its
 // own connection.
 type Transport struct {
-	over      *lwhttp.Transport
+	base      *lwhttp.Transport
 	dialer    websocket.Dialer
 	limit     int64 // maximum size of a message in bytes
 	keepalive keepalive
@@ -28,12 +28,13 @@ type Transport struct {
 
 var _ lw.Transport = (*Transport)(nil)
 
-// New returns a transport that performs its handshakes with the server, credentials, TLS options and proxies of over.
-// Requests other than watches go to over. Close over to release the resources.
-func New(over *lwhttp.Transport) *Transport {
+// New returns a transport that opens watches over WebSocket. It uses the server, credentials, TLS options and proxies
+// of base, and sends all other requests through base. Closing base also releases the resources of the returned
+// transport.
+func New(base *lwhttp.Transport) *Transport {
 	// The buffers are small, because most watches are idle. Larger reads bypass the buffer.
 	dialer := websocket.Dialer{ReadBufferSize: 1 << 10, WriteBufferSize: 1 << 8}
-	return &Transport{over: over, dialer: dialer, limit: maxMessage, keepalive: defaultKeepalive}
+	return &Transport{base: base, dialer: dialer, limit: maxMessage, keepalive: defaultKeepalive}
 }
 
 // Open implements [lw.Transport]. The body of a watch contains the messages, joined by newlines. It ends with:
@@ -46,25 +47,25 @@ func New(over *lwhttp.Transport) *Transport {
 //   - [ErrProtocol], if the server violated the protocol
 //   - the cause of ctx, if ctx is done
 //
-// Watches with protobuf use the other transport, because newlines must not separate their events. Open returns a
-// *[lw.StatusError] for an error response to the handshake. It returns [lwhttp.ErrNotUpgraded] if the server ignored
-// the upgrade or responded incorrectly. With GODEBUG=fips140=only, Open returns [ErrFIPS] for all other watches.
+// Watches with protobuf use HTTP, because newlines must not separate their events. Open returns a *[lw.StatusError] for
+// an error response to the handshake. It returns [lwhttp.ErrNotUpgraded] if the server ignored the upgrade or responded
+// incorrectly. With GODEBUG=fips140=only, Open returns [ErrFIPS] for all other watches.
 func (t *Transport) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, error) {
 	if !req.Watch || strings.Contains(req.Accept, "protobuf") {
-		return t.over.Open(ctx, req)
+		return t.base.Open(ctx, req)
 	}
 	if fips140.Enforced() {
 		return nil, ErrFIPS
 	}
-	hand := &handshake{ctx: ctx, transport: t.over, req: req}
+	hand := &handshake{ctx: ctx, transport: t.base, req: req}
 	dialer := t.dialer
 	dialer.NetDialContext = func(context.Context, string, string) (net.Conn, error) { return hand, nil }
-	conn, _, err := dialer.DialContext(ctx, "ws://upgrade/", http.Header{"Origin": {t.over.Origin()}})
+	conn, _, err := dialer.DialContext(ctx, "ws://upgrade/", http.Header{"Origin": {t.base.Origin()}})
 	if err != nil {
 		_ = hand.Close()
 		switch {
 		case hand.err != nil:
-			err = hand.err // this error is more specific than the error of gorilla
+			err = hand.err // more specific than gorilla's error
 		case hand.upgraded != nil:
 			err = responseError(redact.Body(hand.upgraded, strings.TrimPrefix(err.Error(), "websocket: ")))
 		}

@@ -15,15 +15,15 @@ import (
 // Transport is an [lw.Transport] that watches over the browser's WebSocket. All methods may be called concurrently. Each
 // watch has its own connection.
 type Transport struct {
-	over  *lwhttp.Transport
+	base  *lwhttp.Transport
 	limit int64 // maximum size of all unread messages of a watch in bytes
 }
 
 var _ lw.Transport = (*Transport)(nil)
 
-// New returns a transport to the server of over. It sends the token as a subprotocol, because a page cannot set
-// headers. Requests other than watches go to over. Close over to release the resources.
-func New(over *lwhttp.Transport) *Transport { return &Transport{over: over, limit: maxMessage} }
+// New returns a transport that opens watches to the server of base over WebSocket. It sends the token as a subprotocol,
+// because a page cannot set headers. It sends all other requests through base.
+func New(base *lwhttp.Transport) *Transport { return &Transport{base: base, limit: maxMessage} }
 
 // Open implements [lw.Transport]. The body of a watch contains the messages, joined by newlines. It ends with io.EOF if
 // the server closed with code 1000, like a kube-apiserver. It ends with a *[CloseError] for another code, and with
@@ -38,7 +38,7 @@ func New(over *lwhttp.Transport) *Transport { return &Transport{over: over, limi
 // message. Open then opens the watch over HTTP.
 func (t *Transport) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, error) {
 	if !req.Watch {
-		return t.over.Open(ctx, req)
+		return t.base.Open(ctx, req)
 	}
 	for range 2 {
 		b, err := t.dial(ctx, req)
@@ -46,12 +46,12 @@ func (t *Transport) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, e
 			return b, nil
 		}
 		if errors.Is(err, jsx.ErrLost) {
-			return t.over.Open(ctx, req)
+			return t.base.Open(ctx, req)
 		}
 		if _, rejected := errors.AsType[*jsx.Failure](err); !rejected {
 			return nil, err
 		}
-		probe, err := t.over.Open(ctx, turns.Brief(req)) // Firefox reports a response only after its first byte or at its end
+		probe, err := t.base.Open(ctx, turns.Brief(req)) // Firefox reports a response only after its first byte or at its end
 		if err != nil {
 			return nil, err
 		}
@@ -68,7 +68,7 @@ const (
 )
 
 func (t *Transport) dial(ctx context.Context, req *lw.Request) (*body, error) {
-	url, token, err := t.over.Address(ctx, req)
+	url, token, err := t.base.Address(ctx, req)
 	if err != nil {
 		return nil, err
 	}
@@ -84,7 +84,7 @@ func (t *Transport) dial(ctx context.Context, req *lw.Request) (*body, error) {
 	return &body{ctx: ctx, stream: stream, limit: t.limit, secrets: redact.Secrets{token}}, nil
 }
 
-// body is the body of a watch. It joins the WebSocket messages with newlines.
+// body is the response body of a watch. It joins the WebSocket messages with newlines.
 type body struct {
 	ctx     context.Context
 	stream  *jsx.Stream

@@ -22,12 +22,11 @@ import (
 
 // The tests in this file run with gorilla/websocket, and in WebAssembly with the browser's WebSocket.
 
-// TestMain fails the package if its tests leave goroutines behind.
 func TestMain(m *testing.M) { leak.Main(m) }
 
-func dial(t *testing.T, over *lwhttp.Options) *ws.Transport {
+func dial(t *testing.T, opts *lwhttp.Options) *ws.Transport {
 	t.Helper()
-	transport, err := lwhttp.New(wire.URL(t), over)
+	transport, err := lwhttp.New(wire.URL(t), opts)
 	require.NoError(t, err)
 	t.Cleanup(transport.Close)
 	return ws.New(transport)

@@ -27,17 +27,17 @@ var watch = &lw.Request{Path: "/api/v1/pods", Query: "watch=1", Watch: true}
 func newTransport(t *testing.T, handler http.HandlerFunc) *Transport {
 	t.Helper()
 	server := httptest.NewServer(handler)
-	over, err := lwhttp.New(server.URL, &lwhttp.Options{Token: "secret"})
+	base, err := lwhttp.New(server.URL, &lwhttp.Options{Token: "secret"})
 	require.NoError(t, err)
 	t.Cleanup(func() {
-		over.Close()
+		base.Close()
 		server.CloseClientConnections()
 		server.Close()
 	})
-	return New(over)
+	return New(base)
 }
 
-// upgraded returns a handler that accepts a WebSocket and passes it to the func do.
+// upgraded returns a handler that accepts a WebSocket and passes it to do.
 func upgraded(do func(*websocket.Conn)) http.HandlerFunc {
 	upgrader := websocket.Upgrader{CheckOrigin: func(*http.Request) bool { return true }, EnableCompression: true}
 	return func(w http.ResponseWriter, r *http.Request) {
@@ -159,7 +159,7 @@ func TestHandshake(t *testing.T) {
 	require.Equal(t, "/api/v1/pods?watch=1", asked.URL.String())
 	require.Equal(t, "Bearer secret", asked.Header.Get("Authorization"))
 	require.Equal(t, "application/json;as=X", asked.Header.Get("Accept"))
-	require.Equal(t, transport.over.Origin(), asked.Header.Get("Origin"))
+	require.Equal(t, transport.base.Origin(), asked.Header.Get("Origin"))
 	require.Empty(t, asked.Header.Get("Sec-WebSocket-Extensions"), "the client must not offer compression")
 }
 

@@ -1,10 +1,10 @@
-// Simulates a browser in Node. The test controls the workers, ports, locks and events of a page. The simulated workers
-// run worker.js.
+// Simulates a browser page in Node. Tests control its workers, ports, locks and events. The simulated workers run
+// worker.js.
 import assert from 'node:assert/strict'
 
-/** Simulates Web Locks. The method `kill(name)` releases a lock as if its holder had crashed. */
+/** Simulates Web Locks. `kill(name)` releases a lock as if its holder had crashed. */
 class Locks {
-  names = [] // names of all granted exclusive locks, oldest first
+  names = [] // names of the granted exclusive locks, from oldest to newest
   #queues = new Map()
   #holders = new Map()
 
@@ -43,13 +43,13 @@ class Locks {
 
 let imports = 0
 
-// A collection may request an animation frame after the end of its test.
+// A collection may call these functions after its test has ended.
 globalThis.requestAnimationFrame = (f) => setTimeout(f)
 globalThis.cancelAnimationFrame = clearTimeout
 
 /**
- * Defines the global variables of a page until the test ends, and returns functions that control the page. The options
- * `shared` and `worker` set the behavior of new workers: "works", "throws", "errors", or a function that handles the
+ * Defines the global variables of a page until the test ends, and returns an object that controls the page. `shared`
+ * and `worker` set the behavior of new workers: "works", "throws", "errors", or a function that receives the worker's
  * port.
  */
 export function browser(t, { shared = 'works', worker = 'works' } = {}) {
@@ -57,9 +57,9 @@ export function browser(t, { shared = 'works', worker = 'works' } = {}) {
     shared, worker, locks: new Locks(), events: new EventTarget(), document: Object.assign(new EventTarget(), { visibilityState: 'visible' }),
     started: [], // [kind, URL, name]
     workers: [], ports: [], scopes: new Map(),
-    /** Imports a new copy of index.js, which acts as another page. */
+    /** Imports a new copy of index.js, which behaves like another page. */
     page: () => import(`../index.js?page=${++imports}`),
-    /** Runs worker.js as a new worker. Returns a function that connects a port to the worker. */
+    /** Runs a new copy of worker.js. Returns a function that connects a port to it. */
     async run() {
       globalThis.onconnect = null
       await import(`../worker.js?worker=${++imports}`)
@@ -67,7 +67,7 @@ export function browser(t, { shared = 'works', worker = 'works' } = {}) {
       delete globalThis.onconnect
       return (port) => onconnect({ ports: [port] })
     },
-    /** Discards the shared worker, so that the next connection starts a new one. */
+    /** Removes the shared workers. The next connection starts a new worker. */
     die() {
       at.scopes.clear()
     },

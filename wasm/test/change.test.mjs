@@ -6,7 +6,7 @@ const item = (version) => ({ key: 'k', object: version })
 const change = (type, before, now, flags) => new Change(type, item(now), before && item(before), flags)
 const shape = ({ type, object, old }) => [type, old, object]
 
-// Each row contains a first change, a second change, and the expected merged change.
+// Each row contains two changes and the merged change, or undefined if the changes cancel each other.
 const table = [
   [['added', undefined, 1], ['modified', 1, 2], ['added', undefined, 2]],
   [['added', undefined, 1], ['deleted', 1, 1], undefined],
@@ -24,8 +24,8 @@ for (const [first, second, expected] of table) {
   })
 }
 
-// Yields all lifecycles of an object with up to six steps: `a` adds, `m` modifies and `d` deletes the object, and `t`
-// delivers the pending change to the reader.
+// Yields all sequences of up to six steps. The steps `a`, `m` and `d` add, modify and delete an object, and `t`
+// delivers the pending changes.
 const lives = function* (steps = '') {
   yield steps
   if (steps.length < 6) for (const step of 'amdt') yield* lives(steps + step)

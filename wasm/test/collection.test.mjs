@@ -171,7 +171,7 @@ test('a throwing subscriber does not affect other subscribers, and a removed sub
   await opened
   const thrown = new Promise((resolve) => process.prependOnceListener('uncaughtException', resolve))
   const listeners = process.listeners('uncaughtException').slice(1)
-  listeners.forEach((listener) => process.off('uncaughtException', listener)) // otherwise, the test runner's listeners would report a failure
+  listeners.forEach((listener) => process.off('uncaughtException', listener)) // the test runner's listeners would report a failure
   t.after(() => listeners.forEach((listener) => process.on('uncaughtException', listener)))
   let ended = 0
   collection.subscribe(() => { end(); throw new Error('a mistake') })
@@ -187,7 +187,7 @@ test('an iterator yields the current objects and then the changes', async () => 
   const { collection, host, opened } = withFakeHost()
   await opened
   host.send(...first(added('a', 1), added('b', 1)))
-  const changes = collection[Symbol.asyncIterator]() // starts before the subscribers receive these changes
+  const changes = collection[Symbol.asyncIterator]() // before the subscribers receive the changes
   const next = async () => (await changes.next()).value
   const one = await next()
   assert.deepEqual([shape(one), one.initial, one.stale, one.old], ['added default/a', true, false, undefined])
@@ -348,7 +348,7 @@ test('the state contains the reason why the collection is not saved', async () =
   assert.deepEqual([persistError.code, persistError.message, persistError.retryable], ['storage', 'no database', false])
   assert.equal(join(), 'no database')
   assert.equal(late.collection.size, 1)
-  host.client.lost() // clears the error, because the next worker may be able to save the collection
+  host.client.lost() // a lost worker clears the error, because its successor may be able to save
   assert.equal(collection.state.persistError, undefined)
 })
 
@@ -370,9 +370,9 @@ test('synced stays resolved when the collection is closed', async () => {
 test('an unhandled rejection of synced is not hidden', async (t) => {
   const unhandled = new Promise((resolve) => process.prependOnceListener('unhandledRejection', resolve))
   const listeners = process.listeners('unhandledRejection').slice(1)
-  listeners.forEach((listener) => process.off('unhandledRejection', listener)) // otherwise, the test runner's listeners would fail the test
+  listeners.forEach((listener) => process.off('unhandledRejection', listener)) // the test runner's listeners would report a failure
   t.after(() => listeners.forEach((listener) => process.on('unhandledRejection', listener)))
-  withFakeHost().collection.close() // causes no unhandled rejection, because synced was never read
+  withFakeHost().collection.close() // causes no unhandled rejection, because synced is not read
   const { collection } = withFakeHost()
   void collection.synced
   collection.close()
@@ -430,7 +430,7 @@ test('a visible page calls subscribers once, in the next animation frame', async
   t.mock.timers.tick(100)
   assert.equal(calls, 1)
   host.send(added('b', 2))
-  t.mock.timers.tick(16) // time passes, but the browser renders no frame
+  t.mock.timers.tick(16) // without an animation frame
   assert.deepEqual([calls, cancelled], [2, 7])
 })
 

@@ -27,7 +27,7 @@ before(async () => {
 })
 after(() => server.close())
 
-// Each call imports a new copy of index.js. Imports with the same URL would share their state.
+// Imports a new copy of index.js without the state of earlier imports.
 let last = 0
 const fresh = () => import(`../index.js?${++last}`)
 
@@ -79,7 +79,7 @@ for (const [words, response] of Object.entries({
   }
 }
 
-/** Returns a copy of an object with properties that are not enumerable. */
+/** Returns a copy of an object that includes its non-enumerable properties. */
 const own = (object) => Object.fromEntries(Object.getOwnPropertyNames(object).map((name) => [name, object[name]]))
 
 test('an invalid module is reported with the error of its compilation', async () => {
@@ -144,7 +144,7 @@ test('the package adds no globals', async () => {
   assert.deepEqual(Object.getOwnPropertyNames(globalThis).filter((name) => !globals.has(name)), [])
 })
 
-// Returns the receiver of a collection's records. It stores the phase and the failures.
+// Returns a client of the engine that records its phase and its failures.
 const sink = () => {
   const mirror = new Mirror()
   const failures = []
@@ -169,7 +169,7 @@ test('a trap fails all collections, and the next collection restarts the module'
     assert.ok(failures[0].cause instanceof WebAssembly.RuntimeError)
   }
   assert.deepEqual(closed.failures, [])
-  engine.wake() // has no effect, because no module is running
+  engine.wake() // has no effect without a running module
   engine.stop(id)
   engine.start({ endpoint: {} }, third)
   await live(third)
@@ -222,7 +222,7 @@ test('an external error stops the module immediately', async () => {
 test('a restarted module does not receive commands for the crashed one', async () => {
   const engine = await Engine.load(trap), first = sink(), second = sink()
   engine.start({ endpoint: {} }, first)
-  engine.wake() // the next module would trap if it received this command
+  engine.wake() // must not reach the next module, which would trap
   engine.die(new Error('from elsewhere'))
   engine.start({ endpoint: {} }, second)
   await until(() => second.phase === 'live' || second.failures.length)

@@ -1,5 +1,5 @@
-// Lists the Pods of the server in process.argv[2] and then closes the collection, after which the process must exit.
-// With a second argument, the list fails, and the collection is closed before the next attempt.
+// Lists the Pods of the server in process.argv[2] and closes the collection. The process must then exit. With another
+// argument, the program closes the collection after its first interruption instead.
 import { listWatch } from '../index.js'
 
 const pods = listWatch({ server: process.argv[2], resource: 'pods' })

@@ -1,5 +1,5 @@
-// Sends random records, commands, requests and saved data to the WASM module, and compares the results with JSON.parse,
-// TextDecoder and URL. To run these tests longer, see random.mjs.
+// Compares the WASM module with JSON.parse, TextDecoder and URL, using random records, commands, requests and saved
+// data. random.mjs explains how to run these tests longer.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { after, before, test } from 'node:test'
@@ -11,7 +11,7 @@ import { specOf } from '../spec.js'
 import { Random, concat, rounds, text } from './random.mjs'
 import { until } from './support.mjs'
 
-// Merges adjacent U+FFFD characters, because decoders replace the same invalid UTF-8 with different numbers of them.
+// Merges adjacent U+FFFD characters, because decoders replace invalid UTF-8 with different numbers of them.
 const once = (found) => found.toWellFormed().replace(/\uFFFD+/g, '\uFFFD')
 
 const fetched = globalThis.fetch
@@ -26,8 +26,8 @@ const refusal = '{"kind":"Status","code":403,"reason":"Forbidden"}'
 const refuse = () => new Response(refusal, { status: 403 })
 
 /**
- * Starts a collection in the module. Returns its records in `told`, a function `saw` that waits for a record, and a
- * function `stop`.
+ * Starts a collection in the module. Returns its records so far in `told`, a function `saw` that waits for a record,
+ * and a function `stop`.
  */
 function follow(spec, more = {}) {
   const told = []
@@ -51,7 +51,7 @@ test('records with random fields are decoded at random offsets', () => rounds(20
   assert.deepEqual(found, some.map(([kind, ...fields]) => [kind, ...fields.map((field) => field.toWellFormed())]))
 }))
 
-// Generates a random object. Returns its bytes, its key, its UID and the expected parsed object.
+// Returns a random object: its bytes, its key, its UID, and the result of JSON.parse.
 function object(random, name, version) {
   const namespace = random.of('', 'shop', 'ünïcode'), uid = random.quoted()
   const metadata = concat(`{"n\\u0061me":${JSON.stringify(name)},"namespace":${JSON.stringify(namespace)},"uid":`, uid,
@@ -63,8 +63,7 @@ function object(random, name, version) {
   return { bytes, key: namespace ? `${namespace}/${name}` : name, uid: once(JSON.parse(text(uid))), parsed }
 }
 
-// Requires that an index value matches the parsed object. A string must be equal, and any other value must be
-// equivalent JSON.
+// Requires that an index value is the string at `path`, or the JSON of another value at `path`.
 function requireValue(found, parsed, path) {
   const want = path.reduce((value, name) => (value && typeof value === 'object' && !Array.isArray(value) && Object.hasOwn(value, name) ? value[name] : undefined), parsed)
   if (want === undefined || want === null) assert.equal(found, '')
@@ -106,7 +105,7 @@ test('objects in records match the result of JSON.parse', () => rounds(60, async
   }
 }))
 
-// Returns a stream of the bytes in chunks of random sizes.
+// Returns a stream of `bytes` in chunks of random sizes.
 function cut(random, bytes) {
   return new ReadableStream({
     pull(controller) {

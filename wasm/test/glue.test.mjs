@@ -7,7 +7,7 @@ import { until } from './support.mjs'
 
 const PENDING = -1, FAILED = -2, TOO_MUCH = -3, LOST = -4
 
-// Returns a simulated Go program, which has only a memory and the imported functions.
+// Simulates a Go program: a memory and the functions that the glue imports.
 function program(host, resume = () => {}) {
   const memory = { buffer: new ArrayBuffer(1 << 16) }
   const woken = []
@@ -77,10 +77,10 @@ test('a response is not read in advance', async () => {
   const id = p.fetch(url)
   await filled
   await until(() => p.imports.state(id) === 200)
-  assert.equal(p.read(id), PENDING) // requests one chunk of the body
+  assert.equal(p.read(id), PENDING) // starts to read the body
   await until(() => p.woken.length > 1)
   let held = -1
-  await until(() => held === (held = sent)) // the server has stopped, because all buffers are full
+  await until(() => held === (held = sent)) // the server waits, because all buffers are full
   assert.ok(sent < 5e7, `${sent} bytes were sent`)
   p.imports.close(id)
 })
@@ -224,7 +224,6 @@ test('a stopped program is not woken', async () => {
   assert.deepEqual(p.woken, [])
 })
 
-// Simulates a WebSocket that the test controls.
 class Socket {
   constructor(url, protocols) {
     if (url === 'bad:') throw new SyntaxError('no such scheme')

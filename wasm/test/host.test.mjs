@@ -1,4 +1,4 @@
-// Tests collections that fail or are closed before the engine has started them.
+// Tests collections that fail or are closed before the engine starts them.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Host } from '../host.js'
@@ -8,7 +8,7 @@ import { until } from './support.mjs'
 const turns = () => new Promise(setImmediate)
 const { spec } = specOf({ server: 'http://host', resource: 'pods', persist: true, headers: { 'X-A': 'b' } })
 
-// Simulates Web Locks and an IndexedDB. The test determines when the database is open.
+// Simulates Web Locks and an IndexedDB that opens when a test allows it.
 const held = new Set()
 const locks = {
   request: async (name, _, given) => {
@@ -70,7 +70,7 @@ test('a failure stops the collection and releases the lock, and later records ar
   end()
 })
 
-// Starts a collection. Returns the spec and the client that the engine receives.
+// Opens and closes a collection. Returns the spec and the sink that the engine has received.
 async function started(options, client = {}) {
   let given
   const end = new Host({ start: (spec, sink) => { given = { spec, sink } }, stop() {} }).open(specOf({ server: 'http://host', resource: 'pods', ...options }).spec, { records() {}, failed() {}, ...client })

@@ -1,4 +1,4 @@
-// Sends malicious responses to the package in Node. Checks the error code, the amount of data received and the memory.
+// Tests the package with malicious responses. Checks the error code, the number of received bytes, and the memory.
 import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import { createServer as listenRaw } from 'node:net'
@@ -16,8 +16,8 @@ async function listen(handler) {
   return `http://127.0.0.1:${server.address().port}`
 }
 
-// Sends data as fast as the client reads, until the connection closes. Returns the number of sent bytes and whether the
-// connection is closed.
+// Sends data as fast as the client reads, until the connection closes. Returns an object at once and updates it: `sent`
+// is the number of bytes, and `over` is true after the connection has closed.
 function flood(response, first, then) {
   const counted = { sent: 0, over: false }
   const part = Buffer.from(then.repeat(Math.ceil((64 << 10) / then.length)))
@@ -33,7 +33,7 @@ function flood(response, first, then) {
   return counted
 }
 
-// Opens a collection of Pods. Returns the cause of its first interruption or stop, its phase and its size.
+// Opens a collection of Pods. Returns the first cause in its state, with the phase and the size at that time.
 async function causeOf(t, url, options = {}) {
   const pods = listWatch({ server: url, resource: 'pods', streamingLists: false, ...options })
   t.after(() => pods.close())
@@ -60,7 +60,7 @@ test('an endless list exceeds maxObjects', async (t) => {
     counted = flood(response, LIST + item('a'), Array.from({ length: 1000 }, () => ',' + item(`web-${n++}`)).join(''))
   })
   const { cause, phase, size } = await causeOf(t, url, { maxObjects: 500 })
-  assert.deepEqual([cause.code, phase, size], ['too-large', 'stopped', 501]) // the first object above the limit is still stored
+  assert.deepEqual([cause.code, phase, size], ['too-large', 'stopped', 501]) // the size includes the first object above the limit
   assert.equal(cause.message, 'the collection has more than 500 objects: raise maxObjects if this is expected')
   await until(() => counted.over)
 })
@@ -75,7 +75,7 @@ test('endless pages exceed maxObjects, and a repeated page is detected', async (
   assert.match(cause.message, /the pages of the list make no progress/)
 })
 
-// The size of the decompressed response in bytes. The compressed response is smaller than 2 MiB.
+// Size of the decompressed response in bytes. The compressed response is smaller than 2 MiB.
 const BOMB = 200 << 20
 const bombs = {
   gzip: (text) => new Promise((resolve) => {

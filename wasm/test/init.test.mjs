@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { init, wake } from '../index.js'
 
 test('init retries after a failure and then returns the same promise', async () => {
-  wake() // has no effect before a WASM module is loaded
+  wake() // has no effect before the WASM module is loaded
   const failed = init({ mode: 'thread' })
   assert.equal(init({ mode: 'main' }), failed)
   await assert.rejects(failed, { code: 'invalid' })

@@ -1,5 +1,5 @@
-// Tests the lifecycle of workers from the perspective of pages. The simulated workers run worker.js with a WASM module
-// that traps on demand.
+// Tests the lifecycle of workers as pages observe it. The simulated workers run worker.js with the WASM module of
+// trap.mjs.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { connect } from '../connect.js'
@@ -41,7 +41,7 @@ for (const mode of ['shared', 'worker', 'main']) {
   })
 }
 
-// Chromium may connect a page to a shared worker that has just closed or crashed and never responds.
+// Chromium can connect a page to a shared worker that has just ended and never responds.
 test('an unresponsive shared worker is replaced', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const at = browser(t, { shared() {} })
@@ -186,7 +186,7 @@ for (const mode of ['shared', 'worker']) {
     assert.match(collection.state.cause.message, /out of memory/)
     if (mode === 'worker') assert.ok(at.workers[0].terminated)
     else assert.equal(closes.mock.callCount(), 1)
-    if (mode === 'shared') await until(() => !at.locks.held(pageLock)) // the shared worker first closes the collections of this page
+    if (mode === 'shared') await until(() => !at.locks.held(pageLock)) // the shared worker has closed the collections of this page
     at.die()
     await live(page.listWatch(options))
     assert.equal(at.started.length, 2)
@@ -233,8 +233,8 @@ test('a collection opened on a failed connection fails immediately', async (t) =
 test('a closed page ends only its own collections', async (t) => {
   const at = browser(t)
   const first = await opened(at), second = await opened(at)
-  at.locks.kill(at.locks.names[0]) // simulates a crash of the first page
-  await until(() => !at.ports[1].onmessage) // the worker ignores further messages from this page
+  at.locks.kill(at.locks.names[0]) // as if the first page had crashed
+  await until(() => !at.ports[1].onmessage) // the worker ignores later messages of this page
   first.page.listWatch(options)
   await live(second.collection, second.page.listWatch({ ...options, resource: 'nodes' }))
 })
@@ -244,8 +244,8 @@ test('the shared worker closes the collections of a closed page', async (t) => {
   const stops = t.mock.method(Engine.prototype, 'stop')
   const first = await opened(at), second = await opened(at)
   await live(first.page.listWatch({ ...options, resource: 'nodes' }))
-  at.locks.kill(at.locks.names[0]) // simulates a crash of the first page
-  await until(() => !at.ports[1].onmessage) // the worker ignores further messages from this page
+  at.locks.kill(at.locks.names[0]) // as if the first page had crashed
+  await until(() => !at.ports[1].onmessage) // the worker ignores later messages of this page
   assert.equal(stops.mock.callCount(), 1, 'only the first page watches nodes')
   await live(second.collection)
 })
@@ -382,8 +382,8 @@ test('a page wakes the worker when it comes online, becomes visible or is restor
   assert.equal(await wakes(at.document, 'visibilitychange'), 0)
 })
 
-// Chromium rejects all connections of a shared worker to a server that requests client certificates, until a page has
-// connected to the server.
+// In Chromium, a shared worker cannot connect to a server that requests client certificates until a page has connected
+// to it.
 test('a page sends requests to a server that its shared worker cannot reach, until one succeeds', async (t) => {
   const at = browser(t), woken = []
   let channel, collection, online = false
@@ -403,10 +403,10 @@ test('a page sends requests to a server that its shared worker cannot reach, unt
   const counts = () => [fetched.mock.callCount(), woken.length].join()
   interrupt()
   await until(() => counts() === '1,0')
-  online = true // the first request of the page has failed, so a second request follows
+  online = true // the page sends another request, because its first request has failed
   interrupt()
   await until(() => counts() === '2,1')
-  interrupt() // the second request of the page has succeeded, so no third request follows
+  interrupt() // the page sends no further request, because its second request has succeeded
   send(LIVE, '9')
   await live(pods)
   assert.equal(counts(), '2,1')

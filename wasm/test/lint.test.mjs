@@ -1,15 +1,15 @@
-// Tests that the lint rules reject all code that ignores a failure.
+// Tests that the lint rules reject code that ignores a failure.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { ESLint } from 'eslint'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
-// With CI=true, the parser would read types from files on disk instead of the given code.
+// With CI=true, the parser would read the types of the file on disk instead of those of the given code.
 const languageOptions = { parserOptions: { disallowAutomaticSingleRunInference: true } }
 const eslint = new ESLint({ cwd: root, overrideConfigFile: 'wasm/eslint.config.mjs', overrideConfig: { languageOptions } })
 
-// Lints the code as a file of the TypeScript project. Returns the names of the rules that reject it.
+// Returns the names of the rules that reject the code. The code is linted as the file wasm/error.js.
 async function rejecting(code) {
   const [{ messages }] = await eslint.lintText(code, { filePath: `${root}wasm/error.js` })
   for (const { fatal, message } of messages) assert.ok(!fatal, message)

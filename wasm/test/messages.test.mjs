@@ -1,11 +1,10 @@
-// Tests the message channel between a page and its worker with simulated ports.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Channel, crashed } from '../messages.js'
 
 const turns = () => new Promise(setImmediate)
 
-// Returns two connected ports. Each message arrives in the next microtask.
+// Returns two connected ports. A message arrives in the next microtask.
 function ports() {
   const end = () => ({ sent: [], postMessage(data) { this.sent.push(data); queueMicrotask(() => this.other.onmessage?.({ data })) } })
   const [a, b] = [end(), end()]
@@ -44,7 +43,7 @@ test('a call that times out rejects, and its late answer is ignored', async (t) 
   near.other.onmessage = null
   const call = channel.call({ type: 'slow' }, 1000)
   t.mock.timers.tick(999)
-  near.onmessage({ data: { type: 'part', id: 1, bytes: 'a' } }) // a part of the response restarts the timeout
+  near.onmessage({ data: { type: 'part', id: 1, bytes: 'a' } }) // each part of the answer restarts the timeout
   t.mock.timers.tick(999)
   assert.equal(channel.pending.size, 1)
   t.mock.timers.tick(1)

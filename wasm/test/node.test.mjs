@@ -15,7 +15,7 @@ before(async () => { [server, guarded] = await Promise.all([serve(), serve({ tok
 after(() => Promise.all([server.close(), guarded.close()]))
 
 let last = 0
-const namespace = () => `space-${++last}` // each test uses a new namespace
+const namespace = () => `space-${++last}` // each test uses its own namespace
 const put = (space, name, more = {}) => server.put('pods', { metadata: { name, namespace: space, ...more.metadata }, spec: more.spec })
 function follow(t, options) {
   const followed = listWatch({ server: server.url, resource: 'pods', ...options })
@@ -63,11 +63,11 @@ test('a watch requests a free slot, and waits if all slots are busy', async (t) 
     return waits ? { text: 'slot', revoked: new Promise(() => {}) } : 'busy'
   })
   const space = namespace()
-  await put(space, 'web-0') // an empty streaming list would cause an ordinary list and another watch
+  await put(space, 'web-0') // after an empty streaming list, the client would send a list and another watch
   const pods = follow(t, { namespace: space, transport: 'http' })
   await live(pods)
   await put(space, 'web-1')
-  await until(() => pods.size === 2) // the watch is open and receives events
+  await until(() => pods.size === 2) // the watch has delivered an event
   assert.deepEqual(asked.map(([url, waits]) => [new URL(url).origin, waits]), [[server.url, false], [server.url, true]])
 })
 
@@ -226,7 +226,7 @@ test('no change is missed after clean closes, broken connections and lost histor
     missed.push(...changes.filter((change) => change.finalStateUnknown).map(({ key }) => key))
   })
   await put(space, 'b')
-  await until(() => pods.size === 2) // the watch is healthy, because it has delivered an event
+  await until(() => pods.size === 2) // the watch has delivered an event, so its end is not an interruption
   await server.command('end')
   await put(space, 'b2')
   await until(() => pods.size === 3)
@@ -266,7 +266,7 @@ test('after 1,000 writes, the collection equals the server\'s state', async (t) 
 
 test('closing a collection ends its watch on the server', async (t) => {
   const space = namespace()
-  await put(space, 'web-0') // otherwise, the client would replace the watch of the empty collection, and the server might count both watches
+  await put(space, 'web-0') // otherwise, the client would replace the watch of the empty collection, and the server could count both
   const pods = follow(t, { namespace: space })
   await live(pods)
   const before = await server.command('watching')
@@ -295,7 +295,7 @@ test('wake skips the delay before the next attempt', async (t) => {
   await once(away, 'listening')
   const pods = follow(t, { server: `http://127.0.0.1:${away.address().port}` })
   await until(() => pods.state.phase === 'interrupted')
-  await until(() => { // without wake, this would take minutes, because the delay has reached 30 seconds
+  await until(() => { // without wake, the delays of up to 30 seconds would take minutes
     wake()
     return tries >= 12
   })

@@ -19,9 +19,8 @@ import { added, first, withFakeHost } from './support.mjs'
 const root = fileURLToPath(new URL('..', import.meta.url))
 const { exports, files, peerDependenciesMeta, ...manifest } = JSON.parse(readFileSync(root + 'package.json', 'utf8'))
 
-// Collects the examples in Markdown files as virtual source files. The examples of a README or a page of docs/ form one
-// module. Each example of a tutorial is a separate file, and so is an example that starts with a file name, such as
-// "// main.js".
+// Collects the examples of Markdown files as virtual source files. The examples of a page form one module. Each example
+// of a tutorial is a separate file, and so is each example that starts with a file name such as "// main.js".
 const pages = (folder) => readdirSync(root + folder).filter((name) => name.endsWith('.md')).map((name) => folder + name)
 const documents = ['README.md', '../README.md', ...pages('../docs/'), ...pages('../docs/tutorials/')]
 const examples = new Map(documents.flatMap((file) => {
@@ -30,13 +29,13 @@ const examples = new Map(documents.flatMap((file) => {
   const modules = [blocks.filter((code) => !isFile(code)).join('\n'), ...blocks.filter(isFile)]
   return modules.filter(Boolean).map((code, i) => [`${root}test/${file.replace(/\W/g, '_')}${i}.tsx`, code])
 }))
-// Declares modules that the examples use and that are not installed here.
+// Declares the modules in the examples that are not installed.
 const tools = ['vite', '@vitejs/plugin-react', '@rollup/plugin-node-resolve', '@rollup/plugin-url', '*?url', '@tanstack/react-table', '@tanstack/react-virtual',
   'oidc-client-ts', '@kinvolk/headlamp-plugin/lib']
 examples.set(`${root}test/tools.d.ts`, tools.map((name) => `declare module '${name}'\n`).join(''))
 
-// One TypeScript program checks the sources and the examples, because loading the declarations of TypeScript and React
-// takes long.
+// All sources and examples share one TypeScript program, because it takes seconds to load the declarations of
+// TypeScript and React.
 const { config } = ts.readConfigFile(`${root}tsconfig.json`, ts.sys.readFile)
 const { fileNames, options: strict } = ts.parseJsonConfigFileContent(config, ts.sys, root)
 const options = { ...strict, jsx: ts.JsxEmit.Preserve, types: ['react'] }
@@ -61,12 +60,12 @@ test('the committed declarations are current', () => {
 
 test('the examples of the READMEs and of docs/ compile', () => {
   for (const name of ['README_md0', '___README_md0']) assert.match(examples.get(`${root}test/${name}.tsx`), /listWatch<Pod>/)
-  // These errors are allowed: unused variables in examples, and untyped parameters of build tools.
+  // Unused variables and untyped parameters are allowed.
   const unused = new Set([6133, 6196, 6198, 7006])
   assert.equal(report(diagnostics.filter(({ file, code }) => examples.has(file?.fileName) && !unused.has(code))), '')
 })
 
-// Returns the names of all values that a declaration file exports, and a function that returns the members of a type.
+// Returns the names of the values that a declaration file exports, and a function that returns the members of a type.
 function declared(file) {
   const checker = program.getTypeChecker()
   const symbols = checker.getExportsOfModule(checker.getSymbolAtLocation(program.getSourceFile(root + file)))
@@ -77,7 +76,7 @@ function declared(file) {
   return { values: symbols.filter(({ flags }) => flags & ts.SymbolFlags.Value).map(({ name }) => name), members }
 }
 
-// Returns the names of an object's members, including those of its class.
+// Returns the names of all members of an object, including inherited members.
 function shown(object) {
   const names = new Set(Reflect.ownKeys(object))
   for (let at = Object.getPrototypeOf(object); at !== Object.prototype && at !== Error.prototype; at = Object.getPrototypeOf(at)) {
@@ -164,7 +163,7 @@ test('the error codes match the declarations', () => {
 let folder, packed
 before(() => {
   folder = mkdtempSync(join(tmpdir(), 'listwatch-package-'))
-  const args = ['pack', '--ignore-scripts', '--json', '--pack-destination', folder] // make worker has built all files
+  const args = ['pack', '--ignore-scripts', '--json', '--pack-destination', folder] // the files are already built
   packed = JSON.parse(execFileSync('npm', args, { cwd: root, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }))[0]
 })
 after(() => rmSync(folder, { recursive: true }))
@@ -198,7 +197,7 @@ test('the worker in one file imports nothing and runs as a module and as a class
   const text = readFileSync(root + 'listwatch.worker.js', 'utf8')
   assert.doesNotMatch(text, /\bimport\b|\bexport\b/)
   assert.match(text, /^\/\*! .*Apache-2\.0.*LICENSE-GO \*\/\n/)
-  new Function(text) // throws if the text is not a classic script
+  new Function(text) // throws a SyntaxError unless the file is a classic script
 })
 
 test('package.json has the fields of the registry page, and tools can resolve it', () => {

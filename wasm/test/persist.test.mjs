@@ -1,4 +1,4 @@
-// Tests how collections are saved in IndexedDB. Several simulated pages share a database and Web Locks.
+// Tests collections that are saved in IndexedDB. Simulated pages share a database and Web Locks.
 import 'fake-indexeddb/auto'
 import assert from 'node:assert/strict'
 import { beforeEach, test } from 'node:test'
@@ -7,11 +7,11 @@ import { ADDED, BOOKMARK, DELETED, ACTIVITY, SAVED, LIVE, MODIFIED, RESET, SYNCE
 import { specOf } from '../spec.js'
 import { added, fields, first, until } from './support.mjs'
 
-/** Simulates Web Locks. Only one holder at a time has the lock with a name, in the order of the requests. */
+/** Simulates exclusive Web Locks. Requests for a lock are granted in their order. */
 class Locks {
   #held = new Map()
 
-  /** Number of locks that are held or requested. */
+  /** Number of held and requested locks. */
   count = 0
 
   async request(name, { signal }, hold) {
@@ -49,11 +49,11 @@ AbortSignal.timeout = () => {
 
 const spec = (options) => specOf({ server: 'http://127.0.0.1:1', resource: 'pods', persist: true, ...options }).spec
 
-/** Imports a new copy of persist.js, which acts as another page of the same origin. */
+/** Imports a new copy of persist.js, which behaves like another page. */
 const newPage = async () => (await import(`../persist.js?page=${++pages}`)).Persistence
 
 /**
- * Opens a saved collection and loads it. In the result, `told` contains all records that the client has received.
+ * Opens and loads a saved collection. Returns the received records in `told`.
  */
 async function open(options, Persistence) {
   Persistence ??= await newPage()
@@ -69,7 +69,7 @@ const done = (request) => new Promise((resolve, reject) => {
   request.onerror = () => reject(request.error)
 })
 
-/** Returns the rows of both object stores in the database. */
+/** Returns the contents of both object stores. */
 async function saved() {
   const db = await done(indexedDB.open('listwatch'))
   const reading = db.transaction(['objects', 'versions'])
@@ -183,7 +183,7 @@ test('only one of two pages writes, and the other reports no error', async () =>
   writer.save(...first(added('a', 1)))
   await savedKeys('default/a')
   other.save(...first(added('other', 1)))
-  writer.save(added('b', 10)) // IndexedDB runs transactions in the order in which they start
+  writer.save(added('b', 10)) // when this write is complete, IndexedDB has run all earlier transactions
   await savedKeys('default/a', 'default/b')
   timeouts[1].abort(new DOMException('late', 'TimeoutError'))
   await until(() => locks.count === 1)
@@ -297,7 +297,7 @@ test('when another tab deletes the database, the page closes it and stops saving
   save(added('b', 10))
   await until(() => locks.count === 0)
 
-  const again = await open({}, Persistence) // the page opens this collection in a new database
+  const again = await open({}, Persistence) // the page creates a new database
   again.save(...first(added('c', 1)))
   await savedKeys('default/c')
 })

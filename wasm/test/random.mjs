@@ -1,14 +1,14 @@
 // Runs tests with random data. With FUZZTIME=90s, each test runs for 90 seconds instead of a fixed number of rounds.
-// FUZZ_SEED is the seed of the first round.
+// FUZZ_SEED sets the seed of the first round.
 
 const { FUZZTIME = '', FUZZ_SEED = FUZZTIME ? Date.now() % 1e9 : 1 } = process.env
 const [, amount, unit] = /^(\d+)([smh])$/.exec(FUZZTIME) ?? []
-const duration = amount * { s: 1e3, m: 60e3, h: 3600e3 }[unit] // milliseconds, or NaN for a fixed number of rounds
+const duration = amount * { s: 1e3, m: 60e3, h: 3600e3 }[unit] // in milliseconds; NaN for a fixed number of rounds
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true }), encoder = new TextEncoder()
 export const text = (bytes) => decoder.decode(bytes)
 export const concat = (...parts) => Buffer.concat(parts.map((part) => (typeof part === 'string' ? encoder.encode(part) : part)))
 
-/** Generates random numbers, strings and JSON from a seed, using the algorithm mulberry32. */
+/** Generates random numbers, strings and JSON from a seed. The algorithm is mulberry32. */
 export class Random {
   constructor(seed) { this.state = seed }
   below(n) {
@@ -24,7 +24,7 @@ export class Random {
       '%', '&', '#', '?', '..', '\u2028', 'x'.repeat(this.below(300)), String.fromCharCode(this.below(65536)))
     return this.some(4, piece).join('')
   }
-  /** Returns a random JSON string as bytes. Some characters are escaped, and some strings contain invalid UTF-8. */
+  /** Returns the bytes of a random JSON string, which may contain escapes and invalid UTF-8. */
   quoted() {
     const piece = () => this.of(JSON.stringify(this.string()).slice(1, -1), '\\u0041', '\\ud83d\\ude42', '\\ude42', '\\/', Buffer.from([0xC3]),
       Buffer.from([0xE2, 0x82]), Buffer.from([0xFF]), Buffer.from([0xED, 0xA0, 0x80]), Buffer.from([0xF0, 0x9F, 0x99]), '\u007f')
@@ -45,7 +45,10 @@ export class Random {
   }
 }
 
-/** Calls `play` repeatedly with different seeds. If a call fails, the error contains its seed. */
+/**
+ * Calls `play` for the given number of rounds or for FUZZTIME, each time with another seed. An error contains the seed
+ * of its round.
+ */
 export async function rounds(most, play) {
   const end = Date.now() + duration
   let n = 0

@@ -1,5 +1,4 @@
-// Loads random saved collections. If the saved data is valid, the page must receive all objects. If it is damaged, the
-// page must receive no objects.
+// Loads random saved collections. A page must receive all objects of valid data, and none of damaged data.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Persistence } from '../persist.js'
@@ -7,7 +6,7 @@ import { ACTIVITY, SAVED, decode, encodeFields } from '../records.js'
 import { specOf } from '../spec.js'
 import { rounds } from './random.mjs'
 
-let version, objects // saved resourceVersion and objects
+let version, objects // content of the simulated database
 const request = (result) => {
   const made = {}
   queueMicrotask(() => made.onsuccess())

@@ -1,5 +1,5 @@
-// Tests that errors, states, changes and console output never contain a token or a header, whatever the server sends.
-// The messages between tabs and the storage are tested by e2e/browser/secrets.mjs.
+// Tests that errors, states, changes and the console never contain a token or a header. e2e/browser/secrets.mjs tests
+// the storage and the messages between tabs.
 import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import { after, before, test } from 'node:test'
@@ -31,7 +31,7 @@ before(async () => {
 })
 after(() => { server.closeAllConnections(); server.close() })
 
-// Calls `f` and returns everything that it writes to the console.
+// Calls `f` and returns the console output of the call.
 async function written(f) {
   const real = { stdout: process.stdout.write, stderr: process.stderr.write }
   let text = ''
@@ -58,7 +58,7 @@ const credentials = {
 for (const path of ['echo401', 'echo500', 'elsewhere', 'noURL', 'loop', 'cut', 'garbage', 'wrong']) {
   test(`credentials stay hidden when a server responds with ${path}`, async (t) => {
     for (const [name, options] of Object.entries(credentials)) {
-      if (name === 'an Authorization header' && path.startsWith('echo')) continue // the server echoes this header, and the package cannot know that it is a secret
+      if (name === 'an Authorization header' && path.startsWith('echo')) continue // the server echoes this header, which the package cannot recognize as a secret
       const told = []
       const console = await written(async () => {
         const secrets = listWatch({ server: `${url}/${path}`, path: '/api/v1/secrets', streamingLists: false, ...options })

@@ -18,7 +18,7 @@ function shared() {
       const tell = (...records) => {
         const bytes = encode(records)
         sink.records(bytes)
-        bytes.fill(0) // like the engine, which reuses this memory
+        bytes.fill(0) // the engine also reuses this memory
       }
       return this.started.push({ spec, tell, sink })
     },
@@ -61,7 +61,7 @@ test('clients with token functions share a watch if their tokens or user names a
   for (const [first, second, watches] of cases) {
     const { engine, host } = shared()
     const ends = [host.open(...first), host.open(...second)]
-    await new Promise(setImmediate) // waits until all token functions have returned
+    await new Promise(setImmediate) // until all token functions have returned
     ends.forEach((end) => end())
     assert.equal(engine.started.length, watches)
     assert.deepEqual(engine.stopped.length, watches)
@@ -86,7 +86,7 @@ test('projections keep whole arrays for indexes of array elements', () => {
   assert.deepEqual(engine.started[0].spec.needs, ['spec.nodeName', 'spec.containers[*].image'])
 })
 
-// Records that the first client has received before a second client joins.
+// Records that the first client receives before a second client joins.
 const before = {
   'in the middle of a list': [[RESET], added('a', '', { values: ['n1', ''] }), [PAGE, '7', '']],
   'in the middle of a list of unknown length': [[RESET], added('a', '', { values: ['n1', ''] }), [PAGE, '0', 'next']],
@@ -138,7 +138,7 @@ test('an unresponsive member is skipped, and a new watch starts if no member rep
   const { engine, host } = shared()
   const frozen = client(), awake = client(), second = client()
   frozen.replay = () => Promise.reject(new ListWatchError('silent', 'no answer'))
-  const ends = [host.open(spec, frozen), host.open(spec, awake)] // the frozen client cannot replay its objects to the second client
+  const ends = [host.open(spec, frozen), host.open(spec, awake)] // awake does not join the collection of the frozen client, which cannot replay its objects
   await settled()
   assert.equal(engine.started.length, 2)
   engine.started[1].tell(...first(added('a', 1)))
@@ -209,10 +209,10 @@ test('after a worker restart, only records from the new worker are replayed', ()
 
 // Returns a client that never responds, like a frozen tab.
 const frozen = () => ({ ...client(), replay: () => new Promise(() => {}) })
-// Rejects with the same error as a call to a tab that does not respond in time.
+// Rejects like a call to a tab that does not respond in time.
 const timedOut = () => Promise.reject(new ListWatchError('silent', 'no answer within 1000 ms'))
 
-// Returns the spec of a collection that is not saved. All tabs of one user share it.
+// Returns the spec of an unsaved collection that all tabs of a user share.
 const oneUser = () => ({ ...specOf({ server: 'http://host', resource: 'pods', token: () => {} }).spec, persist: '' })
 
 test('a tab that closes while another one joins leaves no watch behind', async () => {
@@ -290,7 +290,7 @@ test('an unresponsive tab is asked last for replays and tokens', async (t) => {
     await settled()
     return answer
   }
-  // The tabs b and c have joined last, so they are known to respond.
+  // The host asks tab c first, because c has joined last and therefore responds.
   assert.equal(await ask(), 'jane')
   assert.deepEqual(asked, ['token c'])
   asked.length = 0

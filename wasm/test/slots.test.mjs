@@ -6,7 +6,7 @@ import { Locks, Slots } from '../slots.js'
 const SERVER = 'http://127.0.0.1:8001/k8s'
 const turns = () => new Promise((resolve) => setImmediate(resolve))
 
-// Simulates a browser. The test controls its resource timing entries, Web Locks and clock.
+// Simulates a browser whose resource timing entries, Web Locks and clock the test controls.
 function browser(locks = new Locks()) {
   const sleeping = []
   let report

@@ -108,7 +108,7 @@ for (const line of BUILT_IN.trim().split('\n')) {
   })
 }
 
-// Calls `f` in a simulated page with this URL.
+// Calls `f` in a simulated page at `url`. The argument of `f` is a function that resolves a server URL.
 function atPage(url, f) {
   const before = Object.getOwnPropertyDescriptor(globalThis, 'location')
   Object.defineProperty(globalThis, 'location', { value: new URL(url), configurable: true })

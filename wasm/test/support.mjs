@@ -1,4 +1,4 @@
-// Provides simulated hosts and the embedded server for tests.
+// Provides simulated hosts and an embedded server for tests.
 import { ADDED, LIVE, RESET, SYNCED, encode } from '../records.js'
 import { Collection } from '../collection.js'
 import { specOf } from '../spec.js'
@@ -10,7 +10,7 @@ export const fields = (name, version, { values = [], sum = 'sum', uid = `uid-${n
 export const first = (...records) => [[RESET], ...records, [SYNCED, '9'], [LIVE, '9']]
 export const added = (name, version, more) => [ADDED, ...fields(name, version, more)]
 
-/** Returns a collection and a simulated host, through which the test sends records. */
+/** Returns a collection and its simulated host. `host.send` sends records to the collection. */
 export function withFakeHost(options = {}) {
   const host = { ended: 0 }
   host.open = (spec, client) => {
@@ -23,12 +23,11 @@ export function withFakeHost(options = {}) {
   return { collection, host, opened: new Promise((resolve) => setImmediate(resolve)) }
 }
 
-const { setTimeout } = globalThis // tests may replace the global function with a mock
-const LONGEST = 30_000 // maximum wait for a condition in ms
+const { setTimeout } = globalThis // tests may mock the global function
+const LONGEST = 30_000 // maximum time for a condition in ms
 
 /**
- * Waits until a condition is true. After LONGEST, it rejects with an error that contains the source code of the
- * condition.
+ * Waits until `holds` returns true. After LONGEST, it rejects with an error that contains the source of `holds`.
  */
 export async function until(holds) {
   for (const deadline = performance.now() + LONGEST; !await holds(); await new Promise((resolve) => setTimeout(resolve, 5))) {
@@ -37,7 +36,7 @@ export async function until(holds) {
 }
 
 /**
- * Starts the embedded server. The method `command(name, options)` runs a command of internal/testkit/stage/cluster.go.
+ * Starts an embedded server. `command(name, options)` runs a command of internal/testkit/stage/cluster.go.
  */
 export async function serve(options = {}) {
   const stage = await Stage.start()

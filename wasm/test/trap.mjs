@@ -1,10 +1,10 @@
-// A small WASM module that replaces listwatch.wasm in tests. It reports that each collection is live and empty, and
-// traps when it receives the command "wake".
+// Assembles a small WASM module that replaces listwatch.wasm in tests. It reports that each collection is live and
+// empty, and traps when it receives the command "wake".
 import { LIVE, RESET, SYNCED, encode } from '../records.js'
 
 const I32 = 0x7f
 const number = (n) => (n < 64 ? [n] : n < 8192 ? [n % 128 | 128, n >> 7] : [n % 128 | 128, (n >> 7) % 128 | 128, n >> 14])
-const constant = (n) => [0x41, ...number(n)] // n must not exceed 1,000,000
+const constant = (n) => [0x41, ...number(n)] // n must be at most 1,000,000
 const text = (string) => [string.length, ...new TextEncoder().encode(string)]
 const vector = (items) => [...number(items.length), ...items.flat()]
 const section = (id, content) => [id, ...number(content.length), ...content]
@@ -15,17 +15,17 @@ const body = (locals, ...code) => {
   return [...number(all.length), ...all]
 }
 
-// Addresses of the module's data. wasm_exec.js does not use this memory.
+// Addresses of the data in the module's memory.
 const QUESTION = 32768, RECORDS = 33000, COMMAND = 34000
 const question = new TextEncoder().encode('command')
 const records = encode([[RESET], [SYNCED, '9'], [LIVE, '9']])
 
-// A command starts with {"do":"wake", {"do":"start","id":N or {"do":"stop". N has one digit.
+// A command starts with {"do":"wake", {"do":"stop", or {"do":"start","id":N, where N has one digit.
 const byteAt = (n) => [...constant(COMMAND + n), 0x2d, 0, 0]
 const is = (n, letter) => [...byteAt(n), ...constant(letter.charCodeAt(0)), 0x46]
 const when = (condition, then) => [...condition, 0x04, 0x40, ...then, END]
 
-const IMPORTS = { open: 1, ask: 2, emit: 4, read: 3, close: 2 } // index of each import's function type
+const IMPORTS = { open: 1, ask: 2, emit: 4, read: 3, close: 2 } // index of the function type of each import
 const [open, ask, emit, read, close] = Object.keys(IMPORTS).map((_, i) => i)
 const NEXT = 5, WAKE = 6, RUN = 7, RESUME = 8
 const next = [...constant(QUESTION), ...constant(question.length), ...call(open), ...call(ask)]

@@ -1,5 +1,5 @@
-// Command clientgo prints the changes of all Pods. It connects to the server in its argument. Without an argument, it
-// connects to the cluster in which it runs.
+// Command clientgo prints the changes of all Pods. The argument is the URL of the server. Without an argument, the
+// program connects to the cluster in which it runs.
 package main
 
 import (

@@ -1,7 +1,7 @@
 //go:build js
 
-// Command clientgo runs a client-go informer in a web page. It omits the parts of an informer factory that one informer
-// does not need, so the WASM file stays small. The page calls followPods.
+// Command clientgo runs a client-go informer in a web page, which calls followPods. It creates the informer without a
+// factory to keep the WASM module small.
 package main
 
 import (
@@ -27,8 +27,8 @@ func main() {
 	select {}
 }
 
-// follow runs an informer of Pods. After the first list, it calls synced with a function that returns the number of
-// Pods, and with a function that reads each Pod. It calls seen with the resourceVersion of every object and change.
+// follow runs an informer of Pods. After the first list, it calls synced with two functions: size returns the number of
+// Pods, and touch reads the name of each Pod. It calls seen with the resourceVersion of each added or modified Pod.
 func follow(server string, synced, seen js.Value) {
 	client, err := dynamic.NewForConfig(&rest.Config{Host: server, QPS: -1})
 	if err != nil {

@@ -1,9 +1,9 @@
-const LONG = 50 // browsers define a long task as a task that takes more than 50 ms
+const LONG = 50 // browsers define a long task as one of more than 50 ms
 
 /**
- * Measures with a timer how long tasks block this thread. The method `end()` of the result returns the longest block in
- * ms and the number of long blocks. The timer runs at most every 4 ms, so the result is up to 4 ms too high. Messages
- * would be more precise, but would use a whole CPU.
+ * Measures how long tasks block this thread. `end()` of the result returns the longest block in ms and the number of
+ * long blocks. The timer runs at most every 4 ms, so a block may appear up to 4 ms longer. Messages would be more
+ * precise but would use a whole CPU.
  */
 export function watchBlocks() {
   let longest = 0, long = 0, last = performance.now(), timer

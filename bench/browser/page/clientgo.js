@@ -1,4 +1,4 @@
-// Runs an informer of client-go as WebAssembly with Go's wasm_exec.js. The server serves both files.
+// Runs an informer of client-go as WebAssembly, with Go's wasm_exec.js.
 
 const base = new URL('/clientgo/', location.href)
 

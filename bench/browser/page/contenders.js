@@ -1,7 +1,7 @@
-// Defines the contenders. Each contender loads its code and returns a function that watches the Pods of a server. This
-// function calls `seen` with the resourceVersion of every change, after it has read the object. When the list is
-// complete, it returns an object with the methods size(), list() and touch(). The method list() returns a sorted array
-// of the Pods, and touch() reads each Pod. client-go has no list().
+// Defines the contenders. A contender loads its code and returns a function (server, seen) that watches the Pods of a
+// server. The function reads each changed object and passes its resourceVersion to `seen`. When the list is complete,
+// it resolves with {size, list, touch}: list() returns the sorted Pods, and touch() reads each Pod. client-go has no
+// list().
 import { clientgo, load } from './clientgo.js'
 import { ours } from './ours.js'
 import { plain } from './plain.js'
@@ -23,7 +23,7 @@ export const contenders = {
   'client-go, worker': async () => clientgoInWorker,
 }
 
-// Runs client-go in a worker, which sends the resourceVersion of each change to the page.
+// Runs client-go in a worker. The worker posts the resourceVersion of each change.
 function clientgoInWorker(server, seen) {
   const worker = new Worker(new URL('clientgo-worker.js', import.meta.url), { type: 'module' })
   return new Promise((resolve, reject) => {

@@ -1,4 +1,4 @@
-// Defines the measurements for pages and for Node. Each measurement runs with one contender in a new page or process.
+// Defines the measurements in pages and in Node. Each measurement runs in a new page or process.
 import { watchBlocks } from './blocks.js'
 
 const quiet = () => new Promise((resolve) => setTimeout(resolve, 500))
@@ -9,8 +9,8 @@ export const makeCourses = (origin, contenders) => {
 
   return {
     /**
-     * Measures the time in ms until the list of 1,000 Pods is complete, including and excluding the time to load the
-     * contender's code.
+     * Measures the time in ms until a list of 1,000 Pods is complete. `nothing` includes the time to load the
+     * contender's code, and `synced` does not.
      */
     async sync(contender) {
       const began = performance.now()
@@ -23,8 +23,7 @@ export const makeCourses = (origin, contenders) => {
     },
 
     /**
-     * Loads the code and 10,000 Pods, and keeps the Pods in memory. It measures the time in ms and the number of long
-     * tasks.
+     * Loads a contender and 10,000 Pods, which stay in memory. Measures the time in ms and the number of long tasks.
      */
     async load(contender) {
       const blocks = watchBlocks()
@@ -41,8 +40,8 @@ export const makeCourses = (origin, contenders) => {
     },
 
     /**
-     * Receives 5,000 events in five seconds, after `load`, and reads the sorted list after each batch of events. It
-     * measures the number of long tasks.
+     * Receives 5,000 events in five seconds and reads the sorted list after each batch. Must run after `load`. Measures
+     * the number of long tasks.
      */
     async table() {
       let due = false, lists = 0
@@ -63,12 +62,12 @@ export const makeCourses = (origin, contenders) => {
       return { tableTasks: long }
     },
 
-    /** Reads each Pod that `load` has kept in memory. */
+    /** Reads each Pod that `load` has loaded. */
     touch: () => globalThis.pods.touch(),
 
     /**
-     * Measures the duration of a burst of 10,000 changes and the longest block of the thread in ms. It then measures a
-     * second burst, for which the engine has already compiled the code.
+     * Measures a burst of 10,000 changes: its duration and the longest block of the thread, in ms. A second burst shows
+     * the effect of the compiled code.
      */
     async burst(contender) {
       const counter = count()
@@ -88,7 +87,7 @@ export const makeCourses = (origin, contenders) => {
   }
 }
 
-// Counts the changes that follow the list. Their resourceVersions are above 1<<40.
+// Returns a counter of changes. The resourceVersion of change n after the list is 2 ** 40 + n.
 function count() {
   let newest = 0, wanted = Infinity, done
   return {

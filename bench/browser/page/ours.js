@@ -1,10 +1,10 @@
-// Watches Pods with the package in a page or in Node. The argument `module` is the imported package.
+// Watches Pods with the package, in a page or in Node. `module` is the imported package.
 
 export async function ours(module, options, server, seen) {
   await module.init(options.init)
   const pods = module.listWatch({ server, resource: 'pods', transport: 'http' })
   pods.subscribe((changes) => {
-    for (const change of changes) { // parses each changed object, like a user interface in which all rows are visible
+    for (const change of changes) { // parses each changed object, as if a user interface showed it
       if (!change.initial) seen(Number(change.object.metadata.resourceVersion))
     }
   })

@@ -1,5 +1,4 @@
-// Watches Pods without a library: it parses the list with response.json() and each line of the watch with JSON.parse,
-// and keeps the objects in a Map.
+// Watches Pods without a library. It parses the list and each line of the watch, and keeps the objects in a Map.
 
 export async function plain(server, seen) {
   const items = new Map()

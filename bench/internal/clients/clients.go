@@ -22,35 +22,34 @@ import (
 	"github.com/seed-6d2a410a/listwatch/transport/ws"
 )
 
-// These are the names of the clients, in print order.
+// Names of the clients, in print order.
 const (
 	Listwatch = "listwatch"
 	ClientGo  = "client-go"
 )
 
-// Options configure how a client reaches its server.
+// Options configure the connection of a client to its server.
 type Options struct {
 	URL       string
-	CA        string                                    // certificate authority in PEM, for https
-	WebSocket bool                                      // used only by listwatch
-	Wrap      func(http.RoundTripper) http.RoundTripper // used only by client-go; may be nil
+	CA        string                                    // certificate authority in PEM for an HTTPS server
+	WebSocket bool                                      // listwatch only: watch over WebSocket
+	Wrap      func(http.RoundTripper) http.RoundTripper // client-go only: wraps the HTTP transport; may be nil
 }
 
-// Pod is implemented by *lw.Object and *unstructured.Unstructured.
+// Pod is an *lw.Object or an *unstructured.Unstructured.
 type Pod interface{ GetName() string }
 
-// Informer stores the Pods of a namespace.
+// Informer caches the Pods of a namespace.
 type Informer interface {
-	// Handle adds a handler, which receives every event.
+	// Handle adds a handler. It is called with the Pod of each addition, modification and deletion.
 	Handle(func(Pod))
-	// Run blocks until the context is done.
+	// Run runs the informer and blocks until ctx is done.
 	Run(context.Context)
-	// WaitForSync blocks until the store contains all Pods. It returns an error if the context is done first.
+	// WaitForSync blocks until the cache contains all Pods. It returns an error if ctx is done first.
 	WaitForSync(context.Context) error
 }
 
-// New returns a function that creates informers for a namespace. All informers share one client. The name is Listwatch
-// or ClientGo.
+// New returns a constructor of informers that share one client. The client's name is Listwatch or ClientGo.
 func New(name string, o Options) (newInformer func(namespace string) Informer) {
 	if name == Listwatch {
 		return newListwatch(o)
@@ -81,7 +80,7 @@ func (i listwatchInformer) Handle(handle func(Pod)) {
 }
 
 func (i listwatchInformer) Run(ctx context.Context) {
-	_ = i.informer.Run(ctx) // returns when the context is done
+	_ = i.informer.Run(ctx) // returns only when ctx is done
 }
 
 func (i listwatchInformer) WaitForSync(ctx context.Context) error {

@@ -17,15 +17,14 @@ import (
 	"github.com/seed-6d2a410a/listwatch/internal/testkit/sample"
 )
 
-// Floor is the name of the decoder that only copies each line. Its cost is the minimum for all decoders.
+// Floor is the name of the decoder that only copies each line. No decoder can be cheaper.
 const Floor = "find the newline, copy the line"
 
-// Decoder decodes the events of a watch.
+// Decoder decodes the events of a watch into objects of one library.
 type Decoder struct {
 	Name   string
 	format format
-	// Run decodes n events and returns a slice that contains the last decoded objects. The argument held is the length
-	// of the slice.
+	// Run decodes n events and returns a slice of length held with the last decoded objects.
 	Run func(events io.Reader, n, held int) (objects any)
 }
 
@@ -34,15 +33,15 @@ func All() []Decoder {
 	return slices.Concat(listwatch(), clientGo())
 }
 
-// Stream returns an endless stream that repeats the events in the decoder's format.
+// Stream returns an endless reader that repeats the events in the format of the decoder.
 func (d Decoder) Stream(events *Events) io.Reader { return sample.Loop(events.encoded(d.format)) }
 
-// EventSize returns the average size of an event in bytes in the decoder's format.
+// EventSize returns the average size in bytes of an event in the format of the decoder.
 func (d Decoder) EventSize(events *Events) int {
 	return len(events.encoded(d.format)) / len(events.pods)
 }
 
-// newDecoder returns a decoder. The function decode must read n events and call keep with each decoded object.
+// newDecoder returns a Decoder. decode must read n events and call keep with each object.
 func newDecoder[T any](name string, format format, decode func(events io.Reader, n int, keep func(T))) Decoder {
 	return Decoder{name, format, func(events io.Reader, n, held int) any {
 		objects, i := make([]T, held), 0
@@ -57,7 +56,6 @@ func newDecoder[T any](name string, format format, decode func(events io.Reader,
 	}}
 }
 
-// format is the encoding of events.
 type format int
 
 const (
@@ -68,10 +66,10 @@ const (
 // Events contains one MODIFIED event for each Pod.
 type Events struct {
 	pods []sample.Pod
-	data [2][]byte // encoded events by format, created on first use
+	data [2][]byte // encoded events, indexed by format; nil before the first use
 }
 
-// NewEvents returns the events of the Pods.
+// NewEvents returns one MODIFIED event for each Pod. The events are encoded on first use.
 func NewEvents(pods []sample.Pod) *Events { return &Events{pods: pods} }
 
 func (e *Events) encoded(format format) []byte {

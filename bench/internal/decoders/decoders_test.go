@@ -10,13 +10,13 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// TestDecodersAgree checks that every decoder returns the Pods that were encoded.
+// TestDecodersAgree checks that all decoders return the encoded Pods.
 func TestDecodersAgree(t *testing.T) {
 	pods := sample.Pods(1, 3)
 	events := NewEvents(pods)
 	for _, decoder := range All() {
 		kept := reflect.ValueOf(decoder.Run(decoder.Stream(events), 5, 2))
-		for i, want := range []sample.Pod{pods[1], pods[0]} { // a ring buffer: the fifth event comes before the fourth
+		for i, want := range []sample.Pod{pods[1], pods[0]} { // the slice of length 2 is a ring buffer, so the fifth event comes first
 			name, node := read(t, kept.Index(i).Interface())
 			if name != want.Name || node != want.Node {
 				t.Errorf("%s: Pod %d is %s on %s, want %s on %s", decoder.Name, i, name, node, want.Name, want.Node)

@@ -19,7 +19,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw/codec"
 )
 
-// tenFields lists the fields that a table of Pods shows.
+// tenFields lists the fields that a Pod table in a user interface shows.
 var tenFields = []string{"metadata.creationTimestamp", "metadata.labels.app", "metadata.ownerReferences[*].name",
 	"spec.nodeName", "spec.containers[*].image", "spec.priority", "status.phase", "status.podIP",
 	"status.containerStatuses[*].ready", "status.containerStatuses[*].restartCount"}
@@ -37,8 +37,7 @@ func listwatch() []Decoder {
 	}
 }
 
-// watched returns a function that decodes events with lw.Client. The client splits the stream, validates the JSON,
-// reads the metadata and calls the codec.
+// watched returns a function that decodes events with an lw.Client and the codec.
 func watched[T lw.Keyed](codec lw.Codec[T]) func(io.Reader, int, func(T)) {
 	return func(events io.Reader, n int, keep func(T)) {
 		client := harness.MustGet(lw.NewClient(transport{events}, lw.Pods(""), codec, nil))
@@ -63,12 +62,12 @@ func (t transport) Open(context.Context, *lw.Request) (io.ReadCloser, error) {
 	return io.NopCloser(t.body), nil
 }
 
-// floor copies each line of the stream and decodes nothing.
+// floor copies the lines without decoding them.
 func floor(events io.Reader, n int, keep func([]byte)) {
 	lines(events, n, func(line []byte) { keep(append([]byte(nil), line...)) })
 }
 
-// lines reads n lines and calls do with each. Its buffer is as large as the buffer of lw.Client.
+// lines calls do with each of the first n lines. Its buffer has the same size as the buffer of lw.Client.
 func lines(from io.Reader, n int, do func(line []byte)) {
 	buffer := make([]byte, 64<<10)
 	start, end := 0, 0

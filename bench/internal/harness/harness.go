@@ -1,4 +1,4 @@
-// Package harness provides the code that all benchmarks share: flags, rounds, medians, tables, resource usage and
+// Package harness provides the common parts of the benchmarks: flags, rounds, medians, tables, resource usage and
 // worker processes.
 package harness
 
@@ -19,11 +19,11 @@ import (
 	"time"
 )
 
-// Short is a flag of all benchmarks. It reduces the work to the minimum that shows that a benchmark runs.
+// Short is the flag -short of all benchmarks. A benchmark with this flag does only enough work to show that it runs.
 var Short = flag.Bool("short", false, "do as little work as possible, to check that the benchmark runs")
 
-// Main parses the flags and calls run with a context that SIGINT and SIGTERM cancel. If run fails, Main prints the
-// error and exits with code 1. In a worker process, Main runs the process's role instead.
+// Main parses the flags and calls run. SIGINT and SIGTERM cancel the context. If run fails, Main prints the error and
+// exits with code 1. A process that [Run] or [Serve] started runs its role instead.
 func Main(name string, run func(context.Context) error, roles ...Role) {
 	if Work(roles...) {
 		return
@@ -45,14 +45,13 @@ func Must(err error) {
 	}
 }
 
-// MustGet returns the value and panics if err is not nil.
+// MustGet returns value, or panics if err is not nil.
 func MustGet[T any](value T, err error) T {
 	Must(err)
 	return value
 }
 
-// Rounds calls measure for every item in every round and prints its progress to standard error. It stops at the first
-// error.
+// Rounds calls measure for every item in every round and prints the progress to stderr. It stops at the first error.
 func Rounds[T any](rounds int, items []T, name func(T) string, measure func(T) error) error {
 	for round := range rounds {
 		for _, item := range items {
@@ -65,10 +64,11 @@ func Rounds[T any](rounds int, items []T, name func(T) string, measure func(T) e
 	return nil
 }
 
-// Median returns the middle value, or the larger of the two middle values. It returns zero for an empty slice.
+// Median returns the median of values, or zero for an empty slice. The median of an even number of values is the larger
+// of the two middle values.
 func Median(values []float64) float64 { return Quantile(values, 0.5) }
 
-// MedianOf returns the median of one measurement over all results.
+// MedianOf returns the median of figure over all results.
 func MedianOf[T any](results []T, figure func(T) float64) float64 {
 	values := make([]float64, len(results))
 	for i, result := range results {
@@ -77,8 +77,8 @@ func MedianOf[T any](results []T, figure func(T) float64) float64 {
 	return Median(values)
 }
 
-// Quantile returns the value below which the given share of the values lies. For example, a share of 0.5 returns the
-// median. The share must be in [0, 1). Quantile returns zero for an empty slice.
+// Quantile returns the value at the given share of the sorted values, for example the median for 0.5. share must be in
+// [0, 1). Quantile returns zero for an empty slice.
 func Quantile(values []float64, share float64) float64 {
 	if len(values) == 0 {
 		return 0
@@ -87,30 +87,30 @@ func Quantile(values []float64, share float64) float64 {
 	return sorted[int(float64(len(sorted))*share)]
 }
 
-// Table aligns the columns of its rows. The cells of a row are separated by tabs. The caller must call Flush.
+// Table aligns tab-separated cells in columns. The caller must call Flush to print the table.
 type Table struct{ *tabwriter.Writer }
 
-// NewTable returns a table with the header as its first row. The table writes to the given writer.
+// NewTable returns a table that prints to the writer. header is its first row.
 func NewTable(to io.Writer, header string) Table {
 	t := Table{tabwriter.NewWriter(to, 0, 0, 2, ' ', 0)}
 	t.Row("%s", header)
 	return t
 }
 
-// Row formats a row and adds it to the table.
+// Row formats a row of tab-separated cells and adds it to the table.
 func (t Table) Row(format string, args ...any) { fmt.Fprintf(t, format+"\n", args...) }
 
-// say writes a value as JSON to stdout, which the parent process reads.
+// say reports a value to the parent process as JSON on stdout.
 func say(value any) { Must(json.NewEncoder(os.Stdout).Encode(value)) }
 
-// CPUTime returns the user and system CPU time of this process so far, including garbage collection.
+// CPUTime returns the user and system CPU time that this process has used.
 func CPUTime() time.Duration {
 	var usage syscall.Rusage
 	Must(syscall.Getrusage(syscall.RUSAGE_SELF, &usage))
 	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }
 
-// CPUPer calls do and returns its CPU time in nanoseconds, divided by units. It runs a garbage collection first.
+// CPUPer runs a garbage collection, calls do, and returns its CPU time in nanoseconds divided by units.
 func CPUPer(units int, do func()) float64 {
 	runtime.GC()
 	began := CPUTime()
@@ -118,20 +118,21 @@ func CPUPer(units int, do func()) float64 {
 	return float64(CPUTime()-began) / float64(units)
 }
 
-// Heap returns the size of all live objects in bytes.
+// Heap returns the total size of live heap objects in bytes. It runs garbage collections first.
 func Heap() float64 {
 	stats := collected()
 	return float64(stats.HeapAlloc)
 }
 
-// HeapAndStacks returns the size of heap and stacks in use in bytes, including free space between objects.
+// HeapAndStacks returns the memory in bytes that heap and stacks occupy, including free space between objects. It runs
+// garbage collections first.
 func HeapAndStacks() float64 {
 	stats := collected()
 	return float64(stats.HeapInuse + stats.StackInuse)
 }
 
-// collected runs several garbage collections and returns the memory statistics. The second collection frees objects
-// that had a finalizer. Each collection halves stacks that are too large.
+// collected returns the memory statistics after five garbage collections. More than one is necessary to free objects
+// with finalizers and to shrink stacks, which halve at most once per collection.
 func collected() (stats runtime.MemStats) {
 	for range 5 {
 		runtime.GC()
@@ -140,21 +141,21 @@ func collected() (stats runtime.MemStats) {
 	return stats
 }
 
-// Allocations returns the number of heap objects allocated so far.
+// Allocations returns the number of heap objects that this process has allocated.
 func Allocations() float64 {
 	var stats runtime.MemStats
 	runtime.ReadMemStats(&stats)
 	return float64(stats.Mallocs)
 }
 
-// PeakRSS returns the peak resident set size of this process in bytes on Linux, and zero elsewhere. It does not use getrusage,
-// which may report the peak of the parent process.
+// PeakRSS returns the peak RSS of this process in bytes on Linux, and zero elsewhere. It does not use getrusage, which
+// may report the peak of the parent process.
 func PeakRSS() float64 { return memory("VmHWM:") }
 
-// RSS returns the resident set size of this process in bytes on Linux, and zero elsewhere.
+// RSS returns the RSS of this process in bytes on Linux, and zero elsewhere.
 func RSS() float64 { return memory("VmRSS:") }
 
-// memory returns a memory size of this process in bytes. The name is a field of /proc/self/status.
+// memory returns a field of /proc/self/status in bytes.
 func memory(name string) float64 {
 	status, err := os.ReadFile("/proc/self/status")
 	if err != nil {

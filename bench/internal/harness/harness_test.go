@@ -42,7 +42,7 @@ func TestWorkIgnoresOtherArguments(t *testing.T) {
 	require.False(t, Work(Worker("role", func(int) int { panic("not this process") })))
 }
 
-// TestMain also runs the worker processes that TestProcesses starts.
+// TestMain also runs the roles of TestProcesses in worker processes.
 func TestMain(m *testing.M) {
 	double := Worker("double", func(n int) int { return 2 * n })
 	server := Server("server", func(name string) string { return "address of " + name })
@@ -61,5 +61,5 @@ func TestProcesses(t *testing.T) {
 	stop, err := Serve(t.Context(), "server", "it", &address)
 	require.NoError(t, err)
 	require.Equal(t, "address of it", address)
-	stop() // blocks until the server has ended
+	stop()
 }

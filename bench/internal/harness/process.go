@@ -10,13 +10,13 @@ import (
 	"path/filepath"
 )
 
-// Role is a function that a benchmark runs in a separate process.
+// Role is a function that runs in a separate process of the benchmark.
 type Role struct {
 	name  string
 	carry func(argument []byte)
 }
 
-// Worker returns a role that decodes a task, calls do and reports the result. See [Run].
+// Worker returns a role that calls do with the task of [Run] and reports its result.
 func Worker[T, R any](name string, do func(T) R) Role {
 	return Role{name, func(argument []byte) {
 		var task T
@@ -25,13 +25,14 @@ func Worker[T, R any](name string, do func(T) R) Role {
 	}}
 }
 
-// Server returns a role that starts a server, reports its address, and exits with its parent process. See [Serve].
+// Server returns a role that calls start with the config of [Serve] and reports the address. The process exits with its
+// parent.
 func Server[T, A any](name string, start func(T) A) Role {
 	return Role{name, func(argument []byte) {
 		var config T
 		Must(json.Unmarshal(argument, &config))
 		say(start(config))
-		_, _ = os.Stdin.Read(make([]byte, 1)) // returns when the parent process closes the pipe or ends
+		_, _ = os.Stdin.Read(make([]byte, 1)) // returns when the parent process closes the pipe or exits
 	}}
 }
 
@@ -49,8 +50,7 @@ func Work(roles ...Role) bool {
 	return false
 }
 
-// Run runs a task in a new process of this program and decodes the worker's report into result. The process has its own
-// heap, garbage collector and CPU time.
+// Run runs a task in a new process of this program and decodes the reported value into result.
 func Run(ctx context.Context, role string, task, result any) error {
 	path, err := os.Executable()
 	if err != nil {
@@ -59,7 +59,7 @@ func Run(ctx context.Context, role string, task, result any) error {
 	return RunProgram(ctx, path, role, task, result)
 }
 
-// RunProgram runs a task in a process of another program, whose main function calls [Work].
+// RunProgram is like [Run] for the program at path, whose main function must call [Work].
 func RunProgram(ctx context.Context, path, role string, task, result any) error {
 	output, err := command(ctx, path, role, task).Output()
 	if err != nil {
@@ -68,8 +68,7 @@ func RunProgram(ctx context.Context, path, role string, task, result any) error 
 	return json.Unmarshal(output, result)
 }
 
-// Serve starts a server in a new process of this program. It decodes the server's address into address. The caller must
-// call stop.
+// Serve starts a server in a new process of this program and decodes its address into address. stop ends the process.
 func Serve(ctx context.Context, role string, config, address any) (stop func(), err error) {
 	path, err := os.Executable()
 	if err != nil {
@@ -82,8 +81,8 @@ func Serve(ctx context.Context, role string, config, address any) (stop func(), 
 		return nil, err
 	}
 	stop = func() {
-		_ = input.Close() // ends the server, which reads this pipe
-		_ = cmd.Wait()    // a stopped server may exit with any code
+		_ = input.Close() // the server exits when this pipe is closed
+		_ = cmd.Wait()
 	}
 	if err := json.NewDecoder(output).Decode(address); err != nil {
 		stop()
@@ -101,7 +100,7 @@ func command(ctx context.Context, path, role string, argument any) *exec.Cmd {
 // Programs contains compiled programs in a temporary folder.
 type Programs struct{ folder string }
 
-// Build runs go build with the arguments in the current folder and returns the programs. The caller must call Remove.
+// Build runs go build with args in the current folder and returns the programs. The caller must call Remove.
 func Build(ctx context.Context, args ...string) (*Programs, error) {
 	folder, err := os.MkdirTemp("", "bench")
 	if err != nil {
@@ -115,7 +114,7 @@ func Build(ctx context.Context, args ...string) (*Programs, error) {
 	return &Programs{folder}, nil
 }
 
-// Path returns the path of the program with that name.
+// Path returns the path of the named program.
 func (p *Programs) Path(name string) string { return filepath.Join(p.folder, name) }
 
 // Remove deletes the folder with the programs.

@@ -3,7 +3,7 @@ package objects
 
 import "strconv"
 
-// Object has a key, a resourceVersion and the name of a node, which benchmarks use as an index.
+// Object is an lw.Keyed with the name of a node, by which benchmarks index it.
 type Object struct{ Namespace, Name, Node, Version string }
 
 // GetNamespace implements lw.Keyed.
@@ -15,14 +15,14 @@ func (o *Object) GetName() string { return o.Name }
 // GetResourceVersion implements lw.Keyed.
 func (o *Object) GetResourceVersion() string { return o.Version }
 
-// Nodes is the number of nodes over which New spreads the objects.
+// Nodes is the number of different node names that New assigns.
 const Nodes = 100
 
-// Node returns the name of a node, for example "node-7" for the number 7.
+// Node returns the name of node i, for example "node-7".
 func Node(i int) string { return "node-" + strconv.Itoa(i) }
 
-// New returns n objects in 1,000 namespaces, spread over all nodes. The offset is added to the node number of each
-// object. The version is the resourceVersion of the first object, and increases by one for each following object.
+// New returns n objects in 1,000 namespaces. Object i is on node (i+offset) modulo Nodes and has the resourceVersion
+// version+i.
 func New(n, offset, version int) []*Object {
 	all := make([]*Object, n)
 	for i := range all {

@@ -1,4 +1,4 @@
-// Command clientgo reads a list with an informer of client-go, for bench/list.
+// Command clientgo syncs an informer of client-go for bench/list.
 package main
 
 import (

@@ -1,4 +1,4 @@
-// Command listwatch reads a list with an informer, for bench/list.
+// Command listwatch syncs an informer of listwatch for bench/list.
 package main
 
 import (
@@ -19,7 +19,7 @@ func read(ctx context.Context, url string) task.Held {
 	transport := harness.MustGet(lwhttp.New(url, nil))
 	client := harness.MustGet(lw.NewClient(transport, lw.Pods(""), lw.RawCodec{}, nil))
 	informer := cache.NewInformer(client, nil)
-	go func() { _ = informer.Run(ctx) }() // returns when the context is done
+	go func() { _ = informer.Run(ctx) }() // returns only when ctx is done
 	select {
 	case <-informer.Synced():
 	case <-ctx.Done():

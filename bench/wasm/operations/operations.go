@@ -9,11 +9,11 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// Objects is the number of objects in the store. Each operation is repeated that many times.
+// Objects is the number of objects in the store, and the number of repetitions of each operation.
 const Objects = 10_000
 
-// Run runs each operation [Objects] times on a store with an index by node. It passes each operation to timed, which
-// must call do. The module page/operations.mjs runs the same operations in plain JavaScript.
+// Run passes each operation to timed, which must call do. Each do repeats the operation [Objects] times on a store with
+// an index by node. The module page/operations.mjs contains the same operations in plain JavaScript.
 func Run(timed func(operation string, do func())) {
 	first, second, moved := objects.New(Objects, 0, 0), objects.New(Objects, 0, Objects), objects.New(Objects, 1, 2*Objects)
 	order := rand.New(rand.NewPCG(1, 2)).Perm(Objects)

@@ -1,4 +1,4 @@
-// Runs a task in Node: node node.mjs ORIGIN WASM_EXEC TASK
+// Runs a task in Node. Usage: node node.mjs ORIGIN WASM_EXEC TASK
 import { createRequire } from 'node:module'
 import { run } from './world.mjs'
 

@@ -1,4 +1,4 @@
-// Runs one task from the server in this page, sends the result to the server, and reloads the page.
+// Runs one task of the server, sends it the result, and reloads the page for the next task.
 import { run } from './world.mjs'
 
 const ask = globalThis.fetch // run() replaces globalThis.fetch

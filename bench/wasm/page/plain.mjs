@@ -1,7 +1,7 @@
-// Runs the same tasks as the Go program in plain JavaScript.
+// Runs the workloads of the Go program in plain JavaScript.
 import { operate } from './operations.mjs'
 
-/** A store of objects by key with an index by node. */
+/** Objects by key, with an index by node. */
 class Store {
   objects = new Map()
   nodes = new Map()
@@ -36,11 +36,11 @@ class Store {
   }
 }
 
-/** Opens a watch and calls `each` with every event. */
+/** Opens a watch and calls `each` with each event. */
 async function events(each) {
   const reader = (await fetch('http://server/api/v1/pods?watch=1')).body.getReader()
   const decoder = new TextDecoder()
-  let begun = '' // incomplete last line of a chunk
+  let begun = '' // incomplete line at the end of a chunk
   while (true) {
     const { done, value } = await reader.read()
     if (done) break
@@ -72,7 +72,7 @@ const known = (type) => {
   if (type !== 'ADDED' && type !== 'MODIFIED' && type !== 'DELETED') throw new Error(`an event of type ${type}`)
 }
 
-let last // prevents the engine from optimizing the object away
+let last // keeps the JavaScript engine from removing the parsing
 
 export const plain = {
   async decode(passes, { began, ended }) {

@@ -1,4 +1,4 @@
-// Starts the WASM module with the package's glue code. The object `watch` measures the passes.
+// Runs the WASM module with the glue code of the package. `watch` measures the passes.
 import { glue } from '../../../wasm/glue.js'
 
 export async function instantiate(code, course, passes, watch) {

@@ -1,10 +1,10 @@
-// Runs one task in Node or in a page. It responds to the requests of the contender from memory.
+// Runs one task in Node or in a page. It replaces fetch with responses from memory.
 import { instantiate } from './program.mjs'
 import { plain } from './plain.mjs'
 
-const CHUNK = 64 << 10 // size in bytes of the chunks in which browsers deliver response bodies
+const CHUNK = 64 << 10 // bytes per chunk of a response body, as in browsers
 
-export const COURSES = ['decode', 'store', 'list', 'operate'] // must have the same order as in program/main.go
+export const COURSES = ['decode', 'store', 'list', 'operate'] // in the order of `courses` in program/main.go
 
 /**
  * @param task {program, course, data, passes}. `program` is the file of a WASM module, or empty for plain JavaScript. `data` is the file of the response.
@@ -28,7 +28,7 @@ function cut(bytes) {
   return chunks
 }
 
-/** Returns a minimal fetch Response whose body consists of the given chunks. */
+/** Returns a minimal fetch Response with the given chunks as its body. */
 function response(chunks) {
   let next = 0
   const read = async () => (next < chunks.length ? { done: false, value: chunks[next++] } : { done: true })

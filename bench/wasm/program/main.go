@@ -1,7 +1,7 @@
 //go:build js
 
-// Command program uses the client and the store like an application that is compiled to WebAssembly. Its streams use
-// fetch.
+// Command program is the WASM module that the benchmark measures. It uses the Go API of the client and the store, and
+// sends requests with fetch.
 package main
 
 import (
@@ -13,11 +13,11 @@ import (
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 )
 
-// courses lists the workloads in the order of COURSES in page/world.mjs.
+// courses contains the workloads in the order of COURSES in page/world.mjs.
 var courses = []func(client *lw.Client[*lw.Object]){decode, store, list, operate}
 
 func main() {
-	transport, err := lwhttp.New("http://server", nil) // page/world.mjs responds to the requests
+	transport, err := lwhttp.New("http://server", nil) // page/world.mjs replaces fetch
 	must(err)
 	client, err := lw.NewClient(transport, lw.Pods(""), lw.RawCodec{}, nil)
 	must(err)
@@ -30,9 +30,9 @@ func must(err error) {
 	}
 }
 
-var last *lw.Object // prevents the compiler from optimizing the object away
+var last *lw.Object // keeps the compiler from removing the decoding
 
-// decode decodes events and discards the objects.
+// decode decodes events without storing the objects.
 func decode(client *lw.Client[*lw.Object]) {
 	for range passes() {
 		began()
@@ -50,7 +50,7 @@ func newStore() *cache.Writer[*lw.Object] {
 	return writer
 }
 
-// store applies events to a store. In all passes except the first, every event replaces an object.
+// store decodes events and applies them to a store. The first pass adds objects, and the others replace them.
 func store(client *lw.Client[*lw.Object]) {
 	writer := newStore()
 	for range passes() {
@@ -67,7 +67,6 @@ func store(client *lw.Client[*lw.Object]) {
 	}
 }
 
-// list reads a list into an empty store.
 func list(client *lw.Client[*lw.Object]) {
 	for range passes() {
 		writer := newStore()
@@ -99,17 +98,17 @@ func operate(*lw.Client[*lw.Object]) {
 //go:wasmimport bench course
 func course() int32
 
-// passes returns how often the workload must run.
+// passes returns the number of times that the workload must run.
 //
 //go:wasmimport bench passes
 func passes() int32
 
-// began starts the stopwatch.
+// began starts the stopwatch of the page.
 //
 //go:wasmimport bench began
 func began()
 
-// ended stops the stopwatch and reports the time of one pass.
+// ended stops the stopwatch and reports the time of one pass as the given figure.
 //
 //go:wasmimport bench ended
 func ended(figure string)

@@ -2,8 +2,8 @@ package slots
 
 import "unsafe"
 
-// An array is a tree of fixed height. A write after a snapshot copies one inner node per level, and small nodes keep
-// these copies small. For a million slots, the copies take 1 kB, and a flat array would copy 60 kB.
+// An array is a tree of fixed height. A write after a snapshot copies one inner node per level. For a million slots, it
+// copies about 1 kB, and a flat array would copy 60 kB.
 const (
 	chunkBits, branchBits = 4, 6
 	topBits               = chunkBits + branchBits
@@ -11,7 +11,7 @@ const (
 	chunkMask, branchMask = 1<<chunkBits - 1, 1<<branchBits - 1
 )
 
-// array maps indexes to pointers to nodes. The zero value is empty.
+// array maps indexes to nodes. The zero value is empty.
 type array[N any] struct{ tree }
 
 // get returns the node at an index, or nil if the index is unused.

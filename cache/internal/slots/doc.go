@@ -1,4 +1,4 @@
-// Package slots provides the data structures of a store with cheap snapshots. Objects live in numbered slots of a
+// Package slots provides the data structures of a store whose snapshots are cheap. Objects live in numbered slots of a
 // [Vector]. A [Table] maps the hash of a key to a slot. A [Set] is a set of slots.
 //
 // All structures are copied on write, by epoch. Each node records the epoch that created it, and is modified in place

@@ -9,9 +9,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Sets must work with several insertion orders and with snapshots between the writes.
+// The insertion order and snapshots between the writes must not affect the members of a set.
 func TestLargeSets(t *testing.T) {
-	const n = 20_000 // the tree has three levels in any insertion order
+	const n = 20_000 // enough for a tree of three levels
 	up := make([]uint32, n)
 	for i := range up {
 		up[i] = uint32(i * 3)

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// model applies the same operations to a Vector, a Table, a Set and to Go maps so that a test can compare them.
+// model applies the same operations to a Vector, a Table, a Set and Go maps, so that a test can compare them.
 type model struct {
 	t        *testing.T
 	hash     func(key uint32) uint32

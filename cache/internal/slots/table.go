@@ -117,7 +117,7 @@ func (p *page) add(epoch uint64, hash, slot uint32) {
 	p.length++
 }
 
-// split distributes the entries of a full page over two pages. The next bit of its hash selects the page of an entry.
+// split distributes the entries of a full page over two pages. The next bit of an entry's hash selects its page.
 func (t *Table) split(epoch uint64, hash uint32, p *page) {
 	if p.depth == t.depth {
 		t.double(epoch)
@@ -134,7 +134,7 @@ func (t *Table) split(epoch uint64, hash uint32, p *page) {
 	t.place(epoch, first+n, halves[1])
 }
 
-// double makes the directory twice as large. The directory then uses one more bit of each hash.
+// double makes the directory twice as large, so that it uses one more bit of each hash.
 func (t *Table) double(epoch uint64) {
 	old, size := t.directory, uint32(1)<<t.depth
 	t.directory = array[page]{}

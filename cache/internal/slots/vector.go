@@ -25,7 +25,7 @@ func (v *Vector[E]) Get(slot uint32) (element E, ok bool) {
 	return element, false
 }
 
-// Set stores an element in a slot.
+// Set stores an element in a slot and replaces the previous element. epoch is the current epoch of the writer.
 func (v *Vector[E]) Set(epoch uint64, slot uint32, element E) {
 	l := v.own(epoch, slot)
 	l.used |= 1 << (slot & leafMask)
@@ -69,10 +69,10 @@ func (v *Vector[E]) All(each func(slot uint32, element E) bool) bool {
 	})
 }
 
-// Changed calls a func for every slot that may differ between two states of a vector. The arguments "was" and "is"
-// report whether before and after are valid. The cost of Changed is proportional to the number of writes between the
-// two states.
-func Changed[E any](older, newer *Vector[E], each func(slot uint32, before, after E, was, is bool)) {
+// Changed calls a func for every slot that may differ between two states of a vector. hadElement and hasElement report
+// whether the slot contains an element in the older and the newer state. The cost of Changed is proportional to the
+// number of writes between the two states.
+func Changed[E any](older, newer *Vector[E], each func(slot uint32, before, after E, hadElement, hasElement bool)) {
 	none := &leaf[E]{}
 	changed(&older.leaves, &newer.leaves, func(at uint32, x, y *leaf[E]) {
 		if x == nil {

@@ -1,9 +1,9 @@
 import { glue } from '/glue.js'
 
-// A page has no file system. Because of this error code, fuzz targets skip the seeds that are stored in files.
+// With this error code, fuzz targets skip the seeds in files. A page has no file system.
 const missing = Object.assign(new Error('a page has no files'), { code: 'ENOENT' })
 
-// Runs the test binary in this page for gotest.mjs, which prints its output.
+// Runs the test binary. gotest.mjs prints its output.
 globalThis.run = async (argv, env) => {
   const decoder = new TextDecoder()
   let printing = Promise.resolve()
@@ -12,7 +12,7 @@ globalThis.run = async (argv, env) => {
     printing = printing.then(() => globalThis.printed(text))
     return bytes.length
   }
-  globalThis.fs.constants.O_DIRECTORY = 1 << 16 // Go reads this constant when it opens a directory
+  globalThis.fs.constants.O_DIRECTORY = 1 << 16 // Go needs this constant to open a directory
   globalThis.fs.open = (path, flags, mode, callback) => callback(missing)
   const go = new Go()
   go.argv = argv

@@ -1,4 +1,4 @@
-// Defines functions for tests in a page. The functions identify collections by name, because only data can be passed
+// Defines functions that tests call in a page. They identify collections by name, because only data can be passed
 // between a test and its page.
 const before = new Set(Reflect.ownKeys(globalThis))
 const followed = new Map()
@@ -7,13 +7,13 @@ let library
 globalThis.stage = {
   followed, // by name
 
-  /** Imports the package from a folder of the server and loads the WASM module. */
+  /** Imports the package from a folder of the server and initializes it. */
   async load(options = {}, folder = '/listwatch') {
     library = await import(`${folder}/index.js`)
     await library.init(options)
   },
 
-  /** Opens a collection. If `ask` is set, the token is a function that counts its calls. */
+  /** Opens a collection. `ask` is its first token, which a token function returns. */
   open(name, { ask, ...options }) {
     const it = { asked: 0, token: ask, changes: [], replayed: {}, calls: 0, outcome: undefined, aborter: new AbortController() }
     if (ask) options.token = () => (it.asked++, it.token)
@@ -35,18 +35,17 @@ globalThis.stage = {
   abort(name) { followed.get(name).aborter.abort(new Error('enough')) },
 
   /**
-   * Returns the state and the objects of a collection. The field `replayed` contains the objects that result from its
-   * changes.
+   * Returns the state and the objects of a collection, and in `replayed` the objects that its changes add up to.
    */
   show(name) {
     const { collection, outcome, changes, replayed, asked, calls } = followed.get(name)
     const { cause, persistError, ...state } = collection.state
     const objects = Object.fromEntries(collection.list().map((item) => [item.key, item.object]))
-    // `replayed` is cloned, because Firefox returns an object only once if a result contains it twice.
+    // Without a clone, Firefox would omit an object that occurs twice in the result.
     return { objects, replayed: structuredClone(replayed), outcome, asked, calls, changes: changes.splice(0), state: { ...state, cause: cause && plain(cause), persistError: persistError && plain(persistError) } }
   },
 
-  /** Returns the names of all global variables that were added since the page was loaded, except `stage`. */
+  /** Returns the names of the global variables that were added after the page was loaded, except `stage`. */
   added: () => Reflect.ownKeys(globalThis).filter((name) => !before.has(name) && name !== 'stage').map(String),
 }
 

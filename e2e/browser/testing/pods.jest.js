@@ -1,4 +1,4 @@
-// Tests a component in Jest, whose modules are CommonJS.
+// Tests a component in Jest with CommonJS modules.
 const { act, cleanup, configure, render, screen } = require('@testing-library/react')
 const { createElement: h } = require('react')
 const { ListWatchError, listWatch } = require('listwatch')

@@ -9,7 +9,12 @@ if (mode) init({ mode })
 function Maps() {
   const maps = useListWatch({ server: '/k8s', resource: 'configmaps', indexes: { on: 'data.on' } })
   const on = maps.by('on', 'yes').map(({ object }) => object.metadata.name)
-  return h('p', { id: 'maps' }, `${maps.state.phase} ${on.join(' ')} of ${maps.size}`)
+  const text = `${maps.state.phase} ${on.join(' ')} of ${maps.size}`
+  renders.push(text)
+  return h('p', { id: 'maps' }, text)
 }
 
-createRoot(document.getElementById('root')).render(h(Maps))
+const renders = globalThis.renders = [] // the texts of all renders
+const root = createRoot(document.getElementById('root'))
+globalThis.show = (component) => root.render(component ? h(Maps) : null)
+globalThis.show(true)

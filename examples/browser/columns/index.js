@@ -1,4 +1,5 @@
-// Selects the columns of a collection: its own ones, those that the server defines, or generic ones.
+// Selects the columns of a collection. The page defines the columns of known kinds. Other collections have the columns
+// that the server defines, or generic columns.
 
 import { condition, created, labels, name, namespace, plain } from './format.js'
 import { cluster } from './cluster.js'

@@ -4,7 +4,7 @@ import './support/package.js'
 import { all, byId, press, reload, size, texts, textOf, turn, type } from './support/page.js'
 import { added, calls, deleted, item, live, modified, opened } from './support/listwatch.js'
 
-// The tests control the timers, the clock and the animation frames of the page.
+// Tests control the timers, the clock and the animation frames of the page.
 mock.timers.enable({ apis: ['setTimeout', 'Date'], now: Date.parse('2030-01-01T00:00:00Z') })
 let clock = 0, frames, intervals, listeners = [], runs = 0, answer, requests, visited
 Object.defineProperty(performance, 'now', { value: () => clock })
@@ -21,7 +21,7 @@ const replaceState = (state, title, url) => {
   visited.push(String(url))
   history.state = state
 }
-let before // the URL and the state before pushState
+let before // state and URL fragment before the latest pushState
 const pushState = (...args) => {
   before = { state: history.state, hash: visited.at(-1) ?? location.hash }
   replaceState(...args)
@@ -52,14 +52,14 @@ const feed = () => feeds().at(-1)
 const keys = () => all('.row').filter((row) => !row.hidden).sort((a, b) => a.getAttribute('aria-rowindex') - b.getAttribute('aria-rowindex')).map(({ dataset }) => dataset.key)
 const rowOf = (key) => all('.row').find((row) => !row.hidden && row.dataset.key === key)
 
-/** Loads the page at a URL fragment and waits for the responses of the server. */
+/** Loads the page at a URL fragment and waits until it has discovered the collections. */
 async function boot(at = '#/v1/pods') {
   location.hash = at
   await import(`../app.js?${runs++}`)
   await settle()
   drawn()
 }
-/** Loads the page with the given pods. */
+/** Loads the page with the given objects. */
 async function bootWith(at, ...items) {
   await boot(at)
   feed().report(live('10'), first(...items))
@@ -67,7 +67,7 @@ async function bootWith(at, ...items) {
 }
 
 beforeEach(async () => {
-  answer = () => new Promise(() => {}) // requests of the previous page never complete, so it does not retry
+  answer = () => new Promise(() => {}) // the previous page must not retry its requests
   const before = listeners
   listeners = []
   for (const [name, listener] of before) if (name === 'focus') listener()
@@ -499,13 +499,13 @@ test('scrolling draws the rows that become visible', async () => {
 })
 
 test('a long list is read over several frames before its matches are announced', async () => {
-  await boot('#/v1/configmaps') // statuses would be counted before the search
+  await boot('#/v1/configmaps') // a collection without a status, because statuses would be read before the search
   const slow = Array.from({ length: 10 }, (_, i) => {
     const one = pod(`p${i}`), { object } = one
     return Object.defineProperty(one, 'object', { get() { clock += 2; return object } })
   })
   feed().report(live('10'), slow.map((one) => ({ type: 'added', key: one.key, item: one, initial: true, finalStateUnknown: false })))
-  size(byId('grid'), 1000, -1000) // no row is visible, so the page does not read rows when it draws
+  size(byId('grid'), 1000, -1000) // makes no row visible, because drawing a row would read it
   frame()
   assert.equal(heard(), 'Live. 10 configmaps')
   type(byId('search'), 'node-p')

@@ -6,7 +6,7 @@ import { changeElement, inPart, objectsOf } from '../changes.js'
 const pod = (resourceVersion, more) => ({ metadata: { name: 'web', resourceVersion }, ...more })
 const entry = (type, { old, object = pod('2'), finalStateUnknown = false } = {}) =>
   ({ change: { type, old, object, finalStateUnknown, item: { resourceVersion: '2' } }, at: new Date(2030, 0, 1, 13, 4, 5).getTime(), before: '10', after: '20' })
-// Returns an object that replaces Versions. Its method `at` returns the given result for each version.
+// Simulates Versions. `at` returns the answer for a resourceVersion.
 const versions = (answers) => ({ asked: [], at(version, { asOf }) { this.asked.push([version, asOf]); return answers[version] } })
 
 test('additions and deletions are shown without objects', () => {

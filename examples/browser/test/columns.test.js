@@ -11,7 +11,7 @@ const resource = (kind) => {
   return { group, plural, namespaced: true }
 }
 const columns = (kind) => columnsOf(resource(kind), '')
-// Returns the text and the color of a cell. For a time column, it returns the age one hour after T.
+// Returns the text and the color of a cell. A time column returns the age one hour after T.
 function cell(kind, id, object) {
   const column = columns(kind).find((one) => one.id === id), o = { metadata: meta, ...object }
   if (column.time) return age(Date.parse(at(3600)) - column.time(o))

@@ -11,7 +11,7 @@ const pods = { group: '', plural: 'pods', kind: 'Pod' }
 const item = (resourceVersion, more, name = 'web', namespace = 'shop') => ({
   key: `${namespace}/${name}`, namespace, name, resourceVersion, object: { metadata: { name, resourceVersion }, ...more },
 })
-// Returns an object that replaces Versions. Its method `at` returns the given result for each version.
+// Simulates Versions. `at` returns the answer for a resourceVersion.
 const versions = (answers = {}) => ({ arrivals: 0, asked: [], at(version, how) { this.asked.push([version, how]); return answers[version] } })
 const modified = (old, one, more) => ({ change: { type: 'modified', key: one.key, item: one, old: old.object, object: one.object, finalStateUnknown: false }, at: NOW - 5000, before: '10', after: '20', ...more })
 
@@ -152,7 +152,7 @@ test('a change is redrawn when its full objects arrive and stays collapsed', () 
   assert.deepEqual(texts('.changes .paths'), ['n, full'])
   assert.equal(document.querySelector('.changes details').open, false)
   const after = document.querySelector('.changes > li')
-  delete answers[1] // simulates that version 1 is no longer stored
+  delete answers[1] // the old version is no longer available
   show(row, full)
   assert.equal(document.querySelector('.changes > li'), after, 'a complete change is not redrawn')
 })

@@ -7,7 +7,7 @@ const link = { server: 'http://host', token: '' }
 const list = (...items) => ({ kind: 'APIGroupDiscoveryList', items })
 const group = (name, version, ...resources) => ({ metadata: name ? { name } : {}, versions: [{ version, resources }] })
 const resource = (plural, more) => ({ resource: plural, verbs: ['list', 'watch'], scope: 'Namespaced', responseKind: { kind: 'Kind' }, ...more })
-// Replaces fetch with responses by path. Returns the list of requests.
+// Replaces fetch with responses by path. Returns the requests.
 function answers(t, byPath) {
   const requests = []
   t.mock.method(globalThis, 'fetch', async (url, how) => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { beforeEach, test } from 'node:test'
 import { byId, reload } from './support/page.js'
 
-// Each test loads the script again and calls the event listeners that the script adds to the window.
+// Each test loads failure.js again and calls its event listeners.
 let listeners, readyState, runs = 0, reloads
 globalThis.addEventListener = (type, listener, capture) => { listeners[type] = { listener, capture } }
 Object.defineProperty(document, 'readyState', { get: () => readyState })

@@ -47,6 +47,24 @@ test('Secrets are not saved and their values are not requested', () => {
   assert.equal(feedOf({ resource: { ...pods, plural: 'secrets' } }).versionsOf({ key: 'a', item: pod('1') }), undefined)
 })
 
+test('the events about a row are watched until another row is shown or the feed closes', () => {
+  const feed = feedOf({ to: { server: 'http://host', token: 'secret' } }), row = (one) => ({ key: one.key, item: one })
+  assert.deepEqual(feed.eventsOf(row(pod('1'))), { items: [], listed: false })
+  const events = opened[1], { project, ...options } = events.options
+  assert.deepEqual(options, { server: 'http://host', resource: 'v1/events', fieldSelector: 'involvedObject.kind=Pod,involvedObject.name=web', namespace: 'shop', token: 'secret' })
+  assert.ok(project.includes('reason'))
+  events.items = ['one']
+  events.report(live('5'))
+  assert.equal(told, 1)
+  assert.deepEqual(feed.eventsOf(row(pod('2'))), { items: ['one'], listed: true, cause: undefined })
+  assert.deepEqual(feed.eventsOf(row(pod('1', {}, 'db'))), { items: [], listed: false })
+  assert.deepEqual([events.closed, events.report(live('6')), opened[2].closed], [true, 0, false])
+  feed.eventsOf({ key: 'n1', item: { namespace: '', name: 'n1' } })
+  assert.equal('namespace' in opened[3].options, false)
+  feed.close()
+  assert.equal(opened[3].closed, true)
+})
+
 test('changes update the rows, the history and the rate, and are reported', (t) => {
   const now = 1_000_000_000
   t.mock.timers.enable({ apis: ['Date'], now })

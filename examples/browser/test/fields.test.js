@@ -9,7 +9,7 @@ const template = { spec: { containers: [{ name: 'c', image: 'host/web:1', args: 
 const conditions = [{ type: 'Ready', status: 'False', reason: 'Because', message: 'long' }, { type: 'Failed', status: 'True' }, { type: 'DiskPressure', status: 'True' }]
 const status = (state, ready = false) => ({ name: 'c', image: 'host/web:1', ready, started: false, restartCount: 3, state })
 
-// Sample objects for each kind of object. Together they cover all branches of the columns' code.
+// Sample objects by kind. Together they reach all branches of the code for columns.
 const SAMPLES = {
   '/pods': [
     { spec: { nodeName: 'n1', containers: template.spec.containers }, status: { phase: 'Running', podIP: '10.0.0.1', containerStatuses: [status({ running: {} }, true)] } },
@@ -48,7 +48,7 @@ const SAMPLES = {
 }
 SAMPLES['events.k8s.io/events'] = SAMPLES['/events']
 
-// Returns a copy of an object that contains only the given paths, like the package's `project`.
+// Returns a copy of a value with only the given paths, like the option `project` of the package.
 function project(value, paths) {
   if (paths.some((path) => !path.length)) return value
   if (Array.isArray(value)) return value.map((element) => project(element, paths.filter(([step]) => step === '[*]').map(([, ...rest]) => rest)))

@@ -9,7 +9,7 @@ const change = (type, of, more) => ({ type, key: of.key, item: of, initial: fals
 const keys = (rows) => rows.view.map((row) => row.key).join(' ')
 const readAll = (rows) => rows.read(() => false)
 
-// Computes the expected rows from all objects, without the code under test.
+// Computes the keys of the expected view from all objects.
 function expected(all, term, column, sign) {
   const value = ({ key, object }) => (column === 'n' ? object.n : column ? key.replace(/\d+/, (d) => d.padStart(12, '0')) : key)
   const order = (a, b) => (a < b ? -1 : a > b ? 1 : 0)
@@ -35,7 +35,7 @@ test('the view always equals a view computed from scratch', () => {
     }
     if (random(20) === 0) rows.sort(column = ['', 'n', 'name'][random(3)], (sign = random(2) ? 1 : -1) < 0)
     if (random(20) === 0) rows.search(term = ['', 'web-1', '5'][random(3)])
-    if (random(3)) continue // several changes precede most checks
+    if (random(3)) continue // most checks follow several changes
     readAll(rows)
     rows.update()
     assert.equal(keys(rows), expected(all, term, column, sign))

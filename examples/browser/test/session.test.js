@@ -18,7 +18,7 @@ globalThis.fetch = async (url, { headers }) => {
 }
 let answer, requests, log, page, session
 const calls = () => log.splice(0)
-// Creates a session. The function `answer` returns the response to /api. The response to /apis contains no collections.
+// Creates a session. `answer` returns the response for /api. The response for /apis is empty.
 function begin(feed) {
   page = {
     feed, leave: () => { log.push('leave'); page.feed = undefined }, show: () => { log.push('show'); page.feed ??= { state: { phase: 'live' } } },
@@ -31,7 +31,7 @@ const plurals = () => session.resources.map(({ plural }) => plural).join(' ')
 const line = (kind) => textOf(`#notices [data-kind="${kind}"] span`)
 const heard = () => { mock.timers.tick(10_000); return byId('announcer').textContent }
 
-afterEach(() => { // prevents retries during the next test
+afterEach(() => { // the next test must not receive retries
   answer = () => new Promise(() => {})
   session.connect()
 })

@@ -173,7 +173,7 @@ test('the rate has one count per second', () => {
   assert.deepEqual(seconds(160_000), [])
   rate.add(4, 161_000)
   assert.deepEqual(seconds(163_000), [[57, 4]])
-  rate.add(8, 162_000) // simulates a clock that was set back
+  rate.add(8, 162_000) // the clock was set back
   assert.deepEqual(seconds(163_000), [[57, 4], [59, 8]])
   assert.deepEqual([163_000, 166_000, 167_000].map((now) => rate.now(now)), [0.8, 2.4, 1.6])
 })

@@ -4,7 +4,7 @@ import { byId, media, reload } from './support/page.js'
 
 const KEY = 'listwatch-theme'
 let runs = 0, notices = []
-// Runs the theme script like a page load. Returns the theme that is set before the page is rendered.
+// Loads theme.js like a new page. Returns the theme before the page is rendered.
 async function load() {
   delete document.documentElement.dataset.theme
   await import(`../theme.js?${runs++}`)

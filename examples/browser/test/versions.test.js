@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Versions } from '../versions.js'
 
-globalThis.reportError ??= (error) => { throw error } // Node has no reportError; here, a reported error fails the test
+globalThis.reportError ??= (error) => { throw error } // Node has no reportError; a reported error fails the test
 
 const pods = { group: '', version: 'v1', plural: 'pods', kind: 'Pod', namespaced: true, shortNames: [] }
 const link = { server: 'http://host', token: '' }
@@ -15,8 +15,8 @@ const withoutManagedFields = (resourceVersion) => {
 }
 const json = (body, status = 200) => new Response(JSON.stringify(body), { status, headers: { 'Content-Type': 'application/json' } })
 
-// Requests one version of the Pod "web". Returns the Versions object, its requests and a promise of the result. The
-// function `respond` returns the response for each URL.
+// Requests a version of the Pod "web". Returns its Versions object, the requests, and a promise of the result.
+// `respond` returns the response for a URL.
 function ask(t, respond, version, how) {
   const requests = []
   t.mock.method(globalThis, 'fetch', async (url) => {
@@ -119,8 +119,7 @@ test('the path contains the group and the namespace', async (t) => {
   assert.deepEqual(urls, ['http://host/apis/apps/v1/namespaces/shop/deployments/web', 'http://host/api/v1/nodes/a%2Fb'])
 })
 
-// Returns a Versions object. Each of its requests completes when the test calls the corresponding function in
-// `pending`.
+// Returns a Versions object whose requests wait until the test calls their `resolve` in `pending`.
 function stepwise(t) {
   const pending = [], told = []
   t.mock.method(globalThis, 'fetch', (url) => new Promise((resolve) => { pending.push({ asOf: new URL(url).searchParams.get('resourceVersion'), resolve: (v) => resolve(json(list(pod(v)))) }) }))

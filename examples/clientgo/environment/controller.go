@@ -1,5 +1,5 @@
-// Package environment contains the controller of docs/tutorials/controller.md. It labels each Namespace that has no
-// environment label.
+// Package environment is the controller of docs/tutorials/controller.md. It adds an environment label to each Namespace
+// that has none.
 package environment
 
 import (

@@ -2,7 +2,7 @@ package cluster
 
 import "slices"
 
-// app is a Deployment together with its Pods.
+// app is a simulated Deployment and its Pods.
 type app struct {
 	namespace, name, image string
 	version                int
@@ -10,7 +10,7 @@ type app struct {
 	pods                   []*pod
 }
 
-// reconcile simulates the Deployment controller. Each call creates or deletes at most one Pod.
+// reconcile simulates the Deployment controller. It creates or deletes at most one Pod and schedules its next call.
 func (c *cluster) reconcile(a *app) {
 	_, stored := c.server.State("pods")
 	a.pods = slices.DeleteFunc(a.pods, func(p *pod) bool {
@@ -44,13 +44,13 @@ func (c *cluster) reconcile(a *app) {
 	case len(old) > 0 && ready > wanted:
 		c.terminate(old[0])
 	case !ok && len(a.pods) == 0:
-		return // The Deployment was deleted and its Pods are gone.
+		return // the Deployment and its Pods are deleted
 	}
 	c.patch("deployments.apps", a.namespace, a.name, newDeploymentStatus(wanted, len(current)+len(old), len(current), ready))
 	c.after(2, 2, func() { c.reconcile(a) })
 }
 
-// replicas returns the number of replicas in the Deployment's spec, or false if the Deployment does not exist.
+// replicas returns spec.replicas of the Deployment, or false if the Deployment does not exist.
 func (c *cluster) replicas(a *app) (int, bool) {
 	o, ok := c.get("deployments.apps", a.namespace, a.name)
 	if !ok {
@@ -61,7 +61,7 @@ func (c *cluster) replicas(a *app) (int, bool) {
 	return int(wanted), ok
 }
 
-// change simulates a user who scales the Deployment or rolls out a new version.
+// change simulates a user. It scales the Deployment or rolls out a new version, and schedules its next call.
 func (c *cluster) change(a *app) {
 	patch := fields{"spec": fields{"replicas": 1 + c.rng.IntN(5)}}
 	if c.rng.IntN(3) == 0 {

@@ -1,5 +1,5 @@
-// Package cluster simulates a small Kubernetes cluster for demos. It writes to the server of package lwtest.
-// Deployments are scaled and rolled out. Pods are scheduled, start, run, finish, fail and terminate.
+// Package cluster simulates a small Kubernetes cluster in a server of package lwtest. Deployments are scaled and rolled
+// out. Pods are scheduled, start, run, finish, fail and terminate.
 package cluster
 
 import (
@@ -15,11 +15,11 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
 )
 
-// interval is the duration of one step of the simulation. It results in about ten writes per second.
+// interval is the duration of a simulation step. With 250 ms, the cluster makes about ten writes per second.
 const interval = 250 * time.Millisecond
 
-// Run simulates the cluster until ctx is done. The seed determines the writes, unless other clients also write to the
-// server. The cluster reacts to such writes, for example by replacing deleted Pods.
+// Run simulates the cluster until ctx is done. The same seed results in the same writes, unless other clients write to
+// the server. The cluster reacts to their writes, for example by replacing deleted Pods.
 func Run(ctx context.Context, server *lwtest.Server, seed uint64) {
 	c := start(server, seed, time.Now())
 	ticker := time.NewTicker(interval)
@@ -33,12 +33,12 @@ func Run(ctx context.Context, server *lwtest.Server, seed uint64) {
 	}
 }
 
-// outage is the duration of an outage. The simulation continues to write to the stopped server.
+// outage is the time for which Disturb stops the server. Run still changes the objects of the stopped server.
 const outage = 700 * time.Millisecond
 
-// Disturb causes failures until ctx is done. The arguments are the delay before the first failure and the interval
-// between failures. Disturb alternately drops all connections and restarts the server without history, so that clients
-// must relist. It returns an error if the server does not restart.
+// Disturb alternately drops all connections and restarts the server until ctx is done. A restart discards the history,
+// so that clients must relist. first is the delay before the first failure, and every is the interval between failures.
+// Disturb returns an error if the server does not restart.
 func Disturb(ctx context.Context, server *lwtest.Server, first, every time.Duration) error {
 	next := time.NewTimer(first)
 	defer next.Stop()
@@ -64,16 +64,15 @@ func Disturb(ctx context.Context, server *lwtest.Server, first, every time.Durat
 	}
 }
 
-// cluster simulates the controllers, the scheduler and the kubelets. Each call of advance moves its clock by one
-// interval.
+// cluster simulates the controllers, the scheduler and the kubelets. Its clock moves in steps of interval.
 type cluster struct {
 	server *lwtest.Server
 	rng    *rand.Rand
 	begin  time.Time
 	step   int
-	tasks  []task // ordered by due time; simultaneous tasks in the order of creation
+	tasks  []task // sorted by due step, then by order of creation
 	nodes  []string
-	events []string // keys of the Event objects, oldest first
+	events []string // keys of the Event objects, from oldest to newest
 }
 
 type task struct {
@@ -81,7 +80,7 @@ type task struct {
 	do  func()
 }
 
-// start writes the initial objects, schedules the initial tasks, and returns the cluster.
+// start writes the initial objects and returns the cluster with its first tasks.
 func start(server *lwtest.Server, seed uint64, begin time.Time) *cluster {
 	c := &cluster{server: server, rng: rand.New(rand.NewPCG(seed, 0)), begin: begin}
 	for _, name := range []string{"default", "kube-system", "shop", "batch"} {
@@ -110,7 +109,6 @@ func start(server *lwtest.Server, seed uint64, begin time.Time) *cluster {
 	return c
 }
 
-// advance moves the clock by one step and runs the due tasks.
 func (c *cluster) advance() {
 	c.step++
 	for len(c.tasks) > 0 && c.tasks[0].due <= c.step {
@@ -120,7 +118,7 @@ func (c *cluster) advance() {
 	}
 }
 
-// after schedules a task. The delay is the given number of steps plus a random number of steps, at most spread.
+// after schedules do after the given number of steps, plus a random number from 0 to spread.
 func (c *cluster) after(steps, spread int, do func()) {
 	t := task{c.step + steps + c.rng.IntN(spread+1), do}
 	i, _ := slices.BinarySearchFunc(c.tasks, t.due+1, func(t task, due int) int { return t.due - due })
@@ -131,7 +129,7 @@ func (c *cluster) now() time.Time { return c.begin.Add(time.Duration(c.step) * i
 
 func (c *cluster) stamp() string { return c.now().UTC().Format(time.RFC3339) }
 
-// word returns n random characters from the alphabet that Kubernetes uses for generated names.
+// word returns n random characters of the alphabet that Kubernetes uses for generated names.
 func (c *cluster) word(n int) string {
 	const alphabet = "bcdfghjklmnpqrstvwxz2456789"
 	b := make([]byte, n)
@@ -147,7 +145,6 @@ func (c *cluster) heartbeat(name string) {
 	}
 }
 
-// put creates or replaces an object.
 func (c *cluster) put(resource string, object fields) {
 	if _, err := c.server.Put(resource, object); err != nil {
 		panic("cluster: write " + resource + ": " + err.Error())
@@ -173,7 +170,7 @@ func (c *cluster) patch(resource, namespace, name string, patch fields) bool {
 	}
 }
 
-// remove deletes an object, unless it is already deleted.
+// remove deletes an object if it exists.
 func (c *cluster) remove(resource, namespace, name string) {
 	err := c.server.Delete(resource, namespace, name)
 	if status, ok := errors.AsType[*lw.StatusError](err); err != nil && (!ok || status.Code != http.StatusNotFound) {

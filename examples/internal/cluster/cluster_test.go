@@ -26,7 +26,7 @@ func newServer(t *testing.T) *lwtest.Server {
 	return server
 }
 
-// contents returns the keys of all objects with their resourceVersions.
+// contents returns a line for each object with its resource, key and resourceVersion.
 func contents(server *lwtest.Server) (all []string) {
 	for _, resource := range resources {
 		_, objects := server.State(resource)
@@ -37,7 +37,6 @@ func contents(server *lwtest.Server) (all []string) {
 	return all
 }
 
-// revision returns the server's current resourceVersion as a number.
 func revision(t *testing.T, server *lwtest.Server) int64 {
 	t.Helper()
 	version, _ := server.State("pods")
@@ -78,7 +77,7 @@ type storedPod struct {
 	}
 }
 
-// stages adds the lifecycle stages that the Pod is in to the map.
+// stages adds the phase, the container states and other stages of the Pod to seen.
 func (p *storedPod) stages(seen map[string]bool) {
 	seen[p.Status.Phase] = true
 	seen["scheduled"] = seen["scheduled"] || p.Spec.NodeName != ""
@@ -119,7 +118,7 @@ func TestPodsReachEveryStage(t *testing.T) {
 	require.Len(t, events, maxEvents)
 }
 
-// stored returns all objects of a resource. It fails the test if there are none.
+// stored returns the decoded objects of a resource. It fails the test if there are none.
 func stored[T any](t *testing.T, server *lwtest.Server, resource string) (all []T) {
 	t.Helper()
 	_, objects := server.State(resource)

@@ -8,7 +8,6 @@ import (
 	"time"
 )
 
-// fields is a JSON object.
 type fields = map[string]any
 
 // get returns an object of the server, or false if the object does not exist.
@@ -28,7 +27,7 @@ func (c *cluster) get(resource, namespace, name string) (object fields, ok bool)
 	return object, true
 }
 
-// merge applies a JSON merge patch (RFC 7386) to an object. The patch must not contain nulls.
+// merge applies a JSON merge patch (RFC 7386) without nulls to an object.
 func merge(object, patch fields) {
 	for key, value := range patch {
 		inner, isObject := value.(fields)
@@ -41,7 +40,7 @@ func merge(object, patch fields) {
 	}
 }
 
-// The functions below return objects that resemble those in a real cluster.
+// The following functions return objects like those of a real cluster.
 
 func newNamespace(name string) fields {
 	return fields{

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// pod contains data of a simulated Pod that its object does not contain.
+// pod is the state of a simulated Pod that its object does not contain.
 type pod struct {
 	namespace, name, node, image string
 	app                          *app // nil if the Pod belongs to a Job
@@ -16,10 +16,10 @@ type pod struct {
 	restarts                     int
 }
 
-// newAppPod and job create Pods. Each stage of a Pod's lifecycle is a method, which schedules the next stage unless the
-// Pod has been deleted.
+// Each stage of a Pod's lifecycle is a method of cluster that schedules the next stage. newAppPod and job are the first
+// stages.
 
-// then schedules the next stage of a Pod. The stage is skipped if the Pod is terminating at that time.
+// then schedules a stage of a Pod. The stage is skipped if the Pod is terminating at that time.
 func (c *cluster) then(p *pod, steps, spread int, stage func(*pod)) {
 	c.after(steps, spread, func() {
 		if !p.leaving {
@@ -83,7 +83,7 @@ func (c *cluster) run(p *pod) {
 	}
 }
 
-// crash makes the container of a running Pod fail and schedules its restart.
+// crash stops the container of a running Pod and schedules its restart.
 func (c *cluster) crash(p *pod) {
 	p.ready = false
 	p.restarts++
@@ -97,7 +97,7 @@ func (c *cluster) crash(p *pod) {
 	c.then(p, 5, 10, c.run)
 }
 
-// finish lets the Pod of a Job succeed or fail, and schedules its deletion.
+// finish ends the Pod of a Job as Succeeded or Failed and schedules its deletion.
 func (c *cluster) finish(p *pod) {
 	p.ready = false
 	phase, state := "Succeeded", c.terminated(p, 0, "Completed")
@@ -109,7 +109,7 @@ func (c *cluster) finish(p *pod) {
 	}
 }
 
-// terminate sets the deletion timestamp of a Pod and schedules its deletion.
+// terminate sets the deletion timestamp of a Pod and schedules its removal.
 func (c *cluster) terminate(p *pod) {
 	p.leaving, p.ready = true, false
 	ok := c.patch("pods", p.namespace, p.name, fields{"metadata": fields{
@@ -123,7 +123,8 @@ func (c *cluster) terminate(p *pod) {
 	c.after(3, 8, func() { c.remove("pods", p.namespace, p.name) })
 }
 
-// podStatus writes a Pod's status, including its phase and conditions. It returns false if the Pod does not exist.
+// podStatus writes the phase, the conditions and the given fields to a Pod's status. It returns false if the Pod does
+// not exist.
 func (c *cluster) podStatus(component string, p *pod, phase string, status fields) bool {
 	status["phase"] = phase
 	status["conditions"] = c.podConditions(p, phase)
@@ -133,7 +134,7 @@ func (c *cluster) podStatus(component string, p *pod, phase string, status field
 	return c.patch("pods", p.namespace, p.name, fields{"status": status})
 }
 
-// maxEvents is the maximum number of Event objects. In a real cluster, they expire instead.
+// maxEvents is the maximum number of Event objects. In a real cluster, they expire after some time.
 const maxEvents = 60
 
 func (c *cluster) event(p *pod, component, kind, reason, message string) {

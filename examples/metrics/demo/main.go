@@ -1,6 +1,5 @@
-// Command demo serves Prometheus metrics of a stream of Pods. It runs an embedded API server with a simulated cluster
-// and drops the connections periodically. Every second time, it also restarts the server without history, so that the
-// client must relist.
+// Command demo serves Prometheus metrics of a stream of Pods. It runs an embedded API server with a simulated cluster.
+// Every 10 seconds, it drops all connections or restarts the server without its history.
 //
 //	go run ./demo -listen 127.0.0.1:2112
 package main
@@ -81,7 +80,6 @@ func demo(ctx context.Context, listen string) error {
 	return serve(ctx, listener, registry)
 }
 
-// serve serves /metrics until ctx is done.
 func serve(ctx context.Context, listener net.Listener, registry *client.Registry) error {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{}))

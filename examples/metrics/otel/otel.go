@@ -13,9 +13,9 @@ import (
 	"go.opentelemetry.io/otel/metric"
 )
 
-// Trace creates the instruments of a stream and returns a trace that records them. The resource becomes the attribute
-// listwatch.resource of all measurements. It must be unique for each stream, for example "pods". A trace supports one
-// stream at a time, but can be reused after the stream has ended.
+// Trace returns a trace that records OpenTelemetry metrics of a stream. resource is the attribute listwatch.resource of
+// all measurements. It must be unique for each stream, for example "pods". The trace may be reused after the stream has
+// ended, but not for two streams at the same time.
 //
 // Attributes never contain data from objects, request paths or error messages.
 func Trace(meter metric.Meter, resource string) (*lw.Trace, error) {
@@ -23,7 +23,7 @@ func Trace(meter metric.Meter, resource string) (*lw.Trace, error) {
 	if err != nil {
 		return nil, err
 	}
-	// The methods of lw.Trace receive no context, so measurements do not refer to a span.
+	// The functions of lw.Trace receive no context, so measurements have no span.
 	ctx, attrs := context.Background(), m.with()
 	var began time.Time
 	return &lw.Trace{
@@ -49,8 +49,8 @@ func Trace(meter metric.Meter, resource string) (*lw.Trace, error) {
 	}, nil
 }
 
-// instruments contains the instruments of a stream. The instruments live and synced are observable gauges, because
-// readers with delta temporality drop synchronous gauges that do not change.
+// instruments contains the instruments of a stream. The gauges live and synced are observable, because readers with
+// delta temporality drop synchronous gauges that do not change.
 type instruments struct {
 	resource attribute.KeyValue
 
@@ -95,7 +95,7 @@ func newInstruments(meter metric.Meter, resource attribute.KeyValue) (*instrumen
 	return m, errors.Join(errs...)
 }
 
-// observe registers the observable gauges live and synced.
+// observe registers the gauges live and synced.
 func (m *instruments) observe(meter metric.Meter) error {
 	live, err := meter.Int64ObservableGauge("listwatch.live", metric.WithUnit("1"),
 		metric.WithDescription("1 while a watch is open and the state is current, otherwise 0."))
@@ -137,7 +137,7 @@ func (m *instruments) event(event lw.Event[lw.Keyed]) {
 }
 
 func (m *instruments) interrupted(ctx context.Context, b *lw.Interruption) {
-	cause := m.with(attribute.String("listwatch.cause", measure.Cause(b.Err))) // not the attribute error.type, because a clean close is not an error
+	cause := m.with(attribute.String("listwatch.cause", measure.Cause(b.Err))) // a clean close is not an error, so the attribute is not error.type
 	m.isLive.Store(0)
 	m.interruptions.Add(ctx, 1, cause)
 	if b.Relist {

@@ -9,9 +9,9 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// Trace registers the metrics of a stream and returns a trace that records them. The resource becomes the label
-// resource of all metrics. It must be unique for each stream, for example "pods". Trace returns an error if the value
-// is already registered. A trace supports one stream at a time, but can be reused after the stream has ended.
+// Trace registers the metrics of a stream and returns a trace that records them. resource is the label of all metrics,
+// for example "pods". It must be unique for each stream, and Trace returns an error if it is already registered. The
+// trace may be reused after the stream has ended, but not for two streams at the same time.
 //
 // Labels never contain data from objects, request paths or error messages.
 func Trace(registerer prometheus.Registerer, resource string) (*lw.Trace, error) {
@@ -42,7 +42,7 @@ func Trace(registerer prometheus.Registerer, resource string) (*lw.Trace, error)
 	}, nil
 }
 
-// metrics is a collector that contains all metrics. Registration therefore succeeds or fails for all of them.
+// metrics is a collector of all metrics of a stream, so that their registration succeeds or fails as a whole.
 type metrics struct {
 	all []prometheus.Collector
 
@@ -84,7 +84,7 @@ func newMetrics() *metrics {
 	return m
 }
 
-// added adds a metric to the collector and returns the metric.
+// added adds a metric to m and returns it.
 func added[C prometheus.Collector](m *metrics, metric C) C {
 	m.all = append(m.all, metric)
 	return metric

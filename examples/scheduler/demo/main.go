@@ -1,5 +1,5 @@
-// Command demo runs the example scheduler. By default, it starts an embedded API server and creates nodes and Pods.
-// With -server, it uses an existing cluster that has no other scheduler, for example through kubectl proxy.
+// Command demo runs the example scheduler. By default, it starts an embedded API server, and creates nodes and Pods.
+// With -server, it uses a cluster that has no other scheduler, for example through kubectl proxy.
 //
 //	go run ./examples/scheduler/demo -duration 5s
 //	go run ./examples/scheduler/demo -server http://127.0.0.1:8001
@@ -64,7 +64,7 @@ func run(ctx context.Context, url string) error {
 	return nil
 }
 
-// populate creates three nodes and then one Pod after another.
+// populate creates three nodes, and a Pod every 200 ms until ctx is done.
 func populate(ctx context.Context, server *lwtest.Server) {
 	for _, name := range []string{"node-a", "node-b", "node-c"} {
 		_, _ = server.Create("nodes", `{"metadata":{"name":"`+name+`"},"status":{"allocatable":{"cpu":"4"},"conditions":[{"type":"Ready","status":"True"}]}}`)

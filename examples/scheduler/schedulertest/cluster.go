@@ -1,4 +1,4 @@
-// Package schedulertest tests the scheduler while faults happen, against the embedded API server or a real API server.
+// Package schedulertest tests the scheduler against an embedded or real API server whose connections break.
 package schedulertest
 
 import (
@@ -16,16 +16,16 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Cluster is an API server with the namespace "default" and without nodes and Pods.
+// Cluster is an API server with the namespace default, and without nodes and Pods.
 type Cluster struct {
 	URL     string
-	Options *lwhttp.Options // options of the transport for reads
-	Client  *http.Client    // client for writes; the caller closes it
+	Options *lwhttp.Options // for reads
+	Client  *http.Client    // for writes; the caller closes its connections
 	Token   string
-	Break   func(context.Context) error // drops all connections and blocks until the server accepts requests again
+	Break   func(context.Context) error // drops all connections; returns when the server accepts requests again
 }
 
-// deadline limits each wait. A working scheduler needs much less time.
+// deadline limits each wait. A wait normally takes a few seconds at most.
 const deadline = 90 * time.Second
 
 const (
@@ -33,13 +33,12 @@ const (
 	podsPath  = "/api/v1/namespaces/default/pods"
 )
 
-// run is one run of the test on a cluster.
 type run struct {
 	*testing.T
 	Cluster
 }
 
-// bearer is an http.RoundTripper that adds a bearer token to requests.
+// bearer is an http.RoundTripper that adds a bearer token to each request.
 type bearer struct {
 	http.RoundTripper
 	token string
@@ -51,7 +50,8 @@ func (b bearer) RoundTrip(req *http.Request) (*http.Response, error) {
 	return b.RoundTripper.RoundTrip(req)
 }
 
-// try sends a request and returns the response. If there is no response, the status code is 0.
+// try sends a request and returns the status code and the body of the response. If there is no response, it returns 0
+// and the error message.
 func (r *run) try(method, path, body string) (code int, text string) {
 	req, err := http.NewRequestWithContext(r.Context(), method, r.URL+path, strings.NewReader(body))
 	require.NoError(r, err)
@@ -71,8 +71,8 @@ func (r *run) try(method, path, body string) (code int, text string) {
 	return res.StatusCode, string(all)
 }
 
-// write repeats a request until it succeeds. A 404 or 409 response also counts as success, because the response to an
-// earlier attempt may have been lost.
+// write repeats a request until it succeeds. The codes 404 and 409 count as success, because the response to a
+// successful attempt may have been lost.
 func (r *run) write(method, path, body string) {
 	r.eventually(method+" "+path, func() (bool, string) {
 		code, text := r.try(method, path, body)
@@ -81,8 +81,8 @@ func (r *run) write(method, path, body string) {
 	})
 }
 
-// eventually polls until the condition is true. On a timeout, it fails the test with the reason that the condition
-// returned.
+// eventually calls condition until it returns true. At the deadline, it fails the test with the reason that condition
+// returned last.
 func (r *run) eventually(what string, condition func() (ok bool, why string)) {
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
@@ -97,16 +97,16 @@ func (r *run) eventually(what string, condition func() (ok bool, why string)) {
 	}
 }
 
-// node describes a node to create. The zero values describe a usable node.
+// node describes a node to create. By default, the node is usable.
 type node struct {
 	name, cpu string
-	ready     string // status of the Ready condition
+	ready     string // status of the Ready condition; "True" if empty
 	cordoned  bool
-	taints    string // JSON array
+	taints    string // JSON array; no taints if empty
 }
 
-// addNode creates a node and then sets its taints. A kube-apiserver adds a taint to a new node, which only a controller
-// would remove.
+// addNode creates a node and sets its taints again, because a kube-apiserver adds a taint to new nodes. No controller
+// would remove this taint.
 func (r *run) addNode(n node) {
 	ready, taints := cmp.Or(n.ready, "True"), cmp.Or(n.taints, "null")
 	r.write(http.MethodPost, nodesPath, fmt.Sprintf(`{"metadata":{"name":%q},"spec":{"unschedulable":%t,"taints":%s},
@@ -129,7 +129,7 @@ func (r *run) deletePod(name string) {
 	r.write(http.MethodDelete, podsPath+"/"+name+"?gracePeriodSeconds=0", "")
 }
 
-// bound returns the node name of each Pod, or "" for a Pod without a node.
+// bound returns the node name of each Pod by Pod name. The node name is empty if the Pod has no node.
 func (r *run) bound() map[string]string {
 	var list struct {
 		Items []struct {
@@ -148,7 +148,7 @@ func (r *run) bound() map[string]string {
 	return nodes
 }
 
-// perNode returns the number of Pods by node name. The key "" contains the number of Pods without a node.
+// perNode returns the number of Pods by node name. The key of Pods without a node is "".
 func (r *run) perNode() map[string]int {
 	counts := map[string]int{}
 	for _, node := range r.bound() {

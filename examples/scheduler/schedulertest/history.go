@@ -7,17 +7,17 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// history records all nodes to which each Pod has been bound. Pod names are unique within the test.
+// history contains all nodes to which each Pod has been bound. A Pod's name is never reused.
 type history struct {
 	mu    sync.Mutex
 	nodes map[lw.Key][]string
 }
 
-// follow watches the Pods with its own stream and records their nodes.
+// follow watches the Pods and records their nodes until ctx is done.
 func (h *history) follow(ctx context.Context, transport lw.Transport) {
 	client, err := lw.NewClient(transport, lw.Pods(""), lw.RawCodec{}, nil)
 	if err != nil {
-		panic(err) // the resource is always valid
+		panic(err) // lw.Pods is a valid resource
 	}
 	for event := range lw.ListAndWatch(ctx, client, nil) {
 		if event.Object != nil {
@@ -35,7 +35,7 @@ func (h *history) note(pod lw.Key, node string) {
 	}
 }
 
-// has reports whether the history contains a node for each Pod in the map.
+// has reports whether the history contains a node for each Pod. The keys of bound are the names of the Pods.
 func (h *history) has(bound map[string]string) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()

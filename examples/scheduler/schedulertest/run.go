@@ -14,8 +14,8 @@ import (
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 )
 
-// Run creates bursts of Pods while nodes are added and deleted and connections are dropped. Each Pod must be bound
-// exactly once, to a usable node with enough CPU.
+// Run creates many Pods while nodes change and connections break. It requires each Pod to be bound exactly once, to a
+// usable node with enough CPU.
 func Run(t *testing.T, c Cluster) {
 	base := c.Client.Transport
 	client := *c.Client
@@ -47,7 +47,7 @@ func Run(t *testing.T, c Cluster) {
 	r.verify(h)
 }
 
-// addNodes creates the initial nodes: three usable nodes, a small node, and three unusable nodes.
+// addNodes creates three usable nodes, a small node, and three unusable nodes.
 func (r *run) addNodes() {
 	for _, n := range []node{
 		{name: "node-a", cpu: "4"}, {name: "node-b", cpu: "4"}, {name: "node-c", cpu: "4"}, {name: "small", cpu: "300m"},
@@ -59,7 +59,7 @@ func (r *run) addNodes() {
 	}
 }
 
-// burst creates many Pods at once and checks that they are spread evenly over the nodes with enough CPU.
+// burst creates 30 Pods at once and checks that they are spread evenly over the nodes with enough CPU.
 func (r *run) burst() {
 	r.addPods("first", 30)
 	want := map[string]int{"node-a": 9, "node-b": 9, "node-c": 9, "small": 3}
@@ -70,7 +70,7 @@ func (r *run) burst() {
 	require.Equal(r, want, r.perNode())
 }
 
-// faults drops connections while Pods are created, deletes a node and adds another node.
+// faults drops connections, deletes a node and adds a node while it creates 60 Pods.
 func (r *run) faults(ctx context.Context) {
 	var creating sync.WaitGroup
 	creating.Go(func() { r.addPods("second", 60) })
@@ -86,7 +86,7 @@ func (r *run) faults(ctx context.Context) {
 	require.Len(r, r.bound(), 90)
 }
 
-// capacity checks that a Pod without enough CPU waits for a new node or for the deletion of another Pod.
+// capacity checks that a Pod waits until a new node or a deleted Pod provides enough CPU.
 func (r *run) capacity() {
 	r.addPod("big", "8")
 	r.addPod("after", "100m")
@@ -102,7 +102,7 @@ func (r *run) capacity() {
 	r.waitFor("next", "large")
 }
 
-// waitFor waits until a Pod is bound. If node is not empty, the Pod must be bound to it.
+// waitFor waits until a Pod is bound to the named node, or to any node if the name is empty.
 func (r *run) waitFor(name, node string) {
 	r.eventually(name+" is bound", func() (bool, string) {
 		got := r.bound()[name]

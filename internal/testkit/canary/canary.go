@@ -1,4 +1,4 @@
-// Package canary generates recognizable secrets for tests and searches output for them in every common encoding.
+// Package canary generates recognizable secrets for tests, and finds them in output in every common encoding.
 package canary
 
 import (
@@ -15,11 +15,11 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Secrets maps the description of each secret to the text that must not leak.
+// Secrets maps the description of a secret to the string that must not leak.
 type Secrets map[string]string
 
-// New returns a new secret. It is a valid bearer token and contains characters that URLs and HTML escape. Searches look
-// only for its first part, so they also find truncated secrets.
+// New returns a new secret. It is a valid bearer token and contains characters that URLs and HTML escape. In searches
+// only for its first part, and therefore also finds truncated secrets.
 func (s Secrets) New(what string) string {
 	s[what] = fmt.Sprintf("C4+ary/%s~", what)
 	return s[what] + "0123456789abcdef"
@@ -28,7 +28,7 @@ func (s Secrets) New(what string) string {
 // Add registers an existing string as a secret.
 func (s Secrets) Add(what, text string) { s[what] = text }
 
-// In returns the secrets that text contains, each with its encoding.
+// In returns the description and the encoding of each secret that text contains.
 func (s Secrets) In(text string) (found []string) {
 	for what, secret := range s {
 		for form, is := range forms(secret) {
@@ -40,7 +40,7 @@ func (s Secrets) In(text string) (found []string) {
 	return found
 }
 
-// Absent fails the test if text contains a secret.
+// Absent fails the test if text contains a secret. where describes the source of text.
 func (s Secrets) Absent(t testing.TB, where, text string) {
 	t.Helper()
 	if found := s.In(text); found != nil {
@@ -48,8 +48,8 @@ func (s Secrets) Absent(t testing.TB, where, text string) {
 	}
 }
 
-// AbsentFrom fails the test if a file in the folder contains a secret or does not have mode 0600. It returns the number
-// of files.
+// AbsentFrom fails the test if a file in folder contains a secret or does not have mode 0600. It returns the number of
+// files.
 func (s Secrets) AbsentFrom(t testing.TB, folder string) (files int) {
 	t.Helper()
 	require.NoError(t, filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
@@ -67,7 +67,7 @@ func (s Secrets) AbsentFrom(t testing.TB, folder string) (files int) {
 	return files
 }
 
-// forms returns the secret in every encoding that output may use.
+// forms returns the secret in all encodings that output may use, by the name of the encoding.
 func forms(secret string) map[string]string {
 	all := map[string]string{
 		"in plain text":            secret,
@@ -80,9 +80,9 @@ func forms(secret string) map[string]string {
 		"escaped for HTML":         strings.NewReplacer("+", "&#43;", "/", "&#x2F;").Replace(secret),
 	}
 	for name, encoding := range map[string]*base64.Encoding{"base64": base64.RawStdEncoding, "base64 for URLs": base64.RawURLEncoding} {
-		for shift := range 3 { // text before the secret shifts the bits of its encoding
+		for shift := range 3 { // bytes before the secret shift the bits of its base64 digits
 			text := encoding.EncodeToString([]byte(strings.Repeat("x", shift) + secret))
-			first, last := (shift*8+5)/6, len(text)-1 // the base64 digits from first to last encode only bits of the secret
+			first, last := (shift*8+5)/6, len(text)-1 // digits that encode only bits of the secret
 			all[fmt.Sprintf("in %s, shifted by %d bytes", name, shift)] = text[first:last]
 		}
 	}

@@ -29,7 +29,7 @@ import (
 
 var configMaps = lw.Resource{Version: "v1", Plural: "configmaps"}
 
-// recorder collects everything that a program could log.
+// recorder collects values in all formats that a program could log.
 type recorder struct{ strings.Builder }
 
 func (s *recorder) say(values ...any) {
@@ -41,10 +41,8 @@ func (s *recorder) say(values ...any) {
 	}
 }
 
-// Warn implements lw.Logger.
 func (s *recorder) Warn(msg string, args ...any) { s.say(append(args, msg)...) }
 
-// trace returns a trace that records every call.
 func (s *recorder) trace() *lw.Trace {
 	return &lw.Trace{
 		Open:   func(req *lw.Request) { s.say(req, *req) },
@@ -65,7 +63,7 @@ func (s *recorder) trace() *lw.Trace {
 	}
 }
 
-// options returns the transport options for each kind of credential. The server must come from [canary.Serve].
+// options returns transport options for each kind of credential. The server must come from [canary.Serve].
 func options(t *testing.T, secrets canary.Secrets, authority *certs.Authority, server, token string) map[string]*lwhttp.Options {
 	cert, key := authority.Issue(t, "jane")
 	for _, line := range strings.Split(string(key), "\n") {
@@ -114,7 +112,8 @@ func TestLibraryDoesNotLeakSecrets(t *testing.T) {
 	}
 }
 
-// follow runs a reflector until its watch starts or fails. It then opens another watch and saves the reflector's state.
+// follow runs a reflector until its watch starts or fails. It then opens another watch and saves the objects of the
+// reflector.
 func follow(t *testing.T, s *recorder, server, over string, opts *lwhttp.Options) {
 	http, err := lwhttp.New(server, opts)
 	require.NoError(t, err)

@@ -20,10 +20,10 @@ import (
 )
 
 // Serve starts an API server with TLS for 127.0.0.1 and api.test, and returns its URL. The server accepts the token and
-// any client certificate, and contains a ConfigMap. The first element of the request path selects the response:
+// any client certificate, and contains one ConfigMap. The first element of the request path selects the response:
 //
 //	/ok                     the response of a correct API server
-//	/echo401 /echo500       an error page that repeats the request's headers
+//	/echo401 /echo500       an error page that repeats headers of the request
 //	/echoStatus /echoEvent  a Status that repeats the token in each string, as an error response or an ERROR event
 //	/elsewhere /nowhere     a redirect to another server or to a closed port, with a token in the query
 //	/noURL /loop            a redirect to an invalid URL or to itself
@@ -112,7 +112,7 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// status returns a Status that repeats the request's token in every string. The message is long enough that clients
+// status returns a Status that repeats the token of the request in every string. The message is so long that clients
 // truncate it within the token.
 func status(r *http.Request) string {
 	token := r.Header.Get("Authorization")
@@ -121,7 +121,7 @@ func status(r *http.Request) string {
 		strings.Repeat("-", 3980), token, encoded)
 }
 
-// echo repeats the request's credentials in one line, because errors quote only the first line of a page.
+// echo writes the Authorization and User-Agent headers in one line, because errors quote only the first line of a page.
 func echo(w http.ResponseWriter, r *http.Request, code int) {
 	w.WriteHeader(code)
 	_, _ = io.WriteString(w, r.Header.Get("Authorization")+" was sent by "+r.Header.Get("User-Agent"))

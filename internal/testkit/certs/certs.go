@@ -17,9 +17,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Authority is a certificate authority.
+// Authority is a certificate authority for tests.
 type Authority struct {
-	PEM  []byte // the authority's certificate
+	PEM  []byte // certificate of the authority
 	cert *x509.Certificate
 	key  *ecdsa.PrivateKey
 }
@@ -33,14 +33,14 @@ func NewAuthority(t testing.TB) *Authority {
 	return a
 }
 
-// Issue returns a certificate and its key in PEM. The certificate is valid for servers and clients. Its subject
-// alternative names are the given host names and IP addresses. The first of them is also its common name.
+// Issue returns a certificate for servers and clients and its key, both in PEM. names are the host names and IP
+// addresses of its subject. The first name is also the common name.
 func (a *Authority) Issue(t testing.TB, names ...string) (cert, key []byte) {
 	t.Helper()
 	return a.issue(t, template(names...))
 }
 
-// IssueBetween is like [Authority.Issue], but the certificate is valid between the given times.
+// IssueBetween is like [Authority.Issue], but the certificate is valid only between the given times.
 func (a *Authority) IssueBetween(t testing.TB, from, until time.Time, names ...string) (cert, key []byte) {
 	t.Helper()
 	leaf := template(names...)
@@ -56,7 +56,7 @@ func (a *Authority) issue(t testing.TB, leaf *x509.Certificate) (cert, key []byt
 	return a.sign(t, leaf, private), pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: pkcs8})
 }
 
-// Config returns a TLS configuration for a server, with a certificate from [Authority.Issue].
+// Config returns the TLS configuration of a server with a certificate from [Authority.Issue].
 func (a *Authority) Config(t testing.TB, names ...string) *tls.Config {
 	t.Helper()
 	pair, err := tls.X509KeyPair(a.Issue(t, names...))
@@ -78,8 +78,7 @@ func (a *Authority) sign(t testing.TB, cert *x509.Certificate, key *ecdsa.Privat
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
 }
 
-// template returns a certificate that is valid for one hour. Its validity starts one hour ago, because a test may set
-// its clock back.
+// template returns an unsigned certificate that is valid from one hour ago until one hour from now.
 func template(names ...string) *x509.Certificate {
 	cert := &x509.Certificate{
 		SerialNumber: big.NewInt(time.Now().UnixNano()), Subject: pkix.Name{CommonName: names[0]},

@@ -9,19 +9,19 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// command is a command in a console block of a document, with the output that the document shows.
+// command is a command in a code block of a document, with the output that the document shows.
 type command struct {
 	at           string
 	text         string
-	above, below string // the shown output before and after "^C"
+	above, below string // output before and after "^C"
 	interrupted  bool   // the output contains "^C"
-	statusAsked  bool   // the next command is "echo $?"
-	like         bool   // numbers in the output may differ, because the block is marked "like"
+	statusAsked  bool   // the next command prints the exit status with "echo $?"
+	like         bool   // the block is marked "like", so numbers in the output may differ
 }
 
-// commands returns the commands of a block. A command starts with "$ " and continues on the next line after a
-// backslash. A line that starts with "# " before a command is a comment. A whole block of language sh is a single command
-// without output. The command of an ini block is its ExecStart.
+// commands returns the commands of a block. In a console block, a command starts with "$ " and continues after a
+// backslash at the end of a line. A "# " line before a command is a comment. A whole "sh" block is a single command
+// without output. The command of an "ini" block is its ExecStart.
 func commands(b Block) (found []command, err error) {
 	switch b.Language {
 	case "sh":
@@ -56,21 +56,19 @@ func commands(b Block) (found []command, err error) {
 	return found, nil
 }
 
-// execStart matches the command of a systemd unit. Its submatch is the command without the folder of the program.
+// execStart captures the command of a systemd unit, without the folder of the program.
 var execStart = regexp.MustCompile(`(?m)^ExecStart=\S*/(.*)$`)
 
-// ends matches lwcat commands that exit without an interrupt or run in the background.
+// ends matches lwcat commands that exit by themselves or run in the background.
 var ends = regexp.MustCompile(`--(once|count|until|timeout|replay|help)\b|lwcat (completion|help|man|version)\b|\| head|&$`)
 
-// goesOn reports whether the command is an lwcat process that the test must interrupt.
+// goesOn reports whether the command runs until the test interrupts it.
 func (c command) goesOn() bool {
 	return c.interrupted || strings.HasPrefix(c.text, "lwcat ") && !ends.MatchString(c.text)
 }
 
-// severalCollections matches commands that watch two collections.
 var severalCollections = regexp.MustCompile(`\bpods[ ,]deploy\b`)
 
-// watches returns the number of watches that the command keeps open.
 func (c command) watches() int {
 	if severalCollections.MatchString(c.text) {
 		return 2
@@ -78,15 +76,14 @@ func (c command) watches() int {
 	return 1
 }
 
-// parts matches the parts of a line that need not be identical: "…", times, UIDs, durations and spaces. In blocks
-// marked "like", they include numbers.
+// parts matches the parts of a line that may differ from the shown output.
 var parts = regexp.MustCompile(`…|\d\d:\d\d:\d\d(?:\.\d+)?Z?|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|\d{4}-\d\d-\d\d|` +
 	`\b[0-9.]+(?:µs|ms|s|m|h)\b|[ \t]+|\d+`)
 
-// pattern returns a regular expression for the shown output. Times, durations, UIDs and the width of spaces may differ.
-// "…" matches any text, or any number of lines if it is alone on a line. If a command shows no output, any output
-// matches. A command that must be interrupted may print more than it shows. In a block marked "like", numbers may
-// differ and there may be additional lines.
+// pattern returns a regular expression for the printed output. Times, durations, UIDs and the width of spaces may
+// differ from the shown output. "…" stands for any text, or for any lines if it is alone on a line. If shown is empty,
+// any output matches. A command that must be interrupted may print more. In a block marked "like", numbers may differ
+// and lines may be added.
 func (c command) pattern(shown string) *regexp.Regexp {
 	var b strings.Builder
 	for line := range strings.Lines(shown) {

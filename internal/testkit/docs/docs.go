@@ -1,8 +1,9 @@
-// Package docs tests the documentation. Its tests compile the Go code in all Markdown files, run the commands, and
-// check that the tests, error messages and files that they mention exist. CONTRIBUTING.md describes the rules.
+// Package docs tests the documentation. Its tests compile the Go code in all Markdown files and run the commands. They
+// also check that the tests, error messages and files that the documents mention exist. CONTRIBUTING.md describes the
+// rules.
 //
-// The package finds code blocks and compiles the blocks in Go. Other modules use it to compile the blocks that need
-// their dependencies.
+// The package finds code blocks and compiles Go blocks. Other modules use it to compile the blocks that need their
+// dependencies.
 package docs
 
 import (
@@ -13,18 +14,18 @@ import (
 	"strings"
 )
 
-// Block is a fenced code block.
+// Block is a fenced code block of a Markdown file.
 type Block struct {
 	File     string // path of the Markdown file, relative to the repository's root
-	Line     int    // line number of the first line inside the fences
+	Line     int    // line number of the first line after the opening fence
 	Language string // for example "go"
-	Info     string // the text after the language
+	Info     string // rest of the line after the language
 	Text     string
 }
 
 func (b Block) String() string { return fmt.Sprintf("%s:%d", b.File, b.Line) }
 
-// Files returns the paths of all Markdown files under root.
+// Files returns the paths of all Markdown files under root. Each path starts with root.
 func Files(root string) (files []string, err error) {
 	err = filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
 		switch {
@@ -43,7 +44,7 @@ func Files(root string) (files []string, err error) {
 	return files, err
 }
 
-// Read returns the blocks of all Markdown files under root.
+// Read returns the code blocks of all Markdown files under root.
 func Read(root string) (blocks []Block, err error) {
 	files, err := Files(root)
 	if err != nil {
@@ -69,7 +70,7 @@ func Read(root string) (blocks []Block, err error) {
 
 const fence = "```"
 
-// Parse returns the code blocks in the text of a Markdown file. Blocks may be indented, for example in a list.
+// Parse returns the code blocks in text, the content of a Markdown file. It removes the indentation of blocks in lists.
 func Parse(file, text string) (blocks []Block, err error) {
 	var open *Block
 	indent, at := "", 0

@@ -24,7 +24,7 @@ func read(t *testing.T) []Block {
 	return blocks
 }
 
-// languages maps each allowed language to the test for its blocks. Output without a command uses the language "text".
+// languages maps each allowed language of a block to its test. Output without a command uses "text".
 var languages = map[string]string{
 	"go":      "TestGoBlocksCompile and the tests of other modules",
 	"console": "TestCommandsPrintTheShownOutput",
@@ -41,7 +41,7 @@ var languages = map[string]string{
 	"text":    "not tested",
 }
 
-// modules maps each module that a Go block can name to the package that compiles the block.
+// modules maps the module that a Go block names to the package whose test compiles the block.
 var modules = map[string]string{"": "internal/testkit/docs", "e2e/clients": "e2e/clients", "examples/metrics": "examples/metrics", "adapters": "adapters"}
 
 func TestEveryBlockHasATest(t *testing.T) {
@@ -110,7 +110,7 @@ func TestLinksHaveTargets(t *testing.T) {
 	}
 }
 
-// orReadable returns target, or the first file in target if target is a folder that contains files.
+// orReadable returns target, or one of its files if target is a folder.
 func orReadable(target string) string {
 	if info, err := os.Stat(target); err == nil && info.IsDir() {
 		entries, _ := filepath.Glob(filepath.Join(target, "*.*"))
@@ -123,7 +123,7 @@ func orReadable(target string) string {
 
 var notInAnchors = regexp.MustCompile(`[^\pL\pN _-]`)
 
-// headings returns the anchors of a page's headings.
+// headings returns the anchors of all headings in a Markdown file.
 func headings(t *testing.T, file string) (anchors []string) {
 	for line := range strings.Lines(prose(t, file)) {
 		if title := strings.TrimLeft(line, "#"); title != line {

@@ -28,8 +28,8 @@ import (
 
 const troubleshooting = root + "/docs/troubleshooting.md"
 
-// messages returns all string literals of the Go code, all lines of the JavaScript code, and the messages of sample
-// errors.
+// messages returns all strings that may be part of an error message: the string literals of the Go code, the lines of
+// the JavaScript code, and the messages of sample errors.
 func messages(t *testing.T) (all []string) {
 	t.Helper()
 	for _, err := range produced(t) {
@@ -68,7 +68,7 @@ func literals(t *testing.T, path string) (all []string) {
 	return all
 }
 
-// produced returns sample errors whose messages consist of several string literals.
+// produced returns errors whose messages consist of several string literals.
 func produced(t *testing.T) []error {
 	t.Helper()
 	status := func(code int, reason, message string) error {
@@ -123,7 +123,7 @@ func TestQuotedErrorsExist(t *testing.T) {
 	require.False(t, contains(all, "an error that does not exist"))
 }
 
-// contains reports whether any string in all contains text. "…" in text matches anything.
+// contains reports whether a string in all contains text, in which "…" stands for any characters.
 func contains(all []string, text string) bool {
 	pattern := regexp.MustCompile(strings.ReplaceAll(regexp.QuoteMeta(text), "…", ".*"))
 	for _, one := range all {

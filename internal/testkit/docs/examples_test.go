@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// beneath maps exported types that need no example to the reason.
+// beneath maps each exported type that needs no example to the reason.
 var beneath = map[string]string{
 	"lw.FrameTooLargeError": "an error like MalformedError",
 	"lw.Keyed":              "has only the methods of every object",
@@ -53,7 +53,7 @@ func TestEveryTypeHasAnExample(t *testing.T) {
 	require.Greater(t, types, 80)
 }
 
-// shownIn returns the names that the Example functions of a package use, and the names of these functions.
+// shownIn returns the names that the examples of a package use, and the names for which they are examples.
 func shownIn(t *testing.T, folder string) map[string]bool {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(root, folder, "example*_test.go"))

@@ -19,8 +19,8 @@ import (
 	"strings"
 )
 
-// Module is the Go module against which blocks are compiled. A block marked "go" belongs to the main module. A block
-// marked "go e2e/clients" belongs to the module e2e/clients.
+// Module describes how to compile the Go blocks of a module. A block marked "go" belongs to the main module, and a
+// block marked "go e2e/clients" to the module in that folder.
 type Module struct {
 	Folder string            // relative to the repository's root; "" for the main module
 	Names  map[string]string // import paths of packages that fragments may use without an import, by package name
@@ -30,11 +30,11 @@ type Module struct {
 // Compiler type-checks Go blocks.
 type Compiler struct {
 	module  Module
-	exports map[string]string // files with export data, by import path
+	exports map[string]string // paths of export data files, by import path
 }
 
-// NewCompiler returns a compiler that can resolve the imports of the blocks. If blocks is nil, it can resolve all
-// packages in module.Names.
+// NewCompiler returns a compiler for blocks. If blocks is nil, the compiler can resolve all packages in module.Names.
+// root is the repository's root.
 func NewCompiler(root string, module Module, blocks []Block) (*Compiler, error) {
 	c := &Compiler{module: module, exports: map[string]string{}}
 	needed := map[string]bool{"context": true}
@@ -44,7 +44,7 @@ func NewCompiler(root string, module Module, blocks []Block) (*Compiler, error) 
 	for _, b := range blocks {
 		source, _, err := c.source(b)
 		if err != nil {
-			continue // the method Check reports this error
+			continue // Check reports this error
 		}
 		if file, err := parser.ParseFile(token.NewFileSet(), "", source, parser.ImportsOnly); err == nil {
 			for _, spec := range file.Imports {
@@ -53,7 +53,7 @@ func NewCompiler(root string, module Module, blocks []Block) (*Compiler, error) 
 		}
 	}
 	maps.DeleteFunc(needed, func(_ string, is bool) bool { return !is })
-	// With -e, go list ignores missing packages. The method Check reports them.
+	// With -e, go list ignores missing packages, which Check reports.
 	args := append([]string{"list", "-e", "-export", "-deps", "-f", "{{.ImportPath}}\t{{.Export}}"}, slices.Collect(maps.Keys(needed))...)
 	cmd := exec.Command("go", args...)
 	cmd.Dir = root + "/" + module.Folder
@@ -70,8 +70,8 @@ func NewCompiler(root string, module Module, blocks []Block) (*Compiler, error) 
 	return c, nil
 }
 
-// Check type-checks a block. A block that starts with "package" must be a complete file. Other blocks are fragments. A
-// fragment may have unused variables and may use the names that the module provides. In a fragment, "…" on a line or
+// Check type-checks a block. A block that starts with "package" must be a complete file. Other blocks are fragments,
+// which may have unused variables and may use the names that the module provides. In a fragment, "…" on a line or
 // between braces stands for omitted code.
 func (c *Compiler) Check(b Block) error {
 	source, fragment, err := c.source(b)
@@ -92,7 +92,7 @@ func (c *Compiler) Check(b Block) error {
 			}
 		},
 	}
-	_, _ = config.Check("fragment", fset, []*ast.File{file}, nil) // the error handler has already collected the error
+	_, _ = config.Check("fragment", fset, []*ast.File{file}, nil) // config.Error has already collected the error
 	return errors.Join(wrong...)
 }
 
@@ -104,7 +104,7 @@ func (c *Compiler) open(path string) (io.ReadCloser, error) {
 	return os.Open(file)
 }
 
-// whole returns text as a Go file. It adds a package clause if text has none.
+// whole returns text as a Go file. It adds a package clause if there is none.
 func whole(text string) string {
 	if strings.HasPrefix(text, "package ") {
 		return text
@@ -135,7 +135,7 @@ func (c *Compiler) source(b Block) (source string, fragment bool, err error) {
 	}
 	position := fmt.Sprintf("//line %s:%d\n", b.File, b.Line+strings.Count(imports, "\n"))
 	body := position + rest
-	if _, err := parser.ParseFile(token.NewFileSet(), "", whole(body), 0); err != nil { // the fragment contains statements
+	if _, err := parser.ParseFile(token.NewFileSet(), "", whole(body), 0); err != nil { // the fragment contains statements, which need a function
 		body = "func _() {\n" + position + rest + "}\n"
 	}
 	file, err := parser.ParseFile(token.NewFileSet(), "", whole(imports+"\n"+body), 0)
@@ -146,7 +146,7 @@ func (c *Compiler) source(b Block) (source string, fragment bool, err error) {
 	return whole(imports + "\n" + more + given + body), true, nil
 }
 
-// missing returns the imports and variable declarations that a fragment lacks.
+// missing returns the import and variable declarations that a fragment needs but does not contain.
 func (c *Compiler) missing(file *ast.File) (imports, given string) {
 	has, open, done := map[string]bool{}, []string{}, map[string]bool{}
 	for _, spec := range file.Imports {
@@ -183,7 +183,7 @@ func importPath(spec *ast.ImportSpec) string {
 	return path
 }
 
-// CompileAll type-checks all blocks of a module.
+// CompileAll type-checks all Go blocks of a module. root is the repository's root.
 func CompileAll(root string, module Module) error {
 	all, err := Read(root)
 	if err != nil {

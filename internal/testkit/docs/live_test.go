@@ -20,7 +20,7 @@ const (
 	worker  = `{"metadata":{"name":"worker-0","namespace":"shop","labels":{"app":"worker"}},"spec":{"nodeName":"n1"}}`
 )
 
-// fixed contains the objects that do not change, with their resources.
+// fixed contains objects that do not change: pairs of resource and JSON.
 var fixed = [][2]string{
 	{"namespaces", `{"metadata":{"name":"shop"}}`},
 	{"services", `{"metadata":{"name":"web"}}`},
@@ -33,11 +33,10 @@ var fixed = [][2]string{
 		`"firstTimestamp":"` + ago(3*time.Hour) + `","lastTimestamp":"` + ago(3*time.Hour) + `","involvedObject":{"kind":"Pod","name":"web-0"}}`},
 }
 
-// ago returns the timestamp of a time in the past.
+// ago returns the RFC 3339 time d ago.
 func ago(d time.Duration) string { return time.Now().Add(-d).UTC().Format(time.RFC3339) }
 
-// changing contains two states of each object that changes, with its resource. A document can show the numbers in either
-// order.
+// changing contains objects that change: a resource and the JSON of two states.
 var changing = [][3]string{
 	{"nodes", `{"metadata":{"name":"n1"},"status":{"conditions":[{"type":"Ready","status":"True"}]}}`,
 		`{"metadata":{"name":"n1"},"status":{"conditions":[{"type":"Ready","status":"Unknown"}]}}`},
@@ -47,12 +46,12 @@ var changing = [][3]string{
 	{"deployments.apps", fmt.Sprintf(deployment, "1.27"), fmt.Sprintf(deployment, "1.28")},
 }
 
-// deployment is a complete rollout. The server counts the generations, so the observed generation is a large number.
+// deployment is a complete rollout. The large observedGeneration stays above the generation, which the server counts.
 const deployment = `{"metadata":{"name":"web","labels":{"app":"web"}},` +
 	`"spec":{"replicas":1,"template":{"spec":{"containers":[{"name":"web","image":"nginx:%s"}]}}},"status":{"observedGeneration":1000000,` +
 	`"replicas":1,"updatedReplicas":1,"readyReplicas":1,"availableReplicas":1,"conditions":[{"type":"Available","status":"True"}]}}`
 
-// live creates objects and changes some of them until the test ends.
+// live creates the objects in fixed and changing. It then changes objects every 20 milliseconds until the test ends.
 func live(t *testing.T, server *lwtest.Server) {
 	put := func(resource, object string) {
 		_, err := server.Put(resource, object)
@@ -64,7 +63,7 @@ func live(t *testing.T, server *lwtest.Server) {
 	for _, o := range changing {
 		put(o[0], o[1])
 	}
-	for range 100 { // reach resourceVersion 125, which a document mentions
+	for range 100 { // reaches resourceVersion 125, which a document mentions
 		put("pods", fmt.Sprintf(pod, pending))
 		put("pods", fmt.Sprintf(pod, running))
 	}
@@ -86,8 +85,8 @@ func live(t *testing.T, server *lwtest.Server) {
 	t.Cleanup(func() { stop(); <-done })
 }
 
-// change switches a Pod between pending and running. With each fifth n, it also changes the other objects. It ignores
-// errors, because a write of a command may conflict. The write of the command then wins.
+// change switches a Pod between pending and running. Every fifth call also changes the other objects. It ignores
+// errors, because a command may write the same objects.
 func change(server *lwtest.Server, n int) {
 	_, _ = server.Put("pods", fmt.Sprintf(pod, []string{pending, running}[n%2]))
 	if n%5 != 0 {

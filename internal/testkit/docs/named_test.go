@@ -16,8 +16,8 @@ var (
 	fileSpan = regexp.MustCompile(`^[\w./-]+/[\w.-]+\.(?:go|mjs|js|ts|md|txtar|sh)$`)
 )
 
-// missing returns an error if name looks like a test, such as lw/TestList, or like a file, but does not exist. File
-// paths are relative to the repository's root or to the document.
+// missing returns an error if name looks like a test, for example lw/TestList, or like a file path, but does not exist.
+// A path is relative to the repository's root or to the folder of file.
 func missing(file, name string) error {
 	if match := testSpan.FindStringSubmatch(name); match != nil {
 		if !hasTest(match[1], "Test|Fuzz|Example|Benchmark", "^"+match[2]+"$") {
@@ -37,7 +37,7 @@ func TestMentionedTestsAndFilesExist(t *testing.T) {
 	require.NoError(t, err)
 	for _, file := range files {
 		for _, span := range Span.FindAllStringSubmatch(prose(t, file), -1) {
-			if filepath.Base(file) != "CHANGELOG.md" { // the changelog may mention deleted tests and files
+			if filepath.Base(file) != "CHANGELOG.md" { // may mention deleted tests and files
 				require.NoError(t, missing(file, span[1]))
 			}
 		}

@@ -13,7 +13,7 @@ import (
 
 const module = "github.com/seed-6d2a410a/listwatch/"
 
-// Names returns the packages that code fragments may use without an import, by package name.
+// Names returns the import paths of packages that fragments may use without an import, by package name.
 func Names() map[string]string {
 	return map[string]string{
 		"lw":         module + "lw",
@@ -44,7 +44,7 @@ func Names() map[string]string {
 	}
 }
 
-// Given returns the variables that code fragments may use without a declaration, with their types.
+// Given returns the types of variables that fragments may use without a declaration, by variable name.
 func Given() map[string]string {
 	return map[string]string{
 		"ctx":         "context.Context",
@@ -57,7 +57,7 @@ func Given() map[string]string {
 		"queue":       "*workqueue.Queue[lw.Key]",
 		"server":      "*lwtest.Server",
 		"pod":         "*lw.Object",
-		"created":     "*lw.Object", // the object that a write returned
+		"created":     "*lw.Object", // result of a write
 		"isScheduled": "func(*lw.Object) bool",
 		"wantsNode":   "func(*lw.Object) bool",
 		"reconcile":   "func(context.Context, lw.Key) error",
@@ -67,13 +67,13 @@ func Given() map[string]string {
 	}
 }
 
-// Span matches inline code: text between backquotes in one line.
+// Span matches inline code in Markdown: text between backquotes on one line.
 var Span = regexp.MustCompile("`([^`\n]+)`")
 
 var qualified = regexp.MustCompile(`^([a-z]\w*)\.([A-Z]\w*)(?:\.(\w+))?`)
 
-// Find reports whether a span starts with a qualified name from one of the module's packages, such as "cache.Store.Get"
-// or "lw.Options{…}". It returns an error if the package has no such name.
+// Find reports whether span starts with a qualified name from a package in Names, such as "cache.Store.Get" or
+// "lw.Options{…}". It returns an error if the package does not contain the name.
 func (c *Compiler) Find(span string) (is bool, err error) {
 	match := qualified.FindStringSubmatch(span)
 	if match == nil || c.module.Names[match[1]] == "" {
@@ -97,11 +97,11 @@ func (c *Compiler) Find(span string) (is bool, err error) {
 
 // Row is a row of a Markdown table.
 type Row struct {
-	Header, Cells []string // have the same length
+	Header, Cells []string // slices of the same length
 	Text          string
 }
 
-// Tables returns the rows of all tables in the text of a Markdown file. The text must not contain code blocks.
+// Tables returns the rows of all tables in Markdown text without code blocks.
 func Tables(text string) (rows []Row) {
 	var header []string
 	for line := range strings.Lines(text) {
@@ -119,7 +119,7 @@ func Tables(text string) (rows []Row) {
 	return rows
 }
 
-// Column returns the inline code in all table columns with the given name in a document.
+// Column returns the inline code in all table columns with this name in a document.
 func Column(root, document, name string) (spans []string, err error) {
 	text, err := os.ReadFile(filepath.Join(root, document))
 	for _, row := range Tables(string(text)) {

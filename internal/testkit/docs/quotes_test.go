@@ -9,14 +9,13 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// quotes maps each page that explains a program to the program's module and source file.
+// quotes maps a document to the program that it quotes, and to the module of its Go blocks.
 var quotes = map[string]struct{ module, file string }{
 	"docs/tutorials/go-service.md": {"", "examples/service/main.go"},
 	"docs/tutorials/controller.md": {"e2e/clients", "examples/clientgo/environment/controller.go"},
 	"docs/lwtest.md":               {"e2e/clients", "examples/clientgo/environment/controller_test.go"},
 }
 
-// The programs have their own tests, which therefore also test the quoted code.
 func TestPagesQuoteTheirPrograms(t *testing.T) {
 	quoting := map[string]bool{}
 	for _, b := range read(t) {
@@ -36,8 +35,8 @@ func TestWrongQuotesAreFound(t *testing.T) {
 	require.NoError(t, isQuote(Block{Text: "func main() {\n\t…\n\tflag.Parse()\n"}, file))
 }
 
-// isQuote returns an error if the file does not contain the lines of the block. "…" in the block stands for omitted
-// lines. Indentation is ignored.
+// isQuote returns an error if file does not contain the lines of the block. "…" in the block stands for omitted lines.
+// Indentation may differ.
 func isQuote(b Block, file string) error {
 	text, err := os.ReadFile(filepath.Join(root, file))
 	if err != nil {
@@ -52,7 +51,7 @@ func isQuote(b Block, file string) error {
 	return nil
 }
 
-// trimmed returns text without leading and trailing white space in each line.
+// trimmed removes leading and trailing white space from each line.
 func trimmed(text string) string {
 	var b strings.Builder
 	for line := range strings.Lines(text) {

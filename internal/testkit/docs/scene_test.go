@@ -23,13 +23,13 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// scene runs a document's commands in a temporary folder. PATH contains lwcat. The kubeconfig in the folder names an
-// embedded server whose objects change constantly. If a document starts examples/server, its commands use that server
-// instead.
+// scene runs the commands of a document in a temporary folder. PATH contains lwcat, and the kubeconfig selects an
+// embedded server whose objects change constantly. If a document starts examples/server, its later commands use that
+// server.
 type scene struct {
 	*shell
 	server   *lwtest.Server
-	other    *strings.Replacer // replaces the server addresses in the document with the real addresses
+	other    *strings.Replacer // replaces the addresses in the document with the real addresses
 	programs string
 }
 
@@ -52,8 +52,8 @@ func TestCommandsPrintTheShownOutput(t *testing.T) {
 	}
 }
 
-// build compiles the programs that documents run and returns their folder. lwcat is a wrapper that first writes its
-// process ID to a file, so that a test can interrupt it.
+// build compiles the programs that documents run and returns their folder. lwcat is a wrapper script that writes its
+// process ID to a file, so that the test can interrupt lwcat.
 func build(t *testing.T) (programs string) {
 	t.Helper()
 	need.Program(t, "bash", "install bash")
@@ -69,7 +69,7 @@ func build(t *testing.T) (programs string) {
 	return programs
 }
 
-// play runs the commands of a block.
+// play runs the commands of a block and compares their output.
 func (s *scene) play(b Block) error {
 	all, err := commands(b)
 	for _, c := range all {
@@ -98,7 +98,7 @@ func (s *scene) play(b Block) error {
 	return err
 }
 
-// startServer runs examples/server until the end of the document.
+// startServer starts examples/server, which runs until the end of the document.
 func (s *scene) startServer(c command) error {
 	args := strings.Fields(c.text)[3:]
 	args = append([]string{"-addr", "127.0.0.1:0", "-control", "127.0.0.1:0"}, args...)
@@ -125,7 +125,7 @@ func (s *scene) startServer(c command) error {
 
 var addresses = regexp.MustCompile(`127\.0\.0\.1:\d+`)
 
-// newScene returns a scene with a running cluster and a shell whose kubeconfig names the cluster.
+// newScene returns a scene with a running server and a shell.
 func newScene(t *testing.T, programs string) *scene {
 	server, err := lwtest.Start(nil)
 	require.NoError(t, err)
@@ -156,8 +156,8 @@ const ourConfig = `{"current-context": "here", "contexts": [{"name": "here", "co
 	{"name": "staging", "context": {"cluster": "here"}}, {"name": "production", "context": {"cluster": "here"}}],
 	"clusters": [{"name": "here", "cluster": {"server": %q}}]}`
 
-// more lists resources that the documents use and lwtest does not serve by default. It also adds the columns of kubectl
-// to Pods.
+// more contains resources that documents use and lwtest does not serve by default. It also gives Pods the columns of
+// kubectl.
 var more = []lwtest.Resource{
 	{Group: "batch", Kind: "Job", Plural: "jobs", Namespaced: true},
 	{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition", Plural: "customresourcedefinitions", ShortNames: []string{"crd"}},

@@ -19,7 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// resultTimeout limits how long a test waits for an expected result.
+// resultTimeout limits the time until a command has printed the expected output.
 const resultTimeout = time.Minute
 
 // shell is a bash process that runs the commands of a document in order.
@@ -35,8 +35,8 @@ type shell struct {
 	ended  int    // number of commands that have exited
 }
 
-// loop is the script that bash runs. It reads commands that each end with a NUL, and prints each exit status between
-// two NULs.
+// loop is a script that reads commands, each terminated by a NUL character. It prints each exit status between two NUL
+// characters.
 const loop = `status=0
 while IFS= read -r -d '' command <&3; do
 	(exit $status) # sets $? for the command
@@ -65,7 +65,7 @@ func newShell(t *testing.T, folder string, env ...string) *shell {
 	return s
 }
 
-// Write receives the output of the commands and extracts their exit statuses.
+// Write receives the output of the commands and removes the exit statuses from it.
 func (s *shell) Write(p []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -86,7 +86,8 @@ func (s *shell) Write(p []byte) (int, error) {
 	}
 }
 
-// printed returns the output since the command started, and the exit status if the command has exited.
+// printed returns the output that has not been compared yet. It also returns whether the command has exited, and its
+// exit status. before is the result of begin.
 func (s *shell) printed(before int) (text string, done bool, status int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -94,14 +95,14 @@ func (s *shell) printed(before int) (text string, done bool, status int) {
 	return text, s.ended > before, s.status
 }
 
-// drop removes n bytes of compared output. Later output belongs to the next command.
+// drop removes the first n bytes of output, which have been compared.
 func (s *shell) drop(n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.out = s.out[n:]
 }
 
-// begin starts a command and returns the number of commands that exited before it.
+// begin starts a command. It returns the number of commands that have exited before.
 func (s *shell) begin(text string) (before int) {
 	_ = os.Remove(s.pid)
 	s.mu.Lock()
@@ -112,7 +113,7 @@ func (s *shell) begin(text string) (before int) {
 	return before
 }
 
-// interrupt sends SIGINT to lwcat. It returns false if lwcat has not started yet.
+// interrupt sends SIGINT to lwcat and reports whether lwcat was running.
 func (s *shell) interrupt() bool {
 	text, err := os.ReadFile(s.pid)
 	pid, malformed := strconv.Atoi(strings.TrimSpace(string(text)))
@@ -120,8 +121,8 @@ func (s *shell) interrupt() bool {
 }
 
 // run runs a command until it has exited and printed the shown output. If the command does not exit by itself, run
-// interrupts it after the output above "^C" has appeared. Without such output, run first waits until watches returns
-// true.
+// interrupts it after the output above "^C". If the document shows no such output, run interrupts it when watches
+// returns true.
 func (s *shell) run(c command, watches func() bool) error {
 	s.Log(c.at, c.text)
 	s.background = s.background || strings.HasSuffix(c.text, "&")
@@ -146,5 +147,5 @@ func (s *shell) run(c command, watches func() bool) error {
 	}
 }
 
-// last returns at most the last 2,000 bytes of text, for use in error messages.
+// last returns at most the last 2,000 bytes of text.
 func last(text string) string { return text[max(0, len(text)-2000):] }

@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// known lists programs that the tests do not run, because they are slow or not part of this repository. The functions
-// for make and go check that the named targets and packages exist.
+// known contains programs that the tests do not run, because they are slow or not part of this repository. Its
+// functions check the arguments of make and go.
 var known = map[string]func(folder string, words []string) error{
 	"make":    makes,
 	"go":      goes,
@@ -24,8 +24,8 @@ var known = map[string]func(folder string, words []string) error{
 	"sudo":    nil,
 }
 
-// exists reports whether all programs of a command line are in known, and checks their arguments. Commands run in the
-// repository's root, or in the document's folder if that folder is a module.
+// exists reports whether all programs of a command line are in known. It returns an error if the arguments name a
+// missing target, package or test. folder is the folder of the document.
 func exists(folder, text string) (isKnown bool, err error) {
 	if _, err := os.Stat(filepath.Join(root, folder, "go.mod")); err != nil {
 		folder = "."
@@ -33,7 +33,7 @@ func exists(folder, text string) (isKnown bool, err error) {
 	text, _, _ = strings.Cut(text, " #")
 	for part := range strings.SplitSeq(text, "&&") {
 		words := strings.Fields(part)
-		for len(words) > 0 && strings.Contains(words[0], "=") { // skip settings of environment variables
+		for len(words) > 0 && strings.Contains(words[0], "=") { // skips environment variables
 			words = words[1:]
 		}
 		if len(words) == 2 && words[0] == "cd" {
@@ -59,7 +59,7 @@ func exists(folder, text string) (isKnown bool, err error) {
 	return true, nil
 }
 
-// makes checks a make command. It returns an error if the Makefile lacks a target or a variable of the command.
+// makes returns an error if the Makefile in folder lacks a target or variable in words, the arguments of make.
 func makes(folder string, words []string) error {
 	text, err := os.ReadFile(filepath.Join(root, folder, "Makefile"))
 	if err != nil {
@@ -77,8 +77,7 @@ func makes(folder string, words []string) error {
 	return nil
 }
 
-// goes checks a go command. It returns an error if a package does not exist, or if go test names a test that does not
-// exist.
+// goes returns an error if words, the arguments of go, contain a package or test that does not exist.
 func goes(folder string, words []string) error {
 	var packages []string
 	for _, word := range words {
@@ -106,12 +105,12 @@ func goes(folder string, words []string) error {
 	return nil
 }
 
-// kinds maps each go test flag to the prefixes of the functions that it selects.
+// kinds maps each flag of go test to the prefixes of the functions that it selects.
 var kinds = map[string]string{"-run": "Test|Fuzz|Example", "-bench": "Benchmark", "-fuzz": "Fuzz"}
 
-// hasTest reports whether a package has a test whose name matches the regular expression.
+// hasTest reports whether a test of a package matches the regular expression name. kind contains the allowed prefixes.
 func hasTest(pkg, kind, name string) bool {
-	name, _, _ = strings.Cut(name, "/") // subtests cannot be found in the source code
+	name, _, _ = strings.Cut(name, "/") // subtests are not declarations that this function can find
 	files, _ := filepath.Glob(filepath.Join(root, pkg, "*_test.go"))
 	for _, file := range files {
 		text, err := os.ReadFile(file)
@@ -133,7 +132,7 @@ func TestInlineCommandsExist(t *testing.T) {
 	files, err := Files(root)
 	require.NoError(t, err)
 	for _, file := range files {
-		if filepath.Base(file) == "CHANGELOG.md" { // the changelog may mention commands that no longer exist
+		if filepath.Base(file) == "CHANGELOG.md" { // may mention commands that no longer exist
 			continue
 		}
 		for _, match := range span.FindAllStringSubmatch(prose(t, file), -1) {

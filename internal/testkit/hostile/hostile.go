@@ -1,4 +1,5 @@
-// Package hostile generates responses of malicious servers for tests and measures their memory cost.
+// Package hostile generates the endless responses of malicious servers and measures the memory that clients need for
+// them.
 package hostile
 
 import (
@@ -7,18 +8,18 @@ import (
 	"sync"
 )
 
-// ErrEnough is the error that [Endless] returns after its maximum number of bytes.
+// ErrEnough is the error of an [Endless] reader after its maximum number of bytes.
 var ErrEnough = errors.New("hostile: the reader read the maximum number of bytes")
 
-// Endless is a reader that returns First once and then repeats Then.
+// Endless is a reader that returns First once and then repeats Then. After about Most bytes, it returns ErrEnough.
 type Endless struct {
 	First, Then string
-	Most        int64  // Read returns ErrEnough after this number of bytes
-	Heap        *Heap  // measures the heap after every MiB; may be nil
+	Most        int64  // number of bytes after which Read returns ErrEnough at the next end of Then
+	Heap        *Heap  // measures the heap after each MiB; may be nil
 	Pace        func() // called before each Read; may be nil
 
 	total, nextLook int64
-	at              int // offset in Then
+	at              int // offset of the next byte in Then
 }
 
 func (e *Endless) Read(p []byte) (n int, err error) {
@@ -48,31 +49,31 @@ func (e *Endless) Read(p []byte) (n int, err error) {
 // Close implements io.Closer, which response bodies need.
 func (e *Endless) Close() error { return nil }
 
-// Heap measures the growth of the heap. It is safe for concurrent use.
+// Heap measures the growth of the live heap. It is safe for concurrent use.
 type Heap struct {
 	mu           sync.Mutex
 	before, most uint64
 }
 
-// NewHeap returns a Heap that measures growth from now on.
+// NewHeap returns a Heap that measures growth from the current size.
 func NewHeap() *Heap { return &Heap{before: Held()} }
 
-// Look measures the size of the live heap and keeps the largest value.
+// Look measures the live heap. Grown reports the largest measurement.
 func (h *Heap) Look() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.most = max(h.most, Held())
 }
 
-// Grown returns the largest heap growth that Look has measured, in bytes.
+// Grown returns the largest growth of the heap that Look has measured, in bytes.
 func (h *Heap) Grown() int64 {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return max(0, int64(h.most)-int64(h.before))
 }
 
-// Held returns the size of the live heap in bytes. It measures several times and returns the minimum, because other
-// goroutines allocate garbage during a collection.
+// Held returns the size of the live heap in bytes. It takes the minimum of three measurements, because other goroutines
+// may allocate during a garbage collection.
 func Held() uint64 {
 	least := ^uint64(0)
 	for range 3 {

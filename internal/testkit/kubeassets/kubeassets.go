@@ -1,4 +1,4 @@
-// Package kubeassets lets controller-runtime's package envtest start the servers that "make e2e-server" builds.
+// Package kubeassets lets controller-runtime's package envtest start the servers that "make e2e-server" has built.
 package kubeassets
 
 import (
@@ -10,10 +10,10 @@ import (
 	"strings"
 )
 
-// ErrNotBuilt is the error of [Write] if the servers do not exist.
+// ErrNotBuilt is returned by [Write] if the servers have not been built.
 var ErrNotBuilt = errors.New("the kube-apiserver for tests is not built: run make e2e-server")
 
-// etcd is the script that envtest starts instead of etcd. It translates envtest's flags to flags of the program kube.
+// etcd is a script that envtest starts instead of etcd. It translates envtest's flags for the program kube.
 const etcd = `#!/bin/sh
 if [ "$1" = --help ]; then exec '%[1]s/kube' help; fi
 for flag in "$@"; do
@@ -30,8 +30,8 @@ const apiserver = `#!/bin/sh
 exec '%[1]s/kube' apiserver "$@"
 `
 
-// Write writes the programs that envtest starts into a folder, which must exist. root is the path of the repository. Set envtest's
-// BinaryAssetsDirectory to the folder.
+// Write writes the programs that envtest needs into folder, which must exist. root is the repository's root. Use folder
+// as envtest's BinaryAssetsDirectory.
 func Write(root, folder string) error {
 	output, err := exec.Command(filepath.Join(root, "e2e", "build.sh"), "--where").Output()
 	if err != nil {

@@ -1,4 +1,4 @@
-// Package leak fails a package's tests if goroutines remain after them.
+// Package leak makes a package's tests fail if goroutines remain after the last test.
 package leak
 
 import (
@@ -11,7 +11,7 @@ import (
 	"go.uber.org/goleak"
 )
 
-// Main runs a package's tests, then the cleanups, and exits. It exits with a failure if goroutines remain.
+// Main runs a package's tests, calls cleanups and exits. It exits with a failure if goroutines remain.
 func Main(m *testing.M, cleanups ...func()) {
 	code := m.Run()
 	for _, cleanup := range cleanups {
@@ -27,10 +27,10 @@ func Main(m *testing.M, cleanups ...func()) {
 	os.Exit(code)
 }
 
-// find returns an error if goroutines still run after the timeout. goleak alone waits only half a second, which is too
-// short on a busy machine.
+// find waits until no unexpected goroutines run. It returns an error after the timeout. goleak alone waits only half a
+// second, which is too short on a busy machine.
 func find(timeout time.Duration) error {
-	// On js/wasm the runtime keeps a goroutine that waits for events. No other goroutine has runtime.gopark as its top
+	// On js/wasm, the runtime keeps a goroutine that waits for events. No other goroutine has runtime.gopark as its top
 	// frame.
 	jsEvents := goleak.IgnoreTopFunction("runtime.gopark")
 	for deadline := time.Now().Add(timeout); ; {

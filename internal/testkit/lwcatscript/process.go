@@ -12,7 +12,6 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// process is a running lwcat process.
 type process struct {
 	cmd   *exec.Cmd
 	ended chan struct{}
@@ -21,11 +20,11 @@ type process struct {
 // resultTimeout limits how long a script waits for an expected result.
 const resultTimeout = time.Minute
 
-// start implements the command "start NAME ARGUMENT...", which starts lwcat.
+// start implements the command "start NAME ARGUMENT...".
 func start(ts *testscript.TestScript, _ bool, args []string) {
 	name := args[0]
 	program := "lwcat"
-	for _, folder := range filepath.SplitList(ts.Getenv("PATH")) { // search the PATH of the script instead of the PATH of the test
+	for _, folder := range filepath.SplitList(ts.Getenv("PATH")) { // search the PATH of the script, not of the test
 		if path := filepath.Join(folder, "lwcat"); isFile(path) {
 			program = path
 			break
@@ -49,7 +48,7 @@ func start(ts *testscript.TestScript, _ bool, args []string) {
 	}
 	ts.Check(p.cmd.Start())
 	go func() {
-		_ = p.cmd.Wait() // the script command "end" checks the exit code
+		_ = p.cmd.Wait() // the command "end" checks the exit code
 		close(p.ended)
 	}()
 	of(ts).started[name] = p
@@ -60,7 +59,7 @@ func isFile(path string) bool {
 	return err == nil && !info.IsDir()
 }
 
-// kill terminates the processes that the script left running.
+// kill terminates the processes that the script has left running.
 func (s *script) kill() {
 	for _, p := range s.started {
 		_ = p.cmd.Process.Kill() // fails if the process has already exited
@@ -68,7 +67,7 @@ func (s *script) kill() {
 	}
 }
 
-// see implements the command "see FILE REGEXP [COUNT]", which waits until the file has enough matches.
+// see implements the command "see FILE REGEXP [COUNT]".
 func see(ts *testscript.TestScript, _ bool, args []string) {
 	wanted := 1
 	if len(args) > 2 {
@@ -92,7 +91,7 @@ func see(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
-// end implements the command "end NAME CODE [interrupt]", which waits until the process exits.
+// end implements the command "end NAME CODE [interrupt]".
 func end(ts *testscript.TestScript, _ bool, args []string) {
 	p := of(ts).started[args[0]]
 	if p == nil {
@@ -109,7 +108,7 @@ func end(ts *testscript.TestScript, _ bool, args []string) {
 		ts.Fatalf("process %s did not exit", args[0])
 	}
 	if got := p.cmd.ProcessState.ExitCode(); got != code {
-		text, _ := os.ReadFile(ts.MkAbs(args[0] + ".err")) // used only in the error message
+		text, _ := os.ReadFile(ts.MkAbs(args[0] + ".err")) // only for the error message
 		ts.Fatalf("process %s exited with code %d, expected %d: %s", args[0], got, code, strings.TrimSpace(string(text)))
 	}
 }

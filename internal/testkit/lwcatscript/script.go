@@ -1,16 +1,14 @@
-// Package lwcatscript runs the test scripts of lwcat. They run against the embedded server and, in module e2e, against
-// a real API server. A script is a testscript file with these additional commands:
+// Package lwcatscript runs the test scripts of lwcat, against the embedded server or, in module e2e, a real API server.
+// A script is a testscript file with these additional commands:
 //
 //	post PATH JSON, put PATH JSON, patch PATH JSON, delete PATH
 //		Sends a write request to the server. A patch is a merge patch.
 //	start NAME ARGUMENT...
 //		Starts lwcat. Its output goes to the files NAME.out and NAME.err.
 //	see FILE REGEXP [COUNT]
-//		Waits until the file has COUNT matches, or 1 match by default.
+//		Waits until the file has at least COUNT matches, or 1 match by default.
 //	end NAME CODE [interrupt]
 //		Waits until the process exits and checks its exit code. "interrupt" sends it an interrupt first.
-//	url VARIABLE FILE
-//		Sets a variable to the content of a file, for example the URL that lwcat --serve prints.
 //	drop, compact, restart
 //		Drops all connections, compacts the event history, or restarts the server.
 //
@@ -30,7 +28,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// Server is the API server that a script uses.
+// Server is the API server of a script.
 type Server interface {
 	URL() string
 	Token() string
@@ -46,8 +44,8 @@ type Embedded interface {
 	Compact()
 }
 
-// Run runs each script of a folder against a new server. newServer must register the shutdown of the server with the
-// environment's Defer. The test's main function must register lwcat as a testscript command.
+// Run runs each script in folder with its own server. newServer must use the environment's Defer to stop the server.
+// The main function of the test must register lwcat as a testscript command.
 func Run(t *testing.T, folder string, embedded bool, newServer func(*testscript.Env) (Server, error)) {
 	testscript.Run(t, testscript.Params{
 		Dir: folder,
@@ -87,7 +85,7 @@ func Run(t *testing.T, folder string, embedded bool, newServer func(*testscript.
 	})
 }
 
-type key struct{} // key of the script in testscript.Env.Values
+type key struct{} // key of a *script in testscript.Env.Values
 
 type script struct {
 	server  Server
@@ -96,7 +94,7 @@ type script struct {
 
 func of(ts *testscript.TestScript) *script { return ts.Value(key{}).(*script) }
 
-// write returns a command "PATH [JSON]" that sends a request with the given method.
+// write returns a script command with the arguments "PATH [JSON]" that sends a request.
 func write(method, contentType string) func(*testscript.TestScript, bool, []string) {
 	return func(ts *testscript.TestScript, neg bool, args []string) {
 		server := of(ts).server

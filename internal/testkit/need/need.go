@@ -1,4 +1,4 @@
-// Package need handles tests that need programs or settings that some machines lack.
+// Package need skips tests whose required programs or settings are missing. In CI, it fails them instead.
 package need
 
 import (
@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// Program returns the path of a program. If the program is not installed, Program calls [Missing]. enable explains how
-// to install it, for example "on Debian: apt install fish".
+// Program returns the path of an installed program. If the program is missing, Program calls [Missing]. enable explains
+// how to install it, for example "on Debian: apt install fish".
 func Program(t testing.TB, name, enable string) (path string) {
 	t.Helper()
 	path, err := exec.LookPath(name)
@@ -19,7 +19,7 @@ func Program(t testing.TB, name, enable string) (path string) {
 }
 
 // Missing skips a test because a requirement is missing. The message names the requirement and explains how to provide
-// it. If LISTWATCH_CI is set, Missing fails the test instead, so that CI cannot skip tests unnoticed.
+// it. If LISTWATCH_CI is set, Missing fails the test instead, so that CI cannot skip it unnoticed.
 func Missing(t testing.TB, format string, args ...any) {
 	t.Helper()
 	if os.Getenv("LISTWATCH_CI") != "" {

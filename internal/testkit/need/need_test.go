@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// recorder records how a test ended.
+// recorder records whether need skipped or failed a test.
 type recorder struct {
 	testing.TB
 	how string

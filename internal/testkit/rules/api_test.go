@@ -18,13 +18,13 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the files in api/")
 
-// public lists the packages that other modules can import.
+// public contains the packages that other modules can import.
 var public = []string{
 	"lw", "lw/codec", "lw/lwtest", "cache", "cache/compact", "cache/savefile", "cache/workqueue",
 	"transport/http", "transport/ws", "transport/fallback", "transport/kubeconfig",
 }
 
-// Every change of the public API must be visible in api/.
+// TestPublicAPIMatchesAPIFolder makes every change of the public API visible in api/.
 func TestPublicAPIMatchesAPIFolder(t *testing.T) {
 	for _, pkg := range public {
 		found := strings.Join(apiOf(t, pkg), "\n") + "\n"
@@ -42,8 +42,8 @@ func TestPublicAPIMatchesAPIFolder(t *testing.T) {
 	require.Len(t, files, len(public))
 }
 
-// apiOf returns the exported API of a package on the native platform, with one line for each function, method, type,
-// field, constant and variable. The parity test compares this API with the API in browsers.
+// apiOf returns the exported API of a package on the native platform, one line per function, method, type, field,
+// constant and variable.
 func apiOf(t *testing.T, pkg string) (lines []string) {
 	for _, name := range goList(t, platforms[0], "-f", `{{join .GoFiles " "}}`, "./"+pkg) {
 		tree, err := parser.ParseFile(token.NewFileSet(), filepath.Join(root, pkg, name), nil, parser.SkipObjectResolution)
@@ -77,9 +77,9 @@ func exportedReceiver(of ast.Expr) bool {
 	return false
 }
 
-// namesOf returns the lines for a declaration of types, constants or variables.
+// namesOf returns the exported API of a declaration of types, constants or variables.
 func namesOf(t *testing.T, decl *ast.GenDecl) (lines []string) {
-	var kind ast.Expr // constants without a type and value repeat the previous type
+	var kind ast.Expr // a constant without a type and value repeats the type of the previous constant
 	for _, spec := range decl.Specs {
 		switch spec := spec.(type) {
 		case *ast.ValueSpec:
@@ -104,7 +104,7 @@ func namesOf(t *testing.T, decl *ast.GenDecl) (lines []string) {
 	return lines
 }
 
-// typeOf returns one line for the type and one line for each exported field or method.
+// typeOf returns a line for the type and a line for each exported field or method.
 func typeOf(t *testing.T, spec *ast.TypeSpec) []string {
 	head := *spec
 	head.Doc, head.Comment = nil, nil
@@ -132,7 +132,7 @@ func typeOf(t *testing.T, spec *ast.TypeSpec) []string {
 	return lines
 }
 
-// source returns the node's source code in one line.
+// source returns the source code of a node on one line.
 func source(t *testing.T, node any) string {
 	if node == nil || node == ast.Expr(nil) {
 		return ""

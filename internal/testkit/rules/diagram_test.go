@@ -14,7 +14,6 @@ import (
 
 var arrow = regexp.MustCompile(`(?m)^    ([\w/]+)(?: --> (.+))?$`)
 
-// TestDiagramMatchesImports compares the diagram and the table in docs/architecture.md with the imports of the product packages.
 func TestDiagramMatchesImports(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(root, "docs", "architecture.md"))
 	require.NoError(t, err)
@@ -37,8 +36,8 @@ func TestDiagramMatchesImports(t *testing.T) {
 	}
 }
 
-// productImports returns the imports of the product packages, without examples. It counts the internal packages of
-// cmd/lwcat as part of cmd/lwcat.
+// productImports returns the allowed imports of each package in the diagram. The packages in cmd/lwcat count as one
+// package.
 func productImports() map[string][]string {
 	imports := map[string][]string{}
 	for path, allowed := range mayImport {
@@ -56,7 +55,7 @@ func productImports() map[string][]string {
 	return imports
 }
 
-// owner returns the node of the diagram for a package, or "" if the diagram does not show the package.
+// owner returns the diagram's name for a package, or "" if the diagram does not show the package.
 func owner(path string) string {
 	for _, folder := range []string{"examples/", "internal/testkit/", "internal/tools/", "wasm/test/"} {
 		if strings.HasPrefix(path, folder) {
@@ -69,7 +68,7 @@ func owner(path string) string {
 	return path
 }
 
-// directImports returns the imports of a package, except those that another of its imports also has.
+// directImports returns the imports of a package, without those that its other imports also need.
 func directImports(imports map[string][]string, name string) []string {
 	var direct []string
 	for _, other := range imports[name] {

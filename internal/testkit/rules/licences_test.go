@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// licences maps each accepted licence to a sentence of its text. These licences only require a notice.
+// licences maps each accepted licence to a sentence of its text. All of them require only a notice.
 var licences = map[string]string{
 	"Apache-2.0": "Apache License Version 2.0",
 	"BSD":        "Redistribution and use in source and binary forms, with or without modification, are permitted",
@@ -17,7 +17,7 @@ var licences = map[string]string{
 }
 
 func TestDependenciesHaveAcceptedLicences(t *testing.T) {
-	modules := map[string]string{} // maps module paths to folders
+	modules := map[string]string{} // folder by module path
 	for _, line := range goList(t, nil, "-deps", "-test", "-f", "{{with .Module}}{{.Path}}={{.Dir}}{{end}}", "./...") {
 		path, folder, _ := strings.Cut(line, "=")
 		modules[path] = folder

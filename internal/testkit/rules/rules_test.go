@@ -22,11 +22,11 @@ const (
 	root   = "../../.."
 )
 
-// platforms lists the native platform and the browser.
+// platforms contains the environment of the native platform and of browsers.
 var platforms = [][]string{{"GOOS=linux", "GOARCH=amd64"}, {"GOOS=js", "GOARCH=wasm"}}
 
-// heavy lists the packages that the WASM module must not import, even indirectly, with the reason. A size is the number
-// of bytes that the package adds to a WASM module after brotli 11. docs/dependencies.md explains the measurements.
+// heavy contains the packages that the WASM module must not import, even indirectly, and the reason. A size is the
+// growth of a WASM module after brotli 11. docs/dependencies.md explains the measurements.
 var heavy = map[string]string{
 	"net/http":                     "1.55 MB; browsers have fetch",
 	"net/url":                      "199 kB; a few lines of code can escape paths",
@@ -45,7 +45,7 @@ var heavy = map[string]string{
 	"github.com/gorilla/websocket": "1.39 MB; only the native transport/ws and lwtest may import it",
 }
 
-// mayImport lists the packages of this module that each package may import. Tests may import any package.
+// mayImport maps each package to the packages of this module that it may import. Tests may import any package.
 var mayImport = map[string][]string{
 	"lw":                    {"internal/invalid", "internal/builtin", "internal/clock", "internal/jsx", "internal/lock", "internal/recall", "internal/redact", "internal/tracing", "lw/internal/jsonscan", "lw/internal/lean", "lw/internal/protoscan"},
 	"lw/internal/jsonscan":  {"lw/internal/lean"},
@@ -142,18 +142,17 @@ func goList(t *testing.T, env []string, args ...string) []string {
 	return strings.Fields(string(out))
 }
 
-// packages returns the packages that have files for the platform. Some of these packages do not compile there, because
-// they import packages that have no files for the platform.
+// packages returns the packages that have files for the platform. Some of them do not compile there, because they
+// import packages without files for the platform.
 func packages(t *testing.T, platform []string) []string {
 	t.Helper()
 	return goList(t, platform, "-e", "-f", "{{if .GoFiles}}{{.ImportPath}}{{end}}", "./...")
 }
 
-// nativeLogger is the only file of a small package that may import log/slog, which is large. Browsers do not compile
-// this file.
+// nativeLogger is the only file in lw and cache that may import log/slog, which is large. Browsers do not compile it.
 const nativeLogger = "lw/logger_native.go"
 
-// withoutNativeLogger returns a flag with which go list ignores the imports of nativeLogger.
+// withoutNativeLogger returns a flag that makes go list ignore the imports of nativeLogger.
 func withoutNativeLogger(t *testing.T) string {
 	t.Helper()
 	file, err := filepath.Abs(filepath.Join(root, nativeLogger))
@@ -218,7 +217,7 @@ func TestProductImportsNeitherTestkitNorTools(t *testing.T) {
 	}
 }
 
-// go list cannot load these modules without their dependencies, so the test parses their imports.
+// go list cannot load these modules without their dependencies, so this test parses their imports.
 func TestOtherModulesImportNeitherTestkitNorTools(t *testing.T) {
 	for _, folder := range []string{"adapters", "examples/metrics"} {
 		count := 0
@@ -240,8 +239,8 @@ func TestOtherModulesImportNeitherTestkitNorTools(t *testing.T) {
 	}
 }
 
-// Only programs that need a dependency should contain its code. json-iterator is unmaintained and has bugs, for which
-// lw/codec has workarounds.
+// Programs that do not need a dependency must not contain its code. json-iterator is unmaintained and has bugs that
+// lw/codec works around.
 func TestOnlySomePackagesImportDependencies(t *testing.T) {
 	only := map[string][]string{
 		"github.com/json-iterator/":      {"lw/codec"},
@@ -250,7 +249,7 @@ func TestOnlySomePackagesImportDependencies(t *testing.T) {
 		"go.yaml.in/yaml/":               {"transport/kubeconfig", "cmd/lwcat/internal/output"},
 		"github.com/gorilla/websocket":   {"lw/lwtest", "transport/ws", "internal/testkit/wire"},
 		"go.uber.org/goleak":             {"internal/testkit/leak"},
-		"text/template":                  {}, // text/template adds 1.3 MB to lwcat, because it makes the linker keep every exported method
+		"text/template":                  {}, // adds 1.3 MB to lwcat, because the linker then keeps every exported method
 	}
 	for _, path := range goList(t, nil, "./...") {
 		for _, imported := range goList(t, nil, "-f", `{{join .Imports " "}}`, path) {
@@ -276,7 +275,7 @@ func TestOnlyJsxImportsSyscallJS(t *testing.T) {
 	}
 }
 
-// Only the modules bench and e2e may depend on client-go, kube-apiserver and etcd.
+// The main module must not depend on client-go, kube-apiserver or etcd.
 func TestMainModuleHasFewDependencies(t *testing.T) {
 	for _, m := range goList(t, nil, "-m", "-f", "{{.Path}}", "all") {
 		require.False(t, strings.HasPrefix(m, "k8s.io/") || strings.HasPrefix(m, "go.etcd.io/"), m)

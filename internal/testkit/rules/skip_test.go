@@ -13,8 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Tests may only be skipped by package need, so that CI does not skip them unnoticed. Skips because of -short are
-// allowed.
+// Only package need may skip tests, so that CI does not skip them unnoticed. Skips because of -short are allowed.
 func TestTestsAreSkippedOnlyByNeed(t *testing.T) {
 	files := 0
 	require.NoError(t, filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
@@ -39,7 +38,7 @@ func TestTestsAreSkippedOnlyByNeed(t *testing.T) {
 	require.Greater(t, files, 500)
 }
 
-// isShort reports whether the condition is testing.Short().
+// isShort reports whether condition is testing.Short().
 func isShort(condition ast.Expr) bool {
 	call, ok := condition.(*ast.CallExpr)
 	if !ok {

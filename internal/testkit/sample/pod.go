@@ -1,5 +1,5 @@
-// Package sample generates Kubernetes objects for tests and benchmarks. Its Pods have about 6 kB each and resemble
-// those of a busy cluster. The same seed always generates the same Pods.
+// Package sample generates Kubernetes objects for tests and benchmarks. Its Pods have about 6 kB of JSON each and
+// resemble those of a busy cluster. The same seed always generates the same Pods.
 package sample
 
 import (
@@ -8,15 +8,15 @@ import (
 	"strconv"
 )
 
-// Pod holds the fields that differ between Pods.
+// Pod contains the values that differ between Pods.
 type Pod struct {
 	Namespace, Name, UID, App, Node, Phase string
 	ResourceVersion                        uint64
 	hash, ip                               string
-	details                                *details // if nil, the method plain supplies the details
+	details                                *details // if nil, plain returns the details
 }
 
-// Pods returns n different Pods.
+// Pods returns n different Pods, which share most of their content. See [Templated] for more variety.
 func Pods(seed uint64, n int) []Pod {
 	r := rand.New(rand.NewPCG(seed, 1))
 	hex := func(n int) string {
@@ -48,7 +48,7 @@ func (p Pod) JSON() string { return `{"kind":"Pod","apiVersion":"v1",` + p.membe
 // Item returns the Pod as JSON without kind and apiVersion, like an item of a list.
 func (p Pod) Item() string { return `{` + p.members() + `}` }
 
-// Event returns a watch event for the Pod, including the newline.
+// Event returns a watch event for the Pod as a line of JSON. kind is the type of the event.
 func (p Pod) Event(kind string) string { return `{"type":"` + kind + `","object":` + p.JSON() + "}\n" }
 
 func (p Pod) members() string {
@@ -90,7 +90,7 @@ func (p Pod) status(d *details) string {
 		condition("Ready") + `,` + condition("ContainersReady") + `,` + condition("PodScheduled") + `],"hostIP":"` + d.host + `","hostIPs":[{"ip":"` + d.host + `"}],"podIP":"` + p.ip + `","podIPs":[{"ip":"` + p.ip + `"}],"startTime":"` + d.created + `","containerStatuses":[{"name":"main","state":{"running":{"startedAt":"` + d.started + `"}},"lastState":{},"ready":true,"restartCount":0,"image":"registry.example.com/team/` + p.App + `:1.27.3","imageID":"registry.example.com/team/` + p.App + `@sha256:` + d.digest + `","containerID":"containerd://` + d.container + `","started":true,"volumeMounts":[{"name":"config","mountPath":"/etc/app"}]}],"qosClass":"Burstable"}`
 }
 
-// Events returns n MODIFIED watch events, each for a different Pod. The same seed always returns the same events.
+// Events returns n MODIFIED watch events for different Pods. The same seed always returns the same events.
 func Events(seed uint64, n int) []byte {
 	var text []byte
 	for _, pod := range Pods(seed, n) {
@@ -99,7 +99,7 @@ func Events(seed uint64, n int) []byte {
 	return text
 }
 
-// Loop returns a reader that repeats text forever. The text must not be empty.
+// Loop returns a reader that repeats text forever. text must not be empty.
 func Loop(text []byte) io.Reader { return &loop{text: text} }
 
 type loop struct {

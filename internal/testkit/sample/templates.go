@@ -6,14 +6,13 @@ import (
 	"time"
 )
 
-// details holds the fields that differ between Pods or between Pod templates.
+// details contains values that differ between the Pods of [Templated].
 type details struct {
-	checksum, note, owner, digest, args, env, resources, probe string // different for each template
-	created, started, ready, host, container                   string // different for each Pod
+	checksum, note, owner, digest, args, env, resources, probe string // one value per template
+	created, started, ready, host, container                   string // one value per Pod
 }
 
-// plain returns the details of a Pod from [Pods]. These Pods differ only in their names and in values derived from the
-// names.
+// plain returns the details of a Pod of [Pods]. They are constants or derived from the names of the Pod.
 func (p Pod) plain() *details {
 	return &details{
 		checksum: p.hash + p.hash + p.hash, note: `"quoted \"text\" and a path C:\\temp"`, owner: p.UID,
@@ -26,16 +25,14 @@ func (p Pod) plain() *details {
 	}
 }
 
-// template is a Pod template of a controller.
 type template struct {
 	namespace, app, hash string
 	details              details
 }
 
-// Templated returns n different Pods generated from the given number of templates. Templates differ in names, images,
-// arguments, environment, resources and probes. Pods of a template differ in times, addresses and container IDs. Use
-// Templated when results depend on how much the objects share, because the Pods that [Pods] returns share almost
-// everything.
+// Templated returns n different Pods, generated from the given number of templates. Templates differ in names, images,
+// arguments, environment, resources and probes. The Pods of a template differ in times, addresses and container IDs.
+// Use Templated if results depend on how much content the objects share.
 func Templated(seed uint64, n, templates int) []Pod {
 	source := NewSource(seed, templates)
 	pods := make([]Pod, n)
@@ -45,8 +42,8 @@ func Templated(seed uint64, n, templates int) []Pod {
 	return pods
 }
 
-// Source generates Pods like those of [Templated] one at a time, for collections that do not fit in memory. It is safe
-// for concurrent use.
+// Source generates the Pods of [Templated] one at a time, for collections that do not fit in memory. It is safe for
+// concurrent use.
 type Source struct {
 	seed uint64
 	made []template
@@ -62,7 +59,7 @@ func NewSource(seed uint64, templates int) *Source {
 	return s
 }
 
-// Pod returns Pod number i. The same number always returns the same Pod.
+// Pod returns the i-th Pod. The same i always returns the same Pod.
 func (s *Source) Pod(i int) Pod {
 	g := generator{rand.New(rand.NewPCG(s.seed, 3+uint64(i)))}
 	return g.pod(i, &s.made[g.IntN(len(s.made))])
@@ -92,7 +89,7 @@ var words = []string{"account", "audit", "batch", "billing", "cache", "cart", "c
 
 func (g generator) word() string { return words[g.IntN(len(words))] }
 
-// upper returns a random word in upper case, for names of environment variables.
+// upper returns a random word in upper case, for the name of an environment variable.
 func (g generator) upper() string {
 	b := []byte(g.word())
 	for i := range b {
@@ -101,7 +98,7 @@ func (g generator) upper() string {
 	return string(b)
 }
 
-// value returns a random value of a setting: an address, a duration, a number, a key or a name.
+// value returns the random value of a setting: an address, a duration, a number, a key or a name.
 func (g generator) value() string {
 	switch g.IntN(5) {
 	case 0:

@@ -1,5 +1,5 @@
-// Package scenarios holds tests that every API server must pass. The tests run against the embedded server of lwtest
-// and against a real kube-apiserver, to ensure that both behave alike.
+// Package scenarios contains tests that every API server must pass. They run against the embedded server of lwtest and
+// a real kube-apiserver, so that both behave alike.
 package scenarios
 
 import (
@@ -20,25 +20,25 @@ import (
 
 // Cluster is a server under test.
 type Cluster struct {
-	// URL is the server's URL. Connect returns the options for a connection with a bearer token.
+	// URL is the server's URL. Connect returns the options of a transport that authenticates with a bearer token.
 	URL     string
 	Connect func(token string) *lwhttp.Options
 
-	Client      *http.Client // sends the scenarios' requests as administrator
-	AdminToken  string       // has all permissions
-	NobodyToken string       // is valid but has no permissions
+	Client      *http.Client // sends the requests of the scenarios
+	AdminToken  string       // bearer token with all permissions
+	NobodyToken string       // valid bearer token without permissions
 
-	Kill   func(context.Context) error // kills the server process without a shutdown, but keeps its data
+	Kill   func(context.Context) error // kills the server without a graceful shutdown, but keeps its data
 	Start  func(context.Context) error // restarts the server at the same URL and waits until it responds
 	Expire func(context.Context) error // expires all earlier resourceVersions and waits until the server responds
 
-	// Protobuf decodes ConfigMaps from protobuf. If it is nil, the scenarios request JSON only.
+	// Protobuf decodes ConfigMaps from protobuf. If it is nil, the modes with protobuf are skipped.
 	Protobuf lw.Codec[*lw.Object]
 
 	namespaces atomic.Int32
 }
 
-// ConfigMaps returns the built-in resource that the scenarios use. Widgets returns the custom resource.
+// ConfigMaps returns a built-in resource, and Widgets a custom resource.
 func ConfigMaps(namespace string) lw.Resource {
 	return lw.Resource{Version: "v1", Plural: "configmaps", Namespace: namespace}
 }
@@ -47,15 +47,15 @@ func Widgets(namespace string) lw.Resource {
 	return lw.Resource{Group: "lw.example.com", Version: "v1", Plural: "widgets", Namespace: namespace}
 }
 
-// deadline limits the time of every wait. A working client needs far less time.
+// deadline limits each wait. A correct client needs far less time.
 const deadline = 90 * time.Second
 
-// run holds the test, the server and the settings of a running scenario.
+// run is the state of a running scenario.
 type run struct {
 	*testing.T
 	*Cluster
 	ctx   context.Context
-	ns    string // a namespace that only this scenario uses
+	ns    string // namespace that only this scenario uses
 	alone bool   // no other scenario runs at the same time
 	mode
 }
@@ -72,7 +72,6 @@ func (r *run) transport(token string) lw.Transport {
 	return over
 }
 
-// namespace creates a namespace and returns its name.
 func (r *run) namespace() string {
 	name := "scenario-" + strconv.Itoa(int(r.namespaces.Add(1)))
 	code, body := r.do(http.MethodPost, "/api/v1/namespaces", `{"metadata":{"name":"`+name+`"}}`)
@@ -80,7 +79,7 @@ func (r *run) namespace() string {
 	return name
 }
 
-// eventually polls until a condition is true. It fails the test if that takes longer than deadline.
+// eventually polls until condition returns true. It fails the test after deadline.
 func (r *run) eventually(what string, condition func() bool) {
 	r.Helper()
 	tick := time.NewTicker(20 * time.Millisecond)
@@ -90,8 +89,8 @@ func (r *run) eventually(what string, condition func() bool) {
 	}
 }
 
-// kill stops the server. Like expire, it also closes the test's idle connections, because the HTTP client might not
-// retry a request on a connection that the server closed.
+// kill kills the server and closes the idle connections of r.Client, which might not retry a request on a closed
+// connection.
 func (r *run) kill() {
 	require.True(r, r.alone, "the table must mark this scenario as alone")
 	require.NoError(r, r.Kill(r.ctx))
@@ -104,7 +103,7 @@ func (r *run) expire() {
 	r.Client.CloseIdleConnections()
 }
 
-// configMaps returns the path of the scenario's ConfigMaps, or of the ConfigMap with the given name.
+// configMaps returns the URL path of the scenario's ConfigMaps, or of the named ConfigMap.
 func (r *run) configMaps(name ...string) string {
 	return path("/api/v1/namespaces/"+r.ns+"/configmaps", name)
 }
@@ -120,12 +119,12 @@ func path(base string, name []string) string {
 	return base
 }
 
-// configMap returns a ConfigMap as JSON.
+// configMap returns the JSON of a ConfigMap.
 func configMap(name, label, value string) string {
 	return `{"metadata":{"name":"` + name + `","labels":{"app":"` + label + `"}},"data":{"k":"` + value + `"}}`
 }
 
-// create creates n ConfigMaps with several concurrent requests.
+// create creates n ConfigMaps concurrently. Each name consists of prefix and a number below n.
 func (r *run) create(n int, prefix string) {
 	r.Helper()
 	var group sync.WaitGroup

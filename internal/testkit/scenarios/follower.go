@@ -14,8 +14,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// follower runs a reflector and applies its changes to the map fold. A change that contradicts the content of fold is
-// an error.
+// follower runs a reflector and applies its changes to fold. It records a fault for each change that contradicts the
+// content of fold.
 type follower struct {
 	*run
 	link      *link
@@ -32,8 +32,8 @@ type follower struct {
 	done    chan struct{}
 }
 
-// follow returns a follower of the resource, which authenticates with token and stops when the test ends. opts may be
-// nil. If edit is not nil, it can change the query of each request.
+// follow starts a follower of resource that authenticates with token. It stops when the test ends. opts may be nil. If
+// edit is not nil, it can change the query of each request.
 func (r *run) follow(resource lw.Resource, token string, opts *lw.Options, edit func(query)) *follower {
 	f := r.follower(resource, token, opts, edit)
 	f.start()
@@ -136,16 +136,16 @@ func is(target error) func(*lw.Interruption) bool {
 	return func(b *lw.Interruption) bool { return errors.Is(b.Err, target) }
 }
 
-// equal waits until the store and the map fold contain the same resourceVersions as the server's list. It then compares
-// the objects.
-func (f *follower) equal(list string) {
+// equal waits until the store and fold contain the objects that the server lists at path. It then compares the content
+// of the objects.
+func (f *follower) equal(path string) {
 	f.Helper()
 	var want map[string]map[string]any
 	f.eventually("the store equals the server, and a watch is open", func() bool {
-		want = f.server(list)
+		want = f.server(path)
 		f.mu.Lock()
 		defer f.mu.Unlock()
-		// The store may contain changes that the method step has not applied to fold yet.
+		// The store may contain changes that step has not applied to fold yet.
 		return f.live && maps.Equal(versions(want), versionsOf(f.reflector.Store().List())) &&
 			maps.Equal(versions(want), versionsOf(slices.Collect(maps.Values(f.fold))))
 	})

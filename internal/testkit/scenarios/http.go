@@ -15,8 +15,8 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// try sends a request as administrator and returns the status code and the whole body. It returns an error if there is
-// no complete response.
+// try sends a request as administrator and returns the status code and the body. It returns an error if the response is
+// incomplete.
 func (r *run) try(method, path, body string) (code int, text string, err error) {
 	req, err := http.NewRequestWithContext(r.ctx, method, r.URL+path, strings.NewReader(body))
 	if err != nil {
@@ -37,7 +37,7 @@ func (r *run) try(method, path, body string) (code int, text string, err error) 
 	return res.StatusCode, string(all), err
 }
 
-// do is like try, but fails the test if there is an error.
+// do is like try, but fails the test after an error.
 func (r *run) do(method, path, body string) (int, string) {
 	r.Helper()
 	code, text, err := r.try(method, path, body)
@@ -45,7 +45,7 @@ func (r *run) do(method, path, body string) (int, string) {
 	return code, text
 }
 
-// write sends a request that must succeed and returns the body.
+// write sends a request that must succeed and returns the body of the response.
 func (r *run) write(method, path, body string) string {
 	r.Helper()
 	code, text := r.do(method, path, body)
@@ -53,11 +53,11 @@ func (r *run) write(method, path, body string) string {
 	return text
 }
 
-// server lists objects on the server and returns them by key, without managedFields. It retries while a starting server
-// responds with 429.
-func (r *run) server(list string) (objects map[string]map[string]any) {
-	r.eventually("the server lists "+list, func() bool {
-		code, text := r.do(http.MethodGet, list, "")
+// server requests the list at path and returns its objects by key, without managedFields. It retries while a starting
+// server responds with 429.
+func (r *run) server(path string) (objects map[string]map[string]any) {
+	r.eventually("the server lists "+path, func() bool {
+		code, text := r.do(http.MethodGet, path, "")
 		var body struct {
 			Items []map[string]any `json:"items"`
 		}
@@ -74,7 +74,7 @@ func byKey(items []map[string]any) map[string]map[string]any {
 	for _, item := range items {
 		metadata := item["metadata"].(map[string]any)
 		delete(metadata, "managedFields")
-		delete(item, "kind") // Some lists omit kind and apiVersion of their items.
+		delete(item, "kind") // some lists omit kind and apiVersion of their items
 		delete(item, "apiVersion")
 		namespace, _ := metadata["namespace"].(string)
 		objects[lw.Key{Namespace: namespace, Name: metadata["name"].(string)}.String()] = item
@@ -91,7 +91,7 @@ type link struct {
 
 	mu     sync.Mutex
 	asked  []url.Values
-	cancel context.CancelCauseFunc // cancels all open requests
+	cancel context.CancelCauseFunc // cancels all requests in progress
 	open   context.Context
 	broken bool
 }
@@ -102,7 +102,6 @@ func newLink(transport lw.Transport) *link {
 	return l
 }
 
-// Open implements lw.Transport.
 func (l *link) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, error) {
 	query, err := url.ParseQuery(req.Query)
 	if err != nil {
@@ -141,7 +140,7 @@ func (b *linkBody) Close() error {
 	return b.ReadCloser.Close()
 }
 
-// cut drops all open responses. New requests fail until mend is called.
+// cut cancels all requests in progress. New requests fail until mend is called.
 func (l *link) cut() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -156,7 +155,7 @@ func (l *link) mend() {
 	l.open, l.cancel = context.WithCancelCause(context.Background())
 }
 
-// requests returns the number of requests with the given value of a query parameter.
+// requests returns the number of requests in which the query parameter name has this value.
 func (l *link) requests(name, value string) (n int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

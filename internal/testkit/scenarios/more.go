@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// rejected checks how a reflector handles a resource for which the server returns an error response. By default, the
-// reflector retries and reports each error. With Options.StopOn it stops.
+// rejected checks how a reflector handles error responses. By default, it reports each response and retries. With
+// Options.StopOn, it stops.
 func rejected(r *run, resource lw.Resource, token string, code int, target error) {
 	patient := r.follow(resource, token, nil, nil)
 	r.eventually("each error response is reported", func() bool { return patient.broke(is(target)) >= 2 })
@@ -40,7 +40,6 @@ func unknownResource(r *run) {
 	rejected(r, lw.Resource{Group: "no.example.com", Version: "v1", Plural: "nothings"}, r.AdminToken, http.StatusNotFound, lw.ErrNotFound)
 }
 
-// allNamespaces checks that a follower of all namespaces stores the objects of each namespace.
 func allNamespaces(r *run) {
 	first := r.ns
 	r.create(5, "cm-")
@@ -59,8 +58,8 @@ func (r *run) configMapsIn(namespace string) int {
 	return len(r.server("/api/v1/namespaces/" + namespace + "/configmaps"))
 }
 
-// customResource checks a collection of custom resources. Their lists have the metadata after the items, and their
-// objects have arbitrary fields.
+// customResource follows custom resources. Their lists have the metadata after the items, and their objects have
+// arbitrary fields.
 func customResource(r *run) {
 	widget := func(name, size string) string {
 		return `{"apiVersion":"lw.example.com/v1","kind":"Widget","metadata":{"name":"` + name + `"},"spec":{"size":` + size + `}}`
@@ -79,7 +78,6 @@ func customResource(r *run) {
 	f.equal(r.widgets())
 }
 
-// oneObjectByName checks that a follower of one object does not receive other objects.
 func oneObjectByName(r *run) {
 	r.create(3, "cm-")
 	one := ConfigMaps(r.ns)
@@ -96,8 +94,8 @@ func oneObjectByName(r *run) {
 	require.Len(r, f.changes, 3)
 }
 
-// labelSelector checks the events of objects that start or stop matching the selector. An object that stops matching is
-// deleted with its last matching state.
+// labelSelector checks the events of objects that start or stop matching the selector. If an object stops matching, its
+// deletion contains the last matching state.
 func labelSelector(r *run) {
 	r.create(2, "cm-")
 	f := r.follow(ConfigMaps(r.ns), r.AdminToken, &lw.Options{LabelSelector: "app=demo"}, nil)
@@ -115,7 +113,7 @@ func labelSelector(r *run) {
 	require.Equal(r, 2, f.reflector.Store().Len())
 }
 
-// sameObjectByListAndWatch checks that a list and a watch return identical bytes for an object.
+// sameObjectByListAndWatch checks that lists and watches return the same bytes for an object.
 func sameObjectByListAndWatch(r *run) {
 	watching := r.follow(ConfigMaps(r.ns), r.AdminToken, nil, nil)
 	watching.equal(r.configMaps())
@@ -131,7 +129,6 @@ func sameObjectByListAndWatch(r *run) {
 	require.False(r, listed.Get("metadata.managedFields").Exists())
 }
 
-// metadataOnly checks that neither lists nor watches return more than metadata.
 func metadataOnly(r *run) {
 	r.create(3, "cm-")
 	client, err := lw.NewClient(r.transport(r.AdminToken), ConfigMaps(r.ns), lw.RawCodec{}, &lw.ClientOptions{MetadataOnly: true})
@@ -154,7 +151,7 @@ func metadataOnly(r *run) {
 	}
 }
 
-// shardSelectorIgnored checks that a full list from a server without sharding support is not mistaken for a shard.
+// shardSelectorIgnored checks that a complete list from a server without sharding is an error.
 func shardSelectorIgnored(r *run) {
 	r.create(1, "cm-")
 	f := r.follow(ConfigMaps(r.ns), r.AdminToken, &lw.Options{

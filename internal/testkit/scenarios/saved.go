@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// resumesFromSavedState checks that a reflector resumes from a saved state without a list. If the saved resourceVersion has
-// expired, it relists and reports only the differences.
+// resumesFromSavedState checks that a reflector resumes from saved objects without a list. If the saved resourceVersion
+// has expired, it relists and reports only the differences.
 func resumesFromSavedState(r *run) {
 	r.create(20, "cm-")
 	f := r.follow(ConfigMaps(r.ns), r.AdminToken, nil, nil)
@@ -45,7 +45,7 @@ func (f *follower) save() []byte {
 	return state.Bytes()
 }
 
-// restored returns a follower of the scenario's ConfigMaps that resumes from a saved state.
+// restored starts a follower of the scenario's ConfigMaps that resumes from state, the result of save.
 func (r *run) restored(state []byte) *follower {
 	f := r.follower(ConfigMaps(r.ns), r.AdminToken, nil, nil)
 	require.NoError(r, f.reflector.Restore(bytes.NewReader(state), f.origin(), lw.ParseObject))
@@ -53,7 +53,7 @@ func (r *run) restored(state []byte) *follower {
 	return f
 }
 
-// lists returns the number of list requests, including streaming lists.
+// lists returns the number of lists that the follower has requested, including streaming lists.
 func (f *follower) lists() int {
 	return f.link.requests("watch", "") + f.link.requests("sendInitialEvents", "true")
 }

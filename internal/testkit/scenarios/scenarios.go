@@ -15,12 +15,12 @@ import (
 
 type query = url.Values
 
-// mode selects how the requests of a scenario reach the server.
+// mode selects the protocols of a scenario's requests.
 type mode struct {
 	name      string
-	streaming bool // use streaming lists
-	websocket bool // send watches over WebSocket
-	protobuf  bool // receive ConfigMaps as protobuf
+	streaming bool // uses streaming lists
+	websocket bool // sends watches over WebSocket
+	protobuf  bool // requests ConfigMaps as protobuf
 }
 
 var modes = []mode{
@@ -32,8 +32,8 @@ var modes = []mode{
 	{name: "ProtobufLists", protobuf: true},
 }
 
-// Run runs every scenario in each mode. Scenarios that stop the server run one after another. The remaining scenarios
-// then run in parallel, because they mostly wait.
+// Run runs every scenario in each mode. Scenarios that stop the server run one after another. The other scenarios then
+// run in parallel.
 func Run(t *testing.T, c *Cluster) {
 	for _, m := range modes {
 		if m.protobuf && c.Protobuf == nil {
@@ -46,7 +46,7 @@ func Run(t *testing.T, c *Cluster) {
 				}
 				t.Run(s.name, func(t *testing.T) {
 					if !s.alone {
-						t.Parallel() // starts after the scenarios that stop the server
+						t.Parallel() // starts after the scenarios that must run alone
 					}
 					r := &run{T: t, Cluster: c, ctx: t.Context(), mode: m, alone: s.alone}
 					r.ns = r.namespace()
@@ -60,9 +60,9 @@ func Run(t *testing.T, c *Cluster) {
 var table = []struct {
 	name  string
 	run   func(*run)
-	pages bool // needs paginated lists, so it skips modes with streaming lists
-	alone bool // must not run in parallel, because it stops the server or follows all namespaces
-	json  bool // runs only in modes without protobuf
+	pages bool // needs pages, so it skips modes with streaming lists
+	alone bool // stops the server or follows all namespaces, so it must not run in parallel
+	json  bool // skips modes with protobuf
 }{
 	{"ThousandRandomWrites", thousandRandomWrites, false, false, false},
 	{"PagedList", pagedList, true, false, false},
@@ -85,8 +85,6 @@ var table = []struct {
 	{"ResumesFromSavedState", resumesFromSavedState, false, true, false},
 }
 
-// thousandRandomWrites checks that the store equals the server's collection after 1,000 random creates, updates and
-// deletes.
 func thousandRandomWrites(r *run) {
 	f := r.follow(ConfigMaps(r.ns), r.AdminToken, nil, nil)
 	random := rand.New(rand.NewPCG(1, 2))
@@ -112,7 +110,7 @@ func thousandRandomWrites(r *run) {
 // pagedList checks that a list of 1,200 objects in at least 12 pages is complete.
 func pagedList(r *run) {
 	r.create(1200, "page-")
-	// The first list requests resourceVersion "0". A server with a watch cache ignores the limit of such a list. Without a
+	// The first list requests resourceVersion "0", for which a server with a watch cache ignores the limit. Without a
 	// resourceVersion, the server pages the list.
 	latest := func(q query) {
 		if q.Get("resourceVersion") == "0" {
@@ -125,7 +123,7 @@ func pagedList(r *run) {
 	require.Equal(r, 1, f.syncs)
 }
 
-// watchEndsByTimeout checks that the reflector resumes without a list after each watch that the server ends.
+// watchEndsByTimeout checks that the reflector resumes without a list when the server ends a watch.
 func watchEndsByTimeout(r *run) {
 	f := r.follow(ConfigMaps(r.ns), r.AdminToken, nil, func(q query) {
 		if q.Has("watch") {
@@ -142,7 +140,7 @@ func watchEndsByTimeout(r *run) {
 }
 
 // connectionBreaks checks that the next watch delivers the changes that happened while the client was disconnected. No
-// list is needed.
+// list is necessary.
 func connectionBreaks(r *run) {
 	r.create(20, "cm-")
 	f := r.follow(ConfigMaps(r.ns), r.AdminToken, nil, nil)
@@ -159,7 +157,7 @@ func connectionBreaks(r *run) {
 	require.Zero(r, f.missed())
 }
 
-// cut drops the connection and waits until the follower reports it.
+// cut drops the connection and waits until the follower reports this.
 func (f *follower) cut() {
 	known := f.broke(is(errCut))
 	f.link.cut()
@@ -178,13 +176,12 @@ func (f *follower) missed() (n int) {
 	return n
 }
 
-// resourceVersionExpiresWhileDisconnected checks that the reflector relists after its resourceVersion expired and reports only the
-// differences.
+// resourceVersionExpiresWhileDisconnected checks that the reflector relists and reports only the differences.
 func resourceVersionExpiresWhileDisconnected(r *run) {
 	r.create(50, "cm-")
 	f := r.follow(ConfigMaps(r.ns), r.AdminToken, nil, nil)
 	f.equal(r.configMaps())
-	r.create(5, "by-watch-") // objects that the follower received only through the watch
+	r.create(5, "by-watch-") // objects that the follower received from the watch
 	f.equal(r.configMaps())
 	before := len(f.changes)
 	f.cut()
@@ -205,8 +202,7 @@ func resourceVersionExpiresWhileDisconnected(r *run) {
 	}
 }
 
-// continueTokenExpires checks that the reflector relists with a single request if the continue token expires between
-// two pages.
+// continueTokenExpires checks that the reflector needs only one relist if the continue token expires between two pages.
 func continueTokenExpires(r *run) {
 	r.create(40, "cm-")
 	between, proceed := make(chan bool), make(chan bool)
@@ -229,7 +225,6 @@ func continueTokenExpires(r *run) {
 	require.Equal(r, 1, f.syncs)
 }
 
-// serverKilledAndRestarted checks that the store catches up after the server was killed during a watch and restarted.
 func serverKilledAndRestarted(r *run) {
 	r.create(20, "cm-")
 	f := r.follow(ConfigMaps(r.ns), r.AdminToken, nil, nil)

@@ -4,52 +4,51 @@ import "time"
 
 const (
 	burst        = 10 // number of requests that may be sent at once
-	inAnyWindow  = 12 // maximum number of requests in a time window, in addition to one request per second
+	inAnyWindow  = 12 // maximum number of requests in a time window, in addition to one per second
 	listWindow   = 60 * time.Second
 	listsAtMost  = 4
 	longestAsked = 5 * time.Minute // maximum delay that the engine accepts from Retry-After
 )
 
-// budget checks the request rate of a stream. Each request costs one second, and each second of simulated time pays for
-// one request.
+// budget checks the request rate of a stream. Each request costs one second of simulated time.
 type budget struct {
-	excess time.Duration // largest total cost of the requests in any time window, minus the length of that window
-	tokens time.Duration // remaining tokens of the request limit, in seconds; each request takes one second
+	excess time.Duration // largest cost of the requests in a time window, minus the length of the window
+	tokens time.Duration // remaining budget of the request limit
 	at     time.Time
 	lists  []time.Time // start times of the lists that returned 200
 	wakes  []time.Time
-	seen   map[string]bool // keys on the earlier pages of the current list
+	seen   map[string]bool // object keys on the earlier pages of the current list
 }
 
 func newBudget() *budget { return &budget{tokens: burst * time.Second, at: time.Now()} }
 
 func (b *budget) pass(now time.Time) {
-	passed := max(0, now.Sub(b.at)) // the time of a page may be in the past, because pages are charged after they arrive
+	passed := max(0, now.Sub(b.at)) // pages are charged after they arrive, so now may be earlier than b.at
 	b.excess, b.tokens, b.at = max(0, b.excess-passed), min(burst*time.Second, b.tokens+passed), b.at.Add(passed)
 }
 
-// pay charges the budget for a request that started at the given time.
+// pay charges the budget for a request that started at this time.
 func (b *budget) pay(at time.Time) {
 	b.pass(at)
 	b.excess += time.Second
 	b.tokens -= time.Second
 }
 
-// woke allows one additional request, because Options.Wake ended a delay.
+// woke permits an additional request, because Options.Wake ended a delay.
 func (b *budget) woke(now time.Time) {
 	b.pass(now)
 	b.excess = max(0, b.excess-time.Second)
 	b.wakes = append(b.wakes, now)
 }
 
-// wait returns the longest time that the engine may wait for its request budget. It allows one second more than the
-// engine needs.
+// wait returns the longest time that the engine may wait for its request budget. It includes a tolerance of one second.
 func (b *budget) wait(now time.Time) time.Duration {
 	b.pass(now)
 	return max(0, 2*time.Second-b.tokens)
 }
 
-// page records the object keys of a page. It reports whether any key is new in the list.
+// page records the object keys of a page and reports whether any key is new in the list. first is set for the first
+// page.
 func (b *budget) page(keys []string, first bool) (news bool) {
 	if first || b.seen == nil {
 		b.seen = map[string]bool{}
@@ -61,8 +60,8 @@ func (b *budget) page(keys []string, first bool) (news bool) {
 	return news
 }
 
-// listed records a list that returned 200. It returns the number of lists within listWindow, minus the number of times
-// that Options.Wake ended a delay.
+// listed records a list that returned 200. It returns the number of lists within listWindow, minus the delays that
+// Options.Wake ended.
 func (b *budget) listed(began time.Time) (n int) {
 	b.lists = append(b.lists, began)
 	return within(b.lists, began) - within(b.wakes, began)
@@ -76,7 +75,7 @@ func (b *budget) listWait(now time.Time) time.Duration {
 	return listWindow
 }
 
-// within returns how many of the times are less than listWindow before now.
+// within returns the number of times that are less than listWindow before now.
 func within(times []time.Time, now time.Time) (n int) {
 	for i := len(times) - 1; i >= 0 && now.Sub(times[i]) < listWindow; i-- {
 		n++

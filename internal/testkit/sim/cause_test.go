@@ -9,17 +9,17 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// rejection is an error response or an ERROR event, as the server sent it.
+// rejection is an error response or an ERROR event of the server.
 type rejection struct {
 	code   int
 	header string // value of the Retry-After header
 	body   string
-	wait   time.Duration // the delay that the server requested
+	wait   time.Duration // delay that the server requested
 }
 
 func (r *rejection) Error() string { return strconv.Itoa(r.code) + " " + r.body }
 
-// statusError returns the error with which a transport reports the response.
+// statusError returns the error that a transport returns for the response.
 func (r *rejection) statusError() error {
 	return lw.ReadStatusError(r.code, r.header, strings.NewReader(r.body))
 }
@@ -28,17 +28,17 @@ func (r *rejection) tooLarge() bool {
 	return r != nil && strings.Contains(r.body, "ResourceVersionTooLarge")
 }
 
-// final reports whether the stream must end after this rejection, because Options.StopOn returns true.
+// final reports whether the StopOn option of the simulation stops at this rejection.
 func (r *rejection) final() bool {
 	return r != nil && (r.code == 401 || r.code == 403 || r.code == 404)
 }
 
-// cause is the reason why a request ended. The simulation determines it without looking at the engine's errors.
+// cause is the reason why a request ended. The simulation determines it without the engine's errors.
 type cause int
 
 const (
 	byEngine  cause = iota // the engine closed an unfinished response
-	rejected               // the server sent an error; see conn.rejection
+	rejected               // the server sent an error, which conn.rejection contains
 	connected              // the connection failed, or a proxy responded
 	silent                 // the engine canceled the request because it received no bytes for too long
 	cleanEnd               // the server closed the response after a complete event or list
@@ -49,15 +49,14 @@ var causeNames = [...]string{"closed by the engine", "rejected", "connection fau
 
 func (c cause) String() string { return causeNames[c] }
 
-// ends records why the response ended. Later calls have no effect.
+// ends records why the response ended, unless a reason is already recorded.
 func (c *conn) ends(why cause) {
 	if c.cause == byEngine {
 		c.cause = why
 	}
 }
 
-// inspect parses the bytes that the engine has read. It records decreasing resourceVersions, ERROR events and invalid
-// bytes.
+// inspect parses text, which the engine has read. It records invalid bytes and passes complete watch events to event.
 func (c *conn) inspect(text string) {
 	if c.cause == garbled {
 		return
@@ -79,10 +78,10 @@ func (c *conn) inspect(text string) {
 	}
 }
 
-// event inspects one line of a watch response. It records ERROR events, misplaced initial-events-end bookmarks and
-// decreasing resourceVersions.
+// event records an ERROR event, a misplaced initial-events-end bookmark or a decreasing resourceVersion. line is an
+// event of a watch.
 func (c *conn) event(line string) {
-	if line == "" { // the newline arrived after its event
+	if line == "" { // newline that arrived after its event
 		return
 	}
 	if strings.HasPrefix(line, `{"type":"ERROR"`) && c.cause == byEngine {
@@ -104,12 +103,12 @@ func (c *conn) event(line string) {
 	c.highest = max(c.highest, version)
 }
 
-// older reports whether the response was a complete list with a resourceVersion lower than the stream already had.
+// older reports whether the response was a complete list with a resourceVersion below claimed.
 func (c *conn) older(claimed int64) bool {
 	return !c.watch && c.token == "" && c.cause == cleanEnd && !c.foreign && c.revision < claimed
 }
 
-// atEnd records the end of a response. It accepts a list without its final newline as complete.
+// atEnd records that the response body has ended. A complete list may lack its final newline.
 func (c *conn) atEnd() {
 	text := strings.TrimSpace(c.line)
 	switch complete := text == "" || !c.watch && json.Valid([]byte(text)); {
@@ -122,7 +121,7 @@ func (c *conn) atEnd() {
 	}
 }
 
-// numberAfter returns the number after the last occurrence of prefix in text, or -1.
+// numberAfter returns the number after the last occurrence of prefix in text, or -1 if there is none.
 func numberAfter(text, prefix string) int64 {
 	i := strings.LastIndex(text, prefix)
 	if i < 0 {

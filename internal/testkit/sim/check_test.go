@@ -11,57 +11,57 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// checker checks that the engine keeps the guarantees that the package comment lists.
+// checker checks the guarantees that the package comment lists.
 type checker struct {
 	*sim
 	subject Subject
 	ctx     context.Context
 
-	fold    map[lw.Key]*lw.Object // the objects that result from all reported changes
-	claim   claim                 // the revision of the server's data that the store should equal
-	pledge  claim                 // the value of claim after the current list completes
-	unread  claim                 // a revision that the engine may have read before a backup was restored, but has not reported
+	fold    map[lw.Key]*lw.Object // objects that result from all reported changes
+	claim   claim                 // revision of the server's data that the store should equal
+	pledge  claim                 // value of claim after the current list completes
+	unread  claim                 // revision that the engine may have read before a restore but has not reported
 	fresh   bool                  // the stream has not completed its first list
-	first   bool                  // the stream has not sent a request yet
+	first   bool                  // the stream has not sent a request
 	saved   bool                  // the next stream starts with a saved copy of the claimed state
-	doubt   bool                  // resourceVersions decreased and no list has completed since
+	doubt   bool                  // resourceVersions have decreased since the last complete list
 	resumed int                   // number of streams that started with a watch
-	listing bool                  // the latest event was in a list: after ListStarted and before Synced
-	live    bool                  // WatchStarted was reported, and Interrupted has not been reported since
-	broken  *lw.Interruption      // the latest interruption; nil after the next request
-	stopsOn bool                  // Options.StopOn ends the stream at 401, 403 and 404
+	listing bool                  // the latest events are ListStarted and objects, without Synced
+	live    bool                  // the latest event of type WatchStarted or Interrupted is WatchStarted
+	broken  *lw.Interruption      // latest interruption; nil after the next request
+	stopsOn bool                  // Options.StopOn stops at 401, 403 and 404
 	oracle  *oracle
 	budget  *budget
 	woken   atomic.Int64 // time at which Options.Wake last ended a delay, in nanoseconds since the start
 	deaf    atomic.Bool  // the engine ignored Options.Wake during a delay
 
-	previous  *conn  // the previous request
+	previous  *conn
 	loose     bool   // a lasting server fault makes the next event unpredictable, so exact checks are disabled
 	version   string // resourceVersion of the latest event; used only if loose is set
 	delays    delays
 	counted   bool          // the current list already counts toward the limit on lists
 	kindKnown bool          // the stream has completed an ordinary list
-	jumped    time.Duration // total change of the wall clock by jumps since the engine last received bytes
+	jumped    time.Duration // total jumps of the wall clock since the engine last received bytes
 	jumpedAt  time.Time
 	setBack   bool // the wall clock was set back during this request, so its idle time is unknown
 
-	requested time.Time // time at which the delay before the next request started
+	requested time.Time // start of the delay before the next request
 	word      time.Time // time at which the engine last received bytes, or the caller last returned control to it
 	limit     time.Duration
 	restores  int       // number of restored backups that reset the revision counter
 	fair      time.Time // time at which the faults stopped
 	settled   time.Time // time at which the store first equaled the server after the faults stopped
-	probes    int       // number of writes to check after convergence; each must arrive within probeBound
+	probes    int       // number of writes after convergence; each must arrive within probeBound
 	probed    time.Time
 }
 
 const (
 	lookSlack = 10500 * time.Millisecond // maximum time between two checks of the engine's watchdog
 	timeout   = 90 * time.Second
-	idleLimit = 150 * time.Second // maximum time without data after which the engine must end a watch
+	idleLimit = 150 * time.Second // time without data after which the engine must have ended a watch
 )
 
-// event checks an event of the stream and the resulting changes.
+// event checks an event of the stream and the changes that it causes in the store.
 func (c *checker) event(e lw.Event[*lw.Object], changes []cache.Change[*lw.Object]) {
 	c.describe(e, changes)
 	if c.broken != nil && c.broken.Final {
@@ -129,7 +129,7 @@ func (c *checker) synced(e lw.Event[*lw.Object]) {
 	c.fresh = false
 }
 
-// replayed checks the Synced event after the engine has reported a saved state.
+// replayed checks the Synced event of a saved state.
 func (c *checker) replayed(e lw.Event[*lw.Object]) {
 	if c.saved = false; !c.first || number(e.ResourceVersion) != c.claim.revision {
 		c.fail("restores the saved state", "restored resourceVersion %s; saved was %d", e.ResourceVersion, c.claim.revision)
@@ -167,7 +167,7 @@ func (c *checker) interrupted(e lw.Event[*lw.Object]) {
 	}
 }
 
-// wakeLater sends to Options.Wake during about one in ten delays.
+// wakeLater schedules a send to Options.Wake within about one in ten delays.
 func (c *checker) wakeLater(delay time.Duration) {
 	if c.wake == nil || delay < time.Millisecond || !c.oneIn(10) {
 		return
@@ -186,8 +186,8 @@ func (c *checker) wakeLater(delay time.Duration) {
 	})
 }
 
-// changed checks an event with an object. In a list, the event must have no resourceVersion. In a watch, it must be the
-// server's next change.
+// changed checks an event with an object. In a list, it must have no resourceVersion. In a watch, it must be the next
+// change of the server.
 func (c *checker) changed(e lw.Event[*lw.Object]) {
 	if c.listing {
 		if e.ResourceVersion != "" {

@@ -5,9 +5,12 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// changes checks that the changes of each key are Added, any number of Modified, and Deleted. A deletion may have an
-// unknown final state in three cases: at the end of a list, directly before the Added of a recreated object, and if the
-// event deletes another object with the same key.
+// changes checks that the changes of each key are Added, any number of Modified, and Deleted. Only these deletions may
+// have an unknown final state:
+//
+//   - deletions at the end of a list
+//   - a deletion directly before the Added of a recreated object
+//   - a deletion by an event that deletes a different object with the same key
 func (c *checker) changes(e lw.Event[*lw.Object], changes []cache.Change[*lw.Object]) {
 	for i, d := range changes {
 		object := d.New
@@ -36,8 +39,8 @@ func (c *checker) changes(e lw.Event[*lw.Object], changes []cache.Change[*lw.Obj
 	}
 }
 
-// compare compares the store with the objects that result from the reported changes. Outside of lists, it also compares
-// the store with the server's state at the claimed revision.
+// compare compares the store with fold. Outside of lists, it also compares the store with the server's state at the
+// claimed revision.
 func (c *checker) compare() {
 	held := c.subject.Held()
 	if len(held) != len(c.fold) {

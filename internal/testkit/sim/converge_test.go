@@ -11,8 +11,8 @@ const (
 	probeCount = 3
 )
 
-// converged checks that the store equals the server's state soon after the faults have stopped, and that later writes
-// arrive.
+// converged checks that the store equals the server's state within the time limit after the faults have stopped. It
+// then checks that new writes arrive.
 func (c *checker) converged() {
 	now := time.Now()
 	if c.isCurrent() {
@@ -58,7 +58,7 @@ func (c *checker) isCurrent() bool {
 	return missed == 0
 }
 
-// holds reports whether the changes that the engine reported result in the wanted state.
+// holds reports whether fold equals want.
 func (c *checker) holds(want state) bool {
 	for key, object := range c.fold {
 		if want[key.String()] != object.Raw() {

@@ -14,14 +14,14 @@ const (
 	resetLife   = 2 * time.Minute // minimum duration of a watch that resets the backoff
 )
 
-// delays counts the engine's delays in one simulation, to check that they vary.
+// delays counts the engine's delays in a simulation, to check that they vary.
 type delays struct {
 	backoffs, bare int // number of backoff delays, and how many of them had no jitter
 	spreads, still int // number of delays after healthy watches, and how many of them were zero
 }
 
-// broke compares an interruption with the prediction of the oracle. The parameter allowed is the delay that the request
-// budget may add.
+// broke compares an interruption with the prediction of the oracle. allowed is the delay that the request budget may
+// add.
 func (o *oracle) broke(b *lw.Interruption, now time.Time, allowed time.Duration) {
 	v := o.judge(now)
 	life, longer := o.life(now)
@@ -56,10 +56,11 @@ func (o *oracle) broke(b *lw.Interruption, now time.Time, allowed time.Duration)
 	}
 }
 
-// spread checks the delay after a healthy watch.
+// spread checks the delay after a healthy watch. life and longer are the shortest and the longest possible duration of
+// the watch.
 func (o *oracle) spread(b *lw.Interruption, life, longer, allowed time.Duration) {
 	most := min(time.Second, longer/200)
-	if late := life - o.conn.timeout; late >= 0 && late < time.Second { // timeouts are random, so that watches do not end together
+	if late := life - o.conn.timeout; late >= 0 && late < time.Second { // timeouts are already random, so watches do not end together
 		most = 0
 	}
 	if b.Delay > most+allowed {
@@ -110,7 +111,7 @@ func (o *oracle) backOff(b *lw.Interruption, v verdict, wait, allowed time.Durat
 	}
 }
 
-// retryAfter returns the minimum delay that the server requested with Retry-After, or 0.
+// retryAfter returns the minimum delay that the server requested with Retry-After, or 0 if there is none.
 func (o *oracle) retryAfter() time.Duration {
 	if o.conn.cause != rejected || o.conn.rejection.final() {
 		return 0

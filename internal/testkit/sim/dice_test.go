@@ -12,8 +12,7 @@ func newDice(seed, stream uint64) *dice { return &dice{rand.New(rand.NewPCG(seed
 
 func (d *dice) oneIn(n int) bool { return d.IntN(n) == 0 }
 
-// upTo returns a random duration of at least 1 ns and at most limit. With such a fine resolution, two events are never
-// simultaneous.
+// upTo returns a random duration of at least 1 ns and at most limit. This resolution prevents simultaneous events.
 func (d *dice) upTo(limit time.Duration) time.Duration {
 	return 1 + time.Duration(d.Int64N(int64(limit)))
 }

@@ -11,7 +11,7 @@ var (
 	errNoRoute = errors.New("connection refused")
 )
 
-// badLuck may inject a fault before a request reaches its server. It then returns the error for the engine.
+// badLuck randomly returns the error of a fault that prevents a request from reaching its server.
 func (s *sim) badLuck(c *conn) error {
 	switch now := time.Now(); {
 	case now.Before(s.weather.storm):
@@ -28,7 +28,7 @@ func (s *sim) badLuck(c *conn) error {
 	return nil
 }
 
-// spoil may choose a fault for a response, or replace its body.
+// spoil randomly chooses a fault for a response or replaces its body.
 func (s *sim) spoil(c *conn) {
 	switch {
 	case s.strikes(html, 5*s.trouble):
@@ -54,8 +54,8 @@ func (s *sim) spoil(c *conn) {
 	}
 }
 
-// hurry first adds a write or a revision, if possible. It then sends the watch's latest changes, or a bookmark if there
-// are none, and closes the watch.
+// hurry advances the revision, if possible. It then sends the watch's latest changes, or a bookmark if there are none,
+// and closes the watch.
 func (s *sim) hurry(c *conn) {
 	if s.oneIn(2) {
 		s.write()
@@ -70,7 +70,7 @@ func (s *sim) hurry(c *conn) {
 	c.ended, c.stream = true, nil
 }
 
-// fate describes the fault that was chosen for the response. The text goes to the trace.
+// fate describes the chosen fault of the response for the trace. It returns "" if there is none.
 func (c *conn) fate() string {
 	if c.at < 0 {
 		return ""
@@ -78,7 +78,7 @@ func (c *conn) fate() string {
 	return ", fault at " + strconv.Itoa(c.at) + ": " + c.fault.String()
 }
 
-// strike applies the fault that was chosen for the response.
+// strike applies the chosen fault to the response.
 func (c *conn) strike(now time.Time) {
 	c.at = -1
 	c.trace("! %v after %d bytes", c.fault, c.sent)
@@ -98,8 +98,8 @@ func (c *conn) strike(now time.Time) {
 	}
 }
 
-// cut ends the connection because its API server crashed. Pending bytes are lost. The connection breaks, closes
-// cleanly, or becomes half-open.
+// cut ends a connection whose API server crashed. Pending bytes are lost. The connection breaks, closes cleanly or
+// becomes half-open.
 func (c *conn) cut() {
 	if !c.open {
 		return

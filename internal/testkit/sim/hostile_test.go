@@ -7,22 +7,22 @@ import (
 	"time"
 )
 
-// pagesTrait selects the server's responses to requests with a continue token. A list without a limit is always
-// correct, so clients can always get the whole list.
+// pagesTrait selects the responses to requests with a continue token. A list without a limit is always correct, so
+// clients can always get the whole list.
 type pagesTrait int
 
 const (
 	pagesWell      pagesTrait = iota
-	pagesSame                 // repeats the first page with the same continue token
-	pagesRising               // repeats the first page with a new continue token each time
-	pagesAlternate            // repeats the second page with two alternating continue tokens
-	pagesEmpty                // returns empty pages with a new continue token each time
-	pagesDrift                // returns each page from the latest revision
-	pagesNameless             // returns all pages after the first without a resourceVersion
+	pagesSame                 // the first page again, with the same continue token
+	pagesRising               // the first page again, each time with a new continue token
+	pagesAlternate            // the second page again, with two alternating continue tokens
+	pagesEmpty                // empty pages, each with a new continue token
+	pagesDrift                // each page at the latest revision
+	pagesNameless             // pages without a resourceVersion
 	pageKinds
 )
 
-// habit is a lasting server fault that makes exact checks impossible (see checker.loose).
+// habit is a lasting server fault that makes exact checks impossible. See checker.loose.
 type habit int
 
 const (
@@ -35,7 +35,7 @@ const (
 
 var versions = regexp.MustCompile(`,?"resourceVersion":"[0-9]*",?`)
 
-// nameless returns JSON text without its resourceVersions.
+// nameless removes the resourceVersions from JSON.
 func nameless(text string) string {
 	return versions.ReplaceAllStringFunc(text, func(version string) string {
 		if version[0] == ',' && strings.HasSuffix(version, ",") {
@@ -45,7 +45,7 @@ func nameless(text string) string {
 	})
 }
 
-// circle returns the body and the revision of a page that repeats or is wrong. The field pages selects the fault.
+// circle returns the requested page with the fault that s.pages selects, and the revision of the page.
 func (s *server) circle(revision int64, start string, turn, limit int) (string, int64) {
 	next := token(revision, start, turn+1)
 	switch s.pages {
@@ -67,12 +67,12 @@ func (s *server) circle(revision int64, start string, turn, limit int) (string, 
 	return s.page(revision, start, limit), revision
 }
 
-// token returns a continue token. The parameter turn distinguishes tokens for the same page.
+// token returns a continue token. turn distinguishes tokens for the same page.
 func token(revision int64, start string, turn int) string {
 	return strconv.FormatInt(revision, 10) + ":" + start + "#" + strconv.Itoa(turn)
 }
 
-// foreign lists response bodies that a faulty proxy might send instead of a list of the collection.
+// foreign contains response bodies that a faulty proxy might send instead of a list.
 var foreign = [...]string{
 	`{"items":[]}` + "\n",
 	`{"kind":"ConfigMapList","apiVersion":"apps/v1","metadata":{"resourceVersion":"1"},"items":[]}` + "\n",
@@ -80,7 +80,7 @@ var foreign = [...]string{
 	`{"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"1"},"items":[]}` + "\n",
 }
 
-// mislead replaces the body of a list with a wrong body. The last body in foreign is a valid list of another resource.
+// mislead replaces the body of a list with an element of foreign. The last element is a valid list of another resource.
 // The engine can reject it only after it has read a correct list.
 func (s *sim) mislead(c *conn) {
 	n := len(foreign)
@@ -90,7 +90,7 @@ func (s *sim) mislead(c *conn) {
 	c.pending, c.ended, c.foreign = foreign[s.IntN(n)], true, true
 }
 
-// badHabit may inject a fault of the server, a gateway or the client's machine. It reports whether it did.
+// badHabit randomly starts a fault of the server, a gateway or the client's machine. It reports whether it did.
 func (s *sim) badHabit(now time.Time) bool {
 	switch {
 	case s.strikes(eager, 12):
@@ -111,7 +111,8 @@ func (s *sim) badHabit(now time.Time) bool {
 	return true
 }
 
-// suspend simulates a suspended client machine. The monotonic clock stops, and the connection is half-open afterwards.
+// suspend simulates a suspension of the client's machine. The monotonic clock stops, and the connection is half-open
+// afterwards.
 func (s *sim) suspend() {
 	slept := time.Minute + s.upTo(30*time.Minute)
 	s.trace("! the machine is suspended for %v", slept)

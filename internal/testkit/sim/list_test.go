@@ -13,8 +13,7 @@ func errorResponse(code int, reason, message, more string) error {
 	return &rejection{code: code, body: body, wait: time.Duration(max(0, numberAfter(body, `"retryAfterSeconds":`))) * time.Second}
 }
 
-// list returns the response to a list request. Later writes do not change the body. If late is true, the server waits
-// three seconds before it responds.
+// list returns the body and the revision of a list. If late is set, the server waits three seconds before it responds.
 func (s *server) list(q query, r *replica) (body string, revision int64, late bool, err error) {
 	if q.token != "" {
 		body, revision, err = s.nextPage(q)
@@ -22,9 +21,9 @@ func (s *server) list(q query, r *replica) (body string, revision int64, late bo
 	}
 	limit := q.limit
 	switch q.version {
-	case "": // no resourceVersion: a consistent read
+	case "": // consistent read
 		revision = s.log.Revision()
-	case "0": // the server may return any cached state
+	case "0": // any cached state is allowed
 		if revision = r.cached; !s.zeroPages {
 			limit = 0
 		}
@@ -62,12 +61,13 @@ func (s *server) nextPage(q query) (string, int64, error) {
 	return body, revision, nil
 }
 
-// page returns a page of a list at a revision. The page starts after the key behind and has at most limit entries.
+// page returns at most limit objects of the list at revision, starting after the key behind. A limit of 0 means no
+// limit.
 func (s *server) page(revision int64, behind string, limit int) string {
 	return s.render(revision, behind, limit, "")
 }
 
-// render is like the method page, but uses the continue token in the parameter next if it is not empty.
+// render is like page. If next is not empty, it is the continue token of the page.
 func (s *server) render(revision int64, behind string, limit int, next string) string {
 	entries, err := s.log.At(watched, "", revision)
 	if err != nil {

@@ -25,7 +25,7 @@ func (p patient) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, erro
 	return p.Transport.Open(patiently, req)
 }
 
-// hasty is a transport that turns every value of the initial-events-end annotation into "true".
+// hasty is a transport that sets every initial-events-end annotation to "true".
 type hasty struct{ lw.Transport }
 
 func (h hasty) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, error) {
@@ -38,10 +38,10 @@ func (h hasty) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, error)
 
 type hastyBody struct {
 	io.ReadCloser
-	line string // a part of the response that Read has not returned yet
+	line string // data that Read has not returned yet
 }
 
-// Read returns complete lines if possible, so that it can replace the annotation.
+// Read waits for complete lines, so that it can replace the annotation.
 func (b *hastyBody) Read(p []byte) (n int, err error) {
 	chunk := make([]byte, 4096)
 	for b.line == "" || err == nil && !strings.HasSuffix(b.line, "\n") {
@@ -56,11 +56,11 @@ func (b *hastyBody) Read(p []byte) (n int, err error) {
 	return n, nil
 }
 
-// naiveFold applies events to a map. Each flag enables a step that a faulty implementation omits.
+// naiveFold applies events to a map. Some combinations of its flags are faulty implementations.
 type naiveFold struct {
-	sweeps bool // deletes objects that a list lacks
+	sweeps bool // deletes objects that a list does not contain
 	begins bool // forgets the objects of an unfinished list when another list starts
-	hasty  bool // resumes even if the previous stream ended during a list
+	hasty  bool // resumes even if the previous stream ended during a list; this is a fault
 
 	source  lw.ListerWatcher[object]
 	opts    *lw.Options

@@ -10,8 +10,8 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// TestFindsBugsOfOtherClients checks that the simulation finds bugs of other clients within a few thousand seeds, and that each bug
-// breaks the expected guarantee. The bugs wrap the engine, so the engine needs no test hooks.
+// TestFindsBugsOfOtherClients checks that the simulation finds bugs of other clients within 5,000 seeds, and that each
+// bug breaks the expected guarantee. The bugs wrap the engine, so the engine needs no test hooks.
 //
 //	| bug                                                                      | broken guarantee               |
 //	| ------------------------------------------------------------------------ | ------------------------------ |
@@ -48,7 +48,7 @@ func TestFindsBugsOfOtherClients(t *testing.T) {
 		"objects compared by resourceVersion":         {versionsSuffice, "equals the server's state"},
 		"pinned resourceVersion":                      {mutant{watch: pinnedVersion()}.engine, "resumable"},
 		"resume during a list":                        {naiveFold{sweeps: true, begins: true, hasty: true}.engine, "resumable"},
-		"dropped events":                              {mutant{watch: dropsEvents}.engine, "ordered, unique, reliable; bookmarkable"}, // which guarantee breaks depends on the seed
+		"dropped events":                              {mutant{watch: dropsEvents}.engine, "ordered, unique, reliable; bookmarkable"}, // the broken guarantee depends on the seed
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -57,7 +57,7 @@ func TestFindsBugsOfOtherClients(t *testing.T) {
 	}
 }
 
-// trusting hides the optional method of the codec that compares an object with its JSON.
+// trusting hides the optional method Same of a codec.
 type trusting struct{ lw.Codec[object] }
 
 func versionsSuffice(t lw.Transport, opts *lw.Options) Subject {
@@ -70,13 +70,12 @@ type (
 	watches = func(context.Context, lw.WatchOptions) iter.Seq2[event, error]
 )
 
-// mutant is the real client with a different method Watch.
+// mutant is the real client with a different Watch method.
 type mutant struct {
 	lw.ListerWatcher[object]
 	watch func(watches) watches
 }
 
-// StreamsLists returns true, like the real client.
 func (m mutant) StreamsLists() bool { return true }
 
 func (m mutant) engine(t lw.Transport, opts *lw.Options) Subject {
@@ -88,8 +87,8 @@ func (m mutant) Watch(ctx context.Context, opts lw.WatchOptions) iter.Seq2[event
 	return m.watch(m.ListerWatcher.Watch)(ctx, opts)
 }
 
-// replaceEnd returns a watch function with a different result. It calls replace with the error of watch, or nil for a
-// clean end, and returns the new error.
+// replaceEnd returns a copy of watch that ends with a different error. It calls replace with the error of watch, which
+// is nil after a clean end. The result of replace becomes the error.
 func replaceEnd(watch watches, replace func(ctx context.Context, opts lw.WatchOptions, synced bool, err error) error) watches {
 	return func(ctx context.Context, opts lw.WatchOptions) iter.Seq2[event, error] {
 		return func(yield func(event, error) bool) {
@@ -142,7 +141,7 @@ func waitsRegardless(watch watches) watches {
 	})
 }
 
-// endsGoOn returns a watch function that restarts the watch after an immediate clean end and does not report the end.
+// endsGoOn returns a watch function that hides an immediate clean end and restarts the watch.
 func endsGoOn(watch watches) watches {
 	return func(ctx context.Context, opts lw.WatchOptions) iter.Seq2[event, error] {
 		return func(yield func(event, error) bool) {

@@ -14,7 +14,7 @@ import (
 
 var errOver = errors.New("the simulation is over")
 
-// query holds the parsed query parameters of a request.
+// query contains the query parameters of a request.
 type query struct {
 	watch, streams bool
 	version, token string
@@ -39,47 +39,46 @@ func parse(req *lw.Request) query {
 	}
 }
 
-// conn is a request with its response.
+// conn is a request and its response.
 type conn struct {
 	*sim
 	query
 	ctx     context.Context
-	of      *incarnation // the history to which the server's data belong
+	of      *incarnation // history of the server's data
 	replica *replica
 	open    bool
-	stream  *stream // the server's part of a watch; nil after the server ended the watch
-	pending string  // bytes that were sent but not yet read
+	stream  *stream // server side of a watch; nil after the server has ended the watch
+	pending string  // bytes that the server has sent and the engine has not read
 	ended   bool    // the response ends after the pending bytes
 	sent    int     // number of bytes that the engine has read
 
-	fault     fault // fault to apply after the engine has read the number of bytes in the next field
+	fault     fault // chosen fault, which strikes after the engine has read at bytes
 	at        int
 	broken    error
 	silent    bool      // the connection is half-open
-	until     time.Time // no bytes arrive before this time
+	until     time.Time // bytes arrive only after this time
 	throttled int       // number of reads that return only a few bytes
 
-	cause     cause // why the response ended
+	cause     cause
 	rejection *rejection
-	line      string // start of a line whose end has not arrived
-	highest   int64  // the highest resourceVersion of the watch's events
+	line      string // start of an incomplete line
+	highest   int64  // highest resourceVersion of the watch's events
 	marked    bool   // the engine has read the initial-events-end bookmark
 	nameless  bool   // the response is a list without a resourceVersion
 	early     bool   // the initial-events-end bookmark came before objects of the list
 	regressed bool   // an event had a lower resourceVersion than the previous event
-	revision  int64  // the resourceVersion of a list
+	revision  int64  // resourceVersion of a list
 	keys      []string
 	foreign   bool // the body is not a list of the requested collection
 }
 
-// isList reports whether the request asks for a page of an ordinary list.
+// isList reports whether the request is for a page of an ordinary list.
 func (q query) isList() bool { return !q.watch && !q.isCheck() }
 
-// isCheck reports whether the request only asks for the collection's resourceVersion. Such a request has limit 1, which
+// isCheck reports whether the request only checks the collection's resourceVersion. Such a request has limit 1, which
 // no list has.
 func (q query) isCheck() bool { return !q.watch && q.limit == 1 && q.version == "" && q.token == "" }
 
-// Open implements lw.Transport.
 func (s *sim) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, error) {
 	c := &conn{sim: s, query: parse(req), ctx: ctx, at: -1}
 	c.highest = number(c.version)
@@ -94,7 +93,7 @@ func (s *sim) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, error) 
 	return body, nil
 }
 
-// failed records the reason for a request without a response and returns the error for the engine.
+// failed records why a request has no response and returns the error for the engine.
 func (c *conn) failed(err error) error {
 	response, ok := err.(*rejection)
 	switch {
@@ -112,7 +111,7 @@ func (c *conn) failed(err error) error {
 	return err
 }
 
-// answer waits for the header of the response and returns the connection.
+// answer waits until the header of the response arrives and returns c. It returns an error if there is no response.
 func (c *conn) answer() (*conn, error) {
 	s := c.sim
 	s.conn = c
@@ -157,7 +156,7 @@ func (c *conn) serve() (err error) {
 	return err
 }
 
-// Read returns bytes that have arrived. If there are none, it lets simulated time pass until bytes arrive.
+// Read returns bytes that have arrived. If there are none, it lets simulated time pass until some arrive.
 func (c *conn) Read(p []byte) (int, error) {
 	c.check.reads(c)
 	for {
@@ -219,13 +218,12 @@ func (c *conn) deliver(p []byte) int {
 	return n
 }
 
-// Close implements io.Closer.
 func (c *conn) Close() error {
 	c.open = false
 	return nil
 }
 
-// later returns t if it is after now, and otherwise the zero time.
+// later returns t if it is after now, otherwise the zero time.
 func later(t, now time.Time) time.Time {
 	if t.After(now) {
 		return t

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// maybe is yes, no or either. The value either means that both yes and no are allowed.
+// maybe is yes, no or either, which permits both.
 type maybe int
 
 const (
@@ -19,24 +19,24 @@ const (
 type oracle struct {
 	*sim
 	asked    time.Time
-	opened   time.Time // time at which the response arrived; zero if none arrived
+	opened   time.Time // time at which the response arrived, or zero
 	slept    time.Duration
 	news     bool // the watch delivered an event or a bookmark with a new resourceVersion
 	synced   bool // the initial-events-end bookmark has arrived
 	complete bool // the page was read completely
 
-	atLeast, atMost int  // minimum and maximum number of consecutive failures that the backoff counts
+	atLeast, atMost int  // minimum and maximum number of consecutive failures that the backoff may count
 	askedToWait     int  // minimum number of consecutive responses with Retry-After
 	askedAtMost     int  // maximum number of consecutive responses with Retry-After
 	faults          int  // minimum number of consecutive 500, 400 and malformed responses
 	faultsAtMost    int  // maximum number of consecutive 500, 400 and malformed responses
 	short           int  // minimum number of consecutive watches that closed immediately
 	shortAtMost     int  // maximum number of consecutive watches that closed immediately
-	expired         bool // the engine relisted immediately after a 410, and no watch has been healthy since
+	expired         bool // the engine relisted immediately after a 410, and no watch has been healthy since then
 	nameless        bool // the latest list had no resourceVersion
 }
 
-// verdict describes the steps that the engine may take after an interruption.
+// verdict describes the permitted steps of the engine after an interruption.
 type verdict struct {
 	relist maybe
 	atOnce bool // the engine may send the next request without a delay
@@ -47,7 +47,8 @@ func (o *oracle) begins(q query, now time.Time) {
 	o.asked, o.opened, o.slept, o.news, o.synced, o.complete = now, time.Time{}, 0, false, false, false
 }
 
-// life returns how long the response was open, measured by the monotonic clock and by the wall clock.
+// life returns the minimum and the maximum time for which the response was open, by the monotonic clock and the wall
+// clock.
 func (o *oracle) life(now time.Time) (monotonic, wall time.Duration) {
 	if o.opened.IsZero() {
 		return 0, 0
@@ -56,7 +57,7 @@ func (o *oracle) life(now time.Time) (monotonic, wall time.Duration) {
 	return monotonic, max(monotonic, monotonic+o.slept)
 }
 
-// healthy reports whether the watch delivered a new resourceVersion or lasted long enough to count as healthy.
+// healthy reports whether the watch delivered a new resourceVersion or lasted long enough to be healthy.
 func (o *oracle) healthy(now time.Time) maybe {
 	shorter, longer := o.life(now)
 	switch {
@@ -70,7 +71,7 @@ func (o *oracle) healthy(now time.Time) maybe {
 	return no
 }
 
-// judge returns the steps that the engine may take after the request that has just ended.
+// judge returns the permitted steps after the request that has just ended.
 func (o *oracle) judge(now time.Time) verdict {
 	c := o.conn
 	switch {
@@ -111,7 +112,7 @@ func (o *oracle) judgeCheck() verdict {
 	return verdict{relist: no, spread: no}
 }
 
-// judgeWatch returns the steps that the engine may take after a watch, and counts its failures.
+// judgeWatch returns the permitted steps after a watch and counts its failures.
 func (o *oracle) judgeWatch(now time.Time) (v verdict) {
 	healthy := o.healthy(now)
 	if healthy != no {

@@ -8,7 +8,7 @@ import (
 
 const most = 20000 // maximum number of requests in a simulation
 
-// asked checks a new request against the engine's guarantees.
+// asked checks that the guarantees permit a new request.
 func (c *checker) asked(q query) {
 	now := time.Now()
 	c.sim.asked++
@@ -28,7 +28,7 @@ func (c *checker) asked(q query) {
 	if !c.loose && q.watch && !q.streams && (c.claim.of == nil || number(q.version) != c.claim.revision) {
 		c.fail("resumable", "a watch from %s at resourceVersion %d", q.version, c.claim.revision)
 	}
-	if q.token == "" { // pages after the first are charged in the method paged
+	if q.token == "" { // paged charges the other pages
 		c.pay(now)
 	}
 	c.heard()
@@ -37,7 +37,7 @@ func (c *checker) asked(q query) {
 	c.limit, c.unread = timeout+lookSlack, claim{}
 }
 
-// follows checks that a request agrees with the interruption before it.
+// follows checks that a request agrees with b, the interruption before it.
 func (c *checker) follows(q query, b *lw.Interruption, now time.Time) {
 	if b.Final {
 		c.fail("honors StopOn", "a request after the final event")
@@ -59,7 +59,7 @@ func (c *checker) follows(q query, b *lw.Interruption, now time.Time) {
 	}
 }
 
-// begins checks the first request of a stream. The parameter resumes is true if that request is a watch.
+// begins checks the first request of a stream. resumes is set if that request is a watch.
 func (c *checker) begins(resumes bool) {
 	if c.first = false; !resumes {
 		return
@@ -71,7 +71,7 @@ func (c *checker) begins(resumes bool) {
 	}
 }
 
-// pay charges the budget for a request. It fails the simulation if there were too many requests in any time window.
+// pay charges the budget for a request. It records a failure if there were too many requests in any time window.
 func (c *checker) pay(at time.Time) {
 	if c.budget.pay(at); c.budget.excess > inAnyWindow*time.Second {
 		c.fail("limits requests", "more than %d requests in a window, plus one per second", inAnyWindow)
@@ -95,7 +95,7 @@ func (c *checker) answered() {
 	c.counted = false
 }
 
-// countList counts the current list toward the limit on lists. It is called when the list delivers an object or
+// countList counts the current list toward the limit on lists, once. A list counts when it delivers an object or
 // completes.
 func (c *checker) countList() {
 	if c.counted || c.conn.token != "" {
@@ -107,7 +107,7 @@ func (c *checker) countList() {
 	}
 }
 
-// paged records that a page is complete. It charges the budget for the page unless the page contains a new object.
+// paged records that a page is complete. It charges the budget for a later page without new objects.
 func (c *checker) paged(conn *conn) {
 	c.oracle.complete = true
 	c.countList()
@@ -116,14 +116,14 @@ func (c *checker) paged(conn *conn) {
 	}
 }
 
-// listed stores the revision that the store must equal after the list is complete.
+// listed records the revision that the store must equal after the list is complete.
 func (c *checker) listed(q query, of *incarnation, revision int64) {
 	if q.token == "" && revision != 0 {
 		c.pledge = claim{of: of, revision: revision}
 	}
 }
 
-// reads checks the engine's state when the engine starts to wait for bytes of the response.
+// reads checks that the engine may now read the response.
 func (c *checker) reads(conn *conn) {
 	c.unread = claim{}
 	if conn.watch && !conn.streams && !c.live {
@@ -134,10 +134,9 @@ func (c *checker) reads(conn *conn) {
 	}
 }
 
-// delivered records that the engine has received bytes.
 func (c *checker) delivered() { c.heard() }
 
-// silence checks that the engine ends a response without data after the idle timeout.
+// silence checks that the engine ends a response after its idle timeout.
 func (c *checker) silence() {
 	if c.ctx.Err() != nil || c.over() {
 		return
@@ -149,8 +148,8 @@ func (c *checker) silence() {
 	}
 }
 
-// known reports whether the client has read a revision from a history that a restored backup has replaced. If the
-// server reached this revision again, the client could not notice the restore.
+// known reports whether the engine has read this revision of a history that a restore has replaced. The server must not
+// reach such a revision again, because the engine could not notice the restore.
 func (c *checker) known(revision int64) bool {
 	for _, known := range []claim{c.claim, c.pledge, c.unread} {
 		if known.revision == revision && known.lost(c.now) {
@@ -160,15 +159,15 @@ func (c *checker) known(revision int64) bool {
 	return false
 }
 
-// restored records that a backup was restored. The parameter lost is the first revision that the restore undid. The
-// engine may have read it without reporting it.
+// restored records the restore of a backup. lost is the first revision that the restore undid. The engine may have read
+// it without reporting it.
 func (c *checker) restored(bump bool, lost claim) {
 	if c.unread = lost; !bump {
 		c.restores++
 	}
 }
 
-// ended checks the events and requests at the end of a stream.
+// ended checks the state at the end of a stream. stopped is the time at which the context was done, or zero.
 func (c *checker) ended(stopped time.Time) {
 	if c.failure != nil {
 		return
@@ -194,8 +193,7 @@ func (c *checker) begin(run Subject) {
 	}
 }
 
-// reborn resets the checker when the process of the engine restarts. The parameter saved reports whether the new
-// process has a saved state.
+// reborn resets the checker for a restarted process. saved reports whether the process has a saved state.
 func (c *checker) reborn(saved bool) {
 	c.fold, c.listing, c.doubt = map[lw.Key]*lw.Object{}, false, false
 	if c.saved = saved; !saved {

@@ -15,7 +15,8 @@ import (
 
 func older(a, b string) bool { return number(a) >= 0 && number(a) < number(b) }
 
-// check requests the collection's resourceVersion and returns how the request ended.
+// check requests the collection's resourceVersion. It returns endWentBack if that is older than the stream's
+// resourceVersion.
 func (r *reference) check() ending {
 	r.checking = true
 	r.pay()
@@ -31,7 +32,7 @@ func (r *reference) check() ending {
 	return ending{}
 }
 
-// page requests a page of a list. It returns the page and how the request ended.
+// page requests and returns a page of a list.
 func (r *reference) page(query url.Values) (page wire, end ending) {
 	began := time.Now()
 	b, done, end := r.ask(query, 90*time.Second)
@@ -57,7 +58,7 @@ func (r *reference) page(query url.Values) (page wire, end ending) {
 	return page, ending{}
 }
 
-// list reads a list in pages and returns how the last request ended.
+// list requests the pages of a list and sends its objects to the caller.
 func (r *reference) list() ending {
 	query := url.Values{}
 	if r.listVersion != "" {
@@ -113,7 +114,7 @@ func (r *reference) items(items []json.RawMessage, starts, seen map[string]bool)
 	return ending{}
 }
 
-// bringsNews reports whether a page contains an object that the earlier pages of the list did not contain.
+// bringsNews reports whether a page contains an object that is not in seen.
 func bringsNews(items []json.RawMessage, seen map[string]bool) bool {
 	for _, item := range items {
 		if !seen[parsed(item).Key().String()] {
@@ -123,7 +124,7 @@ func bringsNews(items []json.RawMessage, seen map[string]bool) bool {
 	return false
 }
 
-// synced completes a list. It returns an error if the list is older than the stream's latest resourceVersion.
+// synced completes a list. It returns endWentBack if the list is older than the stream's resourceVersion.
 func (r *reference) synced(version, kind string) ending {
 	if r.listVersion != "" && older(version, r.version) {
 		return ending{why: endWentBack, err: invalid.ErrVersionRegressed}
@@ -136,7 +137,7 @@ func (r *reference) synced(version, kind string) ending {
 	return ending{}
 }
 
-// asking returns the query parameters and the timeout of a watch.
+// asking returns the query parameters and the timeout of a watch or streaming list.
 func (r *reference) asking(streaming bool) (url.Values, time.Duration) {
 	timeout := time.Duration(60+clock.From(r.ctx).Random()*60) * time.Second
 	if r.bookmarks {
@@ -152,7 +153,7 @@ func (r *reference) asking(streaming bool) (url.Values, time.Duration) {
 	return query, timeout
 }
 
-// watch sends a watch or a streaming list and handles its events. It returns how the request ended.
+// watch sends a watch or a streaming list and handles its events.
 func (r *reference) watch(streaming bool) ending {
 	r.pay()
 	query, timeout := r.asking(streaming)
@@ -172,7 +173,7 @@ func (r *reference) watch(streaming bool) ending {
 	return end
 }
 
-// following is an open watch request.
+// following is the response to a watch or streaming list.
 type following struct {
 	behind bool // the watch follows a streaming list in the same response
 	*reference
@@ -230,8 +231,8 @@ func (w *following) follow() ending {
 
 var eventTypes = map[string]lw.EventType{"ADDED": lw.Added, "MODIFIED": lw.Modified, "DELETED": lw.Deleted, "BOOKMARK": lw.Bookmark}
 
-// initial handles an event before the initial-events-end bookmark of a streaming list. It returns whether and why the
-// request ends.
+// initial handles an event before the initial-events-end bookmark of a streaming list. The result is zero if the
+// request continues.
 func (w *following) initial(e, o wire) ending {
 	switch marked := o.Metadata.Annotations["k8s.io/initial-events-end"] == "true"; {
 	case time.Since(w.opened) > time.Minute:
@@ -251,7 +252,7 @@ func (w *following) initial(e, o wire) ending {
 	return ending{}
 }
 
-// next handles an event of a watch. It returns whether and why the request ends.
+// next handles an event of a watch. The result is zero if the request continues.
 func (w *following) next(e, o wire) ending {
 	version := o.Metadata.ResourceVersion
 	early := w.behind && !w.news && version == w.version && e.Type != "BOOKMARK"

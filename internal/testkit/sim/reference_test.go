@@ -13,11 +13,11 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// reference is a simple engine that follows the specification. It shares no code with the real engine. Each flag makes
-// it break one rule.
+// reference is a simple engine that follows the specification. It shares no code with the real engine. Each flag breaks
+// one rule.
 type reference struct {
-	noBucket, noListBound, slowResume, hotResume, noJitter, noRetryAfter, noDoubling, noWall bool // each flag makes the engine break a rule for delays
-	freePages, anyPages, anyKind, nameless, listOn503, mutePatience, deaf, trusting          bool // each flag makes the engine break a rule for responses
+	noBucket, noListBound, slowResume, hotResume, noJitter, noRetryAfter, noDoubling, noWall bool // flags that break rules for delays
+	freePages, anyPages, anyKind, nameless, listOn503, mutePatience, deaf, trusting          bool // flags that break rules for responses
 
 	opts      *lw.Options
 	transport lw.Transport
@@ -94,7 +94,7 @@ func (r *reference) begin() bool {
 	return r.send(event{Type: lw.ListStarted})
 }
 
-// why is the reason why a request ended.
+// why classifies the end of a request.
 type why int
 
 const (
@@ -109,16 +109,16 @@ const (
 	endIdle
 	endClosed
 	endWentBack
-	endUseless // the response is not a list, or the list makes no progress
+	endUseless // the list makes no progress, or the streaming list has no end
 )
 
-// ending describes how a request ended.
+// ending describes how a request ended. The zero value means that the request has not ended or was successful.
 type ending struct {
 	why       why
 	err       error
 	wait      time.Duration
 	streaming bool // the request ended before the initial-events-end bookmark
-	paged     bool // the request asked for a later page of a list
+	paged     bool // the request was for a later page of a list
 	behind    bool // the watch followed a streaming list in the same response
 	watch     bool
 	news      bool
@@ -126,7 +126,7 @@ type ending struct {
 	timeout   time.Duration
 }
 
-// pay takes a token from the bucket that limits requests.
+// pay takes a token of the request limit.
 func (r *reference) pay() {
 	r.refill()
 	r.tokens--
@@ -137,7 +137,7 @@ func (r *reference) refill() {
 	r.tokens, r.counted = min(burst, r.tokens+now.Sub(r.counted).Seconds()), now
 }
 
-// interrupt chooses the next request, reports the interruption, and waits for its delay.
+// interrupt chooses the next request, reports the interruption and waits for its delay.
 func (r *reference) interrupt(end ending) {
 	relist, atOnce := r.remedy(end)
 	switch {
@@ -236,7 +236,6 @@ func (r *reference) listRemedy(end ending) (atOnce bool) {
 	return false
 }
 
-// delay returns the delay before the next request.
 func (r *reference) delay(end ending, relist, atOnce bool) (d time.Duration) {
 	wait := min(end.wait, 5*time.Minute)
 	if r.noRetryAfter {

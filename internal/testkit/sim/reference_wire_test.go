@@ -15,7 +15,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// wire holds the JSON fields that the reference engine uses.
+// wire contains the JSON fields of responses that the reference engine uses.
 type wire struct {
 	Type, Kind, APIVersion, Reason string
 	Code                           int
@@ -31,7 +31,7 @@ type wire struct {
 	Items  []json.RawMessage
 }
 
-// parsed returns an object as the store keeps it: without managedFields, but with kind and apiVersion.
+// parsed parses an object for the store. It removes managedFields and adds kind and apiVersion if they are missing.
 func parsed(text json.RawMessage) object {
 	kept := strings.Replace(string(text), managed, "", 1)
 	if !strings.HasPrefix(kept, "{"+kindAndVersion) {
@@ -48,10 +48,10 @@ func parsed(text json.RawMessage) object {
 type body struct {
 	io.ReadCloser
 	guard *guard
-	rest  []byte // the start of an incomplete line
+	rest  []byte // start of an incomplete line
 }
 
-// guard cancels a request after its idle timeout. It uses the longer of monotonic time and wall time.
+// guard cancels a request after its idle timeout. The longer of monotonic time and wall time counts.
 type guard struct {
 	sync.Mutex
 	clock   *clock.Clock
@@ -68,7 +68,7 @@ func (g *guard) set(limit time.Duration) {
 	g.Unlock()
 }
 
-// look cancels the request if no data arrived for the idle timeout.
+// look cancels the request if its idle timeout has passed.
 func (g *guard) look() {
 	g.Lock()
 	defer g.Unlock()
@@ -77,7 +77,7 @@ func (g *guard) look() {
 	}
 }
 
-// watch checks the idle timeout every 10 s, and each time that it receives from wake.
+// watch calls look every 10 seconds, and each time that it receives from wake.
 func (g *guard) watch(wake <-chan struct{}) {
 	timer := time.NewTicker(10 * time.Second)
 	defer timer.Stop()
@@ -92,7 +92,7 @@ func (g *guard) watch(wake <-chan struct{}) {
 	}
 }
 
-// ask sends a request and returns the response body. The caller must call the function done.
+// ask sends a request and returns the response body. limit is the idle timeout. The caller must call done.
 func (r *reference) ask(query url.Values, limit time.Duration) (b *body, done func(), end ending) {
 	ctx, cancel := context.WithCancelCause(r.ctx)
 	g := &guard{clock: clock.From(r.ctx), cancel: cancel, done: make(chan struct{})}
@@ -117,7 +117,7 @@ func (r *reference) ask(query url.Values, limit time.Duration) (b *body, done fu
 	return &body{ReadCloser: response, guard: g}, done, end
 }
 
-// answered returns the reason for an error of a request.
+// answered converts the error of a request to an ending.
 func (r *reference) answered(err error) ending {
 	status, ok := err.(*lw.StatusError)
 	switch {
@@ -154,7 +154,7 @@ func ofCode(code int, tooLarge bool) why {
 	return endFaulty
 }
 
-// line returns the next line of a watch. It returns nil and endClosed after the server closed the watch cleanly.
+// line returns the next line of a watch. At the end of the response, it returns nil and the reason.
 func (r *reference) line(b *body) ([]byte, ending) {
 	chunk := make([]byte, 4096)
 	for {
@@ -167,7 +167,7 @@ func (r *reference) line(b *body) ([]byte, ending) {
 			}
 			return line, ending{}
 		}
-		if json.Valid(b.rest) { // the last line is complete except for its newline
+		if json.Valid(b.rest) { // complete except for its newline
 			line := b.rest
 			b.rest = nil
 			return line, ending{}
@@ -176,7 +176,7 @@ func (r *reference) line(b *body) ([]byte, ending) {
 			return nil, ending{why: endFaulty, err: io.ErrNoProgress}
 		}
 		if bytes.HasPrefix(b.rest, []byte("<")) {
-			return nil, ending{why: endUnreachable, err: io.ErrNoProgress} // a proxy sent an HTML page
+			return nil, ending{why: endUnreachable, err: io.ErrNoProgress} // HTML page of a proxy
 		}
 		n, err := b.Read(chunk)
 		b.rest = append(b.rest, chunk[:n]...)

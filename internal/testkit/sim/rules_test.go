@@ -11,12 +11,11 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// referenceSeeds is the default number of simulations of the reference engine. It is lower with the race detector.
+// referenceSeeds is the default number of simulations of the reference engine. Builds with the race detector reduce it.
 var referenceSeeds uint64 = 300
 
-// TestReferenceEngineKeepsGuarantees checks that a simple engine that follows the specification keeps all guarantees.
-// The environment variable REFERENCE sets the number of seeds, and FIRST sets the first seed. SEED selects a single
-// seed and logs its trace.
+// TestReferenceEngineKeepsGuarantees simulates the reference engine. The environment variable REFERENCE sets the number
+// of seeds, and FIRST the first seed. SEED selects a single seed and logs its trace.
 func TestReferenceEngineKeepsGuarantees(t *testing.T) {
 	t.Parallel()
 	first, seeds := env(t, "FIRST", 0), env(t, "REFERENCE", referenceSeeds)
@@ -31,8 +30,7 @@ func TestReferenceEngineKeepsGuarantees(t *testing.T) {
 	}
 }
 
-// TestFindsBrokenRules checks that the simulation detects an engine that breaks one rule. A few thousand seeds must
-// suffice.
+// TestFindsBrokenRules checks that the simulation finds each broken rule within 5,000 seeds.
 func TestFindsBrokenRules(t *testing.T) {
 	for name, c := range map[string]struct {
 		engine  reference
@@ -62,12 +60,12 @@ func TestFindsBrokenRules(t *testing.T) {
 	}
 }
 
-// TestFindsBrokenClocksAndRandomNumbers makes the real engine break rules by replacing its clocks and random numbers.
+// TestFindsBrokenClocksAndRandomNumbers makes the real engine break rules by replacing its clock or its random numbers.
 func TestFindsBrokenClocksAndRandomNumbers(t *testing.T) {
 	t.Run("no jitter", func(t *testing.T) {
 		t.Parallel()
 		found(t, func(t lw.Transport, opts *lw.Options) Subject {
-			return in(Real(t, opts), func(ctx context.Context) context.Context {
+			return withContext(Real(t, opts), func(ctx context.Context) context.Context {
 				return clock.WithRandom(ctx, func() float64 { return 0 })
 			})
 		}, "uses jitter")
@@ -75,23 +73,23 @@ func TestFindsBrokenClocksAndRandomNumbers(t *testing.T) {
 	t.Run("ignored wall clock", func(t *testing.T) {
 		t.Parallel()
 		found(t, func(t lw.Transport, opts *lw.Options) Subject {
-			return in(Real(t, opts), func(ctx context.Context) context.Context {
+			return withContext(Real(t, opts), func(ctx context.Context) context.Context {
 				return clock.WithRandom(clock.With(ctx, nil), clock.From(ctx).Random)
 			})
 		}, "detects silence")
 	})
 }
 
-// in returns a copy of a subject that passes a modified context to the engine. The copy cannot be restarted.
-func in(s Subject, with func(context.Context) context.Context) Subject {
+// withContext returns a copy of a subject that passes its context through modify. The copy cannot be restarted.
+func withContext(s Subject, modify func(context.Context) context.Context) Subject {
 	s.Reborn = nil
 	changes := s.Deltas
-	s.Deltas = func(ctx context.Context) iter.Seq2[event, []cache.Change[object]] { return changes(with(ctx)) }
+	s.Deltas = func(ctx context.Context) iter.Seq2[event, []cache.Change[object]] { return changes(modify(ctx)) }
 	return s
 }
 
-// found simulates an engine with different seeds until it breaks a guarantee. The test fails if the parameter promises
-// does not name that guarantee.
+// found simulates an engine with up to 5,000 seeds until it breaks a guarantee. It fails the test if promises does not
+// contain the broken guarantee.
 func found(t *testing.T, engine Engine, promises string) {
 	for seed := range uint64(5000) {
 		r := play(t, seed, engine)

@@ -13,23 +13,23 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// Broken is an error that reports which guarantee the engine broke, and how.
+// Broken is an error that names the broken guarantee and describes how the engine broke it.
 type Broken struct{ Promise, How string }
 
 func (b *Broken) Error() string { return b.Promise + ": " + b.How }
 
-// Subject is the engine under test, which follows one collection.
+// Subject is an engine under test that follows one collection.
 type Subject struct {
 	Deltas  func(context.Context) iter.Seq2[lw.Event[*lw.Object], []cache.Change[*lw.Object]]
 	Held    func() []*lw.Object
 	Version func() string
 
-	// Reborn simulates a restart of the process and returns the new subject. ok reports whether the subject had saved
-	// its state. Reborn is nil for subjects that do not save their state.
+	// Reborn simulates a restart of the process and returns the new subject. ok reports whether the old subject had a
+	// state to save. Reborn is nil for subjects that cannot save their state.
 	Reborn func() (again Subject, ok bool)
 }
 
-// An Engine returns a subject that sends its requests over the given transport.
+// Engine returns a subject that uses the given transport and options.
 type Engine func(lw.Transport, *lw.Options) Subject
 
 // Real returns a subject that uses the real engine.
@@ -61,7 +61,7 @@ func subjectOf(r *cache.Reflector[*lw.Object], source lw.ListerWatcher[*lw.Objec
 		err := cache.Save(&state, snapshot, "", (*lw.Object).Raw)
 		if err == nil {
 			if err := again.Restore(&state, "", lw.ParseObject); err != nil {
-				panic(err) // cannot happen, because the reflector has saved the state itself
+				panic(err) // cannot happen, because Save wrote this state
 			}
 		} else if snapshot.ResourceVersion() != "" {
 			panic(err)
@@ -73,16 +73,15 @@ func subjectOf(r *cache.Reflector[*lw.Object], source lw.ListerWatcher[*lw.Objec
 
 // Report is the result of a simulation.
 type Report struct {
-	Failure  error // of type *Broken; nil if the engine kept all guarantees
+	Failure  error // type *Broken; nil if the engine kept all guarantees
 	Trace    string
-	Hash     uint64        // hash of the trace
-	Requests int           // number of requests
+	Hash     uint64
+	Requests int
 	Resumed  int           // number of streams that started with a watch
 	Settled  time.Duration // time from the end of the faults until the store equaled the server
 }
 
-// Play simulates an engine and returns the result. The seed determines all random numbers. The caller must run in a
-// synctest bubble.
+// Play simulates an engine. The seed determines all random numbers. The caller must run in a synctest bubble.
 func Play(seed uint64, engine Engine) Report {
 	s := newSim(seed)
 	s.random = newDice(seed, 2)
@@ -111,7 +110,7 @@ func Play(seed uint64, engine Engine) Report {
 	return Report{Failure: s.failure, Trace: s.log.String(), Hash: hash.Sum64(), Requests: s.asked, Resumed: s.check.resumed, Settled: s.check.settled.Sub(s.check.fair)}
 }
 
-// reborn simulates a restart of the process with the saved state and returns the new subject.
+// reborn simulates a restart of the process and returns the new subject.
 func (s *sim) reborn(subject Subject) Subject {
 	again, saved := subject.Reborn()
 	s.trace("the process restarts, with saved state: %v", saved)
@@ -119,8 +118,7 @@ func (s *sim) reborn(subject Subject) Subject {
 	return again
 }
 
-// run runs one stream of the subject. While there are faults, the caller may stop the stream at any time. The next
-// stream continues with the same store.
+// run runs one stream of the subject. Until the faults stop, the caller may end the stream at any time.
 func (s *sim) run(subject Subject) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var stop time.Time

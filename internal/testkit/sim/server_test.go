@@ -7,12 +7,12 @@ import (
 	"github.com/seed-6d2a410a/listwatch/internal/revlog"
 )
 
-// traits are lasting properties of the simulated server and its proxies. They persist after the faults stop.
+// traits are lasting properties of the simulated server and its proxies, which remain after the faults stop.
 type traits struct {
 	streaming    streamingTrait
 	bookmarks    bookmarkTrait
 	expiredAs    expiredTrait
-	zeroPages    bool // lists at resourceVersion "0" have several pages, like on servers without a watch cache
+	zeroPages    bool // lists at resourceVersion "0" have pages, as on servers without a watch cache
 	metadataLast bool // lists end with their metadata, like those of custom resources
 	pages        pagesTrait
 	habit        habit
@@ -41,17 +41,17 @@ const (
 type expiredTrait int
 
 const (
-	expiredByEvent expiredTrait = iota // an ERROR event in a response with status 200
-	expiredByHTTP                      // an error response with status 410, like from aggregated APIs
-	expiredByEnd                       // an empty response with status 200, like for Events or behind some proxies
+	expiredByEvent expiredTrait = iota // ERROR event in a response with status 200
+	expiredByHTTP                      // error response with status 410, as from aggregated APIs
+	expiredByEnd                       // empty response with status 200, as for Events or behind some proxies
 	expiredKinds
 )
 
-// replica is an API server with a watch cache that may lag behind the storage.
+// replica is an API server with a watch cache, which may lag behind the storage.
 type replica struct {
 	number int
-	cached int64 // the latest revision in the cache
-	oldest int64 // the earliest revision at which the cache can start a watch
+	cached int64 // latest revision in the cache
+	oldest int64 // earliest revision at which the cache can start a watch
 }
 
 // server simulates the storage and its API servers.
@@ -60,13 +60,13 @@ type server struct {
 	traits
 	log      *revlog.Log[value]
 	now      *incarnation
-	peak     int64 // the highest revision of all histories that a restore has replaced
-	bumped   int64 // the revision after the latest restore that increased the revision counter; later restores cannot go below it
+	peak     int64 // highest revision of all histories that a restore has replaced
+	bumped   int64 // revision after the latest restore that increased the revision counter; later restores cannot go below it
 	replicas [2]*replica
-	keys     []string // keys on the latest page that the server has returned
+	keys     []string // object keys on the latest page that the server returned
 }
 
-// becomesWell ends the server faults that prevent clients from completing a list.
+// becomesWell ends the faults that prevent clients from completing a list.
 func (s *server) becomesWell() {
 	if s.pages == pagesNameless {
 		s.pages = pagesWell
@@ -113,7 +113,7 @@ func (s *server) String() string {
 		s.habit, s.streaming, s.bookmarks, s.expiredAs, s.pages, s.marks, s.zeroPages, s.metadataLast, s.log.Revision())
 }
 
-// writeSomething writes a random object. One in three writes changes another collection.
+// writeSomething creates, updates or deletes a random object. About one in three writes affects another collection.
 func (s *server) writeSomething() {
 	revision := strconv.FormatInt(s.log.Revision()+1, 10)
 	w := write{collection: watched, key: string(rune('a'+s.IntN(3))) + "/" + string(rune('p'+s.IntN(4)))}
@@ -135,7 +135,6 @@ func (s *server) writeSomething() {
 	s.apply(w)
 }
 
-// apply adds a write to the server's log.
 func (s *server) apply(w write) {
 	var err error
 	switch w.kind {
@@ -147,15 +146,15 @@ func (s *server) apply(w write) {
 		_, err = s.log.Delete(w.collection, w.key, 0, w.value)
 	}
 	if err != nil {
-		panic(err) // cannot happen, because the record in truth_test.go and the log are equal
+		panic(err) // cannot happen, because the log and the record in truth_test.go are equal
 	}
 }
 
 // catchUp updates the watch cache of an API server to the current revision.
 func (s *server) catchUp(r *replica) { r.cached = s.log.Revision() }
 
-// compact removes history that all watch caches have seen and returns the compacted revision. The caches can then no
-// longer start watches before it.
+// compact removes history that all watch caches have seen. It returns the compacted revision, before which the caches
+// can no longer start watches.
 func (s *server) compact() int64 {
 	revision := s.log.Revision() - s.Int64N(30)
 	for _, r := range s.replicas {
@@ -168,12 +167,12 @@ func (s *server) compact() int64 {
 	return revision
 }
 
-// restart clears an API server's watch cache and fills it with the current state.
+// restart restarts an API server with a cache of only the current state.
 func (s *server) restart(r *replica) { r.cached, r.oldest = s.log.Revision(), s.log.Revision() }
 
-// restore restores a backup from an earlier revision. If bump is true, the revision counter continues above all earlier
-// revisions, like with etcdutl --bump-revision --mark-compacted. Otherwise the counter is reset with the data, but not
-// to a revision for which known returns true.
+// restore restores a backup of an earlier revision. If bump is set, the revision counter continues above all earlier
+// revisions, as with etcdutl --bump-revision --mark-compacted. Otherwise it is reset to a revision for which known
+// returns false.
 func (s *server) restore(bump bool, known func(int64) bool) {
 	old := s.now
 	s.peak = max(s.peak, s.log.Revision())
@@ -198,7 +197,7 @@ func (s *server) restore(bump bool, known func(int64) bool) {
 	}
 }
 
-// passRevision increases the revision by writing to another collection.
+// passRevision increases the revision with a write to another collection.
 func (s *server) passRevision() {
 	w := write{collection: others, key: "x/y", kind: revlog.Updated}
 	if _, ok := s.log.Get(others, w.key); !ok {

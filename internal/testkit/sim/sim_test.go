@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// seedsByDefault is the default number of simulations. It is lower with the race detector.
+// seedsByDefault is the default number of simulations. Builds with the race detector reduce it.
 var seedsByDefault uint64 = 2000
 
 func env(t *testing.T, name string, otherwise uint64) uint64 {
@@ -25,15 +25,14 @@ func env(t *testing.T, name string, otherwise uint64) uint64 {
 	return n
 }
 
-// play simulates an engine in a synctest bubble and returns the result. If a goroutine remains, the test fails with a
-// deadlock.
+// play simulates an engine in a synctest bubble, in which a leaked goroutine is a deadlock.
 func play(t *testing.T, seed uint64, engine Engine) (r Report) {
 	synctest.Test(t, func(*testing.T) { r = Play(seed, engine) })
 	return r
 }
 
-// TestSimulation runs the real engine on all cores. The environment variable SEEDS sets the number of seeds, and FIRST
-// sets the first seed. SEED selects a single seed and logs its trace.
+// TestSimulation simulates the real engine on all cores. The environment variable SEEDS sets the number of seeds, and
+// FIRST the first seed. SEED selects a single seed and logs its trace.
 func TestSimulation(t *testing.T) {
 	if os.Getenv("SEED") != "" {
 		r := play(t, env(t, "SEED", 0), Real)

@@ -9,20 +9,20 @@ import (
 	"time"
 )
 
-// sim simulates the server, the network and the clocks. All of it runs in the goroutine of the engine's caller.
+// sim simulates the server, the network and the clocks in the goroutine of the engine's caller.
 type sim struct {
 	*dice
 	*server
 	*weather
 	check   *checker
-	conn    *conn // the latest request
+	conn    *conn // latest request
 	start   time.Time
 	random  *dice         // random numbers for the engine
 	next    time.Time     // time of the next write or fault
 	calmAt  time.Time     // time at which the faults stop
 	asked   int           // number of requests so far
-	failure error         // the first broken guarantee
-	wake    chan struct{} // channel for Options.Wake; may be nil
+	failure error         // first broken guarantee
+	wake    chan struct{} // Options.Wake; may be nil
 	offset  atomic.Int64  // offset of the wall clock in nanoseconds
 	done    bool          // all checks have passed
 	log     strings.Builder
@@ -41,14 +41,14 @@ func newSim(seed uint64) *sim {
 	return s
 }
 
-// trace adds a line with the simulated time to the trace.
+// trace adds a line with the simulated time in seconds to the trace.
 func (s *sim) trace(format string, args ...any) {
 	fmt.Fprintf(&s.log, "%12.6f ", time.Since(s.start).Seconds())
 	fmt.Fprintf(&s.log, format, args...)
 	s.log.WriteByte('\n')
 }
 
-// fail records the first broken guarantee.
+// fail records the first broken guarantee and ignores later ones.
 func (s *sim) fail(promise, format string, args ...any) {
 	if s.failure == nil {
 		s.failure = &Broken{Promise: promise, How: fmt.Sprintf(format, args...)}
@@ -101,7 +101,7 @@ func (s *sim) catchUp() {
 	}
 }
 
-// badDay performs random writes and at most one fault. It is called until the faults stop.
+// badDay performs random writes and at most one fault. catchUp calls it until the faults stop.
 func (s *sim) badDay(now time.Time) {
 	for range s.IntN(4) {
 		s.write()
@@ -142,14 +142,14 @@ func (s *sim) restoreBackup(bump bool) {
 	s.cut(nil)
 }
 
-// cut ends the current connection if it uses the API server r. If r is nil, it always ends the connection.
+// cut ends the current connection if its API server is r, or if r is nil.
 func (s *sim) cut(r *replica) {
 	if s.conn != nil && (r == nil || r == s.conn.replica) {
 		s.conn.cut()
 	}
 }
 
-// harm may inject a fault into the current connection.
+// harm randomly chooses a fault for the current connection.
 func (s *sim) harm() {
 	c := s.conn
 	if c == nil || !c.open || !s.oneIn(s.trouble) {
@@ -168,15 +168,14 @@ func (s *sim) harm() {
 	}
 }
 
-// write writes a random object. It does nothing if the client has read the next revision from a history that a restore
-// has replaced.
+// write writes a random object, unless known reports true for the next revision.
 func (s *sim) write() {
 	if !s.check.known(s.server.log.Revision() + 1) {
 		s.writeSomething()
 	}
 }
 
-// clearUp stops all new faults. Faults in progress continue.
+// clearUp stops new faults. Faults in progress continue.
 func (s *sim) clearUp() {
 	s.trace("! the faults stop")
 	s.calm = true
@@ -185,8 +184,8 @@ func (s *sim) clearUp() {
 	s.check.calm()
 }
 
-// fairDay is called after the faults have stopped. For one minute it may write random objects. Afterwards it checks
-// that the store converges.
+// fairDay writes random objects in the first minute after the faults stop. Afterwards it checks that the store
+// converges.
 func (s *sim) fairDay(now time.Time) {
 	writing := now.Sub(s.calmAt) < time.Minute
 	if writing && s.oneIn(2) {

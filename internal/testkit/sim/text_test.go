@@ -15,12 +15,13 @@ type value struct {
 	data string // contains JSON escapes
 }
 
-// text returns the JSON text of the object as clients should store it.
+// text returns the JSON of the object as clients should store it.
 func (v value) text(key string, revision int64) string {
 	return "{" + kindAndVersion + v.members(key, revision, "")
 }
 
-// members returns the JSON members of the object except kind and apiVersion, which items of a list lack.
+// members returns the end of the object's JSON, from metadata on. Items of a list have no kind and apiVersion before
+// it.
 func (v value) members(key string, revision int64, managedFields string) string {
 	namespace, name, _ := strings.Cut(key, "/")
 	return fmt.Sprintf(`"metadata":{"name":%q,"namespace":%q,"uid":%q,"resourceVersion":"%d"%s},"data":{"v":"%s"}}`,
@@ -39,8 +40,8 @@ func entryEvent(kind string, e revlog.Entry[value]) string {
 	return eventText(kind, "{"+kindAndVersion+e.Value.members(e.Key, e.Revision, managed))
 }
 
-// bookmark returns a bookmark event as JSON. If mark is not empty, it is the value of the initial-events-end
-// annotation.
+// bookmark returns a bookmark event as a line of JSON. mark is the value of the initial-events-end annotation, or ""
+// for none.
 func bookmark(revision int64, mark string) string {
 	if mark != "" {
 		mark = `,"annotations":{"k8s.io/initial-events-end":"` + mark + `"}`
@@ -48,8 +49,7 @@ func bookmark(revision int64, mark string) string {
 	return eventText("BOOKMARK", fmt.Sprintf(`{%s"metadata":{"resourceVersion":"%d"%s}}`, kindAndVersion, revision, mark))
 }
 
-// listText returns a list as JSON. Lists of built-in types start with their metadata, and lists of custom resources end
-// with it.
+// listText returns a list as a line of JSON. If metadataLast is set, it has the format of lists of custom resources.
 func listText(items []revlog.Entry[value], revision int64, token string, metadataLast bool) string {
 	metadata := fmt.Sprintf(`"metadata":{"resourceVersion":"%d","continue":%q}`, revision, token)
 	texts := make([]string, len(items))
@@ -67,7 +67,7 @@ func listText(items []revlog.Entry[value], revision int64, token string, metadat
 	return `{"kind":"ConfigMapList","apiVersion":"v1",` + metadata + "," + array + "}\n"
 }
 
-// status returns a Status as JSON.
+// status returns the JSON of a Status. more contains additional members.
 func status(code int, reason, message, more string) string {
 	return fmt.Sprintf(`{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":%q,"reason":%q%s,"code":%d}`,
 		message, reason, more, code)

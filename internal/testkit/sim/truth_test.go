@@ -3,11 +3,11 @@ package sim
 import "github.com/seed-6d2a410a/listwatch/internal/revlog"
 
 const (
-	watched = "configmaps" // the collection that the engine watches
-	others  = "pods"       // another collection, whose writes only advance the revision
+	watched = "configmaps" // collection that the engine watches
+	others  = "pods"       // collection whose writes only advance the revision
 )
 
-// write describes the write that created a revision.
+// write is a change of the log. Each write creates one revision.
 type write struct {
 	collection string
 	kind       revlog.Type
@@ -15,23 +15,21 @@ type write struct {
 	value      value
 }
 
-// state maps the keys of the watched collection to the JSON of its objects at one revision. It is shared and immutable.
+// state maps the keys of the watched collection to the JSON of its objects at a revision. It is shared and immutable.
 type state map[string]string
 
-// incarnation is the history of the server's data between two restored backups. Up to revision fork, it equals the
-// history of its parent.
+// incarnation is the history of the server's data between two restores. Up to revision fork, it equals the history of
+// its parent.
 type incarnation struct {
 	number int
 	parent *incarnation
 	fork   int64
-	writes []write // the write at index 0 has revision fork+1
-	states []state // the objects after each write
+	writes []write // element 0 has revision fork+1
+	states []state // objects after each write
 }
 
-// last returns the latest revision of the incarnation.
 func (i *incarnation) last() int64 { return i.fork + int64(len(i.writes)) }
 
-// add appends a write to the incarnation.
 func (i *incarnation) add(w write) {
 	now := i.at(i.last())
 	i.writes = append(i.writes, w)
@@ -48,7 +46,6 @@ func (i *incarnation) add(w write) {
 	i.states = append(i.states, now)
 }
 
-// at returns the objects at a revision.
 func (i *incarnation) at(revision int64) state {
 	for ; i != nil; i = i.parent {
 		if revision > i.fork {
@@ -58,7 +55,7 @@ func (i *incarnation) at(revision int64) state {
 	return nil
 }
 
-// write returns the write that has the given revision.
+// write returns the write that created a revision.
 func (i *incarnation) write(revision int64) write {
 	for revision <= i.fork {
 		i = i.parent
@@ -66,7 +63,7 @@ func (i *incarnation) write(revision int64) write {
 	return i.writes[revision-i.fork-1]
 }
 
-// after returns the next revision that changed the watched collection, or 0.
+// after returns the next revision that changed the watched collection, or 0 if there is none.
 func (i *incarnation) after(revision int64) int64 {
 	for revision++; revision <= i.last(); revision++ {
 		if i.write(revision).collection == watched {
@@ -76,14 +73,14 @@ func (i *incarnation) after(revision int64) int64 {
 	return 0
 }
 
-// claim is a revision of an incarnation. A revision alone is ambiguous, because a restore can reset the revision
+// claim is a revision of an incarnation. A revision alone is ambiguous, because a restore may reset the revision
 // counter.
 type claim struct {
 	of       *incarnation
 	revision int64
 }
 
-// lost reports whether a restore has undone the claimed revision, so that the current history lacks it.
+// lost reports whether a restore has undone the claimed revision, so that now does not contain it.
 func (c claim) lost(now *incarnation) bool {
 	if c.of == nil {
 		return false

@@ -8,24 +8,24 @@ import (
 	"github.com/seed-6d2a410a/listwatch/internal/revlog"
 )
 
-// stream is the server's part of a watch.
+// stream is the server side of a watch.
 type stream struct {
 	*server
 	replica  *replica
 	cursor   *revlog.Cursor[value]
-	held     *revlog.Event[value] // an event that the watch cache has not received yet
-	sent     int64                // the latest revision that the client has received
+	held     *revlog.Event[value] // event that the watch cache has not received yet
+	sent     int64                // latest revision that the client has received
 	deadline time.Time
 	mark     time.Time // time of the initial-events-end bookmark; zero if none is due
 	bookmark time.Time // time of the next bookmark
-	final    bool      // the server closes the watch after its first text
-	first    string    // text to send before all other events
-	nameless bool      // the events have no resourceVersion
-	hasty    bool      // the server closes the watch after the first events
-	listed   bool      // the watch is an ordinary watch, or its initial-events-end bookmark has been sent
+	final    bool      // the server closes the watch after sending first
+	first    string    // data to send before all events
+	nameless bool      // events have no resourceVersion
+	hasty    bool      // the server closes the watch after its first events
+	listed   bool      // the watch is not a streaming list, or its initial-events-end bookmark has been sent
 }
 
-// watch returns the stream for a watch request, or an error response.
+// watch returns the stream of a watch request, or an error response.
 func (s *server) watch(q query, r *replica, now time.Time) (*stream, error) {
 	w := &stream{server: s, replica: r, deadline: now.Add(q.timeout), bookmark: now.Add(s.bookmarkPause())}
 	if q.streams {
@@ -54,8 +54,8 @@ func (s *server) watch(q query, r *replica, now time.Time) (*stream, error) {
 	return w, w.follow(from)
 }
 
-// expire reports an expired resourceVersion. The field expiredAs selects an error response, an ERROR event, or an empty
-// watch.
+// expire reports an expired resourceVersion by an error response, an ERROR event or an empty watch, depending on
+// expiredAs.
 func (w *stream) expire() error {
 	w.final = true
 	switch w.expiredAs {
@@ -72,7 +72,7 @@ func (w *stream) follow(from int64) (err error) {
 	return err
 }
 
-// begin prepares a streaming list. It returns an error response if the server does not support streaming lists.
+// begin prepares a streaming list. It returns an error response if the server rejects streaming lists.
 func (w *stream) begin(q query, now time.Time) error {
 	if w.streaming == streamsRejected {
 		return errorResponse(422, "Invalid", "sendInitialEvents is forbidden for watch", "")
@@ -113,8 +113,8 @@ func (w *stream) begin(q query, now time.Time) error {
 	return w.follow(w.sent)
 }
 
-// pump returns the text that the server sends now. It also returns whether the server then closes the watch, and the
-// time at which more text may be due.
+// pump returns the data that the server sends now and whether the server then closes the watch. next is the time at
+// which more data may be due.
 func (w *stream) pump(now time.Time) (text string, end bool, next time.Time) {
 	if w.final {
 		if w.mark.After(now) {
@@ -139,7 +139,7 @@ func (w *stream) pump(now time.Time) (text string, end bool, next time.Time) {
 	return text, !w.deadline.After(now), next
 }
 
-// encoded returns an event as the server sends it, which may be without its resourceVersion.
+// encoded returns the event as the server sends it, with or without a resourceVersion.
 func (w *stream) encoded(event string) string {
 	if w.nameless {
 		return nameless(event)
@@ -147,8 +147,8 @@ func (w *stream) encoded(event string) string {
 	return event
 }
 
-// events returns the new events in the watch cache. It sets lost if unsent events were compacted. The server then
-// closes the watch.
+// events returns the unsent events that the watch cache has received. lost means that unsent events were compacted, so
+// the server closes the watch.
 func (w *stream) events() (text string, lost bool) {
 	var all strings.Builder
 	for {
@@ -171,7 +171,7 @@ func (w *stream) events() (text string, lost bool) {
 	}
 }
 
-// bookmarkDue returns the bookmarks that are due, or "" if the server sends none.
+// bookmarkDue returns the bookmarks that are due, or "" if the server sends none. It also schedules the next bookmark.
 func (w *stream) bookmarkDue(now time.Time) string {
 	w.bookmark = now.Add(w.bookmarkPause())
 	if w.bookmarks == bookmarksNever || w.nameless || w.replica.cached < w.sent {
@@ -196,7 +196,7 @@ func (s *server) bookmarkPause() time.Duration {
 	return 58*time.Second + s.upTo(3*time.Second)
 }
 
-// earliest returns the earliest time that is not zero.
+// earliest returns the earliest of the times that are not zero.
 func earliest(times ...time.Time) (first time.Time) {
 	for _, t := range times {
 		if first.IsZero() || !t.IsZero() && t.Before(first) {

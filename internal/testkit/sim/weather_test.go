@@ -2,7 +2,7 @@ package sim
 
 import "time"
 
-// fault is a type of failure that the simulation can inject. Each seed enables a random set of faults.
+// fault is a type of failure. Each seed enables a random set of faults.
 type fault int
 
 const (
@@ -44,18 +44,18 @@ var faultNames = [faults]string{
 
 func (f fault) String() string { return faultNames[f] }
 
-// weather holds the enabled faults, their frequency, and the faults that last for a while.
+// weather contains the enabled faults, their frequency, and the ends of the faults that last for a while.
 type weather struct {
 	*dice
 	kinds   [faults]bool
-	trouble int           // approximate average number of requests per fault
+	trouble int           // approximate number of requests per fault
 	pause   time.Duration // maximum time between two writes or faults
 	storm   time.Time     // until this time, all requests are rejected
 	curt    time.Time     // until this time, watches end after a bookmark
 	eager   time.Time     // until this time, watches end after a change
 	gateway time.Time     // until this time, a gateway rejects watches
-	code    int           // status code of all responses while the server rejects requests
-	after   string        // Retry-After header of these responses
+	code    int           // status code of all responses during the storm
+	after   string        // Retry-After header of these responses; "details" means retryAfterSeconds instead
 	calm    bool          // the faults have stopped
 }
 
@@ -67,17 +67,16 @@ func newWeather(d *dice) *weather {
 	return w
 }
 
-// strikes decides at random whether a fault occurs now. Its probability is 1/n if the seed enables the fault, and
-// otherwise 0.
+// strikes decides at random whether a fault occurs now. The probability is 1/n if the fault is enabled, otherwise 0.
 func (w *weather) strikes(f fault, n int) bool { return !w.calm && w.kinds[f] && w.oneIn(n) }
 
-// among picks a random fault from a range. It reports whether the seed enables this fault.
-func (w *weather) among(from, to fault) (fault, bool) {
-	f := from + fault(w.IntN(int(to-from)))
+// among returns a random fault f with low <= f < high, and whether it is enabled.
+func (w *weather) among(low, high fault) (fault, bool) {
+	f := low + fault(w.IntN(int(high-low)))
 	return f, !w.calm && w.kinds[f]
 }
 
-// gather makes the server reject all requests for up to three minutes.
+// gather starts a storm of up to three minutes.
 func (w *weather) gather(now time.Time) {
 	w.storm = now.Add(w.upTo(3 * time.Minute))
 	w.code = []int{429, 500, 502, 503, 504}[w.IntN(5)]

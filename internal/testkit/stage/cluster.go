@@ -21,8 +21,8 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
 )
 
-// command is a request from a test to this server. The field Do holds the name of the command. The comments of the
-// other fields start with the names of the commands that use them.
+// command is a request of a test. Do is the name of the command. The comments of the other fields name the commands
+// that use them.
 type command struct {
 	Do     string `json:"do"`
 	Server string `json:"server"`
@@ -41,13 +41,13 @@ type command struct {
 	Seed      uint64          `json:"seed"`      // write and touch: seed of the random numbers
 }
 
-// cluster is a test API server. Unless stated otherwise, commands operate on its ConfigMaps.
+// cluster is an API server that tests control. Unless stated otherwise, commands operate on its ConfigMaps.
 type cluster struct {
 	*lwtest.Server
 	mu      sync.Mutex
 	revoked map[string]bool
-	release func()       // lets the requests that the command "hold" delays continue
-	pods    []sample.Pod // Pods that the command "fill" created
+	release func()       // ends the effect of the command "hold"
+	pods    []sample.Pod // Pods of the command "fill"
 }
 
 const namespace = "default"
@@ -87,7 +87,7 @@ func (c *control) start(cmd *command) (any, error) {
 	return server.URL, nil
 }
 
-// do runs a command that changes or returns objects. It passes all other commands to befall.
+// do runs a command that changes or returns objects. It passes other commands to befall.
 func (c *cluster) do(cmd *command) (any, error) {
 	switch cmd.Do {
 	case "put":
@@ -100,7 +100,7 @@ func (c *cluster) do(cmd *command) (any, error) {
 		return nil, c.fill(cmd.N)
 	case "touch":
 		return nil, c.touch(rand.New(rand.NewPCG(cmd.Seed, 1)), cmd.N)
-	case "define": // add a resource, as if a CustomResourceDefinition were created
+	case "define": // like the creation of a CustomResourceDefinition
 		c.AddResource(kind(cmd.Name, cmd.Columns))
 	case "undefine":
 		c.RemoveResource(cmd.Name + ".example.com")
@@ -133,9 +133,9 @@ func (c *cluster) befall(cmd *command) error {
 		c.Close()
 	case "expire":
 		c.Fail(lwtest.Watches, 1, expired(cmd.N))
-	case "buffer": // simulate a proxy that forwards a response only after its end
+	case "buffer": // like a proxy that forwards a response only after its end
 		c.Fail(func(r lwtest.Request) bool { return lwtest.Watches(r) && r.Header.Get("Upgrade") == "" }, -1, lwtest.Stall())
-	case "hold": // delay the responses to all requests
+	case "hold": // delays all responses
 		c.release = c.Fail(nil, -1, lwtest.Stall())
 	case "release":
 		c.release()
@@ -170,8 +170,8 @@ func (c *cluster) write(random *rand.Rand, n int) error {
 	return nil
 }
 
-// look returns the server's ConfigMaps and the number of requests. Tests compare the ConfigMaps with the content of
-// their page.
+// look returns the ConfigMaps and the numbers of requests as a JSON object. Tests compare the ConfigMaps with the
+// content of their page.
 func (c *cluster) look() any {
 	count := func(all []lwtest.Request) (n int) {
 		for _, r := range all {
@@ -193,7 +193,6 @@ func (c *cluster) look() any {
 	}
 }
 
-// isRevoked reports whether the request's token has been revoked.
 func (c *cluster) isRevoked(r lwtest.Request) bool {
 	sent, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	for protocol := range strings.SplitSeq(r.Header.Get("Sec-Websocket-Protocol"), ",") {
@@ -207,7 +206,7 @@ func (c *cluster) isRevoked(r lwtest.Request) bool {
 	return c.revoked[sent]
 }
 
-// fill creates n Pods of 6 kB. The command "touch" changes these Pods.
+// fill creates n Pods with about 6 kB of JSON each.
 func (c *cluster) fill(n int) error {
 	c.pods = sample.Pods(1, n)
 	for _, pod := range c.pods {
@@ -218,7 +217,7 @@ func (c *cluster) fill(n int) error {
 	return nil
 }
 
-// touch sets a random phase for n random Pods.
+// touch sets a random phase in n random Pods of fill.
 func (c *cluster) touch(random *rand.Rand, n int) error {
 	phases := []string{"Pending", "Running", "Succeeded", "Failed"}
 	for range n {
@@ -233,10 +232,10 @@ func (c *cluster) touch(random *rand.Rand, n int) error {
 
 var given = regexp.MustCompile(`"(uid|resourceVersion)":"[^"]*",`)
 
-// written returns the Pod as JSON without the fields that the server sets.
+// written returns the JSON of the Pod without the fields that the server sets.
 func written(pod sample.Pod) string { return given.ReplaceAllString(pod.Item(), "") }
 
-// kind returns a custom resource that a test adds while a page is open.
+// kind returns a custom resource with this plural name and these columns.
 func kind(plural string, columns []lwtest.Column) lwtest.Resource {
 	return lwtest.Resource{Group: "example.com", Kind: "Gadget", Plural: plural, Namespaced: true, Columns: columns}
 }

@@ -10,11 +10,11 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
 )
 
-// tooOld is the ERROR event that a server sends when a watch's resourceVersion has expired.
+// tooOld is the ERROR event for an expired resourceVersion.
 const tooOld = `{"type":"ERROR","object":{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure",` +
 	`"message":"too old resource version: 1 (2)","reason":"Expired","code":410}}` + "\n"
 
-// expired returns a fault that forwards n events of a watch and replaces the next event with tooOld.
+// expired returns a fault that replaces the event after the first n events of a watch by tooOld and ends the watch.
 func expired(n int) lwtest.Fault {
 	socket := lwtest.ReplaceFrame(n, func([]byte) ([]byte, bool) { return wsframe.New(1, true, []byte(tooOld)), true })
 	return func(w http.ResponseWriter, r *http.Request, next http.Handler) {
@@ -24,12 +24,12 @@ func expired(n int) lwtest.Fault {
 
 type expiring struct {
 	http.ResponseWriter
-	left int // number of events that remain to be forwarded
+	left int // number of events still to be forwarded
 }
 
 var errExpired = errors.New("the watch has expired")
 
-// Unwrap returns the wrapped ResponseWriter, so that http.ResponseController can flush it.
+// Unwrap returns the wrapped ResponseWriter, which http.ResponseController flushes.
 func (e *expiring) Unwrap() http.ResponseWriter { return e.ResponseWriter }
 
 func (e *expiring) Write(event []byte) (int, error) {

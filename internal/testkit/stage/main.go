@@ -1,8 +1,8 @@
 //go:build !js
 
-// Command stage is the server for the tests of the npm package in Node and in browsers. It serves the npm package in
-// wasm/, and the test pages under a content security policy. It also runs API servers that the tests control. It prints
-// its URL and exits when its standard input is closed. Start it in the root of the repository.
+// Command stage is the server for tests of the npm package in Node and browsers. It serves the npm package in wasm/ and
+// the test pages under a content security policy. It also runs API servers that the tests control. It prints its URL
+// and exits when its standard input is closed. Start it in the root of the repository.
 package main
 
 import (
@@ -33,7 +33,7 @@ func main() {
 	library := http.FileServer(http.Dir("wasm"))
 	mux.Handle("/listwatch/", http.StripPrefix("/listwatch/", library))
 	mux.Handle("/untyped/", http.StripPrefix("/untyped/", untyped(library)))
-	mux.Handle("/ui/", http.StripPrefix("/ui/", browser.Handler("examples/browser"))) // browser.Handler sets a different policy
+	mux.Handle("/ui/", http.StripPrefix("/ui/", browser.Handler("examples/browser"))) // sets a different policy
 	mux.Handle("POST /control", &control{origin: url, clusters: map[string]*cluster{}})
 	fmt.Println(url)
 	server := &http.Server{Handler: guarded(mux)}
@@ -52,7 +52,7 @@ func guarded(h http.Handler) http.Handler {
 	})
 }
 
-// untyped returns a handler that serves WASM modules with a wrong content type.
+// untyped returns a handler that serves WASM modules with the wrong Content-Type.
 func untyped(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.HasSuffix(r.URL.Path, ".wasm") {
@@ -62,7 +62,7 @@ func untyped(h http.Handler) http.Handler {
 	})
 }
 
-// control handles the requests with which tests control API servers. Each request is a JSON object of type command.
+// control runs the commands that tests send as JSON objects of type command.
 type control struct {
 	origin   string
 	mu       sync.Mutex

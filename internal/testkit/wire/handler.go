@@ -1,7 +1,7 @@
 //go:build !js
 
-// Package wire provides a server for tests of transports on all platforms. The path and the query of each request
-// select the response. The server accepts requests from web pages of any origin.
+// Package wire provides a server for tests of transports on all platforms. The path and the query of a request select
+// the response. Web pages of any origin may send requests.
 package wire
 
 import (
@@ -20,14 +20,14 @@ import (
 //
 //	/echo           returns the request as JSON
 //	/status/CODE    returns an error response with a Status and retryAfterSeconds 7
-//	/handshakes     counts the WebSocket handshakes that /status rejected
+//	/handshakes     returns the number of WebSocket handshakes that /status has rejected
 //	/echo/CODE      returns an error response with a Status that repeats the credential
 //	/event          serves a watch with an ERROR event that repeats the credential
 //	/leave          closes a WebSocket with a reason that repeats the credential
 //	/token          returns 401 unless the bearer token is "fresh"
 //	/parts          sends each "say" of the query as a chunk; "cut" then drops the connection
 //	/endless        sends bytes forever
-//	/sent           returns the number of bytes that /endless sent
+//	/sent           returns the number of bytes that /endless has sent
 //	/silent         sends headers and then nothing
 //	/waiting        returns the number of waiting requests to /silent and /ws
 //	/nothing        closes the connection without a response
@@ -54,7 +54,7 @@ type server struct {
 	seen                      chan map[string]bool
 }
 
-// allow returns a handler that adds the CORS headers for requests from pages of any origin.
+// allow adds CORS headers that permit requests from pages of any origin.
 func allow(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if origin := r.Header.Get("Origin"); origin != "" {
@@ -82,7 +82,7 @@ func (s *server) echo(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// credential returns the WebSocket subprotocol or the Authorization header that carries the request's token.
+// credential returns the first WebSocket subprotocol, which contains the token, or the Authorization header.
 func credential(r *http.Request) string {
 	if protocols := websocket.Subprotocols(r); len(protocols) > 0 {
 		return protocols[0]
@@ -201,8 +201,8 @@ func (s *server) once(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// upgrade returns a WebSocket for the last subprotocol that the client offers. Like a kube-apiserver, it does not
-// select subprotocols that carry tokens.
+// upgrade performs a WebSocket handshake and returns the connection, or nil after an error. It selects the last
+// subprotocol of the client, because the others contain tokens.
 func upgrade(w http.ResponseWriter, r *http.Request) *websocket.Conn {
 	upgrader := websocket.Upgrader{CheckOrigin: func(*http.Request) bool { return true }}
 	if offered := websocket.Subprotocols(r); len(offered) > 0 {
@@ -219,7 +219,7 @@ func say(conn *websocket.Conn, form int, message string) {
 	_ = conn.WriteMessage(form, []byte(message))
 }
 
-// end sends a close message and blocks until the client also closes the WebSocket.
+// end sends a close message and blocks until the client closes the WebSocket.
 func end(conn *websocket.Conn, code int, reason string) {
 	_ = conn.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(code, reason), time.Now().Add(time.Minute))
 	_, _, _ = conn.ReadMessage()

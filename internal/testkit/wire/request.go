@@ -1,6 +1,6 @@
 package wire
 
-// Request is the JSON object with which /echo describes a request.
+// Request is the JSON object that /echo returns.
 type Request struct {
 	URL       string
 	Header    map[string][]string

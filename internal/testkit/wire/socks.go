@@ -11,15 +11,15 @@ import (
 	"sync"
 )
 
-// Proxy is a proxy server for tests. As an http.Handler, it implements HTTP CONNECT. ServeSocks implements SOCKS5 (RFC
-// 1928 and 1929).
+// Proxy is a proxy server for tests. Its ServeHTTP method implements HTTP CONNECT, and ServeSocks implements SOCKS5
+// (RFC 1928 and RFC 1929).
 type Proxy struct {
-	// Dial connects to the address that a client requests, for example "k8s.example:6443". user is "name:password" or
-	// empty.
+	// Dial connects to the address that a client requests, for example "k8s.example:6443". user is "name:password", or
+	// empty without credentials.
 	Dial func(address, user string) (net.Conn, error)
 }
 
-// ServeHTTP handles a CONNECT request. It passes the user of the Proxy-Authorization header to Dial.
+// ServeHTTP handles a CONNECT request with the credentials of its Proxy-Authorization header.
 func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	r.Header.Set("Authorization", r.Header.Get("Proxy-Authorization"))
 	name, password, ok := r.BasicAuth()
@@ -78,7 +78,7 @@ func (p *Proxy) greet(client net.Conn) (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	host, err := field(client, 4) // skip the version, command, reserved byte and address type; only host names are supported
+	host, err := field(client, 4) // skips the version, command, reserved byte and address type; only host names are supported
 	if err != nil {
 		return nil, err
 	}
@@ -95,7 +95,7 @@ func (p *Proxy) greet(client net.Conn) (net.Conn, error) {
 	return server, err
 }
 
-// field skips the given number of bytes, reads a length byte, and returns that many bytes.
+// field skips bytes, reads a length byte, and returns that number of bytes.
 func field(r io.Reader, skip int) ([]byte, error) {
 	head := make([]byte, skip+1)
 	if _, err := io.ReadFull(r, head); err != nil {

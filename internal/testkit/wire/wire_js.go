@@ -1,4 +1,4 @@
-// Package wire provides the URL of a running test server to tests that run as WebAssembly.
+// Package wire provides the URL of the test server to tests that run as WebAssembly.
 package wire
 
 import (
@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// URL returns the URL of the test server, which make test-wasm starts.
+// URL returns the URL of the test server that make test-wasm has started.
 func URL(t *testing.T) string {
 	url := os.Getenv("LISTWATCH_WIRE")
 	if url == "" {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// URL starts a test server and returns its URL. The server stops at the end of the test.
+// URL starts a test server and returns its URL. The server stops when the test ends.
 func URL(t *testing.T) string {
 	server := httptest.NewServer(Handler())
 	t.Cleanup(func() {

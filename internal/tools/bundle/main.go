@@ -1,8 +1,7 @@
 //go:build js
 
-// Command bundle is a custom WASM program with which make size measures the size of the library. It uses every feature
-// that a page would use except a transport, because the linker removes unused code. It restores a saved state, follows
-// a collection, prints the differences between snapshots, and saves its state.
+// Command bundle is a WASM program that make size builds to measure the size of the library. It uses every feature that
+// a page would use except a transport, because the linker removes unused code.
 package main
 
 import (
@@ -13,7 +12,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// page replaces JavaScript as the source and the destination of bytes.
+// page replaces JavaScript as the source and destination of data.
 type page struct{}
 
 func (page) Open(context.Context, *lw.Request) (io.ReadCloser, error) {
@@ -23,7 +22,6 @@ func (page) Open(context.Context, *lw.Request) (io.ReadCloser, error) {
 func (page) Read([]byte) (int, error)    { return 0, io.EOF }
 func (page) Write(p []byte) (int, error) { return len(p), nil }
 
-// follower follows one collection.
 type follower struct {
 	origin    string
 	stop      context.CancelFunc
@@ -51,7 +49,7 @@ func newFollower(resource lw.Resource, selector string, paths ...string) (*follo
 	return f, nil
 }
 
-// run prints events until a permanent error occurs or stop is called.
+// run prints events until a permanent error occurs or f.stop is called.
 func (f *follower) run() error {
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
@@ -97,7 +95,7 @@ func (f *follower) show() error {
 	return nil
 }
 
-// read prints some objects of the snapshot shown, like a page that queries them.
+// read prints objects of the latest snapshot, like a page that queries them.
 func (f *follower) read(namespace, name, key string) {
 	object, ok := f.shown.Get(lw.Key{Namespace: namespace, Name: name})
 	if ok {

@@ -1,10 +1,10 @@
-// Command prose prints the files that Vale checks, one path per line.
+// Command prose prints the paths of the files that Vale checks, one per line.
 //
 //	go run ./internal/tools/prose            the files that internal/tools/prose/enforced.txt names
 //	go run ./internal/tools/prose lw/*.go    the named files
 //
-// The path of a Markdown file is printed unchanged. For a Go or JavaScript file, the path of a copy in bin/prose is
-// printed. The copy contains only the comments and the messages, on the same lines as in the source.
+// For a Markdown file, it prints the path unchanged. For a Go or JavaScript file, it prints the path of a copy in
+// bin/prose. The copy contains only the comments and messages, on the same lines as in the source.
 package main
 
 import (
@@ -38,7 +38,7 @@ func main() {
 	}
 }
 
-// enforced returns the files that match the patterns in the list. A pattern without a match is an error.
+// enforced returns the files that match the patterns in the file list. A pattern without a match is an error.
 func enforced(list string) (files []string, err error) {
 	text, err := os.ReadFile(list)
 	if err != nil {
@@ -57,7 +57,7 @@ func enforced(list string) (files []string, err error) {
 	return files, nil
 }
 
-// extract returns the path of the file that Vale reads instead of a source file.
+// extract returns the path of the file that Vale reads for a source file. It writes this file if necessary.
 func extract(file string) (string, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -87,7 +87,7 @@ func extract(file string) (string, error) {
 // message matches a string with at least three words and no markup. Such a string is usually an error message or help text.
 var message = regexp.MustCompile(`^[^{}<>|]*[A-Za-z,]+ [a-z]+ [a-z]+[^{}<>|]*$`)
 
-// goProse returns the comments and messages of a Go file, one entry per line of the file.
+// goProse returns the comments and messages of a Go file, as one element per line of the file.
 func goProse(name, text string) ([]string, error) {
 	lines := make([]string, strings.Count(text, "\n")+1)
 	files := token.NewFileSet()
@@ -123,8 +123,8 @@ var (
 	jsComment = regexp.MustCompile(`(?m)/\*(?s:.*?)\*/|(^[ \t]*//.*\n)+|[ \t]//.*`)
 )
 
-// place writes text without its comment markers into consecutive elements of lines. It adds a full stop, because Vale
-// joins adjacent lines.
+// place writes text without its comment markers into lines. at is the line number of its first line. It adds a full
+// stop, because Vale joins adjacent lines.
 func place(lines []string, at int, text string) {
 	last := -1
 	for line := range strings.Lines(text) {
@@ -139,7 +139,7 @@ func place(lines []string, at int, text string) {
 	}
 }
 
-// jsProse returns the comments of a JavaScript file, one entry per line of the file.
+// jsProse returns the comments of a JavaScript file, as one element per line of the file.
 func jsProse(text string) []string {
 	lines := make([]string, strings.Count(text, "\n")+1)
 	for _, at := range jsComment.FindAllStringIndex(text, -1) {

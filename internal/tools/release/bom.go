@@ -14,8 +14,8 @@ import (
 
 type object = map[string]any
 
-// writeBOM writes a bill of materials in the CycloneDX 1.6 format. It lists Go and every module that the programs in
-// the folder contain. The WASM module of the npm package contains a subset of these modules.
+// writeBOM writes a bill of materials in the CycloneDX 1.6 format. It contains Go and every module in the programs in
+// folder. The WASM module of the npm package contains a subset of these modules.
 func writeBOM(folder string) error {
 	programs, err := filepath.Glob(filepath.Join(folder, "lwcat-*"))
 	if err != nil {

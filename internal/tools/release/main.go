@@ -1,5 +1,5 @@
-// Command release completes a release folder, which already contains lwcat for each platform. It adds the npm package,
-// a bill of materials and the checksums of all files. The output is reproducible.
+// Command release completes a release folder that already contains lwcat for each platform. It adds the npm package, a
+// bill of materials and the checksums of all files. The output is reproducible.
 package main
 
 import (
@@ -30,7 +30,7 @@ func complete(folder string) error {
 	return writeSums(folder)
 }
 
-// writeSums writes SHA256SUMS in the format of sha256sum -c.
+// writeSums writes the checksums of all files in folder to SHA256SUMS, for sha256sum -c.
 func writeSums(folder string) error {
 	files, err := filepath.Glob(filepath.Join(folder, "*"))
 	if err != nil {

@@ -12,10 +12,9 @@ import (
 	"time"
 )
 
-// pack writes the tarball of an npm package into a folder. The tarball contains the same files as a tarball from npm
-// pack.
-func pack(from, folder string) error {
-	text, err := os.ReadFile(filepath.Join(from, "package.json"))
+// pack writes the tarball of the npm package in source to folder. It contains the same files as a tarball of npm pack.
+func pack(source, folder string) error {
+	text, err := os.ReadFile(filepath.Join(source, "package.json"))
 	if err != nil {
 		return err
 	}
@@ -26,7 +25,7 @@ func pack(from, folder string) error {
 	if err := json.Unmarshal(text, &manifest); err != nil {
 		return err
 	}
-	names, err := packed(from, manifest.Files)
+	names, err := packed(source, manifest.Files)
 	if err != nil {
 		return err
 	}
@@ -34,7 +33,7 @@ func pack(from, folder string) error {
 	compressed := gzip.NewWriter(&tarball)
 	archive := tar.NewWriter(compressed)
 	for _, name := range names {
-		if err := add(archive, from, name); err != nil {
+		if err := add(archive, source, name); err != nil {
 			return err
 		}
 	}
@@ -48,16 +47,16 @@ func pack(from, folder string) error {
 	return os.WriteFile(filepath.Join(folder, file), tarball.Bytes(), 0o644)
 }
 
-// packed returns the names of the files in a package. These are the files that match the patterns, and the files that
-// npm always adds.
-func packed(from string, patterns []string) (names []string, err error) {
+// packed returns the names of the files in a package: the files that match the patterns, and the files that npm always
+// adds.
+func packed(source string, patterns []string) (names []string, err error) {
 	for _, pattern := range append(patterns, "package.json", "README.md", "LICENSE") {
-		found, err := filepath.Glob(filepath.Join(from, pattern))
+		found, err := filepath.Glob(filepath.Join(source, pattern))
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", pattern, err)
 		}
 		if len(found) == 0 {
-			return nil, fmt.Errorf("no file matches %s in %s; run make wasm to build the generated files", pattern, from)
+			return nil, fmt.Errorf("no file matches %s in %s; run make wasm to build the generated files", pattern, source)
 		}
 		for _, file := range found {
 			names = append(names, filepath.Base(file))
@@ -67,9 +66,9 @@ func packed(from string, patterns []string) (names []string, err error) {
 	return slices.Compact(names), nil
 }
 
-// add adds a file to the archive with the modification time and the mode that npm uses.
-func add(archive *tar.Writer, from, name string) error {
-	content, err := os.ReadFile(filepath.Join(from, name))
+// add adds a file to the archive with the same mode and modification time as npm.
+func add(archive *tar.Writer, source, name string) error {
+	content, err := os.ReadFile(filepath.Join(source, name))
 	if err != nil {
 		return err
 	}

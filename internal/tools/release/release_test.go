@@ -82,7 +82,7 @@ func write(t *testing.T, folder string, files map[string]string) {
 	}
 }
 
-// unpack returns the contents of the files in a tarball by name.
+// unpack returns the contents of the files in a tarball, by name.
 func unpack(t *testing.T, tarball []byte) map[string]string {
 	t.Helper()
 	files := map[string]string{}

@@ -16,8 +16,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// makefile has the targets left and right, which finish only if make runs both at the same time. The target hang keeps
-// the pipe open while it runs.
+// makefile has targets left and right, which finish only if make runs both at the same time. The target hang keeps the
+// pipe open while it runs.
 const makefile = `
 left:; @echo left runs; echo met > pipe
 right:; @cat pipe
@@ -27,8 +27,8 @@ bad:; @echo bad runs; exit 3
 worse:; @echo worse runs; exit 4
 `
 
-// stages returns a command that runs stages.sh in a folder with the Makefile. Each lane lists make targets that run one
-// after another.
+// stages returns a command that runs stages.sh in a folder with the Makefile. Each lane is a list of make targets that
+// run one after another.
 func stages(t *testing.T, lanes ...string) *exec.Cmd {
 	need.Program(t, "make", "on Debian: apt install make")
 	need.Program(t, "bash", "on Debian: apt install bash")
@@ -73,7 +73,7 @@ func TestInterruptStopsLanes(t *testing.T) {
 
 	require.NoError(t, cmd.Process.Signal(os.Interrupt))
 	require.ErrorContains(t, cmd.Wait(), "exit status 130")
-	rest, err := io.ReadAll(pipe) // ReadAll returns when all processes have closed the pipe
+	rest, err := io.ReadAll(pipe) // returns when all processes have closed the pipe
 	require.NoError(t, err)
 	require.Empty(t, rest)
 }

@@ -9,40 +9,57 @@ import (
 	"strings"
 )
 
-// entries are the entry points of the package that CommonJS code can require, without their extension.
+// entries are the modules of the package that CommonJS code may load, without their file extension.
 var entries = []string{"index", "react", "testing", "openshift", "glue"}
 
-// writeCommonJS writes a CommonJS copy of each module that the entry points load: a .cjs file next to the .js file, and a
-// .d.cts file next to the .d.ts file. Test runners such as Jest load these copies. The copies of one package share their
-// state, because they require each other.
+// writeCommonJS writes a CommonJS copy of each module that the entry points load. The copy of a .js file is a .cjs
+// file, and the copy of a .d.ts file is a .d.cts file. Test runners such as Jest load the copies. The copies share
+// their state, because they load each other.
 func writeCommonJS(folder string) error {
-	seen := map[string]bool{}
+	written := map[string]bool{}
 	for queue := entries; len(queue) > 0; queue = queue[1:] {
-		name := queue[0]
-		if seen[name] {
+		file := filepath.Join(folder, queue[0])
+		if written[file+".cjs"] {
 			continue
 		}
-		seen[name] = true
-		module, err := os.ReadFile(filepath.Join(folder, name+".js"))
+		module, err := os.ReadFile(file + ".js")
 		if err != nil {
 			return err
 		}
 		script, imported, err := asCommonJS(module)
 		if err != nil {
-			return fmt.Errorf("%s.js: %w", name, err)
+			return fmt.Errorf("%s.js: %w", file, err)
 		}
-		if err := replace(filepath.Join(folder, name+".cjs"), script); err != nil {
+		if err := replace(file+".cjs", script); err != nil {
 			return err
 		}
+		written[file+".cjs"] = true
 		queue = append(queue, imported...)
 	}
-	for _, name := range entries {
-		types, err := os.ReadFile(filepath.Join(folder, name+".d.ts"))
+	for _, entry := range entries {
+		types, err := os.ReadFile(filepath.Join(folder, entry+".d.ts"))
 		if err != nil {
 			return err
 		}
 		types = bytes.ReplaceAll(types, []byte(`.js'`), []byte(`.cjs'`))
-		if err := replace(filepath.Join(folder, name+".d.cts"), types); err != nil {
+		if err := replace(filepath.Join(folder, entry+".d.cts"), types); err != nil {
+			return err
+		}
+	}
+	return removeOthers(folder, written)
+}
+
+// removeOthers removes the copies of modules that no longer exist.
+func removeOthers(folder string, written map[string]bool) error {
+	copies, err := filepath.Glob(filepath.Join(folder, "*.cjs"))
+	if err != nil {
+		return err
+	}
+	for _, file := range copies {
+		if written[file] {
+			continue
+		}
+		if err := os.Remove(file); err != nil {
 			return err
 		}
 	}
@@ -50,24 +67,24 @@ func writeCommonJS(folder string) error {
 }
 
 var (
-	imports   = regexp.MustCompile(`(?m)^import (\{[^}]*\}) from '([^']+)'$`)
-	reexports = regexp.MustCompile(`(?m)^export (\{[^}]*\}) from '([^']+)'$`)
-	exports   = regexp.MustCompile(`(?m)^export ((?:async )?function\*?|class|const|let) (\w.*)$`)
-	leftover  = regexp.MustCompile(`(?m)^(?:import|export)\b.*$`)
-	name      = regexp.MustCompile(`^[\w$]+`)
-	numbers   = regexp.MustCompile(`(?m)^export (const (?:\w+ = -?\d+,\s+)+\w+ = -?\d+)$`)
-	number    = regexp.MustCompile(`(\w+) = `)
+	imports    = regexp.MustCompile(`(?m)^import (\{[^}]*\}) from '([^']+)'$`)
+	reexports  = regexp.MustCompile(`(?m)^export (\{[^}]*\}) from '([^']+)'$`)
+	exports    = regexp.MustCompile(`(?m)^export ((?:async )?function\*?|class|const|let) (\w.*)$`)
+	leftover   = regexp.MustCompile(`(?m)^(?:import|export)\b.*$`)
+	identifier = regexp.MustCompile(`^[\w$]+`)
+	numbers    = regexp.MustCompile(`(?m)^export (const (?:\w+ = -?\d+,\s+)+\w+ = -?\d+)$`)
+	number     = regexp.MustCompile(`(\w+) = `)
 )
 
-// lazy is the module that loads the WASM module. Its only export is a function, which loads it on the first call. Tests that
-// simulate a cluster never call it, and Jest's environment with jsdom lacks classes that it needs.
+// lazy is the module that loads the WASM module. Its only export is a function, whose copy loads lazy on the first
+// call. Tests that simulate a cluster never call it, and Jest's environment with jsdom lacks classes that it needs.
 const lazy = "./connect.js"
 
 // decoders defines the classes that Jest's environment with jsdom lacks.
 const decoders = "const { TextDecoder, TextEncoder } = globalThis.TextDecoder ? globalThis : process.getBuiltinModule('node:util')\n"
 
-// asCommonJS returns a module as CommonJS code, and the names of the modules of the package that it imports. It knows only
-// the syntax that this package uses, and returns an error for any other import or export.
+// asCommonJS returns a module as CommonJS code, and the names of the package's modules that it imports. It supports
+// only the syntax that the package uses. Other imports and exports are errors.
 func asCommonJS(module []byte) (script []byte, imported []string, err error) {
 	var names []string
 	require := func(specifier string) string {
@@ -97,7 +114,7 @@ func asCommonJS(module []byte) (script []byte, imported []string, err error) {
 	})
 	text = exports.ReplaceAllStringFunc(text, func(s string) string {
 		parts := exports.FindStringSubmatch(s)
-		names = append(names, name.FindString(parts[2]))
+		names = append(names, identifier.FindString(parts[2]))
 		return parts[1] + " " + parts[2]
 	})
 	if bad := leftover.FindString(text); bad != "" {

@@ -1,7 +1,7 @@
-// Command wasmbuild generates the files of the package in wasm/ that are not in the repository: the WASM module
-// listwatch.wasm, the script go.js, the CommonJS copies of the modules, and the licences. go.js is Go's wasm_exec.js as
-// a JavaScript module without global variables and without functions that listwatch.wasm does not import. With a second
-// argument, wasmbuild only compiles the WASM module of the folder to that file. It needs only Go.
+// Command wasmbuild generates the files of the npm package in wasm/ that are not in the repository. These are the WASM
+// module listwatch.wasm, the script go.js, CommonJS copies of the modules, and the licences. With a second argument,
+// wasmbuild only compiles the WASM module of the folder to that file. It needs only Go. go.js is Go's wasm_exec.js as a
+// JavaScript module without global variables. It omits functions that listwatch.wasm does not import.
 package main
 
 import (
@@ -65,16 +65,15 @@ func build(folder string) error {
 	return writeCommonJS(folder)
 }
 
-// coldly lists packages that are compiled without inlining to save space. Inlining in the runtime would increase the
+// coldly contains packages that are compiled without inlining to save space. Inlining in the runtime would increase the
 // size by 7 %. It would reduce the CPU time of a stream by 4 to 12 % and of a restore by 17 %. Inlining in the other
-// packages would add 8 kB without a noticeable gain. Most of them are rarely called or only take locks. Maps take 6 %
-// of the time of a restore. Package redact runs only after errors.
+// packages would add 8 kB without a noticeable gain.
 var coldly = []string{
 	"runtime", "time", "context", "syscall", "syscall/js", "internal/godebug", "internal/bisect", "internal/strconv", "sync",
 	"internal/sync", "internal/runtime/maps", "github.com/seed-6d2a410a/listwatch/internal/redact",
 }
 
-// compile builds the WASM module of the main package in a folder.
+// compile builds the main package in folder and writes the WASM module to the file program.
 func compile(folder, program string) error {
 	program, err := filepath.Abs(program)
 	if err != nil {
@@ -103,7 +102,7 @@ func compile(folder, program string) error {
 	return replace(program, packed)
 }
 
-// replace writes a file atomically. Concurrent readers see either the complete old content or the complete new content.
+// replace writes a file atomically, so that concurrent readers see either the old or the new content.
 func replace(path string, content []byte) error {
 	if err := os.WriteFile(path+".new", content, 0o666); err != nil {
 		return err
@@ -111,8 +110,8 @@ func replace(path string, content []byte) error {
 	return os.Rename(path+".new", path)
 }
 
-// These strings surround Go's script wasm_exec.js, which adds missing APIs to globalThis and defines Go there. They
-// give the script a local globalThis with the APIs that the WASM module needs.
+// These strings surround wasm_exec.js, which adds missing APIs to globalThis and defines Go there. They give the script
+// a local globalThis with the APIs that the WASM module needs.
 const (
 	before = `// Made by internal/tools/wasmbuild from wasm_exec.js of Go; LICENSE-GO is its licence
 const real = globalThis
@@ -127,17 +126,15 @@ export function makeGo() {
 `
 )
 
-// functions matches functions of wasm_exec.js that a WASM module may not need, and captures their names. These are
-// imports, Go's own test functions, functions of the fake file system and process that only fail, and the wrapper for
-// Go functions.
+// functions matches functions of wasm_exec.js that a WASM module may not need, and captures their names.
 var functions = regexp.MustCompile(`(?ms)^\t{5}"([^"]+)": \(\w+\) => \{\n.*?^\t{5}\},\n|^\t{4}(_gotest): \{\n.*?^\t{4}\},\n|^\t{3}(\w+)\([^)]*\) \{ (?:callback\(enosys\(\)\)|throw enosys\(\)|return -1); \},\n|^\t{2}(_makeFuncWrapper)\(.*?^\t{2}\}\n`)
 
 // checks matches checks in wasm_exec.js that always succeed. Supported browsers have the required APIs, programs have
 // no arguments, and glue.js does not resume a program that has exited.
 var checks = regexp.MustCompile(`(?m)^\t+if \(.*\) \{\n\t+throw new Error\(.*\);\n\t+\}\n`)
 
-// asModule returns wasm_exec.js as a JavaScript module. It omits the checks, and the functions that the WASM module
-// does not name.
+// asModule returns wasm_exec.js as a JavaScript module. It omits checks, and functions whose names the WASM module does
+// not contain.
 func asModule(script, program []byte) []byte {
 	script = bytes.Replace(script, []byte(`"use strict";`), nil, 1) // JavaScript modules are always strict
 	script = checks.ReplaceAll(script, nil)

@@ -5,13 +5,13 @@ import (
 	"encoding/binary"
 )
 
-// tableStart is the start of the header (pcHeader) of Go's function table for wasm and Go 1.20 or later. It contains a
-// magic number, two zeros, the size of an instruction and the size of a pointer. See runtime/symtab.go and
-// runtime/runtime2.go for the layout.
+// tableStart is the start of the header (pcHeader) of Go's function table for wasm since Go 1.20. It contains a magic
+// number, two zeros, the size of an instruction and the size of a pointer. runtime/symtab.go and runtime/runtime2.go
+// define the layout.
 var tableStart = []byte{0xf1, 0xff, 0xff, 0xff, 0, 0, 1, 8}
 
-// dropLines clears the source positions in Go's function table. Stack traces then show function names without files and
-// lines. Nothing else uses the positions. Data without a function table remain unchanged.
+// dropLines clears the source positions in Go's function table, which only stack traces use. Stack traces then show
+// function names without files and lines. Data without a function table remain unchanged.
 func dropLines(data []byte) error {
 	start := bytes.Index(data, tableStart)
 	if start < 0 {
@@ -42,12 +42,11 @@ func dropLines(data []byte) error {
 // lineDropper clears source positions and collects the pc-value tables that remain in use.
 type lineDropper struct {
 	values []byte // all pc-value tables
-	kept   []byte // copies of the pc-value tables in use; zeros replace all other tables
-	short  bool   // a table has no zero at its end
+	kept   []byte // copy of values in which zeros replace the unused tables
+	short  bool   // a table has no terminating zero
 }
 
-// function reads a runtime._func, the runtime's description of a function, and clears its references to source
-// positions.
+// function reads a runtime._func, which describes a function, and clears its references to source positions.
 func (d *lineDropper) function(f *reader) {
 	f.bytes(4 * 4) // skip entryOff, nameOff, args and deferreturn
 	d.keep(f.uint32())
@@ -61,7 +60,7 @@ func (d *lineDropper) function(f *reader) {
 	}
 }
 
-// keep marks the pc-value table at an offset as used. A table is a sequence of pairs of numbers and ends with a zero.
+// keep marks the pc-value table at offset as used. A table is a sequence of pairs of numbers with a terminating zero.
 // Offset zero means that there is no table.
 func (d *lineDropper) keep(offset uint32) {
 	if offset == 0 {

@@ -7,8 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// functionTable returns a function table with one function. The last arguments are the offsets of the function's
-// pc-value tables for its stack, its file, its lines, and other data.
+// functionTable returns a function table with one function. The last parameters are the offsets of the function's
+// pc-value tables.
 func functionTable(values []byte, startLine uint32, stack, file, line uint32, others ...uint32) []byte {
 	const header = 72
 	u32, u64 := binary.LittleEndian.AppendUint32, binary.LittleEndian.AppendUint64
@@ -17,7 +17,7 @@ func functionTable(values []byte, startLine uint32, stack, file, line uint32, ot
 		table = u64(table, uint64(n))
 	}
 	table = append(table, values...)
-	table = u32(u32(table, 7), 8) // the function's address and the offset of its description
+	table = u32(u32(table, 7), 8) // address of the function and offset of its description
 	for _, n := range []uint32{7, 6, 5, 4, stack, file, line, uint32(len(others)), 3, startLine, 0x02010003} {
 		table = u32(table, n)
 	}

@@ -1,6 +1,6 @@
 // Package wasmpack reduces the compressed size of Go programs for wasm. Go's linker omits each run of eight zero bytes
-// from the data and starts a new segment after it. This results in tens of thousands of segments with addresses that do
-// not compress. Joining the segments adds zeros but makes the module 7 % smaller after brotli.
+// from the data and starts a new segment after it. The addresses of the resulting tens of thousands of segments do not
+// compress. Joining the segments adds zeros but makes the module 7 % smaller after brotli.
 package wasmpack
 
 import (
@@ -12,14 +12,14 @@ import (
 const (
 	header      = "\x00asm\x01\x00\x00\x00"
 	dataSection = 11
-	dataCount   = 12 // a section that Go never writes
+	dataCount   = 12 // section that Go never writes
 
 	opI32Const = 0x41
 	opEnd      = 0x0b
 )
 
 // widest is the maximum number of zero bytes between joined segments. Any value is correct, because memory is initially
-// zero. The few longer gaps come from variables and would only make the file larger.
+// zero. The few longer gaps are variables and would only make the file larger.
 const widest = 1024
 
 var errShape = errors.New("wasmpack: the input is not a wasm module from the Go compiler")
@@ -30,8 +30,8 @@ type segment struct {
 	data []byte
 }
 
-// Pack returns the module with joined data segments and without source positions. All other sections remain unchanged.
-// Pack returns an error if the input is not a wasm module from the Go compiler.
+// Pack joins the data segments of a wasm module and removes its source positions. All other sections remain unchanged.
+// Pack returns an error if the module is not from the Go compiler.
 func Pack(module []byte) ([]byte, error) {
 	if len(module) < len(header) || string(module[:len(header)]) != header {
 		return nil, errShape
@@ -84,8 +84,8 @@ func readSegments(content []byte) ([]segment, error) {
 	return segments, nil
 }
 
-// join returns the segments after joining segments with a small gap between them. It does not join overlapping
-// segments, because the later segment overwrites the earlier one.
+// join joins segments with a small gap between them. It keeps overlapping segments, because the later segment
+// overwrites the earlier segment.
 func join(segments []segment) []segment {
 	var joined []segment
 	for _, s := range segments {
@@ -112,7 +112,7 @@ func appendSegments(to []byte, segments []segment) []byte {
 	return to
 }
 
-// appendSigned appends n in signed LEB128. Package encoding/binary supports only unsigned LEB128.
+// appendSigned appends n in signed LEB128, which package encoding/binary does not support.
 func appendSigned(to []byte, n int32) []byte {
 	for n < -64 || n > 63 {
 		to = append(to, byte(n)|0x80)
@@ -121,7 +121,7 @@ func appendSigned(to []byte, n int32) []byte {
 	return append(to, byte(n)&0x7f)
 }
 
-// reader reads numbers and bytes. After an unexpected end of the input, short is true and reads return zero.
+// reader reads numbers and bytes. After an unexpected end of the input, short is set and reads return zero.
 type reader struct {
 	rest  []byte
 	short bool
@@ -157,7 +157,7 @@ func (r *reader) signed() int32 {
 		b := r.byte()
 		n |= int64(b&0x7f) << shift
 		if b&0x80 == 0 {
-			return int32(n << (57 - shift) >> (57 - shift)) // extend the sign bit
+			return int32(n << (57 - shift) >> (57 - shift)) // sign extension
 		}
 	}
 	r.short = true

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// module returns a wasm module with one section before the data section and one after it.
+// module returns a wasm module with a section before and a section after the data section.
 func module(segments ...segment) []byte {
 	content := appendSegments(nil, segments)
 	m := append([]byte(header), 1, 2, 'a', 'b', dataSection)
@@ -65,7 +65,7 @@ func TestPackedProgramRuns(t *testing.T) {
 	require.Greater(t, segmentsOf(t, from), 10_000)
 }
 
-// The argument makes the program grow a deep stack, run the garbage collector, and panic.
+// The program grows a deep stack, runs the garbage collector and panics.
 func TestPackedProgramPrintsFunctionNamesInTraces(t *testing.T) {
 	from, to := programs(t)
 	plain, ended := run(t, from, "panic")
@@ -80,7 +80,7 @@ func TestPackedProgramPrintsFunctionNamesInTraces(t *testing.T) {
 	require.Equal(t, calls.FindAllString(plain, -1), calls.FindAllString(packed, -1))
 }
 
-// programs returns the compiled program of testdata/program, before and after Pack.
+// programs returns the compiled program of testdata/program before and after Pack.
 func programs(t *testing.T) (from, to []byte) {
 	file := filepath.Join(t.TempDir(), "plain.wasm")
 	build := exec.Command("go", "build", "-o", file, "./testdata/program")
@@ -94,7 +94,7 @@ func programs(t *testing.T) (from, to []byte) {
 	return from, to
 }
 
-// run runs a program in Node and returns its output and whether it exited without an error.
+// run runs a program in Node. It returns the output of the program and whether it exited without an error.
 func run(t *testing.T, program []byte, args ...string) (output string, ended bool) {
 	node := need.Program(t, "node", "install Node 20 or later")
 	goroot, err := exec.Command("go", "env", "GOROOT").Output()

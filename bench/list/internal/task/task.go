@@ -1,4 +1,4 @@
-// Package task provides the code that the programs of bench/list share.
+// Package task runs the measurements of the programs that bench/list builds.
 package task
 
 import (
@@ -9,17 +9,17 @@ import (
 	"github.com/seed-6d2a410a/listwatch/bench/internal/harness"
 )
 
-// Task describes the list that a process reads.
+// Task describes one measurement of a list.
 type Task struct {
-	Way  string // key of the function that reads the list; see Main
+	Way  string // key in the map that Main receives
 	URL  string
-	Pods int // the expected number of Pods
+	Pods int // expected number of Pods
 }
 
-// Result contains the cost of reading a list: CPU time in seconds, and the peak RSS of the process in bytes.
+// Result contains the CPU time in seconds for reading a list, and the peak RSS of the process in bytes.
 type Result struct{ CPU, Peak float64 }
 
-// Held contains the number of objects that were read, and a value that keeps them in memory.
+// Held is a list in memory: the number of its objects, and a value that references them.
 type Held struct {
 	N  int
 	By any
@@ -27,8 +27,8 @@ type Held struct {
 
 const timeout = 3 * time.Minute
 
-// Main runs the task of this process. The map contains functions that read the list at a URL and return all of its
-// objects. Main panics if an object is missing.
+// Main runs the task of this process. Each function of ways reads the list at url and returns all objects. Main panics
+// if the number of objects is wrong.
 func Main(ways map[string]func(ctx context.Context, url string) Held) {
 	worked := harness.Work(harness.Worker("read", func(t Task) Result {
 		ctx, stop := context.WithTimeout(context.Background(), timeout)

@@ -15,12 +15,13 @@ const Grammar = `CONDITION
   exists                     at least one object exists
   deleted                    no object exists
   rollout                    all Deployments, StatefulSets and DaemonSets are rolled out
-  [any|all|none] TERM [&& TERM]...   any (the default), all or none of the objects match all terms
+  [any|all|none] TERM [&& TERM]...   any (the default), all or none of the objects match all terms;
+                             without objects, only none holds
 TERM
   FIELD                      the field is present and is not null, false or ""
   FIELD OP VALUE             OP is = == != < <= > or >=; two numbers are compared as numbers
   condition=TYPE[=STATUS]    status.conditions has TYPE with STATUS True (the default), False or Unknown
-FIELD is a path such as status.phase, .data.key or metadata.labels.app\.io/name.
+FIELD is a path such as status.phase, .data.key, status.containerStatuses[*].ready or metadata.labels.app\.io/name.
 VALUE is a text, or a FIELD that begins with a dot, metadata., spec. or status.; quotes make it a text.
 `
 

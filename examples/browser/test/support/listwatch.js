@@ -1,11 +1,13 @@
-// Replaces the package in tests. A test determines which changes a collection reports.
+// Replaces the package in tests. Tests report the changes of its collections.
 import { ListWatchError } from '../../listwatch/error.js'
 
 export { ListWatchError }
 
-/** All collections that were opened, oldest first. */
+/** All opened collections, from oldest to newest. */
 export const opened = []
-/** `wake` is the number of calls of wake(). If `refuse` is an error, the next call of listWatch() throws it. */
+/**
+ * `wake` counts the calls of wake(). The next call of listWatch() throws the error `refuse`, unless it is undefined.
+ */
 export const calls = { wake: 0, refuse: undefined }
 export const wake = () => { calls.wake++ }
 
@@ -45,7 +47,7 @@ export function listWatch(options) {
   return made
 }
 
-/** Returns an item of a collection that contains the object. */
+/** Returns a collection item for an object. */
 export function item(object, resourceVersion = '1') {
   const { name, namespace = '' } = object.metadata
   return { key: namespace ? `${namespace}/${name}` : name, namespace, name, resourceVersion, object: { ...object, metadata: { ...object.metadata, resourceVersion } } }

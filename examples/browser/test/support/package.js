@@ -1,4 +1,4 @@
-// Replaces the package with collections that tests control. Import this file before modules that import the package.
+// Replaces the package with support/listwatch.js. Must be imported before modules that import the package.
 import { register } from 'node:module'
 
 const fake = new URL('./listwatch.js', import.meta.url).href

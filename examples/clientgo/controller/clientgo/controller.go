@@ -1,5 +1,5 @@
-// Package clientgo is a controller that creates the Pods of Deployments. It reads and writes with client-go. The
-// package listwatch next to it is the same controller, but reads with listwatch.
+// Package clientgo is a controller that creates the Pods of Deployments, written with client-go. Package listwatch is
+// the same controller, but reads with listwatch.
 package clientgo
 
 import (
@@ -21,8 +21,7 @@ import (
 	"k8s.io/client-go/util/workqueue"
 )
 
-// The controller handles Deployments that have the label Label. It writes the number of running Pods to the annotation
-// Annotation.
+// The controller handles Deployments that have Label. It writes the number of running Pods to Annotation.
 const (
 	Label      = "example.com/controller"
 	Annotation = "example.com/running"
@@ -35,7 +34,7 @@ type controller struct {
 	queue       workqueue.TypedRateLimitingInterface[cache.ObjectName]
 }
 
-// Run runs the controller. It returns after ctx is canceled and all goroutines have ended.
+// Run runs the controller until ctx is done. It returns when all goroutines have ended.
 func Run(ctx context.Context, clientset kubernetes.Interface) error {
 	factory := informers.NewSharedInformerFactoryWithOptions(clientset, 0,
 		informers.WithTweakListOptions(func(opts *metav1.ListOptions) { opts.LabelSelector = Label }))

@@ -1,5 +1,5 @@
 // Package listwatch is a controller that creates the Pods of Deployments. It reads with listwatch and writes with
-// client-go. The package clientgo next to it is the same controller, but also reads with client-go.
+// client-go. Package clientgo is the same controller, but also reads with client-go.
 package listwatch
 
 import (
@@ -20,8 +20,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 )
 
-// The controller handles Deployments that have the label Label. It writes the number of running Pods to the annotation
-// Annotation.
+// The controller handles Deployments that have Label. It writes the number of running Pods to Annotation.
 const (
 	Label      = "example.com/controller"
 	Annotation = "example.com/running"
@@ -34,7 +33,7 @@ type controller struct {
 	queue       *workqueue.Queue[lw.Key]
 }
 
-// Run runs the controller. It returns after ctx is canceled and all goroutines have ended.
+// Run runs the controller until ctx is done. It returns when all goroutines have ended.
 func Run(ctx context.Context, transport lw.Transport, clientset kubernetes.Interface) error {
 	opts := &lw.Options{LabelSelector: Label}
 	ofDeployments := lw.Resource{Group: "apps", Version: "v1", Plural: "deployments"}

@@ -1,5 +1,5 @@
-// Package clientgo is a small version of kube-state-metrics that uses client-go. The package listwatch next to it uses
-// listwatch.
+// Package clientgo is a small version of kube-state-metrics, written with client-go. Package listwatch is the same
+// exporter, written with listwatch.
 package clientgo
 
 import (
@@ -17,7 +17,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 )
 
-// Run serves /metrics and /readyz. It returns after ctx is canceled and all goroutines have ended.
+// Run serves /metrics and /readyz until ctx is done. It returns when all goroutines have ended.
 func Run(ctx context.Context, clientset kubernetes.Interface, listener net.Listener) error {
 	factory := informers.NewSharedInformerFactory(clientset, 0)
 	informer := factory.Core().V1().Pods()

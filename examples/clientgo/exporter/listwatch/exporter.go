@@ -1,5 +1,5 @@
-// Package listwatch is a small version of kube-state-metrics that uses listwatch. The package clientgo next to it uses
-// client-go.
+// Package listwatch is a small version of kube-state-metrics, written with listwatch. Package clientgo is the same
+// exporter, written with client-go.
 package listwatch
 
 import (
@@ -15,7 +15,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// Run serves /metrics and /readyz. It returns after ctx is canceled and all goroutines have ended.
+// Run serves /metrics and /readyz until ctx is done. It returns when all goroutines have ended.
 func Run(ctx context.Context, transport lw.Transport, listener net.Listener) error {
 	fields, err := lw.Project("spec.nodeName", "status.phase", "status.containerStatuses")
 	if err != nil {

@@ -1,4 +1,5 @@
-// Package clientgo is a small controller that uses client-go. The package listwatch next to it uses listwatch.
+// Package clientgo is a small controller, written with client-go. Package listwatch is the same controller, written
+// with listwatch.
 package clientgo
 
 import (
@@ -17,8 +18,8 @@ import (
 	"k8s.io/client-go/util/workqueue"
 )
 
-// Run calls report after each change of an app, and retries if report returns an error. It returns after ctx is
-// canceled and all goroutines have ended.
+// Run calls report with the state of an app after each change, until ctx is done. It retries a failed report. It
+// returns when all goroutines have ended.
 func Run(ctx context.Context, path string, resync time.Duration, report func(string) error) error {
 	config, err := clientcmd.BuildConfigFromFlags("", path)
 	if err != nil {

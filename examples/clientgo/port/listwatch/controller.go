@@ -1,4 +1,5 @@
-// Package listwatch is a small controller that uses listwatch. The package clientgo next to it uses client-go.
+// Package listwatch is a small controller, written with listwatch. Package clientgo is the same controller, written
+// with client-go.
 package listwatch
 
 import (
@@ -16,8 +17,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Run calls report after each change of an app, and retries if report returns an error. It returns after ctx is
-// canceled and all goroutines have ended.
+// Run calls report with the state of an app after each change, until ctx is done. It retries a failed report. It
+// returns when all goroutines have ended.
 func Run(ctx context.Context, path string, resync time.Duration, report func(string) error) error {
 	config, err := kubeconfig.Load(&kubeconfig.Options{Path: path})
 	if err != nil {

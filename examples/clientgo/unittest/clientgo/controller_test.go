@@ -1,6 +1,5 @@
-// Package clientgo tests controller/clientgo with client-go's fake clientset. The package listwatch next to it tests
-// controller/listwatch with lwtest. The fake clientset has no connections and no history, so it cannot simulate an
-// outage.
+// Package clientgo tests controller/clientgo with client-go's fake clientset. The fake clientset has no connections and
+// no history, so it cannot simulate an outage. Package listwatch tests controller/listwatch with lwtest.
 package clientgo
 
 import (
@@ -67,7 +66,7 @@ func TestCreatesAndDeletesPods(t *testing.T) {
 	requirePods(t, clientset, "default/web-0")
 }
 
-// The objects must exist before the list, because watches of the fake clientset ignore label selectors.
+// Both Deployments must exist before the list, because the fake clientset ignores the label selector of a watch.
 func TestIgnoresDeploymentsWithoutTheLabel(t *testing.T) {
 	clientset := fake.NewClientset(deployment("other", nil, 1), deployment("web", labels, 1))
 	start(t, clientset)

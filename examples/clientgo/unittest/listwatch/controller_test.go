@@ -1,5 +1,5 @@
-// Package listwatch tests controller/listwatch with lwtest. The package clientgo next to it tests controller/clientgo
-// with client-go's fake clientset.
+// Package listwatch tests controller/listwatch with lwtest. Package clientgo tests controller/clientgo with client-go's
+// fake clientset.
 package listwatch
 
 import (
@@ -19,7 +19,7 @@ import (
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 )
 
-// start starts a server and runs the controller against it until the test ends. It returns the server.
+// start starts a server and the controller, which run until the test ends. It returns the server.
 func start(t *testing.T) *lwtest.Server {
 	server, err := lwtest.Start(nil)
 	require.NoError(t, err)
@@ -27,7 +27,7 @@ func start(t *testing.T) *lwtest.Server {
 	transport, err := lwhttp.New(server.URL, nil)
 	require.NoError(t, err)
 	config := &rest.Config{Host: server.URL}
-	config.ContentType = "application/json" // lwtest does not support protobuf
+	config.ContentType = "application/json" // lwtest only supports JSON
 	clientset, err := kubernetes.NewForConfig(config)
 	require.NoError(t, err)
 	ended := make(chan error)

@@ -1,5 +1,4 @@
-// Package measure returns metric labels for errors and requests, and defines histogram buckets. Both metrics adapters
-// use it.
+// Package measure defines labels and histogram buckets for the packages prometheus and otel.
 package measure
 
 import (
@@ -13,18 +12,18 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// These histogram buckets match the limits of the library.
+// Upper bounds of histogram buckets.
 var (
-	// OpenSeconds ends at 90 s, the timeout of the library for a response.
+	// OpenSeconds ends at 90 s, the library's timeout for the header of a response.
 	OpenSeconds = []float64{.005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 90}
-	// DelaySeconds covers the engine's delays, which are 0 s or from 0.8 s to 60 s. Only a delay from Retry-After can
-	// be longer.
+	// DelaySeconds covers the delays of the engine: 0 s, or 0.8 s to 60 s. Only a Retry-After header can cause a longer
+	// delay.
 	DelaySeconds = []float64{0, 1, 2, 4, 8, 16, 32, 64}
-	// FrameBytes includes sizes above 1.5 MiB, etcd's default limit for an object.
+	// FrameBytes includes bounds above 1.5 MiB, etcd's default limit for the size of an object.
 	FrameBytes = []float64{256, 1 << 10, 4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20}
 )
 
-// Verb returns the verb of a request: "list" or "watch". A streaming list is a watch.
+// Verb returns "list" or "watch". A streaming list is a watch.
 func Verb(req *lw.Request) string {
 	if req.Watch {
 		return "watch"
@@ -32,7 +31,7 @@ func Verb(req *lw.Request) string {
 	return "list"
 }
 
-// causes maps errors to label values. The first matching entry applies, so specific errors come first.
+// causes assigns label values to errors. If several entries match, the first applies.
 var causes = []struct {
 	name string
 	is   func(error) bool
@@ -53,7 +52,7 @@ var causes = []struct {
 	{"frame_too_large", as[*lw.FrameTooLargeError]},
 	{"undecodable", as[*lw.DecodeError]},
 	{"invalid_response", is(lw.ErrInvalidResponse)},
-	{"canceled", func(err error) bool { // must precede "connection", because an expired context deadline is also a net.Error
+	{"canceled", func(err error) bool { // before "connection", because context.DeadlineExceeded is a net.Error
 		return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 	}},
 	{"tls", func(err error) bool {
@@ -63,11 +62,11 @@ var causes = []struct {
 		return as[net.Error](err) || as[syscall.Errno](err) || errors.Is(err, net.ErrClosed) ||
 			errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
 	}},
-	{"unsupported", is(errors.ErrUnsupported)}, // for example, a proxy without WebSocket support; last, because some system errors match too
+	{"unsupported", is(errors.ErrUnsupported)}, // for example, a proxy without WebSocket support; last, because some system errors match errors.ErrUnsupported
 }
 
-// Cause returns a label value for an error, from a fixed set of 18 words. The value does not contain the error's
-// message. Unknown errors, such as some HTTP/2 stream errors, return "other".
+// Cause returns one of 18 label values for an error, without data from its message. It returns "other" for unknown
+// errors, such as some HTTP/2 stream errors.
 func Cause(err error) string {
 	for _, cause := range causes {
 		if cause.is(err) {

@@ -16,18 +16,18 @@ import (
 
 var errReset = errors.New("connection reset by peer")
 
-// memory is an lw.Transport to an in-process server, which handles each request in its own goroutine.
+// memory is an [lw.Transport] to an in-process server, which handles each request in its own goroutine.
 type memory struct {
 	*world
 	serve          func(*call)
-	honest         atomic.Bool // the server behaves correctly from now on, instead of being hostile
+	honest         atomic.Bool // the server has stopped its misbehavior
 	mustList       atomic.Bool // watches return 410 until the next list
 	open           atomic.Int64
 	watches, lists atomic.Int64
 }
 
-// call is one request over a memory transport. Only the server's goroutine may use it. A method that sends an error or
-// ends the response also exits the goroutine.
+// call is a request over a memory transport. Only the goroutine that handles the request may use it. A method that ends
+// the response also ends this goroutine.
 type call struct {
 	*memory
 	q      url.Values
@@ -37,7 +37,7 @@ type call struct {
 	pipe   *io.PipeWriter
 	answer chan error
 	once   sync.Once
-	edit   func(c *call, change change, event string) string // changes the events of a watch; may be nil
+	edit   func(c *call, change change, event string) string // returns the line to send for a watch event; may be nil
 }
 
 type body struct {
@@ -50,7 +50,6 @@ func (b body) Close() error {
 	return b.PipeReader.Close()
 }
 
-// Open implements lw.Transport.
 func (m *memory) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, error) {
 	q, err := url.ParseQuery(req.Query)
 	if err != nil || ctx.Err() != nil {
@@ -93,22 +92,21 @@ func (m *memory) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, erro
 // begin starts the response with status 200.
 func (c *call) begin() { c.once.Do(func() { c.answer <- nil }) }
 
-// reject sends an error response and exits the goroutine.
+// reject sends an error response and ends the goroutine.
 func (c *call) reject(code int, retryAfter, text string) {
 	c.fail(&rejection{lw.ReadStatusError(code, retryAfter, strings.NewReader(text)), code, retryAfter, text})
 }
 
-// rejection is the error that Open returns for an error response.
+// rejection is the error that Open returns for a call of reject.
 type rejection struct {
 	error
 	code             int
 	retryAfter, text string
 }
 
-// Unwrap returns the *lw.StatusError.
 func (r *rejection) Unwrap() error { return r.error }
 
-// fail breaks the connection with err and exits the goroutine.
+// fail breaks the connection with err and ends the goroutine.
 func (c *call) fail(err error) {
 	c.once.Do(func() { c.answer <- err })
 	_ = c.pipe.CloseWithError(err)
@@ -132,11 +130,11 @@ func (c *call) sleep(d time.Duration) {
 	}
 }
 
-// stop ends the response cleanly and exits the goroutine.
+// stop ends the response cleanly and ends the goroutine.
 func (c *call) stop() { runtime.Goexit() }
 
-// never leaves the request without a response until the client cancels the request.
-func (c *call) never() {
+// hang sends nothing more until the client cancels the request.
+func (c *call) hang() {
 	<-c.ctx.Done()
 	runtime.Goexit()
 }

@@ -20,7 +20,7 @@ func (j *judge) order(e lw.Event[*lw.Object]) {
 	j.version = e.ResourceVersion
 }
 
-// fold applies changes to j.folded. It records a fault for each change that contradicts the object's earlier changes.
+// fold applies changes to j.folded. It records a fault for a change that contradicts the earlier changes of its object.
 func (j *judge) fold(changes []cache.Change[*lw.Object]) {
 	for _, d := range changes {
 		object := d.New
@@ -37,7 +37,7 @@ func (j *judge) fold(changes []cache.Change[*lw.Object]) {
 	}
 }
 
-// compare compares the store with the server's state at the store's resourceVersion.
+// compare records a fault if the store differs from the server's state at the resourceVersion of the store.
 func (j *judge) compare(e lw.Event[*lw.Object]) {
 	snapshot := j.store.Snapshot()
 	if snapshot.Len() != len(j.folded) || j.store.Len() != len(j.folded) {
@@ -54,7 +54,7 @@ func (j *judge) compare(e lw.Event[*lw.Object]) {
 	}
 }
 
-// differ describes one difference between a snapshot and the server's state, or returns "".
+// differ describes a difference between a snapshot and the server's state. It returns "" if they are equal.
 func differ(snapshot *cache.Snapshot[*lw.Object], state map[string]int) string {
 	for name, revision := range state {
 		object, ok := snapshot.Get(lw.Key{Namespace: namespace, Name: name})
@@ -71,7 +71,7 @@ func differ(snapshot *cache.Snapshot[*lw.Object], state map[string]int) string {
 	return ""
 }
 
-// rates records a fault if too many requests or too many lists occur in any time window.
+// rates records a fault if there are too many requests or too many lists in any time window.
 func (j *judge) rates() {
 	var paid, lists []time.Time
 	for _, r := range j.requests {

@@ -79,7 +79,7 @@ func hostileErrorResponses() []server {
 		{name: "mute", does: "ignores every second list and watch", causes: []error{lw.ErrSilent},
 			serve: func(c *call) {
 				if c.nth%2 == 1 {
-					c.never()
+					c.hang()
 				}
 				if c.watch && !c.streaming() {
 					c.news()
@@ -87,8 +87,8 @@ func hostileErrorResponses() []server {
 				}
 				c.honestly()
 			}},
-		{name: "mute-watches", does: "serves lists but never responds to a watch", causes: []error{lw.ErrSilent}, serve: onWatch((*call).never)},
-		{name: "mute-all", does: "never responds", causes: []error{lw.ErrSilent}, serve: (*call).never},
+		{name: "mute-watches", does: "serves lists but never responds to a watch", causes: []error{lw.ErrSilent}, serve: onWatch((*call).hang)},
+		{name: "mute-all", does: "never responds", causes: []error{lw.ErrSilent}, serve: (*call).hang},
 		{name: "list-for-watch", does: "ignores watch=1 and sends a list",
 			serve: onWatch(func(c *call) { c.list() })},
 		{name: "html-for-all", does: "sends 200 and an HTML page to every request",

@@ -10,10 +10,9 @@ import (
 	"time"
 )
 
-// streaming reports whether the request is a streaming list.
 func (c *call) streaming() bool { return c.q.Get("sendInitialEvents") == "true" }
 
-// from returns the revision for the requested resourceVersion. For an unknown resourceVersion, it returns a revision
+// from returns the revision of the requested resourceVersion. For an unknown resourceVersion, it returns a revision
 // that is never reached.
 func (c *call) from() int {
 	c.mu.Lock()
@@ -41,8 +40,8 @@ func (c *call) honestly() {
 	}
 }
 
-// synthetic writes the current objects as ADDED events, ordered by resourceVersion, and returns the current revision. A
-// watch without a resourceVersion starts with these events.
+// synthetic writes the current objects as ADDED events, ordered by resourceVersion, and returns the current revision.
+// API servers do this for a watch without a resourceVersion.
 func (c *call) synthetic() int {
 	_, at, _ := c.since(0)
 	c.mu.Lock()
@@ -62,7 +61,7 @@ func (c *call) initial(at int) {
 	}
 }
 
-// items returns the objects that existed at a revision as JSON.
+// items returns the JSON of the objects that existed at a revision.
 func (c *call) items(at int) (items []string) {
 	for _, name := range c.names(at) {
 		c.mu.Lock()
@@ -73,7 +72,7 @@ func (c *call) items(at int) (items []string) {
 	return items
 }
 
-// page returns the revision, the items and the continue token for the requested page.
+// page returns the revision, the items and the next continue token of the requested page.
 func (c *call) page() (at int, items []string, next string) {
 	at, offset := c.now(), 0
 	if token := c.q.Get("continue"); token != "" {
@@ -98,14 +97,14 @@ func (c *call) list() {
 	c.write(document(c.version(at), next, items))
 }
 
-// document returns a list as JSON.
+// document returns the JSON of a list.
 func document(version, next string, items []string) string {
 	return fmt.Sprintf(`{"kind":"ConfigMapList","apiVersion":"v1","metadata":{"resourceVersion":%q,"continue":%q},"items":[%s]}`+"\n",
 		version, next, strings.Join(items, ","))
 }
 
-// follow writes the changes after a revision as they happen, and a bookmark each minute. It returns at the requested
-// timeout.
+// follow writes the changes after a revision as they happen, and a bookmark every minute. It returns after the
+// requested timeout.
 func (c *call) follow(from int) {
 	c.feed(from, time.Minute, func(now int) {
 		if from <= now {
@@ -114,9 +113,9 @@ func (c *call) follow(from int) {
 	})
 }
 
-// feed writes the changes after a revision as they happen. It also calls a function at the given interval, with the
-// current revision. It returns at the requested timeout.
-func (c *call) feed(from int, interval time.Duration, each func(now int)) {
+// feed writes the changes after a revision as they happen. At the given interval it also calls report with the current
+// revision. It returns after the requested timeout.
+func (c *call) feed(from int, interval time.Duration, report func(now int)) {
 	if v := c.q.Get("resourceVersion"); (v == "" || v == "0") && !c.streaming() {
 		from = c.synthetic()
 	}
@@ -136,7 +135,7 @@ func (c *call) feed(from int, interval time.Duration, each func(now int)) {
 		select {
 		case <-changed:
 		case <-tick.C:
-			each(now)
+			report(now)
 		case <-deadline:
 			return
 		case <-c.ctx.Done():

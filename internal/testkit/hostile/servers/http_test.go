@@ -12,7 +12,6 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// zipped returns text compressed with gzip.
 func zipped(text string) string {
 	var b bytes.Buffer
 	z := gzip.NewWriter(&b)
@@ -21,7 +20,7 @@ func zipped(text string) string {
 	return b.String()
 }
 
-// text returns a correct list, or a correct event if the request is a watch.
+// text returns a correct list, or a correct event for a watch.
 func (x *exchange) text() string {
 	if x.watch {
 		return x.news()

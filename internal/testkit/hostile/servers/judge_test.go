@@ -12,15 +12,14 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// request describes a request that the judge observed.
 type request struct {
 	at   time.Time
-	kind string // one of list, page, stream, watch or check
+	kind string // "list", "page", "stream", "watch" or "check"
 	free bool   // not counted against the request limit, because it fetched a page with a new object
 	full bool   // the list delivered an object or completed
 }
 
-// A judge checks one stream against docs/guarantees.md and docs/reconnect.md.
+// judge checks a stream against docs/guarantees.md and docs/reconnect.md.
 type judge struct {
 	mu       sync.Mutex
 	world    *world
@@ -29,21 +28,21 @@ type judge struct {
 	store    *cache.Store[*lw.Object]
 	requests []*request
 	list     *request        // the list in progress, or nil
-	seen     map[lw.Key]bool // the objects of the list in progress
+	seen     map[lw.Key]bool // objects of the list in progress
 	page     time.Time       // time at which the latest page of the list ended
-	last     lw.EventType    // the latest event of type Interrupted, ListStarted, Synced or WatchStarted
+	last     lw.EventType    // latest event of type Interrupted, ListStarted, Synced or WatchStarted
 	broken   *lw.Interruption
-	due      time.Time // time at which the next request is due
-	heard    time.Time // time at which the latest event arrived
-	version  string    // the latest resourceVersion of the stream
+	due      time.Time // time at which the next request must be sent
+	heard    time.Time // time of the latest event
+	version  string    // latest resourceVersion of the stream
 	folded   map[lw.Key]*lw.Object
 	causes   []error
 	faults   []string
-	counts   map[string]int // number of faults with each message format
-	texts    func(string)   // function that searches a string for secrets
+	counts   map[string]int // number of faults by message format
+	texts    func(string)   // fails the test if the string contains a secret; may be nil
 }
 
-// fault records a broken guarantee with the current time. It records at most three faults with the same format.
+// fault records a broken guarantee and the current time. It ignores further faults after three with the same format.
 func (j *judge) fault(format string, args ...any) {
 	if j.counts[format]++; j.counts[format] <= 3 {
 		j.faults = append(j.faults, fmt.Sprintf("%s: ", time.Now().Format("15:04:05.000"))+fmt.Sprintf(format, args...))
@@ -70,7 +69,7 @@ func (j *judge) lock(f func()) {
 	f()
 }
 
-// text searches the messages of an error and of its wrapped errors for secrets.
+// text passes the messages of an error and of its wrapped errors to j.texts.
 func (j *judge) text(err error) {
 	if err == nil || j.texts == nil {
 		return
@@ -87,7 +86,7 @@ func (j *judge) text(err error) {
 	}
 }
 
-// opens records a fault if the latest events of the stream do not allow a request at the current time.
+// opens records a fault if the events of the stream do not permit this request now.
 func (j *judge) opens(req *lw.Request) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -119,7 +118,7 @@ func (j *judge) opens(req *lw.Request) {
 			j.fault("the watch was sent %v after its list without a reported delay", now.Sub(j.heard))
 		}
 	case confirms: // an ordinary list confirms that the streaming list was empty
-	case j.last == lw.Interrupted && j.requests[len(j.requests)-1].kind == "check": // a watch follows each request that checks the resourceVersion
+	case j.last == lw.Interrupted && j.requests[len(j.requests)-1].kind == "check": // after a request that checks the resourceVersion, the watch follows at once
 	default:
 		j.fault("a %s was sent after %v without an interruption", r.kind, j.last)
 	}
@@ -140,7 +139,7 @@ func kindOf(q url.Values) string {
 	return "list"
 }
 
-// event checks an event of the stream and the resulting changes.
+// event checks an event of the stream and the changes that it causes in the store.
 func (j *judge) event(e lw.Event[*lw.Object], changes []cache.Change[*lw.Object]) {
 	j.mu.Lock()
 	defer j.mu.Unlock()

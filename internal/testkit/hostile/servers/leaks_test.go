@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// A form is an encoding in which a server may repeat a token.
+// form derives a string from the token: an encoding or a part of it. A server may repeat this string.
 type form struct {
 	name string
 	of   func(string) string
@@ -18,7 +18,6 @@ var (
 	half  = []form{{"the first half", func(s string) string { return s[:len(s)/2] }}}
 )
 
-// encoded lists the reversible encodings of the token.
 var encoded = []form{
 	{"base64", func(s string) string { return base64.StdEncoding.EncodeToString([]byte(s)) }},
 	{"base64 of the header", func(s string) string { return base64.RawURLEncoding.EncodeToString([]byte("Bearer " + s)) }},
@@ -47,7 +46,7 @@ func leaks(t *testing.T) func(string) {
 	}
 }
 
-// echo returns a server that repeats the request's token. Each response encodes the token with the next of the forms.
+// echo returns a server that repeats the token of each request. Successive requests use successive forms of the token.
 func echo(forms []form, name, does string, write func(x *exchange, secret string)) server {
 	return server{name: name, does: does, lies: true, wire: func(x *exchange) {
 		text := strings.TrimPrefix(x.request.Header.Get("Authorization"), "Bearer ")

@@ -14,15 +14,15 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// endless returns a server that writes 24 MiB in each of the first three responses, measures the heap, and resets later
-// connections.
-func endless(heap *hostile.Heap, first, then string) func(c *call) {
-	block := strings.Repeat(then, 1<<16/len(then)+1)
+// endless returns a server that writes head and then about 24 MiB of filler in each of its first three responses. It
+// measures the heap regularly and resets all later connections.
+func endless(heap *hostile.Heap, head, filler string) func(c *call) {
+	block := strings.Repeat(filler, 1<<16/len(filler)+1)
 	return func(c *call) {
 		if c.watches.Load()+c.lists.Load() > 3 {
 			c.fail(errReset)
 		}
-		c.write(first)
+		c.write(head)
 		for i := range 24 << 20 / len(block) {
 			c.write(block)
 			if i%128 == 0 {
@@ -32,12 +32,12 @@ func endless(heap *hostile.Heap, first, then string) func(c *call) {
 	}
 }
 
-// bomb returns 24 MiB of text, compressed with gzip.
-func bomb(first, then string) string {
+// bomb returns head and about 24 MiB of filler, compressed with gzip.
+func bomb(head, filler string) string {
 	var b bytes.Buffer
 	z := gzip.NewWriter(&b)
-	_, _ = z.Write([]byte(first))
-	block := []byte(strings.Repeat(then, 1<<16/len(then)))
+	_, _ = z.Write([]byte(head))
+	block := []byte(strings.Repeat(filler, 1<<16/len(filler)))
 	for range 24 << 20 / len(block) {
 		_, _ = z.Write(block)
 	}
@@ -45,7 +45,7 @@ func bomb(first, then string) string {
 	return b.String()
 }
 
-// Hostile servers send large responses, one server after another. The client accepts events of at most 1 MiB.
+// TestMemoryIsBounded sends large responses to a client that accepts events of at most 1 MiB.
 func TestMemoryIsBounded(t *testing.T) {
 	const list = `{"kind":"ConfigMapList","apiVersion":"v1","metadata":{"resourceVersion":"5"},"items":[`
 	const item = `{"metadata":{"name":"a","namespace":"shop","resourceVersion":"5"},"data":`

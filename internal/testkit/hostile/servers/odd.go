@@ -9,7 +9,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// rewritten returns a server with correct lists whose watch events are changed by a function.
+// rewritten returns a server with correct lists that passes each watch event through edit.
 func rewritten(edit func(c *call, change change, event string) string) func(c *call) {
 	return onWatch(func(c *call) {
 		c.edit = edit
@@ -93,7 +93,7 @@ func unusualServers() []server {
 	}
 }
 
-// escapeType returns the event with escape sequences in its type and CRLF at its end.
+// escapeType replaces the characters of the event's type by \u escapes and ends the event with CRLF.
 func escapeType(event string) string {
 	kind := event[9:strings.Index(event, `",`)]
 	var escaped strings.Builder

@@ -13,7 +13,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// Server describes a server that is hostile at first and correct later.
+// Server describes a hostile server. Start runs it, and [Running.Behave] ends its misbehavior.
 type Server struct {
 	Name, Does string
 	Lies       bool    // sends wrong data, which clients believe until the next list
@@ -24,7 +24,7 @@ type Server struct {
 	server server
 }
 
-// All returns all servers except the servers that write raw bytes to a connection.
+// All returns all servers that need no raw access to connections. The first server is always correct.
 func All() []Server {
 	var all []Server
 	for _, s := range slices.Concat(correctServers(), wrongWatches(), shortWatches(), hostileErrorResponses(), wrongLists(), malformedLists(), wrongStreamingLists(), unusualServers()) {
@@ -33,13 +33,13 @@ func All() []Server {
 	return all
 }
 
-// Running is a server with a collection of ConfigMaps. It implements [http.RoundTripper].
+// Running is a running server with a collection of ConfigMaps. It implements [http.RoundTripper].
 type Running struct {
 	memory *memory
 	lists  bool
 }
 
-// Start returns a server with its own collection. The seed selects the changes.
+// Start returns a running copy of s with its own collection. seed determines the random changes of the collection.
 func (s *Server) Start(seed uint64) *Running {
 	return &Running{&memory{world: newWorld(seed, s.server.naming, s.server.version), serve: s.server.serve}, s.Lists}
 }
@@ -74,19 +74,19 @@ func respond(request *http.Request, code int, retryAfter string, body io.ReadClo
 // Step creates, modifies or deletes a random object.
 func (r *Running) Step() { r.memory.step() }
 
-// Pause returns a random delay before the next step.
+// Pause returns a random delay until the next Step.
 func (r *Running) Pause() time.Duration { return r.memory.pause() }
 
-// Behave makes the server correct. If relist is set, the server rejects watches until the next list.
+// Behave ends the misbehavior of the server. If relist is set, watches return 410 until the next list.
 func (r *Running) Behave(relist bool) {
 	r.memory.mustList.Store(relist)
 	r.memory.honest.Store(true)
 }
 
-// Open returns the number of open requests.
+// Open returns the number of requests in progress.
 func (r *Running) Open() int { return int(r.memory.open.Load()) }
 
-// Values returns the current value of the key "v" of each ConfigMap by name.
+// Values returns the value of the key "v" of each current ConfigMap, by the ConfigMap's name.
 func (r *Running) Values() map[string]string {
 	values := map[string]string{}
 	for name, revision := range maps.All(r.memory.latest()) {

@@ -25,9 +25,9 @@ const hostileFor = 10 * time.Minute
 // early is the time after which the second run of each server cancels its context.
 const early = 3*time.Minute + 21*time.Second + 700*time.Millisecond
 
-// play runs each server twice. The first run lasts until the server is correct and the store has recovered. The second
-// run cancels the context earlier. For servers with streaming lists, play also runs a client that requests ordinary
-// lists.
+// play runs each server twice. The first run lasts until the server has stopped its misbehavior and the store has
+// recovered. The second run cancels the context early. Servers that support streaming lists run twice more with a
+// client that requests ordinary lists.
 func play(t *testing.T, servers []server) {
 	t.Parallel()
 	for _, s := range servers {
@@ -96,7 +96,8 @@ func (s *server) run(t *testing.T, seed uint64, end time.Duration) {
 	j.finish(t, s)
 }
 
-// recovers makes the server correct after ten minutes and waits until the store is correct.
+// recovers ends the misbehavior of the server after ten minutes. It records a fault if the store is not correct within
+// the guaranteed time.
 func (s *server) recovers(t *testing.T, m *memory, j *judge) {
 	j.unversioned()
 	j.lock(func() {
@@ -136,7 +137,7 @@ func (s *server) recovers(t *testing.T, m *memory, j *judge) {
 }
 
 // unversioned waits for ten minutes. If the store has no resourceVersion, it records a fault when the store is wrong
-// for a minute during a watch.
+// for more than a minute during a watch.
 func (j *judge) unversioned() {
 	wrong := time.Time{}
 	for began := time.Now(); time.Since(began) < hostileFor; time.Sleep(time.Second) {
@@ -168,7 +169,7 @@ func matches(causes []error, target error) bool {
 	return false
 }
 
-// distinct returns how often each error message occurs in the causes.
+// distinct counts the causes by message. It truncates messages to 150 bytes.
 func distinct(causes []error) map[string]int {
 	count := map[string]int{}
 	for _, cause := range causes {

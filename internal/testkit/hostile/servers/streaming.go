@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// onStream returns a server with hostile streaming lists. Its watches last 20 seconds and then expire.
+// onStream returns a server that handles streaming lists with serve. Its watches are correct for 20 seconds and then
+// expire.
 func onStream(serve func(c *call)) func(c *call) {
 	return func(c *call) {
 		switch {

@@ -9,7 +9,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// onWatch returns a server with correct lists and hostile watches.
+// onWatch returns a server with correct lists that handles watches with serve.
 func onWatch(serve func(c *call)) func(c *call) {
 	return func(c *call) {
 		if !c.watch || c.streaming() {
@@ -20,15 +20,15 @@ func onWatch(serve func(c *call)) func(c *call) {
 	}
 }
 
-// each returns a server that responds correctly, but also calls a function at the given interval while a watch is open.
-func each(interval time.Duration, does func(c *call, now int)) func(c *call) {
+// each returns a correct server that also calls act at the given interval while a watch is open.
+func each(interval time.Duration, act func(c *call, now int)) func(c *call) {
 	return onWatch(func(c *call) {
-		c.feed(c.from(), interval, func(now int) { does(c, now) })
+		c.feed(c.from(), interval, func(now int) { act(c, now) })
 	})
 }
 
-// news writes the event of the next change after the watch's resourceVersion and returns the change. If there is no
-// such change, it first changes a random object.
+// news writes the next event of the watch and returns its change. If there is no next change, news first changes a
+// random object.
 func (c *call) news() change {
 	changes, _, _ := c.since(c.from())
 	if len(changes) == 0 {
@@ -167,7 +167,7 @@ func shortWatches() []server {
 		{name: "no-newlines", does: "sends events without newlines between them",
 			serve: rewritten(func(_ *call, _ change, event string) string { return strings.TrimSpace(event) })},
 		{name: "bookmark-then-silent", does: "sends one bookmark and then nothing", causes: []error{lw.ErrSilent},
-			serve: onWatch(func(c *call) { c.write(bookmark(c.version(c.from()), false)); c.never() })},
+			serve: onWatch(func(c *call) { c.write(bookmark(c.version(c.from()), false)); c.hang() })},
 		{name: "one-bookmark", does: "sends a bookmark with the requested resourceVersion in each watch and closes", causes: []error{lw.ErrWatchClosed},
 			serve: onWatch(func(c *call) { c.write(bookmark(c.q.Get("resourceVersion"), false)) })},
 	}

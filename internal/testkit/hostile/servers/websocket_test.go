@@ -7,7 +7,6 @@ import (
 	"io"
 )
 
-// upgrade accepts a WebSocket handshake.
 func (x *exchange) upgrade() {
 	sum := sha1.Sum([]byte(x.request.Header.Get("Sec-WebSocket-Key") + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11")) //nolint:gosec // as above
 	x.say("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Accept: " +
@@ -23,7 +22,7 @@ func (x *exchange) frame(opcode byte, payload []byte) bool {
 	return x.say(string(append(head, payload...)))
 }
 
-// frames writes the content of body as WebSocket messages and closes the WebSocket.
+// frames writes the data of body as WebSocket messages. At the end of body, it closes the WebSocket with code 1000.
 func (x *exchange) frames(body io.Reader) {
 	buffer := make([]byte, 1<<15)
 	for {

@@ -24,9 +24,9 @@ import (
 // token is the credential that must not appear in any message.
 const token = "tOk3nQ7zXw9Lm2Vb5Rk8Jd4Hs6Pf1Yc0"
 
-// source returns the transport for a server, a function that searches text for secrets, and a function that closes the
-// transport.
-func (s *server) source(t *testing.T, m *memory) (lw.Transport, func(string), func()) {
+// source returns the transport to a server. search fails the test if a string contains the token, and is nil for servers
+// without raw access to connections. stop closes the transport.
+func (s *server) source(t *testing.T, m *memory) (client lw.Transport, search func(string), stop func()) {
 	if s.wire == nil {
 		return m, nil, func() {}
 	}
@@ -87,7 +87,7 @@ func (x *exchange) answer(s *server, config *tls.Config) {
 	}
 }
 
-// honestly forwards an authorized request to the in-process server x.m and writes its response.
+// honestly forwards an authorized request to x.m and writes the response.
 func (x *exchange) honestly() {
 	if x.request.Header.Get("Authorization") != "Bearer "+token || x.host != "api.test" {
 		x.reply(401, "", failure(401, "Unauthorized", "Unauthorized"))
@@ -122,13 +122,13 @@ func (x *exchange) honestly() {
 	}
 }
 
-// say writes text unchanged and reports whether it succeeded.
+// say writes text to the connection and reports whether it succeeded.
 func (x *exchange) say(text string) bool {
 	_, err := io.WriteString(x.Conn, text)
 	return err == nil
 }
 
-// sleep waits for d. It returns false if the client closes the connection first.
+// sleep waits for d and returns true. It returns false if the client closes the connection first.
 func (x *exchange) sleep(d time.Duration) bool {
 	select {
 	case <-time.After(d):
@@ -138,12 +138,12 @@ func (x *exchange) sleep(d time.Duration) bool {
 	}
 }
 
-// reply writes a response. Each header line must end with CRLF.
+// reply writes a response. Each line of headers must end with CRLF.
 func (x *exchange) reply(code int, headers, text string) {
 	x.say(fmt.Sprintf("HTTP/1.1 %d %s\r\n%sContent-Length: %d\r\nConnection: close\r\n\r\n%s", code, http.StatusText(code), headers, len(text), text))
 }
 
-// document returns a correct, complete list.
+// document returns the JSON of a correct, complete list.
 func (x *exchange) document() string {
 	_, at, _ := x.m.since(0)
 	return document(x.m.version(at), "", (&call{memory: x.m}).items(at))

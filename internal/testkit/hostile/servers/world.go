@@ -10,27 +10,26 @@ import (
 	"time"
 )
 
-// namespace is the namespace of all objects in the tests.
 const namespace = "shop"
 
-// A change is a write to the collection. Its revision is the collection's revision after the write.
+// change is a write to the collection. revision is the collection's revision after the write.
 type change struct {
 	kind     string // ADDED, MODIFIED or DELETED
 	name     string
-	body     int // the revision in which the object got its content
+	body     int // revision of the write that set the object's content
 	revision int
 }
 
-// A world holds a collection of ConfigMaps and all of its past revisions.
+// world contains a collection of ConfigMaps and its history.
 type world struct {
 	mu       sync.Mutex
 	revision int
-	objects  map[string]int         // maps object names to the revisions that wrote them
-	states   map[int]map[string]int // maps each revision to the objects that existed at it
+	objects  map[string]int         // revision of the latest write, by object name
+	states   map[int]map[string]int // state of the field objects at each revision
 	changes  []change
 	changed  chan struct{} // closed by the next change
 	version  func(int) string
-	revs     map[string]int // maps resourceVersions to revisions
+	revs     map[string]int // revision by resourceVersion
 	naming   func(int) string
 	stepping sync.Mutex
 	random   *rand.Rand
@@ -52,7 +51,6 @@ func newWorld(seed uint64, naming, version func(int) string) *world {
 	return w
 }
 
-// write applies a change to the collection. The caller must not hold w.mu.
 func (w *world) write(kind, name string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -94,7 +92,7 @@ func (w *world) step() {
 	}
 }
 
-// pause returns a random delay before the next change.
+// pause returns a random delay of at most nine seconds until the next change.
 func (w *world) pause() time.Duration {
 	w.stepping.Lock()
 	defer w.stepping.Unlock()
@@ -120,7 +118,7 @@ func (w *world) names(revision int) []string {
 	return names
 }
 
-// state returns the objects at a resourceVersion. It returns false if the collection never had that resourceVersion.
+// state returns the objects at a resourceVersion, or false if the collection never had that resourceVersion.
 func (w *world) state(resourceVersion string) (map[string]int, bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -136,31 +134,29 @@ func (w *world) since(revision int) ([]change, int, <-chan struct{}) {
 	return w.changes[from:], w.revision, w.changed
 }
 
-// now returns the current revision.
 func (w *world) now() int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.revision
 }
 
-// object returns an object as JSON without kind and apiVersion, like an item of a list.
+// object returns the JSON of an object without kind and apiVersion, like an item of a list.
 func (w *world) object(name string, body, revision int) string {
 	text, _ := json.Marshal(name)
 	return fmt.Sprintf(`{"metadata":{"name":%s,"namespace":%q,"uid":"u-%d","resourceVersion":%q},"data":{"v":"%d"}}`,
 		text, namespace, len(name), w.version(revision), body)
 }
 
-// event returns the watch event for a change as JSON with a newline.
 func (w *world) event(c change) string {
 	return frame(c.kind, w.object(c.name, c.body, c.revision))
 }
 
-// frame returns a watch event for a list item as JSON.
+// frame returns a watch event as a line of JSON. item is the result of object.
 func frame(kind, item string) string {
 	return `{"type":"` + kind + `","object":{"kind":"ConfigMap","apiVersion":"v1",` + item[1:] + "}\n"
 }
 
-// bookmark returns a bookmark as JSON. If end is true, it is an initial-events-end bookmark.
+// bookmark returns a bookmark event as a line of JSON. If end is set, it is an initial-events-end bookmark.
 func bookmark(version string, end bool) string {
 	annotations := ""
 	if end {
@@ -169,17 +165,16 @@ func bookmark(version string, end bool) string {
 	return `{"type":"BOOKMARK","object":{"kind":"ConfigMap","apiVersion":"v1","metadata":{"resourceVersion":"` + version + `"` + annotations + "}}}\n"
 }
 
-// failure returns a Status as JSON.
+// failure returns the JSON of a Status.
 func failure(code int, reason, message string) string {
 	return fmt.Sprintf(`{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":%q,"reason":%q,"code":%d}`, message, reason, code)
 }
 
-// failed returns a watch event of type ERROR as JSON.
+// failed returns an ERROR event as a line of JSON.
 func failed(code int, reason, message string) string {
 	return `{"type":"ERROR","object":` + failure(code, reason, message) + "}\n"
 }
 
-// latest returns the current objects.
 func (w *world) latest() map[string]int {
 	w.mu.Lock()
 	defer w.mu.Unlock()

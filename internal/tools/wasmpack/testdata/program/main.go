@@ -27,7 +27,7 @@ func main() {
 	fmt.Println(sparse[len(texts)*2000])
 }
 
-// fall panics at the bottom of a deep stack, after a garbage collection has scanned the stack.
+// fall panics at the bottom of a deep stack, after a garbage collection.
 func fall(depth int, text string) string {
 	if depth == 0 {
 		runtime.GC()
