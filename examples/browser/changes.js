@@ -23,7 +23,7 @@ const SHOWN = 30 // the maximum number of listed differences per change
 export const inPart = (reason) => `Only the fields of the table. The server did not return the rest: ${reason}.`
 
 /**
- * Returns the objects before and after a change: the full objects if they have arrived, otherwise the fields of the
+ * Returns the objects before and after a change. Until the full objects arrive, it returns the partial objects of the
  * table.
  * @param {Entry} entry
  * @param {Versions | undefined} versions

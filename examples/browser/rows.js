@@ -13,8 +13,8 @@ import { Row } from './row.js'
 export const MARKED = 6000, LEAVING = 2500
 
 /**
- * Returns the string that the lines of a matching row contain. "app=web" matches a whole line, and "app=" the start of
- * a line.
+ * Returns the string that a row's search text must contain to match a term. "app=web" matches a whole line of that
+ * text, and "app=" matches the start of a line.
  * @param {string} term
  */
 const needleOf = (term) => (!term.includes('=') ? term : term.endsWith('=') ? `\n${term}` : `\n${term}\n`)

@@ -1,5 +1,5 @@
-// Keeps the cells that the server computes for the rows of a collection. When a row that is read has changed, the class
-// requests the Table of its object. An age in a cell stays constant until the object changes.
+// Keeps the cells that the server computes for the rows of a collection. Reading a cell of a changed object requests
+// the object's Table. An age in a cell stays constant until the object changes.
 
 import { RequestError, get } from '../request.js'
 
