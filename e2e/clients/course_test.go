@@ -22,7 +22,7 @@ var paths = map[string]string{
 // deadline limits the wait until the client's cache equals the server's state.
 const deadline = time.Minute
 
-// client is a running Kubernetes client.
+// client is a Kubernetes client under test.
 type client interface {
 	// held returns the resourceVersions of all cached objects of a resource. The keys have the form "namespace/name".
 	held(resource string) map[string]string

@@ -31,7 +31,7 @@ export class Feed {
   rate = new Rate()
   /** @type {ListWatch<Kube> | undefined} */
   #collection
-  /** @type {Status} State at the last report, like the rows. The collection's own state may be newer. */
+  /** @type {Status} State at the last report. It matches the rows, and the collection's own state may be newer. */
   state
   #link
   #notify

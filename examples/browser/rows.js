@@ -37,7 +37,7 @@ export class Rows {
   #sort = { column: -1, sign: 1 }
   /** @type {Set<string>} */
   #statuses = new Set()
-  /** @type {Map<string, number>} The numbers of read rows that match the search, by status. */
+  /** @type {Map<string, number>} The number of matching rows by status. It counts only rows that have been read. */
   counts = new Map()
   counting = false // whether read() reads all rows to count their statuses
 

@@ -17,9 +17,9 @@ const MOST_PENDING = 100 // the maximum number of waiting requests; the oldest o
 const keyOf = ({ metadata: { namespace, name } }) => (namespace ? `${namespace}/${name}` : name)
 
 export class TableCells {
-  /** @type {Map<string, { version: string, cells: any[] }>} The last known cells by the key of the object. */
+  /** @type {Map<string, { version: string, cells: any[] }>} The last known cells by object key. */
   #known = new Map()
-  /** @type {Map<string, Kube>} The objects whose cells are outdated, by their keys. */
+  /** @type {Map<string, Kube>} The objects with outdated cells, by key. */
   #pending = new Map()
   #busy = false
   #link
