@@ -24,7 +24,7 @@ type Support struct {
 	at       time.Time // time of the latest rejection
 }
 
-// NewSupport returns the Support of a server before its first WebSocket.
+// NewSupport returns the Support of a server that has not been contacted yet.
 func NewSupport() *Support { return &Support{turn: make(chan struct{}, 1)} }
 
 // Sockets is a [lw.Transport] over WebSocket that limits handshakes with servers without WebSocket support. Until a
@@ -55,7 +55,7 @@ func (s *Sockets) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, err
 		return nil, s.refused
 	}
 	defer func() { <-s.turn }()
-	ctx, cancel := context.WithCancelCause(ctx) // canceled when the parent context is canceled
+	ctx, cancel := context.WithCancelCause(ctx) // not canceled on return, because the body uses it
 	timer := time.AfterFunc(answer, func() { cancel(errNoAnswer) })
 	body, err := s.WebSocket.Open(ctx, req)
 	timer.Stop()

@@ -27,7 +27,7 @@ type checker struct {
 	doubt   bool                  // resourceVersions have decreased since the last complete list
 	resumed int                   // number of streams that started with a watch
 	listing bool                  // the latest events are ListStarted and objects, without Synced
-	live    bool                  // the latest event of type WatchStarted or Interrupted is WatchStarted
+	live    bool                  // the stream is between WatchStarted and Interrupted
 	broken  *lw.Interruption      // latest interruption; nil after the next request
 	stopsOn bool                  // Options.StopOn stops at 401, 403 and 404
 	oracle  *oracle
@@ -167,7 +167,7 @@ func (c *checker) interrupted(e lw.Event[*lw.Object]) {
 	}
 }
 
-// wakeLater schedules a send to Options.Wake within about one in ten delays.
+// wakeLater schedules a send to Options.Wake during about one in ten delays.
 func (c *checker) wakeLater(delay time.Duration) {
 	if c.wake == nil || delay < time.Millisecond || !c.oneIn(10) {
 		return

@@ -28,7 +28,7 @@ func (c *checker) asked(q query) {
 	if !c.loose && q.watch && !q.streams && (c.claim.of == nil || number(q.version) != c.claim.revision) {
 		c.fail("resumable", "a watch from %s at resourceVersion %d", q.version, c.claim.revision)
 	}
-	if q.token == "" { // paged charges the other pages
+	if q.token == "" { // later pages are charged in paged
 		c.pay(now)
 	}
 	c.heard()

@@ -42,8 +42,8 @@ type expiredTrait int
 
 const (
 	expiredByEvent expiredTrait = iota // ERROR event in a response with status 200
-	expiredByHTTP                      // error response with status 410, as from aggregated APIs
-	expiredByEnd                       // empty response with status 200, as for Events or behind some proxies
+	expiredByHTTP                      // error response with status 410, like aggregated APIs
+	expiredByEnd                       // empty response with status 200, like watches of Events or behind some proxies
 	expiredKinds
 )
 
@@ -167,7 +167,7 @@ func (s *server) compact() int64 {
 	return revision
 }
 
-// restart restarts an API server with a cache of only the current state.
+// restart restarts an API server. Its cache then contains only the current state.
 func (s *server) restart(r *replica) { r.cached, r.oldest = s.log.Revision(), s.log.Revision() }
 
 // restore restores a backup of an earlier revision. If bump is set, the revision counter continues above all earlier

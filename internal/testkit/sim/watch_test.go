@@ -139,7 +139,8 @@ func (w *stream) pump(now time.Time) (text string, end bool, next time.Time) {
 	return text, !w.deadline.After(now), next
 }
 
-// encoded returns the event as the server sends it, with or without a resourceVersion.
+// encoded returns the event as the server sends it. If the server has namelessEvents or namelessLists, the
+// resourceVersion is missing.
 func (w *stream) encoded(event string) string {
 	if w.nameless {
 		return nameless(event)

@@ -12,7 +12,7 @@ const (
 	throttle                 // only a few bytes arrive per read
 	garbage                  // the response contains an invalid byte
 	cutShort                 // the server closes the response in the middle
-	instantEnd               // the server closes the response before any bytes
+	instantEnd               // the server closes the response before sending any bytes
 	noAnswer                 // the request gets no response
 	noRoute                  // the connection is refused
 	html                     // the response is an HTML page with status 200
