@@ -182,7 +182,7 @@ func TestStoreResourceVersionNeverDecreases(t *testing.T) {
 	eventually(t, func() bool { return informer.LastSyncResourceVersion() == versionOf(server) })
 }
 
-// TestRemovedHandlerMayPanic removes a handler during a call of the handler. The call then panics and recovers.
+// TestRemovedHandlerMayPanic removes a handler while it handles an event. The handler then panics and recovers.
 func TestRemovedHandlerMayPanic(t *testing.T) {
 	server := startServer(t)
 	informer := podInformer(t, server, nil)

@@ -37,7 +37,7 @@ type Slot struct {
 	Release func()
 }
 
-// Transport is a [lw.Transport] over HTTP that requires a slot for each watch.
+// Transport is an [lw.Transport] over HTTP that requires a slot for each watch.
 type Transport struct {
 	HTTP lw.Transport
 	// First is tried before HTTP and needs no slot. A watch takes a slot if First returns errors.ErrUnsupported. First

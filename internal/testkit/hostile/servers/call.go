@@ -133,7 +133,7 @@ func (c *call) sleep(d time.Duration) {
 // stop ends the response cleanly and ends the goroutine.
 func (c *call) stop() { runtime.Goexit() }
 
-// hang sends nothing more until the client cancels the request.
+// hang blocks until the client cancels the request.
 func (c *call) hang() {
 	<-c.ctx.Done()
 	runtime.Goexit()

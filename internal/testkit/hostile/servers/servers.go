@@ -31,7 +31,7 @@ type server struct {
 // ordinary makes a client request ordinary lists in small pages.
 var ordinary = lw.Options{NoStreamingList: true, PageSize: 7}
 
-// exchange is a server-side connection with one request.
+// exchange is the server side of a connection with one request.
 type exchange struct {
 	net.Conn
 	m       *memory
