@@ -148,7 +148,7 @@ func TestTransformToAnyType(t *testing.T) {
 }
 
 // TestStoreResourceVersionNeverDecreases drops watches and expires resourceVersions. When a handler receives an object,
-// the store must be at least at the resourceVersion of that object.
+// the store must have the resourceVersion of that object or a later one.
 func TestStoreResourceVersionNeverDecreases(t *testing.T) {
 	t.Parallel()
 	server := startServer(t)

@@ -21,8 +21,8 @@ type checker struct {
 	claim   claim                 // revision of the server's data that the store should equal
 	pledge  claim                 // value of claim after the current list completes
 	unread  claim                 // revision that the engine may have read before a restore but has not reported
-	fresh   bool                  // the stream has not completed its first list
-	first   bool                  // the stream has not sent a request
+	fresh   bool                  // the stream has not completed its first list yet
+	first   bool                  // the stream has not sent a request yet
 	saved   bool                  // the next stream starts with a saved copy of the claimed state
 	doubt   bool                  // resourceVersions have decreased since the last complete list
 	resumed int                   // number of streams that started with a watch
@@ -58,7 +58,7 @@ type checker struct {
 const (
 	lookSlack = 10500 * time.Millisecond // maximum time between two checks of the engine's watchdog
 	timeout   = 90 * time.Second
-	idleLimit = 150 * time.Second // time without data after which the engine must have ended a watch
+	idleLimit = 150 * time.Second // maximum time without data before the engine ends a watch
 )
 
 // event checks an event of the stream and the changes that it causes in the store.

@@ -42,8 +42,8 @@ type expiredTrait int
 
 const (
 	expiredByEvent expiredTrait = iota // ERROR event in a response with status 200
-	expiredByHTTP                      // error response with status 410, like aggregated APIs
-	expiredByEnd                       // empty response with status 200, like watches of Events or behind some proxies
+	expiredByHTTP                      // error response with status 410, as sent by aggregated APIs
+	expiredByEnd                       // empty response with status 200, as observed with Events and some proxies
 	expiredKinds
 )
 

@@ -15,7 +15,7 @@ type value struct {
 	data string // contains JSON escapes
 }
 
-// text returns the JSON of the object as clients should store it.
+// text returns the JSON that clients should store for the object.
 func (v value) text(key string, revision int64) string {
 	return "{" + kindAndVersion + v.members(key, revision, "")
 }

@@ -1,8 +1,8 @@
 // Command wasmbuild generates the files of the npm package in wasm/ that are not in the repository. These are the WASM
 // module listwatch.wasm, the script go.js, CommonJS copies of the modules, and the licences. With two arguments, a
-// folder and a file, wasmbuild only compiles the main package in the folder to the file. It needs only Go. go.js is
-// Go's wasm_exec.js as a JavaScript module without global variables. It omits functions that listwatch.wasm does not
-// import.
+// folder and a file, wasmbuild only compiles the main package in the folder to the file. wasmbuild requires only Go.
+// The script go.js is Go's wasm_exec.js as a JavaScript module without global variables. It omits functions that
+// listwatch.wasm does not import.
 package main
 
 import (

@@ -97,7 +97,7 @@ func (c *call) reject(code int, retryAfter, text string) {
 	c.fail(&rejection{lw.ReadStatusError(code, retryAfter, strings.NewReader(text)), code, retryAfter, text})
 }
 
-// rejection is the error that Open returns for a call of reject.
+// rejection is the error that Open returns when the server calls reject.
 type rejection struct {
 	error
 	code             int
