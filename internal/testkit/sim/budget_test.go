@@ -60,8 +60,8 @@ func (b *budget) page(keys []string, first bool) (news bool) {
 	return news
 }
 
-// listed records a list that returned 200. It returns the number of lists within listWindow, minus the delays that
-// Options.Wake ended.
+// listed records a list that returned 200. It returns the number of lists within listWindow, minus the number of delays
+// that Options.Wake ended in that time.
 func (b *budget) listed(began time.Time) (n int) {
 	b.lists = append(b.lists, began)
 	return within(b.lists, began) - within(b.wakes, began)

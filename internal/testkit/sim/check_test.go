@@ -26,7 +26,7 @@ type checker struct {
 	saved   bool                  // the next stream starts with a saved copy of the claimed state
 	doubt   bool                  // resourceVersions have decreased since the last complete list
 	resumed int                   // number of streams that started with a watch
-	listing bool                  // the latest events are ListStarted and objects, without Synced
+	listing bool                  // a list has started but is not complete
 	live    bool                  // the stream is between WatchStarted and Interrupted
 	broken  *lw.Interruption      // latest interruption; nil after the next request
 	stopsOn bool                  // Options.StopOn stops at 401, 403 and 404

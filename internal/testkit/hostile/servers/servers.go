@@ -9,7 +9,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// server is hostile for ten minutes and correct afterwards.
+// server describes a server that misbehaves for ten minutes and is correct afterwards.
 type server struct {
 	name  string
 	does  string // description of the misbehavior
