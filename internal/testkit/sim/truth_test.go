@@ -7,7 +7,7 @@ const (
 	others  = "pods"       // collection whose writes only advance the revision
 )
 
-// write is a change of the log. Each write creates one revision.
+// write is a change to the data. Each write creates one revision.
 type write struct {
 	collection string
 	kind       revlog.Type
