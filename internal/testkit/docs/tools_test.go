@@ -111,7 +111,7 @@ var kinds = map[string]string{"-run": "Test|Fuzz|Example", "-bench": "Benchmark"
 // hasTest reports whether the regular expression in name matches a test function of pkg. kind contains the allowed
 // prefixes.
 func hasTest(pkg, kind, name string) bool {
-	name, _, _ = strings.Cut(name, "/") // subtests are not declarations that this function can find
+	name, _, _ = strings.Cut(name, "/") // subtest names cannot be checked
 	files, _ := filepath.Glob(filepath.Join(root, pkg, "*_test.go"))
 	for _, file := range files {
 		text, err := os.ReadFile(file)

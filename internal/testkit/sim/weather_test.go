@@ -11,7 +11,7 @@ const (
 	stall                    // for a few minutes, no bytes arrive
 	throttle                 // only a few bytes arrive per read
 	garbage                  // the response contains an invalid byte
-	cutShort                 // the server closes the response in the middle
+	cutShort                 // the server closes an incomplete response
 	instantEnd               // the server closes the response before sending any bytes
 	noAnswer                 // the request gets no response
 	noRoute                  // the connection is refused
