@@ -12,7 +12,7 @@ type traits struct {
 	streaming    streamingTrait
 	bookmarks    bookmarkTrait
 	expiredAs    expiredTrait
-	zeroPages    bool // lists at resourceVersion "0" have pages, as on servers without a watch cache
+	zeroPages    bool // lists at resourceVersion "0" are paginated, like on servers without a watch cache
 	metadataLast bool // lists end with their metadata, like those of custom resources
 	pages        pagesTrait
 	habit        habit
@@ -171,7 +171,7 @@ func (s *server) compact() int64 {
 func (s *server) restart(r *replica) { r.cached, r.oldest = s.log.Revision(), s.log.Revision() }
 
 // restore restores a backup of an earlier revision. If bump is set, the revision counter continues above all earlier
-// revisions, as with etcdutl --bump-revision --mark-compacted. Otherwise it is reset to a revision for which known
+// revisions, like after etcdutl --bump-revision --mark-compacted. Otherwise it is reset to a revision for which known
 // returns false.
 func (s *server) restore(bump bool, known func(int64) bool) {
 	old := s.now
