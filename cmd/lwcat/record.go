@@ -121,7 +121,8 @@ func recordError(err error) error {
 	return withHint(fmt.Errorf("--record: %v", err), hint) // %v hides EPIPE, which means a closed standard output
 }
 
-// resources returns the selected collections. If none are named, a recording selects the collections that it contains.
+// resources returns the selected collections. If the command line names none, a replay selects all recorded
+// collections.
 func (s *source) resources(ctx context.Context, c *config, status *status) (resources []lw.Resource, err error) {
 	o := &c.resources
 	if s.recorded != nil && len(o.names) == 0 {

@@ -20,8 +20,8 @@ type resourceOptions struct {
 	labels        string
 	fields        string
 	metadataOnly  bool
-	about         string   // with events: the object in --for
-	eventTypes    []string // with events: the types in --types
+	about         string   // value of --for, which requires the resource events
+	eventTypes    []string // values of --types, which requires the resource events
 	wait          bool
 	keepGoing     bool
 	replaying     bool // with --replay, resource names are optional

@@ -75,7 +75,7 @@ func TestResumeFileSizeIsLimited(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "state")
 	file, err := os.Create(path)
 	require.NoError(t, err)
-	require.NoError(t, file.Truncate(maxResumeSize+1)) // Truncate adds zero bytes
+	require.NoError(t, file.Truncate(maxResumeSize+1)) // extends the file with zero bytes
 	require.NoError(t, file.Close())
 	code, _, errs := lwcat(t, "-s", server.URL, "cm", "--resume", path, "--once")
 	require.Equal(t, exitError, code)

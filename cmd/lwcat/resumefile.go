@@ -65,7 +65,7 @@ func (f *resumeFile) open(status *status) error {
 	return f.write(resumeLine(nil, resumeHeader{resumeFormat, f.server, time.Now()})) // reports an unwritable file at the start
 }
 
-// add adds a collection. All collections are added before run.
+// add adds a collection. It must be called before run.
 func (f *resumeFile) add(p *progress) { f.progress = append(f.progress, p) }
 
 // run saves the changes once a second until close is called. It passes errShared to fail. If another error persists,
@@ -162,7 +162,7 @@ func (f *resumeFile) compact() error {
 // temporary returns the path of the file that compact writes.
 func (f *resumeFile) temporary() string { return f.path + ".lwcat-tmp" }
 
-// removeTemporary removes the temporary file of a compaction that failed, or whose process was killed.
+// removeTemporary removes the temporary file of a compaction that failed or was killed.
 func (f *resumeFile) removeTemporary() error {
 	if err := os.Remove(f.temporary()); !errors.Is(err, fs.ErrNotExist) {
 		return err

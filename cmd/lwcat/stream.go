@@ -27,9 +27,9 @@ type stream struct {
 	reporter
 
 	restoring      bool           // the current events restore the state of --from or --resume
-	noInitialState bool           // with --from, changed objects may be unknown
+	noInitialState bool           // with --from, the stream does not know the existing objects
 	listing        bool           // whether a list is in progress
-	listed         bool           // whether a list of this run is complete or --from omits it
+	listed         bool           // whether the first list is complete, or omitted because of --from
 	events         []output.Event // reused for each event
 	badRequests    int            // number of responses with status 400 or 422
 	objects        int            // number of existing objects
@@ -78,7 +78,7 @@ func (s *stream) restore(reflector *cache.Reflector[*lw.Object]) error {
 			return err
 		}
 		if s.config.limits.once || len(s.config.limits.until) > 0 {
-			version = "" // --once needs all changes at once, and --until needs the whole objects
+			version = "" // start with a list, because --once needs the current state and --until needs complete objects
 		}
 		reflector.RestoreObjects(version, objects)
 		s.restoring = true
@@ -93,7 +93,7 @@ func (s *stream) restoreEvent(event lw.Event[*lw.Object]) {
 		s.limiter.take(s.number, []output.Event{{Type: lw.Added, Object: event.Object}}, false)
 	case lw.Synced:
 		s.restoring, s.synced = false, true
-		if s.noInitialState { // otherwise --until waits for a list
+		if s.noInitialState { // no list follows, so --until must not wait for a list
 			s.markListed()
 		}
 		if event.ResourceVersion != "" {

@@ -56,7 +56,7 @@ func TestTerms(t *testing.T) {
 		"status.readyReplicas={.spec.missing}":        false,
 		"status.phase!=spec.missing":                  true,
 		"spec.replicas=spec.replicas":                 true,
-		`status.phase="status.phase"`:                 false, // a string
+		`status.phase="status.phase"`:                 false, // the quotes make the value a string instead of a field
 		`status.phase="Run && ning, or | not"`:        false,
 		".metadata":                                   true,
 		"exists":                                      true,

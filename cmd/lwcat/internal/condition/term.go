@@ -12,7 +12,7 @@ import (
 // term is a condition on one object.
 type term func(*lw.Object) bool
 
-// operators are in the order in which parseTerm tries them. Longer operators precede their prefixes.
+// operators lists the operators in the order in which parseTerm tries them. Longer operators precede their prefixes.
 var operators = []struct {
 	text  string
 	holds func(order int) bool

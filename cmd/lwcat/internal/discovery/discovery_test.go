@@ -69,7 +69,7 @@ var cluster = map[string]string{
 	),
 }
 
-// TestFindMatchesKubectl compares with kubectl's REST mapper, including ambiguous names.
+// TestFindMatchesKubectl compares Find with kubectl's REST mapper, including ambiguous names.
 func TestFindMatchesKubectl(t *testing.T) {
 	all, s := ask(t, cluster)
 	require.EqualValues(t, 2, s.asked.Load())

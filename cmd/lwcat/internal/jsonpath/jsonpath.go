@@ -15,7 +15,7 @@ import (
 // Template is a parsed template.
 type Template struct{ nodes []node }
 
-// node is a part of a template: text, a path whose values are printed, or a range over them.
+// node is a part of a template: text, a path whose values are printed, or a range over the values of a path.
 type node struct {
 	text  string
 	path  *Path

@@ -72,7 +72,8 @@ func printWire(out *bufio.Writer, e *Event, opts *Options) {
 	out.WriteByte('\n')
 }
 
-// data returns the JSON for JSONPath and YAML. This is the object, or with Options.Types the event in the format jsonl.
+// data returns the JSON that the JSONPath and YAML formats print: the object or, with Options.Types, the event in jsonl
+// format.
 func data(e *Event, opts *Options) lw.Value {
 	if !opts.Types {
 		return lw.Value(e.Object.Raw())

@@ -56,7 +56,7 @@ type Collection struct {
 	Resource lw.Resource `json:"resource"`
 	Labels   string      `json:"labelSelector,omitempty"`
 	Fields   string      `json:"fieldSelector,omitempty"`
-	From     string      `json:"from,omitempty"` // resourceVersion at which the run started instead of with a list
+	From     string      `json:"from,omitempty"` // resourceVersion from which the run resumed; empty if it started with a list
 }
 
 // These constants are the kinds of failures that the engine distinguishes.
@@ -69,14 +69,14 @@ const (
 
 // failure is the reason why a request or its response ended.
 type failure struct {
-	Kind   string          `json:"kind,omitempty"` // empty for an error response and for other errors
+	Kind   string          `json:"kind,omitempty"` // empty for error responses and unclassified errors
 	Text   string          `json:"text,omitempty"`
 	Limit  int             `json:"limit,omitempty"`  // bytes, for tooLarge
 	Status *lw.StatusError `json:"status,omitempty"` // an error response
 }
 
-// newFailure describes the error that ended a request or its response. After the context is done, the failure counts as
-// closed by the run, except after an idle timeout.
+// newFailure describes the error that ended a request or its response. If ctx is done for a reason other than an idle
+// timeout, the recorded run closed the request.
 func newFailure(ctx context.Context, err error) *failure {
 	if err == nil || err == io.EOF {
 		return nil
@@ -96,7 +96,7 @@ func newFailure(ctx context.Context, err error) *failure {
 	return f
 }
 
-// toError returns the error that the engine received. It returns ended for requests that the recorded run closed.
+// toError returns the error that the engine received. If the recorded run closed the request, it returns ended.
 func (f *failure) toError(ended error) error {
 	switch {
 	case f.Status != nil:

@@ -19,7 +19,6 @@ import (
 
 const event = `{"type":"ADDED","object":{"metadata":{"name":"a"}}}` + "\n"
 
-// TestReplayIsByteExact checks that a replay returns the recorded bytes, whatever their content and their pieces are.
 func TestReplayIsByteExact(t *testing.T) {
 	large := `{"a":"` + strings.Repeat("ö☃", 50<<10) + `"}` + "\n"
 	for name, says := range map[string][]timedText{

@@ -11,8 +11,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// maxMember limits the size of a Table without its rows, in bytes. The body buffers one row or one watch event at a
-// time. The limits of lists and watches apply to rows and events.
+// maxMember limits the size of a Table without its rows, in bytes. maxFrame limits rows and watch events.
 const maxMember = 1 << 20
 
 // body converts Tables to lists or watch events.
@@ -203,7 +202,7 @@ func (r *row) appendObject(text []byte) []byte {
 	return append(text, '}')
 }
 
-// token returns the next token within a document. In a document, the end of the input is an error.
+// token returns the next token. The end of the input is an error, because the document is not complete.
 func (b *body) token() (json.Token, error) {
 	token, err := b.decoder.Token()
 	return token, unexpectedEOF(err)
@@ -218,7 +217,7 @@ func unexpectedEOF(err error) error {
 	return malformed(err)
 }
 
-// isTruncated reports whether the input ended too early. Since Go 1.27, that is a syntax error.
+// isTruncated reports whether the input ended too early. Since Go 1.27, encoding/json reports that as a syntax error.
 func isTruncated(err error) bool {
 	syntax, ok := errors.AsType[*json.SyntaxError](err)
 	return ok && syntax.Error() == "unexpected end of JSON input"
