@@ -34,7 +34,7 @@ type streaming struct {
 	from        string        // minimum resourceVersion of the list ("0" or "" means the latest)
 	timeout     time.Duration // requested timeout of the watch
 	opened      moment        // when the response arrived, or zero
-	lastInitial moment        // when the last event arrived that was certainly an initial object
+	lastInitial moment        // arrival time of the last event known to be an initial object
 	highest     string        // highest resourceVersion of an object so far
 	objects     bool          // whether an object has arrived
 }
