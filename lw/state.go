@@ -56,8 +56,8 @@ type checking struct{}
 type stopped struct{}
 
 const (
-	healthyAfter = time.Second     // a watch is healthy after it was open for this time, even without events
-	provenAfter  = 2 * time.Minute // a watch resets the backoff after it was open for this time
+	healthyAfter = time.Second     // a watch counts as healthy after this time, even without events
+	provenAfter  = 2 * time.Minute // a watch resets the backoff after this time
 	checkAfter   = 5 * time.Minute // the resourceVersion is checked after this time without an event or a bookmark
 	maxSpread    = time.Second     // maximum delay before a healthy watch resumes
 )

@@ -74,7 +74,7 @@ type source struct {
 	player     *recording.Player
 }
 
-// open connects to the server or opens the recording. It passes later write errors of --record to fail.
+// open connects to the server or opens the recording. It calls fail if --record later fails to write.
 func (c *config) open(ctx context.Context, status *status, fail func(error)) (*source, error) {
 	if c.recording.replay != "" {
 		recorded, err := recording.Open(c.recording.replay)

@@ -27,7 +27,7 @@ func newProgress(f *resumeFile, resource lw.Resource, o *resourceOptions) *progr
 	}
 	id := fmt.Sprintf("%s -l %q --field-selector %q", resource, o.labels, o.fields)
 	p := &progress{start: f.saved[id], changes: newEntry(id)}
-	delete(f.saved, id) // the stream owns the state
+	delete(f.saved, id) // the progress now owns this state
 	f.add(p)
 	return p
 }

@@ -14,7 +14,7 @@ import (
 type resumeFile struct {
 	path      string
 	server    string
-	saved     map[string]*resumeEntry // the state at the start, by collection
+	saved     map[string]*resumeEntry // state at startup, by collection
 	file      *os.File
 	size      int64 // size of the file in bytes, as known to this process
 	compacted int64 // size of the file in bytes after the last compaction
@@ -68,8 +68,8 @@ func (f *resumeFile) open(status *status) error {
 // add adds a collection. It must be called before run.
 func (f *resumeFile) add(p *progress) { f.progress = append(f.progress, p) }
 
-// run saves the changes once a second until close is called. It passes errShared to fail. If another error persists,
-// close returns it.
+// run saves the changes once a second until close is called. If another process writes to the file, run calls fail with
+// errShared. If another error persists, close returns it.
 func (f *resumeFile) run(fail func(error)) {
 	defer close(f.done)
 	tick := time.NewTicker(time.Second)

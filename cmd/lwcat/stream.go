@@ -18,16 +18,16 @@ type stream struct {
 	config   *config
 	number   int
 	resource lw.Resource
-	kind     string // the resource name in the output
+	kind     string // resource name in the output
 	out      *printer
 	limiter  *limiter
-	progress *progress        // with --resume, else nil
-	now      func() time.Time // returns the recorded time during a replay; nil otherwise
-	tables   *table.Transport // decodes the server's columns with -o wide; nil otherwise
+	progress *progress        // nil without --resume
+	now      func() time.Time // clock of a replay; nil without --replay
+	tables   *table.Transport // decodes the server's columns; nil without -o wide
 	reporter
 
-	restoring      bool           // the current events restore the state of --from or --resume
-	noInitialState bool           // with --from, the stream does not know the existing objects
+	restoring      bool           // whether the current events restore the state of --from or --resume
+	noInitialState bool           // whether the existing objects are unknown, because of --from
 	listing        bool           // whether a list is in progress
 	listed         bool           // whether the first list is complete, or omitted because of --from
 	events         []output.Event // reused for each event

@@ -42,7 +42,7 @@ type Reader struct {
 	err    error
 }
 
-// New returns a reader of src. No frame may be larger than limit, in bytes. The caller must call [Reader.Release].
+// New returns a reader of src. limit is the maximum size of a frame, in bytes. The caller must call [Reader.Release].
 func New(src io.Reader, limit int) *Reader {
 	return &Reader{src: src, limit: limit}
 }

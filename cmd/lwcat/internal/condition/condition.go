@@ -60,7 +60,7 @@ func Parse(text string) (*Condition, error) {
 		c.over, c.rollout = allOf, true
 		return c, nil
 	}
-	rest = strings.TrimPrefix(rest, "jsonpath=") // the syntax of kubectl wait
+	rest = strings.TrimPrefix(rest, "jsonpath=") // kubectl wait requires this prefix
 	for word, over := range map[string]quantifier{"any ": anyOf, "all ": allOf, "none ": noneOf} {
 		if after, found := strings.CutPrefix(rest, word); found {
 			c.over, rest = over, after

@@ -53,7 +53,7 @@ func appendNodes(out []byte, nodes []node, in scope) []byte {
 
 // scope contains the values at which a path can start.
 type scope struct {
-	root    lw.Value // selected by $
+	root    lw.Value // value that $ selects
 	current lw.Value // value that @ selects; also the default start of a path
 }
 

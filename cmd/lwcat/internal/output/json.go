@@ -63,7 +63,7 @@ func quote(text string) string {
 	return `"` + text + `"`
 }
 
-// printWire prints the format of watch events: {"type":…,"object":…}.
+// printWire prints an event in the format of the watch API: {"type":…,"object":…}.
 func printWire(out *bufio.Writer, e *Event, opts *Options) {
 	out.WriteString(`{"type":"`)
 	out.WriteString(e.Type.String())

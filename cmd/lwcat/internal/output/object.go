@@ -9,8 +9,8 @@ import (
 	"github.com/seed-6d2a410a/listwatch/cmd/lwcat/internal/jsonpath"
 )
 
-// newJSONPath returns the format that prints one line per event: the result of a JSONPath template.
-// It prints nothing if the result is empty.
+// newJSONPath returns the format that prints the result of a JSONPath template, one line per event. It prints nothing
+// if the result is empty.
 func newJSONPath(text string, opts *Options) (Format, error) {
 	first := strings.TrimPrefix(strings.TrimLeft(text, "{ "), "range ")
 	if path := strings.TrimLeft(first, " $@."); strings.HasPrefix(path, "items[") || strings.HasPrefix(path, "items}") {

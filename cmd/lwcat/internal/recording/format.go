@@ -39,19 +39,19 @@ type entry struct {
 	Kind   string `json:"kind"`
 	Stream int    `json:"stream,omitempty"` // number of the request
 
-	Collection *Collection `json:"collection,omitempty"` // in a follow entry
+	Collection *Collection `json:"collection,omitempty"` // set in follow entries
 
-	Path  string `json:"path,omitempty"` // in an open entry
+	Path  string `json:"path,omitempty"` // set in open entries
 	Query string `json:"query,omitempty"`
 	Watch bool   `json:"watch,omitempty"`
 
-	Failure *failure `json:"failure,omitempty"` // in opened and closed entries; nil means success
+	Failure *failure `json:"failure,omitempty"` // set in opened and closed entries; nil means success
 
-	Text   string `json:"text,omitempty"`   // in a data entry
-	Base64 []byte `json:"base64,omitempty"` // instead of Text, if the data is not valid UTF-8
+	Text   string `json:"text,omitempty"`   // set in data entries
+	Base64 []byte `json:"base64,omitempty"` // replaces Text if the data is not valid UTF-8
 }
 
-// Collection is a followed collection.
+// Collection identifies a collection that the recorded run followed.
 type Collection struct {
 	Resource lw.Resource `json:"resource"`
 	Labels   string      `json:"labelSelector,omitempty"`
@@ -64,19 +64,19 @@ const (
 	failedSilent   = "silent"   // an idle timeout
 	failedTooLarge = "tooLarge" // an event above the size limit
 	failedCut      = "cut"      // the connection ended within the response
-	failedReader   = "reader"   // closed by the recorded run
+	failedReader   = "reader"   // the recorded run closed the response
 )
 
 // failure is the reason why a request or its response ended.
 type failure struct {
 	Kind   string          `json:"kind,omitempty"` // empty for error responses and unclassified errors
 	Text   string          `json:"text,omitempty"`
-	Limit  int             `json:"limit,omitempty"`  // bytes, for tooLarge
-	Status *lw.StatusError `json:"status,omitempty"` // an error response
+	Limit  int             `json:"limit,omitempty"`  // size limit in bytes, set for tooLarge
+	Status *lw.StatusError `json:"status,omitempty"` // set for an error response
 }
 
-// newFailure describes the error that ended a request or its response. If ctx is done for a reason other than an idle
-// timeout, the recorded run closed the request.
+// newFailure describes the error that ended a request or its response. It returns the kind failedReader if ctx is done,
+// unless the cause is an idle timeout.
 func newFailure(ctx context.Context, err error) *failure {
 	if err == nil || err == io.EOF {
 		return nil
