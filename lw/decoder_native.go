@@ -20,7 +20,7 @@ type decoder interface {
 	wrongList()     // records that the list belongs to another resource
 	fail(err error) // records an error
 	failed() bool   // reports whether an error was recorded
-	failure() error // returns the first error as an error type of this package
+	failure() error // returns the first error, converted to an error type of this package
 	release()       // frees the decoder's buffer
 }
 

@@ -128,7 +128,7 @@ func TestHostileBodies(t *testing.T) {
 	}
 }
 
-// A server that sends single bytes does not reset the idle timeout.
+// Single bytes do not reset the idle timeout.
 func TestSlowBytesAreIdle(t *testing.T) {
 	for name, c := range map[string]struct {
 		list  bool

@@ -118,7 +118,7 @@ func recordError(err error) error {
 	if errors.Is(err, syscall.ENOSPC) {
 		hint = "the disk is full"
 	}
-	return withHint(fmt.Errorf("--record: %v", err), hint) // %v hides EPIPE, which means a closed standard output
+	return withHint(fmt.Errorf("--record: %v", err), hint) // %v hides EPIPE, which would otherwise mean that standard output was closed
 }
 
 // resources returns the selected collections. If the command line names none, a replay selects all recorded

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// fullDisk fails after the given number of bytes.
+// fullDisk is a writer that fails after room bytes.
 type fullDisk struct{ room int }
 
 func (f *fullDisk) Write(p []byte) (int, error) {

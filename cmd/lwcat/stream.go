@@ -13,7 +13,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// stream prints one collection.
+// stream prints the events of one collection.
 type stream struct {
 	config   *config
 	number   int
@@ -33,7 +33,7 @@ type stream struct {
 	events         []output.Event // reused for each event
 	badRequests    int            // number of responses with status 400 or 422
 	objects        int            // number of existing objects
-	checks         sync.WaitGroup // counts requests in the background
+	checks         sync.WaitGroup // requests that run in the background
 }
 
 func (s *stream) run(ctx context.Context, transport lw.Transport) error {

@@ -156,7 +156,6 @@ func TestConditionsOfCollections(t *testing.T) {
 	require.True(t, w.Holds(), "\"any\" can hold before the lists are complete")
 }
 
-// TestAllConditionsMustHold checks that a condition does not replace an earlier condition.
 func TestAllConditionsMustHold(t *testing.T) {
 	var conditions []*Condition
 	for _, text := range []string{"a=1", "all b=1"} {

@@ -36,7 +36,7 @@ func Ask(ctx context.Context, transport lw.Transport) (*Resources, error) {
 	return all, nil
 }
 
-// response contains the resources of a part of the server.
+// response contains the resources below /api or /apis.
 type response struct {
 	resources []Resource
 	missing   []string

@@ -56,7 +56,7 @@ func (e *UnknownError) Error() string {
 	return text
 }
 
-// nearest returns the resources with a name similar to a word.
+// nearest returns the resources whose names are similar to word.
 func (all *Resources) nearest(word string) (near []string) {
 	meant := map[string]string{} // maps each similar name to its resource name
 	var similar []string
@@ -87,7 +87,7 @@ func (all *Resources) Names() (names []Named) {
 	plurals, full := map[string]bool{}, map[string]bool{}
 	for i := range all.All {
 		r := &all.All[i]
-		taken := plurals[r.Plural] // another group has a resource of this name
+		taken := plurals[r.Plural] // whether another group has a resource with the same name
 		plurals[r.Plural] = true
 		known := full[r.String()]
 		full[r.String()] = true

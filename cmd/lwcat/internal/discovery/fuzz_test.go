@@ -50,7 +50,7 @@ func FuzzAsk(f *testing.F) {
 				return // real servers do not use such names
 			}
 			if i > 0 && r.Group == "" && all.All[i-1].Group != "" {
-				return // the core group comes first
+				return // servers list the core group first
 			}
 		}
 		for _, named := range all.Names() {

@@ -121,7 +121,7 @@ func TestFlushesEverySecond(t *testing.T) {
 	})
 }
 
-// TestReplaySpeed checks the delays of responses, frames and ends for several speeds.
+// TestReplaySpeed checks that delays are scaled at several speeds.
 func TestReplaySpeed(t *testing.T) {
 	for speed, factor := range map[float64]float64{1: 1, 10: 0.1, 0.5: 2, 0: 0} {
 		synctest.Test(t, func(t *testing.T) {
@@ -187,7 +187,7 @@ func TestReplayReturnsRecordedErrors(t *testing.T) {
 	})
 }
 
-// TestUnrecordedRequestsFail checks that the error of an unrecorded request differs from the end of the recording.
+// TestUnrecordedRequestsFail checks that the error of an unrecorded request differs from ErrEnd.
 func TestUnrecordedRequestsFail(t *testing.T) {
 	w, out := begin(t)
 	_, _ = record(t, w, listOf("/a"), &scriptedTransport{})

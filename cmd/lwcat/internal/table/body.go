@@ -239,7 +239,7 @@ func malformed(err error) error {
 	return err
 }
 
-// budget limits the number of bytes read.
+// budget is an io.Reader that limits the number of bytes read.
 type budget struct {
 	reader    io.Reader
 	frame     int // maximum size of a row or a watch event, in bytes
