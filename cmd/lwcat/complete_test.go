@@ -118,7 +118,7 @@ func TestCompletionTimesOut(t *testing.T) {
 	}
 }
 
-// shells contains one script for each shell that prints the completions of a command line.
+// shells maps each shell to a script that prints the completions of a command line.
 var shells = map[string]string{
 	// The first two functions replace those of the bash-completion package, which cobra's script calls.
 	"bash": `_get_comp_words_by_ref() {

@@ -19,7 +19,7 @@ import (
 type recordOptions struct {
 	record string
 	replay string
-	speed  float64 // 0 plays without delays
+	speed  float64 // speed of the replay; 0 means no delays
 	limits *rangeOptions
 }
 
