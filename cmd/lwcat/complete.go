@@ -110,7 +110,7 @@ func (c *config) completeArgs(ctx context.Context, args []string, word string) (
 	return found
 }
 
-// completeNames returns the resources that the server has, or the objects of a collection.
+// completeNames completes the name of a resource or, after a slash, the name of an object.
 func (c *config) completeNames(ctx context.Context, word string) (found []cobra.Completion) {
 	if strings.HasPrefix(word, "/") {
 		return nil

@@ -47,7 +47,7 @@ func main() {
 	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr, isTerminal(os.Stdout)))
 }
 
-// exitCode prints the reason why the run ended to standard error. It returns the exit code.
+// exitCode returns the exit code for err and prints a message if the run failed.
 func exitCode(err error, config *config, status *status) int {
 	switch {
 	case errors.Is(err, errUnmet):

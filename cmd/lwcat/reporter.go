@@ -69,7 +69,7 @@ func uri(req *lw.Request) string {
 	return req.Path + "?" + req.Query
 }
 
-// report logs when the stream is interrupted, lists or watches. It also counts the changes in the current list.
+// report logs interruptions, lists and watches, and counts the changes in the current list.
 func (r *reporter) report(event lw.Event[*lw.Object], changes int) {
 	r.changes += changes
 	switch event.Type {

@@ -20,8 +20,8 @@ type resourceOptions struct {
 	labels        string
 	fields        string
 	metadataOnly  bool
-	about         string   // value of --for, which requires the resource events
-	eventTypes    []string // values of --types, which requires the resource events
+	about         string   // value of --for (only for events)
+	eventTypes    []string // values of --types (only for events)
 	wait          bool
 	keepGoing     bool
 	replaying     bool // whether --replay is set, so that resource names are optional

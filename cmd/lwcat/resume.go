@@ -20,7 +20,7 @@ type progress struct {
 	changes *resumeEntry   // printed changes that are not in the file yet
 }
 
-// newProgress returns the progress of a collection. Resources with different selectors are different collections.
+// newProgress returns the progress of a collection. The same resource with other selectors has separate progress.
 func newProgress(f *resumeFile, resource lw.Resource, o *resourceOptions) *progress {
 	if f == nil {
 		return nil

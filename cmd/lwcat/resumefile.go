@@ -147,7 +147,7 @@ func (f *resumeFile) compact() error {
 	}
 	err := os.WriteFile(f.temporary(), lines, 0o600)
 	if err == nil {
-		_ = f.file.Close() // Windows replaces only closed files
+		_ = f.file.Close() // Windows cannot replace an open file
 		err = os.Rename(f.temporary(), f.path)
 		file, openErr := os.OpenFile(f.path, os.O_RDWR, 0o600)
 		f.file, err = file, errors.Join(err, openErr)

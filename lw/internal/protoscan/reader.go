@@ -132,7 +132,7 @@ func (r *Reader) Uint32() (v uint32) {
 }
 
 // Frame reads the given number of bytes. The result is valid until the next call of Frame, Wait or Release. Memory is
-// allocated only as the bytes arrive, so a false size is harmless.
+// allocated only as the bytes arrive, so a wrong size cannot exhaust it.
 func (r *Reader) Frame(size uint64) []byte {
 	if r.err != nil {
 		return nil

@@ -83,7 +83,7 @@ func fetch(ctx context.Context, transport lw.Transport, path string) (document, 
 	return document(value), err
 }
 
-// limitedReader returns ErrTooLarge after it has read the remaining number of bytes.
+// limitedReader returns ErrTooLarge when remaining reaches zero.
 type limitedReader struct {
 	from      io.Reader
 	remaining int

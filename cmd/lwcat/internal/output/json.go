@@ -56,7 +56,7 @@ func writeHead(out stringWriter, e *Event) {
 func quote(text string) string {
 	for i := range len(text) {
 		if c := text[i]; c < ' ' || c > '~' || c == '"' || c == '\\' {
-			quoted, _ := json.Marshal(text) // strings always marshal
+			quoted, _ := json.Marshal(text) // encoding a string cannot fail
 			return string(quoted)
 		}
 	}

@@ -33,7 +33,7 @@ const (
 	kindClosed = "closed" // the response ends
 )
 
-// entry is one line after the header. The entries are in the order of their times.
+// entry is one line after the header. Entries are sorted by time.
 type entry struct {
 	At     int64  `json:"at"` // nanoseconds since the start, by a monotonic clock
 	Kind   string `json:"kind"`

@@ -167,7 +167,7 @@ func (b *body) readFrame() ([]byte, error) {
 	if len(event.Object.Rows) != 1 {
 		return append(text, '\n'), nil
 	}
-	kind, _ := json.Marshal(event.Type) // strings always marshal
+	kind, _ := json.Marshal(event.Type) // encoding a string cannot fail
 	frame := append([]byte(`{"type":`), kind...)
 	frame = append(frame, `,"object":`...)
 	return append(event.Object.Rows[0].appendObject(frame), "}\n"...), nil
