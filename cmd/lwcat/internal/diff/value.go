@@ -53,7 +53,7 @@ func namesOf(elements []lw.Value, key string) (m members, ok bool) {
 }
 
 func arrayOf(names []string) lw.Value {
-	text, _ := json.Marshal(names) // encoding a string cannot fail
+	text, _ := json.Marshal(names) // encoding strings cannot fail
 	return lw.Value(text)
 }
 

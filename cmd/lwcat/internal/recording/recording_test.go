@@ -121,7 +121,7 @@ func TestFlushesEverySecond(t *testing.T) {
 	})
 }
 
-// TestReplaySpeed checks that delays are scaled at several speeds.
+// TestReplaySpeed checks that delays scale with the speed.
 func TestReplaySpeed(t *testing.T) {
 	for speed, factor := range map[float64]float64{1: 1, 10: 0.1, 0.5: 2, 0: 0} {
 		synctest.Test(t, func(t *testing.T) {
