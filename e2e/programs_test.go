@@ -19,7 +19,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/e2e/kube"
 )
 
-// program is a running controller or exporter of docs/migration.md.
+// program is a running controller or exporter from the examples in docs/migration.md.
 type program struct {
 	*testing.T
 	command *exec.Cmd

@@ -58,7 +58,7 @@ const start = (browser, url, contender) => inNewProfile(browser, async (profile)
   return { ...first, cached }
 })
 
-// Measures 10,000 Pods, and 5,000 events with a sorted list after each batch.
+// Measures loading 10,000 Pods, and then 5,000 events. The page reads the sorted list after each batch of events.
 const table = (browser, name, url, contender) => inNewPage(browser, url, async ({ page, course }) => {
   const chrome = name === 'chrome' // Firefox cannot measure the heap
   const figures = await course('load', contender)
@@ -71,8 +71,8 @@ const table = (browser, name, url, contender) => inNewPage(browser, url, async (
   return figures
 })
 
-// Returns the JavaScript heap of the page's main thread in MB, after a garbage collection. Buffers and strings decoded
-// from bytes are outside of the heap; `memory` counts them.
+// Returns the size in MB of the JavaScript heap of the page's main thread after a garbage collection. Buffers and
+// strings decoded from bytes are outside the heap; `memory` counts them.
 async function pageHeap(page) {
   const client = await page.createCDPSession()
   await client.send('HeapProfiler.collectGarbage')

@@ -98,7 +98,7 @@ func send(w http.ResponseWriter, events []byte) error {
 	return http.NewResponseController(w).Flush()
 }
 
-// carryOut sends the events of an order. Events without a period are combined into writes of about 64 kB.
+// carryOut sends the events of an order. Without a period, it combines events into writes of about 64 kB.
 func (o order) carryOut(w http.ResponseWriter, events []serve.Template, version int64) error {
 	const atOnce = 64 << 10
 	began := time.Now()

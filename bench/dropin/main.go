@@ -103,8 +103,8 @@ type result struct {
 	SyncCPU, PeakRSS, Heap, HeapAfterList, PerEvent, Get, ColdList, List, Events float64
 }
 
-// figures lists the rows of a table. typed and unstructured are the maximum ratios of listwatch to client-go for these
-// objects. Zero means no maximum.
+// figures lists the rows of a table. typed and unstructured are the maximum ratios of listwatch to client-go for typed
+// and unstructured Pods. Zero means no maximum.
 var figures = []struct {
 	name                string
 	of                  func(result) float64

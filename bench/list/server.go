@@ -26,7 +26,7 @@ const version = "2000000"
 // address contains the server's URL and the sizes of its response bodies.
 type address struct {
 	URL   string
-	Bytes map[string]float64 // sizes in bytes; the keys are those of bodies
+	Bytes map[string]float64 // sizes in bytes by body name
 }
 
 func startServer(pods int) address {
@@ -66,7 +66,7 @@ func bodyName(path string, protobuf bool) string {
 	return path
 }
 
-// bodies returns the encoded response bodies. bodyName returns their keys.
+// bodies returns the encoded response bodies by body name; see bodyName.
 func bodies(pods []sample.Pod) map[string][]byte {
 	typed := &corev1.PodList{ListMeta: metav1.ListMeta{ResourceVersion: version}, Items: make([]corev1.Pod, len(pods))}
 	for i, pod := range pods {

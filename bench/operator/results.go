@@ -19,7 +19,7 @@ type result struct {
 	Samples                       []sample
 }
 
-// sample is the RSS in bytes at a time in seconds since the first sample.
+// sample contains the RSS in bytes and the time in seconds since sampling began.
 type sample struct{ Seconds, RSS float64 }
 
 // sampling appends a sample to the slice every 50 ms until stop is called.

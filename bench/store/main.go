@@ -74,7 +74,7 @@ func (t *times) add(operation string, ns float64) {
 	t.of[operation] = append(t.of[operation], ns)
 }
 
-// store is a store with an index by namespace and an index by node.
+// store is the common interface of the compared stores. Each has an index by namespace and an index by node.
 type store interface {
 	put(*objects.Object) // adds or replaces an object
 	remove(*objects.Object)

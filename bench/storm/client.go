@@ -13,7 +13,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// client is a listwatch client on a simulated clock and network. Its engine and scanner are those of lw.
+// client runs the engine and the scanner of lw on a simulated clock and network.
 type client struct {
 	*player
 	server  backend

@@ -26,7 +26,7 @@ func (c *clock) at(when time.Duration, do func()) {
 
 func (c *clock) after(d time.Duration, do func()) { c.at(c.now+d, do) }
 
-// run runs the events up to the given time and ends the simulation. In all players, wait and sleep then return.
+// run runs the events up to the given time and ends the simulation. Afterwards, wait and sleep return in all players.
 func (c *clock) run(until time.Duration) {
 	for len(c.events) > 0 && c.events[0].when <= until {
 		next := c.events[0]

@@ -219,7 +219,7 @@ func (o *output) appendEvent(to []byte, kind string, object serve.Template) []by
 	return append(object.Append(to, o.version), "}\n"...)
 }
 
-// sendBookmark sends a bookmark. The bookmark is the initial-events-end bookmark if endOfList is true.
+// sendBookmark sends a bookmark, or the initial-events-end bookmark if endOfList is true.
 func (o *output) sendBookmark(endOfList bool) {
 	annotation := ""
 	if endOfList {

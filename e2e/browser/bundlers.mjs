@@ -54,7 +54,7 @@ export function workshop(from) {
   return { folder, app: (name, files) => new App(folder, join(folder, name), tarball, files) }
 }
 
-/** App is an application with its own copy of the package. The bundlers are in the parent folder. */
+/** An application with its own copy of the package. The bundlers are installed in the parent folder. */
 class App {
   constructor(root, folder, tarball, files) {
     Object.assign(this, { root, folder })

@@ -118,7 +118,7 @@ test('the Vite configuration of docs/browser.md forwards WebSockets', { skip: ne
 test('without the additional lines, Vite\'s development server names the next step', { skip: next }, async () => {
   const row = { ...table.rows.find(({ name }) => name === 'Vite 5'), blocks: [] }
   const app = shop.app('without-lines', filesOf(row, table, recipes.vite))
-  await app.serving(BUNDLERS['Vite 5'].vite, cluster.url, advises) // it answers with an HTML page
+  await app.serving(BUNDLERS['Vite 5'].vite, cluster.url, advises) // responds with an HTML page instead of the WASM module
 })
 
 test('without the additional lines, a page that esbuild bundles names the next step', { skip: next }, async () => {

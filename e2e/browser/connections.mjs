@@ -125,7 +125,7 @@ export function connections(scene) {
       await follow(page, 'all', { server: at.url, transport })
       const before = await show(page, 'all')
       assert.deepEqual([before.state.stale, before.outcome], [true, undefined])
-      await page.evaluate(() => { // reads the state when the list is complete, which is the first state that the page renders
+      await page.evaluate(() => { // reads the first state that the page renders, when the list is complete
         const { collection } = globalThis.stage.followed.get('all')
         globalThis.first = collection.synced.then(() => ({ phase: collection.state.phase, stale: collection.state.stale }))
       })

@@ -7,7 +7,7 @@ export const follow = (page, name, options) => page.evaluate((name, options) => 
 export const show = (page, name) => page.evaluate((name) => globalThis.stage.show(name), name)
 
 /**
- * Waits until a collection is live and equals the server's objects, and its changes add up to the same objects. Returns
+ * Waits until a collection is live and both its objects and its accumulated changes equal the server's objects. Returns
  * the data of the page and of the server.
  */
 export async function equal(cluster, page, name = 'all') {

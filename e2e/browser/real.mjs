@@ -57,7 +57,7 @@ before(async () => {
   assert.ok(status === 201 || status === 409)
 })
 
-// Returns a substitute for a page that runs its functions in Node.
+// Returns an object that replaces a browser page and runs its functions in Node.
 async function inNode() {
   await import('./page/page.js')
   await globalThis.stage.load({}, new URL('../../wasm', import.meta.url).href)

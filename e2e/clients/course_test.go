@@ -22,7 +22,7 @@ var paths = map[string]string{
 // deadline limits the wait until the client's cache equals the server's state.
 const deadline = time.Minute
 
-// client is a running Kubernetes client.
+// client is a Kubernetes client under test.
 type client interface {
 	// held returns the resourceVersions of all cached objects of a resource. The keys have the form "namespace/name".
 	held(resource string) map[string]string
@@ -33,8 +33,8 @@ type course struct {
 	*testing.T
 	server *lwtest.Server
 	client client
-	// Expected requests of the client, in the format of words: first at its start, and again after an outage in which
-	// its resourceVersion expired.
+	// Expected results of words: first after the client has started, and again after an outage in which its
+	// resourceVersion expired.
 	first, again []string
 
 	random  *rand.Rand
@@ -51,7 +51,7 @@ func newCourse(t *testing.T, opts *lwtest.Options) *course {
 	return c
 }
 
-// run makes all writes and failures and checks the client after each step. The client must be running.
+// run performs all writes and failures and checks the client after each step. The client must be running.
 func (c *course) run() {
 	c.inStep()
 	for resource := range paths {
@@ -59,7 +59,7 @@ func (c *course) run() {
 	}
 
 	c.write(250)
-	c.server.Compact() // some events may not have reached the client
+	c.server.Compact() // expires events that the client may not have received yet
 	c.write(250)
 	c.server.DropConnections()
 	c.write(200)
@@ -85,8 +85,8 @@ func (c *course) run() {
 	c.inStep()
 }
 
-// inStep waits until the client's cache equals the server's state and each open watch has received an event. Without an
-// event in its first second, a watch that ends makes client-go relist.
+// inStep waits until the client's cache equals the server's state and each open watch has received an event. Otherwise,
+// client-go would relist after a watch that ended within a second and without an event.
 func (c *course) inStep() {
 	c.Helper()
 	c.caughtUp()

@@ -20,7 +20,7 @@ type Proxy struct {
 
 	ctx   context.Context // done after Close
 	close context.CancelFunc
-	fair  context.Context // done after Calm or Close; no fault starts or continues
+	fair  context.Context // done after Calm or Close, which end all faults
 	calm  context.CancelFunc
 }
 
@@ -97,7 +97,7 @@ func reset(conn *net.TCPConn) {
 // Kind identifies a type of fault, such as Reset or Stall.
 type Kind int
 
-// Effects of the kinds of faults.
+// The kinds of faults.
 const (
 	Reset       Kind = iota // both connections are reset
 	Stall                   // no data passes in either direction for Fault.For
@@ -125,7 +125,7 @@ func Kinds() []Kind {
 // lasts reports whether the fault is temporary.
 func (k Kind) lasts() bool { return k == Stall || k == Throttle }
 
-// Fault is a fault of one connection.
+// Fault describes a failure that the proxy injects into one connection.
 type Fault struct {
 	Kind  Kind
 	After time.Duration // delay after the start of the connection or the end of its previous fault

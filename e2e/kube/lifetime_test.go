@@ -98,8 +98,8 @@ func TestNewStopsWithTheContext(t *testing.T) {
 	assert.Empty(t, left)
 }
 
-// If this package imported Kubernetes or etcd, each test binary would take minutes to compile. The rule also applies to
-// the imported package need.
+// If this package imported Kubernetes or etcd, each test binary would take minutes to compile. The same applies to
+// package need, which this package imports.
 func TestImportsOnlyTheStandardLibrary(t *testing.T) {
 	files, err := filepath.Glob("*.go")
 	require.NoError(t, err)

@@ -21,7 +21,7 @@ func Poll(ctx context.Context, condition string, check func(context.Context) err
 		if err == nil {
 			return nil
 		}
-		// After ctx is done, check returns its error, which does not describe the condition.
+		// Once ctx is done, check returns the error of ctx, which does not describe the condition.
 		if ctx.Err() == nil {
 			last = err
 		}

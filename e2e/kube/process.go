@@ -32,7 +32,7 @@ func startProcess(folder, log string, stdout io.Writer, args ...string) (*proces
 	if err != nil {
 		return nil, err
 	}
-	// The process has a duplicate of the file descriptor.
+	// The child process has its own copy of the file descriptor.
 	defer func() { _ = file.Close() }()
 	p := &process{name: args[0], log: log, done: make(chan struct{})}
 	p.cmd = exec.Command(filepath.Join(folder, "kube"), append([]string{"--stop-at-eof"}, args...)...)

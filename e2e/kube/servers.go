@@ -73,8 +73,8 @@ func (c *Cluster) Wait(ctx context.Context) error {
 }
 
 // Compact removes etcd's history before the current revision. Older continue tokens expire, and so do older
-// resourceVersions of lists with resourceVersionMatch=Exact. They expire up to 15 seconds later, because the API server
-// has its own snapshots.
+// resourceVersions of lists with resourceVersionMatch=Exact. This takes up to 15 seconds, because the API server keeps
+// its own snapshots.
 //
 // A watch from an older resourceVersion still works while the watch cache contains it; see [Cluster.ExpireVersions].
 func (c *Cluster) Compact(ctx context.Context) error {

@@ -22,8 +22,8 @@ func Binaries(t testing.TB) string {
 	return folder
 }
 
-// Start starts a cluster for one test and closes it when the test ends. If the test fails, it logs the last lines of the
-// servers' logs. It skips or fails the test like [Binaries]. The flags are those of [New].
+// Start starts a cluster for one test and closes it when the test ends. If the test fails, it logs the last lines of
+// the servers' logs. It skips or fails the test like [Binaries]. The flags are passed to [New].
 func Start(t testing.TB, apiServerFlags ...string) *Cluster {
 	t.Helper()
 	Binaries(t)

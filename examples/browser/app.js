@@ -26,9 +26,9 @@ import { resetAnnouncements, showState } from './statusview.js'
  * @import { Status } from './status.js'
  */
 
-const FRAME = 6 // milliseconds per frame for reading rows
-const ARRANGE = 120 // milliseconds between two updates of the order while a list arrives
-const DRAW = 500 // milliseconds between two redraws that only update the ages
+const FRAME = 6 // time per frame for reading rows, in milliseconds
+const ARRANGE = 120 // time between sorts while a list arrives, in milliseconds
+const DRAW = 500 // time between redraws that only update ages, in milliseconds
 
 class App {
   #navigation = new Navigation((route, before) => this.#moved(route, before))
@@ -40,8 +40,8 @@ class App {
   #due = false
   /** @type {{ phase?: string, code?: string }} State of the feed at the last redraw. */
   #seen = {}
-  #arranged = 0 // the time of the last update of the order, from performance.now()
-  #searched = false // whether the number of matches has not been announced yet
+  #arranged = 0 // time of the last sort, from performance.now()
+  #searched = false // whether the number of matches must still be announced
   #searchInput = $of('search', HTMLInputElement)
   #session = new Session(this)
   #sidebar = new Sidebar(() => this.#navigation.route)
@@ -118,8 +118,8 @@ class App {
       { group, version, plural, kind: plural, namespaced: true, shortNames: [] }
   }
 
-  // Watches the collection of the route instead of the previous one. If the server defines its columns, they are
-  // requested first.
+  // Watches the collection of the route instead of the previous one. First requests the columns that the server defines
+  // for it, if any.
   #follow() {
     const resource = this.#resourceOf(this.#navigation.route), title = titleOf(resource)
     this.leave()

@@ -13,7 +13,7 @@ import { h, setText } from './dom.js'
  * @typedef {object} Pair The objects before and after a change.
  * @property {Kube} [old]
  * @property {Kube} [object]
- * @property {boolean} [complete] false if only the fields of the table are known; undefined if the full objects may still arrive
+ * @property {boolean} [complete] false if only the table's partial objects are available; undefined while the full objects may still arrive
  * @property {string} [reason] why the full objects are missing
  */
 
@@ -23,7 +23,7 @@ const SHOWN = 30 // the maximum number of listed differences per change
 export const inPart = (reason) => `Only the fields of the table. The server did not return the rest: ${reason}.`
 
 /**
- * Returns the objects before and after a change: the full objects if they have arrived, otherwise the fields of the
+ * Returns the objects before and after a change. Until the full objects arrive, it returns the partial objects of the
  * table.
  * @param {Entry} entry
  * @param {Versions | undefined} versions

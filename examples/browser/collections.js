@@ -62,7 +62,7 @@ export class Collections {
   /**
    * Loads the collections once. Resolves with the error if that fails.
    * @param {Link} link
-   * @param {boolean} [throttled] skip the refresh soon after another one
+   * @param {boolean} [throttled] whether to do nothing if the last refresh was less than MIN_INTERVAL ago
    */
   async refresh(link, throttled = false) {
     if (throttled && performance.now() - this.#refreshed < MIN_INTERVAL) return undefined

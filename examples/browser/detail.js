@@ -78,7 +78,7 @@ export class Detail {
     if (this.#shown?.every((part, i) => part === state[i])) return
     if (this.#shown?.[0] !== row.item) this.#yaml.reset()
     this.#shown = state
-    const object = latest?.object ?? row.item.object // until the full object arrives, the fields of the table
+    const object = latest?.object ?? row.item.object // the table's partial object until the full object arrives
     this.#overview.replaceChildren(...overview(object, source.columns, { ...place, resource }))
     this.#yaml.draw(object, changedPaths(entries[0], versions), commentOn(resource, latest))
   }

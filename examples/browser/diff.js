@@ -64,7 +64,7 @@ function compareArrays(old, now, path, at, found) {
 }
 
 /**
- * Reports whether all elements are objects with different values of this member.
+ * Reports whether each element is an object with a different string in this member.
  * @param {any[]} array
  * @param {string} name
  */

@@ -1,4 +1,4 @@
-// Defines DOM helpers that replace a framework.
+// Provides DOM helpers, so that the page needs no framework.
 
 /**
  * Returns the element of index.html with this id.

@@ -31,7 +31,7 @@ export class Feed {
   rate = new Rate()
   /** @type {ListWatch<Kube> | undefined} */
   #collection
-  /** @type {Status} State at the last report, like the rows. The collection's own state may be newer. */
+  /** @type {Status} State at the last report. It matches the rows, and the collection's own state may be newer. */
   state
   #link
   #notify
@@ -119,8 +119,8 @@ export class Feed {
   }
 
   /**
-   * Watches the events about a row's object until `endEvents` is called or another row is given. Returns the known
-   * events.
+   * Watches the events about a row's object until `endEvents` is called or this method is called for another row.
+   * Returns the known events.
    * @param {Row} row
    */
   eventsOf({ key, item }) {
@@ -172,7 +172,7 @@ const stoppedBy = (cause) => ({ phase: 'stopped', stale: true, cause, resourceVe
 const nameOf = ({ group, version, plural }) => [group, version, plural].filter(Boolean).join('/')
 
 /**
- * Returns a ListWatchError, which listWatch throws for invalid options. It throws any other error again.
+ * Returns a ListWatchError, which listWatch throws for invalid options. Rethrows any other error.
  * @param {unknown} error
  * @returns {Cause}
  */

@@ -20,8 +20,8 @@ import { Flash } from './flash.js'
  * @property {number} [version] the drawn version of the row
  */
 
-const PHONE = 420 // the width in pixels of a table that has no space for namespaces
-const HEIGHT = 28, AROUND = 6 // the row height in pixels, which grid.css repeats, and the number of additional rows beyond each edge
+const PHONE = 420 // width in pixels below which the table hides the namespace column
+const HEIGHT = 28, AROUND = 6 // row height in pixels, the same as in grid.css, and number of extra rows above and below the visible rows
 
 export class Grid {
   active = '' // key of the active row
@@ -150,7 +150,7 @@ export class Grid {
       this.#pool.push({ element, cells, flash: new Flash(element) })
       this.#body.append(element)
     }
-    for (const line of this.#pool) line.row = undefined // each line now shows another row
+    for (const line of this.#pool) line.row = undefined // draw() must fill each line again
   }
 
   /**

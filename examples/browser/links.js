@@ -19,8 +19,8 @@ const OWNED = /** @type {Record<string, string>} */ ({
 const groupOf = (apiVersion = '') => (apiVersion.includes('/') ? apiVersion.split('/')[0] : '')
 
 /**
- * Returns the objects that an object refers to, each with a title: its owners, its node, its namespace and the object
- * of an event.
+ * Returns the objects that an object refers to, each with a title: its owners, its node, its namespace and, for an
+ * event, the involved object.
  * @param {Kube} object
  * @returns {[string, Reference][]}
  */

@@ -17,8 +17,8 @@ export class Navigation {
   get route() { return this.#route }
 
   /**
-   * Changes the route within the current collection. Links change the collection. The Back button skips the previous
-   * route unless the change opens the detail.
+   * Changes the route within the current collection. Links change the collection. Opening the detail adds a history
+   * entry, and any other change replaces the current entry.
    * @param {Partial<Route>} change
    */
   go(change) {

@@ -9,7 +9,7 @@ import { format } from './route.js'
  * @import { Column, Kube } from './columns/format.js'
  * @import { Resource } from './discovery.js'
  *
- * @typedef {object} Place The position of the object in the server.
+ * @typedef {object} Place The page around an object.
  * @property {Resource} resource the collection of the object
  * @property {Resource[]} resources all collections of the server
  * @property {string} namespace the namespace that the page shows, or ""

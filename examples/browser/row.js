@@ -52,7 +52,7 @@ export class Row {
     this.version++
   }
 
-  /** Discards the cells, because their source has changed although the object has not. */
+  /** Discards the cells after their source has changed, even if the object has not. */
   discard() {
     this.was ??= this.texts
     this.texts = undefined

@@ -13,8 +13,8 @@ import { Row } from './row.js'
 export const MARKED = 6000, LEAVING = 2500
 
 /**
- * Returns the string that the lines of a matching row contain. "app=web" matches a whole line, and "app=" the start of
- * a line.
+ * Returns the string that a row's search text must contain to match a term. "app=web" matches a whole line of that
+ * text, and "app=" matches the start of a line.
  * @param {string} term
  */
 const needleOf = (term) => (!term.includes('=') ? term : term.endsWith('=') ? `\n${term}` : `\n${term}\n`)
@@ -37,7 +37,7 @@ export class Rows {
   #sort = { column: -1, sign: 1 }
   /** @type {Set<string>} */
   #statuses = new Set()
-  /** @type {Map<string, number>} The numbers of read rows that match the search, by status. */
+  /** @type {Map<string, number>} The number of matching rows by status. It counts only rows that have been read. */
   counts = new Map()
   counting = false // whether read() reads all rows to count their statuses
 

@@ -64,7 +64,8 @@ export class Session {
   }
 
   /**
-   * Returns the columns that the server defines for a collection. It requests them until the server returns some.
+   * Returns the columns that the server defines for a collection. It keeps them and requests them again only if the
+   * server returned none.
    * @param {Resource} resource
    * @param {string} namespace the namespace that the page shows, or ""
    */
@@ -109,7 +110,7 @@ export class Session {
   /**
    * Refreshes the collections. It reports a failure only while the feed is live, because the feed reports its own
    * failures.
-   * @param {boolean} [throttled] skip the refresh soon after another one
+   * @param {boolean} [throttled] whether to do nothing soon after another refresh
    */
   refreshQuietly(throttled = false) {
     this.#collections.refresh(this.link, throttled).then((error) => {
@@ -125,7 +126,7 @@ export class Session {
   /** @param {Status & { cause: Cause }} state */
   #wait(state) {
     const { feed } = this.#page
-    // The collection reports other failures itself, with the texts of the library.
+    // After any other failure, show() opens the collection, which reports its own failure.
     const ownFailure = state.phase === 'stopped' || state.cause.code === 'malformed'
     if (!feed && !ownFailure) return this.#page.show()
     if (!feed) this.waiting = state

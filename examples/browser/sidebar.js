@@ -63,7 +63,7 @@ export class Sidebar {
   }
 
   /**
-   * Remembers whether the user has collapsed a group. The filter expands all groups, which does not count.
+   * Remembers whether the user has collapsed a group. It ignores groups that the filter has expanded.
    * @param {string} name
    * @param {boolean} open
    */

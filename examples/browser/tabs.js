@@ -12,7 +12,7 @@ export class Tabs {
   /**
    * @param {string} label of the tabs, for screen readers
    * @param {Tab[]} tabs
-   * @param {(id: string) => void} choose called when the user selects a tab; it calls show
+   * @param {(id: string) => void} choose called when the user selects a tab; must call `show`
    */
   constructor(label, tabs, choose) {
     this.#choose = choose

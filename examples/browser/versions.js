@@ -23,7 +23,7 @@ const MAX_VERSIONS = 60 // the maximum number of stored versions; half as many m
 export class Versions {
   /** @type {Kube | undefined} Result of the last current request. It remains after a deletion. */
   newest
-  arrivals = 0 // the number of results
+  arrivals = 0 // number of completed requests, so that the detail can detect new results
   /** @type {Map<string, Result>} */
   #loaded = new Map()
   /** @type {Map<string, Options>} */

@@ -18,7 +18,7 @@ export class YAMLView {
   /**
    * @param {Kube} object
    * @param {string[]} changed the paths of the changed fields, joined with "\0"
-   * @param {string | undefined} comment the first line
+   * @param {string | undefined} comment text of the first line
    */
   draw(object, changed, comment) {
     this.#object = object

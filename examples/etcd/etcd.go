@@ -40,7 +40,7 @@ func (e *Entry) GetResourceVersion() string { return e.Revision }
 
 // Keys is an lw.ListerWatcher for the keys that start with Prefix. It does not support selectors.
 type Keys struct {
-	URL    string      // of etcd, for example "http://127.0.0.1:2379"
+	URL    string      // URL of etcd, for example "http://127.0.0.1:2379"
 	Prefix string      // must not be empty and must not end with the byte 0xff
 	Client http.Client // must have no Timeout, which would end every watch
 }
@@ -144,7 +144,8 @@ func (m *message) events(after int64) ([]lw.Event[*Entry], error) {
 	case len(r.Events) == 0: // a progress notification: etcd has sent all events up to this revision
 		return []lw.Event[*Entry]{{Type: lw.Bookmark, ResourceVersion: strconv.FormatInt(r.Header.Revision, 10)}}, nil
 	}
-	events := make([]lw.Event[*Entry], len(r.Events)) // The header may contain a newer revision than the events, which are complete transactions.
+	// The events are complete transactions. The revision in the header may be newer than theirs.
+	events := make([]lw.Event[*Entry], len(r.Events))
 	for i, c := range r.Events {
 		events[i] = lw.Event[*Entry]{Type: c.eventType(), Object: c.Kv}
 		if i+1 == len(events) || r.Events[i+1].Kv.Revision != c.Kv.Revision {

@@ -16,9 +16,9 @@ import (
 
 // Config configures a [Scheduler].
 type Config struct {
-	Transport lw.Transport // for lists and watches
-	URL       string       // of the API server, for bindings
-	Client    *http.Client // for bindings; must add the credentials
+	Transport lw.Transport // sends lists and watches
+	URL       string       // URL of the API server, which receives the bindings
+	Client    *http.Client // sends bindings; must add the credentials
 	Workers   int          // maximum number of concurrent bindings
 	Log       func(error)  // called for each error before a retry
 }

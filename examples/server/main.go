@@ -1,4 +1,4 @@
-// Command server runs an API server for experiments. It has no objects at first.
+// Command server runs an API server for experiments. The server starts without objects.
 //
 //	go run ./examples/server
 //

@@ -187,7 +187,7 @@ test('an iterator yields the current objects and then the changes', async () => 
   const { collection, host, opened } = withFakeHost()
   await opened
   host.send(...first(added('a', 1), added('b', 1)))
-  const changes = collection[Symbol.asyncIterator]() // before the subscribers receive the changes
+  const changes = collection[Symbol.asyncIterator]() // the subscribers have not received these changes yet
   const next = async () => (await changes.next()).value
   const one = await next()
   assert.deepEqual([shape(one), one.initial, one.stale, one.old], ['added default/a', true, false, undefined])
@@ -430,7 +430,7 @@ test('a visible page calls subscribers once, in the next animation frame', async
   t.mock.timers.tick(100)
   assert.equal(calls, 1)
   host.send(added('b', 2))
-  t.mock.timers.tick(16) // without an animation frame
+  t.mock.timers.tick(16) // the timer delivers the change if no animation frame comes
   assert.deepEqual([calls, cancelled], [2, 7])
 })
 

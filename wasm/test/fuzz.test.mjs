@@ -63,7 +63,7 @@ function object(random, name, version) {
   return { bytes, key: namespace ? `${namespace}/${name}` : name, uid: once(JSON.parse(text(uid))), parsed }
 }
 
-// Requires that an index value is the string at `path`, or the JSON of another value at `path`.
+// Asserts that an index value equals the value at `path`: a string itself, or the JSON of any other value.
 function requireValue(found, parsed, path) {
   const want = path.reduce((value, name) => (value && typeof value === 'object' && !Array.isArray(value) && Object.hasOwn(value, name) ? value[name] : undefined), parsed)
   if (want === undefined || want === null) assert.equal(found, '')

@@ -88,7 +88,7 @@ test('a collection stays open for keepAlive after its last component unmounted',
     if (wait) t.mock.timers.tick(wait - 1)
     assert.equal(cluster.collections, 1)
     const second = await mount(useListWatch, given)
-    assert.deepEqual([keys(second.results[0]), second.results[0].loaded], ['a/1', true]) // in the first render
+    assert.deepEqual([keys(second.results[0]), second.results[0].loaded], ['a/1', true]) // the first render already contains the objects
     t.mock.timers.tick(wait + 1)
     assert.equal(cluster.collections, 1)
     await second.unmount()

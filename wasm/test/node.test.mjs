@@ -63,7 +63,7 @@ test('a watch requests a free slot, and waits if all slots are busy', async (t) 
     return waits ? { text: 'slot', revoked: new Promise(() => {}) } : 'busy'
   })
   const space = namespace()
-  await put(space, 'web-0') // after an empty streaming list, the client would send a list and another watch
+  await put(space, 'web-0') // without this Pod, the client would follow the empty streaming list with a list and another watch
   const pods = follow(t, { namespace: space, transport: 'http' })
   await live(pods)
   await put(space, 'web-1')
@@ -266,7 +266,7 @@ test('after 1,000 writes, the collection equals the server\'s state', async (t) 
 
 test('closing a collection ends its watch on the server', async (t) => {
   const space = namespace()
-  await put(space, 'web-0') // otherwise, the client would replace the watch of the empty collection, and the server could count both
+  await put(space, 'web-0') // without this Pod, the client would replace its watch, and the server could count both
   const pods = follow(t, { namespace: space })
   await live(pods)
   const before = await server.command('watching')

@@ -109,7 +109,7 @@ test('StrictMode opens one collection', async () => {
   }
   const { root, text } = mount(h(StrictMode, null, h(Pods)))
   await until(() => text() === 'a live')
-  assert.equal(await server.command('requests'), before + 1) // only one streaming list
+  assert.equal(await server.command('requests'), before + 1) // a single streaming list
   assert.equal(await watching(), 1)
   root.unmount()
   await until(async () => await watching() === 0)

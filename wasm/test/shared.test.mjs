@@ -61,7 +61,7 @@ test('clients with token functions share a watch if their tokens or user names a
   for (const [first, second, watches] of cases) {
     const { engine, host } = shared()
     const ends = [host.open(...first), host.open(...second)]
-    await new Promise(setImmediate) // until all token functions have returned
+    await new Promise(setImmediate) // waits until all token functions have returned
     ends.forEach((end) => end())
     assert.equal(engine.started.length, watches)
     assert.deepEqual(engine.stopped.length, watches)
@@ -290,7 +290,7 @@ test('an unresponsive tab is asked last for replays and tokens', async (t) => {
     await settled()
     return answer
   }
-  // The host asks tab c first, because c has joined last and therefore responds.
+  // The host asks tab c first, because c joined last.
   assert.equal(await ask(), 'jane')
   assert.deepEqual(asked, ['token c'])
   asked.length = 0

@@ -66,8 +66,8 @@ export const makeCourses = (origin, contenders) => {
     touch: () => globalThis.pods.touch(),
 
     /**
-     * Measures a burst of 10,000 changes: its duration and the longest block of the thread, in ms. A second burst shows
-     * the effect of the compiled code.
+     * Measures a burst of 10,000 changes: its duration and the longest block of the thread, in ms. A second burst
+     * measures the compiled code.
      */
     async burst(contender) {
       const counter = count()

@@ -110,7 +110,7 @@ func CPUTime() time.Duration {
 	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }
 
-// CPUPer runs a garbage collection, calls do, and returns its CPU time in nanoseconds divided by units.
+// CPUPer runs a garbage collection and then do. It returns the CPU time of do in nanoseconds, divided by units.
 func CPUPer(units int, do func()) float64 {
 	runtime.GC()
 	began := CPUTime()

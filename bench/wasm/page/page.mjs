@@ -1,4 +1,4 @@
-// Runs one task of the server, sends it the result, and reloads the page for the next task.
+// Requests a task from the server, runs it, reports the result, and reloads the page for the next task.
 import { run } from './world.mjs'
 
 const ask = globalThis.fetch // run() replaces globalThis.fetch

@@ -1,4 +1,4 @@
-// Runs the WASM module with the glue code of the package. `watch` measures the passes.
+// Runs the WASM module with the glue code of the package. It calls `watch.began` and `watch.ended` in each pass.
 import { glue } from '../../../wasm/glue.js'
 
 export async function instantiate(code, course, passes, watch) {

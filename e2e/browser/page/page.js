@@ -13,7 +13,10 @@ globalThis.stage = {
     await library.init(options)
   },
 
-  /** Opens a collection. `ask` is its first token, which a token function returns. */
+  /**
+   * Opens a collection. `ask` is the first token that its token function returns. Without `ask`, it has no token
+   * function.
+   */
   open(name, { ask, ...options }) {
     const it = { asked: 0, token: ask, changes: [], replayed: {}, calls: 0, outcome: undefined, aborter: new AbortController() }
     if (ask) options.token = () => (it.asked++, it.token)
@@ -35,7 +38,7 @@ globalThis.stage = {
   abort(name) { followed.get(name).aborter.abort(new Error('enough')) },
 
   /**
-   * Returns the state and the objects of a collection, and in `replayed` the objects that its changes add up to.
+   * Returns the state and the objects of a collection. `replayed` contains the objects that result from its changes.
    */
   show(name) {
     const { collection, outcome, changes, replayed, asked, calls } = followed.get(name)

@@ -1,5 +1,5 @@
-// Requests the columns that a server defines for a collection. A CustomResourceDefinition has paths, which the page
-// evaluates. For all other collections, the server computes the cells, which come from Tables.
+// Requests the columns that a server defines for a collection. The page evaluates the JSON paths of a
+// CustomResourceDefinition. For any other collection, the server computes the cells and returns them in a Table.
 
 import { RequestError, get } from '../request.js'
 import { since } from './format.js'

@@ -1,5 +1,5 @@
-// Keeps the cells that the server computes for the rows of a collection. When a row that is read has changed, the class
-// requests the Table of its object. An age in a cell stays constant until the object changes.
+// Keeps the cells that the server computes for the rows of a collection. Reading a cell of a changed object requests
+// the object's Table. An age in a cell stays constant until the object changes.
 
 import { RequestError, get } from '../request.js'
 
@@ -17,9 +17,9 @@ const MOST_PENDING = 100 // the maximum number of waiting requests; the oldest o
 const keyOf = ({ metadata: { namespace, name } }) => (namespace ? `${namespace}/${name}` : name)
 
 export class TableCells {
-  /** @type {Map<string, { version: string, cells: any[] }>} The last known cells by the key of the object. */
+  /** @type {Map<string, { version: string, cells: any[] }>} The last known cells by object key. */
   #known = new Map()
-  /** @type {Map<string, Kube>} The objects whose cells are outdated, by their keys. */
+  /** @type {Map<string, Kube>} The objects with outdated cells, by key. */
   #pending = new Map()
   #busy = false
   #link

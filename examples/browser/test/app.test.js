@@ -499,7 +499,7 @@ test('scrolling draws the rows that become visible', async () => {
 })
 
 test('a long list is read over several frames before its matches are announced', async () => {
-  await boot('#/v1/configmaps') // a collection without a status, because statuses would be read before the search
+  await boot('#/v1/configmaps') // ConfigMaps have no status; the page would read a status before the search and advance the clock
   const slow = Array.from({ length: 10 }, (_, i) => {
     const one = pod(`p${i}`), { object } = one
     return Object.defineProperty(one, 'object', { get() { clock += 2; return object } })

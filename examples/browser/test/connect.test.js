@@ -64,7 +64,7 @@ test('Escape cancels the dialog even after an earlier submission', async () => {
   await first
   const second = askForServer({ server: 'http://a.example', token: '' })
   const dialog = byId('connect')
-  dialog.close(dialog.returnValue) // close() of happy-dom would clear the return value; Escape in a browser keeps it
+  dialog.close(dialog.returnValue) // happy-dom's close() would clear the return value, but Escape in a browser keeps it
   assert.equal(await second, undefined)
 })
 

@@ -8,7 +8,8 @@ const NOW = 1_000_000
 const canvas = byId('sparkline')
 canvas.style.color = 'red'
 canvas.style.borderColor = 'gray'
-// Draws the numbers of events per second, from oldest to newest. Returns the drawn bars and the other calls.
+// Draws the given numbers of events per second, from oldest to newest. Returns the drawn bars and the other canvas
+// calls.
 function draw(...counts) {
   const rate = new Rate(), bars = [], calls = []
   counts.forEach((n, i) => rate.add(n, NOW - (counts.length - 1 - i) * 1000))

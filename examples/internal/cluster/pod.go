@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// pod is the state of a simulated Pod that its object does not contain.
+// pod contains the state of a simulated Pod that its API object does not contain.
 type pod struct {
 	namespace, name, node, image string
 	app                          *app // nil if the Pod belongs to a Job

@@ -19,8 +19,8 @@ import (
 // Cluster is an API server with the namespace default, and without nodes and Pods.
 type Cluster struct {
 	URL     string
-	Options *lwhttp.Options // for reads
-	Client  *http.Client    // for writes; the caller closes its connections
+	Options *lwhttp.Options // used for reads
+	Client  *http.Client    // used for writes; the caller closes its connections
 	Token   string
 	Break   func(context.Context) error // drops all connections; returns when the server accepts requests again
 }

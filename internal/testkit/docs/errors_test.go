@@ -20,7 +20,6 @@ import (
 	"github.com/seed-6d2a410a/listwatch/internal/invalid"
 	"github.com/seed-6d2a410a/listwatch/lw"
 	"github.com/seed-6d2a410a/listwatch/lw/codec"
-	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 	"github.com/seed-6d2a410a/listwatch/transport/kubeconfig"
 	"github.com/seed-6d2a410a/listwatch/transport/ws"
 	"github.com/stretchr/testify/require"
@@ -75,23 +74,17 @@ func produced(t *testing.T) []error {
 		return &lw.StatusError{Code: code, Reason: reason, Message: message}
 	}
 	config := filepath.Join(t.TempDir(), "config")
-	require.NoError(t, os.WriteFile(config, []byte(`{"contexts": [{"name": "staging"}]}`), 0o600))
-	_, unknown := kubeconfig.Load(&kubeconfig.Options{Path: config, Context: "stagign"})
 	require.NoError(t, os.WriteFile(config, []byte(`{"current-context": "a", "contexts": [{"name": "a", "context": {"cluster": "a", "user": "a"}}],
 		"clusters": [{"name": "a", "cluster": {"server": "https://127.0.0.1"}}], "users": [{"name": "a", "user": {"exec": {
 		"apiVersion": "client.authentication.k8s.io/v1", "interactiveMode": "Never", "command": "/none/login"}}}]}`), 0o600))
-	_, resource := lw.ParseResource("pod", "")
 	unusable := cache.NewReflector[*lw.Object](nil, nil).Restore(strings.NewReader("x"), "", lw.ParseObject)
 	_, plugin := kubeconfig.Load(&kubeconfig.Options{Path: config})
 	require.NoError(t, os.WriteFile(config, []byte(`{"current-context": "a", "contexts": [{"name": "a", "context": {"cluster": "a", "user": "a"}}],
 		"clusters": [{"name": "a", "cluster": {"server": "https://127.0.0.1"}}],
 		"users": [{"name": "a", "user": {"client-certificate-data": "eA==", "client-key": "/none"}}]}`), 0o600))
 	_, key := kubeconfig.Load(&kubeconfig.Options{Path: config})
-	_, path := lw.Project("a..b")
-	_, version := lw.NewClient(transport{}, lw.Resource{Plural: "pods"}, lw.RawCodec{}, nil)
-	_, token := lwhttp.New("https://127.0.0.1", &lwhttp.Options{TokenFile: os.DevNull})
 	return []error{
-		unknown, resource, plugin, key, token, path, version, syscall.ECONNREFUSED, syscall.ECONNRESET, io.ErrUnexpectedEOF, x509.UnknownAuthorityError{},
+		plugin, key, syscall.ECONNREFUSED, syscall.ECONNRESET, io.ErrUnexpectedEOF, x509.UnknownAuthorityError{},
 		http.ErrSchemeMismatch,
 		invalid.ErrVersionRegressed, invalid.ErrNoInitialEnd, invalid.ErrNotList, invalid.ErrNoProgress, invalid.ErrInconsistentPages, invalid.ErrShardIgnored,
 		status(401, "Unauthorized", "Unauthorized"), status(403, "Forbidden", "pods is forbidden"), status(404, "", "404 page not found"),
@@ -102,8 +95,6 @@ func produced(t *testing.T) []error {
 		unusable, &ws.CloseError{Code: 1011},
 	}
 }
-
-type transport struct{ lw.Transport }
 
 func TestQuotedErrorsExist(t *testing.T) {
 	all := messages(t)

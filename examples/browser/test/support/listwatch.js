@@ -1,4 +1,4 @@
-// Replaces the package in tests. Tests report the changes of its collections.
+// Replaces the package in tests. Tests set the states and report the changes of its collections.
 import { ListWatchError } from '../../listwatch/error.js'
 
 export { ListWatchError }
