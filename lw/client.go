@@ -104,7 +104,7 @@ func (c *Client[T]) List(ctx context.Context, opts ListOptions, meta *ListMeta) 
 	}
 }
 
-// decodeItem returns the object that stored finds if the item equals it, and otherwise decodes the item.
+// decodeItem returns the stored object if it equals the item. Otherwise it decodes the item.
 func (c *Client[T]) decodeItem(stored recall.Func[T], item *Scanned) (T, error) {
 	if stored != nil {
 		object, ok := stored(item.Namespace(), item.Name(), item.ResourceVersion())

@@ -104,7 +104,7 @@ func TestListYieldsItemsBeforeError(t *testing.T) {
 	require.Equal(t, reset, err, "a body that ends with an error may be incomplete")
 }
 
-// The test must not block on the rest of the list, which may arrive much later.
+// A caller that stops iterating must not wait for the rest of the list, which may arrive much later.
 func TestAbandonedListIsNotReadFurther(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		body := podList("5", "", "a")

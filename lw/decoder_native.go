@@ -6,8 +6,7 @@ import "io"
 
 // decoder reads the body of one response, which is encoded as JSON or protobuf. After an error its methods do nothing.
 type decoder interface {
-	// list reads a list to its end. It scans each item into o and calls the function item. It stops if item returns
-	// false.
+	// list reads a list to its end. It scans each list item into o and then calls item. It stops if item returns false.
 	list(meta *ListMeta, o *Scanned, item func() bool)
 
 	// begin blocks until the next event of a watch arrives. It returns false at the end of the stream.
@@ -21,7 +20,7 @@ type decoder interface {
 	wrongList()     // records that the list belongs to another resource
 	fail(err error) // records an error
 	failed() bool   // reports whether an error was recorded
-	failure() error // returns the first error as an error type of this package
+	failure() error // returns the first error, converted to an error type of this package
 	release()       // frees the decoder's buffer
 }
 

@@ -60,7 +60,7 @@ func walk(seed uint64, seen map[string]bool) {
 	}
 }
 
-// randomInput returns an input with a random signal that can occur in the state s.
+// randomInput returns an input with a random signal that can occur in state s.
 func randomInput(random *rand.Rand, s state) input {
 	signals := []signal{asking, opened, happened, happened, endMarked, endedClean, failed}
 	switch s.(type) {

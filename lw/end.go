@@ -55,8 +55,8 @@ func (m *machine) end(err error, in *input) *Interruption {
 	return b
 }
 
-// judge reports whether a watch resumes after the random delay spread instead of a backoff. Such a watch was healthy and
-// then lost its connection or was closed cleanly. judge also resets the counters of earlier failures.
+// judge reports whether a healthy watch that lost its connection or was closed cleanly resumes. Such a watch resumes
+// after the random delay spread instead of a backoff. judge also resets the counters of earlier failures.
 func (m *machine) judge(f fault, err error, now moment) (resumes bool, spread time.Duration) {
 	s, ok := m.state.(*watching)
 	if !ok {

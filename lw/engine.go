@@ -62,7 +62,7 @@ func (e *engine[T]) send(event Event[T]) bool {
 	return !e.done
 }
 
-// list reads one page of a list. In the state checking, it reads only the resourceVersion and ignores the objects.
+// list reads one page of a list. In the checking state, it reads only the resourceVersion and ignores the objects.
 func (e *engine[T]) list() *Interruption {
 	_, check := e.machine.state.(checking)
 	opts := e.machine.listOptions()

@@ -49,7 +49,7 @@ type MalformedError struct {
 
 	expected string // expected syntax or value
 	found    string // syntax or value at Offset
-	err      error  // io.ErrUnexpectedEOF if the text is truncated, a cause of ErrInvalidResponse, or nil
+	err      error  // io.ErrUnexpectedEOF if the text is truncated, an error that matches ErrInvalidResponse, or nil
 	html     bool   // whether the text at Offset is the start of an HTML page
 }
 

@@ -78,7 +78,7 @@ func ExampleListAndWatch_until() {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	for event := range lw.ListAndWatch(ctx, client, nil) {
-		if event.Type == lw.WatchStarted { // another client updates the Pod
+		if event.Type == lw.WatchStarted { // simulates another client that updates the Pod
 			_, err = server.Put("pods", `{"metadata":{"name":"web-0"},"status":{"phase":"Running"}}`)
 		}
 		if event.Object != nil && event.Object.Get("status.phase").String() == "Running" {

@@ -18,7 +18,8 @@ const (
 	permanent               // the server returned 401, 403 or 404
 )
 
-// faultOf classifies a failure. An unknown error counts as connection, because transports have their own error types.
+// faultOf classifies a failure. It treats an unknown error as a connection fault, because transports have their own
+// error types.
 func faultOf(err error) fault {
 	switch {
 	case errors.Is(err, ErrExpired):

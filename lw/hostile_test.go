@@ -128,7 +128,7 @@ func TestHostileBodies(t *testing.T) {
 	}
 }
 
-// A server that sends single bytes does not reset the idle timeout.
+// Single bytes do not reset the idle timeout.
 func TestSlowBytesAreIdle(t *testing.T) {
 	for name, c := range map[string]struct {
 		list  bool
@@ -188,8 +188,8 @@ func requireEnd(t *testing.T, server Transport, opts *Options, want error) (obje
 	return objects
 }
 
-// If the objects are sorted by resourceVersion, they look like changes, so the stream fails after a minute. Otherwise
-// the caller receives the objects.
+// An endless streaming list fails after a minute if its objects are sorted by resourceVersion, because they look like
+// changes. Otherwise the caller receives its objects.
 func TestHostileStreamingLists(t *testing.T) {
 	for name, c := range map[string]struct {
 		version func(n int) int

@@ -209,7 +209,7 @@ func TestReplayUsesRecordedTimes(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			began := time.Now()
 			now, ctx := began, t.Context()
-			// Three empty watches in a row that end at once mean that the resourceVersion has expired.
+			// Three consecutive empty watches that end at once indicate an expired resourceVersion.
 			s := &scriptedTransport{answers: []answer{{body: podList("5", "")}, {}, {}, {}, {err: status(503)}, {body: podList("6", "")}, {err: errHang}}}
 			ctx, cancel := context.WithCancel(ctx)
 			time.AfterFunc(time.Hour, cancel)

@@ -40,7 +40,7 @@ type output uint8
 
 const (
 	hidden      output = iota // the caller receives no event
-	liveNow                   // an event of a watch, at machine.version
+	liveNow                   // an event of a watch, whose resourceVersion is machine.version
 	listItem                  // an object of an incomplete list
 	complete                  // the end of a list
 	requestOver               // no event, and the request ends
@@ -49,7 +49,7 @@ const (
 const (
 	maxShortWatches = 3                // number of consecutive short watches that indicate an expired resourceVersion
 	maxSuspect      = 2                // number of consecutive failures that cause a relist, if a bad resourceVersion may explain them
-	stalledStream   = 60 * time.Second // a streaming list fails after this time without an event that is certainly an initial object
+	stalledStream   = 60 * time.Second // maximum time between initial objects of a streaming list (later changes do not count)
 )
 
 // machine chooses the requests of a stream. It does no I/O, reads no clock and starts no goroutine. docs/reconnect.md
@@ -174,8 +174,8 @@ func (m *machine) event(in *input) (output, *Interruption) {
 }
 
 // initialEvent handles an event before the end of a streaming list. Initial objects arrive sorted by key, and later
-// changes by resourceVersion. So an object with a lower resourceVersion than an earlier object is certainly an initial
-// object. A server without streaming lists starts an ordinary watch, which sends no such objects.
+// changes by resourceVersion. So an object that is older than an earlier object must be an initial object. A server
+// without streaming lists starts an ordinary watch, which never sends such an object.
 func (m *machine) initialEvent(s *streaming, in *input) (output, *Interruption) {
 	if versionRegressed(s.highest, in.version) {
 		s.lastInitial = in.now

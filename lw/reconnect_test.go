@@ -65,7 +65,7 @@ func TestWatchFailures(t *testing.T) {
 	cases := []struct {
 		name          string
 		err           error
-		once, twice   bool // whether the stream relists after the first and after the second failure
+		once, twice   bool // whether the stream relists after one failure and after two failures
 		delay, delay2 time.Duration
 	}{
 		{"ERROR event or HTTP 410", status(410), true, true, 0, first},

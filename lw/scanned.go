@@ -59,8 +59,8 @@ func (o *Scanned) prefix() string {
 
 // text returns a copy of the object's text that starts with the members in prefix and omits the spans in cuts.
 //
-// Concatenation is faster than append, which first clears the memory. It needs two operands that are not empty, because
-// otherwise it may return a view of the buffer.
+// Concatenation is faster than append, which clears the memory first. Both operands must be non-empty, because
+// otherwise the result may share the memory of the buffer.
 func (o *Scanned) text(prefix string, cuts []span) string {
 	switch {
 	case len(cuts) == 0 && prefix == "":

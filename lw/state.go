@@ -34,7 +34,7 @@ type streaming struct {
 	from        string        // minimum resourceVersion of the list ("0" or "" means the latest)
 	timeout     time.Duration // requested timeout of the watch
 	opened      moment        // when the response arrived, or zero
-	lastInitial moment        // when the last event arrived that was certainly an initial object
+	lastInitial moment        // arrival time of the last event known to be an initial object
 	highest     string        // highest resourceVersion of an object so far
 	objects     bool          // whether an object has arrived
 }
@@ -56,8 +56,8 @@ type checking struct{}
 type stopped struct{}
 
 const (
-	healthyAfter = time.Second     // a watch is healthy after it was open for this time, even without events
-	provenAfter  = 2 * time.Minute // a watch resets the backoff after it was open for this time
+	healthyAfter = time.Second     // a watch counts as healthy after this time, even without events
+	provenAfter  = 2 * time.Minute // a watch resets the backoff after this time
 	checkAfter   = 5 * time.Minute // the resourceVersion is checked after this time without an event or a bookmark
 	maxSpread    = time.Second     // maximum delay before a healthy watch resumes
 )

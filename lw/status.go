@@ -155,5 +155,5 @@ func firstLine(text []byte) string {
 	return string(text)
 }
 
-// int32Of returns v as a number in the range of int32, the type of integers in the Kubernetes API.
+// int32Of returns v, clamped to the range of an int32, the type of integers in the Kubernetes API.
 func int32Of(v Value) int { return int(min(max(v.Int(), math.MinInt32), math.MaxInt32)) }

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// If the body cannot be read, the error still has the status code.
+// The error keeps the status code if the body exceeds the limit or cannot be read completely.
 func TestErrorResponseIsReadUpToLimit(t *testing.T) {
 	body := strings.NewReader(strings.Repeat("x", maxErrorBody+100))
 	require.Equal(t, 502, ReadStatusError(502, "", body).Code)

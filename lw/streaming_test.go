@@ -188,7 +188,7 @@ func TestRejectsOlderStreamingList(t *testing.T) {
 }
 
 // A server without streaming lists starts an ordinary watch, and a busy collection prevents the idle timeout. The
-// stream fails after a minute without an event that is certainly an initial object.
+// stream fails after a minute in which no event is known to be an initial object.
 func TestStreamingListWithoutEndOnBusyCollection(t *testing.T) {
 	r := newStreamingHarness(t, Options{}).opens()
 	moves := func(version string) *Interruption {

@@ -16,7 +16,8 @@ type Trace struct {
 	Open func(req *Request)
 	// Opened is called when the response arrives or the request fails. err is the failure, or nil.
 	Opened func(req *Request, err error)
-	// Read is called with the number of response bytes that were read, after decompression.
+	// Read is called after each read of a response body. bytes is the number of bytes of that read, after
+	// decompression.
 	Read func(bytes int)
 	// Frame is called for each watch event and each list item. The type of a list item is Added. bytes is the size of
 	// the encoded object.

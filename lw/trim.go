@@ -75,8 +75,9 @@ func (o *Scanned) cut(start, end int) {
 	}
 }
 
-// value reads a JSON value and records the spans to cut. If keep expects an object, a string or an array becomes empty.
-// Cutting it would change the indexes of an array, or restore an earlier member of the same name.
+// value reads a JSON value and records the spans to cut. If keep selects members of the value, but the value is a
+// string or an array, the value becomes empty. Cutting the whole value would change the indexes of an array, or restore
+// an earlier member of the same name.
 func (s scanner) value(o *Scanned, start int, keep *fields) {
 	if keep == nil || keep == nothing {
 		s.SkipValue()

@@ -15,7 +15,7 @@ func CompareResourceVersions(a, b string) (order int, ok bool) {
 	return 1, true
 }
 
-// versionRegressed reports whether next is certainly older than previous.
+// versionRegressed reports whether next is known to be older than previous.
 func versionRegressed(previous, next string) bool {
 	order, ok := CompareResourceVersions(next, previous)
 	return ok && order < 0

@@ -38,8 +38,8 @@ func (d *decoder) protobuf() bool {
 	return !d.metadataOnly() && d.example.Implements(reflect.TypeFor[protobufType]()) && d.example.Implements(reflect.TypeFor[metav1.Object]())
 }
 
-// encode returns object in the encoding of like, protobuf or JSON. It returns nil if object does not have the type of
-// the informer or cannot be encoded.
+// encode returns object as protobuf if like is a *message, and otherwise as JSON. It returns nil if object does not
+// have the type of the informer or cannot be encoded.
 func (d *decoder) encode(object runtime.Object, like encoded) encoded {
 	if reflect.TypeOf(object) != d.example {
 		return nil

@@ -10,8 +10,8 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// apiError wraps a [lw.StatusError] so that functions of package apierrors such as IsForbidden recognize it. It returns
-// other errors unchanged.
+// apiError wraps an [lw.StatusError] so that functions of package apierrors such as IsForbidden recognize it. It
+// returns other errors unchanged.
 func apiError(err error) error {
 	status, ok := errors.AsType[*lw.StatusError](err)
 	if !ok {

@@ -13,20 +13,20 @@ type Extras struct {
 	// DropManagedFields removes metadata.managedFields from all objects. This field often makes up half of an object.
 	DropManagedFields bool
 
-	// CoalesceEvents merges the queued events of each object into one event. The merged event leads from the last state
-	// that the handler received to the current state. If an object was created and deleted while the handler was busy,
-	// the handler receives no event.
+	// CoalesceEvents merges the queued events of each object into one event. The merged event describes the change from
+	// the last state that the handler received to the current state. If an object was created and deleted while the
+	// handler was busy, the handler receives no event.
 	CoalesceEvents bool
 
 	// QueueCapacity limits the number of queued events per handler. Zero means no limit. While one queue is full, the
-	// informer reads no events, so that no handler receives new events. A handler must therefore not wait for a change
-	// of the store. QueueCapacity has no effect with CoalesceEvents.
+	// informer reads no events, so no handler receives new events. A handler must therefore not wait for a change of
+	// the store. QueueCapacity has no effect with CoalesceEvents.
 	QueueCapacity int
 
 	// Fields returns the paths of the fields to keep, for example "metadata.labels" and "spec.nodeName". example has
-	// the type of the informer's objects. All other fields of objects are empty. If Fields returns no paths, objects
-	// are complete. [lw.Project] documents the syntax; a malformed path causes a panic when the informer is created.
-	// Informers with paths request JSON.
+	// the type of the informer's objects. All other fields are left empty. If Fields returns no paths, the informer
+	// keeps all fields. Otherwise, it requests JSON. [lw.Project] documents the syntax; a malformed path causes a panic
+	// when the informer is created.
 	Fields func(example runtime.Object) []string
 
 	// Compress stores objects compressed and requests JSON. Each event and each read takes more CPU time; see package

@@ -25,8 +25,8 @@ import (
 	"k8s.io/client-go/informers/storagemigration"
 )
 
-// Each API group of client-go takes the factory of its informers as an argument. The methods in this file pass f, so
-// that the informers are from this package.
+// client-go's constructor of each API group takes an informer factory. The methods in this file pass f, so the groups
+// use informers of this package.
 
 func (f *factory) tweak() internalinterfaces.TweakListOptionsFunc {
 	return f.collections.opts.TweakListOptions

@@ -193,14 +193,14 @@ func (r *trial) OnDelete(obj any) {
 	})
 }
 
-// event checks that before is the previous value of the object. Versions must not decrease unless the server may send
-// old objects.
-func (r *trial) event(before string, obj any) {
+// event checks that previous is the latest known value of the object. Versions must not decrease unless the server may
+// send old objects.
+func (r *trial) event(previous string, obj any) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	name, value := obj.(*corev1.ConfigMap).Name, obj.(*corev1.ConfigMap).Data["v"]
-	if r.values[name] != before {
-		r.Errorf("%s had the value %q, but the event has %q", name, r.values[name], before)
+	if r.values[name] != previous {
+		r.Errorf("%s had the value %q, but the event has %q", name, r.values[name], previous)
 	}
 	r.values[name] = value
 	var version int

@@ -48,7 +48,7 @@ func (q *quiet) Read([]byte) (int, error) {
 	}
 }
 
-// TestResyncPeriods also checks that, as in client-go, a period below one second means one second.
+// TestResyncPeriods also checks that periods below one second are raised to one second, as in client-go.
 func TestResyncPeriods(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		clientset := simulatedClient(t, onePod{http.Header{}}, protobufConfig("http://simulated"))

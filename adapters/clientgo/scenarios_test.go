@@ -148,7 +148,7 @@ func TestTransformToAnyType(t *testing.T) {
 }
 
 // TestStoreResourceVersionNeverDecreases drops watches and expires resourceVersions. When a handler receives an object,
-// the store must be at least at the resourceVersion of that object.
+// the store must have the resourceVersion of that object or a later one.
 func TestStoreResourceVersionNeverDecreases(t *testing.T) {
 	t.Parallel()
 	server := startServer(t)
@@ -182,7 +182,7 @@ func TestStoreResourceVersionNeverDecreases(t *testing.T) {
 	eventually(t, func() bool { return informer.LastSyncResourceVersion() == versionOf(server) })
 }
 
-// TestRemovedHandlerMayPanic removes a handler during a call of the handler. The call then panics and recovers.
+// TestRemovedHandlerMayPanic removes a handler while it handles an event. The handler then panics and recovers.
 func TestRemovedHandlerMayPanic(t *testing.T) {
 	server := startServer(t)
 	informer := podInformer(t, server, nil)

@@ -41,8 +41,8 @@ func newState(i *informer, c *collection) *state {
 	return s
 }
 
-// keep restores the objects, and then saves them every saveInterval until ctx is done. Call stop after ctx is done: it
-// saves the objects a last time.
+// keep restores the objects, and then saves them every saveInterval until ctx is done. stop saves the objects a last
+// time. Call it after ctx is done.
 func (s *state) keep(ctx context.Context) (stop func()) {
 	if err := s.restore(); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		utilruntime.HandleErrorWithContext(ctx, err, "cannot restore the saved state; the informer lists the objects instead")

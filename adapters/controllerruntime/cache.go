@@ -22,7 +22,7 @@ type Options clientgo.Extras
 //
 //	mgr, err := ctrl.NewManager(config, ctrl.Options{NewCache: listwatch.NewCache})
 //
-// If opts.NewInformer is set, the cache uses the informers that it returns instead.
+// If opts.NewInformer is set, the cache uses this function to create its informers instead.
 func NewCache(config *rest.Config, opts cache.Options) (cache.Cache, error) {
 	return Options{}.NewCache(config, opts)
 }

@@ -110,7 +110,7 @@ func (c *config) newStreams(resources []lw.Resource, out *printer, status *statu
 	return all
 }
 
-// continuesAfter reports whether the other streams continue after the error of one stream.
+// continuesAfter reports whether the other streams continue after one stream fails with err.
 func (c *config) continuesAfter(err error) bool {
 	if _, missing := errors.AsType[*notFoundError](err); missing {
 		return true
@@ -119,7 +119,8 @@ func (c *config) continuesAfter(err error) bool {
 	return rejected && c.resources.keepGoing
 }
 
-// shortName returns a collection's name without its namespace, for example "pods" or "deployments.apps", or its path.
+// shortName returns a collection's name without its namespace, for example "deployments.apps". For a raw path, it
+// returns the path.
 func shortName(r lw.Resource) string {
 	switch {
 	case r.Raw != "":

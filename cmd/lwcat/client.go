@@ -66,7 +66,7 @@ func (s *stream) appendChange(now time.Time, d cache.Change[*lw.Object]) {
 		s.appendEvent(lw.Deleted, now, d.Old, nil)
 	case s.progress == nil || !isStub(d.Old):
 		s.appendEvent(lw.Modified, now, d.New, d.Old)
-	case sameVersion(d.Old, d.New): // the previous run printed it
+	case sameVersion(d.Old, d.New): // the previous run already printed this version
 		s.limiter.observe(s.number, d.New)
 	default:
 		s.appendEvent(lw.Modified, now, d.New, nil)
@@ -77,15 +77,16 @@ func (s *stream) appendEvent(t lw.EventType, now time.Time, o, old *lw.Object) {
 	s.events = append(s.events, output.Event{Type: t, Time: now, Resource: s.kind, Object: o, Old: old, Row: s.row(o)})
 }
 
-// isAbsent reports whether an error means that a resource or a server does not exist. --wait retries after such errors.
+// isAbsent reports whether err means that the resource does not exist or that the server is unreachable. With --wait,
+// lwcat retries after such errors.
 func isAbsent(err error) bool {
 	dial, isDial := errors.AsType[*net.OpError](err)
 	_, isUnknown := errors.AsType[*discovery.UnknownError](err)
 	return isDial && dial.Op == "dial" || isUnknown || errors.Is(err, lw.ErrNotFound)
 }
 
-// isFatal reports whether retrying cannot help with a startup error: a rejection, a malformed request, a missing credential or an
-// unreachable server.
+// isFatal reports whether a startup error ends the stream, because a retry is unlikely to succeed. Examples are a
+// rejected request, an invalid certificate and, without --wait, an unreachable server.
 func (s *stream) isFatal(cause error) bool {
 	if isAbsent(cause) {
 		return !s.config.resources.wait
@@ -98,7 +99,7 @@ func (s *stream) isFatal(cause error) bool {
 	}
 	if status, ok := errors.AsType[*lw.StatusError](cause); ok && (status.Code == http.StatusBadRequest || status.Code == http.StatusUnprocessableEntity) {
 		s.badRequests++
-		if s.config.limits.from != "" { // otherwise the engine falls back to a list, which --from excludes
+		if s.config.limits.from != "" { // a retry would fall back to a list, which --from excludes
 			return true
 		}
 	}

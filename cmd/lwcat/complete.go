@@ -19,7 +19,7 @@ import (
 // completionTimeout limits how long a shell waits for completions.
 const completionTimeout = 1500 * time.Millisecond
 
-// registerCompletions sets the completions of the arguments and of the flags' values. Flags with files keep cobra's
+// registerCompletions registers the completions of arguments and flag values. Flags that take a file keep cobra's
 // default, which completes file names.
 func (c *config) registerCompletions(root *cobra.Command) {
 	root.ValidArgsFunction = completeLast(c.completeArgs)
@@ -36,8 +36,8 @@ func (c *config) registerCompletions(root *cobra.Command) {
 	})
 }
 
-// completeLast returns a cobra function that completes the last element of a comma-separated list. It reports no errors,
-// and returns nothing after completionTimeout.
+// completeLast returns a cobra function that completes the last element of a comma-separated list. The function reports
+// no errors and gives up after completionTimeout.
 func completeLast(values func(ctx context.Context, args []string, last string) []cobra.Completion) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, word string) (matching []cobra.Completion, _ cobra.ShellCompDirective) {
 		ctx, cancel := context.WithTimeout(cmd.Context(), completionTimeout)
@@ -110,7 +110,7 @@ func (c *config) completeArgs(ctx context.Context, args []string, word string) (
 	return found
 }
 
-// completeNames returns the resources that the server has, or the objects of a collection.
+// completeNames completes the name of a resource or, after a slash, the name of an object.
 func (c *config) completeNames(ctx context.Context, word string) (found []cobra.Completion) {
 	if strings.HasPrefix(word, "/") {
 		return nil

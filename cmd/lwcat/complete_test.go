@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// completable starts a server with objects to complete. It returns a folder with a kubeconfig.
+// completable starts a server that contains objects. It returns a folder with a kubeconfig for the server.
 func completable(t *testing.T) (folder string) {
 	server := start(t, nil)
 	for _, name := range []string{"shop", "shipping"} {
@@ -118,9 +118,9 @@ func TestCompletionTimesOut(t *testing.T) {
 	}
 }
 
-// shells contains one script for each shell that prints the completions of a command line.
+// shells maps each shell to a script that prints the completions of a command line.
 var shells = map[string]string{
-	// The first two functions replace those of the package bash-completion, which kubectl's completion also needs.
+	// The first two functions replace those of the bash-completion package, which cobra's script calls.
 	"bash": `_get_comp_words_by_ref() {
 	read -ra words <<<"$COMP_LINE"; [[ $COMP_LINE == *[[:blank:]] ]] && words+=("")
 	cword=$((${#words[@]} - 1)); cur=${words[cword]}; prev=${words[cword - 1]}
@@ -162,8 +162,8 @@ func TestShells(t *testing.T) {
 	}
 }
 
-// shellCompletions maps command lines to a shell's completions. For zsh, it is the line after the tab key, with the
-// common prefix of all completions.
+// shellCompletions returns the completions that a shell should print for each command line. zsh inserts the common
+// prefix of all completions, so its results are complete lines.
 func shellCompletions(shell string) map[string]string {
 	if shell == "zsh" {
 		return map[string]string{
@@ -183,7 +183,7 @@ func shellCompletions(shell string) map[string]string {
 	if shell == "bash" { // bash replaces only the text after the last = or :
 		all["--output=wi"], all["--context arn:aws:t"], all["--output="] = "wire wide", "two", "custom-columns= diff jsonl jsonpath= line name wide wire yaml"
 		all["--kubeconfig ku"], all["--resume=ku"] = "", "" // bash completes files itself
-		all["pods,se"] = ""                                 // bash has no completions here, because cobra's script escapes the comma in the word before it compares
+		all["pods,se"] = ""                                 // bash prints nothing, because cobra's script escapes the comma before it compares words
 	}
 	return all
 }

@@ -41,7 +41,7 @@ func (o *resourceOptions) selectEvents(ctx context.Context, transport lw.Transpo
 		}
 		terms = append(terms, prefix+"kind="+about.Kind, prefix+"name="+name)
 	}
-	if len(o.eventTypes) == 1 { // two types are all types
+	if len(o.eventTypes) == 1 { // with both types, no condition is needed
 		terms = append(terms, "type="+o.eventTypes[0])
 	}
 	o.fields = strings.Join(terms, ",")

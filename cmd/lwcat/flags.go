@@ -24,9 +24,9 @@ type outputOptions struct {
 	format        output.Format
 	name          string
 	options       output.Options
-	terminal      bool // standard output is a terminal
+	terminal      bool // whether standard output is a terminal
 	managedFields bool
-	wide          bool // print the server's own columns
+	wide          bool // whether to print the server's columns
 }
 
 func (o *outputOptions) flags(set *pflag.FlagSet, terminal bool) {

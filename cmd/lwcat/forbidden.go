@@ -48,7 +48,7 @@ func (s *connection) forbiddenHint(err error, status *lw.StatusError, sent strin
 	return fmt.Sprintf("%s needs a role with the verbs list and watch for %s; check with kubectl auth can-i watch %[2]s%s%s%s", subject, resource, where, s.kubectlFlags(), impersonated)
 }
 
-// kubectlFlags returns the flags with which kubectl connects like lwcat. It hides the token.
+// kubectlFlags returns the flags that make kubectl use the same connection as lwcat. It hides the token.
 func (s *connection) kubectlFlags() (flags string) {
 	for _, f := range [][2]string{{"kubeconfig", s.flags.Path}, {"context", s.Context}, {"cluster", s.flags.Cluster}, {"user", s.flags.User}, {"server", s.flags.Server}} {
 		if f[1] != "" {
@@ -61,7 +61,7 @@ func (s *connection) kubectlFlags() (flags string) {
 	return flags
 }
 
-// shellQuote quotes a string that a shell would not read as one word.
+// shellQuote quotes text unless a shell would read it as one literal word.
 func shellQuote(text string) string {
 	if isWord(text) {
 		return text

@@ -40,7 +40,7 @@ func (s *status) logError(err error) {
 	}
 }
 
-// connection is the loaded kubeconfig and the flags that selected it.
+// connection contains the loaded kubeconfig and the flags that selected it.
 type connection struct {
 	*kubeflags.Config
 	flags *serverOptions
@@ -100,7 +100,7 @@ func (s *connection) rejectionHint(err error) string {
 	return ""
 }
 
-// credential describes the credential that was sent, or returns "".
+// credential describes the credential of the request. It returns "" if there is none.
 func (s *connection) credential() string {
 	sent, of := s.HTTP, ""
 	if s.User != "" {

@@ -62,7 +62,7 @@ func TestInterruptWhileKubeconfigBlocks(t *testing.T) {
 	var out, errs lockedBuffer
 	require.Equal(t, exitInterrupted, run(ctx, []string{"--kubeconfig", pipe, "po"}, &out, &errs, false))
 	require.Empty(t, errs.String())
-	// The descriptor keeps the pipe open.
+	// Opening and closing the pipe ends the blocked read.
 	writer, err := os.OpenFile(pipe, os.O_RDWR, 0)
 	require.NoError(t, err)
 	require.NoError(t, writer.Close())

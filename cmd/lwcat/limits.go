@@ -88,7 +88,7 @@ func (o *rangeOptions) validateResources(resources []lw.Resource) error {
 	return nil
 }
 
-// These causes end the run but are not failures.
+// These errors mean that --until, --count or --timeout ended the run.
 var (
 	errDone    = errors.New("the condition holds")
 	errCounted = errors.New("all requested events are printed")
@@ -114,7 +114,7 @@ func (o *rangeOptions) goal() string {
 	return fmt.Sprintf("event number %d", o.count)
 }
 
-// limiter determines the last printed event across all streams.
+// limiter ends the output of all streams when --until or --count is met.
 type limiter struct {
 	mu        sync.Mutex
 	remaining int // number of events still to print; negative means no limit
@@ -173,7 +173,7 @@ func (l *limiter) check(collection int, event *output.Event) {
 	l.done = l.done || l.watcher.Holds()
 }
 
-// reason returns the error that ends the program after the last event.
+// reason returns the error that ends the run after the last event.
 func (l *limiter) reason() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -186,7 +186,7 @@ func (l *limiter) reason() error {
 	return errCounted
 }
 
-// listed records that a collection's first list is complete. It returns true if the program can end.
+// listed records that a collection's first list is complete. It returns true if --until is met.
 func (l *limiter) listed() (last bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

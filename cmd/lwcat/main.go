@@ -47,7 +47,7 @@ func main() {
 	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr, isTerminal(os.Stdout)))
 }
 
-// exitCode reports the end of the run on standard error and returns the exit code.
+// exitCode returns the exit code for err and prints a message if the run failed.
 func exitCode(err error, config *config, status *status) int {
 	switch {
 	case errors.Is(err, errUnmet):
@@ -70,7 +70,7 @@ func exitCode(err error, config *config, status *status) int {
 		return exitInterrupted
 	case errors.Is(err, errFailed):
 		return exitError
-	case errors.Is(err, syscall.EPIPE): // the reader of the pipe has stopped, for example head
+	case errors.Is(err, syscall.EPIPE): // the reader of the pipe, for example head, has exited
 		return exitDone
 	}
 	if usage, ok := errors.AsType[usageError](err); ok {

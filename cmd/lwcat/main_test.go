@@ -30,7 +30,7 @@ func create(t *testing.T, server *lwtest.Server, resource, object string) {
 
 func named(name string) string { return `{"metadata":{"name":"` + name + `"}}` }
 
-// lockedBuffer is a buffer that lwcat writes while the test reads it.
+// lockedBuffer is a buffer that a test can read while lwcat writes to it.
 type lockedBuffer struct {
 	mu   sync.Mutex
 	text bytes.Buffer

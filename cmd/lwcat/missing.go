@@ -62,7 +62,7 @@ func (s *stream) checkNamespace(ctx context.Context, transport lw.Transport) {
 		}
 		status, ok := errors.AsType[*lw.StatusError](err)
 		switch {
-		case !ok || status.Code != http.StatusNotFound || status.Name != name: // otherwise the server has no namespaces
+		case !ok || status.Code != http.StatusNotFound || status.Name != name: // this response does not prove that the namespace is missing
 		case s.config.limits.once:
 			s.status.logOnce("namespace %q does not exist", name)
 		default:

@@ -20,7 +20,7 @@ func newPrinter(format output.Format, out io.Writer, status *status) *printer {
 	return &printer{out: bufio.NewWriterSize(out, 64<<10), format: format, status: status}
 }
 
-// print writes events. It flushes them if flush is set; the caller clears flush while more events of the same list follow.
+// print writes events, and flushes them if flush is true. flush is false while more events of the same list follow.
 func (p *printer) print(events []output.Event, flush bool) (err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

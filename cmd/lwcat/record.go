@@ -19,7 +19,7 @@ import (
 type recordOptions struct {
 	record string
 	replay string
-	speed  float64 // 0 plays without delays
+	speed  float64 // speed of the replay; 0 means no delays
 	limits *rangeOptions
 }
 
@@ -74,7 +74,7 @@ type source struct {
 	player     *recording.Player
 }
 
-// open connects to the server or opens the recording. It passes later write errors of --record to fail.
+// open connects to the server or opens the recording. It calls fail if --record later fails to write.
 func (c *config) open(ctx context.Context, status *status, fail func(error)) (*source, error) {
 	if c.recording.replay != "" {
 		recorded, err := recording.Open(c.recording.replay)
@@ -118,10 +118,11 @@ func recordError(err error) error {
 	if errors.Is(err, syscall.ENOSPC) {
 		hint = "the disk is full"
 	}
-	return withHint(fmt.Errorf("--record: %v", err), hint) // %v hides EPIPE, which means a closed standard output
+	return withHint(fmt.Errorf("--record: %v", err), hint) // %v hides EPIPE, which would otherwise mean that standard output was closed
 }
 
-// resources returns the selected collections. If none are named, a recording selects the collections that it contains.
+// resources returns the selected collections. If the command line names none, a replay selects all recorded
+// collections.
 func (s *source) resources(ctx context.Context, c *config, status *status) (resources []lw.Resource, err error) {
 	o := &c.resources
 	if s.recorded != nil && len(o.names) == 0 {

@@ -31,7 +31,7 @@ type reporter struct {
 	answered     bool // whether the server has answered a request
 	synced       bool // whether a list is complete, in this run or in the resumed run
 	disconnected bool // whether no watch has started since the last interruption
-	relisting    bool // whether the current list is not the first list
+	relisting    bool // whether the current list is a relist
 	changes      int  // number of changes in the current list
 }
 
@@ -69,7 +69,7 @@ func uri(req *lw.Request) string {
 	return req.Path + "?" + req.Query
 }
 
-// report logs changes of the connection and counts the changes of an event.
+// report logs interruptions, lists and watches, and counts the changes in the current list.
 func (r *reporter) report(event lw.Event[*lw.Object], changes int) {
 	r.changes += changes
 	switch event.Type {

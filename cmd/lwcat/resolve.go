@@ -19,13 +19,13 @@ const discoveryTimeout = 90 * time.Second
 // maxRetryDelay is the longest delay between two attempts.
 const maxRetryDelay = 30 * time.Second
 
-// resolve returns the resources that the command line names. It retries server errors and status 429, and with
-// --wait also if a resource or the server does not exist.
+// resolve returns the resources that the command line names. It retries after server errors and status 429. With
+// --wait, it also retries while a resource does not exist or the server is unreachable.
 func (s *source) resolve(ctx context.Context, o *resourceOptions, status *status) ([]lw.Resource, error) {
 	for pause := time.Second; ; pause = min(2*pause, maxRetryDelay) {
 		asking, stop := context.WithTimeoutCause(ctx, discoveryTimeout, lw.ErrSilent)
 		resources, err := resolve(asking, s.transport, o, s.namespace, func(format string, args ...any) {
-			if ctx.Err() == nil { // otherwise lwcat is stopping, and the warnings are misleading
+			if ctx.Err() == nil { // interrupted requests cause misleading warnings
 				status.logf(format, args...)
 			}
 		})
@@ -52,8 +52,8 @@ func (s *source) resolve(ctx context.Context, o *resourceOptions, status *status
 }
 
 // resolve returns the resources that the command line names, without duplicates. It requests discovery documents unless
-// all names are paths. It calls warn for groups that could not be discovered. Names without a namespace flag use the
-// given namespace.
+// all names are paths. It calls warn for groups that could not be discovered. namespace is used if no flag selects a
+// namespace.
 func resolve(ctx context.Context, transport lw.Transport, o *resourceOptions, namespace string, warn func(format string, args ...any)) (resources []lw.Resource, err error) {
 	namespaces := o.namespaces
 	if len(namespaces) == 0 {

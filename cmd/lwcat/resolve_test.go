@@ -35,7 +35,7 @@ func TestServerWithoutAggregatedDiscovery(t *testing.T) {
 	server := start(t, nil)
 	create(t, server, "deployments.apps", named("web"))
 	server.Fail(discoveries, -1, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
-		r.Header.Set("Accept", "application/json") // the server does not know other media types
+		r.Header.Set("Accept", "application/json") // older servers do not know other media types
 		next.ServeHTTP(w, r)
 	})
 	code, _, errs := lwcat(t, "-s", server.URL, "--once", "deploy", "no")

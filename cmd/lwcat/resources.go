@@ -20,11 +20,11 @@ type resourceOptions struct {
 	labels        string
 	fields        string
 	metadataOnly  bool
-	about         string   // with events: the object in --for
-	eventTypes    []string // with events: the types in --types
+	about         string   // value of --for (only for events)
+	eventTypes    []string // values of --types (only for events)
 	wait          bool
 	keepGoing     bool
-	replaying     bool // with --replay, resource names are optional
+	replaying     bool // whether --replay is set, so that resource names are optional
 }
 
 func (o *resourceOptions) flags(set *pflag.FlagSet) {
@@ -81,8 +81,8 @@ func (o *resourceOptions) validateName(name string) error {
 	return nil
 }
 
-// usesNamespace reports whether the flag -n applies to a name. The flag applies to a path only if the path contains
-// that namespace.
+// usesNamespace reports whether the -n flag applies to a name. It applies to a path only if the path contains that
+// namespace.
 func (o *resourceOptions) usesNamespace(name string) bool {
 	return !strings.HasPrefix(name, "/") || slices.ContainsFunc(o.namespaces, func(namespace string) bool {
 		return strings.Contains(name, "/namespaces/"+namespace+"/")
@@ -133,7 +133,7 @@ func fromPath(raw string, o *resourceOptions) (resource lw.Resource, err error) 
 // splitPath splits an API path into the path of the collection and the name of one object. It returns other paths
 // unchanged.
 func splitPath(path string) (collection, object string, err error) {
-	parts := strings.Split(path, "/") // the first part of a path is empty
+	parts := strings.Split(path, "/") // a path starts with a slash, so its first part is empty
 	root := 3                         // index of pods in /api/v1/pods
 	if len(parts) > 1 && parts[1] == "apis" {
 		root = 4 // index of deployments in /apis/apps/v1/deployments

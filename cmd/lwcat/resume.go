@@ -11,7 +11,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// progress is the printed state of one collection.
+// progress tracks the printed state of one collection.
 type progress struct {
 	start *resumeEntry // the state that the previous run saved; nil after the stream has restored it
 
@@ -20,14 +20,14 @@ type progress struct {
 	changes *resumeEntry   // printed changes that are not in the file yet
 }
 
-// newProgress returns the progress of a collection. Resources with different selectors are different collections.
+// newProgress returns the progress of a collection. The same resource with other selectors has separate progress.
 func newProgress(f *resumeFile, resource lw.Resource, o *resourceOptions) *progress {
 	if f == nil {
 		return nil
 	}
 	id := fmt.Sprintf("%s -l %q --field-selector %q", resource, o.labels, o.fields)
 	p := &progress{start: f.saved[id], changes: newEntry(id)}
-	delete(f.saved, id) // the stream owns the state
+	delete(f.saved, id) // the progress now owns this state
 	f.add(p)
 	return p
 }
@@ -50,7 +50,8 @@ func (p *progress) restore() (version string, objects []*lw.Object, ok bool, err
 	return saved.ResourceVersion, objects, true, nil
 }
 
-// record adds accepted events. If written is true, it commits the events with a non-empty resourceVersion.
+// record adds events to the pending events. If written is true, it commits all pending events, and also the
+// resourceVersion unless it is empty.
 func (p *progress) record(seen []output.Event, version string, written bool) {
 	if p == nil {
 		return

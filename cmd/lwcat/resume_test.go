@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// fullDisk fails after the given number of bytes.
+// fullDisk is a writer that fails after room bytes.
 type fullDisk struct{ room int }
 
 func (f *fullDisk) Write(p []byte) (int, error) {
@@ -75,7 +75,7 @@ func TestResumeFileSizeIsLimited(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "state")
 	file, err := os.Create(path)
 	require.NoError(t, err)
-	require.NoError(t, file.Truncate(maxResumeSize+1)) // Truncate adds zero bytes
+	require.NoError(t, file.Truncate(maxResumeSize+1)) // extends the file with zero bytes
 	require.NoError(t, file.Close())
 	code, _, errs := lwcat(t, "-s", server.URL, "cm", "--resume", path, "--once")
 	require.Equal(t, exitError, code)

@@ -14,7 +14,7 @@ import (
 type resumeFile struct {
 	path      string
 	server    string
-	saved     map[string]*resumeEntry // the state at the start, by collection
+	saved     map[string]*resumeEntry // state at startup, by collection
 	file      *os.File
 	size      int64 // size of the file in bytes, as known to this process
 	compacted int64 // size of the file in bytes after the last compaction
@@ -65,11 +65,11 @@ func (f *resumeFile) open(status *status) error {
 	return f.write(resumeLine(nil, resumeHeader{resumeFormat, f.server, time.Now()})) // reports an unwritable file at the start
 }
 
-// add adds a collection. All collections are added before run.
+// add adds a collection. It must be called before run.
 func (f *resumeFile) add(p *progress) { f.progress = append(f.progress, p) }
 
-// run saves the changes once a second until close is called. It passes errShared to fail. If another error persists,
-// close returns it.
+// run saves the changes once a second until close is called. If another process writes to the file, run calls fail with
+// errShared. If another error persists, close returns it.
 func (f *resumeFile) run(fail func(error)) {
 	defer close(f.done)
 	tick := time.NewTicker(time.Second)
@@ -147,7 +147,7 @@ func (f *resumeFile) compact() error {
 	}
 	err := os.WriteFile(f.temporary(), lines, 0o600)
 	if err == nil {
-		_ = f.file.Close() // Windows replaces only closed files
+		_ = f.file.Close() // Windows cannot replace an open file
 		err = os.Rename(f.temporary(), f.path)
 		file, openErr := os.OpenFile(f.path, os.O_RDWR, 0o600)
 		f.file, err = file, errors.Join(err, openErr)
@@ -162,7 +162,7 @@ func (f *resumeFile) compact() error {
 // temporary returns the path of the file that compact writes.
 func (f *resumeFile) temporary() string { return f.path + ".lwcat-tmp" }
 
-// removeTemporary removes the temporary file of a compaction that failed, or whose process was killed.
+// removeTemporary removes the temporary file of a compaction that failed or was killed.
 func (f *resumeFile) removeTemporary() error {
 	if err := os.Remove(f.temporary()); !errors.Is(err, fs.ErrNotExist) {
 		return err

@@ -129,8 +129,7 @@ func TestLongResumeFileIsCompacted(t *testing.T) {
 	require.Len(t, left, 1)
 }
 
-// TestResumeRemovesFileOfKilledCompaction checks that a run removes the temporary file of a run that was killed while it
-// compacted the log.
+// TestResumeRemovesFileOfKilledCompaction checks that a run removes the temporary file that a killed compaction left.
 func TestResumeRemovesFileOfKilledCompaction(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "state")
 	file, p := opened(t, path)

@@ -39,7 +39,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer, terminal 
 	return exitCode(err, c, status)
 }
 
-// newRoot returns the command lwcat with its subcommands. The command line sets c.
+// newRoot returns the lwcat command with its subcommands. Parsing the command line sets the fields of c.
 func newRoot(c *config, status *status, terminal bool) *cobra.Command {
 	root := &cobra.Command{
 		Use:           "lwcat [flags] RESOURCE|PATH...",
@@ -72,7 +72,7 @@ func newRoot(c *config, status *status, terminal bool) *cobra.Command {
 	return root
 }
 
-// addCommands adds the subcommands. Cobra adds the command completion.
+// addCommands adds the subcommands. Cobra itself adds the completion subcommand.
 func addCommands(root *cobra.Command) {
 	help := &cobra.Command{
 		Use: "help [" + strings.Join(topics, "|") + "|COMMAND]", Short: "show this help, all flags, or the syntax of --until", ValidArgs: topics, Args: cobra.MaximumNArgs(1),
@@ -94,7 +94,7 @@ func addCommands(root *cobra.Command) {
 	})
 }
 
-// naming explains the arguments.
+// naming is the part of the help that explains the arguments.
 const naming = `
 RESOURCE is a name as in kubectl: pods, po, deploy.apps, deployments.v1.apps, pod/web-0.
 PATH is the path of a collection on the server, for example /apis/apps/v1/deployments.
@@ -142,7 +142,8 @@ func printTopic(root *cobra.Command, topic string) error {
 	return err
 }
 
-// suggestFlag adds similar flags to the error for an unknown flag, and suggests a unit for a duration without a unit.
+// suggestFlag adds a suggestion to an error: similar names for an unknown flag, or a unit for a duration without a
+// unit.
 func suggestFlag(cmd *cobra.Command, err error) error {
 	if invalid, ok := errors.AsType[*pflag.InvalidValueError](err); ok && invalid.GetFlag().Value.Type() == "duration" {
 		if _, err := strconv.ParseFloat(invalid.GetValue(), 64); err == nil {
@@ -197,7 +198,7 @@ func helpText(root *cobra.Command, all bool) string {
 	return text.String() + examples + exitCodes
 }
 
-// pick returns copies of the named flags with the first part of their usage.
+// pick returns copies of the named flags. It shortens their usage to the first clause.
 func pick(set *pflag.FlagSet, names []string) *pflag.FlagSet {
 	picked := pflag.NewFlagSet("", pflag.ContinueOnError)
 	picked.SortFlags = false

@@ -13,7 +13,7 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"lwcat": main})
 }
 
-// TestScripts runs the scripts of testdata/script against the embedded server.
+// TestScripts runs the scripts in testdata/script against the embedded server.
 func TestScripts(t *testing.T) {
 	t.Parallel()
 	lwcatscript.Run(t, "testdata/script", true, func(env *testscript.Env) (lwcatscript.Server, error) {

@@ -20,13 +20,13 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// secretsFixture contains all kinds of credentials, an lwcat process with its own folder, and a server. The first part
-// of a request's path selects how the server misbehaves.
+// secretsFixture runs lwcat with all kinds of credentials against a server that misbehaves. The first part of a
+// request's path selects the misbehavior.
 type secretsFixture struct {
 	t       *testing.T
 	program string // path of lwcat
 	inputs  string // folder of input files with secrets
-	work    string // folder and home directory in which lwcat writes
+	work    string // working directory and home directory of lwcat
 	url     string // URL of the server
 	port    string // port of the server
 	proxy   string // address of a proxy that requires a password
@@ -114,7 +114,7 @@ func (v *secretsFixture) as(user, path string, cluster map[string]any) string {
 	return v.input("config"+strconv.Itoa(v.configs), string(text))
 }
 
-// command returns a command that runs lwcat in its own environment.
+// command returns a command that runs lwcat with a minimal environment plus env.
 func (v *secretsFixture) command(env []string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(v.t.Context(), v.program, args...)
 	cmd.Dir = v.work

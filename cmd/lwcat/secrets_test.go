@@ -33,7 +33,7 @@ func TestSecretsAreNotPrinted(t *testing.T) {
 			require.Empty(t, out, "%s: %d", path, code)
 		}
 	}
-	recordings := t.TempDir() // recordings contain the server's bytes
+	recordings := t.TempDir() // separate folder, because a recording may contain secrets that the server sends
 	for _, path := range []string{"/echoStatus", "/echoEvent"} {
 		for _, more := range []string{"-o jsonl", "-o wide", "--transport ws", "--transport auto", "--record " + filepath.Join(recordings, path)} {
 			args := append(strings.Fields("-v --stats --timeout 300ms /api/v1/configmaps "+more), "-s", v.url+path, "--certificate-authority", v.ca, "--token", v.token)
@@ -88,7 +88,7 @@ func TestSecretsOfConnections(t *testing.T) {
 	}
 }
 
-// TestSecretsAreNotWritten checks recordings, resume files and other written files. Only their owner may read them. It
+// TestSecretsAreNotWritten checks recordings, resume files and other written files, which only their owner may read. It
 // also checks all output formats and replays.
 func TestSecretsAreNotWritten(t *testing.T) {
 	t.Parallel()

@@ -20,7 +20,7 @@ import (
 type serverOptions struct {
 	kubeflags.Options
 	transport string
-	replaying bool // --replay replaces the server
+	replaying bool // whether --replay replaces the server
 }
 
 var transports = []string{"http", "ws", "auto"}

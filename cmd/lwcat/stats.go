@@ -116,8 +116,8 @@ func (m *meter) addTo(trace *lw.Trace) {
 	}
 }
 
-// decoded adds the time since the event's bytes arrived or the previous event was printed. Events without bytes, such as
-// interruptions, do not count, because the time before them is idle.
+// decoded adds the time since the event's bytes arrived or the previous event was printed, whichever is later. Events
+// without bytes, such as interruptions, do not count, because the stream was idle before them.
 func (m *meter) decoded(t lw.EventType) {
 	now := time.Now()
 	switch t {
@@ -127,13 +127,13 @@ func (m *meter) decoded(t lw.EventType) {
 	m.decodeStarted = now
 }
 
-// printed counts printed events. They are changes unless they belong to the first list.
+// printed counts printed events. If changes is true, they also count as changes.
 func (m *meter) printed(events int, changes bool) {
 	m.decodeStarted = time.Now()
 	lag := m.decodeStarted.Sub(m.lastRead)
 	changed := events
 	if !changes {
-		changed = 0 // snapshots also show resources without changes
+		changed = 0 // adding zero makes snapshots include the resource
 	}
 	m.update(func() {
 		m.metrics.Events += int64(events)

@@ -16,7 +16,7 @@ type status struct {
 	out      io.Writer
 	terminal bool
 	line     string
-	logged   sync.Map // the messages of logOnce
+	logged   sync.Map // messages that logOnce has written
 }
 
 // logf writes a message. It escapes control characters and shortens the message, because servers supply parts of it.
@@ -28,7 +28,7 @@ func (s *status) logf(format string, args ...any) {
 	s.withoutLine(func() { fmt.Fprintln(s.out, "lwcat: "+text) })
 }
 
-const maxMessage = 4000 // bytes
+const maxMessage = 4000 // in bytes
 
 // logRedirect logs each redirect to another origin once.
 func (s *status) logRedirect(origin string) {

@@ -35,7 +35,7 @@ func TestRedirectsAreLoggedOnce(t *testing.T) {
 	require.Equal(t, "lwcat: the server redirects to "+other.URL+"; no credentials are sent there\n", errs)
 }
 
-// TestCompletionOmitsUnsafeWords checks that the shell cannot interpret a candidate.
+// TestCompletionOmitsUnsafeWords checks that completions contain no shell syntax.
 func TestCompletionOmitsUnsafeWords(t *testing.T) {
 	for text, is := range map[string]bool{
 		"web-0": true, "deploy.apps/web": true, "arn:aws:eks:eu-1:1234:cluster/x": true, "jane@example.com": true, "custom-columns=": true, "größe": true,

@@ -13,27 +13,27 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// stream prints one collection.
+// stream prints the events of one collection.
 type stream struct {
 	config   *config
 	number   int
 	resource lw.Resource
-	kind     string // the resource name in the output
+	kind     string // resource name in the output
 	out      *printer
 	limiter  *limiter
-	progress *progress        // with --resume, else nil
-	now      func() time.Time // returns the recorded time during a replay; nil otherwise
-	tables   *table.Transport // decodes the server's columns with -o wide; nil otherwise
+	progress *progress        // nil without --resume
+	now      func() time.Time // clock of a replay; nil without --replay
+	tables   *table.Transport // decodes the server's columns; nil without -o wide
 	reporter
 
-	restoring      bool           // the current events restore the state of --from or --resume
-	noInitialState bool           // with --from, changed objects may be unknown
+	restoring      bool           // whether the current events restore the state of --from or --resume
+	noInitialState bool           // whether the existing objects are unknown, because of --from
 	listing        bool           // whether a list is in progress
-	listed         bool           // whether a list of this run is complete or --from omits it
+	listed         bool           // whether the first list is complete, or omitted because of --from
 	events         []output.Event // reused for each event
 	badRequests    int            // number of responses with status 400 or 422
 	objects        int            // number of existing objects
-	checks         sync.WaitGroup // counts requests in the background
+	checks         sync.WaitGroup // requests that run in the background
 }
 
 func (s *stream) run(ctx context.Context, transport lw.Transport) error {
@@ -78,7 +78,7 @@ func (s *stream) restore(reflector *cache.Reflector[*lw.Object]) error {
 			return err
 		}
 		if s.config.limits.once || len(s.config.limits.until) > 0 {
-			version = "" // --once needs all changes at once, and --until needs the whole objects
+			version = "" // start with a list, because --once needs the current state and --until needs complete objects
 		}
 		reflector.RestoreObjects(version, objects)
 		s.restoring = true
@@ -93,7 +93,7 @@ func (s *stream) restoreEvent(event lw.Event[*lw.Object]) {
 		s.limiter.take(s.number, []output.Event{{Type: lw.Added, Object: event.Object}}, false)
 	case lw.Synced:
 		s.restoring, s.synced = false, true
-		if s.noInitialState { // otherwise --until waits for a list
+		if s.noInitialState { // no list follows, so --until must not wait for a list
 			s.markListed()
 		}
 		if event.ResourceVersion != "" {

@@ -61,7 +61,7 @@ func TestDiscoveryRetriesBusyServer(t *testing.T) {
 	})
 }
 
-// absentTransport cannot connect for the first requests.
+// absentTransport fails to connect for the first requests.
 type absentTransport struct{ busyTransport }
 
 func (a *absentTransport) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, error) {
@@ -88,7 +88,7 @@ func TestWaitsForServer(t *testing.T) {
 	})
 }
 
-// TestFromDoesNotFallBackToList checks that a rejected --from exits instead of listing.
+// TestFromDoesNotFallBackToList checks that lwcat exits if the server rejects --from.
 func TestFromDoesNotFallBackToList(t *testing.T) {
 	rejection := &lw.StatusError{Code: http.StatusBadRequest}
 	from := &stream{config: &config{limits: rangeOptions{from: "abc"}}}
@@ -98,7 +98,7 @@ func TestFromDoesNotFallBackToList(t *testing.T) {
 	require.True(t, list.isFatal(rejection))
 }
 
-// halfSilentTransport answers only a part of discovery.
+// halfSilentTransport answers only some of the discovery requests.
 type halfSilentTransport struct{ busyTransport }
 
 func (h *halfSilentTransport) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, error) {

@@ -1,6 +1,6 @@
 //go:build js
 
-// Package jsx contains all calls of JavaScript. wasm/glue.js implements byte streams, so only numbers and bytes cross
+// Package jsx contains all calls to JavaScript. wasm/glue.js implements byte streams, so only numbers and bytes cross
 // the boundary.
 package jsx
 

@@ -12,7 +12,7 @@ import (
 
 // Options override the kubeconfig. The zero value behaves like kubectl without flags.
 type Options struct {
-	Path string // the only file to read, which must exist; by default the files in KUBECONFIG, or ~/.kube/config
+	Path string // path of the only kubeconfig file to read, which must exist; if empty, the files listed in $KUBECONFIG, or ~/.kube/config
 
 	Context   string // name of a context; by default the current context
 	Cluster   string // name of a cluster; by default the cluster of the context

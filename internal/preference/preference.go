@@ -15,8 +15,8 @@ type Preference struct {
 	confirmed bool // a watch over the current transport delivered data
 }
 
-// Shared is the first of the two transports that package fallback uses, with a Preference. All fallback transports to
-// the same server share it.
+// Shared contains a Preference and the first of the two transports of package fallback. All fallback transports to the
+// same server share it.
 type Shared struct {
 	lw.Transport
 	Preference *Preference

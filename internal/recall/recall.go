@@ -14,8 +14,8 @@ type value[T any] struct {
 	lookup Func[T]
 }
 
-// With returns a context that gives source the function lookup for stored objects. A wrapper of source must not call
-// lookup, because the wrapper may change objects.
+// With returns a context with which source can look up stored objects. A wrapper of source must not call lookup,
+// because the wrapper may change objects.
 func With[T any](ctx context.Context, source any, lookup Func[T]) context.Context {
 	return context.WithValue(ctx, key[T]{}, value[T]{source, lookup})
 }

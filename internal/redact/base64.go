@@ -4,7 +4,7 @@ package redact
 func Base64(text string) string { return encode(text, 0) }
 
 // encode encodes text as base64, but omits its first skip bits. If text is part of a longer string, these bits share a
-// digit with the bytes before text.
+// base64 character with the bytes before text.
 func encode(text string, skip int) string {
 	const digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 	encoded := make([]byte, 0, (len(text)*4+2)/3)

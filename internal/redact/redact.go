@@ -9,8 +9,8 @@ type Secrets []string
 // mark replaces secrets.
 const mark = "…"
 
-// whole is a length in bytes. Secrets and prefixes of secrets with at least this length are always redacted. A shorter
-// secret is redacted only if it is a whole word.
+// whole is the minimum length in bytes at which secrets and prefixes of secrets are always redacted. A shorter secret
+// is redacted only if it is a whole word.
 const whole = 8
 
 // Text returns text without the secrets. It finds them in plain text, in base64, and with URL, JSON or HTML escapes.
@@ -96,7 +96,8 @@ func match(form, text string, i int, escaped bool) (end, matched int) {
 	return i, matched
 }
 
-// digit maps the digits + and / of standard base64 to those of URL-safe base64. It returns other characters unchanged.
+// digit maps the characters + and / of standard base64 to those of URL-safe base64. It returns other characters
+// unchanged.
 func digit(c byte) byte {
 	switch c {
 	case '+':

@@ -66,8 +66,8 @@ func New[V any]() *Log[V] {
 	return &Log[V]{revision: 1, collections: map[string]*collection[V]{}}
 }
 
-// Revision returns the revision of the latest write. The next write gets the next higher revision, so callers can store
-// that revision in the value.
+// Revision returns the revision of the latest write. The next write gets this revision plus one, so callers can store
+// that revision in the new value.
 func (l *Log[V]) Revision() int64 { return l.revision }
 
 // Compacted returns the oldest readable revision, or 0 if nothing has been compacted.
@@ -146,8 +146,8 @@ func (l *Log[V]) At(name, prefix string, revision int64) ([]Entry[V], error) {
 // Advance increases the revision without a write. It ignores a lower revision.
 func (l *Log[V]) Advance(revision int64) { l.revision = max(l.revision, revision) }
 
-// Compact removes the history before revision, but keeps the state at revision readable. A future revision means the
-// current revision. Compact does nothing if revision is already compacted.
+// Compact removes the history before revision, but keeps the state at revision readable. If revision is in the future,
+// Compact uses the current revision. It does nothing if revision is already compacted.
 func (l *Log[V]) Compact(revision int64) {
 	revision = min(revision, l.revision)
 	if revision <= l.compacted {

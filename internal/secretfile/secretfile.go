@@ -32,7 +32,7 @@ func Read(purpose, path string) ([]byte, error) {
 		return nil, fmt.Errorf("%s %q is %s; the limit is %d MiB", purpose, path, sizeText(size), mostMiB)
 	}
 	text, err := io.ReadAll(io.LimitReader(file, mostMiB<<20+1))
-	if err == nil && len(text) > mostMiB<<20 { // the file grew, or Stat does not know its size, as in /proc
+	if err == nil && len(text) > mostMiB<<20 { // the file grew, or Stat does not know its size, for example in /proc
 		err = fmt.Errorf("%s %q is larger than the limit of %d MiB", purpose, path, mostMiB)
 	}
 	return text, err

@@ -10,7 +10,7 @@ func With[T any](ctx context.Context, trace *T) context.Context {
 	return context.WithValue(ctx, key{}, trace)
 }
 
-// From returns the trace of ctx, or a zero T if ctx has none. It never returns nil.
+// From returns the trace of ctx, or a new T if ctx has none. It never returns nil.
 func From[T any](ctx context.Context) *T {
 	if trace, ok := ctx.Value(key{}).(*T); ok && trace != nil {
 		return trace

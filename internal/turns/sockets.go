@@ -24,10 +24,10 @@ type Support struct {
 	at       time.Time // time of the latest rejection
 }
 
-// NewSupport returns the Support of a server before its first WebSocket.
+// NewSupport returns the Support of a server that has not been contacted yet.
 func NewSupport() *Support { return &Support{turn: make(chan struct{}, 1)} }
 
-// Sockets is a [lw.Transport] over WebSocket that limits handshakes with servers without WebSocket support. Until a
+// Sockets is an [lw.Transport] over WebSocket that limits handshakes with servers without WebSocket support. Until a
 // server accepts a WebSocket, Sockets sends one handshake at a time. After a rejection, it sends none for two minutes.
 // Each failed handshake uses a connection, logs an error in the browser's console, and makes Firefox delay the next
 // handshake.
@@ -55,7 +55,7 @@ func (s *Sockets) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, err
 		return nil, s.refused
 	}
 	defer func() { <-s.turn }()
-	ctx, cancel := context.WithCancelCause(ctx) // canceled when the parent context is canceled
+	ctx, cancel := context.WithCancelCause(ctx) // not canceled on return, because the body uses it
 	timer := time.AfterFunc(answer, func() { cancel(errNoAnswer) })
 	body, err := s.WebSocket.Open(ctx, req)
 	timer.Stop()

@@ -90,7 +90,7 @@ func TestContextEndsWaitForConcurrentAttempt(t *testing.T) {
 		defer cancel()
 		_, err := s.Open(ctx, watchRequest)
 		require.Equal(t, errGone, err)
-		time.Sleep(answer) // the other handshake ends
+		time.Sleep(answer) // until the other handshake times out
 	})
 }
 

@@ -33,14 +33,15 @@ func (e *unsupported) Unwrap() error { return errors.ErrUnsupported }
 
 // Slot permits one watch to be open.
 type Slot struct {
-	Over    func(context.Context) bool // blocks until the slot is needed elsewhere, then returns true; returns false if the context is canceled first; may be nil
+	Over    func(context.Context) bool // blocks until the slot is needed elsewhere and returns true, or until the context is canceled and returns false; may be nil
 	Release func()
 }
 
-// Transport is a [lw.Transport] over HTTP that requires a slot for each watch.
+// Transport is an [lw.Transport] over HTTP that requires a slot for each watch.
 type Transport struct {
 	HTTP lw.Transport
-	// First opens watches without a slot and may be nil. If it returns errors.ErrUnsupported, the watch takes a slot.
+	// First is tried before HTTP and needs no slot. A watch takes a slot if First returns errors.ErrUnsupported. First
+	// may be nil.
 	First lw.Transport
 	// Take returns a slot. If no slot is free, it waits for a slot if wait is set, and otherwise returns ErrBusy.
 	Take func(ctx context.Context, wait bool) (*Slot, error)
@@ -117,7 +118,8 @@ func (w *watch) begin() error {
 	return err
 }
 
-// take takes a slot. It returns the slot and the request to send, which is for a short watch if w had to wait.
+// take takes a slot. It returns the slot and the request to send. The request is for a short watch if w had to wait for
+// the slot.
 func (w *watch) take() (*Slot, *lw.Request, error) {
 	slot, err := w.of.Take(w.ctx, false)
 	if err != ErrBusy || w.of.Waits == nil {
@@ -155,15 +157,15 @@ func (w *watch) Read(p []byte) (int, error) {
 	}
 }
 
-// goesOn reports whether another turn follows after err, which ended a response. If the server ended the response
-// early, the engine must receive the error, because it may have to relist.
+// goesOn reports whether the watch continues with another turn after a response ended with err. If the server ended the
+// response early, the engine must receive the error, because it may have to relist.
 func (w *watch) goesOn(err error) bool {
 	return w.waited && !w.received && time.Since(w.began) < quiet && time.Since(w.turn) >= healthy &&
 		(err == io.EOF || err == lw.ErrWatchClosed) && w.ctx.Err() == nil
 }
 
-// Brief returns a copy of a watch request with a timeout of two seconds. Servers use the first value of a repeated
-// query parameter.
+// Brief returns a copy of a watch request with a timeout of two seconds. The new timeout comes first, because servers
+// use the first value of a repeated query parameter.
 func Brief(req *lw.Request) *lw.Request {
 	brief := *req
 	brief.Query = "timeoutSeconds=2&" + req.Query

@@ -3,6 +3,6 @@
 // module.
 package uid
 
-// Reader returns a function that returns the UID of an object. none has the type of the objects. Reader returns nil if
-// this type has no method GetUID. Package lw/codec sets Reader, so Reader is nil in programs without lw/codec.
+// Reader returns a function that reads the UID of an object of the same type as none. It returns nil if the type has no
+// GetUID method. Package lw/codec sets Reader. In programs without lw/codec, Reader is nil.
 var Reader func(none any) func(object any) string

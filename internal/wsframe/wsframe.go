@@ -3,9 +3,8 @@ package wsframe
 
 import "encoding/binary"
 
-// New returns an unmasked WebSocket frame, as servers send it (RFC 6455, section 5.2). The opcode is 0 for a
-// continuation, 1 for text, 2 for binary data, 8 for a close, 9 for a ping and 10 for a pong. final is false if a
-// continuation follows.
+// New returns a WebSocket frame as sent by a server, without a mask (RFC 6455, section 5.2). opcode is 0
+// (continuation), 1 (text), 2 (binary), 8 (close), 9 (ping) or 10 (pong). final is false if a continuation follows.
 func New(opcode byte, final bool, payload []byte) []byte {
 	if final {
 		opcode |= 0x80

@@ -121,7 +121,7 @@ func decode(text string, target any) bool {
 	return api.Unmarshal(unsafe.Slice(unsafe.StringData(text), len(text)), target) == nil
 }
 
-// checkKey returns an error if the methods of object return other metadata than s contains. The usual cause is a
+// checkKey returns an error if the methods of object return different metadata than s contains. The usual cause is a
 // missing tag or embedded struct. A store would keep all such objects under the same key.
 func checkKey(object lw.Keyed, s *lw.Scanned) error {
 	for _, check := range []struct {

@@ -13,8 +13,8 @@ import (
 	"github.com/modern-go/reflect2"
 )
 
-// exact is a json-iterator extension that replaces decoders with known defects. json-iterator still decodes structs,
-// slices, maps, strings and booleans.
+// exact is a json-iterator extension that replaces the decoders that have known defects. json-iterator still decodes
+// structs, slices, maps, strings and booleans.
 type exact struct{ jsoniter.DummyExtension }
 
 // errMismatch stops json-iterator. It is never returned to a caller.

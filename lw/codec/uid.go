@@ -8,8 +8,8 @@ import (
 
 func init() { uid.Reader = uidReader }
 
-// uidReader returns a [uid.Reader] for objects of the type of zero. It returns nil if the type has no GetUID method
-// that returns a string type.
+// uidReader returns a [uid.Reader] for objects of zero's type. It returns nil if the type has no GetUID method that
+// returns a string type.
 func uidReader(zero any) func(object any) string {
 	if zero == nil {
 		return nil

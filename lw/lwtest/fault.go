@@ -71,14 +71,15 @@ func HangUp() Fault {
 	return func(http.ResponseWriter, *http.Request, http.Handler) { panic(http.ErrAbortHandler) }
 }
 
-// Truncate returns a Fault that passes n watch events, cuts the next event in half, and ends the response as if it were
-// complete. A list counts as one event. Over WebSocket, it sends the first half of the frame and cuts the connection.
+// Truncate returns a Fault that forwards n watch events, cuts the next event in half, and ends the response as if it
+// were complete. A list counts as one event. Over WebSocket, it sends the first half of the frame and cuts the
+// connection.
 func Truncate(n int) Fault {
 	half := func(frame []byte) []byte { return frame[:len(frame)/2] }
 	return spoil(n, half, func(event []byte) []byte { return half(wsframe.New(websocket.TextMessage, true, event)) })
 }
 
-// Garbage returns a Fault that passes n watch events, sends invalid JSON instead of the next event, and ends the
+// Garbage returns a Fault that forwards n watch events, sends invalid JSON instead of the next event, and ends the
 // response. A list counts as one event. Over WebSocket, it sends a TEXT message and CLOSE 1000.
 func Garbage(n int) Fault {
 	garbage := []byte("\x1f\x8b this is not JSON }\n")
@@ -88,7 +89,7 @@ func Garbage(n int) Fault {
 	})
 }
 
-// spoil returns a Fault that passes n events and changes the next event: with change over HTTP, and with changeSocket
+// spoil returns a Fault that forwards n events and changes the next event. It calls change over HTTP, and changeSocket
 // over WebSocket. A list counts as one event.
 func spoil(n int, change, changeSocket func(frame []byte) []byte) Fault {
 	socket := ReplaceFrame(n, func(event []byte) ([]byte, bool) { return changeSocket(event), false })
@@ -101,7 +102,7 @@ func spoil(n int, change, changeSocket func(frame []byte) []byte) Fault {
 // or list with a single call.
 type spoiler struct {
 	http.ResponseWriter
-	left   int // number of writes to pass unchanged
+	left   int // number of writes to forward unchanged
 	change func([]byte) []byte
 }
 

@@ -9,11 +9,10 @@ import (
 	"github.com/gorilla/websocket"
 )
 
-// ReplaceFrame returns a Fault that replaces an event of a watch over WebSocket. It passes n events and calls
-// with(event) for the next event. If n is negative, it calls with(nil) immediately after the handshake. It writes the
-// returned bytes to the connection unchanged. They are raw WebSocket data: complete frames, partial frames or nothing.
-// If goOn is true, the watch continues. Otherwise, the connection is cut without a CLOSE frame. Responses other than
-// WebSocket watches do not change.
+// ReplaceFrame returns a Fault that replaces one event of a watch over WebSocket. It forwards n events unchanged and
+// calls with(event) for the next event. If n is negative, it calls with(nil) immediately after the handshake. It writes
+// the returned bytes to the connection as raw WebSocket data: complete frames, partial frames or nothing. If goOn is
+// true, the watch continues. Otherwise, the connection is cut without a CLOSE frame. Other responses are not affected.
 func ReplaceFrame(n int, with func(event []byte) (sent []byte, goOn bool)) Fault {
 	return func(w http.ResponseWriter, r *http.Request, next http.Handler) {
 		fault := &frameFault{n, with}
@@ -22,7 +21,7 @@ func ReplaceFrame(n int, with func(event []byte) (sent []byte, goOn bool)) Fault
 }
 
 type frameFault struct {
-	pass int // number of events to pass unchanged
+	pass int // number of events to forward unchanged
 	with func(event []byte) (sent []byte, goOn bool)
 }
 

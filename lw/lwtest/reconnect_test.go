@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// attempts is the number of reconnects in each test. Before a fix, about one in fifty reached a server that was still
-// stopping.
+// attempts is the number of reconnects in each test. A race once let about one reconnect in fifty reach a server that
+// was still stopping.
 const attempts = 300
 
 func TestStopRefusesImmediateReconnects(t *testing.T) {

@@ -18,8 +18,8 @@ type Options struct {
 	// Listener accepts the connections. The default listens on a free port of 127.0.0.1. Use an in-memory listener for
 	// tests with testing/synctest, which cannot use sockets. [Server.Restart] can reopen only a TCP listener.
 	Listener net.Listener
-	// Resources replaces the default resources. If a default resource is in Resources, it keeps its default definition.
-	// To serve more resources or to replace a definition, use [Server.AddResource].
+	// Resources replaces the default resources. A default resource that is listed here keeps its default definition. To
+	// serve more resources or to replace a definition, use [Server.AddResource].
 	Resources []Resource
 	// Tokens lists the bearer tokens that allow all requests. If Tokens and ForbiddenTokens are nil, requests need no
 	// token.

@@ -166,7 +166,7 @@ func mustDecode(object []byte) fields {
 	return f
 }
 
-// metadataOf returns the metadata of an object, both as JSON.
+// metadataOf returns the encoded metadata of an encoded object.
 func metadataOf(object []byte) []byte {
 	var o struct{ Metadata json.RawMessage }
 	if err := json.Unmarshal(object, &o); err != nil {

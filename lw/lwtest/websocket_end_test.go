@@ -64,7 +64,7 @@ func TestWebSocketEndsWith1000(t *testing.T) {
 	})
 	t.Run("for a slow reader", func(t *testing.T) {
 		s := start(t, nil)
-		s.StallWatches(true) // stalled watches resemble slow readers
+		s.StallWatches(true) // a stalled watch falls behind like a watch with a slow reader
 		conn := openSocket(t, s.URL+watchConfigMaps)
 		fill(t, s, 3)
 		s.Compact()

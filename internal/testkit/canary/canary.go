@@ -67,7 +67,7 @@ func (s Secrets) AbsentFrom(t testing.TB, folder string) (files int) {
 	return files
 }
 
-// forms returns the secret in all encodings that output may use, by the name of the encoding.
+// forms returns the secret in all encodings that output may use, by encoding name.
 func forms(secret string) map[string]string {
 	all := map[string]string{
 		"in plain text":            secret,
@@ -80,9 +80,9 @@ func forms(secret string) map[string]string {
 		"escaped for HTML":         strings.NewReplacer("+", "&#43;", "/", "&#x2F;").Replace(secret),
 	}
 	for name, encoding := range map[string]*base64.Encoding{"base64": base64.RawStdEncoding, "base64 for URLs": base64.RawURLEncoding} {
-		for shift := range 3 { // bytes before the secret shift the bits of its base64 digits
+		for shift := range 3 { // preceding bytes shift the base64 encoding of the secret
 			text := encoding.EncodeToString([]byte(strings.Repeat("x", shift) + secret))
-			first, last := (shift*8+5)/6, len(text)-1 // digits that encode only bits of the secret
+			first, last := (shift*8+5)/6, len(text)-1 // the base64 characters that contain no bits of other bytes
 			all[fmt.Sprintf("in %s, shifted by %d bytes", name, shift)] = text[first:last]
 		}
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// command is a command in a code block of a document, with the output that the document shows.
+// command is a shell command from a code block, with its documented output.
 type command struct {
 	at           string
 	text         string

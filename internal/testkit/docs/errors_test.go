@@ -27,8 +27,8 @@ import (
 
 const troubleshooting = root + "/docs/troubleshooting.md"
 
-// messages returns all strings that may be part of an error message: the string literals of the Go code, the lines of
-// the JavaScript code, and the messages of sample errors.
+// messages returns all strings that may be part of an error message. These are the string literals of the Go code, the
+// lines of the JavaScript code, and the messages of sample errors.
 func messages(t *testing.T) (all []string) {
 	t.Helper()
 	for _, err := range produced(t) {

@@ -33,7 +33,7 @@ var fixed = [][2]string{
 		`"firstTimestamp":"` + ago(3*time.Hour) + `","lastTimestamp":"` + ago(3*time.Hour) + `","involvedObject":{"kind":"Pod","name":"web-0"}}`},
 }
 
-// ago returns the RFC 3339 time d ago.
+// ago returns the time d before now, in RFC 3339.
 func ago(d time.Duration) string { return time.Now().Add(-d).UTC().Format(time.RFC3339) }
 
 // changing contains objects that change: a resource and the JSON of two states.
@@ -46,7 +46,8 @@ var changing = [][3]string{
 	{"deployments.apps", fmt.Sprintf(deployment, "1.27"), fmt.Sprintf(deployment, "1.28")},
 }
 
-// deployment is a complete rollout. The large observedGeneration stays above the generation, which the server counts.
+// deployment is a Deployment whose rollout is complete. Each change increments the generation, so observedGeneration is
+// large.
 const deployment = `{"metadata":{"name":"web","labels":{"app":"web"}},` +
 	`"spec":{"replicas":1,"template":{"spec":{"containers":[{"name":"web","image":"nginx:%s"}]}}},"status":{"observedGeneration":1000000,` +
 	`"replicas":1,"updatedReplicas":1,"readyReplicas":1,"availableReplicas":1,"conditions":[{"type":"Available","status":"True"}]}}`

@@ -119,7 +119,7 @@ func Tables(text string) (rows []Row) {
 	return rows
 }
 
-// Column returns the inline code in all table columns with this name in a document.
+// Column returns the inline code in all table columns of a document that have the given name.
 func Column(root, document, name string) (spans []string, err error) {
 	text, err := os.ReadFile(filepath.Join(root, document))
 	for _, row := range Tables(string(text)) {

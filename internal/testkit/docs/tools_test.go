@@ -108,9 +108,10 @@ func goes(folder string, words []string) error {
 // kinds maps each flag of go test to the prefixes of the functions that it selects.
 var kinds = map[string]string{"-run": "Test|Fuzz|Example", "-bench": "Benchmark", "-fuzz": "Fuzz"}
 
-// hasTest reports whether a test of a package matches the regular expression name. kind contains the allowed prefixes.
+// hasTest reports whether the regular expression in name matches a test function of pkg. kind contains the allowed
+// prefixes.
 func hasTest(pkg, kind, name string) bool {
-	name, _, _ = strings.Cut(name, "/") // subtests are not declarations that this function can find
+	name, _, _ = strings.Cut(name, "/") // subtest names cannot be checked
 	files, _ := filepath.Glob(filepath.Join(root, pkg, "*_test.go"))
 	for _, file := range files {
 		text, err := os.ReadFile(file)

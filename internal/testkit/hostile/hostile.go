@@ -8,13 +8,13 @@ import (
 	"sync"
 )
 
-// ErrEnough is the error of an [Endless] reader after its maximum number of bytes.
+// ErrEnough is returned by an [Endless] reader after its maximum number of bytes.
 var ErrEnough = errors.New("hostile: the reader read the maximum number of bytes")
 
 // Endless is a reader that returns First once and then repeats Then. After about Most bytes, it returns ErrEnough.
 type Endless struct {
 	First, Then string
-	Most        int64  // number of bytes after which Read returns ErrEnough at the next end of Then
+	Most        int64  // Read returns ErrEnough at the first end of Then after this number of bytes
 	Heap        *Heap  // measures the heap after each MiB; may be nil
 	Pace        func() // called before each Read; may be nil
 

@@ -68,7 +68,7 @@ func owner(path string) string {
 	return path
 }
 
-// directImports returns the imports of a package, without those that its other imports also need.
+// directImports returns the imports of a package, except those that it also imports indirectly.
 func directImports(imports map[string][]string, name string) []string {
 	var direct []string
 	for _, other := range imports[name] {

@@ -22,7 +22,7 @@ const (
 	root   = "../../.."
 )
 
-// platforms contains the environment of the native platform and of browsers.
+// platforms contains the environment variables that select the native platform and browsers.
 var platforms = [][]string{{"GOOS=linux", "GOARCH=amd64"}, {"GOOS=js", "GOARCH=wasm"}}
 
 // heavy contains the packages that the WASM module must not import, even indirectly, and the reason. A size is the

@@ -1,5 +1,5 @@
 // Package scenarios contains tests that every API server must pass. They run against the embedded server of lwtest and
-// a real kube-apiserver, so that both behave alike.
+// a real kube-apiserver, to check that both behave alike.
 package scenarios
 
 import (

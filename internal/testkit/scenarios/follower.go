@@ -32,8 +32,8 @@ type follower struct {
 	done    chan struct{}
 }
 
-// follow starts a follower of resource that authenticates with token. It stops when the test ends. opts may be nil. If
-// edit is not nil, it can change the query of each request.
+// follow starts a follower of resource and stops it when the test ends. The follower authenticates with token. opts may
+// be nil. If edit is not nil, it can change the query of each request.
 func (r *run) follow(resource lw.Resource, token string, opts *lw.Options, edit func(query)) *follower {
 	f := r.follower(resource, token, opts, edit)
 	f.start()

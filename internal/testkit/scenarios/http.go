@@ -155,7 +155,7 @@ func (l *link) mend() {
 	l.open, l.cancel = context.WithCancelCause(context.Background())
 }
 
-// requests returns the number of requests in which the query parameter name has this value.
+// requests returns the number of requests with the query parameter name=value.
 func (l *link) requests(name, value string) (n int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -60,9 +60,9 @@ func Run(t *testing.T, c *Cluster) {
 var table = []struct {
 	name  string
 	run   func(*run)
-	pages bool // needs pages, so it skips modes with streaming lists
+	pages bool // requires pagination, so modes with streaming lists are skipped
 	alone bool // stops the server or follows all namespaces, so it must not run in parallel
-	json  bool // skips modes with protobuf
+	json  bool // modes with protobuf are skipped
 }{
 	{"ThousandRandomWrites", thousandRandomWrites, false, false, false},
 	{"PagedList", pagedList, true, false, false},
@@ -157,7 +157,7 @@ func connectionBreaks(r *run) {
 	require.Zero(r, f.missed())
 }
 
-// cut drops the connection and waits until the follower reports this.
+// cut drops the connection and waits until the follower reports the interruption.
 func (f *follower) cut() {
 	known := f.broke(is(errCut))
 	f.link.cut()

@@ -23,11 +23,11 @@ type budget struct {
 func newBudget() *budget { return &budget{tokens: burst * time.Second, at: time.Now()} }
 
 func (b *budget) pass(now time.Time) {
-	passed := max(0, now.Sub(b.at)) // pages are charged after they arrive, so now may be earlier than b.at
+	passed := max(0, now.Sub(b.at)) // pay charges a page at its start time, which may be earlier than b.at
 	b.excess, b.tokens, b.at = max(0, b.excess-passed), min(burst*time.Second, b.tokens+passed), b.at.Add(passed)
 }
 
-// pay charges the budget for a request that started at this time.
+// pay charges the budget for a request that started at the given time.
 func (b *budget) pay(at time.Time) {
 	b.pass(at)
 	b.excess += time.Second
@@ -60,8 +60,8 @@ func (b *budget) page(keys []string, first bool) (news bool) {
 	return news
 }
 
-// listed records a list that returned 200. It returns the number of lists within listWindow, minus the delays that
-// Options.Wake ended.
+// listed records a list that returned 200. It returns the number of lists within listWindow, minus the number of delays
+// that Options.Wake ended in that time.
 func (b *budget) listed(began time.Time) (n int) {
 	b.lists = append(b.lists, began)
 	return within(b.lists, began) - within(b.wakes, began)

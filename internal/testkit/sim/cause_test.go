@@ -9,7 +9,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// rejection is an error response or an ERROR event of the server.
+// rejection is an error response or an ERROR event from the server.
 type rejection struct {
 	code   int
 	header string // value of the Retry-After header
@@ -78,8 +78,8 @@ func (c *conn) inspect(text string) {
 	}
 }
 
-// event records an ERROR event, a misplaced initial-events-end bookmark or a decreasing resourceVersion. line is an
-// event of a watch.
+// event inspects a watch event. It records ERROR events, misplaced initial-events-end bookmarks and decreasing
+// resourceVersions.
 func (c *conn) event(line string) {
 	if line == "" { // newline that arrived after its event
 		return

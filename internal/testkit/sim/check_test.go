@@ -21,13 +21,13 @@ type checker struct {
 	claim   claim                 // revision of the server's data that the store should equal
 	pledge  claim                 // value of claim after the current list completes
 	unread  claim                 // revision that the engine may have read before a restore but has not reported
-	fresh   bool                  // the stream has not completed its first list
-	first   bool                  // the stream has not sent a request
+	fresh   bool                  // the stream has not completed its first list yet
+	first   bool                  // the stream has not sent a request yet
 	saved   bool                  // the next stream starts with a saved copy of the claimed state
 	doubt   bool                  // resourceVersions have decreased since the last complete list
 	resumed int                   // number of streams that started with a watch
-	listing bool                  // the latest events are ListStarted and objects, without Synced
-	live    bool                  // the latest event of type WatchStarted or Interrupted is WatchStarted
+	listing bool                  // a list has started but is not complete
+	live    bool                  // the stream is between WatchStarted and Interrupted
 	broken  *lw.Interruption      // latest interruption; nil after the next request
 	stopsOn bool                  // Options.StopOn stops at 401, 403 and 404
 	oracle  *oracle
@@ -58,7 +58,7 @@ type checker struct {
 const (
 	lookSlack = 10500 * time.Millisecond // maximum time between two checks of the engine's watchdog
 	timeout   = 90 * time.Second
-	idleLimit = 150 * time.Second // time without data after which the engine must have ended a watch
+	idleLimit = 150 * time.Second // maximum time without data before the engine ends a watch
 )
 
 // event checks an event of the stream and the changes that it causes in the store.
@@ -167,7 +167,7 @@ func (c *checker) interrupted(e lw.Event[*lw.Object]) {
 	}
 }
 
-// wakeLater schedules a send to Options.Wake within about one in ten delays.
+// wakeLater schedules a send to Options.Wake during about one in ten delays.
 func (c *checker) wakeLater(delay time.Duration) {
 	if c.wake == nil || delay < time.Millisecond || !c.oneIn(10) {
 		return

@@ -81,7 +81,7 @@ var foreign = [...]string{
 }
 
 // mislead replaces the body of a list with an element of foreign. The last element is a valid list of another resource.
-// The engine can reject it only after it has read a correct list.
+// It is used only if the engine knows the expected kind from an earlier list.
 func (s *sim) mislead(c *conn) {
 	n := len(foreign)
 	if !s.check.kindKnown {

@@ -61,19 +61,18 @@ func (s *server) nextPage(q query) (string, int64, error) {
 	return body, revision, nil
 }
 
-// page returns at most limit objects of the list at revision, starting after the key behind. A limit of 0 means no
-// limit.
-func (s *server) page(revision int64, behind string, limit int) string {
-	return s.render(revision, behind, limit, "")
+// page returns at most limit objects of the list at revision, starting after lastKey. A limit of 0 means no limit.
+func (s *server) page(revision int64, lastKey string, limit int) string {
+	return s.render(revision, lastKey, limit, "")
 }
 
-// render is like page. If next is not empty, it is the continue token of the page.
-func (s *server) render(revision int64, behind string, limit int, next string) string {
+// render is like page, but uses next as the continue token if it is not empty.
+func (s *server) render(revision int64, lastKey string, limit int, next string) string {
 	entries, err := s.log.At(watched, "", revision)
 	if err != nil {
 		panic(err) // cannot happen, because the server compacts only revisions that all caches have passed
 	}
-	for len(entries) > 0 && entries[0].Key <= behind {
+	for len(entries) > 0 && entries[0].Key <= lastKey {
 		entries = entries[1:]
 	}
 	if limit > 0 && len(entries) > limit {

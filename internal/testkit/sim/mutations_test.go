@@ -87,8 +87,8 @@ func (m mutant) Watch(ctx context.Context, opts lw.WatchOptions) iter.Seq2[event
 	return m.watch(m.ListerWatcher.Watch)(ctx, opts)
 }
 
-// replaceEnd returns a copy of watch that ends with a different error. It calls replace with the error of watch, which
-// is nil after a clean end. The result of replace becomes the error.
+// replaceEnd returns a copy of watch whose error is the result of replace. It passes the original error to replace,
+// which is nil after a clean end.
 func replaceEnd(watch watches, replace func(ctx context.Context, opts lw.WatchOptions, synced bool, err error) error) watches {
 	return func(ctx context.Context, opts lw.WatchOptions) iter.Seq2[event, error] {
 		return func(yield func(event, error) bool) {

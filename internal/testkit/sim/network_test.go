@@ -52,8 +52,8 @@ type conn struct {
 	ended   bool    // the response ends after the pending bytes
 	sent    int     // number of bytes that the engine has read
 
-	fault     fault // chosen fault, which strikes after the engine has read at bytes
-	at        int
+	fault     fault // fault to inject
+	at        int   // number of bytes that the engine reads before the fault; negative if there is no fault
 	broken    error
 	silent    bool      // the connection is half-open
 	until     time.Time // bytes arrive only after this time

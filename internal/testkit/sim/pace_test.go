@@ -28,7 +28,7 @@ func (c *checker) asked(q query) {
 	if !c.loose && q.watch && !q.streams && (c.claim.of == nil || number(q.version) != c.claim.revision) {
 		c.fail("resumable", "a watch from %s at resourceVersion %d", q.version, c.claim.revision)
 	}
-	if q.token == "" { // paged charges the other pages
+	if q.token == "" { // later pages are charged in paged
 		c.pay(now)
 	}
 	c.heard()
@@ -95,8 +95,8 @@ func (c *checker) answered() {
 	c.counted = false
 }
 
-// countList counts the current list toward the limit on lists, once. A list counts when it delivers an object or
-// completes.
+// countList counts the current list toward the limit on lists unless it is already counted. A list counts when it
+// delivers an object or completes.
 func (c *checker) countList() {
 	if c.counted || c.conn.token != "" {
 		return
@@ -149,7 +149,7 @@ func (c *checker) silence() {
 }
 
 // known reports whether the engine has read this revision of a history that a restore has replaced. The server must not
-// reach such a revision again, because the engine could not notice the restore.
+// reach such a revision again, because the engine could not detect the restore.
 func (c *checker) known(revision int64) bool {
 	for _, known := range []claim{c.claim, c.pledge, c.unread} {
 		if known.revision == revision && known.lost(c.now) {

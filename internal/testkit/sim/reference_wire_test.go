@@ -51,7 +51,8 @@ type body struct {
 	rest  []byte // start of an incomplete line
 }
 
-// guard cancels a request after its idle timeout. The longer of monotonic time and wall time counts.
+// guard cancels a request after its idle timeout, measured by the monotonic clock or the wall clock, whichever is
+// earlier.
 type guard struct {
 	sync.Mutex
 	clock   *clock.Clock
@@ -167,7 +168,7 @@ func (r *reference) line(b *body) ([]byte, ending) {
 			}
 			return line, ending{}
 		}
-		if json.Valid(b.rest) { // complete except for its newline
+		if json.Valid(b.rest) { // the line is complete except for its newline
 			line := b.rest
 			b.rest = nil
 			return line, ending{}
@@ -176,7 +177,7 @@ func (r *reference) line(b *body) ([]byte, ending) {
 			return nil, ending{why: endFaulty, err: io.ErrNoProgress}
 		}
 		if bytes.HasPrefix(b.rest, []byte("<")) {
-			return nil, ending{why: endUnreachable, err: io.ErrNoProgress} // HTML page of a proxy
+			return nil, ending{why: endUnreachable, err: io.ErrNoProgress} // a proxy sent an HTML page
 		}
 		n, err := b.Read(chunk)
 		b.rest = append(b.rest, chunk[:n]...)

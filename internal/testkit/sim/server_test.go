@@ -12,7 +12,7 @@ type traits struct {
 	streaming    streamingTrait
 	bookmarks    bookmarkTrait
 	expiredAs    expiredTrait
-	zeroPages    bool // lists at resourceVersion "0" have pages, as on servers without a watch cache
+	zeroPages    bool // lists at resourceVersion "0" are paginated, like on servers without a watch cache
 	metadataLast bool // lists end with their metadata, like those of custom resources
 	pages        pagesTrait
 	habit        habit
@@ -42,8 +42,8 @@ type expiredTrait int
 
 const (
 	expiredByEvent expiredTrait = iota // ERROR event in a response with status 200
-	expiredByHTTP                      // error response with status 410, as from aggregated APIs
-	expiredByEnd                       // empty response with status 200, as for Events or behind some proxies
+	expiredByHTTP                      // error response with status 410, as sent by aggregated APIs
+	expiredByEnd                       // empty response with status 200, as observed with Events and some proxies
 	expiredKinds
 )
 
@@ -167,11 +167,11 @@ func (s *server) compact() int64 {
 	return revision
 }
 
-// restart restarts an API server with a cache of only the current state.
+// restart restarts an API server. Its cache then contains only the current state.
 func (s *server) restart(r *replica) { r.cached, r.oldest = s.log.Revision(), s.log.Revision() }
 
 // restore restores a backup of an earlier revision. If bump is set, the revision counter continues above all earlier
-// revisions, as with etcdutl --bump-revision --mark-compacted. Otherwise it is reset to a revision for which known
+// revisions, like after etcdutl --bump-revision --mark-compacted. Otherwise it is reset to a revision for which known
 // returns false.
 func (s *server) restore(bump bool, known func(int64) bool) {
 	old := s.now

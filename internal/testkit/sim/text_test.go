@@ -15,13 +15,12 @@ type value struct {
 	data string // contains JSON escapes
 }
 
-// text returns the JSON of the object as clients should store it.
+// text returns the JSON that clients should store for the object.
 func (v value) text(key string, revision int64) string {
 	return "{" + kindAndVersion + v.members(key, revision, "")
 }
 
-// members returns the end of the object's JSON, from metadata on. Items of a list have no kind and apiVersion before
-// it.
+// members returns the rest of the object's JSON after kind and apiVersion, which items of a list do not have.
 func (v value) members(key string, revision int64, managedFields string) string {
 	namespace, name, _ := strings.Cut(key, "/")
 	return fmt.Sprintf(`"metadata":{"name":%q,"namespace":%q,"uid":%q,"resourceVersion":"%d"%s},"data":{"v":"%s"}}`,

@@ -7,7 +7,7 @@ const (
 	others  = "pods"       // collection whose writes only advance the revision
 )
 
-// write is a change of the log. Each write creates one revision.
+// write is a change to the data. Each write creates one revision.
 type write struct {
 	collection string
 	kind       revlog.Type
@@ -80,7 +80,7 @@ type claim struct {
 	revision int64
 }
 
-// lost reports whether a restore has undone the claimed revision, so that now does not contain it.
+// lost reports whether a restore has undone the claimed revision. now is the current incarnation.
 func (c claim) lost(now *incarnation) bool {
 	if c.of == nil {
 		return false

@@ -18,7 +18,7 @@ type stream struct {
 	deadline time.Time
 	mark     time.Time // time of the initial-events-end bookmark; zero if none is due
 	bookmark time.Time // time of the next bookmark
-	final    bool      // the server closes the watch after sending first
+	final    bool      // the server closes the watch after the data in the field first
 	first    string    // data to send before all events
 	nameless bool      // events have no resourceVersion
 	hasty    bool      // the server closes the watch after its first events
@@ -139,7 +139,8 @@ func (w *stream) pump(now time.Time) (text string, end bool, next time.Time) {
 	return text, !w.deadline.After(now), next
 }
 
-// encoded returns the event as the server sends it, with or without a resourceVersion.
+// encoded returns the event as the server sends it. If the server has namelessEvents or namelessLists, the
+// resourceVersion is missing.
 func (w *stream) encoded(event string) string {
 	if w.nameless {
 		return nameless(event)

@@ -11,8 +11,8 @@ const (
 	stall                    // for a few minutes, no bytes arrive
 	throttle                 // only a few bytes arrive per read
 	garbage                  // the response contains an invalid byte
-	cutShort                 // the server closes the response in the middle
-	instantEnd               // the server closes the response before any bytes
+	cutShort                 // the server closes an incomplete response
+	instantEnd               // the server closes the response before sending any bytes
 	noAnswer                 // the request gets no response
 	noRoute                  // the connection is refused
 	html                     // the response is an HTML page with status 200
@@ -44,7 +44,7 @@ var faultNames = [faults]string{
 
 func (f fault) String() string { return faultNames[f] }
 
-// weather contains the enabled faults, their frequency, and the ends of the faults that last for a while.
+// weather contains the enabled faults, their frequency, and the end times of faults that last for minutes.
 type weather struct {
 	*dice
 	kinds   [faults]bool
@@ -67,7 +67,8 @@ func newWeather(d *dice) *weather {
 	return w
 }
 
-// strikes decides at random whether a fault occurs now. The probability is 1/n if the fault is enabled, otherwise 0.
+// strikes reports whether fault f occurs now. It returns true with probability 1/n if f is enabled, and otherwise
+// false.
 func (w *weather) strikes(f fault, n int) bool { return !w.calm && w.kinds[f] && w.oneIn(n) }
 
 // among returns a random fault f with low <= f < high, and whether it is enabled.

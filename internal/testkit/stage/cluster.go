@@ -21,8 +21,8 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
 )
 
-// command is a request of a test. Do is the name of the command. The comments of the other fields name the commands
-// that use them.
+// command is a request from a test. Do is its name. The comment of each other field starts with the commands that use
+// it.
 type command struct {
 	Do     string `json:"do"`
 	Server string `json:"server"`
@@ -133,7 +133,7 @@ func (c *cluster) befall(cmd *command) error {
 		c.Close()
 	case "expire":
 		c.Fail(lwtest.Watches, 1, expired(cmd.N))
-	case "buffer": // like a proxy that forwards a response only after its end
+	case "buffer": // like a proxy that buffers each response until it is complete
 		c.Fail(func(r lwtest.Request) bool { return lwtest.Watches(r) && r.Header.Get("Upgrade") == "" }, -1, lwtest.Stall())
 	case "hold": // delays all responses
 		c.release = c.Fail(nil, -1, lwtest.Stall())
@@ -170,8 +170,8 @@ func (c *cluster) write(random *rand.Rand, n int) error {
 	return nil
 }
 
-// look returns the ConfigMaps and the numbers of requests as a JSON object. Tests compare the ConfigMaps with the
-// content of their page.
+// look returns the ConfigMaps and the request counts as a JSON object. Tests compare the ConfigMaps with the content of
+// their page.
 func (c *cluster) look() any {
 	count := func(all []lwtest.Request) (n int) {
 		for _, r := range all {
@@ -217,7 +217,7 @@ func (c *cluster) fill(n int) error {
 	return nil
 }
 
-// touch sets a random phase in n random Pods of fill.
+// touch gives random phases to n random Pods that fill created.
 func (c *cluster) touch(random *rand.Rand, n int) error {
 	phases := []string{"Pending", "Running", "Succeeded", "Failed"}
 	for range n {
@@ -235,7 +235,7 @@ var given = regexp.MustCompile(`"(uid|resourceVersion)":"[^"]*",`)
 // written returns the JSON of the Pod without the fields that the server sets.
 func written(pod sample.Pod) string { return given.ReplaceAllString(pod.Item(), "") }
 
-// kind returns a custom resource with this plural name and these columns.
+// kind returns a custom resource with the given plural name and columns.
 func kind(plural string, columns []lwtest.Column) lwtest.Resource {
 	return lwtest.Resource{Group: "example.com", Kind: "Gadget", Plural: plural, Namespaced: true, Columns: columns}
 }

@@ -14,7 +14,7 @@ import (
 const tooOld = `{"type":"ERROR","object":{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure",` +
 	`"message":"too old resource version: 1 (2)","reason":"Expired","code":410}}` + "\n"
 
-// expired returns a fault that replaces the event after the first n events of a watch by tooOld and ends the watch.
+// expired returns a fault that forwards n events of a watch, then sends tooOld and ends the watch.
 func expired(n int) lwtest.Fault {
 	socket := lwtest.ReplaceFrame(n, func([]byte) ([]byte, bool) { return wsframe.New(1, true, []byte(tooOld)), true })
 	return func(w http.ResponseWriter, r *http.Request, next http.Handler) {
@@ -29,7 +29,7 @@ type expiring struct {
 
 var errExpired = errors.New("the watch has expired")
 
-// Unwrap returns the wrapped ResponseWriter, which http.ResponseController flushes.
+// Unwrap lets http.ResponseController flush the response.
 func (e *expiring) Unwrap() http.ResponseWriter { return e.ResponseWriter }
 
 func (e *expiring) Write(event []byte) (int, error) {

@@ -25,15 +25,15 @@ import (
 //	/event          serves a watch with an ERROR event that repeats the credential
 //	/leave          closes a WebSocket with a reason that repeats the credential
 //	/token          returns 401 unless the bearer token is "fresh"
-//	/parts          sends each "say" of the query as a chunk; "cut" then drops the connection
+//	/parts          sends each query parameter "say" as a chunk; "cut" then drops the connection
 //	/endless        sends bytes forever
 //	/sent           returns the number of bytes that /endless has sent
 //	/silent         sends headers and then nothing
 //	/waiting        returns the number of waiting requests to /silent and /ws
 //	/nothing        closes the connection without a response
-//	/ws             sends each "say" as a WebSocket message; "binary" makes the messages binary
-//	                "close" then closes it with that code; the default drops the connection
-//	                "wait" first waits until the client closes the WebSocket
+//	/ws             sends each query parameter "say" as a WebSocket message and drops the connection;
+//	                "binary" sends binary messages, "wait" first waits until the client closes the
+//	                WebSocket, and "close" closes it with this code instead of dropping it
 //	/once           rejects a WebSocket until a plain request with the same "name" has arrived
 func Handler() http.Handler {
 	s := &server{seen: make(chan map[string]bool, 1)}

@@ -1,7 +1,7 @@
 //go:build js
 
-// Command bundle is a WASM program that make size builds to measure the size of the library. It uses every feature that
-// a page would use except a transport, because the linker removes unused code.
+// Command bundle is a WASM program that make size builds to measure the size of the library. It calls every API that a
+// page would use, except a transport, so that the linker keeps them.
 package main
 
 import (
@@ -12,7 +12,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// page replaces JavaScript as the source and destination of data.
+// page stands in for JavaScript, which provides and receives the data in a real page.
 type page struct{}
 
 func (page) Open(context.Context, *lw.Request) (io.ReadCloser, error) {
@@ -95,7 +95,7 @@ func (f *follower) show() error {
 	return nil
 }
 
-// read prints objects of the latest snapshot, like a page that queries them.
+// read prints the results of queries on the latest snapshot.
 func (f *follower) read(namespace, name, key string) {
 	object, ok := f.shown.Get(lw.Key{Namespace: namespace, Name: name})
 	if ok {

@@ -38,7 +38,8 @@ func main() {
 	}
 }
 
-// enforced returns the files that match the patterns in the file list. A pattern without a match is an error.
+// enforced reads glob patterns from the file named list and returns the matching files. A pattern without a match is an
+// error.
 func enforced(list string) (files []string, err error) {
 	text, err := os.ReadFile(list)
 	if err != nil {
@@ -57,7 +58,8 @@ func enforced(list string) (files []string, err error) {
 	return files, nil
 }
 
-// extract returns the path of the file that Vale reads for a source file. It writes this file if necessary.
+// extract returns the path of the file that Vale checks for a source file. For Go and JavaScript, this is a copy that
+// extract writes.
 func extract(file string) (string, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -87,7 +89,7 @@ func extract(file string) (string, error) {
 // message matches a string with at least three words and no markup. Such a string is usually an error message or help text.
 var message = regexp.MustCompile(`^[^{}<>|]*[A-Za-z,]+ [a-z]+ [a-z]+[^{}<>|]*$`)
 
-// goProse returns the comments and messages of a Go file, as one element per line of the file.
+// goProse returns the comments and messages of a Go file. Each element contains the prose of one line.
 func goProse(name, text string) ([]string, error) {
 	lines := make([]string, strings.Count(text, "\n")+1)
 	files := token.NewFileSet()
@@ -123,7 +125,7 @@ var (
 	jsComment = regexp.MustCompile(`(?m)/\*(?s:.*?)\*/|(^[ \t]*//.*\n)+|[ \t]//.*`)
 )
 
-// place writes text without its comment markers into lines. at is the line number of its first line. It adds a full
+// place writes text into lines, without its comment markers. at is the line number of its first line. place adds a full
 // stop, because Vale joins adjacent lines.
 func place(lines []string, at int, text string) {
 	last := -1
@@ -139,7 +141,7 @@ func place(lines []string, at int, text string) {
 	}
 }
 
-// jsProse returns the comments of a JavaScript file, as one element per line of the file.
+// jsProse returns the comments of a JavaScript file. Each element contains the prose of one line.
 func jsProse(text string) []string {
 	lines := make([]string, strings.Count(text, "\n")+1)
 	for _, at := range jsComment.FindAllStringIndex(text, -1) {

@@ -14,7 +14,7 @@ import (
 
 type object = map[string]any
 
-// writeBOM writes a bill of materials in the CycloneDX 1.6 format. It contains Go and every module in the programs in
+// writeBOM writes a bill of materials in the CycloneDX 1.6 format. It lists Go and all modules of the programs in
 // folder. The WASM module of the npm package contains a subset of these modules.
 func writeBOM(folder string) error {
 	programs, err := filepath.Glob(filepath.Join(folder, "lwcat-*"))

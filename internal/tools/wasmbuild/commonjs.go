@@ -9,12 +9,12 @@ import (
 	"strings"
 )
 
-// entries are the modules of the package that CommonJS code may load, without their file extension.
+// entries are the names of the modules that CommonJS code may load, without their extension.
 var entries = []string{"index", "react", "testing", "openshift", "glue"}
 
-// writeCommonJS writes a CommonJS copy of each module that the entry points load. The copy of a .js file is a .cjs
-// file, and the copy of a .d.ts file is a .d.cts file. Test runners such as Jest load the copies. The copies share
-// their state, because they load each other.
+// writeCommonJS writes a CommonJS copy (.cjs) of each module that the entry points load, and a copy (.d.cts) of the
+// entry points' type declarations. Test runners such as Jest load the copies. A copy loads only other copies, so all of
+// them share their state.
 func writeCommonJS(folder string) error {
 	written := map[string]bool{}
 	for queue := entries; len(queue) > 0; queue = queue[1:] {
@@ -76,15 +76,16 @@ var (
 	number     = regexp.MustCompile(`(\w+) = `)
 )
 
-// lazy is the module that loads the WASM module. Its only export is a function, whose copy loads lazy on the first
-// call. Tests that simulate a cluster never call it, and Jest's environment with jsdom lacks classes that it needs.
+// lazy is the module that loads the WASM module. CommonJS code loads it on the first call of the function that it
+// exports. Tests that simulate a cluster never call this function, and lazy needs classes that Jest's jsdom environment
+// lacks.
 const lazy = "./connect.js"
 
-// decoders defines the classes that Jest's environment with jsdom lacks.
+// decoders defines the classes that Jest's jsdom environment lacks.
 const decoders = "const { TextDecoder, TextEncoder } = globalThis.TextDecoder ? globalThis : process.getBuiltinModule('node:util')\n"
 
-// asCommonJS returns a module as CommonJS code, and the names of the package's modules that it imports. It supports
-// only the syntax that the package uses. Other imports and exports are errors.
+// asCommonJS converts a module to CommonJS. It also returns the names of the package's modules that the module imports.
+// It supports only the forms of import and export that the package uses, and returns an error for others.
 func asCommonJS(module []byte) (script []byte, imported []string, err error) {
 	var names []string
 	require := func(specifier string) string {

@@ -1,7 +1,8 @@
 // Command wasmbuild generates the files of the npm package in wasm/ that are not in the repository. These are the WASM
-// module listwatch.wasm, the script go.js, CommonJS copies of the modules, and the licences. With a second argument,
-// wasmbuild only compiles the WASM module of the folder to that file. It needs only Go. go.js is Go's wasm_exec.js as a
-// JavaScript module without global variables. It omits functions that listwatch.wasm does not import.
+// module listwatch.wasm, the script go.js, CommonJS copies of the modules, and the licences. With two arguments, a
+// folder and a file, wasmbuild only compiles the main package in the folder to the file. wasmbuild requires only Go.
+// The script go.js is Go's wasm_exec.js as a JavaScript module without global variables. It omits functions that
+// listwatch.wasm does not import.
 package main
 
 import (
@@ -133,8 +134,8 @@ var functions = regexp.MustCompile(`(?ms)^\t{5}"([^"]+)": \(\w+\) => \{\n.*?^\t{
 // no arguments, and glue.js does not resume a program that has exited.
 var checks = regexp.MustCompile(`(?m)^\t+if \(.*\) \{\n\t+throw new Error\(.*\);\n\t+\}\n`)
 
-// asModule returns wasm_exec.js as a JavaScript module. It omits checks, and functions whose names the WASM module does
-// not contain.
+// asModule returns wasm_exec.js as a JavaScript module. It omits the checks, and the functions whose names the WASM
+// module does not contain.
 func asModule(script, program []byte) []byte {
 	script = bytes.Replace(script, []byte(`"use strict";`), nil, 1) // JavaScript modules are always strict
 	script = checks.ReplaceAll(script, nil)

@@ -84,8 +84,8 @@ func readSegments(content []byte) ([]segment, error) {
 	return segments, nil
 }
 
-// join joins segments with a small gap between them. It keeps overlapping segments, because the later segment
-// overwrites the earlier segment.
+// join merges segments that are separated by a small gap. It does not merge overlapping segments, because the later
+// segment overwrites the earlier segment.
 func join(segments []segment) []segment {
 	var joined []segment
 	for _, s := range segments {

@@ -65,7 +65,6 @@ func TestPackedProgramRuns(t *testing.T) {
 	require.Greater(t, segmentsOf(t, from), 10_000)
 }
 
-// The program grows a deep stack, runs the garbage collector and panics.
 func TestPackedProgramPrintsFunctionNamesInTraces(t *testing.T) {
 	from, to := programs(t)
 	plain, ended := run(t, from, "panic")

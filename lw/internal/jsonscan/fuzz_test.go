@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// chunks is an io.Reader that returns text in chunks. The sizes of the chunks are the bytes of cuts plus one, repeated
-// in a cycle.
+// chunks is an io.Reader that returns text in chunks. Each byte of cuts, plus one, is the size of a chunk. The sizes
+// repeat in a cycle.
 type chunks struct {
 	text, cuts string
 	reads      int

@@ -17,7 +17,7 @@ type Span struct {
 	Escaped    bool // whether the span contains escape sequences
 }
 
-// New returns a reader of src. No frame may be larger than limit, in bytes. The caller must call [Reader.Release].
+// New returns a reader of src. limit is the maximum size of a frame, in bytes. The caller must call [Reader.Release].
 //
 // New must not be inlined. Otherwise the compiler could place the reader on the stack of the caller, which should be
 // small while a goroutine waits for an event.

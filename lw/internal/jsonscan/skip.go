@@ -133,8 +133,8 @@ func (r *Reader) toComma(i int, open nesting) ([]byte, int, nesting) {
 	}
 }
 
-// restOfKey steps over white space at i, a member name and its colon. If there is no white space at i, the bytes of the
-// name before end need no further check.
+// restOfKey steps over white space at i, a member name and its colon. If a quote is at i, the caller has already
+// checked the name up to end.
 func (r *Reader) restOfKey(i, end int) ([]byte, int) {
 	b := r.data
 	if b[i] != '"' {

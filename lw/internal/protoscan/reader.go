@@ -42,7 +42,7 @@ type Reader struct {
 	err    error
 }
 
-// New returns a reader of src. No frame may be larger than limit, in bytes. The caller must call [Reader.Release].
+// New returns a reader of src. limit is the maximum size of a frame, in bytes. The caller must call [Reader.Release].
 func New(src io.Reader, limit int) *Reader {
 	return &Reader{src: src, limit: limit}
 }
@@ -132,7 +132,7 @@ func (r *Reader) Uint32() (v uint32) {
 }
 
 // Frame reads the given number of bytes. The result is valid until the next call of Frame, Wait or Release. Memory is
-// allocated only as the bytes arrive, so a false size is harmless.
+// allocated only as the bytes arrive, so a wrong size cannot exhaust it.
 func (r *Reader) Frame(size uint64) []byte {
 	if r.err != nil {
 		return nil

@@ -25,8 +25,8 @@ FIELD is a path such as status.phase, .data.key, status.containerStatuses[*].rea
 VALUE is a text, or a FIELD that begins with a dot, metadata., spec. or status.; quotes make it a text.
 `
 
-// Condition is a condition on the objects of collections, in the syntax of [Grammar]. A condition with "all" needs at
-// least one object. Only "any" and "exists" can hold before the first lists are complete.
+// Condition is a parsed condition of --until; see [Grammar]. A condition with "all" needs at least one object. Only
+// "any" and "exists" can hold before the first lists are complete.
 type Condition struct {
 	over    quantifier
 	terms   []term
@@ -60,7 +60,7 @@ func Parse(text string) (*Condition, error) {
 		c.over, c.rollout = allOf, true
 		return c, nil
 	}
-	rest = strings.TrimPrefix(rest, "jsonpath=") // the syntax of kubectl wait
+	rest = strings.TrimPrefix(rest, "jsonpath=") // kubectl wait requires this prefix
 	for word, over := range map[string]quantifier{"any ": anyOf, "all ": allOf, "none ": noneOf} {
 		if after, found := strings.CutPrefix(rest, word); found {
 			c.over, rest = over, after
@@ -109,7 +109,7 @@ func splitTerms(text string) (terms []string, problem string) {
 	return append(terms, text[start:]), ""
 }
 
-// corrections maps words in lower case that are not fields to the conditions that users mean.
+// corrections maps lower-case words that users write by mistake to the intended conditions.
 var corrections = map[string]string{
 	"create": "exists", "created": "exists", "exist": "exists", "gone": "deleted", "removed": "deleted", "complete": "condition=Complete",
 	"ready": "condition=Ready", "available": "condition=Available", "running": "status.phase=Running", "pending": "status.phase=Pending",
@@ -121,7 +121,7 @@ var corrections = map[string]string{
 // complete contains the conditions that consist of one word and cannot be part of another condition.
 var complete = []string{"exists", "deleted", "rollout"}
 
-// correct returns the problem with a word that stands in the place of a field path, or "".
+// correct returns an explanation if word is used as a field path but is probably a mistake. Otherwise it returns "".
 func correct(word string, alone bool) (problem string) {
 	if slices.Contains(complete, strings.ToLower(word)) {
 		return word + " is not a field: " + strings.ToLower(word) + " must be the whole condition; repeat --until to combine it with others"

@@ -56,7 +56,7 @@ func TestTerms(t *testing.T) {
 		"status.readyReplicas={.spec.missing}":        false,
 		"status.phase!=spec.missing":                  true,
 		"spec.replicas=spec.replicas":                 true,
-		`status.phase="status.phase"`:                 false, // a string
+		`status.phase="status.phase"`:                 false, // the quotes make the value a string instead of a field
 		`status.phase="Run && ning, or | not"`:        false,
 		".metadata":                                   true,
 		"exists":                                      true,
@@ -156,7 +156,6 @@ func TestConditionsOfCollections(t *testing.T) {
 	require.True(t, w.Holds(), "\"any\" can hold before the lists are complete")
 }
 
-// TestAllConditionsMustHold checks that a condition does not replace an earlier condition.
 func TestAllConditionsMustHold(t *testing.T) {
 	var conditions []*Condition
 	for _, text := range []string{"a=1", "all b=1"} {

@@ -40,7 +40,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// quantified reports whether a condition cannot be part of another condition.
+// quantified reports whether text cannot be one term of a longer condition.
 func quantified(text string) bool {
 	text = strings.TrimSpace(text)
 	for _, word := range []string{"any ", "all ", "none ", "jsonpath="} {

@@ -7,8 +7,8 @@ type RolloutError struct{ Object, Problem string }
 
 func (e *RolloutError) Error() string { return e.Object + ": " + e.Problem }
 
-// rolledOut reports whether the rollout of an object is complete. It decides as kubectl rollout status does. The error
-// is a *[RolloutError].
+// rolledOut reports whether the rollout of an object is complete, by the rules of kubectl rollout status. The error is
+// a *[RolloutError].
 func rolledOut(o *lw.Object) (done bool, err error) {
 	switch kind := o.Kind(); {
 	case kind != "Deployment" && kind != "StatefulSet" && kind != "DaemonSet":

@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestRollout checks the decisions of kubectl rollout status.
+// TestRollout expects the decisions that kubectl rollout status makes.
 func TestRollout(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"kind":"Deployment","metadata":{"generation":2},"spec":{"replicas":2},"status":{"observedGeneration":2,"replicas":2,"updatedReplicas":2,"availableReplicas":2}}`:                              "done",

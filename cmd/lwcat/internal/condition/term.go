@@ -12,7 +12,7 @@ import (
 // term is a condition on one object.
 type term func(*lw.Object) bool
 
-// operators are in the order in which parseTerm tries them. Longer operators precede their prefixes.
+// operators lists the operators in the order in which parseTerm tries them. Longer operators precede their prefixes.
 var operators = []struct {
 	text  string
 	holds func(order int) bool
@@ -77,7 +77,7 @@ func parseValue(operator, text string) (value func(*lw.Object) (string, bool), p
 	return func(*lw.Object) (string, bool) { return literal, true }, ""
 }
 
-// isField matches the values that are fields. A dot before a digit begins a number.
+// isField matches values that are field paths. A dot before a digit begins a number.
 var isField = regexp.MustCompile(`^(\{?\.[^0-9]|metadata\.|spec\.|status\.)`)
 
 // parsePath accepts the paths of lw.Value.Get and kubectl's forms .status.phase and {.status.phase}. alone must be true

@@ -6,7 +6,7 @@ import "github.com/seed-6d2a410a/listwatch/lw"
 type Watcher struct {
 	conditions []*Condition
 	matching   []map[objectKey]struct{} // matching objects of each condition
-	unlisted   int                      // number of incomplete collections
+	unlisted   int                      // number of collections whose first list is not complete
 	objects    int                      // number of existing objects
 }
 
@@ -54,7 +54,7 @@ func (w *Watcher) Delete(collection int, o *lw.Object) {
 	}
 }
 
-// Complete records that the first list of another collection is complete.
+// Complete records that the first list of one more collection is complete.
 func (w *Watcher) Complete() { w.unlisted-- }
 
 // Holds reports whether all conditions hold now.

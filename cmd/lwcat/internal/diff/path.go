@@ -64,7 +64,8 @@ func parsePattern(text string) (p pattern, err error) {
 	return p, nil
 }
 
-// isPrefixOf reports whether the pattern starts with steps that match the whole path.
+// isPrefixOf reports whether each step of path matches the step at the same position in the pattern. The pattern may
+// have more steps.
 func (p pattern) isPrefixOf(path Path) bool {
 	if len(p) < len(path) {
 		return false

@@ -36,8 +36,8 @@ func elementsOf(v lw.Value) (elements []lw.Value) {
 	return elements
 }
 
-// namesOf returns the elements, named by the string in the member that key names. ok is false if a string is missing or
-// not unique.
+// namesOf returns the elements of an array by name. An element's name is the string in its member key. ok is false if a
+// name is missing or not unique.
 func namesOf(elements []lw.Value, key string) (m members, ok bool) {
 	m.values = map[string]lw.Value{}
 	for _, element := range elements {
@@ -53,7 +53,7 @@ func namesOf(elements []lw.Value, key string) (m members, ok bool) {
 }
 
 func arrayOf(names []string) lw.Value {
-	text, _ := json.Marshal(names) // strings always marshal
+	text, _ := json.Marshal(names) // encoding strings cannot fail
 	return lw.Value(text)
 }
 

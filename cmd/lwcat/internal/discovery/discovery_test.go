@@ -48,7 +48,7 @@ func groups(all ...string) string {
 	return `{"kind":"APIGroupDiscoveryList","items":[` + strings.Join(all, ",") + `]}`
 }
 
-// cluster contains names that several resources share.
+// cluster contains discovery responses in which several resources share names.
 var cluster = map[string]string{
 	"/api": groups(group("", "v1", "Current",
 		resource("pods", "pod", "Pod", "po"), resource("podtemplates", "podtemplate", "PodTemplate", "x"),
@@ -69,7 +69,7 @@ var cluster = map[string]string{
 	),
 }
 
-// TestFindMatchesKubectl compares with kubectl's REST mapper, including ambiguous names.
+// TestFindMatchesKubectl compares Find with kubectl's REST mapper, including ambiguous names.
 func TestFindMatchesKubectl(t *testing.T) {
 	all, s := ask(t, cluster)
 	require.EqualValues(t, 2, s.asked.Load())

@@ -2,7 +2,8 @@ package discovery
 
 import "github.com/seed-6d2a410a/listwatch/lw"
 
-// document is an APIGroupDiscoveryList or a part of it. It refers to the JSON text because structs can be fifty times as large as a malicious response.
+// document is an APIGroupDiscoveryList or a part of it. It keeps the JSON text, because decoded structs could be fifty
+// times as large as a malicious response.
 type document lw.Value
 
 func (d document) string(path string) string { return stringOf(lw.Value(d).Get(path)) }

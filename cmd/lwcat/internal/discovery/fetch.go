@@ -36,7 +36,7 @@ func Ask(ctx context.Context, transport lw.Transport) (*Resources, error) {
 	return all, nil
 }
 
-// response contains the resources of a part of the server.
+// response contains the resources below /api or /apis.
 type response struct {
 	resources []Resource
 	missing   []string
@@ -83,7 +83,7 @@ func fetch(ctx context.Context, transport lw.Transport, path string) (document, 
 	return document(value), err
 }
 
-// limitedReader returns ErrTooLarge after it has read the remaining number of bytes.
+// limitedReader returns ErrTooLarge when remaining reaches zero.
 type limitedReader struct {
 	from      io.Reader
 	remaining int

@@ -11,8 +11,9 @@ import (
 // Find returns the resource for a name in kubectl's syntax: pods, pod, Pod, po, deploy.apps, deployments.v1.apps. It
 // ignores case. It also accepts the first letters of a group.
 //
-// If several resources match, Find chooses as kubectl does. It prefers plural names to short names, and short names to
-// singular names and kinds. It prefers the core group, and then the server's order. The error suggests similar names.
+// If several resources match, Find uses kubectl's order of preference: plural names, then short names, then singular
+// names and kinds. After that, it prefers the core group, and then the server's order. If no resource matches, the
+// error suggests similar names.
 func (all *Resources) Find(name string) (*Resource, error) {
 	word, rest, _ := strings.Cut(strings.ToLower(name), ".")
 	for _, in := range []func(*Resource) bool{
@@ -56,7 +57,7 @@ func (e *UnknownError) Error() string {
 	return text
 }
 
-// nearest returns the resources with a name similar to a word.
+// nearest returns the resources whose names are similar to word.
 func (all *Resources) nearest(word string) (near []string) {
 	meant := map[string]string{} // maps each similar name to its resource name
 	var similar []string
@@ -87,7 +88,7 @@ func (all *Resources) Names() (names []Named) {
 	plurals, full := map[string]bool{}, map[string]bool{}
 	for i := range all.All {
 		r := &all.All[i]
-		taken := plurals[r.Plural] // another group has a resource of this name
+		taken := plurals[r.Plural] // whether another group has a resource with the same name
 		plurals[r.Plural] = true
 		known := full[r.String()]
 		full[r.String()] = true

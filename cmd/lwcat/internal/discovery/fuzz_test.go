@@ -24,8 +24,8 @@ func (s staticServer) Open(_ context.Context, req *lw.Request) (io.ReadCloser, e
 	return io.NopCloser(strings.NewReader(text)), nil
 }
 
-// FuzzAsk compares the resources and their order with encoding/json's result. It also checks that Find accepts each
-// completed name.
+// FuzzAsk checks that Ask and encoding/json find the same resources in the same order. It also checks that Find accepts
+// each completed name.
 func FuzzAsk(f *testing.F) {
 	f.Add(cluster["/api"], cluster["/apis"], "deploy.apps")
 	f.Add(`{"kind":"APIVersions","versions":["v1","v1"]}`, `{"kind":"APIGroupList","groups":[]}`, "pod")
@@ -50,7 +50,7 @@ func FuzzAsk(f *testing.F) {
 				return // real servers do not use such names
 			}
 			if i > 0 && r.Group == "" && all.All[i-1].Group != "" {
-				return // the core group comes first
+				return // servers list the core group first
 			}
 		}
 		for _, named := range all.Names() {

@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// endlessServer repeats a string forever.
+// endlessServer responds with a string that repeats forever.
 type endlessServer struct {
 	first, then string
 	heap        *hostile.Heap
@@ -26,7 +26,7 @@ func (e *endlessServer) Open(context.Context, *lw.Request) (io.ReadCloser, error
 	return &hostile.Endless{First: e.first, Then: e.then, Most: 64 << 20, Heap: e.heap}, nil
 }
 
-// TestDocumentSizeLimit checks that endless documents fail after 8 MiB.
+// TestDocumentSizeLimit checks that reading an endless document fails after 8 MiB.
 func TestDocumentSizeLimit(t *testing.T) {
 	for name, c := range map[string]struct{ first, then string }{
 		"a string":    {`{"kind":"`, "x"},

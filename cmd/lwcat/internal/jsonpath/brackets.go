@@ -93,7 +93,7 @@ func (p *parser) operand() operand {
 	p.spaces()
 	switch c := p.peek(); {
 	case c == '"' || c == '\'':
-		text, _ := json.Marshal(p.quoted()) // strings always marshal
+		text, _ := json.Marshal(p.quoted()) // encoding a string cannot fail
 		return operand{literal: lw.Value(text)}
 	case strings.IndexByte("@$.[", c) >= 0:
 		return operand{path: p.path()}

@@ -15,7 +15,7 @@ import (
 // Template is a parsed template.
 type Template struct{ nodes []node }
 
-// node is a part of a template: text, a path whose values are printed, or a range over them.
+// node is a part of a template: text, a path whose values are printed, or a range over the values of a path.
 type node struct {
 	text  string
 	path  *Path
@@ -53,7 +53,7 @@ func appendNodes(out []byte, nodes []node, in scope) []byte {
 
 // scope contains the values at which a path can start.
 type scope struct {
-	root    lw.Value // selected by $
+	root    lw.Value // value that $ selects
 	current lw.Value // value that @ selects; also the default start of a path
 }
 

@@ -71,7 +71,7 @@ func TestTemplates(t *testing.T) {
 	}
 }
 
-// TestUnknownFormsAreErrors checks that parse errors contain the position.
+// TestUnknownFormsAreErrors checks that the error for unsupported or incomplete syntax names the expected syntax.
 func TestUnknownFormsAreErrors(t *testing.T) {
 	for template, want := range map[string]string{
 		``:                              `in "", at byte 0: expected a path in braces such as {.metadata.name}, found the end`,
@@ -118,8 +118,8 @@ func TestPathsMayLackBracesAndTheFirstDot(t *testing.T) {
 	}
 }
 
-// FuzzParse checks that Parse returns a template or an error. A path finds values of the object, and a plain path finds
-// the same value as lw.Value.Get.
+// FuzzParse checks that any text is parsed or causes an error. Each value that a path finds must be a part of the
+// object. A plain path must find the same value as lw.Value.Get.
 func FuzzParse(f *testing.F) {
 	f.Add(`{range .a[?(@.b=="c")]}{..x[0:-1:2]['y']}{"\n"}{end}`, pod)
 	f.Add(`spec.containers[0].image`, pod)
@@ -128,7 +128,7 @@ func FuzzParse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text, object string) {
 		value, err := lw.ParseValue([]byte(object))
 		if err != nil || len(object) > 4000 || strings.Count(text, "..") > 2 {
-			return // nested descents repeat every value many times
+			return // large objects and nested descents take too long
 		}
 		if template, err := Parse(text); err == nil {
 			require.Equal(t, template.Append(nil, value), template.Append(nil, value))

@@ -10,7 +10,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// customColumn is a column of the format custom-columns.
+// customColumn is a column of the custom-columns format.
 type customColumn struct {
 	header string
 	path   *jsonpath.Path

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// eventRow returns the line of an Event of the core group or of events.k8s.io. Its columns are those of kubectl events.
+// eventRow returns the row for an Event of the core group or of events.k8s.io. It has the columns of kubectl events.
 func eventRow(e *Event, opts *Options) (r row) {
 	of := e.Object
 	last := first(of, "series.lastObservedTime", "lastTimestamp", "deprecatedLastTimestamp", "eventTime", "metadata.creationTimestamp")

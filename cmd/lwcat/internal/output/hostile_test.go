@@ -39,7 +39,6 @@ func TestNamesAreEscaped(t *testing.T) {
 	}
 }
 
-// TestHeadersAreEscaped checks the column names of the server.
 func TestHeadersAreEscaped(t *testing.T) {
 	for _, nasty := range []string{"\x1b[2J", "\x1b]0;x\a", "a\nb", "\r", "\u009b2J", "\x9b2J", "\u202ex", "\u2028", "\x7f"} {
 		e := added(t, "pods", web0)

@@ -56,14 +56,14 @@ func writeHead(out stringWriter, e *Event) {
 func quote(text string) string {
 	for i := range len(text) {
 		if c := text[i]; c < ' ' || c > '~' || c == '"' || c == '\\' {
-			quoted, _ := json.Marshal(text) // strings always marshal
+			quoted, _ := json.Marshal(text) // encoding a string cannot fail
 			return string(quoted)
 		}
 	}
 	return `"` + text + `"`
 }
 
-// printWire prints the format of watch events: {"type":…,"object":…}.
+// printWire prints an event in the format of the watch API: {"type":…,"object":…}.
 func printWire(out *bufio.Writer, e *Event, opts *Options) {
 	out.WriteString(`{"type":"`)
 	out.WriteString(e.Type.String())
@@ -72,7 +72,8 @@ func printWire(out *bufio.Writer, e *Event, opts *Options) {
 	out.WriteByte('\n')
 }
 
-// data returns the JSON for JSONPath and YAML. This is the object, or with Options.Types the event in the format jsonl.
+// data returns the JSON that the JSONPath and YAML formats print: the object or, with Options.Types, the event in jsonl
+// format.
 func data(e *Event, opts *Options) lw.Value {
 	if !opts.Types {
 		return lw.Value(e.Object.Raw())

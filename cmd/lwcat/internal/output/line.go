@@ -8,8 +8,8 @@ import (
 // clock is the format of times for people. It omits the date.
 const clock = "15:04:05.000"
 
-// newLine returns the human-readable format: time, event type, kind, object, age and state. Events have other columns
-// and, if they are the only resource, headers.
+// newLine returns the human-readable format: time, event type, kind, object, age and state. Objects of kind Event have
+// different columns. If only events are followed, the columns also have headers.
 func newLine(_ string, opts *Options) (Format, error) {
 	return newTable(opts, func(e *Event) row {
 		if e.Object.Kind() == "Event" {

@@ -9,8 +9,8 @@ import (
 	"github.com/seed-6d2a410a/listwatch/cmd/lwcat/internal/jsonpath"
 )
 
-// newJSONPath returns the format that prints one line per event: the result of a JSONPath template.
-// It prints nothing if the result is empty.
+// newJSONPath returns the format that prints the result of a JSONPath template, one line per event. It prints nothing
+// if the result is empty.
 func newJSONPath(text string, opts *Options) (Format, error) {
 	first := strings.TrimPrefix(strings.TrimLeft(text, "{ "), "range ")
 	if path := strings.TrimLeft(first, " $@."); strings.HasPrefix(path, "items[") || strings.HasPrefix(path, "items}") {
@@ -29,7 +29,7 @@ func newJSONPath(text string, opts *Options) (Format, error) {
 	}), nil
 }
 
-// printName prints kubectl's form, for example "pod/web-0" or "deployment.apps/web".
+// printName prints the object's name in kubectl's form, for example "pod/web-0" or "deployment.apps/web".
 func printName(out *bufio.Writer, e *Event, opts *Options) {
 	if opts.Types {
 		fmt.Fprintf(out, "%-9s", e.Type)
@@ -38,8 +38,8 @@ func printName(out *bufio.Writer, e *Event, opts *Options) {
 	out.WriteByte('\n')
 }
 
-// nameOfKind returns the lower-case kind with its group, for example "pod" or "deployment.apps". It returns the plural
-// if the object has no kind of its own.
+// nameOfKind returns the lower-case kind with its group, for example "pod" or "deployment.apps". For
+// PartialObjectMetadata, it returns the resource name.
 func nameOfKind(e *Event) string {
 	kind := strings.ToLower(e.Object.Kind())
 	group, _, found := strings.Cut(e.Object.APIVersion(), "/")

@@ -17,7 +17,7 @@ type Event struct {
 	Resource string       // for example "pods" or "deployments.apps"
 	Object   *lw.Object   // current state, or last known state if the object is deleted
 	Old      *lw.Object   // previous state for Modified, if known
-	Row      *Row         // the server's columns for the format wide, or nil
+	Row      *Row         // the server's columns for the wide format, or nil
 }
 
 // Row contains the server's columns for an object.
@@ -44,8 +44,8 @@ type Options struct {
 	NoHeaders bool
 	Color     bool
 
-	Namespaces bool // print namespaces in the format wide
-	Resources  bool // print resources in the format wide
+	Namespaces bool // print namespaces in the wide format
+	Resources  bool // print resources in the wide format
 
 	Ignore []string // paths that diff ignores, for example "status.conditions[*].lastProbeTime"; nil selects the defaults
 }
@@ -93,7 +93,7 @@ func Names() (names []string) {
 func New(spec string, opts *Options) (Format, error) {
 	name, argument, given := strings.Cut(spec, "=")
 	if name == "json" {
-		name = "jsonl" // kubectl's name
+		name = "jsonl" // kubectl calls this format json
 	}
 	for _, format := range formats {
 		if format.name != name {

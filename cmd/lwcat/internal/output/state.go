@@ -51,7 +51,7 @@ func ratio(o *lw.Object, part, whole string) string {
 	return fmt.Sprintf("%d/%d", o.Get(part).Int(), o.Get(whole).Int())
 }
 
-// condition returns Ready or NotReady. If the object has no condition Ready, it returns the last condition that is
+// condition returns Ready or NotReady. If the object has no Ready condition, it returns the last condition that is
 // true.
 func condition(o *lw.Object) (state string) {
 	for condition := range o.Get("status.conditions").Elements() {

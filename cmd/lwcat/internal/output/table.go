@@ -54,7 +54,7 @@ type table struct {
 	pending []row
 }
 
-// columns are the columns of the rows with the same headers.
+// columns contains the headers and widths that rows with the same headers share.
 type columns struct {
 	widths []int
 	titled bool // whether the headers must still be printed

@@ -6,8 +6,8 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// newWide returns the format that prints the server's columns. It prints the name and age of objects without these
-// columns.
+// newWide returns the format that prints the server's columns. For objects without these columns, it prints the name
+// and age.
 func newWide(_ string, opts *Options) (Format, error) {
 	return newTable(opts, func(e *Event) row { return wideRow(e, opts) }), nil
 }

@@ -22,7 +22,7 @@ func printYAML(out *bufio.Writer, e *Event, opts *Options) {
 	encoder := yaml.NewEncoder(&text)
 	encoder.SetIndent(2)
 	if err := errors.Join(encoder.Encode(yamlNode(data(e, opts))), encoder.Close()); err != nil {
-		panic(err) // The nodes are valid, and a bytes.Buffer accepts every write.
+		panic(err) // impossible: the nodes are valid, and a bytes.Buffer accepts every write
 	}
 	out.WriteString("--- # " + e.Type.String() + " " + e.Time.UTC().Format(time.RFC3339Nano) + " " + Plain(e.Resource+" "+e.Object.Key().String()) + "\n")
 	out.Write(text.Bytes())

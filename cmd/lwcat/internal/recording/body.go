@@ -7,8 +7,8 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// Open implements [lw.Transport]. It returns the recorded responses in order, even if a resourceVersion or a continue
-// token differs from the recorded request. It returns [ErrEnd] at the end of the recording. See [Over] for other requests.
+// Open implements [lw.Transport]. It returns the responses recorded for the request's path and query, in order. It
+// ignores the resourceVersion and the continue token. [Over] is true for the error if the recording has no response.
 func (c *Playback) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, error) {
 	s, last, err := c.player.take(req)
 	if err != nil {
@@ -35,7 +35,7 @@ type replayBody struct {
 	ctx    context.Context
 	view   *Playback
 	stream *stream
-	ended  error // the error for a response that the recorded run closed
+	ended  error // error at the end of a response that the recorded run closed
 	next   int   // index of the next data entry
 	text   []byte
 }

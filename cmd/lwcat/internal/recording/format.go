@@ -33,30 +33,30 @@ const (
 	kindClosed = "closed" // the response ends
 )
 
-// entry is one line after the header. The entries are in the order of their times.
+// entry is one line after the header. Entries are sorted by time.
 type entry struct {
 	At     int64  `json:"at"` // nanoseconds since the start, by a monotonic clock
 	Kind   string `json:"kind"`
 	Stream int    `json:"stream,omitempty"` // number of the request
 
-	Collection *Collection `json:"collection,omitempty"` // in a follow entry
+	Collection *Collection `json:"collection,omitempty"` // set in follow entries
 
-	Path  string `json:"path,omitempty"` // in an open entry
+	Path  string `json:"path,omitempty"` // set in open entries
 	Query string `json:"query,omitempty"`
 	Watch bool   `json:"watch,omitempty"`
 
-	Failure *failure `json:"failure,omitempty"` // in opened and closed entries; nil means success
+	Failure *failure `json:"failure,omitempty"` // set in opened and closed entries; nil means success
 
-	Text   string `json:"text,omitempty"`   // in a data entry
-	Base64 []byte `json:"base64,omitempty"` // instead of Text, if the data is not valid UTF-8
+	Text   string `json:"text,omitempty"`   // set in data entries
+	Base64 []byte `json:"base64,omitempty"` // replaces Text if the data is not valid UTF-8
 }
 
-// Collection is a followed collection.
+// Collection identifies a collection that the recorded run followed.
 type Collection struct {
 	Resource lw.Resource `json:"resource"`
 	Labels   string      `json:"labelSelector,omitempty"`
 	Fields   string      `json:"fieldSelector,omitempty"`
-	From     string      `json:"from,omitempty"` // resourceVersion at which the run started instead of with a list
+	From     string      `json:"from,omitempty"` // resourceVersion from which the run resumed; empty if it started with a list
 }
 
 // These constants are the kinds of failures that the engine distinguishes.
@@ -64,19 +64,19 @@ const (
 	failedSilent   = "silent"   // an idle timeout
 	failedTooLarge = "tooLarge" // an event above the size limit
 	failedCut      = "cut"      // the connection ended within the response
-	failedReader   = "reader"   // closed by the recorded run
+	failedReader   = "reader"   // the recorded run closed the response
 )
 
 // failure is the reason why a request or its response ended.
 type failure struct {
-	Kind   string          `json:"kind,omitempty"` // empty for an error response and for other errors
+	Kind   string          `json:"kind,omitempty"` // empty for error responses and unclassified errors
 	Text   string          `json:"text,omitempty"`
-	Limit  int             `json:"limit,omitempty"`  // bytes, for tooLarge
-	Status *lw.StatusError `json:"status,omitempty"` // an error response
+	Limit  int             `json:"limit,omitempty"`  // size limit in bytes, set for tooLarge
+	Status *lw.StatusError `json:"status,omitempty"` // set for an error response
 }
 
-// newFailure describes the error that ended a request or its response. After the context is done, the failure counts as
-// closed by the run, except after an idle timeout.
+// newFailure describes the error that ended a request or its response. It returns the kind failedReader if ctx is done,
+// unless the cause is an idle timeout.
 func newFailure(ctx context.Context, err error) *failure {
 	if err == nil || err == io.EOF {
 		return nil
@@ -96,7 +96,7 @@ func newFailure(ctx context.Context, err error) *failure {
 	return f
 }
 
-// toError returns the error that the engine received. It returns ended for requests that the recorded run closed.
+// toError returns the error that the engine received. If the recorded run closed the request, it returns ended.
 func (f *failure) toError(ended error) error {
 	switch {
 	case f.Status != nil:

@@ -18,7 +18,6 @@ import (
 // ErrEnd reports that the recording contains no more data for a request.
 var ErrEnd = errors.New("the recording ends here")
 
-// errRecordedClose reports that the recorded run closed the request here.
 var errRecordedClose = errors.New("the recorded run closed this request here")
 
 // requestError reports a request that the recording does not contain.
@@ -26,7 +25,7 @@ type requestError string
 
 func (e requestError) Error() string { return string(e) }
 
-// Over reports whether the recording cannot answer a request, so that a retry is useless.
+// Over reports whether err means that the recording has no response for a request, so that a retry is useless.
 func Over(err error) bool {
 	_, missing := errors.AsType[requestError](err)
 	return missing || errors.Is(err, ErrEnd)
@@ -82,7 +81,8 @@ func requestKind(watch bool, query string) string {
 	return "a list"
 }
 
-// take removes the next recorded request with the same path and query.
+// take removes and returns the next recorded request with the same path and query. last is true if no such request
+// remains.
 func (p *Player) take(req *lw.Request) (s *stream, last bool, err error) {
 	key, asked := requestKey(req.Path, req.Query), requestKind(req.Watch, req.Query)
 	p.mu.Lock()
@@ -102,8 +102,8 @@ func (p *Player) take(req *lw.Request) (s *stream, last bool, err error) {
 	return s, len(queue) == 1, nil
 }
 
-// Playback is a view of a player for one collection. It implements [lw.Transport] and keeps the recorded time. Only one
-// goroutine may use the view of a collection.
+// Playback is a view of a player for one collection. It implements [lw.Transport] and tracks the recorded time. A view
+// from [Player.Collection] is not safe for concurrent use.
 type Playback struct {
 	player  *Player
 	reached atomic.Int64 // time of the last played entry

@@ -128,7 +128,7 @@ func parseEntry(line []byte) (e entry, err error) {
 	return e, nil
 }
 
-// entry adds a line after the header to the recording.
+// entry parses a line after the header and adds it to the recording.
 func (r *Recording) entry(line []byte, number int, offset int64) error {
 	e, err := parseEntry(line)
 	if err != nil {

@@ -19,7 +19,6 @@ import (
 
 const event = `{"type":"ADDED","object":{"metadata":{"name":"a"}}}` + "\n"
 
-// TestReplayIsByteExact checks that a replay returns the recorded bytes, whatever their content and their pieces are.
 func TestReplayIsByteExact(t *testing.T) {
 	large := `{"a":"` + strings.Repeat("ö☃", 50<<10) + `"}` + "\n"
 	for name, says := range map[string][]timedText{
@@ -122,7 +121,7 @@ func TestFlushesEverySecond(t *testing.T) {
 	})
 }
 
-// TestReplaySpeed checks the delays of responses, frames and ends for several speeds.
+// TestReplaySpeed checks that delays scale with the speed.
 func TestReplaySpeed(t *testing.T) {
 	for speed, factor := range map[float64]float64{1: 1, 10: 0.1, 0.5: 2, 0: 0} {
 		synctest.Test(t, func(t *testing.T) {
@@ -188,7 +187,7 @@ func TestReplayReturnsRecordedErrors(t *testing.T) {
 	})
 }
 
-// TestUnrecordedRequestsFail checks that the error of an unrecorded request differs from the end of the recording.
+// TestUnrecordedRequestsFail checks that the error of an unrecorded request differs from ErrEnd.
 func TestUnrecordedRequestsFail(t *testing.T) {
 	w, out := begin(t)
 	_, _ = record(t, w, listOf("/a"), &scriptedTransport{})

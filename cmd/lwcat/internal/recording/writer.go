@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	maxData    = 64 << 10    // bytes of a response in one entry
+	maxData    = 64 << 10    // maximum number of response bytes in one entry
 	flushEvery = time.Second // interval between writes to the file
 )
 
@@ -57,7 +57,7 @@ func Create(path string, fail func(error)) (*Writer, error) {
 	return w, nil
 }
 
-// NewWriter starts a recording in a file. The method Close of the writer closes the file.
+// NewWriter starts a recording in file. [Writer.Close] closes the file.
 func NewWriter(file io.WriteCloser, fail func(error)) *Writer {
 	w := &Writer{
 		file: file, start: time.Now(), onError: fail, out: bufio.NewWriterSize(file, maxData),

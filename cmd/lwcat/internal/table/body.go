@@ -11,8 +11,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// maxMember limits the size of a Table without its rows, in bytes. The body buffers one row or one watch event at a
-// time. The limits of lists and watches apply to rows and events.
+// maxMember limits the size of a Table without its rows, in bytes. maxFrame limits rows and watch events.
 const maxMember = 1 << 20
 
 // body converts Tables to lists or watch events.
@@ -168,7 +167,7 @@ func (b *body) readFrame() ([]byte, error) {
 	if len(event.Object.Rows) != 1 {
 		return append(text, '\n'), nil
 	}
-	kind, _ := json.Marshal(event.Type) // strings always marshal
+	kind, _ := json.Marshal(event.Type) // encoding a string cannot fail
 	frame := append([]byte(`{"type":`), kind...)
 	frame = append(frame, `,"object":`...)
 	return append(event.Object.Rows[0].appendObject(frame), "}\n"...), nil
@@ -203,7 +202,7 @@ func (r *row) appendObject(text []byte) []byte {
 	return append(text, '}')
 }
 
-// token returns the next token within a document. In a document, the end of the input is an error.
+// token returns the next token. The end of the input is an error, because the document is not complete.
 func (b *body) token() (json.Token, error) {
 	token, err := b.decoder.Token()
 	return token, unexpectedEOF(err)
@@ -218,7 +217,7 @@ func unexpectedEOF(err error) error {
 	return malformed(err)
 }
 
-// isTruncated reports whether the input ended too early. Since Go 1.27, that is a syntax error.
+// isTruncated reports whether the input ended too early. Since Go 1.27, encoding/json reports that as a syntax error.
 func isTruncated(err error) bool {
 	syntax, ok := errors.AsType[*json.SyntaxError](err)
 	return ok && syntax.Error() == "unexpected end of JSON input"
@@ -240,7 +239,7 @@ func malformed(err error) error {
 	return err
 }
 
-// budget limits the number of bytes read.
+// budget is an io.Reader that limits the number of bytes read.
 type budget struct {
 	reader    io.Reader
 	frame     int // maximum size of a row or a watch event, in bytes

@@ -43,7 +43,8 @@ func FuzzTables(f *testing.F) {
 	})
 }
 
-// requireList requires that a converted response equals encoding/json's result for the original.
+// requireList requires that a converted Table contains the objects that encoding/json reads from text. It requires that
+// any other response equals text.
 func requireList(t *testing.T, text, got string) {
 	if !strings.HasPrefix(got, `{"kind":"List","apiVersion":"v1"`) {
 		require.Equal(t, text, got)

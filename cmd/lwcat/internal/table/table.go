@@ -16,7 +16,7 @@ import (
 // maxFrame limits one row or watch event, in bytes. It is the default of lw.ClientOptions.MaxFrame.
 const maxFrame = 64 << 20
 
-// Transport is a lw.Transport for one collection. It passes through ordinary objects from servers without Table
+// Transport is an lw.Transport for one collection. It passes through ordinary objects from servers without Table
 // support.
 type Transport struct {
 	transport lw.Transport
@@ -72,8 +72,8 @@ func (t *Transport) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, e
 	return b, nil
 }
 
-// Codec decodes objects like lw.RawCodec. It never reports two objects as equal because cells such as the age change
-// while the object does not.
+// Codec decodes objects like lw.RawCodec. It never considers two objects equal, because cells such as the age change
+// even if the object does not.
 type Codec struct{}
 
 // Decode implements lw.Codec.

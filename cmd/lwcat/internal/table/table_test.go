@@ -77,7 +77,6 @@ func TestWatchesOfTables(t *testing.T) {
 	require.Equal(t, []string{"Name", "Ready"}, tables.Columns(), "null leaves them")
 }
 
-// TestOtherResponsesPassThrough checks that responses other than tables are left to the decoder.
 func TestOtherResponsesPassThrough(t *testing.T) {
 	for _, text := range []string{`{"kind":"PodList","items":[]}`, `{"kind":"Status"}`, `[]`, `"x"`, `<html>`, ``, ` `, `{"metadata":{},"kind":"Table"}`, `{"kind":7}`} {
 		got, err := read(t, New(&recordingTransport{text: text}, true), &lw.Request{})

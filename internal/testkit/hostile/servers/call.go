@@ -97,7 +97,7 @@ func (c *call) reject(code int, retryAfter, text string) {
 	c.fail(&rejection{lw.ReadStatusError(code, retryAfter, strings.NewReader(text)), code, retryAfter, text})
 }
 
-// rejection is the error that Open returns for a call of reject.
+// rejection is the error that Open returns when the server calls reject.
 type rejection struct {
 	error
 	code             int
@@ -133,7 +133,7 @@ func (c *call) sleep(d time.Duration) {
 // stop ends the response cleanly and ends the goroutine.
 func (c *call) stop() { runtime.Goexit() }
 
-// hang sends nothing more until the client cancels the request.
+// hang blocks until the client cancels the request.
 func (c *call) hang() {
 	<-c.ctx.Done()
 	runtime.Goexit()

@@ -53,7 +53,7 @@ func (c *call) synthetic() int {
 	return at
 }
 
-// initial writes the objects that existed at a revision as ADDED events.
+// initial writes an ADDED event for each object that existed at a revision.
 func (c *call) initial(at int) {
 	c.mustList.Store(false)
 	for _, item := range c.items(at) {

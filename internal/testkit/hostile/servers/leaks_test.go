@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// form derives a string from the token: an encoding or a part of it. A server may repeat this string.
+// form is a transformation of the token, such as an encoding or a part of it, that a server may send back.
 type form struct {
 	name string
 	of   func(string) string

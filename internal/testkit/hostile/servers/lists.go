@@ -9,7 +9,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// onList returns a server that handles lists with serve. Its watches are correct for 20 seconds and then expire.
+// onList returns a handler that passes lists to serve. Its watches are correct for 20 seconds and then expire.
 func onList(serve func(c *call)) func(c *call) {
 	return func(c *call) {
 		if !c.watch {
@@ -26,7 +26,7 @@ func onList(serve func(c *call)) func(c *call) {
 	}
 }
 
-// edited returns a server that passes the JSON of each list through edit.
+// edited returns a handler that passes the JSON of each list through edit.
 func edited(edit func(c *call, text string) string) func(c *call) {
 	return onList(func(c *call) {
 		at, items, next := c.page()

@@ -14,7 +14,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// endless returns a server that writes head and then about 24 MiB of filler in each of its first three responses. It
+// endless returns a handler that writes head and then about 24 MiB of filler in each of its first three responses. It
 // measures the heap regularly and resets all later connections.
 func endless(heap *hostile.Heap, head, filler string) func(c *call) {
 	block := strings.Repeat(filler, 1<<16/len(filler)+1)

@@ -9,7 +9,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// rewritten returns a server with correct lists that passes each watch event through edit.
+// rewritten returns a handler with correct lists that passes each watch event through edit.
 func rewritten(edit func(c *call, change change, event string) string) func(c *call) {
 	return onWatch(func(c *call) {
 		c.edit = edit

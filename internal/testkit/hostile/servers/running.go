@@ -86,7 +86,7 @@ func (r *Running) Behave(relist bool) {
 // Open returns the number of requests in progress.
 func (r *Running) Open() int { return int(r.memory.open.Load()) }
 
-// Values returns the value of the key "v" of each current ConfigMap, by the ConfigMap's name.
+// Values returns the value of data.v of each ConfigMap, by name.
 func (r *Running) Values() map[string]string {
 	values := map[string]string{}
 	for name, revision := range maps.All(r.memory.latest()) {

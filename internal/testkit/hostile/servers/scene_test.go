@@ -96,8 +96,8 @@ func (s *server) run(t *testing.T, seed uint64, end time.Duration) {
 	j.finish(t, s)
 }
 
-// recovers ends the misbehavior of the server after ten minutes. It records a fault if the store is not correct within
-// the guaranteed time.
+// recovers ends the misbehavior of the server after ten minutes. It records a fault if the store does not become
+// correct within the guaranteed time.
 func (s *server) recovers(t *testing.T, m *memory, j *judge) {
 	j.unversioned()
 	j.lock(func() {
@@ -136,8 +136,8 @@ func (s *server) recovers(t *testing.T, m *memory, j *judge) {
 	t.Logf("%s: recovered after %v with %d requests and %d interruptions: %v", s.does, good.Sub(began), len(j.requests), len(j.causes), distinct(j.causes))
 }
 
-// unversioned waits for ten minutes. If the store has no resourceVersion, it records a fault when the store is wrong
-// for more than a minute during a watch.
+// unversioned checks the store every second for ten minutes. It records a fault if a store without a resourceVersion
+// differs from the server for more than a minute while a watch is open.
 func (j *judge) unversioned() {
 	wrong := time.Time{}
 	for began := time.Now(); time.Since(began) < hostileFor; time.Sleep(time.Second) {

@@ -9,7 +9,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// server is hostile for ten minutes and correct afterwards.
+// server describes a server that misbehaves for ten minutes and is correct afterwards.
 type server struct {
 	name  string
 	does  string // description of the misbehavior
@@ -31,7 +31,7 @@ type server struct {
 // ordinary makes a client request ordinary lists in small pages.
 var ordinary = lw.Options{NoStreamingList: true, PageSize: 7}
 
-// exchange is a server-side connection with one request.
+// exchange is the server side of a connection with one request.
 type exchange struct {
 	net.Conn
 	m       *memory

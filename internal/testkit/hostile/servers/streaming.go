@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// onStream returns a server that handles streaming lists with serve. Its watches are correct for 20 seconds and then
+// onStream returns a handler that passes streaming lists to serve. Its watches are correct for 20 seconds and then
 // expire.
 func onStream(serve func(c *call)) func(c *call) {
 	return func(c *call) {

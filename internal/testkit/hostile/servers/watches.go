@@ -9,7 +9,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// onWatch returns a server with correct lists that handles watches with serve.
+// onWatch returns a handler with correct lists that passes watches to serve.
 func onWatch(serve func(c *call)) func(c *call) {
 	return func(c *call) {
 		if !c.watch || c.streaming() {
@@ -20,7 +20,7 @@ func onWatch(serve func(c *call)) func(c *call) {
 	}
 }
 
-// each returns a correct server that also calls act at the given interval while a watch is open.
+// each returns a handler that responds correctly and also calls act at the given interval while a watch is open.
 func each(interval time.Duration, act func(c *call, now int)) func(c *call) {
 	return onWatch(func(c *call) {
 		c.feed(c.from(), interval, func(now int) { act(c, now) })
