@@ -90,7 +90,7 @@ type sequence struct {
 	model    plainModel
 	object   *testObject // the stored object, or nil
 	reported *testObject // the last object that the handler received, or nil
-	last     int         // version of the last write, and UID of an object that it adds
+	last     int         // version of the last write; an added object also uses it as UID
 }
 
 // write replaces the stored object and enqueues the change, like an informer.

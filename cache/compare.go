@@ -74,9 +74,9 @@ func (c *comparison[T]) recreated(old, object T) bool {
 	return before != "" && now != "" && before != now
 }
 
-// unchanged reports whether object equals old, the stored object with the same key. If T has no Equal method, equal
-// resourceVersions suffice unless doubtful is true. They are doubtful after a backup was restored, because
-// resourceVersions can repeat.
+// unchanged reports whether object equals old, the stored object with the same key. If T has no Equal method, objects
+// with the same resourceVersion count as equal, unless doubtful is true. After the server was restored from a backup,
+// it may reuse a resourceVersion for a different object.
 func (c *comparison[T]) unchanged(old, object T, doubtful bool) bool {
 	if c.version != nil {
 		if version := c.version(object); version == "" || version != c.version(old) {

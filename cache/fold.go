@@ -153,9 +153,9 @@ func (s *Store[T]) setListed(slot uint32) {
 	}
 }
 
-// distrust records that the next run must start with a list if the cause makes stored objects unreliable. If
-// resourceVersions ran backwards, for example after a backup was restored, a stored object may have changed at its
-// resourceVersion. If the initial-events-end bookmark came too early, objects may be missing.
+// distrust makes the next run start with a list if the store may be wrong after this error. If resourceVersions ran
+// backwards, for example after a backup was restored, an object may have changed without a new resourceVersion. If the
+// initial-events-end bookmark came too early, objects may be missing.
 func (s *Store[T]) distrust(cause error) {
 	if errors.Is(cause, invalid.ErrVersionRegressed) || errors.Is(cause, lw.ErrResourceVersionTooLarge) || errors.Is(cause, invalid.ErrNoInitialEnd) {
 		s.distrusted = true

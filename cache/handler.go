@@ -48,9 +48,9 @@ type HandlerOptions[T any] struct {
 	// to reconcile with an external system that cannot be watched.
 	Resync time.Duration
 
-	// OnPanic receives the value and the stack of a panic in Filter or in a func of the handler. The handler skips a
-	// change whose func panicked. If Filter panicked for an object, the handler treats the object as matching, so that
-	// its change is not lost. Then the handler continues. If OnPanic is nil, a panic ends the program.
+	// OnPanic receives the value and the stack of a panic in Filter or in a func of the handler. The handler then
+	// continues with the next change. If Filter panicked, the object counts as matching, so that its change is not
+	// lost. If OnPanic is nil, a panic ends the program.
 	OnPanic func(value any, stack []byte)
 }
 

@@ -35,8 +35,8 @@ type MergedStore[T lw.Keyed] struct {
 // be nil.
 //
 // key returns the key of an object in the merged store. If key is nil, objects keep their own keys. Use nil if objects
-// with equal keys are the same object, for example with overlapping selectors. For clusters, add the source to the key,
-// for example Key{Namespace: m.Source + "/" + namespace, Name: name}.
+// with equal keys are the same object, for example with overlapping selectors. If the sources are clusters, add the
+// source to the key, for example Key{Namespace: m.Source + "/" + namespace, Name: name}.
 func NewMergedStore[T lw.Keyed](sources map[string]lw.ListerWatcher[T], key func(Sourced[T]) lw.Key, opts *lw.Options) *MergedStore[T] {
 	if key == nil {
 		key = func(m Sourced[T]) lw.Key { return lw.KeyOf(m.Object) }

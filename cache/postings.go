@@ -127,7 +127,7 @@ func (x *Index[T, K]) insert(epoch uint64, key K, slot uint32) uint32 {
 func (x *Index[T, K]) remove(epoch uint64, key K, slot uint32) {
 	cell, p := x.find(key)
 	if p == nil || !p.slots.Has(slot) {
-		return // the object was modified in place, or the key is not equal to itself
+		return // the object was modified in place, or the key does not equal itself, like NaN
 	}
 	if p.slots.Len() > 1 {
 		x.ownPosting(epoch, cell, p).slots.Remove(epoch, slot)

@@ -28,11 +28,11 @@ type queuedChange[T any] struct {
 	stored T
 }
 
-// item is a queued change. The items of a queue form a doubly linked list.
+// item is an element of a queue: a change, or the mark that ends the initial changes. Items form a doubly linked list.
 type item[T any] struct {
 	change     queuedChange[T]
 	key        lw.Key
-	isMark     bool     // the item is not a change but marks the end of the initial changes
+	isMark     bool     // the item is the mark, not a change
 	deletion   *item[T] // under Coalesce, the queued Deleted of the same key that precedes this Added
 	prev, next *item[T]
 }
@@ -50,8 +50,8 @@ type queue[T any] struct {
 	closed        bool          // new items are ignored
 	startConsumer func()        // starts the consumer goroutine; nil while it must not start
 	consuming     bool          // a consumer goroutine is running
-	ready         chan struct{} // receives an element when an item is added or the queue is closed
-	freed         chan struct{} // receives an element when an item is removed or the queue is closed
+	ready         chan struct{} // receives a value when an item is added or the queue is closed
+	freed         chan struct{} // receives a value when an item is removed or the queue is closed
 }
 
 func newQueue[T any](policy Policy, capacity int) *queue[T] {

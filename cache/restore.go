@@ -23,8 +23,8 @@ type savedState[T any] struct {
 //
 // parse decodes one saved object. text is valid only during the call. For *lw.Object, use [lw.ParseObject].
 //
-// The error matches [ErrForeign], [ErrCorrupt] or the error of from. After an error the reflector is unchanged. Restore
-// panics while the reflector runs.
+// The error matches [ErrForeign], [ErrCorrupt] or the error that the reader returned. After an error the reflector is
+// unchanged. Restore panics while the reflector runs.
 func (r *Reflector[T]) Restore(from io.Reader, origin string, parse func(text []byte) (T, error)) error {
 	if !r.running.CompareAndSwap(false, true) {
 		panic("cache: Restore called while the Reflector runs")

@@ -39,7 +39,7 @@ func (i *Informer[T]) stopHandlers() {
 	defer i.mu.Unlock()
 	i.start = nil
 	for _, r := range i.handlers {
-		if r.handler != nil && !r.queue.clearConsumer() { // a running consumer suspends the handler itself when it ends
+		if r.handler != nil && !r.queue.clearConsumer() { // a running consumer suspends its handler when it ends
 			i.suspended = append(i.suspended, r)
 		}
 	}
@@ -57,7 +57,8 @@ func (i *Informer[T]) suspend(r *Registration[T]) {
 	}
 }
 
-// waitForCapacity blocks while the queue of a Block handler is full. It returns false if ctx is done first.
+// waitForCapacity blocks while the queue of a handler with policy [Block] is full. It returns false if ctx is done
+// first.
 func (i *Informer[T]) waitForCapacity(ctx context.Context) bool {
 	for _, r := range i.notified {
 		for r.queue.full() {

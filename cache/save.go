@@ -28,7 +28,7 @@ const (
 var (
 	// errNotSynced reports that a snapshot has no resourceVersion because the first list was not complete.
 	errNotSynced = errors.New("cache: the snapshot has no resourceVersion because the first list is not complete; save a later one")
-	// errUndecoded reports that the store lacks objects that could not be decoded, see [Store.DecodeErrors]. A run that
+	// errUndecoded reports that the store lacks objects that could not be decoded. See [Store.DecodeErrors]. A run that
 	// resumes from the snapshot would never receive them.
 	errUndecoded = errors.New("cache: the snapshot lacks objects that could not be decoded; see Store.DecodeErrors")
 	// errTextTooLong reports that an object or an origin is 1 GiB or longer.
@@ -40,9 +40,9 @@ var (
 // objects, even if they are Secrets.
 //
 // origin identifies the cluster, the resource and the fields that the codec keeps, for example "https://127.0.0.1:6443
-// shop/pods". Restore rejects a state with another origin or other selectors. The address alone does not identify a
-// cluster that may be rebuilt. In that case, add the UID of the namespace kube-system. Change origin whenever the codec
-// changes, because the server does not resend unchanged objects.
+// shop/pods". Restore rejects a state with another origin or other selectors. If the cluster may be rebuilt at the same
+// address, add the UID of the kube-system namespace. Change origin whenever the codec changes, because the server does
+// not resend unchanged objects.
 //
 // Save streams the objects and does not buffer the whole state. It returns an error if w fails, if the first list is
 // not complete, or if the store lacks objects that could not be decoded. Restore rejects incomplete output. Package

@@ -81,7 +81,7 @@ func (w *simulation) List(ctx context.Context, opts lw.ListOptions, meta *lw.Lis
 			}
 			item := w.page[0]
 			w.page = w.page[1:]
-			if !yield(object(item.Key().String()+"@"+item.GetResourceVersion()+"#"+item.GetUID()), nil) { // a new pointer, like a decoded object
+			if !yield(object(item.Key().String()+"@"+item.GetResourceVersion()+"#"+item.GetUID()), nil) { // a new pointer, because decoding also creates a new object
 				return
 			}
 		}

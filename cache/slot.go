@@ -7,7 +7,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// Methods that write a slot call prepare of every index before they change anything, because prepare calls user code
+// Methods that write a slot call prepare on every index before they change anything, because prepare calls user code
 // that may panic.
 
 // insertSlot stores a new object in a free slot. hash is the hash of its key.

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A handler is blocked. A million updates of 1,000 keys must not use more memory than one update per key.
+// While a handler is blocked, a million updates of 1,000 keys must not use more memory than one update per key.
 func TestBlockedHandler(t *testing.T) {
 	source := &liveObjects{events: make(chan lw.Event[*lw.Object], 100)}
 	informer := NewInformer(source, plainLists())

@@ -12,8 +12,8 @@ import (
 // All methods may be called concurrently, even while the store changes. If nothing changed between two calls,
 // [Store.Snapshot] returns the same pointer.
 //
-// A snapshot is cheap, but the first write after it copies some shared data. Take a snapshot when you read it, for
-// example 10 times per second, not for every event.
+// A snapshot is cheap, but the first write after it copies some shared data. Take snapshots as often as you read them,
+// for example 10 times per second, instead of after every event.
 type Snapshot[T any] struct {
 	store      *Store[T]
 	state      state[T]
@@ -106,8 +106,8 @@ func Diff[T any](from, to *Snapshot[T]) ([]Change[T], error) {
 	return changes, nil
 }
 
-// appendChange appends the change of one slot. hadElement and hasElement report whether the slot contains before in
-// from, and after in to. An object that moved between slots is compared once, at its old slot.
+// appendChange appends the change of one slot. hadElement and hasElement report whether the slot contains an object in
+// the first and in the second snapshot. An object that moved between slots is compared once, at its old slot.
 func appendChange[T any](changes []Change[T], from, to *Snapshot[T], before, after T, hadElement, hasElement bool) []Change[T] {
 	s := from.store
 	if hadElement && hasElement && s.key(before) == s.key(after) {

@@ -132,9 +132,8 @@ func iterate[T any](list func() []T) iter.Seq[T] {
 func (s *Store[T]) Synced() <-chan struct{} { return s.synced }
 
 // ResourceVersion returns the resourceVersion that the store has reached, or "" before the first list is complete.
-// During a relist the store may hold newer objects. A [Snapshot] has objects and a resourceVersion that match. If a
-// source writes several objects at one resourceVersion, a snapshot between their events has the previous
-// resourceVersion.
+// During a relist the store may hold newer objects. The objects of a [Snapshot] match its resourceVersion. If a source
+// writes several objects at one resourceVersion, a snapshot between their events has the previous resourceVersion.
 func (s *Store[T]) ResourceVersion() string {
 	s.mu.RLock()
 	defer s.mu.RUnlock()

@@ -13,9 +13,9 @@ type waiter struct {
 }
 
 // WaitFor blocks until the store has reached a resourceVersion through an event, a bookmark or a list. Later reads then
-// show every write up to this resourceVersion. WaitFor compares resourceVersions by the rules of KEP-5504. If two of
-// them cannot be compared, it waits until they are equal. For "" and "0", it blocks until the first list is complete.
-// If ctx is done first, WaitFor returns context.Cause(ctx).
+// show every write up to this resourceVersion. WaitFor compares resourceVersions by the rules of KEP-5504. If they
+// cannot be compared, it waits until they are equal. For "" and "0", it blocks until the first list is complete. If ctx
+// is done first, WaitFor returns context.Cause(ctx).
 func (s *Store[T]) WaitFor(ctx context.Context, resourceVersion string) error {
 	w := waiter{version: resourceVersion, reached: make(chan struct{})}
 	s.mu.Lock()

@@ -24,8 +24,8 @@ export class Change {
   get old() { return this.#before?.object }
 
   /**
-   * Merges two subsequent changes of one object and returns the result. A deletion and an addition remain two changes.
-   * An addition and a deletion cancel each other out.
+   * Merges two consecutive changes of one object. A deletion followed by an addition remains two changes. An addition
+   * followed by a deletion results in no change.
    * @param {Change} first
    * @param {Change} next
    * @returns {Change[]}
@@ -38,11 +38,11 @@ export class Change {
 }
 
 /**
- * Changes is a queue for one reader. It merges the changes of each object that the reader has not seen. At most one
- * change per object remains, or two if the object was deleted and added again.
+ * Queues changes for one reader. It merges the unread changes of each object into one, or into two if the object was
+ * deleted and added again.
  */
 export class Changes {
-  /** @type {Map<string, Change[]>} the changes of each key: one, or a deletion and an addition */
+  /** @type {Map<string, Change[]>} the unread changes by key: one change, or a deletion followed by an addition */
   #waiting = new Map()
   /** @type {Iterator<Change[]> | undefined} visits #waiting in order, including keys that are added during the visit */
   #visit

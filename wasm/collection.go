@@ -15,7 +15,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// collection represents a collection that the host has opened. The host is the JavaScript code around the WASM module.
+// collection is a collection that the host has opened. The host is the JavaScript code around the WASM module.
 type collection struct {
 	id      int32
 	command lw.Value
@@ -32,8 +32,7 @@ type collection struct {
 	records int
 }
 
-// run follows the collection until the host closes it, or until an error response arrives before the first list is
-// complete.
+// run follows the collection until the host closes it, or until it fails permanently before the first list is complete.
 func (c *collection) run(transport lw.Transport) {
 	reflector, err := c.reflector(transport)
 	if err != nil {

@@ -24,19 +24,19 @@ export class Collection {
   #due = false // whether a timer or an animation frame will call #notify
   /** @type {Snapshot | undefined} */
   #snapshot
-  /** @type {(() => void) | undefined} ends the collection at the host */
+  /** @type {(() => void) | undefined} closes the collection in the host */
   #end
   /** @type {Promise<void> | undefined} */
   #synced
   #settle = () => {} // resolves or rejects #synced when the outcome is known
   /** @type {ListWatchError | undefined} set once the collection is stopped */
   #stopped
-  /** @type {ListWatchError | undefined} the same error, unless close() was called */
+  /** @type {ListWatchError | undefined} the error that stopped the collection; undefined if close() stopped it */
   #failure
   /** @type {State | undefined} the state after the collection stopped */
   #last
   #unlisten
-  /** @type {Set<string> | undefined} the keys that a new host has not sent yet */
+  /** @type {Set<string> | undefined} after the worker was replaced: the keys that the new worker has not sent yet */
   #unconfirmed
 
   /**
@@ -66,7 +66,7 @@ export class Collection {
     else this.#end = end
   }
 
-  // The promise is created on demand: the rejection of an unused promise would count as unhandled.
+  // The promise is created on first use, because the rejection of an unused promise would be reported as unhandled.
   get synced() {
     return this.#synced ??= new Promise((resolve, reject) => {
       this.#settle = () => {
@@ -179,8 +179,8 @@ export class Collection {
   }
 
   /**
-   * Notes which objects a new host has sent, and deletes the others when its list is complete. It reports whether the
-   * record must be applied: an object that the host loaded from IndexedDB may be older than the current one.
+   * Tracks which objects a new worker has sent, and deletes the others when its list is complete. It returns false if
+   * the record must be ignored, because the worker loaded an older object from IndexedDB.
    * @param {number} kind
    * @param {string[]} fields
    */
@@ -193,7 +193,7 @@ export class Collection {
     return kind !== SAVED || isNewer(version, (this.item(key) ?? this.state).resourceVersion)
   }
 
-  // Calls #notify in the next animation frame, or after 16 ms because a hidden page renders no frames.
+  // Calls #notify in the next animation frame, or after 16 ms if there is no frame, for example in a hidden page.
   #notifySoon() {
     if (this.#immediate) return this.#notify()
     if (this.#due) return
@@ -215,7 +215,7 @@ export class Collection {
       try {
         subscriber.notify()
       } catch (error) {
-        queueMicrotask(() => { throw error }) // reports the error and lets the others continue
+        queueMicrotask(() => { throw error }) // reports the error without skipping the other subscribers
       }
     }
   }

@@ -11,11 +11,12 @@ import { Remote } from './remote.js'
 /** @typedef {NonNullable<InitOptions['mode']>} Mode */
 /** @typedef {Host | Remote} Link opens collections */
 /**
- * The part of a link that collections use. If it is `immediate`, changes reach subscribers at once instead of in the next frame.
+ * The part of a link that collections use. If `immediate` is true, changes reach subscribers at once instead of in the
+ * next frame.
  * @typedef {Pick<Link, 'open'> & { immediate?: boolean }} Opener
  */
 
-/** @type {Mode[]} in the order of the attempts */
+/** @type {Mode[]} in the order in which they are tried */
 const MODES = ['shared', 'worker', 'main']
 
 /**
@@ -37,7 +38,7 @@ export async function connect({ wasm, worker, mode }, failed) {
 }
 
 function available() {
-  if (!globalThis.document || typeof Worker !== 'function') return MODES.slice(2) // for example Node, or a page that a test simulates
+  if (!globalThis.document || typeof Worker !== 'function') return MODES.slice(2) // for example in Node, or in a page that a test simulates
   return MODES.slice(typeof SharedWorker === 'function' ? 0 : 1)
 }
 
@@ -63,7 +64,7 @@ async function begin([mode, ...others], sources, failed) {
 
 /** @param {InitOptions['wasm']} wasm @returns {Source} */
 function sendable(wasm) {
-  if (wasm === undefined) return wasmURL().href // a worker that runs from a blob cannot resolve this URL
+  if (wasm === undefined) return wasmURL().href // resolved here, because a worker that was started from a blob cannot resolve it
   if (typeof wasm === 'string' || wasm instanceof URL) return absolute(wasm, 'wasm')
   if (wasm instanceof WebAssembly.Module || isBytes(wasm)) return wasm
   throw new ListWatchError('invalid', 'listwatch: a worker needs wasm as a URL, bytes or a module')

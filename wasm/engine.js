@@ -10,7 +10,7 @@ import { makeGo } from './go.js'
 import { suffixOf, crashed } from './messages.js'
 import { Slots } from './slots.js'
 
-/** The advice if a bundler has moved this package away from its worker and its WASM module. */
+/** Advice for load errors: a bundler may have separated this package from its worker and its WASM module. */
 export const BUNDLERS = 'If you use a bundler, it may need init({ worker, wasm }): https://github.com/seed-6d2a410a/listwatch/tree/main/wasm#bundlers'
 
 export const wasmURL = () => new URL('./listwatch.wasm', import.meta.url)
@@ -152,7 +152,7 @@ async function compile(wasm) {
   if (isBytes(wasm)) return WebAssembly.compile(wasm)
   if (typeof wasm !== 'string' && !(wasm instanceof URL)) return compileResponse(await wasm)
   const url = new URL(wasm, globalThis.location?.href)
-  const fs = url.protocol === 'file:' && globalThis.process?.getBuiltinModule('node:fs') // bundlers would follow an import
+  const fs = url.protocol === 'file:' && globalThis.process?.getBuiltinModule('node:fs') // not an import, because bundlers would try to resolve it
   return fs ? WebAssembly.compile(fs.readFileSync(url)) : compileResponse(await fetch(url))
 }
 

@@ -21,7 +21,7 @@ export class ListWatchError extends Error {
       this.status = status
     }
     if (reason) {
-      /** The reason of the Kubernetes Status, for example `"Forbidden"`. @readonly @type {string | undefined} */
+      /** The `reason` field of the Kubernetes Status, for example `"Forbidden"`. @readonly @type {string | undefined} */
       this.reason = reason
     }
     /** Reports whether a retry without any change could succeed. @readonly @type {boolean} */

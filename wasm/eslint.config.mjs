@@ -16,7 +16,7 @@ const swallowing = [
 ].map((selector) => ({ selector, message: SWALLOWED }))
 const empty = ['VariableDeclarator > :function[body.body.length=0]', 'FunctionDeclaration[body.body.length=0]']
   .map((selector) => ({ selector, message: EMPTY }))
-const timers = [{ // setTimeout accepts any function by its type, so no-misused-promises does not report these calls
+const timers = [{ // no-misused-promises does not report these calls, because the type of setTimeout accepts any function
   selector: 'CallExpression[callee.name=/^set(Timeout|Interval)$/] > :function[async=true]', message: 'A rejection of this function is not handled.',
 }]
 

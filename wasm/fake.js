@@ -12,7 +12,7 @@ import { pluralOf } from './plural.js'
 import { resourceOf } from './spec.js'
 
 /**
- * A failure of all requests, or of those for one namespace.
+ * A simulated failure of all requests, or of the requests for one namespace.
  * @typedef {{ status?: number | undefined, message: string, namespace?: string | undefined }} Failure
  */
 
@@ -44,7 +44,7 @@ export class FakeWatch {
   #resource
   #place
   #synced = false
-  /** @type {Map<string, unknown>} the objects that the collection holds */
+  /** @type {Map<string, unknown>} the objects that the collection has received, by key */
   #sent = new Map()
 
   /** @param {FakeResource} resource @param {Spec} spec @param {Client} client */
@@ -56,12 +56,15 @@ export class FakeWatch {
     this.#fits = /** @type {Matches[]} */ ([])
   }
 
-  /** The failure of the requests of this watch. */
+  /** The failure that affects this watch; undefined if there is none. */
   get failure() {
     return this.#resource.failures.find(({ namespace }) => namespace === undefined || namespace === this.#place.namespace)
   }
 
-  /** Lists and starts to follow the objects, or fails. @param {number} version the current resourceVersion */
+  /**
+   * Sends the current objects and starts the watch, or reports the failure.
+   * @param {number} version the current resourceVersion
+   */
   start(version) {
     try {
       this.#fits = [labelMatcher(this.#spec.labelSelector), fieldMatcher(this.#spec.fieldSelector)]
@@ -82,10 +85,10 @@ export class FakeWatch {
   }
 
   /**
-   * Returns the record of a changed object.
+   * Returns the record of an object's change, or no record if nothing changed.
    * @param {string} key
    * @param {number} version
-   * @param {string} inferred "1" if a list shows a deletion
+   * @param {string} inferred "1" if a deletion is inferred from a list
    * @returns {Row[]}
    */
   #update(key, version, inferred) {

@@ -7,7 +7,7 @@
 export function glue(program: GoProgram, host?: GlueHost): () => void
 
 /**
- * A `Go` object of Go's wasm_exec.js.
+ * A `Go` object from Go's wasm_exec.js.
  */
 export type GoProgram = {
   importObject: WebAssembly.Imports
@@ -39,7 +39,7 @@ export type GlueHost = {
    */
   emit?: (id: number, bytes: Uint8Array) => void
   /**
-   * Receives a trap of the program. Without it, `glue` throws the trap.
+   * Receives the error when the program crashes. Without it, `glue` throws the error.
    */
   crashed?: (error: unknown) => void
 }

@@ -5,7 +5,7 @@ import { HostResponse, Body, FAILED } from './streams.js'
 import { Messages } from './websocket.js'
 
 /**
- * A `Go` object of Go's wasm_exec.js.
+ * A `Go` object from Go's wasm_exec.js.
  * @typedef {{ importObject: WebAssembly.Imports }} GoProgram
  */
 /**
@@ -21,7 +21,7 @@ import { Messages } from './websocket.js'
  * @typedef {object} GlueHost
  * @property {(question: string, closed: Promise<void>) => HostAnswer | Promise<HostAnswer>} [ask] Answers a question. `closed` resolves when the program closes the stream.
  * @property {(id: number, bytes: Uint8Array) => void} [emit] Receives bytes that are valid only during the call.
- * @property {(error: unknown) => void} [crashed] Receives a trap of the program. Without it, `glue` throws the trap.
+ * @property {(error: unknown) => void} [crashed] Receives the error when the program crashes. Without it, `glue` throws the error.
  */
 
 /**
@@ -33,7 +33,7 @@ import { Messages } from './websocket.js'
  */
 export function glue(program, host) {
   const go = /** @type {Go} */ (program)
-  /** @type {Map<number, Request>} the requests that the program prepares */
+  /** @type {Map<number, Request>} the requests that the program has not started yet */
   const requests = new Map()
   /** @type {Map<number, Stream>} */
   const streams = new Map()
@@ -47,7 +47,7 @@ export function glue(program, host) {
     streams.forEach((stream) => stream.close())
     streams.clear()
   }
-  // Runs a part of the program. An exception ends the program, because it cannot continue.
+  // Runs a part of the program. If it throws, the program is stopped, because it cannot continue.
   const run = (/** @type {() => void} */ part) => {
     if (go.exited) return
     try {

@@ -6,7 +6,7 @@
 const byKey = (a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0)
 
 /**
- * Groups items by a value, without the items whose value is empty.
+ * Groups items by the value that `valueOf` returns. Items with an empty value are omitted.
  * @param {Iterable<Item>} items
  * @param {(item: Item) => string} valueOf
  */
@@ -23,14 +23,14 @@ export function group(items, valueOf) {
 }
 
 /**
- * Keeps items grouped while they change. A change replaces only the arrays of its groups. The groups are built on first use.
+ * Items grouped by value. The groups are built on first use. After a change, only the affected groups are copied.
  */
 export class Groups {
   #items
   #valueOf
   /** @type {Map<string, Item[]> | undefined} undefined before the first use */
   #working
-  /** @type {Grouped} immutable copies of the arrays in #working, because V8 copies frozen arrays slowly */
+  /** @type {Grouped} frozen copies of the arrays in #working, which stay unfrozen because V8 copies frozen arrays slowly */
   #copies = new Map()
   /** @type {Set<string>} the values whose copies are outdated */
   #changed = new Set()
@@ -41,7 +41,7 @@ export class Groups {
     this.#valueOf = valueOf
   }
 
-  /** Returns the groups. The result does not change later. @returns {Grouped} */
+  /** Returns an immutable copy of the groups. @returns {Grouped} */
   get() {
     if (!this.#working) {
       this.#working = group(this.#items.values(), this.#valueOf)
@@ -58,7 +58,7 @@ export class Groups {
     return this.#copies = copies
   }
 
-  /** Returns the groups if an earlier call of get() has built them. */
+  /** Returns the groups, or undefined if get() was never called. */
   used() {
     return this.#working && this.get()
   }

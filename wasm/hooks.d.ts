@@ -6,10 +6,10 @@ export interface UseListWatchOptions<I extends string = string> extends Omit<Lis
   /** The namespaces to show. Each has its own watch, and the hook merges them into one list. It replaces `namespace`. */
   namespaces?: readonly string[] | undefined
   /**
-   * How long the collection stays open after its last component unmounted, in milliseconds. A component that mounts again
-   * shows the objects in its first render. A collection that failed is closed at once.
+   * How long the collection stays open after its last component unmounted, in milliseconds. A component that mounts
+   * again shows the objects in its first render. A collection that failed is closed at once.
    *
-   * Default: 5000, so that the collection survives StrictMode, a route change and a short visit of another tab.
+   * Default: 5000, so that the collection survives StrictMode, a route change and a short visit to another tab.
    */
   keepAlive?: number | undefined
   /**
@@ -32,7 +32,9 @@ export interface ListView<T = KubernetesObject, I extends string = string> exten
    * undefined while the collection is live.
    */
   readonly error: ListWatchError | undefined
-  /** The errors by namespace; the key `""` stands for all namespaces. With `namespaces`, the others keep working. */
+  /**
+   * The errors by namespace; the key `""` stands for all namespaces. If one namespace fails, the others keep working.
+   */
   readonly errors: Readonly<Record<string, ListWatchError>>
   /** Reports whether the objects may be older than the server's. */
   readonly stale: boolean
@@ -48,5 +50,8 @@ export interface ObjectView<T = KubernetesObject> {
   readonly stale: boolean
 }
 
-/** An error message of the type checker: TypeScript infers either all type arguments of a call or none. */
+/**
+ * Appears in the compiler's error message if the type of the selection is missing. TypeScript infers either all type
+ * arguments of a call or none.
+ */
 export type MissingType = 'Add the type of the selection, for example useListWatch<Pod, number>(…), or use listOptions<Pod>()'

@@ -1,4 +1,4 @@
-// The host opens collections for clients: for the page that it runs in, or for the pages of its worker.
+// The host opens collections for its clients: the page that it runs in, or the pages that its worker serves.
 
 /** @import { Engine, Sink } from './engine.js' */
 /** @import { ListWatchError } from './error.js' */

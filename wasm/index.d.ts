@@ -37,8 +37,8 @@ export interface InitOptions {
    * - `"worker"`: a dedicated worker of this page.
    * - `"main"`: the calling thread.
    *
-   * Default: the first of these that the environment allows. A console warning reports each worker that does not start. Node
-   * allows only `"main"`. If a given mode cannot be used, `init` rejects with the code `"load"`.
+   * Default: the first of these that the environment allows. A console warning reports each worker that does not start.
+   * Node allows only `"main"`. If you set a mode that cannot be used, `init` rejects with the code `"load"`.
    */
   mode?: 'shared' | 'worker' | 'main' | undefined
 }
@@ -83,8 +83,8 @@ export interface ListWatchOptions<I extends string = string> {
   /**
    * Headers for every request, for example `{ "Impersonate-User": "jane" }`. CORS must allow them.
    *
-   * A WebSocket cannot send headers: `"auto"` does not use WebSockets then, and `"ws"` sends none of the headers. If
-   * `headers` is set, redirects fail, because they could leak the headers to another server.
+   * A WebSocket cannot send headers. With `headers`, `"auto"` uses only HTTP, and `"ws"` omits the headers. Redirects
+   * then fail, because they could leak the headers to another server.
    */
   headers?: Record<string, string> | undefined
   /** The credentials mode of `fetch`. */
@@ -125,7 +125,9 @@ export interface ListWatchOptions<I extends string = string> {
   signal?: AbortSignal | undefined
 }
 
-/** The type of the objects that options stand for. No value has this member. See `listOptions`. */
+/**
+ * Associates options with the type of their objects. The member exists only for the type checker. See `listOptions`.
+ */
 export interface Typed<T> {
   readonly '~object'?: T
 }
@@ -191,7 +193,7 @@ export interface Change<T = KubernetesObject> {
   readonly object: T
   /** The previous state of the object; undefined for `"added"`. */
   readonly old: T | undefined
-  /** The item of `object`. */
+  /** The item that contains `object`. */
   readonly item: Item<T>
   /** Reports whether the object belongs to the first list, or was in the collection when the iteration started. */
   readonly initial: boolean
@@ -244,8 +246,8 @@ export interface ListWatch<T = KubernetesObject, I extends string = string> exte
    */
   subscribe(callback: (changes: readonly Change<T>[]) => void): () => void
   /**
-   * Returns the current snapshot. It is the same value until something changes, so it suits external stores of UI frameworks.
-   * For React, use `useListWatch` of `listwatch/react`.
+   * Returns the current snapshot. It is the same value until something changes, so it suits external stores of UI
+   * frameworks. For React, use `useListWatch` from `listwatch/react`.
    */
   getSnapshot(): Snapshot<T, I>
   /**
@@ -295,7 +297,7 @@ export class ListWatchError extends Error {
   readonly code: ErrorCode
   /** The HTTP status; undefined if the server did not respond. */
   readonly status: number | undefined
-  /** The reason of the Kubernetes Status, for example `"Forbidden"`. */
+  /** The `reason` field of the Kubernetes Status, for example `"Forbidden"`. */
   readonly reason: string | undefined
   /** Reports whether a retry without any change could succeed. */
   readonly retryable: boolean
@@ -325,10 +327,10 @@ export function listWatch<T = KubernetesObject, I extends string = string>(optio
 export function listOptions<T = KubernetesObject>(): <I extends string = string>(options: ListWatchOptions<I>) => ListWatchOptions<I> & Typed<T>
 
 /**
- * Checks all connections immediately, and skips the delays before the next attempts. Call it, for example, from a
- * "try now" button.
+ * Checks all connections immediately, and skips the delays before the next attempts. Call it, for example, from a "try
+ * now" button.
  *
- * It does not skip the delay after an error response, for which `state.cause.status` is set. A page that becomes
+ * It does not skip the delay after an error response. In this case, `state.cause.status` is set. A page that becomes
  * visible or comes online calls it automatically.
  */
 export function wake(): void

@@ -9,15 +9,18 @@ import { specOf } from './spec.js'
 
 export { ListWatchError } from './error.js'
 
-/** Returns the link of listwatch/testing. All copies of the package share it. @returns {Opener | undefined} */
+/**
+ * Returns the link to the fake cluster of listwatch/testing, if there is one. All copies of the package share it.
+ * @returns {Opener | undefined}
+ */
 const fake = () => /** @type {any} */ (globalThis)[Symbol.for('listwatch/testing')]
 /** @type {Promise<Link> | undefined} undefined before the first call and after a failure */
 let connecting
 /** @type {Promise<void> | undefined} */
 let ready
-/** @type {Link | undefined} set while the link works */
+/** @type {Link | undefined} undefined before `init` has succeeded and after a failure */
 let link
-/** @type {InitOptions} the options of the last call of `init`, for the calls of `listWatch` after a failure */
+/** @type {InitOptions} the options of the last call of `init`; `listWatch` uses them to load the module again after a failure */
 let last = {}
 
 /**
@@ -83,10 +86,10 @@ async function linked() {
 }
 
 /**
- * Checks all connections immediately, and skips the delays before the next attempts. Call it, for example, from a
- * "try now" button.
+ * Checks all connections immediately, and skips the delays before the next attempts. Call it, for example, from a "try
+ * now" button.
  *
- * It does not skip the delay after an error response, for which `state.cause.status` is set. A page that becomes
+ * It does not skip the delay after an error response. In this case, `state.cause.status` is set. A page that becomes
  * visible or comes online calls it automatically.
  */
 export function wake() {

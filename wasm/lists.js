@@ -17,19 +17,19 @@ const KEEP_ALIVE = 5000
  * @property {string} key
  * @property {User[] | undefined} users one for each collection; undefined if the options are null
  * @property {boolean | undefined} keepPrevious
- * @property {View | undefined} [previous] its objects are shown until this list is loaded
+ * @property {View | undefined} [previous] the view to show until this list is loaded
  * @property {View} [view]
- * @property {unknown[]} [snapshots] the snapshots of the view
+ * @property {unknown[]} [snapshots] the snapshots that the view combines
  */
 
 /** @param {Options} options @returns {List[]} */
 export const listsOf = (options) =>
   Object.entries(options).map(([key, given]) => ({ key, users: given ? usersOf(given) : undefined, keepPrevious: given?.keepPrevious }))
 
-/** Returns a string that is equal for equal options. @param {List[]} lists */
+/** Returns a string that identifies the options of the lists. @param {List[]} lists */
 export const nameOfLists = (lists) => JSON.stringify(lists.map(({ key, users }) => [key, users?.map(({ name }) => name)]))
 
-/** The lists of one component. Lists with another name need another instance. */
+/** The lists of one component. If their options change, the component creates another instance. */
 export class Lists {
   #lists
   /** @type {Record<string, View> | undefined} */
@@ -41,7 +41,7 @@ export class Lists {
     for (const list of lists) {
       if (list.keepPrevious) list.previous = previous?.views()[list.key]
     }
-    /** The views without objects, by key. */
+    /** Empty views by key, for the first render. */
     this.empty = Object.fromEntries(lists.map(({ key }) => [key, LOADING]))
   }
 
@@ -77,7 +77,7 @@ function refresh(list) {
 }
 
 /**
- * Returns a user of each collection: one, or one for each namespace, in the order of the objects' keys.
+ * Returns one user, or one for each namespace. The namespaces are sorted like the keys of their objects.
  * @param {UseListWatchOptions} given
  * @returns {User[]}
  */

@@ -36,7 +36,7 @@ type module struct {
 	outbox  outbox
 }
 
-// handle executes a command of the host. engine.js documents the commands.
+// handle executes a command that engine.js has sent.
 func (m *module) handle(ctx context.Context, command lw.Value) {
 	id := int32(command.Get("id").Int())
 	switch command.Get("do").String() {

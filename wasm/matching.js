@@ -1,6 +1,6 @@
 // Evaluates field paths and selectors for the fake cluster of listwatch/testing.
 
-/** @typedef {(string | number)[]} Steps the names and indexes of a path; "*" stands for all elements of an array */
+/** @typedef {(string | number)[]} Steps the member names and array indexes of a path; "*" stands for all elements of an array */
 
 /** @param {string} path @returns {Steps} */
 const stepsOf = (path) => [...path.matchAll(/\[(\*|\d+)\]|((?:\\.|[^.[\\])+)/g)]
@@ -16,7 +16,11 @@ function get(value, [step, ...rest]) {
   }
 }
 
-/** Returns the value at the path as a string; "" if there is none. @param {unknown} object @param {string} path */
+/**
+ * Returns the value at the path as a string, or "" if there is none.
+ * @param {unknown} object
+ * @param {string} path
+ */
 export function fieldOf(object, path) {
   const value = get(object, stepsOf(path)) ?? ''
   return typeof value === 'string' ? value : JSON.stringify(value)

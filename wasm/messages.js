@@ -6,14 +6,14 @@
 import { ListWatchError } from './error.js'
 
 /**
- * The version of the messages. Increase it and the worker's name in spawn.js with every incompatible change of
- * `Message`. A page and its worker may come from different deployments.
+ * The version of the messages. A page and its worker may come from different deployments. So every incompatible change
+ * of `Message` must increase this number, and the number in the worker's name in spawn.js.
  */
 export const PROTOCOL = 1
 
 /**
- * A message has a `type`. A call also has an `id`, which its sender chose. The other side sends `answer` or `refused`.
- * `collection` is the number of a collection, which the page chose.
+ * Every message has a `type`. A call also has an `id`, which its sender chooses. The other side replies to a call with
+ * `answer` or `refused`. `collection` is a number that the page chooses for each collection.
  *
  * @typedef {{ code?: ErrorCode, message: string, status?: number, reason?: string }} Failure
  *
@@ -24,8 +24,9 @@ export const PROTOCOL = 1
  *   | { type: 'close', collection: number }
  *   | { type: 'wake' }
  * )} FromPage
- * `hello` comes first. The page holds `lock` while it is alive. The answer is the name of the worker's lock. `load`
- * loads the WASM module. The other messages may follow its answer. `wake` makes all collections check their connections.
+ * `hello` is the first message. It names a lock that the page holds while it is alive. The answer names the lock of the
+ * worker. `load` loads the WASM module. The page sends the other messages after the answer to `load`. `wake` makes all
+ * collections check their connections.
  *
  * @typedef {(
  *   | { type: 'records', collection: number, bytes: Uint8Array }
@@ -35,7 +36,7 @@ export const PROTOCOL = 1
  *   | { type: 'replay', id: number, collection: number }
  * )} FromWorker
  * `failed` stops one collection. `broken` stops all collections of the page, because the worker received an unknown message.
- * `token` asks for a bearer token. `replay` asks for records that recreate the collection, which arrive in parts.
+ * `token` asks for a bearer token. `replay` asks for records that recreate the collection. They arrive as `part` messages.
  *
  * @typedef {(
  *   | { type: 'part', id: number, bytes: Uint8Array }
@@ -55,7 +56,7 @@ export const PROTOCOL = 1
  */
 
 /**
- * Functions by the type of message. The result of a function, or of its promise, answers a call.
+ * Handlers by message type. If the message is a call, the result of its handler is the answer.
  * @template {FromPage | FromWorker} M
  * @typedef {{ [T in M['type']]: (message: Extract<M, { type: T }>, part: (bytes: Uint8Array) => void) => unknown }} Handlers
  */
@@ -79,7 +80,7 @@ export const PROTOCOL = 1
 /**
  * Sends and receives calls, their answers, and messages without an answer over a port.
  *
- * A call stays in `pending` until it is answered, refused or timed out, or the channel ends.
+ * A call stays in `pending` until it is answered or refused, it times out, or the channel ends.
  * @template {FromPage | FromWorker} In
  * @template {FromPage | FromWorker} Out
  */
@@ -113,7 +114,7 @@ export class Channel {
   }
 
   /**
-   * Sends a call. The promise resolves with the value of the answer or, if it has none, with its parts.
+   * Sends a call. The promise resolves with the value of the answer, or with the parts if the answer has no value.
    * @template {Call<Out> & { type: keyof Answers }} C
    * @param {C} message
    * @param {number} [timeout] the longest time without a message from the other side, in milliseconds. Default: no limit.
@@ -218,7 +219,8 @@ export const failureOf = (error) => {
 export const errorOf = ({ code = 'crashed', message, status, reason }) => new ListWatchError(code, message, { status, reason })
 
 /**
- * Returns the error for a collection whose worker or WASM module crashed. It returns a ListWatchError unchanged.
+ * Returns the error for a collection whose worker or WASM module crashed. If the cause is a ListWatchError, it is
+ * returned unchanged.
  * @param {string} subject
  * @param {unknown} [cause]
  */

@@ -5,7 +5,7 @@ import { Change } from './change.js'
 import { Groups } from './groups.js'
 import { ListWatchError } from './error.js'
 
-/** Returns the value of each index. @type {(item: Item) => string[]} */
+/** Returns the item's value for each index. @type {(item: Item) => string[]} */
 export let valuesOf
 /** Returns the fields of a record that recreates the item. @type {(item: Item) => string[]} */
 export let fieldsOf
@@ -75,7 +75,7 @@ export class Mirror {
   #names
   #all = new Groups(this.items, () => 'all')
   #listing = false
-  /** @type {number | undefined} the number of objects on the next pages, if the server reports it */
+  /** @type {number | undefined} the number of objects on the remaining pages, if the server reports it */
   #remaining
 
   /** @param {string[]} [indexes] names */
@@ -112,7 +112,7 @@ export class Mirror {
     const item = new Item(saved, fields)
     const known = this.items.get(item.key)
     if (!saved) this.#touch(fields[1])
-    if (known && areSame(known, item)) return [] // a new host repeats all objects
+    if (known && areSame(known, item)) return [] // a new worker sends all objects again
     const changes = known?.uid && item.uid && known.uid !== item.uid ? [this.#remove(known, true)] : []
     const old = this.items.get(item.key)
     this.items.set(item.key, item)
@@ -165,8 +165,8 @@ export class Mirror {
     }
   }
 
-  // The state is live directly after a list, although the watch that follows may take long to respond. If that watch
-  // fails, the state becomes interrupted.
+  // A collection is live as soon as its list is complete, because the server may take long to respond to the watch. If
+  // the watch fails, the collection becomes interrupted.
   /** @param {string} version */
   #setLive(version) {
     this.#touch(version)
@@ -183,8 +183,8 @@ export class Mirror {
     const cause = new ListWatchError(/** @type {ErrorCode} */ (code), message, { status: Number(status) || undefined, reason })
     if (code === 'turns') return this.#now.phase === 'interrupted' || this.#set({ cause }) // the watch continues
     if (kind === STOPPED) return this.#set({ phase: 'stopped', stale: true, cause, retryAt: undefined })
-    // A healthy watch that closed cleanly resumes soon. The state stays live, so that the page does not flicker. The
-    // shortest backoff is 800 ms.
+    // The shortest backoff is 800 ms. A shorter delay means that a healthy watch was closed cleanly and resumes soon.
+    // The state stays live, so that the page does not flicker.
     if (code === 'closed' && Number(delay) < 800 && !relist) return
     this.#set({ phase: 'interrupted', stale: true, cause, retryAt: Date.now() + Number(delay) })
   }

@@ -3,7 +3,7 @@
 import type { KubernetesObject, ListWatchOptions } from './index.js'
 
 /**
- * Returns the two hooks for another server than that of the console, or for kinds with irregular plurals.
+ * Returns both hooks for another server than the console's, or for kinds with irregular plurals.
  */
 export function createWatchHooks(options?: WatchHookOptions): {
   useK8sWatchResource: <R extends KubernetesObject | KubernetesObject[]>(resource: WatchK8sResource | null | undefined) => WatchK8sResult<R>
@@ -13,7 +13,7 @@ export function createWatchHooks(options?: WatchHookOptions): {
 }
 
 /**
- * Watches objects or one object, and returns them, whether they are loaded, and the error.
+ * Watches a list or a single object. It returns the data, whether the data is loaded, and the error.
  */
 export function useK8sWatchResource<R extends KubernetesObject | KubernetesObject[]>(resource: WatchK8sResource | null | undefined): WatchK8sResult<R>
 
@@ -30,7 +30,7 @@ export type K8sGroupVersionKind = {
 }
 
 /**
- * Selects objects by their labels. An object of strings is short for `matchLabels`.
+ * A label selector. An object of labels such as `{ app: "web" }` is short for `matchLabels`.
  */
 export type Selector = {
   matchLabels?: {
@@ -49,7 +49,7 @@ export type Selector = {
 export type WatchK8sResource = {
   groupVersionKind?: K8sGroupVersionKind
   /**
-   * a reference such as `"apps~v1~Deployment"`, or a kind that every server has, such as `"Pod"`
+   * a reference such as `"apps~v1~Deployment"`, or a built-in kind such as `"Pod"`
    */
   kind?: string
   name?: string
@@ -57,7 +57,7 @@ export type WatchK8sResource = {
   isList?: boolean
   selector?: Selector
   /**
-   * `false` ignores `namespace`
+   * if false, `namespace` is ignored
    */
   namespaced?: boolean
   limit?: number
@@ -81,7 +81,7 @@ export type MoreOptions = {
 export type WatchHookOptions = Pick<ListWatchOptions, "server" | "token" | "headers" | "credentials" | "transport" | "persist"> & MoreOptions
 
 /**
- * An error of a watch, with the members of the console's HTTP errors. The `cause` is the `ListWatchError`.
+ * An error of a watch. It has the members of the console's HTTP errors. Its `cause` is the `ListWatchError`.
  */
 export type LoadError = Error & {
   code?: number

@@ -10,19 +10,19 @@ import { pluralOf } from './plural.js'
 
 /** @typedef {{ group?: string, version: string, kind: string }} K8sGroupVersionKind */
 /**
- * Selects objects by their labels. An object of strings is short for `matchLabels`.
+ * A label selector. An object of labels such as `{ app: "web" }` is short for `matchLabels`.
  * @typedef {{ matchLabels?: { [key: string]: string }, matchExpressions?: { key: string, operator: string, values?: string[] }[] }} Selector
  */
 /**
  * The parameters of a watch. `limit` and `optional` have no effect, because the hooks always load complete lists.
  * @typedef {object} WatchK8sResource
  * @property {K8sGroupVersionKind} [groupVersionKind]
- * @property {string} [kind] a reference such as `"apps~v1~Deployment"`, or a kind that every server has, such as `"Pod"`
+ * @property {string} [kind] a reference such as `"apps~v1~Deployment"`, or a built-in kind such as `"Pod"`
  * @property {string} [name]
  * @property {string} [namespace]
  * @property {boolean} [isList]
  * @property {Selector} [selector]
- * @property {boolean} [namespaced] `false` ignores `namespace`
+ * @property {boolean} [namespaced] if false, `namespace` is ignored
  * @property {number} [limit]
  * @property {string} [fieldSelector]
  * @property {boolean} [optional]
@@ -35,7 +35,7 @@ import { pluralOf } from './plural.js'
  */
 /** @typedef {Pick<ListWatchOptions, 'server' | 'token' | 'headers' | 'credentials' | 'transport' | 'persist'> & MoreOptions} WatchHookOptions */
 /**
- * An error of a watch, with the members of the console's HTTP errors. The `cause` is the `ListWatchError`.
+ * An error of a watch. It has the members of the console's HTTP errors. Its `cause` is the `ListWatchError`.
  * @typedef {Error & { code?: number, response?: { status: number } }} LoadError
  */
 /**
@@ -48,12 +48,12 @@ import { pluralOf } from './plural.js'
  */
 
 /**
- * Returns the two hooks for another server than that of the console, or for kinds with irregular plurals.
+ * Returns both hooks for another server than the console's, or for kinds with irregular plurals.
  * @param {WatchHookOptions} [options]
  */
 export function createWatchHooks(options = {}) {
   /**
-   * Watches objects or one object, and returns them, whether they are loaded, and the error.
+   * Watches a list or a single object. It returns the data, whether the data is loaded, and the error.
    * @template {KubernetesObject | KubernetesObject[]} R
    * @param {WatchK8sResource | null | undefined} resource
    * @returns {WatchK8sResult<R>}

@@ -8,7 +8,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/internal/jsx"
 )
 
-// These are the types of records. records.js defines the same numbers.
+// Types of records. records.js defines the same numbers.
 const (
 	added = iota + 1
 	modified

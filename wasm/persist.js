@@ -21,13 +21,13 @@ export class Persistence {
   #name = ''
   #version = ''
   #lastEventAt = 0
-  /** @type {Map<string, string[] | null>} the fields to write by key; null deletes an object */
+  /** @type {Map<string, string[] | null>} the fields to write, by key; null deletes the object */
   #changed = new Map()
   #writing = false
   #dirty = false
   #owned = false // whether this page holds the lock
   #release = () => {}
-  #stale = true // whether the rows in the database have no resourceVersion, for example after an incomplete first list
+  #stale = true // whether the next write must first delete the rows in the database, because they were not loaded
   #failure = ''
   /** @type {((bytes: Uint8Array) => void) | undefined} */
   #emit
@@ -52,8 +52,8 @@ export class Persistence {
     return saved
   }
 
-  // If two pages wrote, each would save a resourceVersion without the other's objects. So only the page with the lock
-  // writes. The timeout is long enough for another page to close.
+  // Only the page with the lock writes. If two pages wrote, each would save a resourceVersion without the other's
+  // objects. The timeout gives a page that is being closed time to release the lock.
   #acquireLock() {
     const locks = globalThis.navigator?.locks
     if (!locks) throw new Error('it needs a secure context (HTTPS)')
@@ -71,10 +71,10 @@ export class Persistence {
   }
 
   /**
-   * Passes the saved objects to `emit` as records. Later, `emit` receives the reason if saving fails.
+   * Passes the saved objects to `emit` as records. If saving fails later, `emit` receives the reason.
    *
-   * If the collection can be resumed, it returns the encoded resourceVersion, and the namespace, name, uid, resourceVersion and
-   * checksum of each object.
+   * If the collection can be resumed, it returns the encoded resourceVersion, and the namespace, name, uid,
+   * resourceVersion and checksum of each object.
    * @param {(bytes: Uint8Array) => void} emit
    */
   async load(emit) {
@@ -149,7 +149,7 @@ export class Persistence {
     return IDBKeyRange.bound([this.#name], [this.#name, []])
   }
 
-  /** Ends saving and reports why. @param {unknown} error */
+  /** Stops saving and reports the reason. @param {unknown} error */
   fail(error) {
     this.close()
     this.#failure ||= `listwatch: the collection is not saved: ${messageOf(error)}`
@@ -172,8 +172,8 @@ export class Persistence {
 const isValid = ({ fields }) => Array.isArray(fields) && fields.length > 5 && fields.every(isString)
 
 /**
- * Returns a digest of the headers for the name of a collection. The name depends on the headers, because they can
- * select a user, but they may be secret.
+ * Returns a digest of the headers for the name of a saved collection. The name depends on the headers, because they can
+ * select a user. It must not contain them, because they may be secret.
  * @param {Record<string, string>} headers
  */
 async function digest(headers) {

@@ -3,18 +3,19 @@
 import type { Item, KubernetesObject, ListWatchError, ListWatchOptions, Snapshot, Typed } from './index.js'
 
 /**
- * Follows a collection while the component is mounted, and returns its current objects and state. With `null`, it opens no
- * collection.
+ * Follows a collection while the component is mounted, and returns its current objects and state. With `null`, it opens
+ * no collection.
  *
- * The list is empty in the first render and on a server. Errors are returned in `error`, and so are invalid options: the
- * hook does not throw.
+ * The list is empty in the first render and on a server. The hook does not throw: `error` contains every failure, even
+ * an invalid option.
  *
  * Options are compared by value, so they can be written inline. Components with equal options share one collection. A
- * new token function in a later render replaces the previous one without a new connection. But components share a
+ * new token function in a later render replaces the previous one without a new connection. However, components share a
  * collection only if they have the same token function, so define it outside of the components. A component that
  * switches to another user needs a new `key`.
  *
- * The type checker knows the names of inline `indexes` if the call has no type arguments. Use `listOptions` for both.
+ * TypeScript infers the names of inline `indexes` only if the call has no type arguments. To set the object type and
+ * infer the names, use `listOptions`.
  */
 export function useListWatch<T = KubernetesObject, I extends string = string>(options: (UseListWatchOptions<I> & Typed<T>) | null | undefined): ListView<T, I>
 
@@ -43,10 +44,10 @@ export interface UseListWatchOptions<I extends string = string> extends Omit<Lis
   /** The namespaces to show. Each has its own watch, and the hook merges them into one list. It replaces `namespace`. */
   namespaces?: readonly string[] | undefined
   /**
-   * How long the collection stays open after its last component unmounted, in milliseconds. A component that mounts again
-   * shows the objects in its first render. A collection that failed is closed at once.
+   * How long the collection stays open after its last component unmounted, in milliseconds. A component that mounts
+   * again shows the objects in its first render. A collection that failed is closed at once.
    *
-   * Default: 5000, so that the collection survives StrictMode, a route change and a short visit of another tab.
+   * Default: 5000, so that the collection survives StrictMode, a route change and a short visit to another tab.
    */
   keepAlive?: number | undefined
   /**
@@ -69,7 +70,9 @@ export interface ListView<T = KubernetesObject, I extends string = string> exten
    * undefined while the collection is live.
    */
   readonly error: ListWatchError | undefined
-  /** The errors by namespace; the key `""` stands for all namespaces. With `namespaces`, the others keep working. */
+  /**
+   * The errors by namespace; the key `""` stands for all namespaces. If one namespace fails, the others keep working.
+   */
   readonly errors: Readonly<Record<string, ListWatchError>>
   /** Reports whether the objects may be older than the server's. */
   readonly stale: boolean
@@ -85,5 +88,8 @@ export interface ObjectView<T = KubernetesObject> {
   readonly stale: boolean
 }
 
-/** An error message of the type checker: TypeScript infers either all type arguments of a call or none. */
+/**
+ * Appears in the compiler's error message if the type of the selection is missing. TypeScript infers either all type
+ * arguments of a call or none.
+ */
 export type MissingType = 'Add the type of the selection, for example useListWatch<Pod, number>(…), or use listOptions<Pod>()'

@@ -10,18 +10,19 @@ import { useCallback, useEffect, useMemo, useRef, useSyncExternalStore } from 'r
 import { Lists, listsOf, nameOfLists } from './lists.js'
 
 /**
- * Follows a collection while the component is mounted, and returns its current objects and state. With `null`, it opens no
- * collection.
+ * Follows a collection while the component is mounted, and returns its current objects and state. With `null`, it opens
+ * no collection.
  *
- * The list is empty in the first render and on a server. Errors are returned in `error`, and so are invalid options: the
- * hook does not throw.
+ * The list is empty in the first render and on a server. The hook does not throw: `error` contains every failure, even
+ * an invalid option.
  *
  * Options are compared by value, so they can be written inline. Components with equal options share one collection. A
- * new token function in a later render replaces the previous one without a new connection. But components share a
+ * new token function in a later render replaces the previous one without a new connection. However, components share a
  * collection only if they have the same token function, so define it outside of the components. A component that
  * switches to another user needs a new `key`.
  *
- * The type checker knows the names of inline `indexes` if the call has no type arguments. Use `listOptions` for both.
+ * TypeScript infers the names of inline `indexes` only if the call has no type arguments. To set the object type and
+ * infer the names, use `listOptions`.
  * @template [T=KubernetesObject]
  * @template {string} [I=string]
  * @overload
@@ -90,7 +91,7 @@ const haveEqualMembers = (a, b) => Object.keys(a).every((name) => Object.is(a[na
 /**
  * @template V, S
  * @param {Options} options
- * @param {(views: Record<string, View>) => V} pick returns the part of the views that is selected from
+ * @param {(views: Record<string, View>) => V} pick returns the part of the views that `select` receives
  * @param {(picked: V) => S} select
  * @param {(a: any, b: any) => boolean} isEqual
  * @returns {S}
@@ -110,8 +111,8 @@ function useLists(options, pick, select, isEqual) {
 }
 
 /**
- * Returns a function that selects once for each value of `get`. If the selection equals the last one, it returns the last
- * one, so that React does not render.
+ * Returns a function that calls `select` once for each new value of `get`. It returns the previous selection if the new
+ * one is equal, so that React does not render again.
  * @template V, S
  * @param {() => V} get
  * @param {(value: V) => S} select

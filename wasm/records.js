@@ -1,5 +1,5 @@
 // Records report the state of a collection. The WASM module sends them (see outbox.go). A record consists of a kind,
-// the number of its fields, and the fields. Each field is a string that follows its length in bytes.
+// the number of its fields, and the fields. Each field is a string, preceded by its length in bytes.
 
 export const ADDED = 1, MODIFIED = 2, DELETED = 3, RESET = 4, SYNCED = 5, LIVE = 6, BOOKMARK = 7, INTERRUPTED = 8,
   STOPPED = 9, SWITCHED = 10, PAGE = 11

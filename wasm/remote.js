@@ -12,7 +12,7 @@ import { later } from './streams.js'
 
 /** @typedef {Channel<FromWorker, FromPage>} WorkerChannel */
 
-const RESPONSE_TIMEOUT = 5000 // in ms, for the answer of a shared worker
+const RESPONSE_TIMEOUT = 5000 // in ms, for the first answer of a shared worker
 
 /**
  * The worker of a page. The states are:
@@ -38,8 +38,8 @@ export class Remote {
   /** @type {Map<number, { client: PageClient, spec: Spec }>} */
   #opened = new Map()
   #last = 0
-  #unproven = false // whether this is a replacement worker that has not had a live collection yet
-  /** @type {Set<string>} servers */
+  #unproven = false // whether the worker is a replacement in which no collection has been live yet
+  /** @type {Set<string>} the servers that #preconnect has contacted */
   #preconnected = new Set()
   /** Whether the browser refused to start this kind of worker. Another kind may work. */
   refused = false
@@ -77,8 +77,8 @@ export class Remote {
     } catch (error) {
       const failure = this.#close(error)
       if (failure.code !== 'silent') throw failure
-      // Chromium connects a page to a shared worker that has just closed, and that worker never answers. A worker that
-      // is only slow answers both connections.
+      // Chromium may connect a page to a shared worker that has just closed and never answers, so try again. A worker
+      // that is only slow answers both attempts.
       await this.start()
     }
   }
@@ -105,7 +105,7 @@ export class Remote {
    */
   #workerFailed(channel, error) {
     if (channel !== this.#channel) return
-    channel.end(error) // start() is waiting for an answer, unless the state is ready
+    channel.end(error) // rejects the pending call of start(), unless the state is ready
     if (this.#state === 'ready') this.#fail(error)
   }
 

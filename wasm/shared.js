@@ -71,7 +71,7 @@ export class SharedHost extends Host {
 }
 
 /**
- * A client's membership in a group, from open() to close().
+ * A client's membership in a group.
  * @typedef {{ left: boolean, group?: Group }} Membership
  */
 
@@ -89,7 +89,7 @@ async function nameOf(spec, client) {
   }
 }
 
-const TIMEOUT = 1000 // in ms, because a frozen tab does not answer
+const TIMEOUT = 1000 // in ms; a frozen tab does not answer
 
 /**
  * A group is one watch and the clients that share it.
@@ -105,7 +105,7 @@ const TIMEOUT = 1000 // in ms, because a frozen tab does not answer
 class Group {
   /** @type {Member[]} */
   #members
-  /** @type {Map<Member, Uint8Array[]>} the records of each client since a member was asked for a replay */
+  /** @type {Map<Member, Uint8Array[]>} the clients that wait for a replay, with the records that arrived in the meantime */
   #joining = new Map()
   /** @type {CollectionWatch | undefined} */
   #watch
@@ -170,7 +170,8 @@ class Group {
   }
 
   /**
-   * Makes a client a member after another member has replayed the collection to it. It returns false if no member did.
+   * Makes a client a member after another member has replayed the collection to it. It returns false if no member
+   * answers.
    * @param {Member} client
    */
   async join(client) {

@@ -6,7 +6,7 @@ import { ListWatchError, listWatch } from './index.js'
 import { LOADING, emptyView } from './view.js'
 
 /**
- * A collection that mounted components use, or that waits for the next component.
+ * A collection that mounted components share, or that is kept open for a component that mounts soon.
  * @typedef {object} Shared
  * @property {string} name the options as a string
  * @property {ListWatchOptions['token']} token
@@ -28,7 +28,7 @@ import { LOADING, emptyView } from './view.js'
 /** @type {Set<Shared>} */
 const opened = new Set()
 
-/** Reports whether a collection only waits for its timer because it stopped. @param {Shared} shared */
+/** Reports whether a collection has stopped and no component uses it. @param {Shared} shared */
 const isOver = ({ users, snapshot }) => !users.size && snapshot.state.phase === 'stopped'
 
 /** @param {User} user */
@@ -62,7 +62,7 @@ function release(user, keepAlive) {
   delete user.shared
   shared.users.delete(user)
   if (shared.users.size) return
-  // StrictMode unmounts a component and mounts it again immediately, so even 0 needs a timer.
+  // Even a delay of 0 needs a timer, because StrictMode unmounts a component and mounts it again immediately.
   shared.timer = setTimeout(() => {
     opened.delete(shared)
     shared.collection?.close()

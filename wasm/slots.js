@@ -3,15 +3,15 @@
 // - A slot is a Web Lock. A watch holds it while its request is open. All tabs and workers of an origin share Web
 //   Locks, and the browser releases the locks of a tab that crashes. An insecure context or a sandboxed frame has no
 //   Web Locks, so it has its own two slots.
-// - Waiting watches are queued alternately at the two slots. If a watch is closed before it gets its slot, it releases
-//   the slot immediately.
+// - Waiting watches are queued alternately at the two slots. A watch that is closed while it waits releases its
+//   slot immediately after acquiring it.
 // - A watch that has held a slot for a turn returns it if another watch waits for this slot.
 // - HTTP/2, HTTP/3 and Node need no slots. An unknown protocol counts as HTTP/1.1.
 
 /** @import { Lease } from './glue.js' */
 
 const TURN_DURATION = 5000 // in ms
-const REPORT_DELAY = 200 // in ms; browsers report the protocol of a response at most this long after its end
+const REPORT_DELAY = 200 // in ms; the longest time from the end of a response until browsers report its protocol
 
 /**
  * The part of LockManager that slots use.
@@ -104,7 +104,7 @@ export class Slots {
 
 /** A LockService for a single page or worker. @implements {LockService} */
 export class Locks {
-  /** @type {Map<string, (() => void)[]>} the functions that grant a lock, by name; the holder is first */
+  /** @type {Map<string, (() => void)[]>} by lock name: the functions that grant the lock, for the holder and then for the waiting requests */
   #queues = new Map()
 
   /** @type {LockService['request']} */

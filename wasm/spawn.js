@@ -14,8 +14,8 @@ import { suffixOf } from './messages.js'
 export function spawn(mode, script, failed) {
   const url = script ? new URL(script) : scriptURL(/** @type {any} */ (function (/** @type {URL} */ url) { return url }))
   try {
-    // Bundlers recognize only these constructors with literals, and webpack names a file after the worker's name. The
-    // name ends with the number PROTOCOL.
+    // Bundlers recognize these constructors only if their arguments are literals. Webpack names a file after the
+    // worker, whose name ends with the number PROTOCOL.
     if (mode === 'shared') {
       const worker = script ? new SharedWorker(script, { type: 'module', name: 'listwatch-1' })
         : new SharedWorker(new URL('./worker.js', import.meta.url), { type: 'module', name: 'listwatch-1' })
@@ -38,7 +38,8 @@ export function spawn(mode, script, failed) {
 }
 
 /**
- * Returns the URL of the worker's script. Bundlers replace it only in this form, so the constructor is a parameter.
+ * Returns the URL of the worker's script. Bundlers replace the URL only if it is an argument of `new Worker`, so the
+ * constructor is a parameter with this name.
  * @param {new (url: URL, options: object) => URL} Worker
  */
 const scriptURL = (Worker) => new Worker(new URL('./worker.js', import.meta.url), { type: 'module' })

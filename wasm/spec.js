@@ -26,7 +26,7 @@ import { messageOf } from './messages.js'
  * @property {string} token the fixed token, or ""
  */
 
-/** The resources of every Kubernetes server, by group and version. */
+/** The built-in resources of Kubernetes, by group and version. */
 const BUILT_IN = {
   v1: 'configmaps endpoints events limitranges namespaces nodes persistentvolumeclaims persistentvolumes pods podtemplates ' +
     'replicationcontrollers resourcequotas secrets serviceaccounts services',

@@ -1,5 +1,5 @@
-// The byte streams that the WASM module reads: the body of a response, and an answer of the host. websocket.js contains
-// the third kind. Bytes wait in a stream until the module reads them.
+// The byte streams that the WASM module reads: response bodies and answers of the host. websocket.js implements the
+// streams for WebSockets. A stream buffers bytes until the module reads them.
 
 /** @import { GlueHost, HostAnswer, Lease } from './glue.js' */
 
@@ -52,7 +52,7 @@ function schedule(f) {
 export class Chunks {
   /** @type {Uint8Array[]} */
   list = []
-  first = 0 // the index of the first unread chunk, because Array.shift takes linear time
+  first = 0 // the index of the first unread chunk; Array.shift would take linear time
   offset = 0 // the number of bytes already read from the first chunk
   size = 0
 

@@ -3,11 +3,11 @@
 import type { KubernetesObject } from './index.js'
 
 /**
- * Replaces the server of all later collections by a simulated cluster, until `close` is called or another cluster
+ * Replaces the server of all later collections with a simulated cluster, until `close` is called or another cluster
  * replaces this one. It needs no WASM module, no worker and no server.
  *
- * Collections load in microtasks, and changes reach them before the methods return. So no timers are necessary, and
- * React shows a change after `act(() => cluster.apply(pod))`.
+ * Collections load in microtasks, and changes reach them before the methods return. So tests need no timers, and React
+ * shows a change after `act(() => cluster.apply(pod))`.
  */
 export function fakeCluster(): FakeCluster
 
@@ -16,7 +16,7 @@ export class FakeCluster {
   /** The number of open collections. */
   get collections(): number
   /**
-   * Creates or replaces an object or several, which arrive together. The cluster copies them and sets their
+   * Creates or replaces one or more objects, which arrive together. The cluster copies them and sets their
    * resourceVersion, and their UID if it is missing.
    *
    * The resource is the plural of `kind`. Pass `resource` for an object without a `kind`, or with an irregular plural.
@@ -25,7 +25,7 @@ export class FakeCluster {
     resource?: string | undefined
   }): void
   /**
-   * Deletes an object or several, of which only the resource, the namespace and the name are read.
+   * Deletes one or more objects. Only their resource, namespace and name are read.
    */
   delete(objects: KubernetesObject | readonly KubernetesObject[], { resource }?: {
     resource?: string | undefined
@@ -36,8 +36,8 @@ export class FakeCluster {
   interrupt(message?: string): void
   /**
    * Responds to the requests for a resource such as `"pods"` with an HTTP status, until `recover` is called. With
-   * `namespace`, it affects only the collections of that namespace. Collections that are not loaded stop after 400, 401, 403,
-   * 404 or 422. The others are interrupted.
+   * `namespace`, it affects only the collections of that namespace. A collection that has not been loaded stops if the
+   * status is 400, 401, 403, 404 or 422. Otherwise it is interrupted.
    */
   reject(resource: string, status: number, { namespace, message }?: {
     namespace?: string | undefined

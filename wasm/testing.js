@@ -8,17 +8,17 @@
 
 import { FakeResource, FakeWatch, idOf, keyOf, placeOf, resourceIdOf } from './fake.js'
 
-/** The name of the global variable from which all copies of the package read the link of the current cluster. */
+/** The key of the global variable that holds the link to the current cluster. All copies of the package read it. */
 const SLOT = Symbol.for('listwatch/testing')
 /** @type {Record<symbol, Opener & { close(): void } | undefined>} */
 const slots = /** @type {any} */ (globalThis)
 
 /**
- * Replaces the server of all later collections by a simulated cluster, until `close` is called or another cluster
+ * Replaces the server of all later collections with a simulated cluster, until `close` is called or another cluster
  * replaces this one. It needs no WASM module, no worker and no server.
  *
- * Collections load in microtasks, and changes reach them before the methods return. So no timers are necessary, and
- * React shows a change after `act(() => cluster.apply(pod))`.
+ * Collections load in microtasks, and changes reach them before the methods return. So tests need no timers, and React
+ * shows a change after `act(() => cluster.apply(pod))`.
  */
 export function fakeCluster() {
   slots[SLOT]?.close()
@@ -30,7 +30,7 @@ export class FakeCluster {
   /** @type {Map<string, FakeResource>} by group and plural */
   #resources = new Map()
   #version = 0
-  /** @type {string | undefined} the message of the interruption of all collections */
+  /** @type {string | undefined} the error message while all collections are interrupted */
   #down
   #link
 
@@ -53,7 +53,7 @@ export class FakeCluster {
   }
 
   /**
-   * Creates or replaces an object or several, which arrive together. The cluster copies them and sets their
+   * Creates or replaces one or more objects, which arrive together. The cluster copies them and sets their
    * resourceVersion, and their UID if it is missing.
    *
    * The resource is the plural of `kind`. Pass `resource` for an object without a `kind`, or with an irregular plural.
@@ -69,7 +69,7 @@ export class FakeCluster {
   }
 
   /**
-   * Deletes an object or several, of which only the resource, the namespace and the name are read.
+   * Deletes one or more objects. Only their resource, namespace and name are read.
    * @param {KubernetesObject | readonly KubernetesObject[]} objects
    * @param {{ resource?: string | undefined }} [options]
    */
@@ -91,8 +91,8 @@ export class FakeCluster {
 
   /**
    * Responds to the requests for a resource such as `"pods"` with an HTTP status, until `recover` is called. With
-   * `namespace`, it affects only the collections of that namespace. Collections that are not loaded stop after 400, 401, 403,
-   * 404 or 422. The others are interrupted.
+   * `namespace`, it affects only the collections of that namespace. A collection that has not been loaded stops if the
+   * status is 400, 401, 403, 404 or 422. Otherwise it is interrupted.
    * @param {string} resource
    * @param {number} status
    * @param {{ namespace?: string | undefined, message?: string | undefined }} [options]

@@ -41,7 +41,7 @@ func (m *module) transport(description lw.Value, onShare func()) (lw.Transport, 
 		return ws.New(base), nil
 	case "auto":
 		if len(headers) > 0 {
-			return bounded, nil // a WebSocket cannot send headers such as impersonation headers; the server would use the rights of another user
+			return bounded, nil // a WebSocket cannot send headers; without an impersonation header, the server would act as another user
 		}
 		at := string(description.Get("server")) + string(description.Get("credentials"))
 		known := m.servers[at]

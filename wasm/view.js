@@ -50,7 +50,10 @@ export class View {
     return lists.length === 1 ? lists[0] : Object.freeze(lists.flat())
   }
 
-  /** Returns these objects as stale, with the state of the view that is going to replace them. @param {View} next */
+  /**
+   * Returns a view of the same objects, marked as stale, with the state of the view that will replace it.
+   * @param {View} next
+   */
   until({ state, errors }) {
     return new View(this.#snapshots, Object.freeze({ ...state, synced: true, stale: true }), errors)
   }
@@ -61,7 +64,7 @@ export const emptyView = (change) =>
   new View([], Object.freeze({ phase: 'loading', resourceVersion: '', lastEventAt: 0, synced: false, stale: true, ...change }))
 
 export const LOADING = emptyView()
-/** The view of no namespaces. */
+/** The view for an empty list of namespaces. */
 const COMPLETE = emptyView({ phase: 'live', synced: true, stale: false })
 
 /**
@@ -80,8 +83,8 @@ export function viewOf(snapshots, namespaces) {
 }
 
 /**
- * Returns the first state that is not live. It ignores collections that failed before their first list was complete, unless
- * all failed.
+ * Returns the first stale state, or the first state if none is stale. It ignores collections that failed before their
+ * first list was complete, unless all failed.
  * @param {State[]} states
  */
 function mergeStates(states) {

@@ -1,6 +1,6 @@
 import { Chunks, FAILED, LOST, PENDING, TOO_MUCH, explain, later } from './streams.js'
 
-const MESSAGE_COST = 200 // bytes that count for each message in addition to its length
+const MESSAGE_COST = 200 // in bytes; added to the length of each message
 const NEWLINE = new Uint8Array([10])
 
 /** The messages of a WebSocket, joined by newlines. A burst of messages wakes the module once. */

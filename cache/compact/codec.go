@@ -22,9 +22,10 @@ var _ interface {
 	Same(*Object, *lw.Scanned) bool
 } = (*codec)(nil)
 
-// NewCodec returns a codec that compresses the objects of inner, which is [lw.RawCodec] or the codec of [lw.Project].
-// The codec is safe for concurrent use, but compresses one object at a time. It also keeps up to 1 MiB of recently used
-// objects uncompressed. Each collection needs its own codec, because the codec learns from the objects that it decodes.
+// NewCodec returns a codec that compresses the objects of inner, which must be [lw.RawCodec] or the codec that
+// [lw.Project] returns. The codec is safe for concurrent use, but compresses one object at a time. It also keeps up to
+// 1 MiB of recently used objects uncompressed. Each collection needs its own codec, because the codec learns from the
+// objects that it decodes.
 func NewCodec(inner lw.Codec[*lw.Object]) lw.Codec[*Object] { return newCodec(inner, hotBytes) }
 
 // newCodec returns a codec whose cache of uncompressed objects holds at most hotBytes bytes. If hotBytes is negative,

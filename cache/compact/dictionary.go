@@ -57,7 +57,8 @@ func (w *buffers) compress(by *compressor, text string) bool {
 	return err == nil && string(w.decompressed) == text
 }
 
-// read returns the decompressed object. It panics if packed is damaged, because compress verified it.
+// read decompresses packed and returns the object. Damaged data causes a panic, because compress has already verified
+// it.
 func (d *dictionary) read(packed string) *lw.Object {
 	w := bufferPool.Get().(*buffers)
 	defer bufferPool.Put(w)

@@ -15,9 +15,9 @@
 //
 // # Memory and CPU time
 //
-// The benchmark stores sample Pods that derive from 1 to 10,000 templates. A Pod has 6.5 kB, or 5 kB without
-// managedFields. The table shows the heap memory of the store per Pod. It includes the dictionaries, a compressor of
-// 0.9 MB and 1 MiB of hot objects.
+// The benchmark stores sample Pods that derive from 1 to 10,000 templates. The JSON of a Pod has 6.5 kB, or 5 kB
+// without managedFields. The table shows the heap memory of the store per Pod. It includes the dictionaries, a
+// compressor of 0.9 MB, and 1 MiB of uncompressed objects.
 //
 //	templates               1     100   1,000  10,000
 //	text, 10,000 Pods   5,306   5,002   5,023   5,043 bytes each
@@ -28,8 +28,8 @@
 //	go test ./cache/compact -run '^$' -bench Retained -benchtime 1x
 //
 // A watch event takes about 50 µs of CPU time, 6 to 7 times as much as without compression (BenchmarkEventOverRaw).
-// Reading an object that is not hot takes about 20 µs (BenchmarkRead). A program that repeatedly reads all objects
-// should store text or a projection instead.
+// Reading a compressed object takes about 20 µs (BenchmarkRead). A program that repeatedly reads all objects should
+// store text or a projection instead.
 //
 // # Compression
 //
@@ -46,7 +46,7 @@
 // # Comparison
 //
 // Two objects are equal if their JSON strings have the same length and the same 128-bit hash. Two different strings of
-// the same length have the same hash with a probability of 2^-128. Such a change would be missed if the key and the
-// resourceVersion were also the same. The hash is [hash/maphash] with two random seeds, so an attacker cannot construct
-// such strings.
+// the same length have the same hash with a probability of 2^-128. An update would be missed only if its hash collided
+// and its key and resourceVersion were unchanged. The hash is [hash/maphash] with two random seeds, so an attacker
+// cannot construct such strings.
 package compact

@@ -19,9 +19,9 @@ const (
 // enough: a list is sorted, so its first objects are a poor sample.
 var trainAfter = [...]int{samples, 256, 4096}
 
-// trainer trains dictionaries on decoded objects. It counts the objects in intervals, whose lengths are in trainAfter.
-// It always trains a dictionary after the first three intervals. Later it trains a dictionary only if the compressed
-// size of the objects grew by a quarter.
+// trainer trains dictionaries on decoded objects. It divides the objects into intervals, whose lengths are in
+// trainAfter. After each of the first three intervals, it trains a dictionary. Later it trains a dictionary only if the
+// compressed size of the objects grew by a quarter.
 type trainer struct {
 	current atomic.Pointer[compressor] // nil before the first training
 	alive   *atomic.Int32              // number of dictionaries that are not yet garbage-collected

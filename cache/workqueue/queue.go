@@ -10,7 +10,7 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// Options configures [New]. A field that is zero selects its default.
+// Options configures [New]. The zero value of a field selects its default.
 type Options struct {
 	// BaseDelay is the delay after the first failure of a key. Each consecutive failure doubles it. The default is 5
 	// ms.
@@ -21,8 +21,8 @@ type Options struct {
 	limiter *rate.Limiter // limits the rate of retries across all keys
 }
 
-// Queue holds keys for workers. The number of distinct keys bounds its size. All methods may be called concurrently. A
-// Queue uses one timer and no goroutine.
+// Queue holds keys for workers. Its size is limited by the number of distinct keys. All methods may be called
+// concurrently. A Queue uses one timer and no goroutine.
 type Queue[K comparable] struct {
 	opts Options
 

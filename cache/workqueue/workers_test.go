@@ -48,7 +48,7 @@ func TestWorkers(t *testing.T) {
 		})
 	}
 	producing.Wait()
-	for key := range keys { // adds each key a last time, without a delay; the work on it cannot fail
+	for key := range keys { // adds each key once more without a delay; this time the work cannot fail
 		asked[key].Add(additions)
 		q.Add(key)
 	}

@@ -148,7 +148,7 @@ func (s *fixture) runScenario(stores ...*cache.Store[*lw.Object]) {
 	s.server.CloseWatches()
 	time.Sleep(5 * time.Minute)
 	allow()
-	time.Sleep(4 * time.Minute) // the retry delay, and 90 seconds for a handshake without a response
+	time.Sleep(4 * time.Minute) // longer than the retry delay and the 90 seconds for a handshake without a response
 	same("after-403")
 	time.Sleep(time.Hour)
 	same("much-later")

@@ -116,10 +116,10 @@ type credentialError struct{ error }
 
 func (n *credentialError) Unwrap() error { return n.error }
 
-// renew returns new credentials after a failed request. It reads the files after any failure, because a rejected
-// certificate has no reliable error. In TLS 1.3 the rejection arrives after the handshake, often only as a broken
-// connection. It gets a new token after a 401, or if the certificates have changed. It calls a CredentialFunc only
-// after a 401, because the call may prompt the user.
+// renew returns new credentials after a failed request. It reads the files again after any failure, because the server
+// may have rejected the certificate. In TLS 1.3, such a rejection often appears only as a broken connection. It gets a
+// new token after a 401, or if the certificates have changed. It calls a CredentialFunc only after a 401, because the
+// call may prompt the user.
 func (a *authenticator) renew(ctx context.Context, used credentials, own, unauthorized bool) (credentials, error) {
 	fresh, err := used, error(nil)
 	if fresh.roundTrippers, err = a.transports.current(ctx, used.credential, used.roundTrippers); err != nil {

@@ -54,7 +54,7 @@ func TestEventsAreNotBuffered(t *testing.T) {
 		line, err := lines.ReadString('\n')
 		require.NoError(t, err)
 		require.Equal(t, "first\n", line)
-		send <- "second\n" // send the second event after the test has received the first event
+		send <- "second\n" // the test has received the first event before the server sends the second
 		line, err = lines.ReadString('\n')
 		require.NoError(t, err)
 		require.Equal(t, "second\n", line)

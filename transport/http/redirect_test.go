@@ -54,7 +54,7 @@ func (w *requestRecorder) take() []string {
 	return seen
 }
 
-// Only redirects to the server's own origin may receive credentials.
+// After a redirect, only the server's own origin may receive credentials.
 func TestRedirectsGetNoCredentials(t *testing.T) {
 	authority := certs.NewAuthority(t)
 	config := authority.Config(t, "localhost", loopback)

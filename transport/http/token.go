@@ -73,7 +73,7 @@ func (f *tokenFile) cached(rejected string) string {
 
 func (f *tokenFile) load() (string, error) {
 	f.mu.Lock()
-	f.readAt = time.Now() // set before reading, so that other requests use the old token until then
+	f.readAt = time.Now() // set before reading, so that other requests use the old token during the read
 	f.mu.Unlock()
 	token, err := f.read()
 	f.mu.Lock()

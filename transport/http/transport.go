@@ -19,7 +19,7 @@ import (
 // Transport is an [lw.Transport] over HTTP. All methods may be called concurrently. Over HTTP/2, requests share
 // connections.
 type Transport struct {
-	client        http.Client // a template; each call of Open sets the Transport field of a copy
+	client        http.Client // a template; Open copies it and sets the Transport field of the copy
 	authenticator *authenticator
 }
 

@@ -155,7 +155,7 @@ func TestSlowReaderBlocksServer(t *testing.T) {
 	_, err = io.ReadFull(body, make([]byte, 1<<20))
 	require.NoError(t, err)
 	before, same := -1, 0
-	eventually(t, transport, "/sent", func(n int) bool { // wait until the number of sent bytes no longer changes, because the server is blocked
+	eventually(t, transport, "/sent", func(n int) bool { // waits until the server is blocked and the number of sent bytes no longer changes
 		if same++; n != before {
 			before, same = n, 0
 		}

@@ -185,7 +185,7 @@ func TestOptionsWithoutFiles(t *testing.T) {
 	require.Equal(t, "t1, User=joe", text)
 }
 
-// A Pod without a kubeconfig context uses the rotating token, the authority and the namespace of its service account.
+// Without a kubeconfig context, a Pod uses the namespace, CA certificate and rotating token of its service account.
 func TestServiceAccount(t *testing.T) {
 	home := onlyFile(t)
 	s := newServer(t, true)

@@ -8,7 +8,7 @@
 //
 // # Sources
 //
-// Load reads [Options.Path]. Without it, Load reads the files of the environment variable KUBECONFIG, or
+// Load reads [Options.Path]. If it is empty, Load reads the files listed in the environment variable KUBECONFIG, or
 // ~/.kube/config. If several files contain a cluster, user or context of the same name, the first one applies as a
 // whole. The first current-context also applies. Paths are relative to the file that contains them. If no file sets a
 // current context and the program runs in a Pod, Load uses the service account of the Pod.

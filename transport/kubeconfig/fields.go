@@ -118,7 +118,7 @@ func (f *fields) boolean(name string) bool {
 	}
 	var value bool
 	const text = yaml.SingleQuotedStyle | yaml.DoubleQuotedStyle | yaml.LiteralStyle | yaml.FoldedStyle
-	if node.Kind != yaml.ScalarNode || node.Style&text != 0 || node.Decode(&value) != nil { // the yaml package also decodes yes and no
+	if node.Kind != yaml.ScalarNode || node.Style&text != 0 || node.Decode(&value) != nil { // the yaml package also decodes yes and no as booleans
 		f.fail(name, node, "it must be true or false")
 	}
 	return value

@@ -11,7 +11,7 @@ import (
 
 // Options selects the context, cluster and user of a kubeconfig. The zero value behaves like kubectl without flags.
 type Options struct {
-	Path string // path of the only file to read, which must exist; by default the files of KUBECONFIG, or ~/.kube/config
+	Path string // path of the kubeconfig file, which must exist; if empty, the files listed in $KUBECONFIG, or ~/.kube/config
 
 	Context   string // name of a context; by default the current context
 	Cluster   string // name of a cluster; by default the cluster of the context
@@ -19,7 +19,7 @@ type Options struct {
 	Namespace string // namespace of the requests; by default the namespace of the context
 
 	// Stderr receives the messages of credential plugins, such as a login code. If Stderr is nil, the messages are
-	// discarded. If a plugin fails, the [Error] contains the last lines in both cases. Plugins can read standard input
+	// discarded. In both cases, the [Error] of a failed plugin contains the last lines. Plugins can read standard input
 	// if it is a terminal.
 	Stderr io.Writer
 }

@@ -38,7 +38,7 @@ func (l *loader) user() error {
 	if err := fields.err(); err != nil {
 		return err
 	}
-	return l.clusterFields.err() // exec reads the cluster for provideClusterInfo and may find a mistake in it
+	return l.clusterFields.err() // exec may read the cluster for provideClusterInfo and find a mistake in it
 }
 
 // isToken reports whether text may be sent in an Authorization header.

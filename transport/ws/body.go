@@ -36,8 +36,8 @@ type body struct {
 	timer    *time.Timer
 }
 
-// keepalive contains the times without data after which the client pings the peer and after which it closes the
-// connection.
+// keepalive defines how long a connection may be idle before the client pings the peer (interval) and before it closes
+// the connection (timeout).
 type keepalive struct{ interval, timeout time.Duration }
 
 // defaultKeepalive pings a peer after 30 seconds without data and closes the connection 15 seconds later, in the same

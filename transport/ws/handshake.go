@@ -32,8 +32,8 @@ type handshake struct {
 	upgraded io.ReadWriteCloser
 	err      error // error of the HTTP transport; Open returns it
 
-	pendingErr    error       // read error that the next Read returns
-	readErr       error       // last read error that Read has returned
+	pendingErr    error       // error that the next Read returns
+	readErr       error       // last error that Read has returned
 	deadline      time.Time   // deadline of the next write
 	writeTimedOut atomic.Bool // a write timed out, so the connection was closed
 }

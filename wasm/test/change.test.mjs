@@ -6,7 +6,7 @@ const item = (version) => ({ key: 'k', object: version })
 const change = (type, before, now, flags) => new Change(type, item(now), before && item(before), flags)
 const shape = ({ type, object, old }) => [type, old, object]
 
-// Each row contains two changes and the merged change, or undefined if the changes cancel each other.
+// Each row contains two changes and the merged change, or undefined if the changes cancel each other out.
 const table = [
   [['added', undefined, 1], ['modified', 1, 2], ['added', undefined, 2]],
   [['added', undefined, 1], ['deleted', 1, 1], undefined],

@@ -7,7 +7,7 @@ import { ADDED, BOOKMARK, DELETED, ACTIVITY, SAVED, LIVE, MODIFIED, RESET, SYNCE
 import { specOf } from '../spec.js'
 import { added, fields, first, until } from './support.mjs'
 
-/** Simulates exclusive Web Locks. Requests for a lock are granted in their order. */
+/** Simulates exclusive Web Locks. A lock is granted in the order of the requests. */
 class Locks {
   #held = new Map()
 

@@ -6,5 +6,5 @@
 // afterwards. A snapshot costs a few words, and the first later write to a node copies the node. Only one goroutine may
 // write at a time. Any number of goroutines may read a snapshot, even while the owner writes.
 //
-// Slots and nodes are not freed individually. An owner that has become much smaller should build a new structure.
+// Slots and nodes are not freed individually. If most slots become empty, the owner should build a new structure.
 package slots
