@@ -19,7 +19,7 @@ let printed = ''
 for (const out of [demo.stdout, demo.stderr]) out.on('data', (text) => { printed += text })
 let said
 try {
-  const [, server] = await until('the server', () => /API server on (http\S+)\./.exec(printed))
+  const [, server] = await until('the server', () => /API server at (http\S+)\.\s/.exec(printed))
   await until('the first failure', () => printed.includes('resuming'))
   await new Promise((resolve) => setTimeout(resolve, (EVERY - 1) * 1000)) // until one second before the next failure
   said = await session(server, 'lwcat -A pods --watch-only')
@@ -44,14 +44,14 @@ async function session(server, command) {
   let said = ''
   terminal.stdout.on('data', (text) => { said += text })
   try {
-    await until('a relist', () => said.split('\r\n').length > ROWS - 2 && /listed again/.test(said), 30)
+    await until('a relist', () => said.split('\r\n').length > ROWS - 2 && /relisted at/.test(said), 30)
   } catch (error) {
     throw new Error(`${error.message}:\n${said}`)
   } finally {
     terminal.kill()
   }
   const lines = said.split('\r\n').slice(0, ROWS - 2)
-  assert.match(lines.join('\n'), /listed again/, 'the screenshot ends before the relist: run it again')
+  assert.match(lines.join('\n'), /relisted at/, 'the screenshot ends before the relist: run it again')
   return lines.join('\r\n')
 }
 
