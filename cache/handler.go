@@ -12,8 +12,8 @@ import (
 // Handler receives changes. Each func may be nil. The parameters initial and finalStateUnknown have the values of
 // Change.Initial and Change.FinalStateUnknown. Objects are shared with the store and must not be modified.
 //
-// The informer calls the funcs of a handler one at a time. Each handler has a goroutine, which exists only while
-// changes are queued. A func that ends its goroutine, for example with testing.T.FailNow, removes the handler.
+// The informer calls the funcs of a handler one at a time. Each handler has a goroutine while changes are queued, or
+// always if Resync is set. A func that ends its goroutine, for example with testing.T.FailNow, removes the handler.
 //
 // A func must not wait for a later call of the same handler. For example, it must not wait for Drain or Done of its own
 // [Registration], or for [Informer.Synced]. Under [Block] it must not wait for a change of the store.

@@ -17,7 +17,7 @@ const (
 	// Block queues up to HandlerOptions.Capacity changes. While the queue is full, the informer does not read events.
 	// The other handlers then receive no changes, and the server may end the watch.
 	Block
-	// Unbounded queues every change. If a handler is always too slow, its memory use grows without limit.
+	// Unbounded queues every change. If a handler cannot keep up, its queue grows without limit.
 	Unbounded
 )
 

@@ -143,7 +143,7 @@ export function placeOf({ path, group = '', plural = '', namespace = '', name })
   return { id: `${ofGroup}/${ofPlural}`, namespace: ofNamespace, name }
 }
 
-/** Returns the group and the plural of a resource, such as "pods". @param {string} resource */
+/** Returns the ID `group/plural` of a resource name such as "pods". @param {string} resource */
 export const idOf = (resource) => placeOf(/** @type {Spec} */ (resourceOf({ resource }))).id
 
 /**

@@ -100,7 +100,7 @@ export class Persistence {
     }
   }
 
-  /** Saves the changes in encoded records. @param {Uint8Array} bytes */
+  /** Decodes the records in `bytes` and saves the changes that they contain. @param {Uint8Array} bytes */
   save(bytes) {
     if (!this.#db) return
     decode(bytes, (kind, fields) => {

@@ -50,7 +50,7 @@ func eventually(t *testing.T, condition func() bool) {
 
 // TestTypedPods checks that Pods from a list and from a watch equal the Pods that encoding/json decodes.
 func TestTypedPods(t *testing.T) {
-	server, err := lwtest.Start(&lwtest.Options{NoStreamingLists: true}) // ordinary lists, because their items have no kind
+	server, err := lwtest.Start(&lwtest.Options{NoStreamingLists: true}) // the decoder must also work without the kind and apiVersion, which items of ordinary lists omit
 	require.NoError(t, err)
 	defer server.Close()
 	pods := sample.Pods(1, 20)

@@ -26,8 +26,8 @@ var controllers = map[string]func(context.Context, string, time.Duration, func(s
 	"listwatch": listwatch.Run,
 }
 
-// reports receives the reports of a controller. It rejects the first report of each app, so that the controller must
-// retry.
+// reports stores the latest report that a controller sent for each app. It rejects the first report for each app to
+// force a retry.
 type reports struct {
 	mu    sync.Mutex
 	last  map[string]string // latest accepted report by app

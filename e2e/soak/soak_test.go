@@ -103,7 +103,7 @@ func (s *soak) connect() error {
 }
 
 // causeFailures kills servers and breaks connections until wait returns. Afterwards, the server runs and the writers
-// have stopped. It returns an error if a required failure is missing.
+// have stopped. It returns an error if a required kind of failure never happened.
 func (s *soak) causeFailures(ctx context.Context) error {
 	var group sync.WaitGroup
 	for number := range writers {

@@ -16,7 +16,7 @@ func TestDecodersAgree(t *testing.T) {
 	events := NewEvents(pods)
 	for _, decoder := range All() {
 		kept := reflect.ValueOf(decoder.Run(decoder.Stream(events), 5, 2))
-		for i, want := range []sample.Pod{pods[1], pods[0]} { // the slice of length 2 is a ring buffer, so the fifth event comes first
+		for i, want := range []sample.Pod{pods[1], pods[0]} { // kept is a ring buffer of length 2, so the fifth event is at index 0
 			name, node := read(t, kept.Index(i).Interface())
 			if name != want.Name || node != want.Node {
 				t.Errorf("%s: Pod %d is %s on %s, want %s on %s", decoder.Name, i, name, node, want.Name, want.Node)

@@ -10,7 +10,7 @@ const statuses = (o) => [...o.status?.containerStatuses ?? []]
 const reasonOf = ({ state = {} }) => state.waiting?.reason ?? (state.terminated && (state.terminated.reason || `Exit ${state.terminated.exitCode}`))
 
 /**
- * Returns the status of a Pod as kubectl shows it: the phase, unless a container has a reason.
+ * Returns the status of a Pod as kubectl shows it: the reason of a waiting or terminated container, or else the phase.
  * @param {Kube} o
  */
 export function podStatus(o) {

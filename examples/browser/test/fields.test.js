@@ -9,7 +9,7 @@ const template = { spec: { containers: [{ name: 'c', image: 'host/web:1', args: 
 const conditions = [{ type: 'Ready', status: 'False', reason: 'Because', message: 'long' }, { type: 'Failed', status: 'True' }, { type: 'DiskPressure', status: 'True' }]
 const status = (state, ready = false) => ({ name: 'c', image: 'host/web:1', ready, started: false, restartCount: 3, state })
 
-// Sample objects by kind. Together they reach all branches of the code for columns.
+// Sample objects by resource path. Together they cover every branch of the column code.
 const SAMPLES = {
   '/pods': [
     { spec: { nodeName: 'n1', containers: template.spec.containers }, status: { phase: 'Running', podIP: '10.0.0.1', containerStatuses: [status({ running: {} }, true)] } },

@@ -98,7 +98,7 @@ func (s *scene) play(b Block) error {
 	return err
 }
 
-// startServer starts examples/server. It runs until all commands of the document have run.
+// startServer starts examples/server. The server runs until all commands in the document have finished.
 func (s *scene) startServer(c command) error {
 	args := strings.Fields(c.text)[3:]
 	args = append([]string{"-addr", "127.0.0.1:0", "-control", "127.0.0.1:0"}, args...)

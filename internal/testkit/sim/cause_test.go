@@ -81,7 +81,7 @@ func (c *conn) inspect(text string) {
 // event inspects a watch event. It records ERROR events, misplaced initial-events-end bookmarks and decreasing
 // resourceVersions.
 func (c *conn) event(line string) {
-	if line == "" { // newline that arrived after its event
+	if line == "" { // the event's trailing newline arrived in a later read
 		return
 	}
 	if strings.HasPrefix(line, `{"type":"ERROR"`) && c.cause == byEngine {

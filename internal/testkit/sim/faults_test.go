@@ -11,7 +11,8 @@ var (
 	errNoRoute = errors.New("connection refused")
 )
 
-// badLuck randomly returns the error of a fault that prevents a request from reaching its server.
+// badLuck may inject a fault that keeps a request from reaching the server. It returns the fault's error, or nil if
+// there is no fault.
 func (s *sim) badLuck(c *conn) error {
 	switch now := time.Now(); {
 	case now.Before(s.weather.storm):

@@ -116,7 +116,7 @@ func (c *checker) paged(conn *conn) {
 	}
 }
 
-// listed records the revision that the store must equal after the list is complete.
+// listed records the revision whose objects the store must hold when the list is complete.
 func (c *checker) listed(q query, of *incarnation, revision int64) {
 	if q.token == "" && revision != 0 {
 		c.pledge = claim{of: of, revision: revision}

@@ -170,8 +170,8 @@ func (c *cluster) write(random *rand.Rand, n int) error {
 	return nil
 }
 
-// look returns the ConfigMaps and the request counts as a JSON object. Tests compare the ConfigMaps with the content of
-// their page.
+// look returns the ConfigMaps and the request counts, to be encoded as JSON. Tests compare the ConfigMaps with those
+// that the page shows.
 func (c *cluster) look() any {
 	count := func(all []lwtest.Request) (n int) {
 		for _, r := range all {

@@ -110,8 +110,8 @@ func (r *Reader) skipSpace(b []byte, i int) ([]byte, int) {
 	return r.toNext(i)
 }
 
-// toQuote steps over the rest of a string from i, where plainEnd did not find the closing quote. It returns the data and
-// the position of that quote.
+// toQuote finds the closing quote of a string that plainEnd could not scan to its end. It scans from i, and returns the
+// data and the position of the quote.
 func (r *Reader) toQuote(i int) ([]byte, int) {
 	r.pos = i
 	r.finishString()

@@ -88,7 +88,7 @@ func walk(steps []step, from, root lw.Value, yield func(lw.Value) bool) bool {
 	return steps[0](from, root, func(to lw.Value) bool { return walk(steps[1:], to, root, yield) })
 }
 
-// toMembers selects the members with these names.
+// toMembers returns a step that selects the members with the given names.
 func toMembers(names []string) step {
 	return func(from, _ lw.Value, yield func(lw.Value) bool) bool {
 		for _, name := range names {

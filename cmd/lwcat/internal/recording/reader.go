@@ -14,7 +14,7 @@ import (
 // maxLine limits the length of a line, in bytes. JSON escapes can make an entry six times as long as its data.
 const maxLine = 1 << 20
 
-// Recording is an opened recording. It reads the responses from the file when they are played.
+// Recording is an open recording file. Responses are read from the file only when they are played.
 type Recording struct {
 	Header
 	Collections []Collection  // collections that the run followed, in order
