@@ -104,8 +104,8 @@ func (s scanner) value(o *Scanned, start int, keep *fields) {
 	}
 }
 
-// cutsFor returns the spans that a selection removes. It scans the first object of a stream a second time. Later
-// objects need only a single scan, because the scanner then knows the selection.
+// cutsFor returns the spans that keep removes from the object. It scans the object again unless the last scan used
+// keep.
 func (o *Scanned) cutsFor(keep *fields) []span {
 	if o.keep != keep {
 		reader := jsonscan.Within(o.body)

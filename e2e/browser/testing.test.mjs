@@ -17,10 +17,17 @@ before(() => {
   const npm = (...args) => execFileSync('npm', [...args, '--prefer-offline', '--no-audit', '--no-fund'], { cwd: folder, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] })
   npm('ci', '--ignore-scripts')
   npm('install', '--no-save', pack(folder))
+  writeFileSync(join(folder, 'pods.jest.js'), commonJS(readFileSync(join(folder, 'pods.vitest.mjs'), 'utf8')))
   const page = readFileSync(new URL('../../docs/react.md', import.meta.url), 'utf8')
   writeFileSync(join(folder, 'recipes.tsx'), [...page.matchAll(/```tsx\n([^]*?)```/g)].map(([, block]) => block).join('\n'))
 })
 after(() => folder && rmSync(folder, { recursive: true }))
+
+// Returns tests for Vitest with ES modules as tests for Jest with CommonJS modules.
+function commonJS(code) {
+  return 'const vi = jest\n' + code.replace(/^import .* from 'vitest'\n/m, '')
+    .replace(/^import \{ (.*) \} from ('.*')$/gm, (_, names, module) => `const { ${names.replaceAll(' as ', ': ')} } = require(${module})`)
+}
 
 // Runs Node in the application and returns the output.
 function run(...args) {

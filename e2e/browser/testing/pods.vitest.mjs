@@ -1,4 +1,4 @@
-// Tests a component in Vitest with ES modules.
+// Tests a component in Vitest with ES modules. The parent test also runs it in Jest with CommonJS modules.
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { act, cleanup, configure, render, screen } from '@testing-library/react'
 import { createElement as h } from 'react'

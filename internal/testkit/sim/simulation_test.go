@@ -168,7 +168,7 @@ func (s *sim) harm() {
 	}
 }
 
-// write writes a random object, unless known reports true for the next revision.
+// write writes a random object. It does nothing if the engine read the next revision before a restore.
 func (s *sim) write() {
 	if !s.check.known(s.server.log.Revision() + 1) {
 		s.writeSomething()

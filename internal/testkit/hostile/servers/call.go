@@ -16,7 +16,7 @@ import (
 
 var errReset = errors.New("connection reset by peer")
 
-// memory is an [lw.Transport] to an in-process server, which handles each request in its own goroutine.
+// memory is an [lw.Transport] to a server in the same process. The server handles each request in its own goroutine.
 type memory struct {
 	*world
 	serve          func(*call)
@@ -97,7 +97,7 @@ func (c *call) reject(code int, retryAfter, text string) {
 	c.fail(&rejection{lw.ReadStatusError(code, retryAfter, strings.NewReader(text)), code, retryAfter, text})
 }
 
-// rejection is the error that Open returns when the server calls reject.
+// rejection is the error of Open for an error response. It also holds the response's fields.
 type rejection struct {
 	error
 	code             int

@@ -24,8 +24,8 @@ import (
 // token is the credential that must not appear in any message.
 const token = "tOk3nQ7zXw9Lm2Vb5Rk8Jd4Hs6Pf1Yc0"
 
-// source returns the transport to a server. search fails the test if a string contains the token, and is nil for servers
-// without raw access to connections. stop closes the transport.
+// source returns a transport to the server. The function search fails the test if a string contains the token. It is nil
+// for servers that do not serve real connections. The function stop closes the transport.
 func (s *server) source(t *testing.T, m *memory) (client lw.Transport, search func(string), stop func()) {
 	if s.wire == nil {
 		return m, nil, func() {}
@@ -87,7 +87,7 @@ func (x *exchange) answer(s *server, config *tls.Config) {
 	}
 }
 
-// honestly forwards an authorized request to x.m and writes the response.
+// honestly forwards a request with the correct token to x.m and writes the response.
 func (x *exchange) honestly() {
 	if x.request.Header.Get("Authorization") != "Bearer "+token || x.host != "api.test" {
 		x.reply(401, "", failure(401, "Unauthorized", "Unauthorized"))
