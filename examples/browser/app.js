@@ -12,6 +12,7 @@ import { wake } from './listwatch/index.js'
 import { Navigation } from './navigation.js'
 import { collectionOf, isFiltered } from './route.js'
 import { Scope } from './scope.js'
+import { Selection } from './selection.js'
 import { Session } from './session.js'
 import { Sidebar } from './sidebar.js'
 import { drawRate } from './sparkline.js'
@@ -36,7 +37,6 @@ class App {
   feed
   /** @type {Resource | undefined} The collection that is open, or that opens when its columns arrive. */
   #following
-  #revealed = false // whether the table has scrolled to the row that the URL selects
   #due = false
   /** @type {{ phase?: string, code?: string }} State of the feed at the last redraw. */
   #seen = {}
@@ -48,6 +48,7 @@ class App {
   #scope = new Scope((namespace) => this.#navigation.go({ namespace, selected: '' }))
   #detail = new Detail($('detail'), { close: () => this.#cursor.escape(), choose: (tab) => this.#navigation.go({ tab }) })
   #grid = new Grid($('grid'), { sort: (id) => this.#sort(id), open: (key) => this.#select(key), scrolled: () => this.draw() })
+  #selection = new Selection(this.#grid, this.#detail)
   #statusFilter = new StatusFilter($('statuses'), (statuses) => this.#navigation.go({ statuses }))
   #cursor = new Cursor(this.#grid, this.#detail, { navigation: this.#navigation, draw: () => this.draw() })
 
@@ -104,7 +105,7 @@ class App {
     if (!this.feed || collectionOf(route) !== collectionOf(before) || route.namespace !== before.namespace) return this.#follow()
     if (route.search !== before.search || route.statuses.join() !== before.statuses.join()) this.#filter(this.feed)
     if (route.sort !== before.sort || route.descending !== before.descending) this.#arrange(this.feed)
-    this.#grid.active = route.selected || this.#grid.active
+    if (route.selected && route.selected !== before.selected) this.#grid.active = route.selected
     this.draw()
   }
 
@@ -123,7 +124,7 @@ class App {
   #follow() {
     const resource = this.#resourceOf(this.#navigation.route), title = titleOf(resource)
     this.leave()
-    this.#detail.close()
+    this.#selection.reset()
     resetAnnouncements()
     setText($('title'), title)
     this.#scope.show(this.#navigation.route.namespace, resource.namespaced)
@@ -148,7 +149,6 @@ class App {
     this.#cursor.rows = feed.rows
     this.#grid.show(feed.rows, feed.columns, namespace ? `${title} in ${namespace}` : title)
     this.#grid.active = selected
-    this.#revealed = false
     this.#statusFilter.reset()
     this.#filter(feed)
     this.#arrange(feed)
@@ -221,11 +221,11 @@ class App {
       feed.rows.update()
       this.#arranged = began
     }
+    this.#cursor.leaveRemoved()
     this.#grid.draw(now)
-    this.#reveal(feed)
-    this.#showDetail(feed, now)
     this.#statusFilter.show(feed.rows, this.#navigation.route.statuses)
     showState(feed.state, feed, this.#navigation.route, now)
+    this.#selection.show(feed, this.#navigation.route, this.#session.resources, now)
     drawRate(feed.rate, now)
     if (this.#searched && !more && isFiltered(this.#navigation.route)) announce(`${feed.rows.view.length} of ${feed.rows.size} match`)
     this.#searched &&= more
@@ -242,27 +242,6 @@ class App {
     const back = phase === 'live' && before.phase === 'interrupted'
     const lost = cause?.code === 'not-found' && before.code !== cause.code
     if (back || lost) this.#session.refreshQuietly()
-  }
-
-  // Scrolls once to the row that a link has selected.
-  /** @param {Feed} feed */
-  #reveal({ rows }) {
-    const row = rows.get(this.#navigation.route.selected)
-    if (this.#revealed || !row?.placed) return
-    this.#revealed = true
-    this.#grid.reveal(rows.indexOf(row))
-  }
-
-  /**
-   * @param {Feed} feed
-   * @param {number} now
-   */
-  #showDetail(feed, now) {
-    const row = feed.rows.get(this.#navigation.route.selected)
-    const { tab, namespace } = this.#navigation.route
-    if (row) this.#detail.show(row, feed, { tab, namespace, resources: this.#session.resources }, now)
-    else if (!this.#navigation.route.selected) this.#detail.close()
-    if (!row || tab !== 'events') feed.endEvents()
   }
 }
 

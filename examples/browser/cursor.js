@@ -4,6 +4,7 @@
  * @import { Detail } from './detail.js'
  * @import { Grid } from './grid.js'
  * @import { Navigation } from './navigation.js'
+ * @import { Row } from './row.js'
  * @import { Rows } from './rows.js'
  *
  * @typedef {Pick<Navigation, 'route' | 'go' | 'close'>} Moves
@@ -12,6 +13,8 @@
 export class Cursor {
   /** @type {Rows | undefined} */
   rows
+  /** @type {Row | undefined} The active row at the last call of `leaveRemoved`. */
+  #row
   #grid
   #detail
   #navigation
@@ -43,6 +46,17 @@ export class Cursor {
     this.#grid.reveal(index)
     if (this.#detail.open) this.#navigation.go({ selected: this.#grid.active }) // the open detail follows the active row
     else this.#draw()
+  }
+
+  /** Moves to the neighboring row if the table has removed the active one. An open detail keeps its object. */
+  leaveRemoved() {
+    const { rows } = this, { active } = this.#grid
+    const row = rows?.get(active)
+    if (row) this.#row = row
+    else if (rows && this.#row?.left && this.#row.key === active) {
+      const index = Math.min(rows.indexOf(this.#row), rows.view.length - 1)
+      this.#grid.active = rows.view[index]?.key ?? ''
+    }
   }
 
   page(/** @type {1 | -1} */ direction) { this.move(direction * this.#grid.page) }

@@ -1,6 +1,6 @@
 // Shows the selected object in tabs: an overview, the YAML, its events and its recent changes.
 
-import { h, setText } from './dom.js'
+import { announce, h, setText } from './dom.js'
 import { ChangeList, inPart, objectsOf } from './changes.js'
 import { diff, visibleDifferences } from './diff.js'
 import { EventList } from './events.js'
@@ -29,8 +29,9 @@ export class Detail {
   #changes = new ChangeList()
   #yaml = new YAMLView()
   #events = new EventList()
+  #missing = h('p', { class: 'none' })
   #tabs
-  /** @type {unknown[] | undefined} The drawn item, object, reason and collections. */
+  /** @type {unknown[] | undefined} The drawn item, object, reason and collections, or the text of `showMissing`. */
   #shown
 
   /**
@@ -44,7 +45,7 @@ export class Detail {
       { id: 'overview', title: 'Overview', content: this.#overview }, { id: 'yaml', title: 'YAML', content: this.#yaml.element },
       { id: 'events', title: 'Events', content: this.#events.element }, { id: 'changes', title: 'Changes', content: this.#changes.element },
     ], choose)
-    element.append(h('header', {}, h('div', { class: 'titles' }, this.#kind, this.#name, this.#sub), this.#yaml.button, bye), ...this.#tabs.elements)
+    element.append(h('header', {}, h('div', { class: 'titles' }, this.#kind, this.#name, this.#sub), this.#yaml.button, bye), this.#missing, ...this.#tabs.elements)
   }
 
   get open() { return !this.#element.hidden }
@@ -57,6 +58,32 @@ export class Detail {
   }
 
   /**
+   * Shows a text instead of an object.
+   * @param {{ kind: string, name: string, namespace: string }} object
+   * @param {string} text why the object is missing
+   */
+  showMissing({ kind, name, namespace }, text) {
+    this.#head(kind, name, namespace && `in ${namespace}`)
+    this.#element.className = 'detail missing'
+    setText(this.#missing, text)
+    if (this.#shown?.[0] !== text) announce(text)
+    this.#shown = [text]
+  }
+
+  /**
+   * Opens the detail with a heading.
+   * @param {string} kind
+   * @param {string} name
+   * @param {string} sub
+   */
+  #head(kind, name, sub) {
+    this.#element.hidden = false
+    setText(this.#kind, kind)
+    setText(this.#name, name)
+    setText(this.#sub, sub)
+  }
+
+  /**
    * Shows a row with its history, its events and its full object.
    * @param {Row} row
    * @param {Source} source
@@ -65,12 +92,9 @@ export class Detail {
    */
   show(row, source, place, now) {
     const { history, resource } = source
-    this.#element.hidden = false
     const entries = history.of(row.key), versions = source.versionsOf(row)
-    setText(this.#kind, resource.kind)
-    setText(this.#name, row.item.name)
-    setText(this.#sub, subtitle(row))
-    this.#element.classList.toggle('gone', row.gone)
+    this.#head(resource.kind, row.item.name, subtitle(row))
+    this.#element.className = row.gone ? 'detail gone' : 'detail'
     const latest = latestOf(row, entries[0], versions)
     if (this.#tabs.show(place.tab) === 'events') this.#events.show(source.eventsOf(row), now)
     this.#changes.show(entries, versions, now)

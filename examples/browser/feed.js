@@ -88,7 +88,7 @@ export class Feed {
     const { resourceVersion: after = '', phase } = this.state
     for (const change of changes) if (!change.initial) this.history.add({ change, at: now, before: this.#version, after })
     this.#version = after
-    if (phase === 'live' && !this.#live) this.#closeVersions() // requests that have failed may succeed now
+    if (phase === 'live' && !this.#live) this.#versions?.close() // requests that have failed may succeed now
     this.#live = phase === 'live'
     this.rate.add(changes.filter((change) => !change.initial).length, now)
   }
@@ -99,23 +99,17 @@ export class Feed {
    */
   versionsOf({ key, item }) {
     if (isSecret(this.resource)) return undefined
-    if (!this.#versions || this.#versionsKey !== key) {
-      this.#closeVersions()
-      this.#versions = new Versions(this.#link, this.resource, item, this.#notify)
-      this.#versionsKey = key
-    }
-    return this.#versions
+    const known = this.#versionsKey === key ? this.#versions : undefined
+    if (known && !known.closed) return known
+    this.#versions?.close()
+    this.#versionsKey = key
+    return this.#versions = new Versions(this.#link, this.resource, item, this.#notify, known?.newest)
   }
 
   /** @param {string} key */
   #reread(key) {
     this.rows.reread(key)
     this.#notify()
-  }
-
-  #closeVersions() {
-    this.#versions?.close()
-    this.#versions = undefined
   }
 
   /**
@@ -144,7 +138,7 @@ export class Feed {
 
   close() {
     this.endEvents()
-    this.#closeVersions()
+    this.#versions?.close()
     this.#collection?.close()
   }
 }

@@ -137,6 +137,19 @@ export function emptyMessage(state, size, { search, statuses, namespace, plural 
 }
 
 /**
+ * Returns the reason why the detail of an object is empty.
+ * @param {Status} state
+ * @param {{ kind: string, name: string, namespace: string }} object
+ * @param {string} chosen the namespace that the page shows, or ""
+ */
+export function missing({ stale }, { kind, name, namespace }, chosen) {
+  const where = namespace && ` in the namespace ${namespace}`
+  if (chosen && namespace !== chosen) return `This page shows only the namespace ${chosen}. The URL selects the ${kind} ${name}${where}.`
+  if (stale) return `The last known list does not contain the ${kind} ${name}${where}. Later changes are unknown.`
+  return `The ${kind} ${name} does not exist${where}. It may have been deleted.`
+}
+
+/**
  * Returns the progress of the first list as text, and as a fraction if the server reports the remaining count.
  * @param {Status} state
  * @returns {{ part?: number, text: string } | undefined}

@@ -40,13 +40,17 @@ export class Versions {
    * @param {Resource} resource
    * @param {Pick<Item, 'namespace' | 'name'>} item the item of the row
    * @param {() => void} notify called after each answer
+   * @param {Kube} [newest] the result of earlier requests
    */
-  constructor(link, { group, version, plural }, { namespace, name }, notify) {
+  constructor(link, { group, version, plural }, { namespace, name }, notify, newest) {
     this.#link = link
     this.#path = ['', group ? `apis/${group}` : 'api', version, ...(namespace ? ['namespaces', namespace] : []), plural].join('/')
     this.#name = name
     this.#notify = notify
+    this.newest = newest
   }
+
+  get closed() { return this.#ended.signal.aborted }
 
   /**
    * Returns the result for a resourceVersion of the object, or undefined until it arrives.

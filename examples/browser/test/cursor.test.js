@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Cursor } from '../cursor.js'
-import { Rows } from '../rows.js'
+import { LEAVING, Rows } from '../rows.js'
 
 // Returns a cursor over the rows "a" to "e" and a log of its calls.
 function setup({ open = false, route = {}, names = ['a', 'b', 'c', 'd', 'e'] } = {}) {
@@ -46,6 +46,30 @@ test('an active row hidden by the search is ignored', () => {
   rows.update()
   cursor.move(1)
   assert.equal(grid.active, 'b')
+})
+
+test('the cursor moves from a removed row to the next one, or to the last one', () => {
+  const { cursor, grid, rows, log } = setup({ open: true, names: ['a', 'b', 'c'] })
+  const remove = (key) => {
+    rows.apply([{ type: 'deleted', key }], 0)
+    cursor.leaveRemoved()
+    assert.equal(grid.active, key, 'a deleted row stays active while it is visible')
+    rows.sweep(LEAVING)
+    cursor.leaveRemoved()
+    rows.update()
+    cursor.leaveRemoved()
+    return grid.active
+  }
+  grid.active = 'b'
+  assert.deepEqual([remove('b'), remove('c'), remove('a')], ['c', 'a', ''])
+  assert.deepEqual(log, [], 'the route stays the same, so that an open detail keeps its object')
+})
+
+test('the cursor stays at a key that the table has never contained', () => {
+  const { cursor, grid } = setup()
+  grid.active = 'x'
+  cursor.leaveRemoved()
+  assert.equal(grid.active, 'x')
 })
 
 test('moving in an empty or missing table does nothing', () => {

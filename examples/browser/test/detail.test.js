@@ -104,6 +104,22 @@ test('a deleted object is marked', () => {
   assert.equal(textOf('.sub'), 'deleted while disconnected · in shop · version 7')
 })
 
+test('a missing object is explained, and announced once', (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const missing = (name) => {
+    detail.showMissing({ kind: 'Pod', name, namespace: 'shop' }, `${name} does not exist`)
+    t.mock.timers.tick(10_000)
+    const heard = byId('announcer').textContent
+    byId('announcer').textContent = ''
+    return [detail.open, byId('detail').className, textOf('.kind'), textOf('#detail-name'), textOf('.sub'), textOf('#detail > .none'), heard]
+  }
+  assert.deepEqual(missing('web'), [true, 'detail missing', 'Pod', 'web', 'in shop', 'web does not exist', 'web does not exist'])
+  assert.equal(missing('web').at(-1), '')
+  assert.equal(missing('db').at(-1), 'db does not exist')
+  show(new Row(item('7')), undefined)
+  assert.equal(byId('detail').className, 'detail')
+})
+
 test('an object without changes shows a message', () => {
   show(new Row(item('7')), undefined)
   assert.deepEqual(texts('.changes > li'), ['No changes since this page was opened.'])

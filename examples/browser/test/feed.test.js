@@ -161,8 +161,11 @@ test('full objects are requested again after a reconnect', () => {
   assert.equal(feed.versionsOf(row), first)
   collection.report({ ...live('11'), phase: 'interrupted' })
   assert.equal(feed.versionsOf(row), first)
+  first.newest = pod('1').object
   collection.report(live('12'))
   assert.notEqual(feed.versionsOf(row), first)
+  assert.equal(feed.versionsOf(row).newest, first.newest, 'an object that no longer exists remains visible')
+  assert.equal(feed.versionsOf({ key: 'shop/db', item: pod('1', {}, 'db') }).newest, undefined)
 })
 
 function namespaces(to = link) {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { indicator, explain, emptyMessage, isKnown, needsToken, progress, actionLabel, staleness } from '../status.js'
+import { indicator, explain, emptyMessage, isKnown, missing, needsToken, progress, actionLabel, staleness } from '../status.js'
 
 const route = { search: '', statuses: [], namespace: '', plural: 'pods' }
 const cause = (code, message = 'why', more) => ({ code, message, ...more })
@@ -94,6 +94,14 @@ test('an empty table shows the reason and the next step', () => {
   assert.deepEqual(lines(state('interrupted', { resourceVersion: '1', cause: cause('network') })),
     ['There were no pods', 'Later changes are unknown. Cause: why'])
   assert.deepEqual(lines(state('listing', { resourceVersion: '1' })), [])
+})
+
+test('the message about a missing object depends on the list and the namespace', () => {
+  const web = { kind: 'Pod', name: 'web', namespace: 'shop' }, live = state('live'), lost = state('interrupted')
+  assert.equal(missing(live, web, ''), 'The Pod web does not exist in the namespace shop. It may have been deleted.')
+  assert.equal(missing(live, { kind: 'Node', name: 'n1', namespace: '' }, ''), 'The Node n1 does not exist. It may have been deleted.')
+  assert.equal(missing(lost, web, 'shop'), 'The last known list does not contain the Pod web in the namespace shop. Later changes are unknown.')
+  assert.equal(missing(live, web, 'batch'), 'This page shows only the namespace batch. The URL selects the Pod web in the namespace shop.')
 })
 
 test('the first list shows its progress', () => {
