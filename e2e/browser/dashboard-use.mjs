@@ -209,7 +209,7 @@ export function usage(name) {
       await view.until('the closed detail', () => view.page.$eval('#detail', (e) => e.hidden))
     }))
 
-    it('groups the collections and collapses a group', play({}, async (view) => {
+    it('groups the collections, and keeps a group collapsed after a reload', play({}, async (view) => {
       await view.goto('#/v1/pods')
       await view.until('the groups', async () => (await view.texts('#collections h2')).join(), 'Workloads,Network,Config,Cluster,Custom resources')
       const visible = () => view.page.$eval('a[title="v1/nodes"]', (e) => e.checkVisibility())
@@ -217,6 +217,9 @@ export function usage(name) {
       const cluster = () => view.page.evaluateHandle(() => [...document.querySelectorAll('#collections summary')].find((e) => e.textContent === 'Cluster'))
       await (await cluster()).click()
       await view.until('the collapsed group', async () => !await visible())
+      await view.page.reload()
+      await view.until('the menu', () => view.text('.sidebar [aria-current]'), 'pods')
+      assert.equal(await visible(), false)
       await view.page.type('#goto', 'node')
       assert.equal(await visible(), true)
       await view.page.keyboard.press('Enter')

@@ -2,7 +2,8 @@
 // last visit.
 
 import { discover } from './discovery.js'
-import { RequestError, messageOf } from './request.js'
+import { RequestError } from './request.js'
+import { restore, save } from './saved.js'
 
 /**
  * @import { Resource } from './discovery.js'
@@ -88,13 +89,8 @@ export class Collections {
    * @returns {Resource[] | undefined}
    */
   #restore({ server, token }) {
-    try {
-      const saved = JSON.parse(localStorage.getItem(STORAGE_KEY) ?? 'null')
-      return !token && saved?.server === server ? saved.resources : undefined
-    } catch (error) { // the browser forbids storage, or another program wrote the value
-      this.#callbacks.storageFailed(messageOf(error))
-      return undefined
-    }
+    const saved = restore(STORAGE_KEY, this.#callbacks.storageFailed)
+    return !token && saved?.server === server ? saved.resources : undefined
   }
 
   /**
@@ -103,12 +99,7 @@ export class Collections {
    * @param {Resource[]} resources
    */
   #save({ server, token }, resources) {
-    if (token) return
-    try {
-      localStorage.setItem(STORAGE_KEY, JSON.stringify({ server, resources }))
-    } catch (error) { // the browser forbids storage, or the storage is full
-      this.#callbacks.storageFailed(messageOf(error))
-    }
+    if (!token) save(STORAGE_KEY, { server, resources }, this.#callbacks.storageFailed)
   }
 }
 

@@ -2,25 +2,32 @@
 
 import { $, $of, h, setAttribute } from './dom.js'
 import { menu } from './menu.js'
+import { notice } from './notices.js'
 import { collectionOf, format } from './route.js'
+import { restore, save } from './saved.js'
 
 /**
  * @import { Resource } from './discovery.js'
  * @import { Route } from './route.js'
  */
 
+const STORAGE_KEY = 'listwatch-collapsed'
+const failed = (/** @type {string} */ why) => notice('menu', `The menu forgets its collapsed groups because the browser cannot save them: ${why}`)
+
 /** Shows the collections of a server. Links keep the namespace of `route()`. */
 export class Sidebar {
   #route
   #goto = $of('goto', HTMLInputElement)
   /** @type {Set<string>} The names of the groups that the user has collapsed. */
-  #collapsed = new Set()
+  #collapsed = new Set(restore(STORAGE_KEY, failed))
+  #current // the collection that the menu marks
   /** @type {{ link: HTMLAnchorElement, item: HTMLElement, group: HTMLDetailsElement, resource: Resource, words: string }[]} */
   #links = []
 
   /** @param {() => Route} route */
   constructor(route) {
     this.#route = route
+    this.#current = collectionOf(route())
     this.#goto.addEventListener('focus', () => this.#openMenu(true))
     this.#goto.addEventListener('input', () => this.#filter())
     this.#goto.addEventListener('keydown', (event) => {
@@ -63,14 +70,15 @@ export class Sidebar {
   }
 
   /**
-   * Remembers whether the user has collapsed a group. It ignores groups that the filter has expanded.
+   * Saves whether the user has collapsed a group. It ignores groups that the filter has expanded.
    * @param {string} name
    * @param {boolean} open
    */
   #remember(name, open) {
-    if (this.#goto.value) return
+    if (this.#goto.value || open === !this.#collapsed.has(name)) return
     if (open) this.#collapsed.delete(name)
     else this.#collapsed.add(name)
+    save(STORAGE_KEY, [...this.#collapsed], failed)
   }
 
   /**
@@ -90,14 +98,15 @@ export class Sidebar {
     return item
   }
 
-  /** Marks the current collection and expands its group. */
+  /** Marks the current collection. If it has changed, expands its group. */
   mark() {
-    const here = collectionOf(this.#route())
+    const here = collectionOf(this.#route()), changed = here !== this.#current
+    this.#current = here
     for (const { link, group, resource } of this.#links) {
       const current = collectionOf(resource) === here
       setAttribute(link, 'aria-current', current ? 'page' : undefined)
       if (!current) continue
-      group.open = true
+      group.open ||= changed
       link.scrollIntoView({ block: 'nearest' })
     }
   }

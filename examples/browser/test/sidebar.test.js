@@ -12,6 +12,7 @@ const RESOURCES = [
 let route, sidebar
 beforeEach(() => {
   reload()
+  localStorage.clear()
   route = { group: '', version: 'v1', plural: 'pods', namespace: '' }
   sidebar = new Sidebar(() => route)
   sidebar.show(RESOURCES)
@@ -26,19 +27,45 @@ test('the menu groups the collections', () => {
   assert.deepEqual(texts('.group'), ['example.com'])
 })
 
+const opened = () => all('#collections details').map((group) => group.open)
+// Expands or collapses a group like a click. happy-dom sends no toggle event.
+const toggle = (group, open) => {
+  group.open = open
+  group.dispatchEvent(new Event('toggle'))
+}
+
 test('collapsed groups stay collapsed until the user filters or opens one of their collections', () => {
-  const opened = () => all('#collections details').map((group) => group.open)
-  for (const group of all('#collections details')) {
-    group.open = false
-    group.dispatchEvent(new Event('toggle'))
-  }
+  for (const group of all('#collections details')) toggle(group, false)
   sidebar.show(RESOURCES)
-  assert.deepEqual(opened(), [true, false, false, false], 'the group of the current collection is open')
+  assert.deepEqual(opened(), [false, false, false, false])
   type(byId('goto'), 'no')
   all('#collections details')[2].dispatchEvent(new Event('toggle'))
   assert.equal(opened()[2], true)
   type(byId('goto'), '')
   assert.equal(opened()[2], false)
+  route = { ...route, plural: 'nodes' }
+  sidebar.mark()
+  assert.deepEqual(opened(), [false, false, true, false])
+})
+
+test('collapsed groups are saved for the next visit', () => {
+  toggle(all('#collections details')[0], false)
+  toggle(all('#collections details')[2], false)
+  toggle(all('#collections details')[2], true)
+  reload()
+  sidebar = new Sidebar(() => route)
+  sidebar.show(RESOURCES)
+  assert.deepEqual(opened(), [false, true, true, true])
+})
+
+test('a notice is shown if the browser cannot save the collapsed groups', (t) => {
+  const storage = globalThis.localStorage, line = () => texts('#notices [data-kind="menu"] span').join()
+  globalThis.localStorage = { setItem() { throw new Error('no room') } }
+  t.after(() => { globalThis.localStorage = storage })
+  toggle(all('#collections details')[0], true)
+  assert.equal(line(), '', 'an unchanged group is not saved')
+  toggle(all('#collections details')[0], false)
+  assert.equal(line(), 'The menu forgets its collapsed groups because the browser cannot save them: no room')
 })
 
 test('the menu of a narrow window opens with its button and closes with a link', () => {
