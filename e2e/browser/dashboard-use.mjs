@@ -276,6 +276,34 @@ export function usage(name) {
       await view.until('the status filter', async () => (await view.texts('#statuses .chip')).join(), 'True 1')
     }))
 
+    it('updates the ages in columns that the server defines', play({}, async (view, cluster) => {
+      const object = (name) => ({ metadata: { name, namespace: 'shop' }, spec: { renewed: new Date(Date.now() - 300_000).toISOString() } })
+      const date = (Name, Path) => ({ Name, Type: 'date', Path })
+      await cluster.define({ name: 'gadgets', columns: [date('Renewed', '.spec.renewed'), date('Age', '.metadata.creationTimestamp')] })
+      await cluster.put({ of: 'gadgets.example.com', object: object('gadget') })
+      await view.create('widgets', object('widget'))
+      await view.page.evaluateOnNewDocument(() => {
+        const { now } = Date
+        Date.now = () => now() + (globalThis.ahead ?? 0)
+      })
+      const ticks = async (collection, key) => {
+        const ages = async () => `${await view.cell(key, 2)} ${await view.cell(key, 3)}`
+        await view.page.evaluate(() => { globalThis.ahead = 0 })
+        await view.page.evaluate((title) => document.querySelector(`a[title="${title}"]`).click(), collection)
+        await view.rows(key)
+        assert.deepEqual(await view.texts('.head button'), ['Namespace', 'Name', 'Renewed', 'Age'])
+        assert.match(await ages(), /^\d+m \d+[ms]$/)
+        await view.page.evaluate(() => { globalThis.ahead = 7_200_000 })
+        await view.until('the later ages', ages, '2h 2h')
+      }
+      await view.goto('#/v1/pods')
+      await view.until('the connection', () => view.text('#connection-text'), 'Live')
+      await ticks('example.com/v1/gadgets', 'shop/gadget')
+      const additionalPrinterColumns = [{ name: 'Renewed', type: 'date', jsonPath: '.spec.renewed' }, { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' }]
+      await view.answer('/customresourcedefinitions/widgets.lw.example.com', 200, { spec: { versions: [{ name: 'v1', additionalPrinterColumns }] } })
+      await ticks('lw.example.com/v1/widgets', 'shop/widget')
+    }))
+
     it('shows the columns of a Table and requests the cells of a changed object', play({}, async (view, cluster) => {
       await cluster.define({ name: 'gadgets', columns: [{ Name: 'Flavor', Path: '.spec.flavor' }, { Name: 'Age', Type: 'date', Path: '.metadata.creationTimestamp' }] })
       await cluster.put({ of: 'gadgets.example.com', object: { metadata: { name: 'a', namespace: 'shop' }, spec: { flavor: 'sweet' } } })

@@ -51,7 +51,7 @@ const fact = (title, ...values) => [h('dt', {}, title), h('dd', {}, ...values)]
 function cellOf(column, object) {
   if (column.time) {
     const at = column.time(object)
-    return Number.isNaN(at) ? '—' : h('time', {}, new Date(at).toLocaleString([], { hour12: false }))
+    return Number.isNaN(at) ? '—' : h('time', {}, (column.rounded ? 'about ' : '') + new Date(at).toLocaleString([], { hour12: false }))
   }
   const text = column.text(object), tone = column.tone?.(object, text)
   return h('span', { 'data-tone': tone, class: column.dot && 'dotted' }, text || '—')

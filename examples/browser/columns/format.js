@@ -10,10 +10,11 @@
  * @property {boolean} [spare] hidden if the table is too narrow
  * @property {boolean} [strong]
  * @property {boolean} [dot]
+ * @property {boolean} [rounded] whether a time is known only from a rounded age
  *
  * @typedef {Options & { id: string, title: string, width: Width, text: (object: Kube) => string, time?: undefined }} TextColumn
  * @typedef {Options & { id: string, title: string, width: Width, text?: undefined, time: (object: Kube) => number }} TimeColumn
- * Shows the age of a time and sorts by it.
+ * Shows the age of a time in milliseconds and sorts by it.
  * @typedef {TextColumn | TimeColumn} Column The URL contains the column's id.
  * @typedef {number | [number, number]} Width Pixels, or the minimum width in pixels and the share of the remaining width.
  */

@@ -51,7 +51,7 @@ async function fromDefinition(link, { group, version, plural }) {
   const shown = all?.filter(({ jsonPath }) => jsonPath !== '.metadata.creationTimestamp')
   const paths = shown?.map(({ jsonPath = '' }) => parsePath(jsonPath)).filter((path) => path !== undefined)
   if (!shown || !paths || paths.length < shown.length) return undefined
-  const columns = shown.map((one, i) => columnOf(one, shown, paths[i].first))
+  const columns = shown.map((one, i) => columnOf(one, shown, one.type === 'date' ? (o) => since(paths[i].first(o)) : paths[i].first))
   return { columns, fields: paths.map(({ field }) => field) }
 }
 
@@ -66,21 +66,21 @@ async function fromTable(link, resource, namespace) {
   const table = await tryGet(link, `${path}${namespace && `/namespaces/${namespace}`}/${resource.plural}?limit=500`, TABLE)
   /** @type {Definition[]} */
   const all = table?.columnDefinitions ?? []
-  const cells = new TableCells(link, path, resource.plural, table?.rows ?? [])
+  const cells = new TableCells(link, path, resource.plural, all, table?.rows ?? [])
   const shown = all.filter(({ name }) => !/^(name|age|created at)$/i.test(name))
-  return { columns: shown.map((one) => columnOf(one, shown, cells.reader(all.indexOf(one)))), fields: [], cells }
+  return { columns: shown.map((one) => ({ ...columnOf(one, shown, cells.reader(all.indexOf(one))), rounded: true })), fields: [], cells }
 }
 
 /**
  * @param {Definition} definition
  * @param {Definition[]} all the definitions of the collection; the first status among them is marked
- * @param {(object: Kube) => any} value
+ * @param {(object: Kube) => any} value returns milliseconds for a date column
  * @returns {Column}
  */
 function columnOf(definition, all, value) {
   const { name, type, priority = 0 } = definition
   const shared = { id: name.toLowerCase(), title: name, spare: priority > 0 }
-  if (type === 'date' && definition.jsonPath) return { ...shared, width: 90, time: (o) => since(value(o)), end: true }
+  if (type === 'date') return { ...shared, width: 90, time: (o) => value(o) ?? NaN, end: true }
   const text = (/** @type {Kube} */ o) => textOf(value(o))
   if (type === 'integer' || type === 'number') return { ...shared, width: 40 + 8 * name.length, end: true, text, rank: (o) => Number(value(o) ?? NaN) }
   const dot = definition === all.find((one) => STATUS.test(one.name))

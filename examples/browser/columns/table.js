@@ -1,7 +1,8 @@
 // Keeps the cells that the server computes for the rows of a collection. Reading a cell of a changed object requests
-// the object's Table. An age in a cell stays constant until the object changes.
+// the object's Table. A cell of a date column becomes a time, so that the page can update its age.
 
 import { RequestError, get } from '../request.js'
+import { since } from './format.js'
 
 /**
  * @import { Link } from '../request.js'
@@ -16,6 +17,22 @@ const MOST_PENDING = 100 // the maximum number of waiting requests; the oldest o
 /** @param {Kube} object */
 const keyOf = ({ metadata: { namespace, name } }) => (namespace ? `${namespace}/${name}` : name)
 
+/** @type {Record<string, number>} */
+const SECONDS = { s: 1, m: 60, h: 3600, d: 86_400, y: 365 * 86_400 }
+
+/**
+ * Returns the time in milliseconds that a cell of a date column shows, or NaN. Servers return a timestamp or a rounded
+ * age such as "2d3h".
+ * @param {unknown} cell
+ * @param {number} now the time at which the server returned the cell, in milliseconds
+ */
+export function timeOf(cell, now) {
+  const text = String(cell)
+  if (/^\d{4}-/.test(text)) return since(text)
+  const parts = [...text.matchAll(/(\d+)([smhdy])/g)].map(([, n, unit]) => Number(n) * SECONDS[unit])
+  return parts.length ? now - 1000 * parts.reduce((sum, n) => sum + n) : NaN
+}
+
 export class TableCells {
   /** @type {Map<string, { version: string, cells: any[] }>} The last known cells by object key. */
   #known = new Map()
@@ -25,6 +42,7 @@ export class TableCells {
   #link
   #path
   #plural
+  #dates
   /** @type {(key: string) => void} Called with the key of an object whose cells have arrived. */
   changed = () => undefined
 
@@ -32,18 +50,30 @@ export class TableCells {
    * @param {Link} link
    * @param {string} path the path of the API version
    * @param {string} plural
+   * @param {{ type: string }[]} definitions
    * @param {TableRow[]} rows the first Table
    */
-  constructor(link, path, plural, rows) {
+  constructor(link, path, plural, definitions, rows) {
     this.#link = link
     this.#path = path
     this.#plural = plural
-    for (const { cells, object } of rows) this.#known.set(keyOf(object), { version: object.metadata.resourceVersion, cells })
+    this.#dates = definitions.map(({ type }) => type === 'date')
+    for (const { cells, object } of rows) this.#keep(keyOf(object), object.metadata.resourceVersion, cells)
   }
 
   /**
-   * Returns a function that reads a cell of an object. It returns the previous value until the cell of a changed object
-   * arrives.
+   * @param {string} key
+   * @param {string} version
+   * @param {any[]} cells
+   */
+  #keep(key, version, cells) {
+    const now = Date.now()
+    this.#known.set(key, { version, cells: cells.map((cell, i) => (this.#dates[i] ? timeOf(cell, now) : cell)) })
+  }
+
+  /**
+   * Returns a function that reads a cell of an object, as milliseconds in a date column. It returns the previous value
+   * until the cell of a changed object arrives.
    * @param {number} index of the column
    */
   reader(index) {
@@ -73,7 +103,8 @@ export class TableCells {
       if (this.#known.get(key)?.version === version) continue
       const path = [this.#path, ...namespace ? ['namespaces', namespace] : [], this.#plural, encodeURIComponent(name)].join('/')
       const row = await this.#get(path)
-      this.#known.set(key, { version, cells: row?.cells ?? this.#known.get(key)?.cells ?? [] })
+      if (row) this.#keep(key, version, row.cells)
+      else this.#known.set(key, { version, cells: this.#known.get(key)?.cells ?? [] })
       this.changed(key)
     }
     this.#busy = false

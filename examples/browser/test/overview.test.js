@@ -47,6 +47,13 @@ test('the overview shows links, cells, labels and conditions', () => {
   assert.equal(document.querySelector('[data-tone="ok"], .dotted').textContent, 'Running')
 })
 
+test('the overview shows that a time is known only from an age', () => {
+  const times = [{ id: 'a', title: 'A', time: () => 0 }, { id: 'b', title: 'B', time: () => 0, rounded: true }]
+  document.body.replaceChildren(...overview({}, times, { resource: pods, resources: [], namespace: '' }))
+  const [exact, rounded] = texts('time')
+  assert.equal(rounded, `about ${exact}`)
+})
+
 test('the overview of an empty object shows no time', () => {
   document.body.replaceChildren(...overview({}, columnsOf(pods, ''), { resource: pods, resources: [], namespace: '' }))
   assert.equal(texts('dd').at(-1), '—')

@@ -3,6 +3,7 @@ import { beforeEach, test } from 'node:test'
 import { columnsOf, hasColumns } from '../columns/index.js'
 import { fieldsOf } from '../columns/fields.js'
 import { columnsOfServer } from '../columns/printer.js'
+import { timeOf } from '../columns/table.js'
 
 const link = { server: 'http://k8s', token: 't' }
 const widgets = { group: 'example.com', version: 'v1', plural: 'widgets', kind: 'Widget', namespaced: true, shortNames: [] }
@@ -64,6 +65,28 @@ test('a collection without a readable definition has the columns of its Table', 
   users.text(object('b', '1'))
   await settle()
   assert.deepEqual([changed, users.text(object('b', '1')), asked.length], [['shop/a', 'shop/b'], '', 4], 'a failed request is not repeated')
+})
+
+test('a date column of a Table becomes a time, so that its age is not constant', async (t) => {
+  const now = Date.parse('2030-01-02T00:00:00Z'), MINUTE = 60_000
+  t.mock.timers.enable({ apis: ['Date'], now })
+  const columns = [{ name: 'Name', type: 'string' }, { name: 'Renewed', type: 'date' }, { name: 'Window', type: 'string' }, { name: 'Age', type: 'date' }]
+  answers['/apis/example.com/v1/widgets?limit=500'] = table(columns, { cells: ['a', '2d3h', '5m', '1d'], object: object('a', '1') })
+  const printed = await columnsOfServer(link, widgets, ''), [renewed, window] = printed.columns
+  const [, , , , age] = columnsOf(widgets, '', printed)
+  assert.equal(renewed.time(object('a', '1')), now - (2 * 24 + 3) * 60 * MINUTE)
+  assert.deepEqual([renewed.rounded, window.text(object('a', '1')), age.time(object('a', '1'))], [true, '5m', Date.parse('2030-01-01T00:00:00Z')])
+  t.mock.timers.setTime(now + 10 * MINUTE)
+  answers['/apis/example.com/v1/namespaces/shop/widgets/a'] = table(null, { cells: ['a', '3m', '6m', '1d'], object: object('a', '2') })
+  renewed.time(object('a', '2'))
+  await settle()
+  assert.equal(renewed.time(object('a', '2')), now + 7 * MINUTE, 'the age of a later response is relative to that response')
+  assert.equal(renewed.time(object('b', '1')), NaN)
+})
+
+test('a cell of a date column contains a timestamp or an age', () => {
+  const now = 10 ** 12, cases = { '5s': 5, '2m30s': 150, '3h20m': 12_000, '5d': 432_000, '1y': 31_536_000, '2001-09-09T01:46:39Z': 1, '<unknown>': NaN, '': NaN, undefined: NaN }
+  for (const [cell, seconds] of Object.entries(cases)) assert.equal(timeOf(cell, now), now - 1000 * seconds, cell)
 })
 
 test('a Table is requested in the selected namespace', async () => {
