@@ -276,6 +276,26 @@ export function usage(name) {
       await view.until('the status filter', async () => (await view.texts('#statuses .chip')).join(), 'True 1')
     }))
 
+    it('keeps the columns of the server after a reload during an outage', play({}, async (view, cluster) => {
+      const gadget = (flavor) => ({ of: 'gadgets.example.com', object: { metadata: { name: 'a', namespace: 'shop' }, spec: { flavor } } })
+      await cluster.define({ name: 'gadgets', columns: [{ Name: 'Flavor', Path: '.spec.flavor' }] })
+      await cluster.put(gadget('sweet'))
+      await view.goto('#/example.com/v1/gadgets')
+      await view.rows('shop/a')
+      await view.until('the connection', () => view.text('#connection-text'), 'Live')
+      await cluster.put(gadget('sour'))
+      await view.until('the new cell', () => view.cell('shop/a', 2), 'sour')
+      await cluster.stop()
+      await view.until('the interruption', async () => /next try/.test(await view.text('#connection-text')))
+      await view.page.reload()
+      await view.rows('shop/a')
+      assert.deepEqual(await view.texts('.head button'), ['Namespace', 'Name', 'Flavor', 'Age'])
+      assert.equal(await view.cell('shop/a', 2), 'sour')
+      await cluster.restart()
+      await cluster.put(gadget('bitter'))
+      await view.until('the new cell', () => view.cell('shop/a', 2), 'bitter')
+    }))
+
     it('updates the ages in columns that the server defines', play({}, async (view, cluster) => {
       const object = (name) => ({ metadata: { name, namespace: 'shop' }, spec: { renewed: new Date(Date.now() - 300_000).toISOString() } })
       const date = (Name, Path) => ({ Name, Type: 'date', Path })

@@ -1,15 +1,14 @@
 // Manages the server of the page, its collections and its namespaces.
 
-import { columnsOfServer } from './columns/printer.js'
 import { askForServer, remember, serverOfPage } from './connect.js'
 import { $, announce, setText } from './dom.js'
 import { followNamespaces } from './feed.js'
 import { notice } from './notices.js'
 import { Collections } from './collections.js'
+import { ServerColumns } from './servercolumns.js'
 import { explain } from './status.js'
 
 /**
- * @import { Printed } from './columns/printer.js'
  * @import { Resource } from './discovery.js'
  * @import { Feed } from './feed.js'
  * @import { Link, RequestError } from './request.js'
@@ -23,6 +22,8 @@ import { explain } from './status.js'
  * @property {() => void} draw
  */
 
+const storageFailed = (/** @type {string} */ why) => notice('storage', `The next visit must wait for the server because the browser cannot save data: ${why}`)
+
 export class Session {
   /** @type {Link} */
   link = { server: serverOfPage(), token: '' }
@@ -33,16 +34,15 @@ export class Session {
   /** @type {(() => void) | undefined} */
   #endNamespaces
   #page
-  /** @type {Map<string, Printed>} The columns that the server defines, by collection. */
-  #printed = new Map()
+  #columns = new ServerColumns(this.link, storageFailed)
   #collections = new Collections({
-    found: (resources) => this.#found(resources), refused: (error) => this.#refused(error), waiting: (state) => this.#wait(state),
-    storageFailed: (why) => notice('storage', `The next visit must wait for the server because the browser cannot save data: ${why}`),
+    found: (resources) => this.#found(resources), refused: (error) => this.#refused(error), waiting: (state) => this.#wait(state), storageFailed,
   })
 
   /** @param {Page} page */
   constructor(page) {
     this.#page = page
+    addEventListener('pagehide', () => this.#columns.save())
   }
 
   /** Connects to the server of `link`. */
@@ -51,7 +51,7 @@ export class Session {
     this.#page.leave()
     this.waiting = undefined
     this.resources = []
-    this.#printed.clear()
+    this.#columns = new ServerColumns(this.link, storageFailed)
     this.#endNamespaces?.()
     this.#endNamespaces = undefined
     for (const kind of ['collections', 'namespaces']) notice(kind, '')
@@ -64,17 +64,12 @@ export class Session {
   }
 
   /**
-   * Returns the columns that the server defines for a collection. It keeps them and requests them again only if the
-   * server returned none.
+   * Returns the columns that the server defines for a collection.
    * @param {Resource} resource
    * @param {string} namespace the namespace that the page shows, or ""
    */
-  async printed(resource, namespace) {
-    const { link } = this, where = resource.namespaced ? namespace : ''
-    const path = [resource.group, resource.version, resource.plural, where].join('/')
-    const printed = this.#printed.get(path) ?? await columnsOfServer(link, resource, where)
-    if (printed && link === this.link) this.#printed.set(path, printed)
-    return printed
+  printed(resource, namespace) {
+    return this.#columns.of(resource, resource.namespaced ? namespace : '')
   }
 
   /** @param {Resource[]} resources */

@@ -1,19 +1,23 @@
-// Requests the columns that a server defines for a collection. The page evaluates the JSON paths of a
+// Requests and builds the columns that a server defines for a collection. The page evaluates the JSON paths of a
 // CustomResourceDefinition. For any other collection, the server computes the cells and returns them in a Table.
 
 import { RequestError, get } from '../request.js'
 import { since } from './format.js'
 import { parsePath } from './jsonpath.js'
-import { TABLE, TableCells } from './table.js'
+import { TABLE, TableCells, rowOf } from './table.js'
 
 /**
  * @import { Resource } from '../discovery.js'
  * @import { Link } from '../request.js'
  * @import { Column, Kube } from './format.js'
+ * @import { TableRow } from './table.js'
  *
  * @typedef {{ name: string, type: string, priority?: number, jsonPath?: string }} Definition A column of a CustomResourceDefinition or a Table.
  *
+ * @typedef {{ definitions: Definition[], rows?: TableRow[] }} Answer The columns in a form that can be saved. Only a Table has rows.
+ *
  * @typedef {object} Printed The columns that a server defines, without the name, the namespace and the age.
+ * @property {Definition[]} definitions
  * @property {Column[]} columns
  * @property {string[]} fields the paths that the columns read
  * @property {TableCells} [cells] the source of the cells, unless the page evaluates paths
@@ -27,48 +31,70 @@ export const TONES = { Ready: 'ok', Available: 'ok', Active: 'ok', Running: 'ok'
 export const toneOf = (o, text) => TONES[text] ?? (text ? 'warn' : 'dim')
 
 /**
- * Returns the columns of a collection, or undefined if the server defines only a name and an age or does not answer.
+ * Requests the columns of a collection. Returns undefined if the server does not answer.
  * @param {Link} link
  * @param {Resource} resource
  * @param {string} namespace the namespace that the page shows, or ""
- * @returns {Promise<Printed | undefined>}
+ * @returns {Promise<Answer | undefined>}
  */
-export async function columnsOfServer(link, resource, namespace) {
-  const printed = (resource.group.includes('.') && await fromDefinition(link, resource)) || await fromTable(link, resource, namespace)
-  return printed && printed.columns.length ? printed : undefined
+export async function requestColumns(link, resource, namespace) {
+  return (resource.group.includes('.') && await requestDefinition(link, resource)) || await requestTable(link, resource, namespace)
 }
 
 /**
  * Returns undefined if the user may not read the CustomResourceDefinition, or if the page cannot evaluate its paths.
  * @param {Link} link
  * @param {Resource} resource
- * @returns {Promise<Printed | undefined>}
+ * @returns {Promise<Answer | undefined>}
  */
-async function fromDefinition(link, { group, version, plural }) {
+async function requestDefinition(link, { group, version, plural }) {
   const definition = await tryGet(link, `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${plural}.${group}`)
   /** @type {Definition[] | undefined} */
-  const all = definition?.spec?.versions?.find((/** @type {Kube} */ { name }) => name === version)?.additionalPrinterColumns
-  const shown = all?.filter(({ jsonPath }) => jsonPath !== '.metadata.creationTimestamp')
-  const paths = shown?.map(({ jsonPath = '' }) => parsePath(jsonPath)).filter((path) => path !== undefined)
-  if (!shown || !paths || paths.length < shown.length) return undefined
-  const columns = shown.map((one, i) => columnOf(one, shown, one.type === 'date' ? (o) => since(paths[i].first(o)) : paths[i].first))
-  return { columns, fields: paths.map(({ field }) => field) }
+  const definitions = definition?.spec?.versions?.find((/** @type {Kube} */ { name }) => name === version)?.additionalPrinterColumns
+  return definitions?.every(({ jsonPath = '' }) => parsePath(jsonPath)) ? { definitions } : undefined
 }
+
+/** @type {(resource: Resource) => string} Returns the path of the API version of a collection. */
+const pathOf = ({ group, version }) => `/${group ? `apis/${group}` : 'api'}/${version}`
 
 /**
  * @param {Link} link
  * @param {Resource} resource
  * @param {string} namespace
- * @returns {Promise<Printed | undefined>}
+ * @returns {Promise<Answer | undefined>}
  */
-async function fromTable(link, resource, namespace) {
-  const path = ['', resource.group ? `apis/${resource.group}` : 'api', resource.version].join('/')
-  const table = await tryGet(link, `${path}${namespace && `/namespaces/${namespace}`}/${resource.plural}?limit=500`, TABLE)
-  /** @type {Definition[]} */
-  const all = table?.columnDefinitions ?? []
-  const cells = new TableCells(link, path, resource.plural, all, table?.rows ?? [])
-  const shown = all.filter(({ name }) => !/^(name|age|created at)$/i.test(name))
-  return { columns: shown.map((one) => ({ ...columnOf(one, shown, cells.reader(all.indexOf(one))), rounded: true })), fields: [], cells }
+async function requestTable(link, resource, namespace) {
+  const table = await tryGet(link, `${pathOf(resource)}${namespace && `/namespaces/${namespace}`}/${resource.plural}?limit=500`, TABLE)
+  return table?.columnDefinitions && { definitions: table.columnDefinitions, rows: (table.rows ?? []).map(rowOf) }
+}
+
+/**
+ * Returns the columns of an answer, or undefined if it contains only a name and an age.
+ * @param {Link} link
+ * @param {Resource} resource
+ * @param {Answer} answer
+ * @returns {Printed | undefined}
+ */
+export function printedOf(link, resource, { definitions, rows }) {
+  const printed = rows ? fromTable(definitions, new TableCells(link, pathOf(resource), resource.plural, definitions, rows)) : fromPaths(definitions)
+  return printed.columns.length ? { definitions, ...printed } : undefined
+}
+
+/** @param {Definition[]} definitions */
+function fromPaths(definitions) {
+  const shown = definitions.filter(({ jsonPath }) => jsonPath !== '.metadata.creationTimestamp')
+  const paths = shown.map(({ jsonPath = '' }) => parsePath(jsonPath)).filter((path) => path !== undefined)
+  const columns = shown.map((one, i) => columnOf(one, shown, one.type === 'date' ? (o) => since(paths[i].first(o)) : paths[i].first))
+  return { columns, fields: paths.map(({ field }) => field) }
+}
+
+/**
+ * @param {Definition[]} definitions
+ * @param {TableCells} cells
+ */
+function fromTable(definitions, cells) {
+  const shown = definitions.filter(({ name }) => !/^(name|age|created at)$/i.test(name))
+  return { columns: shown.map((one) => ({ ...columnOf(one, shown, cells.reader(definitions.indexOf(one))), rounded: true })), fields: [], cells }
 }
 
 /**

@@ -8,25 +8,30 @@ import { since } from './format.js'
  * @import { Link } from '../request.js'
  * @import { Kube } from './format.js'
  *
- * @typedef {{ cells: any[], object: Kube }} TableRow
+ * @typedef {{ key: string, version: string, cells: any[] }} TableRow The cells of an object at a resourceVersion.
  */
 
 export const TABLE = 'application/json;as=Table;v=v1;g=meta.k8s.io'
+const MOST_SAVED = 500 // the maximum number of rows that `rows` returns
 const MOST_PENDING = 100 // the maximum number of waiting requests; the oldest ones are dropped
 
 /** @param {Kube} object */
 const keyOf = ({ metadata: { namespace, name } }) => (namespace ? `${namespace}/${name}` : name)
+
+/** @type {(row: { cells: any[], object: Kube }) => TableRow} Converts a row of the server's Table. */
+export const rowOf = ({ cells, object }) => ({ key: keyOf(object), version: object.metadata.resourceVersion, cells })
 
 /** @type {Record<string, number>} */
 const SECONDS = { s: 1, m: 60, h: 3600, d: 86_400, y: 365 * 86_400 }
 
 /**
  * Returns the time in milliseconds that a cell of a date column shows, or NaN. Servers return a timestamp or a rounded
- * age such as "2d3h".
+ * age such as "2d3h". It returns a number unchanged, because `TableCells.rows` contains times.
  * @param {unknown} cell
  * @param {number} now the time at which the server returned the cell, in milliseconds
  */
 export function timeOf(cell, now) {
+  if (typeof cell === 'number') return cell
   const text = String(cell)
   if (/^\d{4}-/.test(text)) return since(text)
   const parts = [...text.matchAll(/(\d+)([smhdy])/g)].map(([, n, unit]) => Number(n) * SECONDS[unit])
@@ -34,7 +39,7 @@ export function timeOf(cell, now) {
 }
 
 export class TableCells {
-  /** @type {Map<string, { version: string, cells: any[] }>} The last known cells by object key. */
+  /** @type {Map<string, TableRow>} The last known rows by object key. */
   #known = new Map()
   /** @type {Map<string, Kube>} The objects with outdated cells, by key. */
   #pending = new Map()
@@ -51,24 +56,23 @@ export class TableCells {
    * @param {string} path the path of the API version
    * @param {string} plural
    * @param {{ type: string }[]} definitions
-   * @param {TableRow[]} rows the first Table
+   * @param {TableRow[]} rows the rows of the first Table, or saved rows
    */
   constructor(link, path, plural, definitions, rows) {
     this.#link = link
     this.#path = path
     this.#plural = plural
     this.#dates = definitions.map(({ type }) => type === 'date')
-    for (const { cells, object } of rows) this.#keep(keyOf(object), object.metadata.resourceVersion, cells)
+    for (const row of rows) this.#keep(row)
   }
 
-  /**
-   * @param {string} key
-   * @param {string} version
-   * @param {any[]} cells
-   */
-  #keep(key, version, cells) {
+  /** Returns rows to save for the next visit. */
+  get rows() { return [...this.#known.values()].slice(-MOST_SAVED) }
+
+  /** @param {TableRow} row */
+  #keep({ key, version, cells }) {
     const now = Date.now()
-    this.#known.set(key, { version, cells: cells.map((cell, i) => (this.#dates[i] ? timeOf(cell, now) : cell)) })
+    this.#known.set(key, { key, version, cells: cells.map((cell, i) => (this.#dates[i] ? timeOf(cell, now) : cell)) })
   }
 
   /**
@@ -103,8 +107,7 @@ export class TableCells {
       if (this.#known.get(key)?.version === version) continue
       const path = [this.#path, ...namespace ? ['namespaces', namespace] : [], this.#plural, encodeURIComponent(name)].join('/')
       const row = await this.#get(path)
-      if (row) this.#keep(key, version, row.cells)
-      else this.#known.set(key, { version, cells: this.#known.get(key)?.cells ?? [] })
+      this.#keep({ key, version, cells: row?.cells ?? this.#known.get(key)?.cells ?? [] })
       this.changed(key)
     }
     this.#busy = false
@@ -113,7 +116,7 @@ export class TableCells {
   /**
    * Returns the row of an object, or undefined if the request fails. The row then keeps its previous cells.
    * @param {string} path
-   * @returns {Promise<TableRow | undefined>}
+   * @returns {Promise<{ cells: any[] } | undefined>}
    */
   async #get(path) {
     try {

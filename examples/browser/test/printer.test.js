@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { beforeEach, test } from 'node:test'
 import { columnsOf, hasColumns } from '../columns/index.js'
 import { fieldsOf } from '../columns/fields.js'
-import { columnsOfServer } from '../columns/printer.js'
+import { printedOf, requestColumns } from '../columns/printer.js'
 import { timeOf } from '../columns/table.js'
 
 const link = { server: 'http://k8s', token: 't' }
@@ -12,6 +12,11 @@ const CRD = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions/widgets.exa
 const object = (name, resourceVersion, more) => ({ metadata: { name, namespace: 'shop', resourceVersion, creationTimestamp: '2030-01-01T00:00:00Z' }, ...more })
 const table = (columnDefinitions, ...rows) => ({ kind: 'Table', columnDefinitions, rows })
 const settle = async () => { for (let i = 0; i < 10; i++) await new Promise((resolve) => setImmediate(resolve)) }
+
+async function columnsOfServer(link, resource, namespace) {
+  const answer = await requestColumns(link, resource, namespace)
+  return answer && printedOf(link, resource, JSON.parse(JSON.stringify(answer)))
+}
 
 let answers, asked
 beforeEach(() => {
