@@ -13,7 +13,7 @@ const (
 	connection fault = iota // the connection broke, or a gateway cannot reach the server
 	overload                // the server asks the client to slow down
 	expired                 // the resourceVersion or the continue token is too old
-	badVersion              // the requested resourceVersion is too large, or the server's resourceVersion went back
+	badVersion              // the requested resourceVersion is too large, or the server's resourceVersion decreased
 	protocol                // the response is not usable, for example malformed JSON or an unexpected status code
 	permanent               // the server returned 401, 403 or 404
 )

@@ -33,7 +33,7 @@ func (f *foreign) next(ctx context.Context, request string, emit func(Event[*Obj
 	}
 }
 
-// A source may release its resources when its context is done.
+// A source can use its context to find out when to release its resources.
 func TestRequestContextsAreCanceled(t *testing.T) {
 	var requests []context.Context
 	step := func(ctx context.Context, emit func(Event[*Object], error) bool) error {

@@ -17,9 +17,9 @@ import (
 // *[StatusError] by its code. It treats errors that this package does not define as connection errors, and retries
 // after a delay. When ctx is done, the engine uses context.Cause(ctx) instead of the returned error.
 type ListerWatcher[T Keyed] interface {
-	// List makes one request and yields the objects as they arrive. An error ends the sequence, unless it is a
-	// *[DecodeError]. List sets meta before the sequence ends, unless it yields another error. A source without
-	// pagination may ignore opts.Limit. All pages of a list must have the resourceVersion of the first page.
+	// List makes one request and yields the objects as they arrive. An error other than a *[DecodeError] ends the
+	// sequence. If there is no such error, List sets meta before the sequence ends. A source without pagination may
+	// ignore opts.Limit. All pages of a list must have the resourceVersion of the first page.
 	List(ctx context.Context, opts ListOptions, meta *ListMeta) iter.Seq2[T, error]
 
 	// Watch makes one request. It yields WatchStarted when the response arrives, and then the events. In a streaming

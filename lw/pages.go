@@ -49,7 +49,8 @@ func (m *machine) page(in *input) (output, *Interruption) {
 	return complete, nil
 }
 
-// repeatsToken reports whether a page repeats its continue token, or starts with the same object as an earlier page.
+// repeatsToken reports whether a page repeats the previous continue token, or starts with the same object as an earlier
+// page.
 func (s *listing) repeatsToken(in *input) bool {
 	if in.meta.Continue != "" && in.meta.Continue == s.token {
 		return true

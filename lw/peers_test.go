@@ -144,7 +144,7 @@ func TestRetryAfterInBody(t *testing.T) {
 	})
 }
 
-// If a server repeats events, the resourceVersion goes back. The stream relists and never reports a lower
+// If a server repeats events, the resourceVersion decreases. The stream relists and never reports a lower
 // resourceVersion.
 func TestRepeatedEventsCauseRelist(t *testing.T) {
 	events, _ := follow(t, nil,

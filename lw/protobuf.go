@@ -142,8 +142,8 @@ func envelope(data []byte) (kind string, message []byte, ok bool) {
 	return kind, message, m.Valid()
 }
 
-// lastField returns the value of a bytes field in a message, or nil. If the field occurs several times, the last value
-// counts.
+// lastField returns the value of a bytes field in a message, or nil if the field is missing. If the field occurs
+// several times, the last value counts.
 func lastField(data []byte, number int) (value []byte) {
 	m := protoscan.Of(data)
 	for f, ok := m.Next(); ok; f, ok = m.Next() {

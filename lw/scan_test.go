@@ -13,7 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// readEvents reads all events of a stream and returns each as a string of its type and its JSON.
+// readEvents reads all events of a stream. It returns each event as a string that consists of the event's type and
+// JSON.
 func readEvents(src io.Reader) (events []string, err error) {
 	s := newScanner(src, 0)
 	var o Scanned
@@ -184,7 +185,7 @@ func TestMalformedEvents(t *testing.T) {
 		{"unknown escape in a name", head + `{"a\:1}}`, 29, `one of "\/bfnrtu after a backslash`},
 		{"leading zero", head + `{"a":01}}`, 31, "',' or '}'"},
 		{"lone minus", head + `{"a":-}}`, 31, "a digit"},
-		{"no digit after the point", head + `{"a":1.}}`, 32, "a digit after the decimal point"},
+		{"no digit after the decimal point", head + `{"a":1.}}`, 32, "a digit after the decimal point"},
 		{"no digit in the exponent", head + `{"a":1e+}}`, 33, "a digit in the exponent"},
 		{"wrong literal", head + `{"a":trux}}`, 33, "true"},
 		{"single quotes", head + `{'a':1}}`, 26, "a member name"},

@@ -14,7 +14,7 @@ import (
 type Trace struct {
 	// Open is called before a request.
 	Open func(req *Request)
-	// Opened is called when the response arrives or the request fails. err is the failure, or nil.
+	// Opened is called when the response arrives or the request fails. err is nil if the request succeeded.
 	Opened func(req *Request, err error)
 	// Read is called after each read of a response body. bytes is the number of bytes of that read, after
 	// decompression.

@@ -104,7 +104,7 @@ func TestConcurrentUse(t *testing.T) {
 	all.Wait()
 }
 
-// concurrently is a type that only TestConcurrentUse decodes, so that its concurrent calls create the decoder of the
+// concurrently is a type that only TestConcurrentUse decodes, so that its goroutines race to create the decoder of the
 // type.
 type concurrently struct {
 	meta `json:"metadata"`

@@ -18,7 +18,7 @@ func TestCORSHeaders(t *testing.T) {
 	}{
 		"preflight":                     {"OPTIONS", allowed, "", 204, allowed},
 		"request":                       {"GET", allowed, "good", 200, allowed},
-		"refusal":                       {"GET", allowed, "wrong", 401, allowed},
+		"rejected request":              {"GET", allowed, "wrong", 401, allowed},
 		"foreign preflight":             {"OPTIONS", foreign, "", 403, ""},
 		"foreign request":               {"GET", foreign, "good", 200, ""},
 		"request without an origin":     {"GET", "", "good", 200, ""},

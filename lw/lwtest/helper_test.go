@@ -186,7 +186,7 @@ func (w *stream) next() event {
 	w.t.Helper()
 	line, ok := w.line()
 	if !ok {
-		require.FailNow(w.t, "the watch ended", "%v", w.err)
+		require.FailNow(w.t, "the watch ended before the next event", "%v", w.err)
 	}
 	e := event{line: line}
 	require.NoError(w.t, json.Unmarshal([]byte(line), &e), line)

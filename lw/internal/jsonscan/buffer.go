@@ -17,7 +17,7 @@ const (
 type buffer struct {
 	src  io.Reader
 	data []byte // data[:end] holds the bytes that were read, and the next pad bytes are zero
-	idle []byte // small buffer to use as data while no data arrives
+	idle []byte // small buffer that data refers to while the stream is idle
 	end  int
 	pos  int   // position of the next byte
 	mark int   // position of the first byte to keep, or negative to keep no bytes before pos

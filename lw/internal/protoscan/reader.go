@@ -131,8 +131,8 @@ func (r *Reader) Uint32() (v uint32) {
 	return v
 }
 
-// Frame reads the given number of bytes. The result is valid until the next call of Frame, Wait or Release. Memory is
-// allocated only as the bytes arrive, so a wrong size cannot exhaust it.
+// Frame reads the given number of bytes. It returns nil after an error. The result is valid until the next call of
+// Frame, Wait or Release. Memory is allocated only as the bytes arrive, so a wrong size cannot exhaust it.
 func (r *Reader) Frame(size uint64) []byte {
 	if r.err != nil {
 		return nil
