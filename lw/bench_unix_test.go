@@ -19,8 +19,8 @@ func cpu(b *testing.B) time.Duration {
 	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }
 
-// BenchmarkEventOverFloor reports the CPU time of a whole divided by the CPU time of a floor. It alternates between the
-// two decoders, so that other load affects both equally.
+// BenchmarkEventOverFloor reports the ratio of the CPU times of the decoders `whole` and `floor`. It alternates between
+// them, so that other load affects both equally.
 func BenchmarkEventOverFloor(b *testing.B) {
 	text := sample.Events(7, 500)
 	f, w := newFloor(text), newWhole(text)

@@ -154,7 +154,7 @@ func (s scanner) metadata(o *Scanned, start int, keep *fields) {
 			s.annotations(o, start, keep)
 		case "managedFields":
 			if !o.managed {
-				keep = nothing
+				keep = selectNone
 			}
 			s.value(o, start, keep)
 		default:

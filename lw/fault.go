@@ -48,8 +48,8 @@ func (e *StatusError) fault() fault {
 	return protocol
 }
 
-// answered reports whether err means that the server or a gateway sent an unusable response. A truncated body is a
-// connection failure instead.
+// answered reports whether err means that the server or a gateway sent an unusable response. A truncated body counts as
+// a connection failure instead.
 func answered(err error) bool {
 	_, tooLarge := errors.AsType[*FrameTooLargeError](err)
 	return tooLarge || statusCode(err) != 0 || errors.Is(err, ErrInvalidResponse)

@@ -94,7 +94,7 @@ func TestRejectsTables(t *testing.T) {
 	require.EqualError(t, err, "malformed response at byte 25: expected an object with metadata.name, found none")
 }
 
-// marking is a codec that marks each object that it decodes.
+// marking is a codec that appends " decoded" to the text of each object.
 type marking struct{ RawCodec }
 
 func (c marking) Decode(s *Scanned) (*Object, error) {

@@ -171,16 +171,16 @@ func TestGetWithWildcard(t *testing.T) {
 	}
 }
 
-// around wraps a projection in another codec, so that the client does not detect the projection.
-type around struct{ inner *projection }
+// opaque wraps a projection in another codec, so that the client does not detect the projection.
+type opaque struct{ inner *projection }
 
-func (a around) Decode(s *Scanned) (*Object, error) { return a.inner.Decode(s) }
+func (a opaque) Decode(s *Scanned) (*Object, error) { return a.inner.Decode(s) }
 
 // The first object is projected after scanning. Later objects are projected during scanning.
 func TestProjectionInsideCodec(t *testing.T) {
 	p := project(t, "a")
 	const event = `{"type":"ADDED","object":{"metadata":{"name":"n","managedFields":[1]},"a":1,"b":2}}`
-	client, err := NewClient(&scriptedTransport{answers: []answer{{body: event + event}}}, Pods(""), around{p}, nil)
+	client, err := NewClient(&scriptedTransport{answers: []answer{{body: event + event}}}, Pods(""), opaque{p}, nil)
 	require.NoError(t, err)
 	seen := 0
 	for event, err := range client.Watch(t.Context(), WatchOptions{}) {

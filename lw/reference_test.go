@@ -47,7 +47,7 @@ type refObject struct {
 	initialEnd                                      bool
 }
 
-// set decodes a JSON string into field. It ignores null. It returns false if text is neither a string nor null.
+// set decodes a JSON string into *field. It ignores null. It returns false if text is neither a string nor null.
 func set(field *string, text []byte) bool {
 	if isNull(text) {
 		return true

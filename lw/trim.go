@@ -19,8 +19,8 @@ type field struct {
 	keep *fields
 }
 
-// nothing is the selection that removes the whole value.
-var nothing = &fields{}
+// selectNone is the selection that removes the whole value.
+var selectNone = &fields{}
 
 func (f *fields) member(name []byte) *fields {
 	if f == nil {
@@ -55,7 +55,7 @@ func (t *trimmer) key(s scanner) []byte {
 // done cuts the member that the scanner has just read, unless the selection keep includes a part of its value.
 func (t *trimmer) done(s scanner, o *Scanned, keep *fields) {
 	end := s.Pos() - t.start
-	if keep != nothing {
+	if keep != selectNone {
 		t.kept = true
 	} else {
 		if !t.kept && s.Next() == ',' {
@@ -79,7 +79,7 @@ func (o *Scanned) cut(start, end int) {
 // value is a string or an array, the value becomes empty. Cutting the whole value would change the indexes of an array,
 // or restore an earlier member of the same name.
 func (s scanner) value(o *Scanned, start int, keep *fields) {
-	if keep == nil || keep == nothing {
+	if keep == nil || keep == selectNone {
 		s.SkipValue()
 		return
 	}
@@ -91,7 +91,7 @@ func (s scanner) value(o *Scanned, start int, keep *fields) {
 			s.value(o, start, keep)
 			trim.done(s, o, keep)
 		}
-	case c == '[' && keep.elements != nothing:
+	case c == '[' && keep.elements != selectNone:
 		for more := s.Open('[', "an array"); more; more = s.More() {
 			s.value(o, start, keep.elements)
 		}

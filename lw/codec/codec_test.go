@@ -182,12 +182,11 @@ func TestFieldErrors(t *testing.T) {
 	}
 }
 
-// whole has an UnmarshalJSON method that always fails.
-type whole struct{ meta }
+type alwaysFails struct{ meta }
 
-func (*whole) UnmarshalJSON([]byte) error { return errors.New("s3cret") }
+func (*alwaysFails) UnmarshalJSON([]byte) error { return errors.New("s3cret") }
 
 func TestUnmarshalJSONErrorsAreOmitted(t *testing.T) {
-	_, err := watch(t, JSON[*whole]{}, `{"metadata":{"name":"a"}}`)
-	require.EqualError(t, err, "object a at resourceVersion : the object: expected codec.whole, found an object")
+	_, err := watch(t, JSON[*alwaysFails]{}, `{"metadata":{"name":"a"}}`)
+	require.EqualError(t, err, "object a at resourceVersion : the object: expected codec.alwaysFails, found an object")
 }

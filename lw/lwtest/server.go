@@ -51,7 +51,7 @@ type Server struct {
 	mu        sync.Mutex
 	log       *revlog.Log[*object]
 	resources []*Resource
-	changed   chan struct{} // closed and replaced when the log or the field stalled changes
+	changed   chan struct{} // closed and replaced when `log` or `stalled` changes
 	stalled   bool
 	down      bool
 	inflight  map[*inflight]struct{}
