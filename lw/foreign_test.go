@@ -70,8 +70,8 @@ func (f *foreign) Watch(ctx context.Context, opts WatchOptions) iter.Seq2[Event[
 	}
 }
 
-// play runs a stream over the given steps until the last step has run. It returns the events as strings, and the
-// source.
+// play runs a stream over the given steps until the last step has run. It returns the events as strings, and the source
+// with its recorded requests.
 func play(t *testing.T, opts *Options, steps ...foreignStep) (events []string, f *foreign) {
 	synctest.Test(t, func(t *testing.T) {
 		f = &foreign{t: t, steps: steps}

@@ -126,8 +126,8 @@ func (s scanner) items(meta *ListMeta, o *Scanned, item func() bool) bool {
 // missing contains the JSON of the members that list items inherit from their list. Each member ends with a comma.
 type missing struct{ kind, apiVersion, both string }
 
-// newMissing derives the kind of the items from the kind of the list: a PodList contains Pods. Lists of custom
-// resources send their kind after the items, but their items have a kind.
+// newMissing derives the kind of the items from the kind of the list: a PodList contains Pods. A list of custom
+// resources sends its kind after the items, but each item has a kind.
 func newMissing(list *ListMeta) (m missing) {
 	if kind, ok := strings.CutSuffix(list.kind, "List"); ok && kind != "" && isPlain(kind) {
 		m.kind = `"kind":"` + kind + `",`

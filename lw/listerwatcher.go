@@ -27,8 +27,8 @@ type ListerWatcher[T Keyed] interface {
 	// error ends the sequence, unless it is a *[DecodeError].
 	//
 	// The ResourceVersion of an event promises that all changes up to it were yielded. If several changes share a
-	// resourceVersion, only the last of them may have it. Otherwise a broken stream would resume after changes that it
-	// has not yielded.
+	// resourceVersion, only the event of the last change may contain it. Otherwise a broken stream would resume after
+	// changes that it has not yielded.
 	//
 	// Watch must end after opts.Timeout. The engine cancels a watch that yields nothing for 5 seconds longer than
 	// opts.Timeout. After the first Bookmark the limit is 140 seconds, so the source must yield a Bookmark every

@@ -104,8 +104,8 @@ func TestRelistsAtLastVersionThenLatest(t *testing.T) {
 	require.Equal(t, "12", r.watchOptions().ResourceVersion)
 }
 
-// A server that splits a list at resourceVersion "0" into pages has no watch cache. A list without a limit would not be
-// faster.
+// A server that splits a list at resourceVersion "0" into pages has no watch cache. For such a server, a list without a
+// limit is not faster.
 func TestListsStayPaged(t *testing.T) {
 	r := newMachineHarness(t, Options{PageSize: 10})
 	require.Nil(t, r.page("7", "next", "a", 10))

@@ -10,7 +10,8 @@ func (m *machine) completeList(version string) {
 	m.version, m.short, m.suspect = version, 0, 0
 }
 
-// page handles a complete page. It requests the next page, or completes the list or the check of the resourceVersion.
+// page handles a complete page. It continues with the next page, or completes the list or the check of the
+// resourceVersion.
 func (m *machine) page(in *input) (output, *Interruption) {
 	s, ok := m.state.(*listing)
 	version := in.meta.ResourceVersion

@@ -11,7 +11,8 @@ import (
 )
 
 // Protobuf makes a client request objects in Kubernetes' protobuf encoding. To select it, embed Protobuf in a [Codec].
-// Then [Scanned.Raw] returns the protobuf message of the object, for example of a Pod, without kind and apiVersion.
+// In such a codec, [Scanned.Raw] returns the protobuf message of the object, for example of a Pod, without kind and
+// apiVersion.
 //
 // API servers encode only built-in types as protobuf. They respond to requests for custom resources with 406. Browsers
 // and WebSocket transports support only JSON. lw/codec.Protobuf decodes the messages into Kubernetes' Go types.

@@ -78,7 +78,7 @@ func TestWatchFailures(t *testing.T) {
 		{"503", status(503), false, false, first, second},
 		{"504", status(504), false, false, first, second},
 		{"HTML", &MalformedError{html: true}, false, false, first, second},
-		{"500, for example for an invalid resourceVersion", status(500), false, true, first, second},
+		{"500 for an invalid resourceVersion", status(500), false, true, first, second},
 		{"400", status(400), false, true, first, second},
 		{"401", status(401), false, false, first, second},
 		{"403", status(403), false, false, first, second},

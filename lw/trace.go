@@ -36,7 +36,8 @@ type Trace struct {
 	Stopped func()
 }
 
-// WithTrace returns a context with a trace for requests and streams. It replaces an earlier trace of ctx.
+// WithTrace returns a context with a trace for requests and streams. The new trace replaces a trace that ctx already
+// has.
 func WithTrace(ctx context.Context, trace *Trace) context.Context { return tracing.With(ctx, trace) }
 
 // open sends a request over transport and reports it to the functions Open, Opened and Read of the trace.

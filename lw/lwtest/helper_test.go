@@ -210,8 +210,8 @@ func (w *stream) end() error {
 	return w.err
 }
 
-// eventually fails the test if condition does not return true within testTimeout.
-func eventually(t testing.TB, what string, condition func() bool) {
+// requireEventually fails the test if condition does not return true within testTimeout.
+func requireEventually(t testing.TB, what string, condition func() bool) {
 	t.Helper()
 	require.Eventually(t, condition, testTimeout, time.Millisecond, what)
 }

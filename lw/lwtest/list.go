@@ -83,7 +83,7 @@ func (s *Server) list(ctx context.Context, q *query) (*page, error) {
 	return s.read(q, 0, "", limit)
 }
 
-// proceed returns the page that follows a continue token.
+// proceed returns the page that a continue token refers to.
 func (s *Server) proceed(q *query, token string, limit int) (*page, error) {
 	if v := q.get("resourceVersion"); v != "" && v != "0" {
 		return nil, badRequest("specifying resource version is not allowed when using continue")

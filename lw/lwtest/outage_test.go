@@ -219,7 +219,7 @@ func TestCloseEndsRequests(t *testing.T) {
 		got <- err
 	}()
 	w := openWatch(t, s.URL+watchConfigMaps)
-	eventually(t, "a stalled list", func() bool { return len(s.Requests(Lists)) == 1 })
+	requireEventually(t, "a stalled list", func() bool { return len(s.Requests(Lists)) == 1 })
 	s.Close()
 	require.Error(t, <-got)
 	require.Error(t, w.end())

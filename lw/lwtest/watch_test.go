@@ -160,7 +160,7 @@ func TestSendsBookmarksAtInterval(t *testing.T) {
 	require.Equal(t, `{"type":"BOOKMARK","object":{"kind":"ConfigMap","apiVersion":"v1","metadata":{"resourceVersion":"1"}}}`+"\n", w.next().line)
 	_, err := s.Create("nodes", `{"metadata":{"name":"n"}}`)
 	require.NoError(t, err)
-	eventually(t, "a bookmark at the revision of the new Node", func() bool {
+	requireEventually(t, "a bookmark at the revision of the new Node", func() bool {
 		e := w.next()
 		return e.Type == "BOOKMARK" && e.Object.Metadata.ResourceVersion == "2"
 	})

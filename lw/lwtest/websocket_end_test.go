@@ -121,7 +121,7 @@ func TestReleasesClosedWebSockets(t *testing.T) {
 			conn := openSocket(t, s.URL+watchConfigMaps)
 			require.Len(t, s.underWay(), 1)
 			require.NoError(t, leave(conn))
-			eventually(t, "the watch to end", func() bool { return len(s.underWay()) == 0 })
+			requireEventually(t, "the watch to end", func() bool { return len(s.underWay()) == 0 })
 		})
 	}
 }

@@ -9,7 +9,7 @@ const (
 
 	idleBuffer   = 512      // buffer size of an idle stream in bytes, large enough for a bookmark event
 	streamBuffer = 64 << 10 // buffer size in bytes of a stream that is receiving data
-	largeBuffer  = 1 << 20  // size in bytes above which a buffer is replaced after its large frame was consumed
+	largeBuffer  = 1 << 20  // size in bytes above which a buffer is replaced by a smaller buffer after its large frame was consumed
 )
 
 // buffer holds the part of a stream that is being scanned. The owner advances pos, and fill appends data. fill may move

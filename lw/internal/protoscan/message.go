@@ -1,5 +1,5 @@
 // Package protoscan reads protocol buffers from memory with [Message], and from streams with [Reader]. It implements
-// the wire format but knows no message types: https://protobuf.dev/programming-guides/encoding/
+// only the wire format: https://protobuf.dev/programming-guides/encoding/
 package protoscan
 
 // These are the wire types of protobuf fields.

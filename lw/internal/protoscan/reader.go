@@ -74,7 +74,7 @@ func (r *Reader) Wait() bool {
 // AtEnd reports whether the stream has ended cleanly. It blocks until data arrives or the stream ends.
 func (r *Reader) AtEnd() bool { return r.err == nil && r.fill() == io.EOF }
 
-// fill waits until ahead holds data. It returns the error of src if no data arrives.
+// fill reads from src until r.ahead holds data. It returns the error of src if no data arrives.
 func (r *Reader) fill() error {
 	for range 100 {
 		if len(r.ahead) > 0 {
