@@ -55,9 +55,8 @@ func (m *machine) end(err error, in *input) *Interruption {
 	return b
 }
 
-// judge reports whether the watch resumes without a backoff, because it was healthy and lost its connection or was
-// closed cleanly. spread is the random delay to use instead of the backoff. judge also resets the counters of earlier
-// failures.
+// judge reports whether a healthy watch ended with a clean close or a lost connection. Such a watch resumes after the
+// random delay `spread` instead of a backoff. judge also resets the counters of earlier failures.
 func (m *machine) judge(f fault, err error, now moment) (resumes bool, spread time.Duration) {
 	s, ok := m.state.(*watching)
 	if !ok {

@@ -52,7 +52,7 @@ func (t *trimmer) key(s scanner) []byte {
 	return s.Key()
 }
 
-// done cuts the member that the scanner has just read, unless the selection keep includes a part of its value.
+// done cuts the member that the scanner has just read, unless the selection `keep` includes a part of its value.
 func (t *trimmer) done(s scanner, o *Scanned, keep *fields) {
 	end := s.Pos() - t.start
 	if keep != selectNone {
@@ -75,7 +75,7 @@ func (o *Scanned) cut(start, end int) {
 	}
 }
 
-// value reads a JSON value and records the spans to cut. If the selection keep names members of the value, but the
+// value reads a JSON value and records the spans to cut. If the selection `keep` names members of the value, but the
 // value is a string or an array, the value becomes empty. Cutting the whole value would change the indexes of an array,
 // or restore an earlier member of the same name.
 func (s scanner) value(o *Scanned, start int, keep *fields) {
@@ -104,8 +104,8 @@ func (s scanner) value(o *Scanned, start int, keep *fields) {
 	}
 }
 
-// cutsFor returns the spans to cut from the object, so that only the selection keep remains. It scans the object again
-// if the last scan used another selection.
+// cutsFor returns the spans to cut from the object, so that only the selection `keep` remains. It scans the object
+// again if the last scan used another selection.
 func (o *Scanned) cutsFor(keep *fields) []span {
 	if o.keep != keep {
 		reader := jsonscan.Within(o.body)
