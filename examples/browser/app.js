@@ -1,8 +1,9 @@
 // The dashboard watches the collection that the page's URL selects, and draws it at most once per animation frame.
 
-import { $, $of, announce, setText } from './dom.js'
+import { $, $of, setText } from './dom.js'
+import { Arrangement } from './arrangement.js'
 import { Cursor } from './cursor.js'
-import { hasColumns, sortOf } from './columns/index.js'
+import { hasColumns } from './columns/index.js'
 import { Detail } from './detail.js'
 import { titleOf } from './discovery.js'
 import { Feed } from './feed.js'
@@ -10,7 +11,7 @@ import { Grid } from './grid.js'
 import { listen } from './keys.js'
 import { wake } from './listwatch/index.js'
 import { Navigation } from './navigation.js'
-import { collectionOf, isFiltered } from './route.js'
+import { collectionOf } from './route.js'
 import { Scope } from './scope.js'
 import { Selection } from './selection.js'
 import { Session } from './session.js'
@@ -41,19 +42,17 @@ class App {
   /** @type {{ phase?: string, code?: string }} State of the feed at the last redraw. */
   #seen = {}
   #arranged = 0 // time of the last sort, from performance.now()
-  #searched = false // whether the number of matches must still be announced
-  #searchInput = $of('search', HTMLInputElement)
   #session = new Session(this)
   #sidebar = new Sidebar(() => this.#navigation.route)
   #scope = new Scope((namespace) => this.#navigation.go({ namespace, selected: '' }))
   #detail = new Detail($('detail'), { close: () => this.#cursor.escape(), choose: (tab) => this.#navigation.go({ tab }) })
-  #grid = new Grid($('grid'), { sort: (id) => this.#sort(id), open: (key) => this.#select(key), scrolled: () => this.draw() })
+  #grid = new Grid($('grid'), { sort: (id) => this.feed && this.#arrangement.sort(this.feed, id), open: (key) => this.#select(key), scrolled: () => this.draw() })
+  #arrangement = new Arrangement(this.#navigation, this.#grid)
   #selection = new Selection(this.#grid, this.#detail)
   #statusFilter = new StatusFilter($('statuses'), (statuses) => this.#navigation.go({ statuses }))
   #cursor = new Cursor(this.#grid, this.#detail, { navigation: this.#navigation, draw: () => this.draw() })
 
   start() {
-    this.#searchInput.addEventListener('input', () => this.#navigation.go({ search: this.#searchInput.value }))
     $('server').addEventListener('click', () => this.#session.change())
     $('help-open').addEventListener('click', () => $of('help', HTMLDialogElement).showModal())
     $('retry').addEventListener('click', () => this.#retry())
@@ -103,8 +102,8 @@ class App {
   #moved(route, before) {
     if (!this.feed && !this.#session.resources.length) return
     if (!this.feed || collectionOf(route) !== collectionOf(before) || route.namespace !== before.namespace) return this.#follow()
-    if (route.search !== before.search || route.statuses.join() !== before.statuses.join()) this.#filter(this.feed)
-    if (route.sort !== before.sort || route.descending !== before.descending) this.#arrange(this.feed)
+    if (route.search !== before.search || route.statuses.join() !== before.statuses.join()) this.#arrangement.filter(this.feed.rows)
+    if (route.sort !== before.sort || route.descending !== before.descending) this.#arrangement.order(this.feed)
     if (route.selected && route.selected !== before.selected) this.#grid.active = route.selected
     this.draw()
   }
@@ -150,43 +149,9 @@ class App {
     this.#grid.show(feed.rows, feed.columns, namespace ? `${title} in ${namespace}` : title)
     this.#grid.active = selected
     this.#statusFilter.reset()
-    this.#filter(feed)
-    this.#arrange(feed)
+    this.#arrangement.filter(feed.rows)
+    this.#arrangement.order(feed)
     this.draw()
-  }
-
-  /** @param {Feed} feed */
-  #filter(feed) {
-    const { search, statuses } = this.#navigation.route
-    if (this.#searchInput.value !== search) this.#searchInput.value = search
-    feed.rows.search(search)
-    feed.rows.select(statuses)
-    this.#searched = true
-  }
-
-  /** @param {Feed} feed */
-  #orderOf(feed) {
-    return this.#navigation.route.sort ? this.#navigation.route : sortOf(feed.resource)
-  }
-
-  /** @param {Feed} feed */
-  #arrange(feed) {
-    const { sort, descending } = this.#orderOf(feed)
-    feed.rows.sort(sort, descending)
-    this.#grid.sorted(sort, descending)
-  }
-
-  /**
-   * Sorts by a column: ascending, then descending, then in the default order.
-   * @param {string} id
-   */
-  #sort(id) {
-    if (!this.feed) return
-    const { sort, descending } = this.#orderOf(this.feed)
-    if (sort !== id) this.#navigation.go({ sort: id, descending: false })
-    else this.#navigation.go(descending ? { sort: '', descending: false } : { sort: id, descending: true })
-    const now = this.#orderOf(this.feed)
-    announce(now.sort ? `Sorted by ${now.sort}, ${now.descending ? 'descending' : 'ascending'}` : 'Sorted by key')
   }
 
   /** @param {string} key */
@@ -227,9 +192,8 @@ class App {
     showState(feed.state, feed, this.#navigation.route, now)
     this.#selection.show(feed, this.#navigation.route, this.#session.resources, now)
     drawRate(feed.rate, now)
-    if (this.#searched && !more && isFiltered(this.#navigation.route)) announce(`${feed.rows.view.length} of ${feed.rows.size} match`)
-    this.#searched &&= more
     if (more) this.draw()
+    else this.#arrangement.announceMatches(feed.rows)
   }
 
   /**

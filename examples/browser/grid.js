@@ -2,6 +2,7 @@
 
 import { h, setAttribute, setText } from './dom.js'
 import { age } from './columns/format.js'
+import { fit } from './fit.js'
 import { Flash } from './flash.js'
 
 /**
@@ -20,7 +21,6 @@ import { Flash } from './flash.js'
  * @property {number} [version] the drawn version of the row
  */
 
-const PHONE = 420 // width in pixels below which the table hides the namespace column
 const HEIGHT = 28, AROUND = 6 // row height in pixels, the same as in grid.css, and number of extra rows above and below the visible rows
 
 export class Grid {
@@ -80,22 +80,11 @@ export class Grid {
     this.#fit()
   }
 
-  // Distributes the width among the columns. If the width is too small, columns are hidden: first those with `spare`,
-  // then the namespace on a phone, then ages and numbers. Each step starts with the last column.
   #fit() {
-    const { clientWidth } = this.#element
-    const least = (/** @type {Column} */ { width }) => (Array.isArray(width) ? width[0] : width)
-    const sum = () => this.#columns.reduce((all, column, c) => (this.#spared[c] ? all : all + least(column)), 16)
-    /** @type {((column: Column) => boolean | undefined)[]} */
-    const steps = [({ spare }) => spare, ({ id }) => id === 'namespace' && clientWidth < PHONE, ({ end, id }) => end && id !== 'last']
-    this.#spared = this.#columns.map(() => false)
-    for (const step of steps) {
-      for (let c = this.#columns.length - 1; c >= 0 && sum() > clientWidth; c--) this.#spared[c] ||= !!step(this.#columns[c])
-    }
-    const widths = this.#columns.filter((_, c) => !this.#spared[c])
-      .map(({ width }) => (Array.isArray(width) ? `minmax(${width[0]}px, ${width[1]}fr)` : `${width}px`))
-    this.#element.style.setProperty('--columns', widths.join(' '))
-    this.#element.style.setProperty('--least', `${sum()}px`)
+    const { spared, width, tracks } = fit(this.#columns, this.#element.clientWidth)
+    this.#spared = spared
+    this.#element.style.setProperty('--columns', tracks)
+    this.#element.style.setProperty('--least', `${width}px`)
     for (const cells of [this.#titles, ...this.#pool.map((line) => line.cells)]) this.#spare(cells)
   }
 

@@ -1,7 +1,8 @@
 // Holds the table's data: all rows of a collection, and the sorted view of the matching rows. It does not depend on the
 // DOM or a clock.
 
-import { natural } from './columns/format.js'
+import { Filter } from './filter.js'
+import { Order } from './order.js'
 import { Row } from './row.js'
 
 /**
@@ -12,19 +13,13 @@ import { Row } from './row.js'
 /** The time in milliseconds that a change stays marked, and that a deleted row stays visible. */
 export const MARKED = 6000, LEAVING = 2500
 
-/**
- * Returns the string that a row's search text must contain to match a term. "app=web" matches a whole line of that
- * text, and "app=" matches the start of a line.
- * @param {string} term
- */
-const needleOf = (term) => (!term.includes('=') ? term : term.endsWith('=') ? `\n${term}` : `\n${term}\n`)
-
 export class Rows {
   /** @type {Row[]} */
   view = []
   /** @type {Map<string, Row>} */
   #all = new Map()
   #columns
+  #order
   /** @type {Set<Row>} */
   #unread = new Set()
   /** @type {Set<Row>} Rows that may have moved in the view. */
@@ -32,11 +27,7 @@ export class Rows {
   #allMoved = false // whether all rows may have moved
   /** @type {Set<Row>} */
   #marked = new Set()
-  /** @type {string[]} */
-  #terms = []
-  #sort = { column: -1, sign: 1 }
-  /** @type {Set<string>} */
-  #statuses = new Set()
+  #filter = new Filter()
   /** @type {Map<string, number>} The number of matching rows by status. It counts only rows that have been read. */
   counts = new Map()
   counting = false // whether read() reads all rows to count their statuses
@@ -44,6 +35,7 @@ export class Rows {
   /** @param {Column[]} columns */
   constructor(columns) {
     this.#columns = columns
+    this.#order = new Order(columns)
   }
 
   get hasStatus() { return this.#columns.some(({ dot }) => dot) }
@@ -80,7 +72,7 @@ export class Rows {
    * @param {() => boolean} enough
    */
   read(enough) {
-    if (this.#sort.column < 0 && !this.#terms.length && !this.#statuses.size && !this.counting) return false
+    if (this.#order.byKey && this.#filter.empty && !this.counting) return false
     for (const row of this.#unread) {
       if (enough()) break
       this.#unread.delete(row)
@@ -107,7 +99,7 @@ export class Rows {
    * @param {string} text
    */
   search(text) {
-    this.#terms = text.toLowerCase().split(/\s+/).filter(Boolean).map(needleOf)
+    this.#filter.search(text)
     this.#allMoved = true
   }
 
@@ -116,7 +108,7 @@ export class Rows {
    * @param {string[]} statuses
    */
   select(statuses) {
-    this.#statuses = new Set(statuses)
+    this.#filter.select(statuses)
     this.#allMoved = true
   }
 
@@ -126,7 +118,7 @@ export class Rows {
    * @param {boolean} descending
    */
   sort(id, descending) {
-    this.#sort = { column: this.#columns.findIndex((column) => column.id === id), sign: descending ? -1 : 1 }
+    this.#order.set(id, descending)
     this.#allMoved = true
   }
 
@@ -173,7 +165,7 @@ export class Rows {
     let low = 0, high = this.view.length
     while (low < high) {
       const middle = (low + high) >> 1
-      if (this.#compare(this.view[middle], row) < 0) low = middle + 1
+      if (this.#order.compare(this.view[middle], row) < 0) low = middle + 1
       else high = middle
     }
     return low
@@ -183,10 +175,10 @@ export class Rows {
     for (const row of this.view) row.placed = false
     this.view = [...this.#all.values()].filter((row) => this.#shows(row))
     for (const row of this.view) {
-      row.rank = this.#rank(row)
+      row.rank = this.#order.rank(row)
       row.placed = true
     }
-    this.view.sort((a, b) => this.#compare(a, b))
+    this.view.sort((a, b) => this.#order.compare(a, b))
   }
 
   /** @param {Row} row */
@@ -194,7 +186,7 @@ export class Rows {
     if (row.placed) this.view.splice(this.indexOf(row), 1)
     row.placed = this.#shows(row)
     if (!row.placed) return
-    row.rank = this.#rank(row)
+    row.rank = this.#order.rank(row)
     this.view.splice(this.indexOf(row), 0, row)
   }
 
@@ -203,9 +195,9 @@ export class Rows {
    * @param {Row} row
    */
   #shows(row) {
-    const found = !row.left && this.#matches(row)
+    const found = !row.left && this.#filter.matches(row)
     this.#count(row, found && !row.gone && row.status || undefined)
-    return found && (!this.#statuses.size || this.#statuses.has(row.status ?? ''))
+    return found && this.#filter.selects(row)
   }
 
   /**
@@ -221,35 +213,5 @@ export class Rows {
     const left = before && (this.counts.get(before) ?? 0) - 1
     if (before && left) this.counts.set(before, left)
     else if (before) this.counts.delete(before)
-  }
-
-  /** @param {Row} row */
-  #matches(row) {
-    const words = row.words ?? row.key.toLowerCase()
-    return this.#terms.every((term) => words.includes(term))
-  }
-
-  /**
-   * Returns the sort key of a row. Unread rows come last.
-   * @param {Row} row
-   */
-  #rank(row) {
-    const { column } = this.#sort
-    if (column < 0) return row.key
-    if (!row.texts) return row.rank
-    const value = row.values[column]
-    return this.#columns[column].time ? -(value ?? NaN) : value ?? natural(row.texts[column]) // times are shown as ages, so their order is reversed
-  }
-
-  /**
-   * @param {Row} a
-   * @param {Row} b
-   */
-  #compare(a, b) {
-    const { sign } = this.#sort
-    if (a.rank === b.rank || a.rank !== a.rank && b.rank !== b.rank) return a.key < b.key ? -sign : a.key > b.key ? sign : 0
-    if (a.rank === undefined || a.rank !== a.rank) return 1
-    if (b.rank === undefined || b.rank !== b.rank) return -1
-    return a.rank < b.rank ? -sign : sign
   }
 }

@@ -2,7 +2,7 @@
 
 import { askForServer, remember, serverOfPage } from './connect.js'
 import { $, announce, setText } from './dom.js'
-import { followNamespaces } from './feed.js'
+import { followNamespaces } from './follow.js'
 import { notice } from './notices.js'
 import { Collections } from './collections.js'
 import { ServerColumns } from './servercolumns.js'

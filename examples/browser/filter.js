@@ -1,0 +1,53 @@
+// Selects rows by the words of a search and by their status.
+
+/** @import { Row } from './row.js' */
+
+/**
+ * Returns the string that a row's search text must contain to match a term. "app=web" matches a whole line of that
+ * text, and "app=" matches the start of a line.
+ * @param {string} term
+ */
+const needleOf = (term) => (!term.includes('=') ? term : term.endsWith('=') ? `\n${term}` : `\n${term}\n`)
+
+export class Filter {
+  /** @type {string[]} */
+  #needles = []
+  /** @type {Set<string>} */
+  #statuses = new Set()
+
+  /** Reports whether all rows match, so that their cells are not needed. */
+  get empty() { return !this.#needles.length && !this.#statuses.size }
+
+  /**
+   * Sets the search text. Rows must contain all its words. A word with "=" must equal a label, the node or an owner.
+   * @param {string} text
+   */
+  search(text) {
+    this.#needles = text.toLowerCase().split(/\s+/).filter(Boolean).map(needleOf)
+  }
+
+  /**
+   * Sets the statuses. An empty list selects all rows.
+   * @param {string[]} statuses
+   */
+  select(statuses) {
+    this.#statuses = new Set(statuses)
+  }
+
+  /**
+   * Reports whether a row matches the search.
+   * @param {Row} row
+   */
+  matches(row) {
+    const words = row.words ?? row.key.toLowerCase()
+    return this.#needles.every((needle) => words.includes(needle))
+  }
+
+  /**
+   * Reports whether a row has one of the statuses.
+   * @param {Row} row
+   */
+  selects(row) {
+    return !this.#statuses.size || this.#statuses.has(row.status ?? '')
+  }
+}
