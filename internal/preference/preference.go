@@ -29,8 +29,9 @@ func (p *Preference) Current() (using int, confirmed bool) {
 	return p.current, p.confirmed
 }
 
-// Switch selects the other transport and reports whether it did. It does nothing if another stream has already
-// switched. After a timeout, it also does nothing if the transport is confirmed.
+// Switch selects the other transport and reports whether it did so. It does nothing if another stream has already
+// switched away from the transport with index from. After a timeout, it also does nothing if the transport is
+// confirmed.
 func (p *Preference) Switch(from int, timeout bool) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -41,7 +42,7 @@ func (p *Preference) Switch(from int, timeout bool) bool {
 	return true
 }
 
-// Confirm records that a watch over this transport has delivered data.
+// Confirm records that a watch over the transport with index using has delivered data.
 func (p *Preference) Confirm(using int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -160,7 +160,7 @@ func (l *Log[V]) Compact(revision int64) {
 			continue
 		}
 		c.dropped = c.events[n-1].Entry.Revision
-		clear(c.events[:n]) // frees the values, because the array stays in use
+		clear(c.events[:n]) // lets the garbage collector free the values while c.events still uses this array
 		c.events = c.events[n:]
 	}
 }
@@ -209,8 +209,8 @@ func (c *collection[V]) after(revision int64) int {
 	return sort.Search(len(c.events), func(i int) bool { return c.events[i].Entry.Revision > revision })
 }
 
-// before returns the first event after revision of each key with the prefix. The Prev of such an event is the entry at
-// revision.
+// before returns, for each key with the prefix, the first event after revision. The Prev of this event is the key's
+// entry at revision.
 func (c *collection[V]) before(prefix string, revision int64) map[string]Event[V] {
 	first := map[string]Event[V]{}
 	for _, event := range slices.Backward(c.events[c.after(revision):]) {
