@@ -16,7 +16,7 @@ type Pod struct {
 	details                                *details // if nil, plain returns the details
 }
 
-// Pods returns n different Pods, which share most of their content. See [Templated] for more variety.
+// Pods returns n different Pods, which share most of their JSON. See [Templated] for more variety.
 func Pods(seed uint64, n int) []Pod {
 	r := rand.New(rand.NewPCG(seed, 1))
 	hex := func(n int) string {

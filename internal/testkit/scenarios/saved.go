@@ -23,7 +23,7 @@ func resumesFromSavedState(r *run) {
 
 	resumed := r.restored(state)
 	resumed.equal(r.configMaps())
-	require.Equal(r, 1, resumed.syncs, "the reflector reports only the restored state")
+	require.Equal(r, 1, resumed.syncs, "the only Synced event is that of the restored objects")
 	require.Zero(r, resumed.lists())
 	require.Len(r, resumed.changes, 20+1+1+2)
 	resumed.stop()

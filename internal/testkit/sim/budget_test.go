@@ -75,7 +75,7 @@ func (b *budget) listWait(now time.Time) time.Duration {
 	return listWindow
 }
 
-// within returns the number of times that are less than listWindow before now.
+// within counts the elements of times that are less than listWindow before now.
 func within(times []time.Time, now time.Time) (n int) {
 	for i := len(times) - 1; i >= 0 && now.Sub(times[i]) < listWindow; i-- {
 		n++

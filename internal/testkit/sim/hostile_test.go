@@ -90,7 +90,7 @@ func (s *sim) mislead(c *conn) {
 	c.pending, c.ended, c.foreign = foreign[s.IntN(n)], true, true
 }
 
-// badHabit randomly starts a fault of the server, a gateway or the client's machine. It reports whether it did.
+// badHabit may start a fault of the server, a gateway or the client's machine. It reports whether a fault was started.
 func (s *sim) badHabit(now time.Time) bool {
 	switch {
 	case s.strikes(eager, 12):

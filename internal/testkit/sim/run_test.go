@@ -81,7 +81,7 @@ type Report struct {
 	Settled  time.Duration // time from the end of the faults until the store equaled the server
 }
 
-// Play simulates an engine. The seed determines all random numbers. The caller must run in a synctest bubble.
+// Play simulates an engine. The seed determines all random numbers. Call Play in a synctest bubble.
 func Play(seed uint64, engine Engine) Report {
 	s := newSim(seed)
 	s.random = newDice(seed, 2)

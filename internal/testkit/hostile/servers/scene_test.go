@@ -103,7 +103,7 @@ func (s *server) recovers(t *testing.T, m *memory, j *judge) {
 	j.lock(func() {
 		for _, cause := range s.causes {
 			if !matches(j.causes, cause) {
-				j.fault("%v was not reported; reported were %v", cause, distinct(j.causes))
+				j.fault("the stream did not report %v; it reported %v", cause, distinct(j.causes))
 			}
 		}
 	})

@@ -25,7 +25,7 @@ type world struct {
 	mu       sync.Mutex
 	revision int
 	objects  map[string]int         // revision of the latest write, by object name
-	states   map[int]map[string]int // copy of the field objects at each revision
+	states   map[int]map[string]int // copies of `objects`, by revision
 	changes  []change
 	changed  chan struct{} // closed by the next change
 	version  func(int) string
