@@ -34,14 +34,14 @@ type key struct{}
 // With returns a copy of ctx that carries c.
 func With(ctx context.Context, c *Clock) context.Context { return context.WithValue(ctx, key{}, c) }
 
-// WithRandom returns a copy of ctx whose clock calls random for its random numbers.
+// WithRandom returns a copy of ctx whose clock gets its random numbers from the function random.
 func WithRandom(ctx context.Context, random func() float64) context.Context {
 	c := *From(ctx)
 	c.Random = random
 	return With(ctx, &c)
 }
 
-// WithReplay returns a context for a replayed stream. The function now returns the time of the stream's current event.
+// WithReplay returns a context for a replayed stream. It sets Clock.Replay to the function now.
 func WithReplay(ctx context.Context, now func() time.Time) context.Context {
 	c := *From(ctx)
 	c.Replay = now

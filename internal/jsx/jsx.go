@@ -37,7 +37,7 @@ func text(id int32, what int32, p unsafe.Pointer, n int32) int32
 //go:wasmimport listwatch close
 func closeStream(id int32)
 
-// These constants are the negative results of read and state.
+// These constants are the negative results of the functions read and state.
 const (
 	pending = -1 // no result yet; JavaScript calls wake when there is one
 	failed  = -2
@@ -45,7 +45,7 @@ const (
 	lost    = -4 // the connection opened, but the browser lost its messages
 )
 
-// These constants select the string that text returns.
+// These constants select the string that the function text returns.
 const (
 	failure    = 0
 	retryAfter = 1

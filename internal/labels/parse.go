@@ -123,7 +123,8 @@ func (p *parser) list() (values []string, ok bool) {
 	}
 }
 
-// isKey reports whether text is a valid label key. This is a name that a DNS subdomain and a slash may precede.
+// isKey reports whether text is a valid label key. A label key is a name, optionally preceded by a DNS subdomain and a
+// slash.
 func isKey(text string) bool {
 	prefix, name, prefixed := strings.Cut(text, "/")
 	if !prefixed {

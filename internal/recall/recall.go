@@ -14,7 +14,7 @@ type value[T any] struct {
 	lookup Func[T]
 }
 
-// With returns a copy of ctx that lets source look up stored objects. Wrappers of source cannot call lookup, because
+// With returns a copy of ctx that lets source look up stored objects. From returns nil for wrappers of source, because
 // they may change objects.
 func With[T any](ctx context.Context, source any, lookup Func[T]) context.Context {
 	return context.WithValue(ctx, key[T]{}, value[T]{source, lookup})

@@ -9,8 +9,8 @@ type Secrets []string
 // mark replaces secrets.
 const mark = "…"
 
-// whole is the minimum length in bytes at which secrets and prefixes of secrets are always redacted. A shorter secret
-// is redacted only if it is a whole word.
+// whole is the minimum length in bytes of secrets and prefixes of secrets that are always redacted. A shorter secret is
+// redacted only if it is a whole word.
 const whole = 8
 
 // Text returns text without the secrets. It finds them in plain text, in base64, and with URL, JSON or HTML escapes.
@@ -56,7 +56,7 @@ func (s Secrets) forms() (forms []string) {
 		if secret != "" {
 			forms = append(forms, secret)
 		}
-		for skip := 0; skip < 6; skip += 2 { // skip is 0, 2 or 4 bits if 0, 2 or 1 bytes precede the secret, modulo 3
+		for skip := 0; skip < 6; skip += 2 { // number of bits that share a base64 character with 0, 2 or 1 preceding bytes, modulo 3
 			if text := encode(secret, skip); len(text) >= whole {
 				forms = append(forms, text)
 			}

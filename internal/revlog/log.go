@@ -39,7 +39,7 @@ const (
 )
 
 // Event describes a write. Entry is the entry after the write. For a deletion, its value is the final value that the
-// caller passed to [Log.Delete]. Prev is the entry before the write, or zero for a creation.
+// caller passed to [Log.Delete]. Prev is the entry before the write, or the zero Entry for a creation.
 type Event[V any] struct {
 	Type  Type
 	Entry Entry[V]
@@ -55,7 +55,7 @@ type Log[V any] struct {
 }
 
 type collection[V any] struct {
-	keys    []string // keys of live, sorted
+	keys    []string // sorted keys of the map live
 	live    map[string]Entry[V]
 	events  []Event[V] // in ascending order of revisions
 	dropped int64      // revision of the latest compacted event

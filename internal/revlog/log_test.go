@@ -84,7 +84,7 @@ func TestCompactionMakesOldRevisionsUnreadable(t *testing.T) {
 	require.EqualValues(t, 4, l.Compacted())
 	for revision, want := range map[int64]error{3: ErrCompacted, 4: nil, 6: nil, 7: ErrFuture} {
 		_, err := l.At("c", "", revision)
-		require.ErrorIs(t, err, want, "state at %d", revision)
+		require.ErrorIs(t, err, want, "state at revision %d", revision)
 	}
 	_, err := l.Watch("c", 3)
 	require.ErrorIs(t, err, ErrCompacted)
@@ -175,8 +175,8 @@ func FuzzStateEqualsReplayedEvents(f *testing.F) {
 			}
 			state, err := l.At("c", "", from)
 			require.NoError(t, err)
-			require.Equal(t, history[from], state, "state at %d", from)
-			require.Equal(t, history[l.Revision()], replay(t, l, from, state), "replay from %d", from)
+			require.Equal(t, history[from], state, "state at revision %d", from)
+			require.Equal(t, history[l.Revision()], replay(t, l, from, state), "replay from revision %d", from)
 		}
 		if l.Compacted() > 0 {
 			_, err := l.At("c", "", l.Compacted()-1)

@@ -119,8 +119,8 @@ func (w *watch) begin() error {
 	return err
 }
 
-// take takes a slot. It returns the slot and the request to send. The request is for a short watch if w had to wait for
-// the slot.
+// take takes a slot. It returns the slot and the request to send. If w had to wait for the slot, the request has a
+// short timeout.
 func (w *watch) take() (*Slot, *lw.Request, error) {
 	slot, err := w.of.Take(w.ctx, false)
 	if err != ErrBusy || w.of.Waits == nil {

@@ -103,9 +103,9 @@ func TestLinksHaveTargets(t *testing.T) {
 			if to != "" {
 				target = path.Join(path.Dir(filepath.ToSlash(file)), to)
 			}
-			require.FileExists(t, orReadable(target), "%s links to %s", file, match[1])
+			require.FileExists(t, orReadable(target), "%s has a broken link to %s", file, match[1])
 			if heading != "" {
-				require.Contains(t, headings(t, target), heading, "%s links to %s", file, match[1])
+				require.Contains(t, headings(t, target), heading, "%s has a broken link to %s", file, match[1])
 			}
 		}
 	}

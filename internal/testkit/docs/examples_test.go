@@ -58,7 +58,7 @@ func shownIn(t *testing.T, folder string) map[string]bool {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(root, folder, "example*_test.go"))
 	require.NoError(t, err)
-	require.NotEmpty(t, files, "%s has no Examples", folder)
+	require.NotEmpty(t, files, "%s has no examples", folder)
 	shown := map[string]bool{}
 	for _, path := range files {
 		file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)

@@ -33,7 +33,7 @@ var fixed = [][2]string{
 		`"firstTimestamp":"` + ago(3*time.Hour) + `","lastTimestamp":"` + ago(3*time.Hour) + `","involvedObject":{"kind":"Pod","name":"web-0"}}`},
 }
 
-// ago returns the time d before now, in RFC 3339.
+// ago returns the current time minus d, in RFC 3339.
 func ago(d time.Duration) string { return time.Now().Add(-d).UTC().Format(time.RFC3339) }
 
 // changing contains objects that alternate between two states. Each element consists of a resource and the JSON of both

@@ -24,7 +24,7 @@ func TestPagesQuoteTheirPrograms(t *testing.T) {
 			quoting[b.File] = true
 		}
 	}
-	require.Len(t, quoting, len(quotes), "a document in quotes has no Go block")
+	require.Len(t, quoting, len(quotes), "a document of the map quotes has no matching Go block")
 }
 
 func TestWrongQuotesAreFound(t *testing.T) {

@@ -14,7 +14,7 @@ var ErrEnough = errors.New("hostile: the reader has returned its maximum number 
 // Endless is a reader that returns First once and then repeats Then. After about Most bytes, it returns ErrEnough.
 type Endless struct {
 	First, Then string
-	Most        int64  // after this number of bytes, Read returns ErrEnough at the end of the current Then
+	Most        int64  // limit in bytes, after which Read completes the current Then and returns ErrEnough
 	Heap        *Heap  // measures the heap after each MiB; may be nil
 	Pace        func() // called before each Read; may be nil
 

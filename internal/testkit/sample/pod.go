@@ -13,7 +13,7 @@ type Pod struct {
 	Namespace, Name, UID, App, Node, Phase string
 	ResourceVersion                        uint64
 	hash, ip                               string
-	details                                *details // if nil, plain returns the details
+	details                                *details // if nil, members calls plain instead
 }
 
 // Pods returns n different Pods, which share most of their JSON. See [Templated] for more variety.

@@ -20,8 +20,7 @@ import (
 
 // Cluster is a server under test.
 type Cluster struct {
-	// URL is the server's URL. Connect returns the options of a transport that authenticates with token, a bearer
-	// token.
+	// URL is the server's URL. Connect returns the options of a transport that sends the given bearer token.
 	URL     string
 	Connect func(token string) *lwhttp.Options
 
@@ -61,7 +60,8 @@ type run struct {
 	mode
 }
 
-// transport returns a transport for the scenario's mode that authenticates with token. It is closed when the test ends.
+// transport returns a transport for the scenario's mode that sends the given bearer token. It is closed when the test
+// ends.
 func (r *run) transport(token string) lw.Transport {
 	r.Helper()
 	over, err := lwhttp.New(r.URL, r.Connect(token))

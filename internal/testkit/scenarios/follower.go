@@ -32,8 +32,8 @@ type follower struct {
 	done    chan struct{}
 }
 
-// follow starts a follower of resource and stops it when the test ends. The follower authenticates with token. opts may
-// be nil. If edit is not nil, it can change the query of each request.
+// follow starts a follower of resource and stops it when the test ends. The follower sends the given bearer token. opts
+// may be nil. If edit is not nil, it can change the query of each request.
 func (r *run) follow(resource lw.Resource, token string, opts *lw.Options, edit func(query)) *follower {
 	f := r.follower(resource, token, opts, edit)
 	f.start()
@@ -145,7 +145,7 @@ func (f *follower) equal(path string) {
 		want = f.server(path)
 		f.mu.Lock()
 		defer f.mu.Unlock()
-		// The store may contain changes that step has not applied to fold yet.
+		// The store may contain changes that the method step has not applied to fold yet.
 		return f.live && maps.Equal(versions(want), versionsOf(f.reflector.Store().List())) &&
 			maps.Equal(versions(want), versionsOf(slices.Collect(maps.Values(f.fold))))
 	})

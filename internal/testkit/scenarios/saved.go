@@ -45,7 +45,7 @@ func (f *follower) save() []byte {
 	return state.Bytes()
 }
 
-// restored starts a follower of the scenario's ConfigMaps that resumes from state, the result of save.
+// restored starts a follower of the scenario's ConfigMaps that resumes from state, the result of the method save.
 func (r *run) restored(state []byte) *follower {
 	f := r.follower(ConfigMaps(r.ns), r.AdminToken, nil, nil)
 	require.NoError(r, f.reflector.Restore(bytes.NewReader(state), f.origin(), lw.ParseObject))

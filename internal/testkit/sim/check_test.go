@@ -124,7 +124,7 @@ func (c *checker) synced(e lw.Event[*lw.Object]) {
 	}
 	c.claim = claim{of: c.conn.of, revision: number(e.ResourceVersion)}
 	if before.of == c.claim.of && c.claim.revision < before.revision && !c.fresh {
-		c.fail("never decreases", "a list at resourceVersion %d after resourceVersion %d", c.claim.revision, before.revision)
+		c.fail("never decreases", "a list at resourceVersion %d came after resourceVersion %d", c.claim.revision, before.revision)
 	}
 	c.fresh = false
 }
@@ -140,7 +140,7 @@ func (c *checker) becameLive(e lw.Event[*lw.Object]) {
 	c.live = true
 	switch conn := c.conn; {
 	case c.listing:
-		c.fail("is watching while live", "WATCH_STARTED during a list")
+		c.fail("is watching while live", "WATCH_STARTED came during a list")
 	case c.loose && conn.watch && conn.open:
 	case !conn.watch || !conn.open || !conn.streams && conn.version != e.ResourceVersion:
 		c.fail("is watching while live", "WATCH_STARTED@%s without an open watch from this resourceVersion", e.ResourceVersion)

@@ -6,8 +6,8 @@
 // # Operation
 //
 // The only goroutines are the engine's caller and the watchdog. When the engine waits for bytes, the simulation
-// advances within Read. Simulated time comes from testing/synctest, so hours of it take milliseconds. The server uses
-// revlog. File truth_test.go records every write a second time, and the checks compare the engine with this record.
+// advances within Read. Simulated time comes from testing/synctest, so simulating hours takes milliseconds. The server
+// uses revlog. File truth_test.go records every write a second time, and the checks compare the engine with this record.
 //
 // Code and traces call the faults of a seed its weather. The weather clears up when the faults stop. A habit is a
 // lasting fault of the server. A stream is one call of the engine, which the caller may stop at any time. The next

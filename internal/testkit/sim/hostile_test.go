@@ -80,8 +80,8 @@ var foreign = [...]string{
 	`{"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"1"},"items":[]}` + "\n",
 }
 
-// mislead replaces the body of a list with an element of foreign. The last element is a valid list of another resource.
-// It is used only if the engine knows the expected kind from an earlier list.
+// mislead replaces the body of a list with an element of the array foreign. The last element is a valid list of another
+// resource. It is used only if the engine knows the expected kind from an earlier list.
 func (s *sim) mislead(c *conn) {
 	n := len(foreign)
 	if !s.check.kindKnown {

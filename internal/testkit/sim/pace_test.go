@@ -67,7 +67,7 @@ func (c *checker) begins(resumes bool) {
 	c.fresh = false
 	c.resumed++
 	if !c.loose && (c.listing || c.doubt) {
-		c.fail("resumable", "a run starts with a watch, but the list was unfinished (%v) or resourceVersions decreased (%v)", c.listing, c.doubt)
+		c.fail("resumable", "a stream starts with a watch, but the list was unfinished (%v) or resourceVersions decreased (%v)", c.listing, c.doubt)
 	}
 }
 

@@ -15,7 +15,7 @@ import (
 
 func older(a, b string) bool { return number(a) >= 0 && number(a) < number(b) }
 
-// check requests the collection's resourceVersion. It returns endWentBack if this resourceVersion is older than the
+// check fetches the collection's resourceVersion. It returns endWentBack if this resourceVersion is older than the
 // stream's.
 func (r *reference) check() ending {
 	r.checking = true
@@ -32,7 +32,7 @@ func (r *reference) check() ending {
 	return ending{}
 }
 
-// page requests and returns a page of a list.
+// page fetches a page of a list.
 func (r *reference) page(query url.Values) (page wire, end ending) {
 	began := time.Now()
 	b, done, end := r.ask(query, 90*time.Second)
@@ -58,7 +58,7 @@ func (r *reference) page(query url.Values) (page wire, end ending) {
 	return page, ending{}
 }
 
-// list requests the pages of a list and sends its objects to the caller.
+// list fetches the pages of a list and sends their objects to the caller.
 func (r *reference) list() ending {
 	query := url.Values{}
 	if r.listVersion != "" {
@@ -153,7 +153,7 @@ func (r *reference) asking(streaming bool) (url.Values, time.Duration) {
 	return query, timeout
 }
 
-// watch requests a watch or a streaming list and handles its events.
+// watch opens a watch or a streaming list and handles its events.
 func (r *reference) watch(streaming bool) ending {
 	r.pay()
 	query, timeout := r.asking(streaming)

@@ -140,7 +140,7 @@ func (s *sim) run(subject Subject) {
 	})
 	s.check.ctx = ctx
 	s.check.begin(subject)
-	s.trace("a run starts")
+	s.trace("a stream starts")
 	for event, changes := range subject.Deltas(ctx) {
 		s.check.event(event, changes)
 		if steps--; s.over() || steps == 0 {
@@ -158,6 +158,6 @@ func (s *sim) run(subject Subject) {
 			s.check.wakeLater(event.Interruption.Delay)
 		}
 	}
-	s.trace("the run ended")
+	s.trace("the stream ended")
 	s.check.ended(stop)
 }

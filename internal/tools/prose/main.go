@@ -125,8 +125,8 @@ var (
 	jsComment = regexp.MustCompile(`(?m)/\*(?s:.*?)\*/|(^[ \t]*//.*\n)+|[ \t]//.*`)
 )
 
-// place stores the lines of text in lines, without comment markers. start is the number of the first line. place ends
-// the text with a full stop, because Vale joins adjacent lines.
+// place stores text, without comment markers, in the slice lines. start is the line number of the first line of text.
+// place ends the text with a full stop, because Vale joins adjacent lines.
 func place(lines []string, start int, text string) {
 	last := -1
 	for line := range strings.Lines(text) {

@@ -13,8 +13,8 @@ import (
 var entries = []string{"index", "react", "testing", "openshift", "glue"}
 
 // writeCommonJS writes a CommonJS copy (.cjs) of each module that the entry points load, and a copy (.d.cts) of the
-// entry points' type declarations. Test runners such as Jest load the copies. Copies load only other copies, so each
-// module of a test has a single state.
+// entry points' type declarations. Test runners such as Jest load the copies. A copy loads only other copies, so that
+// no module is loaded twice.
 func writeCommonJS(folder string) error {
 	written := map[string]bool{}
 	for queue := entries; len(queue) > 0; queue = queue[1:] {
@@ -76,9 +76,9 @@ var (
 	number     = regexp.MustCompile(`(\w+) = `)
 )
 
-// lazy is the module that loads the WASM module. A CommonJS copy loads lazy only when it calls the function that lazy
-// exports, because lazy needs classes that Jest's jsdom environment lacks. Tests that simulate a cluster never call
-// this function.
+// lazy is the module that loads the WASM module. A CommonJS copy loads it only when the exported function of the module
+// is called, because the module needs classes that Jest's jsdom environment lacks. Tests that simulate a cluster never
+// call this function.
 const lazy = "./connect.js"
 
 // decoders is JavaScript code that defines TextDecoder and TextEncoder. Jest's jsdom environment lacks these classes.

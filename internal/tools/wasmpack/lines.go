@@ -42,7 +42,7 @@ func dropLines(data []byte) error {
 // lineDropper clears source positions and collects the pc-value tables that remain in use.
 type lineDropper struct {
 	values []byte // all pc-value tables
-	kept   []byte // copy of values in which zeros replace the unused tables
+	kept   []byte // copy of `values` in which zeros replace the unused tables
 	short  bool   // a table has no terminating zero
 }
 

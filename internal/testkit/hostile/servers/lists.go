@@ -56,7 +56,7 @@ func wrongLists() []server {
 				}
 				c.list()
 			}},
-		{name: "pages-ahead", does: "sends each page of a list at the current resourceVersion", causes: []error{invalid.ErrInconsistentPages}, opts: ordinary,
+		{name: "pages-ahead", does: "sends each page of a list at the latest resourceVersion instead of that of the first page", causes: []error{invalid.ErrInconsistentPages}, opts: ordinary,
 			serve: onList(func(c *call) {
 				_, items, next := c.page()
 				c.step()

@@ -91,7 +91,7 @@ func (s *server) run(t *testing.T, seed uint64, end time.Duration) {
 	canceled := time.Now()
 	<-over
 	synctest.Wait()
-	require.Zero(t, time.Since(canceled), "the stream did not end at once")
+	require.Zero(t, time.Since(canceled), "the stream did not end immediately")
 	require.Zero(t, m.open.Load(), "requests are still open")
 	j.finish(t, s)
 }

@@ -151,7 +151,7 @@ func (w *world) event(c change) string {
 	return frame(c.kind, w.object(c.name, c.body, c.revision))
 }
 
-// frame returns a watch event as a line of JSON. item is the result of object.
+// frame returns a watch event as a line of JSON. item is the result of the method object.
 func frame(kind, item string) string {
 	return `{"type":"` + kind + `","object":{"kind":"ConfigMap","apiVersion":"v1",` + item[1:] + "}\n"
 }
