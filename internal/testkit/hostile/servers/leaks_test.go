@@ -60,11 +60,11 @@ func echo(forms []form, name, does string, write func(x *exchange, secret string
 	}}
 }
 
-func TestServersThatEchoTheToken(t *testing.T) { play(t, echoes(whole)) }
+func TestRedactsEchoedToken(t *testing.T) { play(t, echoes(whole)) }
 
-func TestServersThatEchoHalfTheToken(t *testing.T) { play(t, echoes(half)) }
+func TestRedactsHalfOfEchoedToken(t *testing.T) { play(t, echoes(half)) }
 
-func TestServersThatEchoTheTokenEncoded(t *testing.T) { play(t, echoes(encoded)) }
+func TestRedactsEncodedEchoedToken(t *testing.T) { play(t, echoes(encoded)) }
 
 func echoes(forms []form) []server {
 	status := func(s string) string {
@@ -131,11 +131,11 @@ func echoes(forms []form) []server {
 	}
 }
 
-func TestWebSocketsThatEchoTheToken(t *testing.T) { play(t, socketEchoes(whole)) }
+func TestRedactsTokenEchoedByWebSocket(t *testing.T) { play(t, socketEchoes(whole)) }
 
-func TestWebSocketsThatEchoHalfTheToken(t *testing.T) { play(t, socketEchoes(half)) }
+func TestRedactsHalfOfTokenEchoedByWebSocket(t *testing.T) { play(t, socketEchoes(half)) }
 
-func TestWebSocketsThatEchoTheTokenEncoded(t *testing.T) { play(t, socketEchoes(encoded)) }
+func TestRedactsEncodedTokenEchoedByWebSocket(t *testing.T) { play(t, socketEchoes(encoded)) }
 
 func socketEchoes(forms []form) []server {
 	ws := func(name, does string, write func(x *exchange, secret string)) server {
