@@ -29,9 +29,9 @@ func (p *Preference) Current() (using int, confirmed bool) {
 	return p.current, p.confirmed
 }
 
-// Switch selects the other transport and reports whether it did so. It does nothing if index is not the index of the
-// transport in use, because another stream has then switched already. After a timeout, it also does nothing if the
-// transport is confirmed.
+// Switch selects the other transport and reports whether it did so. It does nothing if index is no longer the transport
+// in use, which means that another stream has already switched. After a timeout, it also does nothing if the transport
+// is confirmed.
 func (p *Preference) Switch(index int, timeout bool) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()

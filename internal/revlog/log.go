@@ -67,7 +67,7 @@ func New[V any]() *Log[V] {
 }
 
 // Revision returns the revision of the latest write. The next write gets this revision plus one, so callers can store
-// that revision in the new value.
+// the next revision in the new value.
 func (l *Log[V]) Revision() int64 { return l.revision }
 
 // Compacted returns the oldest readable revision, or 0 if nothing has been compacted.
