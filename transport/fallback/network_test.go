@@ -74,7 +74,7 @@ type proxy func(w http.ResponseWriter, r *http.Request, to *httputil.ReverseProx
 type fixture struct {
 	t      *testing.T
 	server *lwtest.Server
-	down   atomic.Bool // the server is unavailable, and the proxy responds with 502
+	down   atomic.Bool // if true, the server is unavailable and the proxy responds with 502
 	over   *Transport
 
 	mu      sync.Mutex

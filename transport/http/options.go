@@ -151,7 +151,7 @@ func fromEnvironment(request *http.Request) (*url.URL, error) {
 	return proxy, nil
 }
 
-// proxy returns the func that selects the proxy of a request, for http.Transport.Proxy.
+// proxy returns the function for http.Transport.Proxy, which selects the proxy of a request.
 func (o *Options) proxy() (func(*http.Request) (*url.URL, error), error) {
 	if o.Proxy == "" {
 		return fromEnvironment, nil

@@ -20,7 +20,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// network counts the dials of a transport. It calls dial for each of them.
+// network is a fake network that counts dials and passes each of them to the field dial.
 type network struct {
 	mu                      sync.Mutex
 	dialed, pending, atOnce int

@@ -45,7 +45,7 @@ func newRequestRecorder(t *testing.T, config *tls.Config) *requestRecorder {
 	return w
 }
 
-// take returns the recorded requests and clears the record.
+// take returns the credentials of all requests since the last call.
 func (w *requestRecorder) take() []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()

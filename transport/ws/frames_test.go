@@ -20,8 +20,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// answering is an http.RoundTripper that accepts every upgrade and returns conn as the upgraded connection. It adds
-// header to the response.
+// answering is an http.RoundTripper that accepts every upgrade. It returns conn as the upgraded connection, and the
+// field header as additional response headers.
 type answering struct {
 	conn   io.ReadWriteCloser
 	header http.Header
@@ -46,7 +46,7 @@ func open(ctx context.Context, t testing.TB, conn io.ReadWriteCloser, header htt
 	return transport.Open(ctx, watch)
 }
 
-// scriptedConn is a fake connection that returns the bytes in text and then io.EOF.
+// scriptedConn is a fake connection. Read returns the bytes of the field text and then io.EOF.
 type scriptedConn struct {
 	text    string
 	step    int  // maximum number of bytes per read
@@ -66,7 +66,7 @@ func (s *scriptedConn) Read(p []byte) (int, error) {
 func (s *scriptedConn) Write(p []byte) (int, error) { s.written += len(p); return len(p), nil }
 func (s *scriptedConn) Close() error                { return nil }
 
-// frame encodes an unmasked WebSocket frame that starts with the byte first.
+// frame encodes an unmasked WebSocket frame. Its first byte contains the FIN bit and the opcode.
 func frame(first byte, payload string) string {
 	header := []byte{first, byte(len(payload))}
 	if len(payload) > 125 {
@@ -130,7 +130,7 @@ func reference(stream string, limit uint64) (text string, cause error) {
 	}
 }
 
-// closing returns the expected error for a close frame with this payload.
+// closing returns the expected error for a close frame with this payload, or nil for code 1000.
 func closing(payload string) error {
 	if len(payload) < 2 {
 		return &CloseError{Code: 1005}
