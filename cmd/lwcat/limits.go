@@ -120,7 +120,7 @@ type limiter struct {
 	remaining int // number of events still to print; negative means no limit
 	watcher   *condition.Watcher
 	done      bool  // whether --until is met
-	failed    error // set if --until cannot be met
+	failed    error // error if --until can no longer be met
 }
 
 func newLimiter(o *rangeOptions, collections int) *limiter {

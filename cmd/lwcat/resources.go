@@ -81,8 +81,7 @@ func (o *resourceOptions) validateName(name string) error {
 	return nil
 }
 
-// usesNamespace reports whether the -n flag applies to a name. It applies to a path only if the path contains that
-// namespace.
+// usesNamespace reports whether -n applies to a name. It applies to a path only if the path contains a namespace of -n.
 func (o *resourceOptions) usesNamespace(name string) bool {
 	return !strings.HasPrefix(name, "/") || slices.ContainsFunc(o.namespaces, func(namespace string) bool {
 		return strings.Contains(name, "/namespaces/"+namespace+"/")

@@ -113,7 +113,7 @@ Exit codes: 0 success; 1 failure; 2 wrong usage; 3 the condition or event of --u
 --once did not occur; 130 interrupted.
 `
 
-// commonFlags are the flags that --help shows. The commands help all and man show all flags.
+// commonFlags are the flags that --help shows. `lwcat help all` and `lwcat man` show all flags.
 var commonFlags = []string{
 	"context", "server", "namespace", "all-namespaces", "selector", "field-selector", "output",
 	"once", "watch-only", "count", "timeout", "until",

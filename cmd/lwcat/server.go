@@ -53,8 +53,8 @@ func (o *serverOptions) validate() error {
 	return nil
 }
 
-// load reads the kubeconfig. Credential plugins write to stderr. load returns early if ctx ends while the read of a
-// file blocks.
+// load reads the kubeconfig. Credential plugins write to stderr. If ctx is done while a file read blocks, load returns
+// early.
 func (o *serverOptions) load(ctx context.Context, stderr io.Writer) (*kubeflags.Config, error) {
 	o.Stderr = stderr
 	var config *kubeflags.Config

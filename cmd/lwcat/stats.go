@@ -116,8 +116,9 @@ func (m *meter) addTo(trace *lw.Trace) {
 	}
 }
 
-// decoded adds the time since the event's bytes arrived or the previous event was printed, whichever is later. Events
-// without bytes, such as interruptions, do not count, because the stream was idle before them.
+// decoded updates the total decode time after an event. Decoding starts when the event's bytes arrive or when the
+// previous event is printed, whichever is later. Events without bytes, such as interruptions, do not count, because the
+// stream was idle before them.
 func (m *meter) decoded(t lw.EventType) {
 	now := time.Now()
 	switch t {

@@ -26,7 +26,7 @@
 // lw.Client first.
 //
 // As in kubectl, the credentials of a kubeconfig are not sent over plain "http". A token that the program sets in
-// [Config].HTTP is sent.
+// [Config].HTTP is sent over any scheme.
 //
 // # Differences from kubectl
 //

@@ -83,7 +83,7 @@ type tailBuffer struct {
 
 func (t *tailBuffer) Write(p []byte) (int, error) {
 	if t.writer != nil {
-		_, _ = t.writer.Write(p) // ignores the error, because the plugin can continue without it
+		_, _ = t.writer.Write(p) // ignores the error, so that a broken writer does not stop the plugin
 	}
 	t.text = append(t.text, p...)
 	if len(t.text) > 8<<10 {

@@ -105,8 +105,8 @@ type pemField struct {
 	text []byte
 }
 
-// pem reads the PEM data of a field. Inline data in name-data takes precedence over the file whose path is in name. pem
-// stores the data or the path.
+// pem reads the PEM data of a field. Inline data in the field name+"-data" takes precedence over the file whose path is
+// in the field name. pem stores the inline data in *data, or the path in *path.
 func (f *fields) pem(name string, path *string, data *[]byte) pemField {
 	if *data = f.data(name + "-data"); len(*data) > 0 {
 		return pemField{name + "-data", *data}
