@@ -122,7 +122,7 @@ func (f *resumeFile) take() {
 	}
 }
 
-// owns reports whether only this process has written the file.
+// owns reports whether only this process has written to the file since opening it.
 func (f *resumeFile) owns(found fs.FileInfo) bool {
 	info, err := f.file.Stat()
 	return err == nil && os.SameFile(found, info) && found.Size() == f.size

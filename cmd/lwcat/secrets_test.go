@@ -114,7 +114,7 @@ func TestSecretsAreNotWritten(t *testing.T) {
 	require.Equal(t, 4, v.secrets.AbsentFrom(t, v.work))
 }
 
-// TestSecretsInObjects checks that secrets appear in printed objects, but never in messages.
+// TestSecretsInObjects checks that messages never contain secrets from objects.
 func TestSecretsInObjects(t *testing.T) {
 	t.Parallel()
 	v := newSecretsFixture(t)

@@ -42,7 +42,7 @@ func (o *serverOptions) flags(set *pflag.FlagSet) {
 
 func (o *serverOptions) validate() error {
 	if o.replaying && o.Server != "" {
-		return errors.New("--server and --replay exclude each other")
+		return errors.New("--server and --replay cannot be combined")
 	}
 	if o.CAFile != "" && o.Insecure {
 		return errors.New("--certificate-authority and --insecure-skip-tls-verify contradict each other")

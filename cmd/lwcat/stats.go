@@ -19,7 +19,7 @@ type metrics struct {
 	Bytes          int64   `json:"bytes"`   // number of bytes received, after decompression
 	Relists        int64   `json:"relists"`
 	Interruptions  int64   `json:"interruptions"`
-	DecodeSeconds  float64 `json:"decodeSeconds"`  // time from received bytes to decoded changes
+	DecodeSeconds  float64 `json:"decodeSeconds"`  // time spent to decode received bytes into changes
 	MeanLagSeconds float64 `json:"meanLagSeconds"` // mean time from an event's bytes to its printed line
 	MaxLagSeconds  float64 `json:"maxLagSeconds"`
 
@@ -93,7 +93,7 @@ func formatBytes(n float64) string {
 	return fmt.Sprintf("%.1f GB", n)
 }
 
-// meter measures one stream.
+// meter updates the metrics for the events of one stream.
 type meter struct {
 	*stats
 	resource      string

@@ -180,8 +180,8 @@ func TestUnansweredWatchUsesOtherTransport(t *testing.T) {
 	})
 }
 
-// An attempt that opens the watch wins over an attempt that fails. An error of the server, such as 401, ends the race
-// at once.
+// An attempt that opens the watch wins over an attempt that fails. An error response from the server, such as 401, ends
+// the race at once.
 func TestFirstResponseWins(t *testing.T) {
 	wrong := rejection(502)
 	for _, c := range []struct {

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// late is a fake transport that responds after a delay, even if its context is done.
+// late is a fake transport that responds after a delay, even if the context of the request is done.
 type late struct {
 	after time.Duration
 	text  string

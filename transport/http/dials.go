@@ -24,8 +24,8 @@ const maxDials = 100
 // dial.
 type boundedDialer struct {
 	transport *http.Transport
-	shared    *permits // permits of requests that can share an HTTP/2 connection
-	single    *permits // permits of requests that need HTTP/1.1
+	shared    *permits // permits for requests that can share an HTTP/2 connection
+	single    *permits // permits for requests that need HTTP/1.1
 }
 
 func newBoundedDialer(transport *http.Transport, scheme string) *boundedDialer {

@@ -22,8 +22,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// maxHeap is the maximum heap growth during one response, in bytes. net/http makes several copies of the largest
-// header.
+// maxHeap is the maximum heap growth during one response, in bytes. It leaves room for the copies that net/http makes
+// of the largest header.
 const maxHeap = 8 << 20
 
 // raw starts a TCP server and returns its URL. The server reads a request header, or the HTTP/2 preface, and then
@@ -135,7 +135,7 @@ func TestDecompressionBomb(t *testing.T) {
 	})
 }
 
-// Empty gzip members contain no data, so a read continues until the server stops. It must use a limited amount of
+// Empty gzip members contain no data, so a read continues until the server stops. The read must use a limited amount of
 // memory.
 func TestEmptyGzipMembers(t *testing.T) {
 	var empty bytes.Buffer

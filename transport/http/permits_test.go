@@ -27,7 +27,7 @@ type network struct {
 	dial                    func(ctx context.Context, n int) (net.Conn, error) // n is the number of this dial, starting at 1
 }
 
-// connectVia returns a transport to server that dials through n.
+// connectVia returns a transport that connects to the URL server through the network n.
 func connectVia(t *testing.T, server string, n *network) *Transport {
 	transport, err := New(server, &Options{InsecureSkipVerify: true})
 	require.NoError(t, err)

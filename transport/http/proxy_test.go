@@ -18,8 +18,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The proxy must not receive the client certificate, and must be verified with its own name. The test starts the client
-// as another process, because net/http reads the environment only once.
+// The proxy must not receive the client certificate. The client must verify the proxy's certificate with the proxy's
+// host name. The test starts the client as another process, because net/http reads the environment only once.
 func TestProxyOverTLS(t *testing.T) {
 	if directory := os.Getenv("LISTWATCH_PROXY_TEST"); directory != "" {
 		askThroughProxy(t, directory)

@@ -112,7 +112,8 @@ type watch struct {
 	lines *bufio.Reader
 }
 
-// watch opens a watch and reads its first line. It returns the client's identity and address in this line.
+// watch opens a watch and reads its first line. It returns the watch, and the client's identity and address from this
+// line.
 func (s *scene) watch(t *testing.T, transport *lwhttp.Transport) (w *watch, identity, address string) {
 	t.Helper()
 	body, err := transport.Open(t.Context(), &lw.Request{Path: "/", Query: "watch=1", Watch: true})
@@ -152,8 +153,8 @@ func parse(t *testing.T, line string) (identity, address string) {
 	return name + " " + token, address
 }
 
-// eachProtocol runs a test over HTTP/2 and over HTTP/1.1. The scene has a valid CA file, the client certificate "first"
-// and the token "t1".
+// eachProtocol runs a test over HTTP/2 and over HTTP/1.1. version is the maximum TLS version, or 0 for the default. The
+// scene has a valid CA file, the client certificate "first" and the token "t1".
 func eachProtocol(t *testing.T, version uint16, test func(*testing.T, *scene, *certs.Authority)) {
 	for _, protocol := range []string{"h2", "http/1.1"} {
 		t.Run(protocol, func(t *testing.T) {

@@ -78,8 +78,8 @@ func (s *transportSource) current(ctx context.Context, credential *Credential, f
 	return made, err
 }
 
-// isDue reports whether the files must be read again, because of a failed request or because the last read is a minute
-// old.
+// isDue reports whether the files must be read again, because a request failed or because the last read is at least a
+// minute old.
 func (s *transportSource) isDue(now, failed *roundTrippers) bool {
 	if s.callerOwned || s.opts.caFile() == "" && s.opts.certFile() == "" {
 		return false

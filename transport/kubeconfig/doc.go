@@ -15,8 +15,8 @@
 //
 // # Supported features
 //
-// Load supports tokens, client certificates and certificate authorities, either inline or in separate files that may
-// rotate. It supports credential plugins ("exec") with client.authentication.k8s.io/v1 and v1beta1. It also supports
+// Load supports tokens, client certificates and certificate authorities, either inline or in separate files that may be
+// rotated. It supports credential plugins ("exec") with client.authentication.k8s.io/v1 and v1beta1. It also supports
 // impersonation, tls-server-name, and proxies over http, https and socks5. It rejects passwords and "auth-provider",
 // because Kubernetes no longer supports them.
 //

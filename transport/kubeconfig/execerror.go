@@ -113,7 +113,7 @@ var (
 	sensitive = regexp.MustCompile(`(?i)^[^=]*` + strings.ReplaceAll(secretWord, "-?", "[-_]?"))
 	// named matches a secret word and its value, for example "token: abc" or "Bearer abc".
 	named = regexp.MustCompile(`(?i)(` + secretWord + `\w*["']?\s*[:=]\s*["']?(?:bearer\s+)?|bearer\s+)[^\s"',;]+`)
-	// random matches long random words, which may be tokens or base64.
+	// random matches long random words, which may be tokens or base64 data.
 	random = regexp.MustCompile(`[A-Za-z0-9_+/=-]{24,}`)
 )
 

@@ -38,10 +38,10 @@ func (l *loader) user() error {
 	if err := fields.err(); err != nil {
 		return err
 	}
-	return l.clusterFields.err() // exec may read the cluster for provideClusterInfo and find a mistake in it
+	return l.clusterFields.err() // the method exec may have found a mistake in the cluster when it read the cluster for provideClusterInfo
 }
 
-// isToken reports whether text may be sent in an Authorization header.
+// isToken reports whether text is valid in an Authorization header.
 func isToken(text string) bool {
 	return !strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' })
 }

@@ -50,7 +50,7 @@ func open(ctx context.Context, t testing.TB, conn io.ReadWriteCloser, header htt
 type scriptedConn struct {
 	text    string
 	step    int  // maximum number of bytes per read
-	eager   bool // return io.EOF together with the last bytes
+	eager   bool // whether Read returns io.EOF together with the last bytes
 	written int
 }
 
@@ -177,6 +177,6 @@ func FuzzFrames(f *testing.F) {
 		}
 		_, again := body.Read(make([]byte, 1))
 		require.True(t, again == err || err == nil && again == io.EOF, "the final error must be repeated, but it changed to %v", again)
-		require.LessOrEqual(t, conn.written, 3*len(stream)+200, "a pong repeats at most the payload of its ping")
+		require.LessOrEqual(t, conn.written, 3*len(stream)+200, "pongs must not be larger than their pings")
 	})
 }

@@ -107,7 +107,7 @@ func (e *endless) Read(p []byte) (int, error) {
 func (e *endless) Write(p []byte) (int, error) { return len(p), nil }
 func (e *endless) Close() error                { return nil }
 
-// Endless empty frames must not use memory. Only the context or the reader's idle timeout ends such a watch.
+// Endless empty frames must not use up memory. Only the context or the reader's idle timeout ends such a watch.
 func TestEndlessFrames(t *testing.T) {
 	const maxBytes = 1 << 20
 	for name, conn := range map[string]*endless{

@@ -63,7 +63,7 @@ func say(code int, messages ...string) func(*websocket.Conn) {
 	}
 }
 
-// read reads a watch to its end and returns its text and error.
+// read reads a watch to its end. It returns the received text and the final error.
 func read(t *testing.T, transport *Transport) (string, error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)

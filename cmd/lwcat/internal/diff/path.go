@@ -56,7 +56,7 @@ func parsePattern(text string) (p pattern, err error) {
 	for rest := text; rest != "" || p == nil; {
 		step := stepPattern.FindStringSubmatch(rest)
 		if step == nil {
-			return nil, fmt.Errorf("%q is not a path such as status.conditions[*].message: the error is at %q", text, rest)
+			return nil, fmt.Errorf("%q is not a path such as status.conditions[*].message: syntax error at %q", text, rest)
 		}
 		p = append(p, Step{Name: step[1] + escaped.ReplaceAllString(step[2], "$1"), Element: step[1] != ""})
 		rest = rest[len(step[0]):]

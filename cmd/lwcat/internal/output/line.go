@@ -9,7 +9,7 @@ import (
 const clock = "15:04:05.000"
 
 // newLine returns the human-readable format: time, event type, kind, object, age and state. Objects of kind Event have
-// different columns. If only events are followed, the columns also have headers.
+// different columns. These columns have headers if lwcat follows only one resource.
 func newLine(_ string, opts *Options) (Format, error) {
 	return newTable(opts, func(e *Event) row {
 		if e.Object.Kind() == "Event" {

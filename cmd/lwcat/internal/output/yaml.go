@@ -11,7 +11,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// printYAML prints a document that starts with --- and ends with ... to delimit it in a stream:
+// printYAML prints a document between the markers "---" and "...", which delimit it in a stream:
 //
 //	--- # MODIFIED 2026-11-21T10:15:30.123456789Z pods default/web-0
 //	apiVersion: v1
