@@ -25,7 +25,7 @@ func opened(t *testing.T, path string) (*resumeFile, *progress) {
 	return file, newProgress(file, configMaps, &resourceOptions{})
 }
 
-// printed records an event as printed.
+// printed records that an event was printed.
 func printed(t *testing.T, p *progress, eventType lw.EventType, name, version string) {
 	t.Helper()
 	o, err := lw.ParseObject([]byte(`{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"` + name + `","uid":"u","resourceVersion":"` + version + `"}}`))
@@ -33,7 +33,7 @@ func printed(t *testing.T, p *progress, eventType lw.EventType, name, version st
 	p.record([]output.Event{{Type: eventType, Object: o}}, version, true)
 }
 
-// restored returns the saved objects and the resourceVersion, for example "a=1 b=2 @2".
+// restored returns the saved objects and the resourceVersion, for example "a=1 b=2 @2", or "" if no state is saved.
 func restored(t *testing.T, path string) string {
 	t.Helper()
 	text, err := os.ReadFile(path)
