@@ -46,7 +46,7 @@ export const condition = (o, type) => o.status?.conditions?.find((/** @type {Kub
 export const lastSeen = (event) => since(event.series?.lastObservedTime ?? event.lastTimestamp ?? event.deprecatedLastTimestamp ?? event.eventTime ?? event.metadata?.creationTimestamp)
 
 /** @type {TextColumn} */
-export const name = { id: 'name', title: 'Name', width: [170, 3], text: (o) => o.metadata?.name ?? '', strong: true }
+export const name = { id: 'name', title: 'Name', width: [156, 3], text: (o) => o.metadata?.name ?? '', strong: true }
 /** @type {TextColumn} */
 export const namespace = { id: 'namespace', title: 'Namespace', width: 128, text: (o) => o.metadata?.namespace ?? '' }
 /** @type {TimeColumn} */

@@ -106,7 +106,7 @@ function fromTable(definitions, cells) {
 function columnOf(definition, all, value) {
   const { name, type, priority = 0 } = definition
   const shared = { id: name.toLowerCase(), title: name, spare: priority > 0 }
-  if (type === 'date') return { ...shared, width: 90, time: (o) => value(o) ?? NaN, end: true }
+  if (type === 'date') return { ...shared, width: Math.max(90, 40 + 8 * name.length), time: (o) => value(o) ?? NaN, end: true }
   const text = (/** @type {Kube} */ o) => textOf(value(o))
   if (type === 'integer' || type === 'number') return { ...shared, width: 40 + 8 * name.length, end: true, text, rank: (o) => Number(value(o) ?? NaN) }
   const dot = definition === all.find((one) => STATUS.test(one.name))

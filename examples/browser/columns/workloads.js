@@ -69,8 +69,8 @@ function took(o) {
 export const workloads = {
   '/pods': [
     namespace, name,
-    { ...outOf('ready', 'Ready', 76, (o) => [statuses(o).filter((c) => c.ready).length, o.spec?.containers?.length]), tone: readyTone },
-    plain('status', 'Status', [130, 1], podStatus, { tone: podTone, dot: true }),
+    { ...outOf('ready', 'Ready', 64, (o) => [statuses(o).filter((c) => c.ready).length, o.spec?.containers?.length]), tone: readyTone },
+    plain('status', 'Status', [154, 1], podStatus, { tone: podTone, dot: true }),
     count('restarts', 'Restarts', 92, (o) => statuses(o).reduce((n, c) => n + (c.restartCount ?? 0), 0), { tone: (o, text) => (text === '0' ? 'dim' : 'warn'), spare: true }),
     plain('node', 'Node', 120, (o) => o.spec?.nodeName, { spare: true }),
     plain('ip', 'IP', 110, (o) => o.status?.podIP, { tone: () => 'dim', spare: true }),
