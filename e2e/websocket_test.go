@@ -19,7 +19,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
 )
 
-// messageTimeout limits the wait for the messages of a WebSocket.
+// messageTimeout limits the time from a handshake until the last message of its WebSocket.
 const messageTimeout = 30 * time.Second
 
 const (
@@ -126,8 +126,8 @@ func closed(t *testing.T, conn *websocket.Conn) {
 	require.Equal(t, &websocket.CloseError{Code: websocket.CloseNormalClosure}, err, "%s", text)
 }
 
-// next reads an event and returns its type and the name of its object, for example "ADDED web". An ERROR event has the
-// reason instead of a name.
+// next reads an event and returns its type and the name of its object, for example "ADDED web". For an ERROR event, it
+// returns the reason instead of a name.
 func next(t *testing.T, conn *websocket.Conn) string {
 	t.Helper()
 	opcode, text, err := conn.ReadMessage()

@@ -26,7 +26,7 @@ type outcome struct {
 	Impersonate                                                string
 }
 
-// kubeconfigs generates random kubeconfig files and the files that they name.
+// kubeconfigs generates random kubeconfig files and the files that they refer to.
 type kubeconfigs struct {
 	*rand.Rand
 	*testing.T
@@ -71,7 +71,7 @@ func TestKubeconfigsMatchClientGo(t *testing.T) {
 	t.Logf("%d equal, %d rejected by both, deliberate differences: %v", same, refused, k.deliberate)
 	require.Greater(t, same, 1000)
 	require.Greater(t, refused, 200)
-	require.Len(t, k.deliberate, 8, "remove reasons that no longer occur")
+	require.Len(t, k.deliberate, 8, "each reason in explain must occur; remove the reasons that no longer occur")
 }
 
 // explain handles a kubeconfig for which only one loader fails. It counts a deliberate difference by its reason. Any
@@ -169,8 +169,8 @@ func (k *kubeconfigs) clientGo(overrides *clientcmd.ConfigOverrides) (outcome, e
 	return out, nil
 }
 
-// either returns the content of a file without surrounding white space. It returns data instead if data is in PEM
-// format or the file does not exist.
+// either returns data if data is in PEM format or the file does not exist. Otherwise, it returns the content of the
+// file without surrounding white space.
 func (k *kubeconfigs) either(path string, data []byte) string {
 	text, err := os.ReadFile(path)
 	if err != nil || len(data) > 0 && bytes.Contains(data, []byte("BEGIN")) {
@@ -184,7 +184,8 @@ func (k *kubeconfigs) put(name string, text []byte) {
 	require.NoError(k, os.WriteFile(filepath.Join(k.folder, name), text, 0o600))
 }
 
-// write writes one to three kubeconfig files, some missing or empty, and returns the value of KUBECONFIG.
+// write creates up to three kubeconfig files, of which some may be empty. It returns a value for KUBECONFIG, which may
+// also contain paths of missing files.
 func (k *kubeconfigs) write() string {
 	var paths []string
 	for i := range 1 + k.IntN(3) {
@@ -208,7 +209,7 @@ func (k *kubeconfigs) write() string {
 
 func (k *kubeconfigs) name() string { return k.names[k.IntN(len(k.names))] }
 
-// some returns one of values at random. With a probability of none/10, it returns "".
+// some returns "" with a probability of none/10. Otherwise, it returns one of the given values at random.
 func (k *kubeconfigs) some(none int, values ...string) string {
 	if k.IntN(10) < none {
 		return ""

@@ -12,7 +12,7 @@ import (
 )
 
 // TestKubeconfigYAMLMatchesClientGo checks that listwatch and client-go read the same settings from YAML, or both
-// reject it. The field differs explains a deliberate difference.
+// reject it. A non-empty `differs` explains a deliberate difference.
 func TestKubeconfigYAMLMatchesClientGo(t *testing.T) {
 	const here = "current-context: c\ncontexts: [{name: c, context: {cluster: k, user: u, namespace: ns}}]\n"
 	const rest = here + "clusters: [{name: k, cluster: {server: 'https://s'}}]\n"
@@ -37,7 +37,7 @@ func TestKubeconfigYAMLMatchesClientGo(t *testing.T) {
 		{"anchor", rest + "users: [{name: u, user: &u {token: t}}, {name: v, user: *u}]", ""},
 		{"merge key", "x: &x {token: t}\n" + rest + "users: [{name: u, user: {<<: *x}}]", ""},
 		{"overridden merge key", "x: &x {token: t}\n" + rest + "users: [{name: u, user: {<<: *x, token: mine}}]", ""},
-		{"merge key after a field", "x: &x {token: t}\n" + rest + "users: [{name: u, user: {token: mine, <<: *x}}]", "the YAML specification gives own fields precedence in any order"},
+		{"merge key after a field", "x: &x {token: t}\n" + rest + "users: [{name: u, user: {token: mine, <<: *x}}]", "in the YAML specification, a mapping's own keys take precedence over merged keys in any order"},
 		{"two documents", rest + "users: [{name: u, user: {token: t}}]\n---\ncurrent-context: other\n", ""},
 		{"base64 with a line break", here + "clusters: [{name: k, cluster: {server: 'https://s'}}]\nusers:\n- name: u\n  user:\n    token: t\n    client-key-data: |\n      eA==\n", "key without a certificate"},
 		{"off as boolean", here + "clusters: [{name: k, cluster: {server: 'https://s', insecure-skip-tls-verify: off}}]\nusers: [{name: u, user: {}}]", ""},

@@ -23,7 +23,7 @@ func pemOf(certificate *x509.Certificate) []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: certificate.Raw})
 }
 
-// informerOf returns an informer of Pods, created with the code of docs/migration.md.
+// informerOf returns an informer of Pods, created with the code from docs/migration.md.
 func informerOf(t *testing.T, config *rest.Config) *cache.Informer[*corev1.Pod] {
 	httpClient, err := rest.HTTPClientFor(config)
 	require.NoError(t, err)
