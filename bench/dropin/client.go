@@ -20,7 +20,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/internal/testkit/sample"
 )
 
-// task is the input of a measuring process.
+// task is the input of a process that measures one cache.
 type task struct {
 	URL                              string
 	Pods                             int
@@ -111,7 +111,7 @@ func (t task) start(ctx context.Context) cache.Cache {
 	c := harness.MustGet(newCache(t.config(), opts))
 	go func() { harness.Must(c.Start(ctx)) }()
 	if !c.WaitForCacheSync(ctx) {
-		panic("the cache does not start")
+		panic("the cache did not sync")
 	}
 	return c
 }

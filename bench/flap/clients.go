@@ -27,7 +27,7 @@ type client struct {
 func newClient(name string) *client { return &client{name: name, changes: newChanges()} }
 
 // start starts the informer and waits until it has synced. A trace records the outages of listwatch, and an observer
-// those of client-go.
+// records the outages of client-go.
 func (c *client) start(ctx context.Context, server string, running *sync.WaitGroup) error {
 	options := clients.Options{
 		URL:  server,
@@ -150,7 +150,7 @@ func (c *changes) unseen() (n int) {
 func (c *changes) drain(ctx context.Context) error {
 	for deadline := time.Now().Add(maxWait); c.unseen() > 0; time.Sleep(time.Millisecond) {
 		if ctx.Err() != nil || time.Now().After(deadline) {
-			return fmt.Errorf("handlers missed %d writes", c.unseen())
+			return fmt.Errorf("%d writes were not received", c.unseen())
 		}
 	}
 	return nil

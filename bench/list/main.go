@@ -21,10 +21,11 @@ var (
 	rounds = flag.Int("rounds", 3, "number of rounds; the median is printed")
 )
 
-// contender is an informer. way is its key in the map that the program passes to task.Main.
+// contender is an informer in one of the programs. way is the key of the informer in the map that the program passes to
+// task.Main.
 type contender struct {
 	name, program, way  string
-	protobuf, streaming bool // protobuf: requests protobuf; streaming: is also measured with streaming lists
+	protobuf, streaming bool // whether it requests protobuf, and whether it is also measured with streaming lists
 }
 
 const listwatch = "listwatch: informer, lw.RawCodec"
@@ -36,7 +37,7 @@ var contenders = []contender{
 	{name: "client-go: typed informer, protobuf", program: "clientgo", way: "protobuf", protobuf: true},
 }
 
-// measurement is a contender with the path of the list that it reads, and its results.
+// measurement is a contender, the path of the list that it reads, and its results.
 type measurement struct {
 	contender
 	path    string // asOneBody or asStream

@@ -15,7 +15,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/internal/testkit/sample"
 )
 
-// Base paths of the server. It rejects streaming lists under asOneBody, and requires them under asStream.
+// Base paths of the server. The server rejects streaming lists under asOneBody and requires them under asStream.
 const (
 	asOneBody = "/body"
 	asStream  = "/stream"

@@ -91,9 +91,9 @@ func list(t task) result {
 	<-ended
 	r.Peak, r.Heap = harness.PeakRSS(), harness.Heap()-before
 	if reflector.Store().Len() != t.Pods {
-		panic("Pods are missing")
+		panic("the store does not contain all Pods")
 	}
-	runtime.KeepAlive(client) // the client holds the compressor's dictionaries, which belong to the measured heap
+	runtime.KeepAlive(client) // the client keeps the compressor's dictionaries, which are part of the measured heap
 	return r
 }
 

@@ -1,5 +1,5 @@
-// Command retained measures the heap that 10,000 decoded Pods occupy, in bytes per Pod. It includes allocator overhead,
-// and the dictionaries and buffers of cache/compact.
+// Command retained measures the heap that 10,000 decoded Pods occupy, in bytes per Pod. The result includes allocator
+// overhead, and the dictionaries and buffers of cache/compact.
 //
 // The Pods of the column "alike" come from a single workload, which helps only cache/compact. The Pods of the other
 // column come from 1,000 templates. Each measurement runs in a separate process.

@@ -63,7 +63,8 @@ func (o *operations) write(moves bool) {
 	o.store.put(o.held[i])
 }
 
-// measure calls do several times and records the CPU time per unit. Each call of do processes that many units.
+// measure calls do the given number of times and records the CPU time per unit. Each call processes the given number of
+// units.
 func (o *operations) measure(operation string, times, units int, do func(i int)) {
 	o.times.add(operation, harness.CPUPer(times*units, func() {
 		for i := range times {

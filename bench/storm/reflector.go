@@ -95,7 +95,7 @@ func (r *reflector) known() int {
 	return r.version
 }
 
-// watch keeps a watch open until the reflector must list again. The first watch is the argument, or a new watch if the
+// watch keeps a watch open until the reflector must list again. It begins with the argument, or with a new watch if the
 // argument is nil.
 func (r *reflector) watch(open *stream) {
 	for !r.over {

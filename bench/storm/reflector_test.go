@@ -11,15 +11,16 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// step is a response of a scripted server. If lasts is positive, the stream of the response ends with an error after
-// that time.
+// step is a response of a scripted server. If lasts is positive, the response's stream ends after that time with the
+// error end.
 type step struct {
 	answer
 	lasts time.Duration
 	end   error
 }
 
-// scripted is a server with prepared responses that records the requests. After the last step, its watches stay open.
+// scripted is a server that returns prepared responses and records the requests. Watches that are opened after the last
+// step stay open.
 type scripted struct {
 	*clock
 	steps []step
@@ -43,7 +44,7 @@ func (s *scripted) receive(r *request) {
 	r.reply(next.answer)
 }
 
-// requests returns the first n requests of a reflector, without jitter and latency.
+// requests returns the first n requests of a reflector that runs without jitter and latency.
 func requests(n int, steps ...step) []string {
 	s := &scripted{clock: newClock(0), steps: steps}
 	s.play(0, func(p *player) {

@@ -45,7 +45,7 @@ type server struct {
 	load
 }
 
-// request is an active or queued request.
+// request is an active or queued list or watch request.
 type request struct {
 	watch, list bool // a streaming list sets both
 	version     int
@@ -56,7 +56,7 @@ type request struct {
 type answer struct {
 	err     error
 	text    string
-	version int  // resourceVersion at the end of text
+	version int  // resourceVersion that the client knows after reading text
 	expired bool // whether text is an ERROR event with code 410
 	stream  *stream
 }
@@ -139,7 +139,7 @@ func (s *server) answer(r *request) answer {
 	switch {
 	case r.watch && r.list:
 		a.stream = s.open()
-		// With an empty streaming list, the client would send an ordinary list.
+		// After an empty streaming list, the client would send an ordinary list.
 		a.text = `{"type":"ADDED","object":{"kind":"Pod","apiVersion":"v1","metadata":{"name":"a","resourceVersion":"1"}}}
 {"type":"BOOKMARK","object":{` + metadata + `,"annotations":{"k8s.io/initial-events-end":"true"}}}}`
 	case r.list:
@@ -167,7 +167,7 @@ func (s *server) reset() {
 	s.streams = nil
 }
 
-// end ends the stream. The client notices it after its latency.
+// end ends the stream with err. The client notices the end after its latency.
 func (s *stream) end(err error) {
 	s.ended, s.err = true, err
 	if s.waits {
@@ -178,6 +178,6 @@ func (s *stream) end(err error) {
 // requestOf converts a request of lw.Client to a simulated request.
 func requestOf(req *lw.Request) *request {
 	values := harness.MustGet(url.ParseQuery(req.Query))
-	version, _ := strconv.Atoi(values.Get("resourceVersion")) // zero without the parameter
+	version, _ := strconv.Atoi(values.Get("resourceVersion")) // zero if the parameter is missing
 	return &request{watch: req.Watch, list: !req.Watch || values.Has("sendInitialEvents"), version: version}
 }

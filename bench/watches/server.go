@@ -103,8 +103,8 @@ func (s *server) serveControl(w http.ResponseWriter, r *http.Request) {
 	s.orders.Give(o)
 }
 
-// ordersAfter returns the first order after resourceVersion, which is a time in nanoseconds. A watch that resumes
-// therefore misses no orders.
+// ordersAfter returns the first order after resourceVersion, which is the time of an event in nanoseconds. A watch that
+// resumes therefore misses no orders.
 func (s *server) ordersAfter(resourceVersion string) *serve.Order[order] {
 	version, err := strconv.ParseInt(resourceVersion, 10, 64)
 	if err != nil { // a streaming list has no resourceVersion and starts with the next order

@@ -24,7 +24,7 @@ const Floor = "find the newline, copy the line"
 type Decoder struct {
 	Name   string
 	format format
-	// Run decodes n events and returns a slice of length held with the last decoded objects.
+	// Run decodes n events and returns a slice of the last `held` decoded objects.
 	Run func(events io.Reader, n, held int) (objects any)
 }
 

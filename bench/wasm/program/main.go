@@ -108,7 +108,7 @@ func passes() int32
 //go:wasmimport bench began
 func began()
 
-// ended stops the stopwatch and reports the time of one pass as the given figure.
+// ended stops the stopwatch and reports the time of one pass under the given name.
 //
 //go:wasmimport bench ended
 func ended(figure string)

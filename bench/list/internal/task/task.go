@@ -27,7 +27,7 @@ type Held struct {
 
 const timeout = 3 * time.Minute
 
-// Main runs the task of this process. Each function of ways reads the list at url and returns all objects. Main panics
+// Main runs the task of this process. Each function in ways reads the list at url and returns its objects. Main panics
 // if the number of objects is wrong.
 func Main(ways map[string]func(ctx context.Context, url string) Held) {
 	worked := harness.Work(harness.Worker("read", func(t Task) Result {
