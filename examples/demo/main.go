@@ -46,7 +46,7 @@ func main() {
 	}
 }
 
-// lwcat is the path of the lwcat binary. The working directory is the root of the repository.
+// lwcat is the path of the lwcat binary, relative to the root of the repository.
 const lwcat = "bin/lwcat"
 
 func demo(ctx context.Context, duration time.Duration) error {

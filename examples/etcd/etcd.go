@@ -28,7 +28,7 @@ import (
 // Entry is a key and its value. It must not be modified.
 type Entry struct {
 	Key      []byte `json:"key"`
-	Value    []byte `json:"value"` // for a deleted key, the last value, or empty if etcd has compacted it
+	Value    []byte `json:"value"` // for a deleted key, its last value; empty if etcd has compacted that value
 	Created  string `json:"create_revision"`
 	Revision string `json:"mod_revision"` // revision of the last write or of the deletion
 }
@@ -81,7 +81,7 @@ func (k *Keys) List(ctx context.Context, opts lw.ListOptions, meta *lw.ListMeta)
 	}
 }
 
-// errTimeout ends a watch at its timeout. etcd has no timeout for watches.
+// errTimeout is the reason for which Watch cancels a watch at its timeout. etcd itself has no timeout for watches.
 var errTimeout = errors.New("watch timeout")
 
 // Watch implements lw.ListerWatcher.
@@ -99,7 +99,7 @@ func (k *Keys) Watch(ctx context.Context, opts lw.WatchOptions) iter.Seq2[lw.Eve
 	}
 }
 
-// follow watches the keys and calls emit for each event after the revision version. It returns io.EOF when the stream
+// follow watches the keys and calls emit for each event after the given revision. It returns io.EOF when the stream
 // ends or emit returns false.
 func (k *Keys) follow(ctx context.Context, version string, emit func(lw.Event[*Entry]) bool) error {
 	after, err := strconv.ParseInt(version, 10, 64)
@@ -129,7 +129,7 @@ func (k *Keys) follow(ctx context.Context, version string, emit func(lw.Event[*E
 	}
 }
 
-// events converts a message of a watch that started after the given revision.
+// events converts a message to events. The argument is the revision after which the watch started.
 func (m *message) events(after int64) ([]lw.Event[*Entry], error) {
 	r := &m.Result
 	switch {
@@ -144,7 +144,8 @@ func (m *message) events(after int64) ([]lw.Event[*Entry], error) {
 	case len(r.Events) == 0: // a progress notification: etcd has sent all events up to this revision
 		return []lw.Event[*Entry]{{Type: lw.Bookmark, ResourceVersion: strconv.FormatInt(r.Header.Revision, 10)}}, nil
 	}
-	// The events are complete transactions. The revision in the header may be newer than theirs.
+	// The events belong to complete transactions. The revision in the header may be newer than the revisions of the
+	// events.
 	events := make([]lw.Event[*Entry], len(r.Events))
 	for i, c := range r.Events {
 		events[i] = lw.Event[*Entry]{Type: c.eventType(), Object: c.Kv}

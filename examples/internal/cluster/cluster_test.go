@@ -109,7 +109,7 @@ func TestPodsReachEveryStage(t *testing.T) {
 			break
 		}
 	}
-	require.Empty(t, missing, "stages that no Pod reached")
+	require.Empty(t, missing, "no Pod reached these stages")
 	for _, resource := range resources {
 		_, objects := server.State(resource)
 		require.NotEmpty(t, objects, resource)

@@ -31,7 +31,7 @@ func Verb(req *lw.Request) string {
 	return "list"
 }
 
-// causes assigns label values to errors. If several entries match, the first applies.
+// causes assigns label values to errors. The first matching entry applies.
 var causes = []struct {
 	name string
 	is   func(error) bool
