@@ -132,15 +132,15 @@ func (s *lwcatSoak) follow(ctx, restarts context.Context, name, transport string
 		cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 		_ = cmd.Run() // the exit code is checked below
 		cancel()
-		if code := cmd.ProcessState.ExitCode(); code != 130 && code != -1 { // -1 if lwcat receives the signal before it handles signals
+		if code := cmd.ProcessState.ExitCode(); code != 130 && code != -1 { // -1 means that the signal killed lwcat before lwcat handled signals
 			s.Errorf("%s exited with code %d", name, code)
 			return
 		}
 	}
 }
 
-// write makes a random write every 25 ms until ctx is done. Each writer uses 12 objects of its own. Failed writes are
-// ignored, because the server may be down.
+// write makes a random write every 25 ms until ctx is done. Each writer uses a separate set of 12 objects. Failed
+// writes are ignored, because the server may be down.
 func (s *lwcatSoak) write(ctx context.Context, number int) {
 	tick := time.NewTicker(25 * time.Millisecond)
 	defer tick.Stop()

@@ -19,7 +19,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
 )
 
-// messageTimeout limits the time from a handshake until the last message of its WebSocket.
+// messageTimeout limits the time between the handshake of a WebSocket and its last message.
 const messageTimeout = 30 * time.Second
 
 const (
@@ -29,7 +29,7 @@ const (
 	shortWatch = configMaps + "?watch=1&labelSelector=nothing=x&timeoutSeconds=1"
 )
 
-// watched is the server under test, either the embedded server or a real one.
+// watched is the server under test, either the embedded server or a real server.
 type watched struct {
 	url                string
 	tls                *tls.Config

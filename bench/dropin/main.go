@@ -58,7 +58,7 @@ type contender struct {
 // table measures both caches alternately and prints a table of the medians.
 func table(ctx context.Context, t task) error {
 	theirs, ours := &contender{}, &contender{listwatch: true}
-	name := func(c *contender) string { return fmt.Sprintf("uses listwatch: %t", c.listwatch) }
+	name := func(c *contender) string { return fmt.Sprintf("listwatch=%t", c.listwatch) }
 	err := harness.Rounds(*rounds, []*contender{theirs, ours}, name, func(c *contender) error {
 		own := t
 		own.Listwatch = c.listwatch

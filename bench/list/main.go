@@ -1,6 +1,6 @@
 // Command list measures the cost of syncing an informer of 17,736 Pods, which are 114 MB of JSON. It prints the CPU
-// time, including garbage collection, and the peak RSS. The server runs in a separate process, with responses that are
-// encoded in advance. Each measurement runs in a new process.
+// time, including garbage collection, and the peak RSS. The server runs in a separate process and encodes its responses
+// in advance. Each measurement runs in a new process.
 //
 // All clients request resourceVersion "0" and pages of 500 Pods. Like a kube-apiserver with a watch cache, the server
 // responds with one page. It rejects streaming lists in the first part of the table and serves them in the second part.

@@ -117,7 +117,7 @@ func waitForSync(store *cache.Store[*compact.Object], pods int, ended <-chan err
 // address contains the server's URL and the size of its list.
 type address struct {
 	URL   string
-	Bytes float64 // estimated size of the JSON of all Pods
+	Bytes float64 // estimated size of all Pods in JSON
 }
 
 func startServer(c collection) address {

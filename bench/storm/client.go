@@ -92,7 +92,6 @@ func (c *client) Open(_ context.Context, req *lw.Request) (io.ReadCloser, error)
 	return &body{strings.NewReader(got.text), c, got.stream}, nil
 }
 
-// body is a response body.
 type body struct {
 	*strings.Reader
 	client *client

@@ -93,7 +93,7 @@ func TestReflectorFollowsClientGosRules(t *testing.T) {
 		steps []step
 		want  []string
 	}{
-		{"a streaming list becomes the watch", []step{opened},
+		{"a streaming list continues as a watch", []step{opened},
 			[]string{"0s: streaming list from 0", "1m0s: watch from 6"}},
 		{"a watch is replaced at once after a clean close", []step{opened, watched(time.Minute, io.EOF)},
 			[]string{"0s: streaming list from 0", "1m0s: watch from 6", "2m0s: watch from 6"}},
@@ -109,7 +109,7 @@ func TestReflectorFollowsClientGosRules(t *testing.T) {
 			[]string{"0s: streaming list from 0", "1m0s: watch from 6", "1m0.8s: watch from 6", "1m2.4s: watch from 6"}},
 		{"a watch is retried with a delay after 429 without Retry-After", []step{opened, status(429, 0)},
 			[]string{"0s: streaming list from 0", "1m0s: watch from 6", "1m0.8s: watch from 6"}},
-		{"another rejection of a watch is followed by a delay and a list", []step{opened, status(403, 0)},
+		{"any other rejection of a watch is followed by a delay and a list", []step{opened, status(403, 0)},
 			[]string{"0s: streaming list from 0", "1m0s: watch from 6", "1m0.8s: streaming list from 6"}},
 		{"an expired watch is followed by a delay and a list from the last resourceVersion", []step{opened, expired},
 			[]string{"0s: streaming list from 0", "1m0s: watch from 6", "1m0.8s: streaming list from 6"}},

@@ -45,7 +45,7 @@ type server struct {
 	load
 }
 
-// request is an active or queued list or watch request.
+// request is a list or watch request, either queued or in progress.
 type request struct {
 	watch, list bool // a streaming list sets both
 	version     int
@@ -121,7 +121,7 @@ func (s *server) begin(r *request) {
 	s.at(s.ready[next], func() { s.finish(r) })
 }
 
-// finish responds to a request and begins queued requests that have enough seats.
+// finish responds to a request and begins queued requests while enough seats are free.
 func (s *server) finish(r *request) {
 	s.seated -= s.seatsOf(r)
 	r.reply(s.answer(r))

@@ -28,8 +28,8 @@ const (
 
 var transports = []string{overHTTP1, overHTTP2, overWebSocket}
 
-// events contains the number of events per measurement. client-go gets fewer, because it needs more than 20 times as
-// much time per event.
+// events contains the number of events per measurement. client-go gets fewer events, because it needs more than 20
+// times as much time per event.
 var events = map[string]int{clients.Listwatch: 100_000, clients.ClientGo: 5_000}
 
 var (

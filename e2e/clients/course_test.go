@@ -33,8 +33,8 @@ type course struct {
 	*testing.T
 	server *lwtest.Server
 	client client
-	// Expected results of the method words: `first` after the client has started, and `again` after an outage in which
-	// its resourceVersion expired.
+	// first contains the expected labels of the client's requests after its start; see words. again contains the labels
+	// after an outage in which the client's resourceVersion expired.
 	first, again []string
 
 	random  *rand.Rand
@@ -85,8 +85,8 @@ func (c *course) run() {
 	c.inStep()
 }
 
-// inStep waits until the client's cache matches the server's state and each open watch has received an event. Without
-// an event, client-go would relist after a watch that ended within a second.
+// inStep waits until the client's cache matches the server's state and each open watch has received an event. client-go
+// would relist after a watch that ends within a second and without an event.
 func (c *course) inStep() {
 	c.Helper()
 	c.caughtUp()

@@ -93,7 +93,7 @@ func (k *kubeconfigs) explain(seed uint64, opts *kubeflags.Options, taken, their
 		"there is no user ":              "unknown user of a context: client-go sends no credentials",
 		"basic authentication":           "passwords, which servers no longer accept",
 		"client-certificate is required": "key without a certificate: client-go ignores it",
-		"are both specified":             "data and path: client-go rejects them although its types document that the data takes precedence",
+		"are both specified":             "both data and a path: client-go rejects this combination, although its types document that the data takes precedence",
 		"executable file not found":      "missing plugin: client-go fails only at the first request",
 	} {
 		if err := errors.Join(ours, theirs); strings.Contains(err.Error(), text) {
@@ -146,7 +146,7 @@ func (k *kubeconfigs) clientGo(overrides *clientcmd.ConfigOverrides) (outcome, e
 	if err != nil {
 		return outcome{}, err
 	}
-	if _, err = rest.TransportFor(c); err != nil { // reads the files that the config names
+	if _, err = rest.TransportFor(c); err != nil { // loads the files that the config names
 		return outcome{}, err
 	}
 	namespace, _, err := loader.Namespace()
@@ -184,8 +184,8 @@ func (k *kubeconfigs) put(name string, text []byte) {
 	require.NoError(k, os.WriteFile(filepath.Join(k.folder, name), text, 0o600))
 }
 
-// write creates up to three kubeconfig files, of which some may be empty. It returns a value for KUBECONFIG, which may
-// also contain paths of missing files.
+// write creates up to three kubeconfig files, some of them empty. It returns a value for KUBECONFIG that may also
+// contain paths of missing files.
 func (k *kubeconfigs) write() string {
 	var paths []string
 	for i := range 1 + k.IntN(3) {

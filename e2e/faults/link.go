@@ -23,7 +23,7 @@ type link struct {
 
 	gate atomic.Pointer[context.Context] // done when the current stall ends; nil if there is no stall
 	rate atomic.Int64                    // bytes per second from the server to the client; zero means no limit
-	left atomic.Int64                    // number of bytes from the server that still pass before a truncation, or the constant unlimited
+	left atomic.Int64                    // number of bytes from the server that pass before a truncation; the constant unlimited means no truncation
 
 	clientEnded, serverEnded atomic.Bool // whether a fault has half-closed the connection to the client or the server; later data for that side is dropped
 }

@@ -62,8 +62,8 @@ type Cluster struct {
 // New starts a cluster and returns it when it is ready, usually after three to six seconds. ctx limits only the start.
 // The caller must close the cluster. If the binaries do not exist, the error matches [ErrNotBuilt].
 //
-// The API server gets apiServerFlags in addition to the flags of this package. A flag with a single value overrides the
-// value of this package. A list flag adds to the list of this package.
+// The API server gets apiServerFlags in addition to the flags of this package. A flag with a single value overrides
+// this package's value. The values of a list flag are added to this package's values.
 func New(ctx context.Context, apiServerFlags ...string) (*Cluster, error) {
 	binaries, err := locate()
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// pollInterval is the time between two checks. It is short compared with a usual wait of a few seconds.
+// pollInterval is the time between two checks of a condition.
 const pollInterval = 25 * time.Millisecond
 
 // Poll calls check every 25 ms until check returns nil or ctx is done. If ctx is done first, the error wraps the cause

@@ -25,8 +25,8 @@ type process struct {
 	err   error
 }
 
-// startProcess runs the program kube in folder. The first argument is the subcommand. startProcess appends stderr to
-// the log file, and also stdout if the parameter stdout is nil.
+// startProcess starts the program kube from folder. The first element of args is the subcommand. startProcess appends
+// stderr to the log file, and also stdout if the parameter stdout is nil.
 func startProcess(folder, log string, stdout io.Writer, args ...string) (*process, error) {
 	file, err := os.OpenFile(log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {

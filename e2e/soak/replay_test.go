@@ -15,8 +15,8 @@ import (
 // replay applies the changes of a follower to a map of objects, without using the store. It returns an error for each
 // invalid change.
 //
-// Every write increments the serial number of its object, even if the object was deleted before. If an event outside of
-// a list skips a number, an earlier event was lost.
+// Every write increments the serial number of its object, even if the write recreates a deleted object. If an event
+// outside of a list skips a number, an earlier event was lost.
 type replay struct {
 	selective bool // a selector may hide writes, so that serial numbers have gaps
 	held      map[lw.Key]*lw.Object

@@ -36,7 +36,7 @@ const (
 type soak struct {
 	cluster  *kube.Cluster
 	seed     uint64        // determines the writes, faults and accidents, including their order and delays
-	duration time.Duration // minimum time during which failures are caused
+	duration time.Duration // minimum time for which the run causes failures
 	logf     func(format string, args ...any)
 
 	began     time.Time

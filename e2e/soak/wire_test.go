@@ -105,7 +105,7 @@ func TestWireCuts(t *testing.T) {
 	require.NoError(t, err)
 	defer body.Close()
 	got, err := io.ReadAll(body)
-	require.NoError(t, err, "a truncated response must look like a clean end")
+	require.NoError(t, err, "a truncated response must end cleanly")
 	require.Equal(t, "0123", string(got))
 }
 

@@ -42,7 +42,7 @@ func (e *Entry) GetResourceVersion() string { return e.Revision }
 type Keys struct {
 	URL    string      // URL of etcd, for example "http://127.0.0.1:2379"
 	Prefix string      // must not be empty and must not end with the byte 0xff
-	Client http.Client // must have no Timeout, which would end every watch
+	Client http.Client // must not have a Timeout, because it would end every watch
 }
 
 // List implements lw.ListerWatcher. All pages of a list have the revision of the first page.
@@ -81,7 +81,7 @@ func (k *Keys) List(ctx context.Context, opts lw.ListOptions, meta *lw.ListMeta)
 	}
 }
 
-// errTimeout is the reason for which Watch cancels a watch at its timeout. etcd itself has no timeout for watches.
+// errTimeout is the cancellation cause of a watch that has reached its timeout. etcd itself has no timeout for watches.
 var errTimeout = errors.New("watch timeout")
 
 // Watch implements lw.ListerWatcher.

@@ -111,7 +111,7 @@ func (s *script) next(event lw.Event[*lw.Object]) bool {
 		s.create()
 	case added && s.lives == 1:
 		s.server.DropConnections()
-		s.create() // the client misses this event, and its resourceVersion expires
+		s.create() // the client misses this event, so Compact expires the client's resourceVersion
 		s.server.Compact()
 	case added && s.lives == 3:
 		forbidden := &lw.StatusError{Code: 403, Reason: "Forbidden", Message: "pods is forbidden"}

@@ -92,7 +92,7 @@ func (s *Scheduler) Run(ctx context.Context) error {
 	return context.Cause(ctx)
 }
 
-// handle registers the handlers. They add Pods that wait for a node to the queue, and Pods that occupy a node to the
+// handle registers the handlers. Pods that wait for a node go to the queue, and Pods that occupy a node go to the
 // ledger. Changes that free CPU requeue the waiting Pods.
 func (s *Scheduler) handle() {
 	enqueue := func(object *lw.Object) { s.queue.Add(podOf(object)) }

@@ -129,7 +129,7 @@ func (c *cluster) now() time.Time { return c.begin.Add(time.Duration(c.step) * i
 
 func (c *cluster) stamp() string { return c.now().UTC().Format(time.RFC3339) }
 
-// word returns n random characters of the alphabet that Kubernetes uses for generated names.
+// word returns n random characters from the alphabet that Kubernetes uses for generated names.
 func (c *cluster) word(n int) string {
 	const alphabet = "bcdfghjklmnpqrstvwxz2456789"
 	b := make([]byte, n)

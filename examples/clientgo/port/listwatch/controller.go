@@ -17,7 +17,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Run reports the state of an app after each change, until ctx is done. It retries failed calls of the function report.
+// Run reports the state of an app after each change, until ctx is done. It retries failed calls to the function report.
 // It returns when all goroutines have ended.
 func Run(ctx context.Context, path string, resync time.Duration, report func(string) error) error {
 	config, err := kubeconfig.Load(&kubeconfig.Options{Path: path})

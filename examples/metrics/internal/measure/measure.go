@@ -65,8 +65,8 @@ var causes = []struct {
 	{"unsupported", is(errors.ErrUnsupported)}, // for example, a proxy without WebSocket support; last, because some system errors match errors.ErrUnsupported
 }
 
-// Cause returns one of 18 label values for an error, without data from its message. It returns "other" for unknown
-// errors, such as some HTTP/2 stream errors.
+// Cause returns one of 18 label values for an error. The value contains no part of the error message. It is "other" for
+// unknown errors, such as some HTTP/2 stream errors.
 func Cause(err error) string {
 	for _, cause := range causes {
 		if cause.is(err) {
