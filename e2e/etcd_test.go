@@ -26,7 +26,7 @@ type etcdCourse struct {
 	*testing.T
 	server    *kube.Etcd
 	reflector *cache.Reflector[*etcd.Entry]
-	events    []lw.Event[*etcd.Entry] // events that the latest call of run() or until() received
+	events    []lw.Event[*etcd.Entry] // events received during the latest call of run() or until()
 	changes   []cache.Change[*etcd.Entry]
 }
 

@@ -41,7 +41,7 @@ func startProgram(t *testing.T, c *kube.Cluster, path, name, library string) *pr
 	stdout, err := command.StdoutPipe()
 	require.NoError(t, err)
 	require.NoError(t, command.Start())
-	t.Cleanup(func() { _ = command.Process.Kill() }) // returns an error if the program has exited
+	t.Cleanup(func() { _ = command.Process.Kill() }) // fails if the program has already exited
 	return &program{t, command, bufio.NewReader(stdout)}
 }
 

@@ -73,7 +73,7 @@ func tryWebSockets(t *testing.T, w *watched) {
 	t.Run("malformed handshakes", func(t *testing.T) { tryMalformed(t, w) })
 	t.Run("events", func(t *testing.T) { tryEvents(t, w) })
 	t.Run("pings", func(t *testing.T) { tryPings(t, w) })
-	t.Run("close by the client", func(t *testing.T) { tryClientCloses(t, w) })
+	t.Run("client closes the connection", func(t *testing.T) { tryClientCloses(t, w) })
 	t.Run("expired", func(t *testing.T) { tryExpired(t, w) })
 	t.Run("terminated", func(t *testing.T) { tryTerminated(t, w) })
 	t.Run("killed", func(t *testing.T) { tryKilled(t, w) })

@@ -98,7 +98,8 @@ func measure(t task) (r result) {
 	return r
 }
 
-// start returns a started cache. Its RESTMapper is static, so the cache sends no discovery requests.
+// start starts a cache and waits until it has synced. The RESTMapper is static, so the cache sends no discovery
+// requests.
 func (t task) start(ctx context.Context) cache.Cache {
 	mapper := meta.NewDefaultRESTMapper(nil)
 	mapper.Add(corev1.SchemeGroupVersion.WithKind("Pod"), meta.RESTScopeNamespace)

@@ -105,7 +105,7 @@ func (b *observed) Read(p []byte) (int, error) {
 type changes struct {
 	mu      sync.Mutex
 	pending map[string][]time.Time // times of the undelivered writes, by object name
-	delays  []float64              // milliseconds
+	delays  []float64              // delays of the delivered writes in milliseconds
 }
 
 func newChanges() *changes { return &changes{pending: map[string][]time.Time{}} }
@@ -162,7 +162,7 @@ type outages struct {
 	all []outage
 }
 
-type outage struct{ from, to time.Time } // to is zero during the outage
+type outage struct{ from, to time.Time } // the field to is zero until the outage ends
 
 // begin records the end of a watch. It has no effect during an outage.
 func (o *outages) begin(now time.Time) {

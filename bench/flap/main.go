@@ -16,7 +16,7 @@ import (
 
 var (
 	length   = 170 * time.Second // duration of the measurement, without the initial sync
-	shortest = 10 * time.Second  // the time between two resets is random, from shortest to longest
+	shortest = 10 * time.Second  // bounds of the random time between two resets
 	longest  = 30 * time.Second
 )
 

@@ -25,7 +25,7 @@ var (
 // task.Main.
 type contender struct {
 	name, program, way  string
-	protobuf, streaming bool // whether it requests protobuf, and whether it is also measured with streaming lists
+	protobuf, streaming bool // whether the informer requests protobuf, and whether it is also measured with streaming lists
 }
 
 const listwatch = "listwatch: informer, lw.RawCodec"

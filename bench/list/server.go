@@ -66,7 +66,7 @@ func bodyName(path string, protobuf bool) string {
 	return path
 }
 
-// bodies returns the encoded response bodies by body name; see bodyName.
+// bodies returns the encoded response bodies. The keys are results of bodyName.
 func bodies(pods []sample.Pod) map[string][]byte {
 	typed := &corev1.PodList{ListMeta: metav1.ListMeta{ResourceVersion: version}, Items: make([]corev1.Pod, len(pods))}
 	for i, pod := range pods {

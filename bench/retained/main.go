@@ -56,7 +56,7 @@ func compare(ctx context.Context) error {
 	return table.Flush()
 }
 
-// retain decodes all Pods, keeps the objects and returns the growth of the heap per Pod.
+// retain decodes all Pods and keeps the objects in memory. It returns the growth of the heap per Pod.
 func retain(t task) result {
 	made := sample.Pods(1, t.Pods)
 	if t.Templated {

@@ -26,8 +26,8 @@ func (c *clock) at(when time.Duration, do func()) {
 
 func (c *clock) after(d time.Duration, do func()) { c.at(c.now+d, do) }
 
-// run processes the events up to the given time and ends the simulation. In all players, the methods wait and sleep
-// then return.
+// run processes the events up to the given time and ends the simulation. From then on, the methods wait and sleep of
+// all players return at once.
 func (c *clock) run(until time.Duration) {
 	for len(c.events) > 0 && c.events[0].when <= until {
 		next := c.events[0]

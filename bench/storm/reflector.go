@@ -155,8 +155,8 @@ func restRetry(err error) (wait time.Duration, again bool) {
 	return status.RetryAfter, true
 }
 
-// retriable reports whether the reflector repeats the request after a backoff delay: after a refused connection or a
-// 429.
+// retriable reports whether the reflector repeats the request after a backoff delay, which it does after a refused
+// connection or status 429.
 func retriable(err error) bool {
 	status, _ := errors.AsType[*lw.StatusError](err)
 	return err == errRefused || status != nil && status.Code == 429

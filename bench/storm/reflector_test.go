@@ -101,9 +101,9 @@ func TestReflectorFollowsClientGosRules(t *testing.T) {
 			[]string{"0s: streaming list from 0", "1m0s: watch from 6", "2m0s: watch from 6"}},
 		{"a watch with an event is replaced at once even if it was short", []step{opened, watched(time.Millisecond, io.EOF)},
 			[]string{"0s: streaming list from 0", "1m0s: watch from 6", "1m0.001s: watch from 6"}},
-		{"an empty watch of a second is replaced at once", []step{opened, empty(time.Second)},
+		{"an empty watch that lasts a second is replaced at once", []step{opened, empty(time.Second)},
 			[]string{"0s: streaming list from 0", "1m0s: watch from 6", "1m1s: watch from 6"}},
-		{"an empty watch of less than a second is followed by a delay and a list", []step{opened, empty(999 * time.Millisecond)},
+		{"an empty watch that lasts less than a second is followed by a delay and a list", []step{opened, empty(999 * time.Millisecond)},
 			[]string{"0s: streaming list from 0", "1m0s: watch from 6", "1m1.799s: streaming list from 6"}},
 		{"a watch is retried with a delay when connections are refused", []step{opened, refused, refused},
 			[]string{"0s: streaming list from 0", "1m0s: watch from 6", "1m0.8s: watch from 6", "1m2.4s: watch from 6"}},
@@ -126,7 +126,7 @@ func TestReflectorFollowsClientGosRules(t *testing.T) {
 			[]string{"0s: streaming list from 0", "0s: list from 0", "800ms: streaming list from 0"}},
 		{"Retry-After replaces the delay", []step{plain, status(429, 5*time.Second), listed, status(503, 3*time.Second)},
 			[]string{"0s: streaming list from 0", "0s: list from 0", "5s: list from 0", "5s: watch from 5", "8s: watch from 5"}},
-		{"a connection error of a request is retried after a second", []step{plain, broken, listed, broken},
+		{"a request is retried one second after a connection error", []step{plain, broken, listed, broken},
 			[]string{"0s: streaming list from 0", "0s: list from 0", "1s: list from 0", "1s: watch from 5", "2s: watch from 5"}},
 	} {
 		require.Equal(t, rule.want, requests(len(rule.want), rule.steps...), rule.name)
@@ -136,7 +136,7 @@ func TestReflectorFollowsClientGosRules(t *testing.T) {
 func TestReflectorRetriesARequestTenTimes(t *testing.T) {
 	rejected := requests(14, append([]step{plain, listed}, repeat(11, status(429, time.Second))...)...)
 	require.Equal(t, "10s: watch from 5", rejected[12])
-	require.Equal(t, "10.8s: watch from 5", rejected[13], "the reflector's delay follows the last retry")
+	require.Equal(t, "10.8s: watch from 5", rejected[13], "after the last retry, the reflector waits for its backoff delay")
 	reset := requests(14, append([]step{plain, listed}, repeat(11, broken)...)...)
 	require.Equal(t, "10s: watch from 5", reset[13], "a watch that cannot connect counts as an empty watch")
 	reset = requests(13, append([]step{plain}, repeat(11, broken)...)...)

@@ -66,7 +66,7 @@ type stream struct {
 	client *client
 	ended  bool
 	err    error
-	waits  bool // whether client waits for the end of the stream
+	waits  bool // whether the client waits for the end of the stream
 }
 
 var (

@@ -121,7 +121,7 @@ func (s *server) inPage(ctx context.Context, t task) (*report, error) {
 		}
 		return result, nil
 	case <-ctx.Done():
-		return nil, errors.New("the browser did not finish a task")
+		return nil, errors.New("the browser did not finish the task")
 	}
 }
 

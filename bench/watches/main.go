@@ -79,7 +79,7 @@ func startAtOnce(ctx context.Context) error {
 	for _, client := range []string{clients.Listwatch, clients.ClientGo} {
 		r, err := measureApart(ctx, task{Client: client, Transport: overHTTP2, Watches: *start, StartOnly: true})
 		if err != nil {
-			return fmt.Errorf("%d watches at once, %s: %w", *start, client, err)
+			return fmt.Errorf("starting %d watches at once with %s: %w", *start, client, err)
 		}
 		fmt.Printf("%s: %d connections dialed, at most %d open at once; all %d watches live after %.1f s\n",
 			client, r.Dialed, r.MaxOpen, *start, r.Start.Seconds())

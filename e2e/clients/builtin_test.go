@@ -39,7 +39,7 @@ func TestBuiltinTable(t *testing.T) {
 func clientResources(t *testing.T) (all []builtin.Resource) {
 	clientset := reflect.TypeFor[kubernetes.Interface]()
 	for i := range clientset.NumMethod() {
-		group := clientset.Method(i).Type // for example, CoreV1() corev1.CoreV1Interface
+		group := clientset.Method(i).Type // for example, the method CoreV1() corev1.CoreV1Interface
 		if group.NumOut() == 1 && clientset.Method(i).Name != "Discovery" {
 			all = append(all, groupResources(t, group.Out(0))...)
 		}
@@ -67,7 +67,7 @@ func rank(group string) int {
 // example corev1.CoreV1Interface.
 func groupResources(t *testing.T, client reflect.Type) (all []builtin.Resource) {
 	for i := range client.NumMethod() {
-		method := client.Method(i) // for example, Pods(namespace string) PodInterface
+		method := client.Method(i) // for example, the method Pods(namespace string) PodInterface
 		if method.Name == "RESTClient" {
 			continue
 		}

@@ -33,7 +33,7 @@ type kubeconfigs struct {
 	folder     string
 	cert, key  [2][]byte // two key pairs; their certificates also serve as CAs
 	names      []string
-	deliberate map[string]int // number of deliberate differences by reason
+	deliberate map[string]int // counts of deliberate differences by reason
 }
 
 // TestKubeconfigsMatchClientGo loads random files with listwatch and client-go. Both must fail or return the same

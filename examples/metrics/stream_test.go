@@ -27,9 +27,9 @@ const (
 
 // seen contains the numbers of requests and events, which the test counts without the trace.
 type seen struct {
-	Lists, Watches   int // requests, including failed requests
+	Lists, Watches   int // numbers of requests, including failed requests
 	Pages            int
-	Added, Bookmarks int // events, including list items
+	Added, Bookmarks int // numbers of events; Added includes list items
 	Secrets          []string
 }
 

@@ -44,7 +44,7 @@ func TestParsesCPUQuantities(t *testing.T) {
 }
 
 func TestSelectsPods(t *testing.T) {
-	for text, want := range map[string][2]bool{ // results of wantsNode and occupiesNode
+	for text, want := range map[string][2]bool{ // expected results of wantsNode and occupiesNode
 		`{"spec":{}}`:                                                  {true, false},
 		`{"spec":{"schedulingGates":[]}}`:                              {true, false},
 		`{"spec":{"schedulingGates":[{"name":"g"}]}}`:                  {false, false},

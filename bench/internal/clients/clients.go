@@ -31,7 +31,7 @@ const (
 // Options configure the connection of a client to its server.
 type Options struct {
 	URL       string
-	CA        string                                    // certificate authority in PEM for an HTTPS server
+	CA        string                                    // CA certificate of an HTTPS server in PEM format
 	WebSocket bool                                      // listwatch only: watch over WebSocket
 	Wrap      func(http.RoundTripper) http.RoundTripper // client-go only: wraps the HTTP transport; may be nil
 }

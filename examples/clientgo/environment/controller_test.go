@@ -63,7 +63,7 @@ func TestLabelsNamespaceAfterOutage(t *testing.T) {
 	require.Eventually(t, labeled(server, "shop"), 10*time.Second, time.Millisecond)
 
 	server.Close()
-	create(t, server, `{"metadata":{"name":"blog"}}`) // no watch is open
+	create(t, server, `{"metadata":{"name":"blog"}}`) // created while no watch is open
 	require.NoError(t, server.Restart())              // a restart makes all older resourceVersions expire
 	require.Eventually(t, labeled(server, "blog"), 30*time.Second, time.Millisecond)
 }
