@@ -88,8 +88,8 @@ func measurements() (all []*measurement) {
 }
 
 func printAll(all []*measurement, server address) error {
-	table := harness.NewTable(os.Stdout, fmt.Sprintf("%d Pods\tMB on the wire\tCPU s\tratio\tpeak MB\ttimes the body", *pods))
-	titles := map[string]string{asOneBody: "a list in one body", asStream: "a streaming list"}
+	table := harness.NewTable(os.Stdout, fmt.Sprintf("%d Pods\tMB received\tCPU s\tratio\tpeak MB\tpeak / received", *pods))
+	titles := map[string]string{asOneBody: "a list in one response", asStream: "a streaming list"}
 	var first float64
 	for _, m := range all {
 		cpu := harness.MedianOf(m.results, func(r task.Result) float64 { return r.CPU })

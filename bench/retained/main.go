@@ -37,7 +37,7 @@ func compare(ctx context.Context) error {
 	if *harness.Short {
 		*pods = 200
 	}
-	table := harness.NewTable(os.Stdout, fmt.Sprintf("bytes per Pod\talike\tof the event\t%d templates\tof the event", templates))
+	table := harness.NewTable(os.Stdout, fmt.Sprintf("bytes per Pod\talike\t/ event size\t%d templates\t/ event size", templates))
 	for i, decoder := range decoders.All() {
 		if decoder.Name == decoders.Floor {
 			continue

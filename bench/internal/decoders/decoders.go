@@ -18,7 +18,7 @@ import (
 )
 
 // Floor is the name of the decoder that only copies each line. No decoder can be cheaper.
-const Floor = "find the newline, copy the line"
+const Floor = "baseline: find and copy each line"
 
 // Decoder decodes the events of a watch into objects of one library.
 type Decoder struct {
