@@ -139,7 +139,7 @@ func (c *etcdCourse) sees(revision string) {
 	require.Equal(c, want, got)
 }
 
-// run calls do while the reflector runs, and then stops the reflector.
+// run calls do() while the reflector runs. It then stops the reflector.
 func (c *etcdCourse) run(do func()) {
 	c.Helper()
 	ctx, cancel := context.WithCancel(c.Context())

@@ -1,5 +1,5 @@
-// Command dropin compares two implementations of controller-runtime's cache: the default with client-go's informers,
-// and the adapter of listwatch. Both receive typed Pods as protobuf and unstructured Pods as JSON.
+// Command dropin compares two implementations of controller-runtime's cache: the default implementation with
+// client-go's informers, and listwatch's adapter. Both receive typed Pods as protobuf and unstructured Pods as JSON.
 //
 // Each measurement runs in a separate process. The server sends each list in one page.
 package main

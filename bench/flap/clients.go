@@ -117,8 +117,8 @@ func (c *changes) wrote(name string, at time.Time) {
 	c.pending[name] = append(c.pending[name], at)
 }
 
-// saw records a handler call. wrote is the time at which the received object was written, and now is the time of the
-// call.
+// saw records a handler call. The parameter wrote is the time at which the received object was written, and now is the
+// time of the call.
 func (c *changes) saw(name string, wrote, now time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -32,7 +32,7 @@ func newReflector(c *client, random func() float64) *reflector {
 	return &reflector{client: c, backoff: reflectorBackoff{random: random, next: backoffFirst, reset: c.now}}
 }
 
-// run models Reflector.Run, which waits for a backoff delay between calls of ListAndWatch.
+// run models Reflector.Run, which waits for a backoff delay between two calls to ListAndWatch.
 func (r *reflector) run() {
 	for !r.over {
 		r.listAndWatch()

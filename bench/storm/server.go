@@ -52,12 +52,13 @@ type request struct {
 	reply       func(answer)
 }
 
-// answer is an error or a response. The body of a response consists of text, followed by the events of stream.
+// answer is an error or a response. The body of a response consists of the field text and the events of the field
+// stream.
 type answer struct {
 	err     error
 	text    string
 	version int  // resourceVersion that the client knows after reading text
-	expired bool // whether text is an ERROR event with code 410
+	expired bool // whether the field text is an ERROR event with code 410
 	stream  *stream
 }
 
@@ -139,7 +140,7 @@ func (s *server) answer(r *request) answer {
 	switch {
 	case r.watch && r.list:
 		a.stream = s.open()
-		// After an empty streaming list, the client would send an ordinary list.
+		// The list must not be empty: after an empty streaming list, the client sends an ordinary list.
 		a.text = `{"type":"ADDED","object":{"kind":"Pod","apiVersion":"v1","metadata":{"name":"a","resourceVersion":"1"}}}
 {"type":"BOOKMARK","object":{` + metadata + `,"annotations":{"k8s.io/initial-events-end":"true"}}}}`
 	case r.list:

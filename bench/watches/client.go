@@ -81,8 +81,8 @@ func measure(t task) result {
 	return m.result
 }
 
-// warmUp runs one informer until it has synced. This excludes the allocations that all informers share from the
-// measurement.
+// warmUp runs one informer until it has synced, so that the measurement excludes the allocations that all informers
+// share.
 func (m *measurement) warmUp() {
 	ctx, stop := context.WithCancel(m.ctx)
 	first := m.newInformer("first")
@@ -145,7 +145,7 @@ type calls struct {
 	done chan struct{} // closed after the last call
 }
 
-// handle is the handler of all informers.
+// handle is the handler that all informers call.
 func (m *measurement) handle(clients.Pod) {
 	if c := m.calls.Load(); c.left.Add(-1) == 0 {
 		close(c.done)

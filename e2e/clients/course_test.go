@@ -86,7 +86,7 @@ func (c *course) run() {
 }
 
 // inStep waits until the client's cache matches the server's state and each open watch has received an event. client-go
-// would relist after a watch that ends within a second and without an event.
+// relists if a watch ends within a second without an event.
 func (c *course) inStep() {
 	c.Helper()
 	c.caughtUp()

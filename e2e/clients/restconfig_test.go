@@ -65,7 +65,7 @@ func TestRestConfigWithUnknownToken(t *testing.T) {
 	require.ErrorIs(t, informerOf(t, config).Run(t.Context()), lw.ErrUnauthorized)
 }
 
-// An http.Client with a timeout would end every watch after that time.
+// A timeout of the http.Client would also end every watch.
 func TestRestConfigWithATimeout(t *testing.T) {
 	config := &rest.Config{Host: "https://127.0.0.1:6443", Timeout: 1}
 	httpClient, err := rest.HTTPClientFor(config)

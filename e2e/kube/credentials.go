@@ -43,7 +43,7 @@ func keyPEM(key *ecdsa.PrivateKey) []byte {
 
 func newKey() *ecdsa.PrivateKey { return must(ecdsa.GenerateKey(elliptic.P256(), rand.Reader)) }
 
-// must returns value, or panics if err is not nil. An error would be a bug in this package.
+// must returns value. It panics if err is not nil, which would be a bug in this package.
 func must[T any](value T, err error) T {
 	if err != nil {
 		panic(err)

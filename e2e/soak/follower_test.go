@@ -65,7 +65,8 @@ func (s *soak) newFollower(k kind, url string, seed uint64) (*follower, error) {
 	}, nil
 }
 
-// httpClient returns a client with its own connections. It detects a half-open HTTP/2 connection after four seconds.
+// httpClient returns a client with separate connections. The client detects a half-open HTTP/2 connection within four
+// seconds.
 func (s *soak) httpClient(http2 bool) *http.Client {
 	roots := x509.NewCertPool()
 	roots.AppendCertsFromPEM(s.cluster.CAPEM)

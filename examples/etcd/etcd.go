@@ -137,7 +137,7 @@ func (m *message) events(after int64) ([]lw.Event[*Entry], error) {
 		return nil, errors.New("etcd: " + m.Error.Message + r.CancelReason)
 	case r.Canceled:
 		return nil, fmt.Errorf("%w: etcd was compacted at revision %s", lw.ErrExpired, r.CompactRevision)
-	case r.Created && r.Header.Revision < after: // a watch from a future revision, for example after a restore, would block without an error
+	case r.Created && r.Header.Revision < after: // etcd reports no error for a watch from a future revision, for example after a restore; the watch would block
 		return nil, fmt.Errorf("%w: etcd is at revision %d", lw.ErrResourceVersionTooLarge, r.Header.Revision)
 	case r.Created:
 		return []lw.Event[*Entry]{{Type: lw.WatchStarted, ResourceVersion: strconv.FormatInt(after, 10)}}, nil

@@ -158,7 +158,7 @@ func TestResumesWithinTransaction(t *testing.T) {
 	require.Equal(t, 2, store.Len())
 }
 
-// A watch from a future revision, for example after a restore, would block without an error.
+// etcd itself reports no error for a watch from a future revision, for example after a restore.
 func TestRejectsFutureRevision(t *testing.T) {
 	events, _, _ := follow(t, []string{list, `{"result":{"header":{"revision":"8"},"created":true}}…`, list}, "")
 	require.Equal(t, []string{"INTERRUPTED " + lw.ErrResourceVersionTooLarge.Error() + ": etcd is at revision 8 @9", "LIST_STARTED @", "ADDED /a/x=one @", "SYNCED @9"}, events[3:7])

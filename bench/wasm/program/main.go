@@ -50,7 +50,7 @@ func newStore() *cache.Writer[*lw.Object] {
 	return writer
 }
 
-// store decodes events and applies them to a store. The first pass adds objects, and the others replace them.
+// store decodes events and applies them to a store. The first pass adds objects, and the later passes replace them.
 func store(client *lw.Client[*lw.Object]) {
 	writer := newStore()
 	for range passes() {
