@@ -32,10 +32,10 @@ func (r *Registration[T]) filter(change queuedChange[T]) (Change[T], bool) {
 	return change.Change, is
 }
 
-// matches reports whether the filter selects an object. If the filter panics, matches returns true. It reports the
-// panic only if first is true, so that each object causes only one report.
-func (r *Registration[T]) matches(object T, first bool) (ok bool) {
+// matches reports whether the filter selects an object. If the filter panics, matches returns true. It calls
+// OnPanic only if report is true, so that each object causes only one report.
+func (r *Registration[T]) matches(object T, report bool) (ok bool) {
 	ok = true // the result if the filter panics
-	r.recoverPanic(first, func() { ok = r.opts.Filter(object) })
+	r.recoverPanic(report, func() { ok = r.opts.Filter(object) })
 	return ok
 }

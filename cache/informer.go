@@ -22,8 +22,8 @@ type Informer[T lw.Keyed] struct {
 	unsynced  []*Registration[T] // handlers that have not processed the first list
 	synced    chan struct{}
 	start     func(*Registration[T]) // starts a handler; nil while the informer is not running
-	suspended []*Registration[T]     // handlers with queued changes that the next run delivers
-	notified  []*Registration[T]     // handlers that received the last event; only Run uses it
+	suspended []*Registration[T]     // handlers that the next run starts
+	notified  []*Registration[T]     // handlers that received the last event; used only by Run
 }
 
 // NewInformer returns an informer with an empty store and no handlers. It sends no requests before Run. opts may be nil.

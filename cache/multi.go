@@ -136,7 +136,7 @@ func (m *MergedStore[T]) put(object Sourced[T]) {
 	m.writer.Put(object)
 }
 
-// remove deletes an object of a source. If another source has an object with this key, remove stores that object
+// remove deletes an object of a source. If another source has an object with the same key, remove stores that object
 // instead. It searches the sources in the order of their names.
 func (m *MergedStore[T]) remove(gone Sourced[T]) {
 	key := m.key(gone)

@@ -101,8 +101,8 @@ type decoder struct {
 	table    *crc32.Table
 }
 
-// header reads the header and returns its resourceVersion and number of objects. It returns an error if the origin
-// differs.
+// header reads the header and returns its resourceVersion and number of objects. It returns an error if the saved
+// origin or a saved selector differs from the fields in origin.
 func (r *decoder) header(origin [originFields]originField) (version string, count uint64, err error) {
 	magic, err := r.next(len(saveMagic))
 	if err != nil {

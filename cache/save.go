@@ -74,7 +74,7 @@ func Save[T any](w io.Writer, snapshot *Snapshot[T], origin string, text func(T)
 	return s.err
 }
 
-// encoder writes the format of Save. It keeps the first error.
+// encoder writes a saved state. It records the first error.
 type encoder struct {
 	writer io.Writer
 	buf    []byte // unwritten bytes

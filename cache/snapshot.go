@@ -84,9 +84,9 @@ func (sn *Snapshot[T]) ResourceVersion() string { return sn.state.version }
 // errForeignSnapshot reports that a snapshot belongs to another store.
 var errForeignSnapshot = errors.New("cache: the snapshot is of another store")
 
-// Diff returns the changes that lead from one snapshot of a store to another snapshot. The first snapshot may be newer
-// than the second. A nil snapshot stands for an empty store. The cost is proportional to the data written between the
-// snapshots. Diff never sets FinalStateUnknown.
+// Diff returns the changes between two snapshots of a store. The first snapshot may be newer than the second. A nil
+// snapshot stands for an empty store. The cost is proportional to the data written between the snapshots. Diff never
+// sets FinalStateUnknown.
 func Diff[T any](from, to *Snapshot[T]) ([]Change[T], error) {
 	switch {
 	case from == nil && to == nil:
