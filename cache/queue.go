@@ -126,8 +126,8 @@ func (q *queue[T]) clearConsumer() (taking bool) {
 	return q.consuming
 }
 
-// merge merges a change into the last item of its key. It does not merge a Deleted change with a later Added change,
-// because the handler would skip its cleanup.
+// merge merges a change into the last item of its key. It keeps a Deleted change separate from a later Added change, so
+// that the handler cleans up after the deleted object.
 func (q *queue[T]) merge(waiting *item[T], later queuedChange[T]) {
 	first := waiting.change
 	switch {

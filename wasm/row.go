@@ -74,7 +74,7 @@ func (c *rowPool) take(r *row) []byte {
 	return *c.spare
 }
 
-// Same reports whether the row has the checksum that Decode would compute.
+// Same reports whether the row has the checksum that Decode would compute for s.
 func (c *rowPool) Same(r *row, s *lw.Scanned) bool {
 	b := c.text(s)
 	c.spare = b

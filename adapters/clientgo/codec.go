@@ -26,7 +26,7 @@ func newCodec(d *decoder, example runtime.Object, opts *Extras, report func(*obj
 	if len(d.fields) > 0 {
 		projection, err := lw.Project(d.fields...)
 		if err != nil {
-			panic(err) // client-go's constructors return no error
+			panic(err) // client-go's constructors cannot return an error
 		}
 		c.text = projection
 	}
@@ -75,7 +75,7 @@ func (c *objectCodec) keep(o *object) (*object, error) {
 	return kept, err
 }
 
-// Same reports whether Decode would return an equal object.
+// Same reports whether Decode would return an object equal to o. With a transform, it returns false.
 func (c *objectCodec) Same(o *object, s *lw.Scanned) bool {
 	if c.transform != nil {
 		return false

@@ -38,7 +38,7 @@ func (i *informer) AddEventHandlerWithResyncPeriod(handler cache.ResourceEventHa
 }
 
 // AddEventHandlerWithOptions implements [cache.SharedInformer]. Even a slow handler receives every event unless
-// [Extras] merges the queued events.
+// Extras.CoalesceEvents is set.
 func (i *informer) AddEventHandlerWithOptions(handler cache.ResourceEventHandler, options cache.HandlerOptions) (cache.ResourceEventHandlerRegistration, error) {
 	if i.IsStopped() {
 		return nil, fmt.Errorf("handler %v was not added to shared informer because it has stopped already", handler)

@@ -11,7 +11,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// object is an object in the store: its encoding and, while it is in use, its decoded struct.
+// object holds the encoding of a stored object and, while the object is in use, its decoded struct.
 type object struct {
 	encoded
 	decoded atomic.Pointer[decoded]
