@@ -15,8 +15,8 @@ func listed[T lw.Keyed](w *Writer[T], object T) []Change[T] {
 	return append(changes, w.fold(lw.Event[T]{Type: lw.Synced, ResourceVersion: "7"})...)
 }
 
-// After a backup is restored, an object can have different content at the same resourceVersion. The store must compare
-// the content.
+// After a backup is restored, an object can have different JSON at the same resourceVersion. The store must compare the
+// JSON.
 func TestRestoredBackup(t *testing.T) {
 	parse := func(value string) *lw.Object {
 		object, err := lw.ParseObject([]byte(`{"metadata":{"name":"a","resourceVersion":"7"},"data":` + value + `}`))

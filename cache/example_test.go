@@ -61,13 +61,13 @@ func ExampleReflector_Changes() {
 			break
 		}
 	}
-	fmt.Println("held:", pods.Store().Len())
+	fmt.Println("stored:", pods.Store().Len())
 	// Output:
 	// new: shop/web-0 Pending
 	// now: shop/web-0 Running before: Pending
 	// new: shop/web-1 Pending
 	// gone: shop/web-1
-	// held: 1
+	// stored: 1
 }
 
 // Handlers share one stream and one store. Each runs in its own goroutine. It first receives the stored objects, and

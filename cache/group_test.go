@@ -83,7 +83,7 @@ func TestGroupStartsWorkersWhenAllAreSynced(t *testing.T) {
 		stop(errWork)
 		require.Equal(t, errWork, <-ended)
 		for range 20 { // repeated, because select chooses a ready case at random
-			require.NoError(t, g.WaitSynced(ctx), "all are synced, even though ctx is done and Run has returned")
+			require.NoError(t, g.WaitSynced(ctx), "all informers are synced, even though ctx is done and Run has returned")
 		}
 	})
 }
@@ -133,7 +133,7 @@ func TestGroupStopsWhenAWorkerFails(t *testing.T) {
 	})
 }
 
-// The informer of Pods receives a 403 response before its first list is complete.
+// The informer of Secrets receives a 403 response before its first list is complete.
 func TestGroupStopsWhenInformerFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var g Group
@@ -154,7 +154,7 @@ func TestGroupStopsWhenInformerFails(t *testing.T) {
 	})
 }
 
-func TestGroupStopsAfterSync(t *testing.T) {
+func TestGroupStopsWhenInformerFailsAfterSync(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var g Group
 		a, b := newRunner(), newRunner()
@@ -191,10 +191,10 @@ func TestGroupIsCanceledBeforeSync(t *testing.T) {
 		require.False(t, worked)
 
 		require.Equal(t, errWork, g.Run(ctx), "ctx was canceled before Run")
-		require.Equal(t, 1, a.runs, "nothing was started")
+		require.Equal(t, 1, a.runs, "the informer must not start")
 		close(a.synced)
 		require.Equal(t, errWork, g.Run(ctx, func(context.Context) error { worked = true; return nil }))
-		require.False(t, worked, "the worker did not run")
+		require.False(t, worked, "the worker must not run")
 	})
 }
 
@@ -216,7 +216,7 @@ func TestGroupRunsAgain(t *testing.T) {
 		require.Empty(t, n.take(), "no handler is called between two runs")
 		ctx, lose = context.WithCancel(t.Context())
 		ended = start(ctx, &g)
-		th.expect("~x@3")
+		th.deliver("~x@3")
 		require.Equal(t, "~x@1>3", n.take())
 		lose()
 		<-ended

@@ -27,13 +27,13 @@ func TestRemove(t *testing.T) {
 		th.run()
 		first.Remove()
 		first.Remove()
-		th.expect("~x@3 +y@4")
+		th.deliver("~x@3 +y@4")
 		require.Equal(t, "+x@1!", gone.take())
 		require.Equal(t, "+x@1! ~x@1>3 +y@4", stays.take())
 		require.Equal(t, "x", once.take())
 		for _, r := range []*Registration[*lw.Object]{first, self} {
 			require.True(t, isClosed(r.Done()))
-			require.NoError(t, r.Drain(t.Context()), "the queue is empty")
+			require.NoError(t, r.Drain(t.Context()), "Drain of an empty queue must not fail")
 		}
 	})
 }
@@ -78,11 +78,11 @@ func TestDrain(t *testing.T) {
 		slow := &log{block: make(chan struct{})}
 		r := th.informer.Handle(slow.handler(), nil)
 		th.run()
-		th.expect("+y@3")
+		th.deliver("+y@3")
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		require.Equal(t, context.DeadlineExceeded, r.Drain(ctx))
-		th.expect("+z@4")
+		th.deliver("+z@4")
 		drained := make(chan error)
 		go func() { drained <- r.Drain(t.Context()) }()
 		slow.block <- struct{}{}
@@ -121,7 +121,7 @@ func TestSameHandlerTwice(t *testing.T) {
 		th.run()
 		require.Equal(t, "+x@1! +x@1!", n.take())
 		second.Remove()
-		th.expect("~x@3")
+		th.deliver("~x@3")
 		require.Equal(t, "~x@1>3", n.take())
 	})
 }
@@ -176,7 +176,7 @@ func TestPanicIsReported(t *testing.T) {
 			require.NotContains(t, string(stack), "\n\ngoroutine ", "the stack must not include other goroutines")
 		}})
 		th.run()
-		th.expect("~x@3 +y@4")
+		th.deliver("~x@3 +y@4")
 		require.Equal(t, "+x@1! +y@4", n.take())
 		require.Equal(t, []any{"x is invalid"}, values)
 		require.True(t, isClosed(r.Synced()))
@@ -241,7 +241,7 @@ func TestHandlerEndsGoroutine(t *testing.T) {
 			&HandlerOptions[*lw.Object]{Policy: Block, Capacity: 1})
 		th.informer.Handle(other.handler(), nil)
 		th.run()
-		th.expect("+y@3 ~x@4 ~x@5")
+		th.deliver("+y@3 ~x@4 ~x@5")
 		require.True(t, isClosed(gone.Done()))
 		require.Equal(t, "+x@1! +y@3 ~x@1>4 ~x@4>5", other.take())
 	})

@@ -30,7 +30,7 @@ func TestLockOperationsPerEvent(t *testing.T) {
 					if word == "" {
 						next = []string{"-x@", "+x@"}[n%2]
 					}
-					th.expect(next + strconv.Itoa(n+2))
+					th.deliver(next + strconv.Itoa(n+2))
 				}
 				require.Equal(t, events, calls)
 				require.LessOrEqual(t, lock.Operations.Load()-before, int64(5*events))

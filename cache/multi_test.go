@@ -177,7 +177,7 @@ func TestMergedStoreWithoutSources(t *testing.T) {
 	})
 }
 
-// While a recreated object replaces the old one, readers must always find an object with its key.
+// While a recreated object replaces the old object, readers must always find an object with this key.
 func TestMergedStoreReplacesRecreatedObject(t *testing.T) {
 	withMultiFixture(t, []string{"w/x@1#1"}, nil, nil, func(t *testing.T, s *multiFixture) {
 		synctest.Wait()

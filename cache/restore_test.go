@@ -18,12 +18,12 @@ func TestRestoredRunResumes(t *testing.T) {
 		var types []lw.EventType
 		s.onEvent = func(event lw.Event[*lw.Object], _ []Change[*lw.Object]) bool {
 			types = append(types, event.Type)
-			require.True(t, len(types) != 5 || event.ResourceVersion == "7", "the watch started from %s", event.ResourceVersion)
+			require.True(t, len(types) != 5 || event.ResourceVersion == "7", "the watch started from resourceVersion %s", event.ResourceVersion)
 			return true
 		}
 		require.Equal(t, "+x@1 +y@2 ok ~x@1>8 -y@9", s.run("watch ~x@8 -y@9"))
 		require.Equal(t, []lw.EventType{lw.ListStarted, lw.Added, lw.Added, lw.Synced, lw.WatchStarted, lw.Modified, lw.Deleted, lw.Interrupted}, types[:8])
-		require.Equal(t, "+z@11", s.run("watch +z@11"), "the run restores the state only once")
+		require.Equal(t, "+z@11", s.run("watch +z@11"), "the second run must not restore the state again")
 	})
 }
 
@@ -127,7 +127,7 @@ func TestRunDuringRestorePanics(t *testing.T) {
 	}))
 }
 
-func TestRestoreAfterRunReplacesContent(t *testing.T) {
+func TestRestoreAfterRunReplacesObjects(t *testing.T) {
 	withFixture(t, func(t *testing.T, s *fixture) {
 		require.Equal(t, "+x@3 +z@4 ok", s.run("list@4 x@3 z@4"))
 		require.NoError(t, s.reflector.Restore(bytes.NewReader(saved(t, "x@1", "y@2")), origin, lw.ParseObject))

@@ -47,7 +47,7 @@ func TestResyncOfSlowHandler(t *testing.T) {
 		th.run()
 		n.take()
 		n.block = make(chan struct{})
-		th.expect("~x@3 ~x@4 +z@5 ~y@6 -y@7")
+		th.deliver("~x@3 ~x@4 +z@5 ~y@6 -y@7")
 		time.Sleep(90 * time.Second) // a resync is due while the handler is busy
 		n.block <- struct{}{}
 		synctest.Wait()

@@ -100,7 +100,7 @@ func TestSaveEveryLength(t *testing.T) { // the loop moves every number and stri
 	}
 }
 
-func TestCutAtEveryByte(t *testing.T) {
+func TestRestoreRejectsTruncatedState(t *testing.T) {
 	text := saved(t, "a/x@1#u", "b/y@2", "z@3")
 	for n := range text {
 		_, err := restore(t, bytes.NewReader(text[:n]), origin)
@@ -111,7 +111,7 @@ func TestCutAtEveryByte(t *testing.T) {
 }
 
 // Every flipped bit and every inverted byte must cause an error.
-func TestFlipEveryByte(t *testing.T) {
+func TestRestoreDetectsFlippedBits(t *testing.T) {
 	text := saved(t, "a/x@1#u", "b/y@2", "z@3")
 	for i := range text {
 		for _, flip := range []byte{1, 2, 4, 8, 16, 32, 64, 128, 255} {
@@ -126,7 +126,7 @@ func TestFlipEveryByte(t *testing.T) {
 	}
 }
 
-// The error message must name the string that differs. Restore must return it before it reads any object.
+// The error message must name the string that differs. Restore must return the error before it reads any object.
 func TestRestoreRejectsOtherOrigins(t *testing.T) {
 	text := saved(t, "x@1")
 	for want, c := range map[string]struct {
