@@ -58,7 +58,7 @@ func decode[T lw.Keyed](t testing.TB, codec lw.Codec[T], pods []sample.Pod) []T 
 func requireSame(t testing.TB, text *lw.Object, object *Object) {
 	t.Helper()
 	require.Equal(t, text.Raw(), object.Object().Raw())
-	require.Equal(t, text, object.Object(), "the decompressed object")
+	require.Equal(t, text, object.Object(), "the decompressed object must equal the original object")
 	require.Equal(t, text.Key(), object.Key())
 	require.Equal(t, text.GetUID(), object.GetUID())
 	require.Equal(t, text.GetResourceVersion(), object.GetResourceVersion())
@@ -81,7 +81,7 @@ func TestRoundTrip(t *testing.T) {
 				requireSame(t, texts[i], object)
 				dictionaries[object.dictionary]++
 			}
-			require.Len(t, dictionaries, 3, "no dictionary, then one after 16 objects, then one after 256 more objects")
+			require.Len(t, dictionaries, 3, "the plain dictionary, one trained after 16 objects, and one trained after 256 more objects")
 			require.Less(t, len(objects[599].held), len(texts[599].Raw())/2)
 		})
 	}
@@ -151,7 +151,7 @@ type failing struct{ err error }
 
 func (f failing) Decode(*lw.Scanned) (*lw.Object, error) { return nil, f.err }
 
-func TestErrors(t *testing.T) {
+func TestDecodeReturnsInnerErrors(t *testing.T) {
 	cause := errors.New("no")
 	_, err := watched(t, newCodec(failing{cause}, hotBytes), sample.Pods(1, 1)[0].Event("ADDED"))
 	require.ErrorIs(t, err, cause)

@@ -31,7 +31,7 @@ func TestCacheIsBounded(t *testing.T) {
 	require.Nil(t, codec.hot.get(objects[1]))
 }
 
-func TestJustDecodedIsHot(t *testing.T) {
+func TestDecodedObjectIsCached(t *testing.T) {
 	codec := newCodec(lw.RawCodec{}, hotBytes)
 	decode(t, codec, sample.Pods(1, 20))
 	object := decode(t, codec, sample.Pods(2, 1))[0]

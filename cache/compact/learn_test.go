@@ -13,8 +13,8 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// trainedAt passes n objects of 1,000 bytes to a trainer. Each has the given compressed size in bytes. trainedAt
-// returns the numbers of objects after which the trainer trained a dictionary.
+// trainedAt passes n objects of 1,000 bytes to a trainer. compressed is the compressed size of each object in bytes.
+// trainedAt returns the object counts at which the trainer trained a dictionary.
 func trainedAt(l *trainer, n, compressed int) (at []int) {
 	raw := strings.Repeat("0123456789", 100)
 	for i := range n {
@@ -44,7 +44,7 @@ func TestDictionariesAreBounded(t *testing.T) {
 	codec.trainer.trained = len(trainAfter)
 	pod := decode(t, lw.RawCodec{}, sample.Pods(1, 1))[0]
 	var kept []*Object
-	train := func() { // passes 4,096 objects with a larger compressed size than expected
+	train := func() { // simulates the end of an interval whose objects compressed worse than expected
 		codec.trainer.seen, codec.trainer.expected = trainAfter[len(trainAfter)-1]-1, 0.001
 		kept = append(kept, codec.compress(pod), codec.compress(pod))
 	}

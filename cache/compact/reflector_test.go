@@ -16,7 +16,7 @@ import (
 
 const tooOld = `{"type":"ERROR","object":{"kind":"Status","status":"Failure","reason":"Expired","code":410}}`
 
-// A relist of the same objects must cause no changes. After a backup is restored, an object can have other content at
+// A relist of the same objects must cause no changes. After a backup is restored, an object can have different JSON at
 // the same resourceVersion. Such an object must cause a change.
 func TestRelist(t *testing.T) {
 	pods := sample.Templated(1, 1000, 100)

@@ -99,7 +99,7 @@ func TestDamagedFiles(t *testing.T) {
 	}
 }
 
-// A failed save must not leave a temporary file behind.
+// A failed save must keep the old file and must not leave a temporary file behind.
 func TestFailedSaveKeepsOldFile(t *testing.T) {
 	folder := t.TempDir()
 	path := filepath.Join(folder, "pods")
@@ -135,7 +135,7 @@ func TestFailedRename(t *testing.T) {
 	require.ErrorIs(t, err, os.ErrClosed)
 	require.Empty(t, names(t, folder))
 	err = replace(path, func(io.Writer) error { return os.MkdirAll(filepath.Join(path, "within"), 0o700) })
-	require.Error(t, err, "a folder was created at the path of the file")
+	require.Error(t, err, "a folder exists at the path of the file")
 	require.Equal(t, []string{"pods"}, names(t, folder))
 	require.ErrorContains(t, Save(path, pods(t, "7", 1), origin, (*lw.Object).Raw), "not a regular file")
 }
@@ -169,7 +169,7 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// A reader must always find one complete state.
+// A reader must always find a complete state.
 func TestConcurrentSaves(t *testing.T) {
 	folder := t.TempDir()
 	path := filepath.Join(folder, "pods")

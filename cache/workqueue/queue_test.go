@@ -276,7 +276,7 @@ func TestCloseDrainsReadyKeys(t *testing.T) {
 		require.Equal(t, begins, time.Now())
 		requireForgotten(t, q)
 		for range q.Keys(t.Context()) {
-			t.Error("the queue is closed")
+			t.Error("a closed queue must not yield keys")
 		}
 	})
 }

@@ -97,7 +97,7 @@ func TestWriteAfterSnapshotCopiesLittle(t *testing.T) {
 		const times = 1000
 		before := allocated()
 		for i := range uint64(times) {
-			write(i+1, random.Uint32N(n)) // each write has a new epoch, as if a snapshot had been taken before it
+			write(i+1, random.Uint32N(n)) // each write has a new epoch, as if a snapshot had been taken before the write
 		}
 		each := (allocated() - before) / times
 		t.Logf("%s: %d bytes", name, each)
