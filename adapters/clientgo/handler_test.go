@@ -53,7 +53,8 @@ func TestReportsMissedDeletion(t *testing.T) {
 	require.Equal(t, "delete tombstone shop/a a@n1", handler.all()[2])
 }
 
-// client-go reports an update for an object that was deleted and recreated during an outage.
+// For an object that is recreated during an outage, the handler must receive a deletion and an addition. client-go
+// reports an update instead.
 func TestRecreatedObject(t *testing.T) {
 	t.Parallel()
 	server := startServer(t)
@@ -110,7 +111,7 @@ func TestRemovedHandlerReceivesNothing(t *testing.T) {
 	require.NoError(t, err)
 	again, err := informer.AddEventHandler(&removed)
 	require.NoError(t, err)
-	require.NotSame(t, registered, again, "each registration counts")
+	require.NotSame(t, registered, again, "each call must return a new registration")
 	start(t, informer)
 	waitSynced(t, informer.HasSyncedChecker())
 	require.NoError(t, informer.RemoveEventHandler(registered))
@@ -168,7 +169,7 @@ func TestPanickingHandler(t *testing.T) {
 	stop()
 }
 
-func TestHandlersComeAndGo(t *testing.T) {
+func TestHandlersAreAddedAndRemovedConcurrently(t *testing.T) {
 	server := startServer(t)
 	informer := podInformer(t, server, nil)
 	start(t, informer)

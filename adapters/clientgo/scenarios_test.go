@@ -162,7 +162,7 @@ func TestStoreResourceVersionNeverDecreases(t *testing.T) {
 		}
 		version, err := strconv.Atoi(obj.(*corev1.Pod).ResourceVersion)
 		if err != nil || stored < last || stored < version {
-			t.Errorf("the store is at %d after %d; the object is at %d", stored, last, version)
+			t.Errorf("the store is at resourceVersion %d after %d, and the object is at %d", stored, last, version)
 		}
 		last = stored
 	}
