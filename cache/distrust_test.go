@@ -40,8 +40,8 @@ func (incomparable) GetNamespace() string       { return "" }
 func (incomparable) GetName() string            { return "a" }
 func (incomparable) GetResourceVersion() string { return "7" }
 
-// After resourceVersions ran backwards, every object in the next list counts as changed. In later lists, unchanged
-// objects do not count as changed.
+// After resourceVersions ran backwards, every object in the next list counts as changed. In later lists, an object with
+// the same resourceVersion counts as unchanged.
 func TestRestoredBackupOfOtherTypes(t *testing.T) {
 	old, restored := incomparable{value: "1"}, incomparable{value: "2"}
 	for _, cause := range []error{invalid.ErrVersionRegressed, lw.ErrResourceVersionTooLarge} {

@@ -44,7 +44,7 @@ func TestIdleHandlerHasNoGoroutine(t *testing.T) {
 
 		th.informer.Handle(slow.handler(), nil)
 		synctest.Wait()
-		require.Equal(t, 1, countHandlerGoroutines(t), "a handler call is in progress")
+		require.Equal(t, 1, countHandlerGoroutines(t), "a handler call in progress needs a goroutine")
 		close(slow.block)
 
 		th.stop()

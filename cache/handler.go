@@ -42,7 +42,7 @@ type HandlerOptions[T any] struct {
 	Filter func(T) bool
 
 	Policy   Policy
-	Capacity int // maximum number of queued changes under Block; 1000 if zero. The changes of one event may exceed it
+	Capacity int // maximum number of queued changes under Block; zero means 1000; an event with several changes may exceed it
 
 	// Resync is the interval after which the handler receives every object again as Modified. Zero means never. Use it
 	// to reconcile with an external system that cannot be watched.

@@ -21,7 +21,7 @@ type Index[T any, K comparable] struct {
 	// Only the writer of the store uses the remaining fields.
 	free      []uint32
 	next      uint32
-	singleKey []uint32 // maps a slot to the cell of its object's only key, plus one; zero if unknown
+	singleKey []uint32 // maps a slot to the cell of the object's only key, plus one; zero if there is no such cell
 	old, new  []K      // keys of the object before and after the current write
 	scratch   []K      // buffer for the result of the keys func
 }
@@ -45,7 +45,7 @@ func NewIndex[T any, K comparable](store *Store[T], keys func(object T, to []K) 
 	x.build(store.epoch)
 	x.position = len(store.indexes)
 	store.indexes = append(store.indexes, x)
-	store.snapshot.Store(store.beforeList) // replaces the current snapshot, which lacks the index
+	store.snapshot.Store(store.beforeList) // discards the current snapshot, which lacks the index
 	return x
 }
 

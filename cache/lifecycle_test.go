@@ -87,8 +87,8 @@ func TestDrain(t *testing.T) {
 		go func() { drained <- r.Drain(t.Context()) }()
 		slow.block <- struct{}{}
 		synctest.Wait()
-		require.Equal(t, "+x@1! +y@3", slow.take(), "changes after the first call of Drain are not delivered")
-		require.False(t, isClosed(r.Done()), "a handler call is in progress")
+		require.Equal(t, "+x@1! +y@3", slow.take(), "changes after the first call of Drain must not be delivered")
+		require.False(t, isClosed(r.Done()), "Done must stay open during a handler call")
 		slow.block <- struct{}{}
 		require.NoError(t, <-drained)
 	})
@@ -137,7 +137,7 @@ func TestRunAgain(t *testing.T) {
 		th.run()
 		th.stop()
 		synctest.Wait()
-		require.Empty(t, th.err, "a handler call is in progress")
+		require.Empty(t, th.err, "Run must wait for the handler call in progress")
 		close(slow.block)
 		require.Equal(t, context.Canceled, <-th.err)
 		require.Equal(t, "+x@1!", slow.take())
@@ -218,7 +218,7 @@ func TestConcurrentAddAndRemove(t *testing.T) {
 
 // Run must panic even while the previous Run waits for the last handler call. Otherwise the handlers of that run would
 // be lost.
-func TestRunBeforePreviousReturned(t *testing.T) {
+func TestRunPanicsBeforePreviousReturns(t *testing.T) {
 	withHarness(t, "x@1 y@2", func(t *testing.T, th *harness) {
 		slow := &log{block: make(chan struct{})}
 		th.informer.Handle(slow.handler(), nil)

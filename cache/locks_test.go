@@ -34,7 +34,7 @@ func TestLockOperationsPerEvent(t *testing.T) {
 				}
 				require.Equal(t, events, calls)
 				require.LessOrEqual(t, lock.Operations.Load()-before, int64(5*events))
-				require.Greater(t, lock.Operations.Load()-before, int64(2*events), "the counter must work")
+				require.Greater(t, lock.Operations.Load()-before, int64(2*events), "the counter must count lock operations")
 			})
 		})
 	}

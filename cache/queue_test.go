@@ -57,7 +57,7 @@ func TestBlock(t *testing.T) {
 		th.run()
 		go th.send("+a@3 ~a@4 ~a@5 ~a@6 ~a@7 ~a@8")
 		synctest.Wait()
-		require.Equal(t, "+a@3 ~a@3>4 ~a@4>5", other.take(), "one call is in progress and two changes are queued")
+		require.Equal(t, "+a@3 ~a@3>4 ~a@4>5", other.take(), "expected one call in progress and two queued changes")
 		require.Equal(t, 2, r.Len())
 		slow.block <- struct{}{}
 		synctest.Wait()
@@ -103,7 +103,7 @@ func TestBlockedInformerStops(t *testing.T) {
 		th.stop()
 		synctest.Wait()
 		th.informer.mu.Lock()
-		require.Nil(t, th.informer.start, "the informer waits for the call to return, not for queue capacity")
+		require.Nil(t, th.informer.start, "the informer must wait for the call to return, not for queue capacity")
 		th.informer.mu.Unlock()
 		close(slow.block)
 	})
@@ -121,7 +121,7 @@ func TestQueueConsumer(t *testing.T) {
 		_, found := q.take(true)
 		return found
 	}
-	require.Equal(t, queueEmpty, take(), "no consumer can be started")
+	require.Equal(t, queueEmpty, take(), "take must not park if no consumer can be started")
 	q.setConsumer(func() { started++ })
 	require.Zero(t, started)
 	add("x")
@@ -130,13 +130,13 @@ func TestQueueConsumer(t *testing.T) {
 	require.Equal(t, tookItem, take())
 	require.Equal(t, tookItem, take())
 	_, found := q.take(false)
-	require.Equal(t, queueEmpty, found, "parking is not allowed")
+	require.Equal(t, queueEmpty, found, "take must not park if mayPark is false")
 	require.Equal(t, parked, take())
 	add("x")
 	require.Equal(t, 2, started)
 	require.Equal(t, tookItem, take())
 	require.True(t, q.clearConsumer())
-	require.Equal(t, queueEmpty, take(), "no consumer can be restarted")
+	require.Equal(t, queueEmpty, take(), "take must not park after clearConsumer")
 
 	q.setConsumer(func() { started++ })
 	require.False(t, q.clearConsumer())

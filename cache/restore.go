@@ -57,8 +57,9 @@ func (r *Reflector[T]) Restore(from io.Reader, origin string, parse func(text []
 	return nil
 }
 
-// RestoreObjects is like [Reflector.Restore] for objects that were saved in another way. version is the resourceVersion
-// of the list to which the objects belong. It must come from the same server. See [lw.Options.ResumeFrom].
+// RestoreObjects restores objects that were not saved with [Save]. See [Reflector.Restore]. version is the
+// resourceVersion of the list to which the objects belong. It must come from the same server. See
+// [lw.Options.ResumeFrom].
 func (r *Reflector[T]) RestoreObjects(version string, objects []T) {
 	if !r.running.CompareAndSwap(false, true) {
 		panic("cache: RestoreObjects called while the Reflector runs")

@@ -14,11 +14,11 @@ import (
 func TestRestoredRunResumes(t *testing.T) {
 	withFixture(t, func(t *testing.T, s *fixture) {
 		require.NoError(t, s.reflector.Restore(bytes.NewReader(saved(t, "x@1", "y@2")), origin, lw.ParseObject))
-		require.Zero(t, s.store.Len(), "the store is empty before the run")
+		require.Zero(t, s.store.Len(), "the store must be empty before the run")
 		var types []lw.EventType
 		s.onEvent = func(event lw.Event[*lw.Object], _ []Change[*lw.Object]) bool {
 			types = append(types, event.Type)
-			require.True(t, len(types) != 5 || event.ResourceVersion == "7", "the watch started from resourceVersion %s", event.ResourceVersion)
+			require.True(t, len(types) != 5 || event.ResourceVersion == "7", "the watch started from resourceVersion %s, expected 7", event.ResourceVersion)
 			return true
 		}
 		require.Equal(t, "+x@1 +y@2 ok ~x@1>8 -y@9", s.run("watch ~x@8 -y@9"))
@@ -51,7 +51,7 @@ func TestRestoreDoesNotBufferState(t *testing.T) {
 }
 
 // Restore must reject a string length of 1 GiB or more without reading the string.
-func TestMaxTextSize(t *testing.T) {
+func TestRestoreRejectsLongStrings(t *testing.T) {
 	_, err := restore(t, bytes.NewReader(append(head(1), 0xff, 0xff, 0xff, 0x3f)), origin)
 	require.ErrorIs(t, err, errTruncated)
 	_, err = restore(t, bytes.NewReader(append(head(1), 0, 0, 0, 0x40)), origin)
@@ -116,7 +116,7 @@ func TestBreakDuringReplay(t *testing.T) {
 		}
 		require.NotEqual(t, lw.Synced, event.Type, "no event may follow the cancellation")
 	}
-	require.NotNil(t, r.restored, "the next run restores the state")
+	require.NotNil(t, r.restored, "the next run must restore the state")
 }
 
 func TestRunDuringRestorePanics(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 // followed by its bytes.
 //
 //	magic         16 bytes
-//	format        4 bytes: 1. Other formats may differ after this field
+//	format        4 bytes: 1; other formats may differ after this field
 //	header        strings: origin, label selector, field selector, shard selector, resourceVersion
 //	count         8 bytes: the number of objects
 //	checksum      4 bytes: CRC-32C of all preceding bytes

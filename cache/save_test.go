@@ -36,7 +36,7 @@ func restore(t testing.TB, from io.Reader, origin string) (*Reflector[*lw.Object
 	if err != nil {
 		var got *restoreError
 		require.ErrorAs(t, err, &got)
-		require.Nil(t, r.restored, "the reflector is unchanged")
+		require.Nil(t, r.restored, "a failed Restore must not change the reflector")
 	}
 	return r, err
 }
@@ -107,7 +107,7 @@ func TestRestoreRejectsTruncatedState(t *testing.T) {
 		require.ErrorIs(t, err, errTruncated, "truncated at byte %d", n)
 	}
 	_, err := restore(t, bytes.NewReader(append(text, 0)), origin)
-	require.ErrorIs(t, err, ErrCorrupt, "one extra byte")
+	require.ErrorIs(t, err, ErrCorrupt, "Restore must reject an extra byte")
 }
 
 // Every flipped bit and every inverted byte must cause an error.

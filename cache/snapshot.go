@@ -8,7 +8,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// Snapshot is the immutable content of a store at one resourceVersion: all objects, and all indexes through [Index.In].
+// Snapshot is the immutable state of a store at one resourceVersion: all objects, and all indexes through [Index.In].
 // All methods may be called concurrently, even while the store changes. If nothing changed between two calls,
 // [Store.Snapshot] returns the same pointer.
 //

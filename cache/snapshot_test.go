@@ -61,7 +61,7 @@ func TestSnapshotsOfSameVersion(t *testing.T) {
 	require.Equal(t, []string{"y"}, names(store.Snapshot().All()))
 }
 
-func TestDiffOfTwoStores(t *testing.T) {
+func TestDiffRejectsOtherStores(t *testing.T) {
 	one, writer := newLibrary()
 	other, _ := newLibrary()
 	_, err := Diff(one.Snapshot(), other.Snapshot())
@@ -112,7 +112,7 @@ func TestShrink(t *testing.T) {
 	require.Equal(t, n/100, byYear.In(before).Len(7))
 	changes, err := Diff(before, books.Snapshot())
 	require.NoError(t, err)
-	require.Len(t, changes, n-100, "a moved object is not a change")
+	require.Len(t, changes, n-100, "a moved object must not count as a change")
 }
 
 // A list records the slots of its objects, so objects must not move to other slots before the list ends.

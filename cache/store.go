@@ -22,7 +22,7 @@ type Store[T any] struct {
 	mu                       lock.RWMutex
 	state                    state[T]
 	indexes                  []indexer[T]
-	epoch                    uint64 // epoch of the current writes; each snapshot starts another epoch
+	epoch                    uint64 // epoch of the current writes; each snapshot starts a new epoch
 	waiters                  []waiter
 	synced                   chan struct{}
 	decodeErrors, listErrors map[lw.Key]*lw.DecodeError  // decode errors of all objects, and of the objects in the current list

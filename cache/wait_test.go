@@ -32,7 +32,7 @@ func TestWaitFor(t *testing.T) {
 			mu.Lock()
 			defer mu.Unlock()
 			for _, version := range want {
-				require.True(t, done[version], "version %q", version)
+				require.True(t, done[version], "WaitFor(%q) must have returned", version)
 			}
 			require.Len(t, done, len(want))
 		}

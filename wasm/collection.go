@@ -53,7 +53,7 @@ func (c *collection) run(transport lw.Transport) {
 		case lw.WatchStarted:
 			c.send(live, event.ResourceVersion)
 			if c.turns {
-				c.sendWaiting() // the host clears the interruption when it receives a live record
+				c.sendWaiting() // sent again, because the host clears the interruption when it receives a live record
 			}
 		case lw.Interrupted:
 			c.turns = false

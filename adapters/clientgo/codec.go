@@ -84,8 +84,8 @@ func (c *objectCodec) Same(o *object, s *lw.Scanned) bool {
 	return err == nil && text.Raw() == o.Raw()
 }
 
-// transformed applies the transform. If the result has the Go type of the informer, the store keeps it in encoded form.
-// Otherwise the store keeps the result itself.
+// transformed applies the transform and returns the object to store. If the result of the transform has the Go type of
+// the informer, the object contains the result in encoded form. Otherwise the object refers to the result itself.
 func (c *objectCodec) transformed(o *object) (*object, error) {
 	before, err := c.decoder.decode(o.encoded)
 	if err != nil {

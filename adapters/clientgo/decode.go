@@ -15,7 +15,7 @@ import (
 
 // decoder converts stored objects to and from the Go type of an informer.
 type decoder struct {
-	example reflect.Type            // pointer to the struct type of the objects
+	example reflect.Type            // Go type of the objects: a pointer to a struct
 	kind    schema.GroupVersionKind // set only for PartialObjectMetadata
 	fields  []string                // paths of the fields to keep; if empty, all fields are kept
 	recent  *recent

@@ -69,7 +69,7 @@ func (f *factory) ForResource(gvr schema.GroupVersionResource) (informers.Generi
 		if err != nil {
 			return nil, err
 		}
-		f.InformerFor(example, nil) // client-go's ForResource finds the registered informer by its type
+		f.InformerFor(example, nil) // registers the informer, so that client-go's ForResource finds it by its type
 	}
 	return f.SharedInformerFactory.ForResource(gvr)
 }

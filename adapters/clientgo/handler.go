@@ -23,7 +23,7 @@ func (r *registration) HasSyncedChecker() cache.DoneChecker {
 }
 
 // ShutdownChan returns a channel that is closed when the handler has stopped. [cache.ShutDownEventHandler] waits for
-// it.
+// this channel.
 func (r *registration) ShutdownChan() <-chan struct{} { return r.Done() }
 
 // minimumResync is the minimum resync period of client-go.

@@ -115,7 +115,7 @@ func TestRemovedHandlerReceivesNothing(t *testing.T) {
 	start(t, informer)
 	waitSynced(t, informer.HasSyncedChecker())
 	require.NoError(t, informer.RemoveEventHandler(registered))
-	require.NoError(t, informer.RemoveEventHandler(registered), "a second removal does nothing")
+	require.NoError(t, informer.RemoveEventHandler(registered), "a second removal must not fail")
 	putPod(t, server, "a", "n1")
 	kept.wait(t, "add a@n1 false")
 	removed.wait(t, "add a@n1 false")
@@ -132,7 +132,7 @@ func TestForeignRegistration(t *testing.T) {
 	var handler recorder
 	registered, err := one.AddEventHandler(&handler)
 	require.NoError(t, err)
-	require.NoError(t, other.RemoveEventHandler(registered), "client-go ignores a registration that belongs to another informer")
+	require.NoError(t, other.RemoveEventHandler(registered), "a registration of another informer must be ignored, as in client-go")
 	require.ErrorContains(t, one.RemoveEventHandler(nil), "invalid key type")
 	start(t, one)
 	putPod(t, server, "a", "n1")

@@ -122,8 +122,8 @@ func (r *trial) follow(server http.RoundTripper) (informer cache.SharedIndexInfo
 	}
 }
 
-// converges waits for the guaranteed recovery time. It fails the test if the store or the handler then differs from the
-// server.
+// converges waits for the guaranteed recovery time. It fails the test if the store or the values in r differ from the
+// server afterwards.
 func (r *trial) converges(server *servers.Running, informer cache.SharedIndexInformer) {
 	bound := 15 * time.Minute
 	if r.server.Restart {

@@ -67,7 +67,7 @@ func TestReadersShareStructs(t *testing.T) {
 	runtime.KeepAlive(first)
 }
 
-func TestReadStructsSurviveCollections(t *testing.T) {
+func TestReadStructsSurviveGarbageCollection(t *testing.T) {
 	informer := countedInformer(t)
 	var late atomic.Bool
 	informer.(*informerType).decoder.recent.now = func() time.Time {

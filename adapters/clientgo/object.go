@@ -26,7 +26,7 @@ type encoded interface {
 
 func (o *object) Key() lw.Key { return lw.KeyOf(o) }
 
-// decoded refers weakly to the decoded struct of an object.
+// decoded holds a weak pointer to the decoded struct of an object.
 type decoded struct {
 	first  weak.Pointer[byte] // first byte of the struct, whose type is known only at run time
 	strong any                // the value if the object cannot be decoded again, otherwise nil

@@ -31,7 +31,7 @@ type state struct {
 	saved    *lwcache.Snapshot[*object]
 }
 
-// newState returns the state of an informer without reading its file. The file name depends on the collection, the
+// newState returns the state of an informer. It does not read the file. The file name depends on the collection, the
 // selectors, the Go type and the fields.
 func newState(i *informer, c *collection) *state {
 	s := &state{informer: i, origin: fmt.Sprintln(c.server, c.path, c.query,

@@ -104,7 +104,7 @@ func TestStateDirThatCannotBeCreated(t *testing.T) {
 	require.Contains(t, failures()[1], "savefile: save to")
 }
 
-func TestTypesHaveTheirOwnFiles(t *testing.T) {
+func TestEachTypeHasItsOwnFile(t *testing.T) {
 	server := startServer(t)
 	putPod(t, server, "a", "n1")
 	extras := Extras{StateDir: t.TempDir()}

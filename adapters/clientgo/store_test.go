@@ -138,7 +138,7 @@ func TestTransform(t *testing.T) {
 			require.True(t, ok)
 			require.Equal(t, "a@transformed", describe(found))
 			stop()
-			require.Equal(t, 3, calls, "the transform runs once per event")
+			require.Equal(t, 3, calls, "the transform must run once per event")
 			require.Equal(t, []string{"no"}, failures())
 		})
 	}

@@ -26,7 +26,7 @@ type tap struct {
 	client http.Client // copy of the client that was passed to WrapHTTPClient
 }
 
-// recording is a context value that receives a request and the HTTP client that would have sent it.
+// recording is a context value that stores a request, which is not sent, and the HTTP client of the request.
 type recording struct {
 	request *http.Request
 	client  http.Client

@@ -81,7 +81,7 @@ func TestRoundTrip(t *testing.T) {
 				requireSame(t, texts[i], object)
 				dictionaries[object.dictionary]++
 			}
-			require.Len(t, dictionaries, 3, "the plain dictionary, one trained after 16 objects, and one trained after 256 more objects")
+			require.Len(t, dictionaries, 3, "expected the plain dictionary, one trained after 16 objects, and one trained after 256 more objects")
 			require.Less(t, len(objects[599].held), len(texts[599].Raw())/2)
 		})
 	}
@@ -170,8 +170,8 @@ func TestEqual(t *testing.T) {
 	before, again, other := decode(t, codec, pods), decode(t, codec, pods), decode(t, codec, changed)
 	foreign := decode(t, newCodec(lw.RawCodec{}, hotBytes), pods)
 	for i := range before {
-		require.True(t, before[i].Equal(again[i]), "the result does not depend on the dictionary")
-		require.True(t, before[i].Equal(foreign[i]), "the result does not depend on the codec")
+		require.True(t, before[i].Equal(again[i]), "equality must not depend on the dictionary")
+		require.True(t, before[i].Equal(foreign[i]), "equality must not depend on the codec")
 		require.False(t, before[i].Equal(other[i]))
 	}
 }

@@ -17,7 +17,7 @@ func TestCacheIsBounded(t *testing.T) {
 	text := favourite.Object()
 	for _, object := range objects[1:] {
 		require.Same(t, object.Object(), object.Object())
-		require.Same(t, text, favourite.Object(), "a frequently read object stays cached")
+		require.Same(t, text, favourite.Object(), "a frequently read object must stay cached")
 
 		size := 0
 		for _, element := range codec.hot.entries {
