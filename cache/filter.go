@@ -2,8 +2,8 @@ package cache
 
 import "runtime"
 
-// recoverPanic calls f. If OnPanic is set, recoverPanic recovers a panic in f, and passes it to OnPanic if report is
-// true.
+// recoverPanic calls f. If OnPanic is set, recoverPanic recovers a panic in f, and passes its value and stack to
+// OnPanic if report is true.
 func (r *Registration[T]) recoverPanic(report bool, f func()) {
 	if r.opts.OnPanic != nil {
 		defer func() {

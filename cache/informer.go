@@ -11,8 +11,8 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// Informer is a [Reflector] with many handlers. They share one stream and one store. Each handler has its own queue, so
-// a slow handler does not delay other handlers, except under [Block]. All methods may be called concurrently.
+// Informer is a [Reflector] with many handlers. All handlers share one stream and one store. Each handler has its own
+// queue, so a slow handler does not delay other handlers, except under [Block]. All methods may be called concurrently.
 type Informer[T lw.Keyed] struct {
 	reflector *Reflector[T]
 	running   atomic.Bool

@@ -216,8 +216,8 @@ func TestConcurrentAddAndRemove(t *testing.T) {
 	require.Empty(t, informer.suspended)
 }
 
-// Run must panic even while the previous Run waits for the last handler call. Otherwise the handlers of that run would
-// be lost.
+// Run must panic even while the previous Run waits for the last handler call. Otherwise the handlers of the previous
+// Run would be lost.
 func TestRunPanicsBeforePreviousReturns(t *testing.T) {
 	withHarness(t, "x@1 y@2", func(t *testing.T, th *harness) {
 		slow := &log{block: make(chan struct{})}

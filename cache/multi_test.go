@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// multiFixture runs a MergedStore with two sources, west and east. The test sends their watch events.
+// multiFixture runs a MergedStore with two sources, west and east. The test sends the watch events of both sources.
 type multiFixture struct {
 	*MergedStore[*lw.Object]
 	west, east *liveObjects

@@ -95,7 +95,7 @@ func (x *Index[T, K]) change(epoch uint64, slot uint32) {
 }
 
 // setSingleKey caches the cell of an object's key if the object has only one key. It is called only for types with an
-// Equal method, because their keys are slow to compute.
+// Equal method such as *lw.Object, because computing their keys requires parsing JSON.
 func (x *Index[T, K]) setSingleKey(slot, cachedCell uint32) {
 	for int(slot) >= len(x.singleKey) {
 		x.singleKey = append(x.singleKey, 0)

@@ -29,7 +29,7 @@ var (
 	// errNotSynced reports that a snapshot has no resourceVersion because the first list was not complete.
 	errNotSynced = errors.New("cache: the snapshot has no resourceVersion because the first list is not complete; save a later one")
 	// errUndecoded reports that the store lacks objects that could not be decoded. See [Store.DecodeErrors]. A run that
-	// resumes from the snapshot would never receive them.
+	// resumes from such a snapshot would never receive these objects.
 	errUndecoded = errors.New("cache: the snapshot lacks objects that could not be decoded; see Store.DecodeErrors")
 	// errTextTooLong reports that an object or an origin is 1 GiB or longer.
 	errTextTooLong = errors.New("cache: cannot save a string of 1 GiB or more")

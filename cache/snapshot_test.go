@@ -73,7 +73,7 @@ func TestDiffRejectsOtherStores(t *testing.T) {
 	require.Equal(t, []Change[*book]{{Type: Added, New: b}}, changes)
 }
 
-// A snapshot that is taken after NewIndex must include the index. Otherwise each call of In would rebuild it.
+// A snapshot that is taken after NewIndex must include the index. Otherwise each call of In would rebuild the index.
 func TestSnapshotsIncludeIndexes(t *testing.T) {
 	books, writer := newLibrary()
 	writer.Put(&book{isbn: "1", year: 7})

@@ -33,7 +33,7 @@ type outbox struct {
 	once    sync.Once
 }
 
-// A batch that reaches either limit is sent immediately.
+// A batch that reaches one of these limits is sent immediately.
 const (
 	batchBytes   = 256 << 10
 	batchRecords = 50

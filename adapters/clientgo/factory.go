@@ -38,8 +38,8 @@ func NewSharedInformerFactory(config *rest.Config, resync time.Duration, opts *F
 	return &factory{informers.NewSharedInformerFactoryWithOptions(client, resync, append(stock, more...)...), c}, nil
 }
 
-// factory is client-go's factory with informers of this package. Types that package builtin does not list keep
-// client-go's informers.
+// factory is client-go's factory with informers of this package. For types that package builtin does not list, it
+// creates client-go's informers.
 type factory struct {
 	informers.SharedInformerFactory
 	collections *collections

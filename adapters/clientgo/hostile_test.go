@@ -164,7 +164,7 @@ func (r *trial) check() {
 		require.NotErrorIs(r, cause, context.Canceled)
 	}
 	for _, cause := range r.server.Causes {
-		if !errors.Is(cause, lw.ErrWatchClosed) { // client-go does not report this error either
+		if !errors.Is(cause, lw.ErrWatchClosed) { // like client-go, the informer does not report this error
 			require.ErrorIs(r, errors.Join(r.causes...), cause)
 		}
 	}

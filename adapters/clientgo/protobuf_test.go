@@ -156,7 +156,7 @@ func TestStoresTransformedObjectsAsProtobuf(t *testing.T) {
 }
 
 // TestTransformToEmptyMap checks that an empty map becomes nil when the result of a transform is stored.
-// docs/drop-in.md documents this.
+// docs/drop-in.md documents this difference.
 func TestTransformToEmptyMap(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := protobufPods{[]corev1.Pod{protobufPod("a")}, new(atomic.Int32)}

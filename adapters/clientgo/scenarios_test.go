@@ -14,7 +14,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// The tests in this file correspond to tests of client-go. docs/drop-in.md lists them.
+// The tests in this file correspond to tests of client-go. docs/drop-in.md lists both.
 
 func TestAddedHandlerResyncs(t *testing.T) {
 	t.Parallel()
@@ -235,7 +235,7 @@ func TestShutDownEventHandlerWaits(t *testing.T) {
 	require.True(t, ended)
 }
 
-// TestMain checks that none of these orders leaks a goroutine.
+// TestMain fails if one of these start and stop orders leaks a goroutine.
 func TestStartAndStopOrders(t *testing.T) {
 	server := startServer(t)
 	putPod(t, server, "a", "n1")

@@ -58,7 +58,8 @@ func requireMembers(t *testing.T, name string, s Set, want []uint32) {
 	}
 }
 
-// A list inserts its objects mostly in ascending order. If this left nodes half full, they would use twice the memory.
+// A list inserts its objects mostly in ascending order. If these insertions left the nodes half full, the set would use
+// twice the memory.
 func TestSequentialInsertFillsNodes(t *testing.T) {
 	var s Set
 	for i := range uint32(nodeSize * nodeSize) {

@@ -121,8 +121,8 @@ func (n *node) ownChild(epoch uint64, at int) *node {
 	return child
 }
 
-// insert adds a member to a node of this epoch. If this splits the node, insert returns the new node with the greater
-// members, otherwise nil.
+// insert adds a member to a node of this epoch. If the insertion splits the node, insert returns the new node with the
+// greater members, and otherwise nil.
 func (n *node) insert(epoch uint64, slot uint32) (right *node) {
 	at := n.find(slot)
 	if n.children == nil {
