@@ -14,7 +14,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// The tests in this file correspond to tests of client-go. docs/drop-in.md lists both.
+// The tests in this file correspond to tests of client-go. docs/drop-in.md lists the corresponding tests.
 
 func TestAddedHandlerResyncs(t *testing.T) {
 	t.Parallel()
