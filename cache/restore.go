@@ -155,7 +155,7 @@ func (r *decoder) string() ([]byte, error) {
 		return nil, err
 	}
 	if size > maxText {
-		return nil, corruptError("string of " + strconv.FormatUint(size, 10) + " bytes")
+		return nil, corruptError("string length " + strconv.FormatUint(size, 10))
 	}
 	return r.next(int(size))
 }
@@ -189,7 +189,7 @@ func (r *decoder) expectEnd() error {
 			return &restoreError{reason: err}
 		}
 	}
-	return corruptError("data after the end")
+	return corruptError("data after the last checksum")
 }
 
 // next returns the next n bytes, which are valid until the next call.

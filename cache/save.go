@@ -27,7 +27,7 @@ const (
 
 var (
 	// errNotSynced reports that a snapshot has no resourceVersion because the first list was not complete.
-	errNotSynced = errors.New("cache: the snapshot has no resourceVersion because the first list is not complete; save a later one")
+	errNotSynced = errors.New("cache: the snapshot has no resourceVersion because the first list is not complete; save a later snapshot")
 	// errUndecoded reports that the store lacks objects that could not be decoded. See [Store.DecodeErrors]. A run that
 	// resumes from such a snapshot would never receive these objects.
 	errUndecoded = errors.New("cache: the snapshot lacks objects that could not be decoded; see Store.DecodeErrors")

@@ -82,7 +82,7 @@ func (sn *Snapshot[T]) All() iter.Seq[T] {
 func (sn *Snapshot[T]) ResourceVersion() string { return sn.state.version }
 
 // errForeignSnapshot reports that a snapshot belongs to another store.
-var errForeignSnapshot = errors.New("cache: the snapshot is of another store")
+var errForeignSnapshot = errors.New("cache: the snapshot belongs to another store")
 
 // Diff returns the changes between two snapshots of a store. The first snapshot may be newer than the second. A nil
 // snapshot stands for an empty store. The cost is proportional to the data written between the snapshots. Diff never
