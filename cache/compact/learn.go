@@ -35,8 +35,8 @@ type trainer struct {
 	expected   float64         // compressed/raw in the first interval after the last training; zero if unknown
 }
 
-// observe records the JSON of an object, raw, and its compressed size in bytes. At the end of each interval, observe
-// trains a dictionary if isWorthwhile returns true.
+// observe records the JSON and the compressed size of an object. compressed is in bytes. At the end of each interval,
+// observe trains a dictionary if isWorthwhile returns true.
 func (l *trainer) observe(raw string, compressed int, hot *objectCache) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
