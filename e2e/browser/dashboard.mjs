@@ -416,7 +416,8 @@ export function dashboard(name) {
     }))
 
     it('fits into a narrow window, even with long messages', play({}, async (view, cluster) => {
-      await view.create('pods', pod('web-0'))
+      const status = { phase: 'Running', containerStatuses: [{ name: 'main', ready: false, state: { waiting: { reason: 'CrashLoopBackOff' } } }] }
+      await view.create('pods', { ...pod('web-0'), status })
       await view.page.setViewport({ width: 390, height: 780 })
       await view.goto('#/v1/pods')
       await view.until('the connection', () => view.text('#connection-text'), 'Live')
@@ -425,6 +426,7 @@ export function dashboard(name) {
       const outside = () => view.page.$$eval('.bar > *, .toolbar > *, .goto, #connection-text, .head > :nth-child(-n+4)', (all) => all
         .filter((e) => e.checkVisibility() && (e.getBoundingClientRect().right > innerWidth || e.id === 'connection-text' && e.scrollWidth > e.clientWidth)).map((e) => e.outerHTML))
       assert.deepEqual(await outside(), [])
+      assert.ok(await view.page.$eval('.row .dotted', (cell) => cell.textContent === 'CrashLoopBackOff' && cell.scrollWidth <= cell.clientWidth), 'the status is complete')
       await cluster.stop()
       await view.until('the cause and the countdown', async () => /^No connection · next try/.test(await view.text('#connection-text')))
       assert.deepEqual(await outside(), [])

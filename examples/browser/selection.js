@@ -1,6 +1,6 @@
 // Shows the object that the route selects. If the collection does not contain it, the detail says so.
 
-import { isKnown, missing } from './status.js'
+import { isKnown, missingMessage } from './status.js'
 
 /**
  * @import { Detail } from './detail.js'
@@ -80,6 +80,6 @@ export class Selection {
    */
   #showMissing({ resource: { kind }, state }, key, chosen) {
     const slash = key.indexOf('/'), namespace = key.slice(0, Math.max(slash, 0)), name = key.slice(slash + 1)
-    this.#detail.showMissing({ kind, name, namespace }, missing(state, { kind, name, namespace }, chosen))
+    this.#detail.showMissing({ kind, name, namespace }, missingMessage(state, { kind, name, namespace }, chosen))
   }
 }

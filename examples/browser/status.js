@@ -142,7 +142,7 @@ export function emptyMessage(state, size, { search, statuses, namespace, plural 
  * @param {{ kind: string, name: string, namespace: string }} object
  * @param {string} chosen the namespace that the page shows, or ""
  */
-export function missing({ stale }, { kind, name, namespace }, chosen) {
+export function missingMessage({ stale }, { kind, name, namespace }, chosen) {
   const where = namespace && ` in the namespace ${namespace}`
   if (chosen && namespace !== chosen) return `This page shows only the namespace ${chosen}. The URL selects the ${kind} ${name}${where}.`
   if (stale) return `The last known list does not contain the ${kind} ${name}${where}. Later changes are unknown.`

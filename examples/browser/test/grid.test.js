@@ -8,7 +8,7 @@ import { count, created, name, namespace } from '../columns/format.js'
 const HEIGHT = 28, NOW = Date.parse('2030-01-01T00:01:00Z')
 const note = { id: 'note', title: 'Note', width: 100, text: (o) => o.note ?? '', tone: (o) => o.tone, spare: true }
 const extra = { ...note, id: 'extra', title: 'Extra', dot: true }
-const columns = [name, note, extra, count('n', 'N', 50, (o) => o.n), created]
+const columns = [{ ...name, width: [170, 3] }, note, extra, count('n', 'N', 50, (o) => o.n), created]
 const item = (key, more) => ({ key, name: key, object: { metadata: { name: key, creationTimestamp: '2030-01-01T00:00:00Z' }, n: 1, ...more } })
 const change = (type, of, more) => ({ type, key: of.key, item: of, initial: false, finalStateUnknown: false, ...more })
 const names = (n) => Array.from({ length: n }, (_, i) => `web-${String(i).padStart(4, '0')}`)

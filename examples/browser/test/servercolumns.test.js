@@ -38,7 +38,7 @@ test('the columns are requested once', async () => {
   assert.equal(requests, 1)
 })
 
-test('the columns of the last visit are used until the server answers', async () => {
+test('the columns of the last visit are used if the server does not answer', async () => {
   answer = answerWith(definition)
   await visit().of(widgets, '')
   const columns = visit()
@@ -80,7 +80,7 @@ test('the current cells of a Table are saved, with times instead of ages', async
   assert.deepEqual([saved.text(object('2')), renewed.time(object('2'))], ['sour', began - 300_000])
 })
 
-test('a collection without columns of its own is saved, too', async () => {
+test('a collection for which the server defines no columns keeps the generic columns', async () => {
   answer = answerWith({ columnDefinitions: [{ name: 'Name', type: 'string' }], rows: [] })
   assert.equal(await visit().of(roles, ''), undefined)
   answer = away

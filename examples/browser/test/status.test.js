@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { indicator, explain, emptyMessage, isKnown, missing, needsToken, progress, actionLabel, staleness } from '../status.js'
+import { indicator, explain, emptyMessage, isKnown, missingMessage, needsToken, progress, actionLabel, staleness } from '../status.js'
 
 const route = { search: '', statuses: [], namespace: '', plural: 'pods' }
 const cause = (code, message = 'why', more) => ({ code, message, ...more })
@@ -98,10 +98,10 @@ test('an empty table shows the reason and the next step', () => {
 
 test('the message about a missing object depends on the list and the namespace', () => {
   const web = { kind: 'Pod', name: 'web', namespace: 'shop' }, live = state('live'), lost = state('interrupted')
-  assert.equal(missing(live, web, ''), 'The Pod web does not exist in the namespace shop. It may have been deleted.')
-  assert.equal(missing(live, { kind: 'Node', name: 'n1', namespace: '' }, ''), 'The Node n1 does not exist. It may have been deleted.')
-  assert.equal(missing(lost, web, 'shop'), 'The last known list does not contain the Pod web in the namespace shop. Later changes are unknown.')
-  assert.equal(missing(live, web, 'batch'), 'This page shows only the namespace batch. The URL selects the Pod web in the namespace shop.')
+  assert.equal(missingMessage(live, web, ''), 'The Pod web does not exist in the namespace shop. It may have been deleted.')
+  assert.equal(missingMessage(live, { kind: 'Node', name: 'n1', namespace: '' }, ''), 'The Node n1 does not exist. It may have been deleted.')
+  assert.equal(missingMessage(lost, web, 'shop'), 'The last known list does not contain the Pod web in the namespace shop. Later changes are unknown.')
+  assert.equal(missingMessage(live, web, 'batch'), 'This page shows only the namespace batch. The URL selects the Pod web in the namespace shop.')
 })
 
 test('the first list shows its progress', () => {
