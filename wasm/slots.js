@@ -49,8 +49,8 @@ export class Slots {
   }
 
   /**
-   * Acquires a slot for a watch, which holds it until `closed` resolves. The slot is revoked when the turn of the watch
-   * is over. It returns "" if the watch needs no slot, and "busy" if no slot is free and the watch does not wait.
+   * Acquires a slot for a watch and holds it until `closed` resolves. The slot is revoked when the turn of the watch is
+   * over. The promise resolves to "" if the watch needs no slot, and to "busy" if no slot is free and `waits` is false.
    * @param {string} server
    * @param {boolean} waits
    * @param {Promise<void>} closed
@@ -69,7 +69,7 @@ export class Slots {
   }
 
   /**
-   * Requests a lock, which is held until `closed` resolves. It reports whether the lock was granted.
+   * Requests a lock and holds it until `closed` resolves. The promise resolves to whether the lock was granted.
    * @param {LockService} locks
    * @param {string} name
    * @param {boolean} ifAvailable

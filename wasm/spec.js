@@ -128,7 +128,7 @@ function check(options) {
 }
 
 /**
- * Calls the token function and returns the token, or "" for none. Its errors do not contain the returned value, which
+ * Calls the token function and returns the token, or "" for none. The errors do not contain the returned value, which
  * may be a secret.
  * @param {() => unknown} token
  */
@@ -176,7 +176,7 @@ function serverOf(server = '') {
   }
   if (!/^https?:$/.test(url.protocol)) throw invalid("the server's URL must begin with https:// or http://")
   if (url.username || url.password) throw invalid("the server's URL must not have a user: give a token")
-  if (url.search || url.hash) throw invalid("the server's URL must end with its path")
+  if (url.search || url.hash) throw invalid("the server's URL must not have a query or a fragment")
   return url.origin + url.pathname.replace(/\/$/, '')
 }
 

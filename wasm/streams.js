@@ -18,7 +18,7 @@ export const PENDING = -1, FAILED = -2, TOO_MUCH = -3, LOST = -4
  */
 
 /**
- * Runs a function after the pending events. Browsers throttle timers in hidden pages, so it uses a message.
+ * Runs a function after the pending events. It posts a message, because browsers throttle timers in hidden pages.
  * @type {(f: () => void) => void}
  */
 export const later = (() => {
