@@ -245,7 +245,7 @@ const turns = () => new Promise((resolve) => setTimeout(resolve))
 
 test('the messages of a WebSocket are joined by newlines, and a burst wakes the program once', async (t) => {
   const { p, id, socket: s } = await socket(t, 'ws://host/', 1000)
-  assert.deepEqual(s.protocols, { protocols: ['protocol'], headers: { Origin: 'http://host' } }, 'Node supports this option')
+  assert.deepEqual(s.protocols, { protocols: ['protocol'], headers: { Origin: 'http://host' } }, 'Node sends the Origin header')
   s.onopen()
   await turns()
   assert.equal(p.imports.state(id), 101)

@@ -285,7 +285,7 @@ for (const [words, url] of [['that is live', () => server.url], ['that waits for
   })
 }
 
-test('wake skips the delay before the next attempt', async (t) => {
+test('wake() skips the delay before the next attempt', async (t) => {
   let tries = 0
   const away = createServer(({ socket }) => {
     tries++

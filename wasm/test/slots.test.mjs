@@ -59,7 +59,7 @@ for (const protocol of ['h2', 'h3', 'h2c']) {
   })
 }
 
-test('a watch waits briefly for the protocol of a list that has just ended', async () => {
+test('a watch briefly waits to learn the HTTP version of a list that has just ended', async () => {
   const page = browser()
   const taken = [page.take(), page.take(), page.take()]
   assert.deepEqual(await answers(taken), [undefined, undefined, undefined])
