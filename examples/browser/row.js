@@ -32,7 +32,7 @@ export class Row {
   status
   /** @type {string | undefined} The status under which the row is counted. */
   counted
-  /** @type {string[] | undefined} The strings before the change. */
+  /** @type {string[] | undefined} The strings of the columns before the first unread change. */
   was
   /** @type {Change<Kube> | undefined} The first unread change, with the unparsed old object. */
   past

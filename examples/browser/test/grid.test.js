@@ -218,7 +218,7 @@ test('a narrow table hides spare columns, then ages and numbers, starting with t
   assert.equal(shown(), 'name', 'new rows hide the same columns')
 })
 
-test('only a phone hides the namespaces', () => {
+test('only a phone hides the namespace column', () => {
   const withNamespace = [namespace, ...columns]
   rows = new Rows(withNamespace)
   const shown = (width) => {
