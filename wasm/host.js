@@ -1,4 +1,4 @@
-// The host opens collections for its clients: the page that it runs in, or the pages that its worker serves.
+// A host opens collections for its clients: for the page that it runs in, or for the pages that its worker serves.
 
 /** @import { Engine, Sink } from './engine.js' */
 /** @import { ListWatchError } from './error.js' */
@@ -79,7 +79,7 @@ export class CollectionWatch {
     }
     const { token, asks, persist, indexes, ...rest } = spec
     const fields = Object.values(indexes)
-    // A projection cannot select a single array element, so it keeps the field of all elements.
+    // A projection cannot select a single array element, so it keeps the field in all elements.
     const needs = fields.map((field) => field.replace(/\\.|\[\d+\]/g, (part) => (part[0] === '[' ? '[*]' : part)))
     this.#id = this.#engine.start({ ...rest, indexes: fields, needs, restored: !!saved }, sink)
   }

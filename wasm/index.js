@@ -10,7 +10,7 @@ import { specOf } from './spec.js'
 export { ListWatchError } from './error.js'
 
 /**
- * Returns the link to the fake cluster of listwatch/testing, if there is one. All copies of the package share it.
+ * Returns the link to the fake cluster of listwatch/testing, if there is one. All copies of the package use this link.
  * @returns {Opener | undefined}
  */
 const fake = () => /** @type {any} */ (globalThis)[Symbol.for('listwatch/testing')]
@@ -89,8 +89,8 @@ async function linked() {
  * Checks all connections immediately, and skips the delays before the next attempts. Call it, for example, from a "try
  * now" button.
  *
- * It does not skip the delay after an error response, for which `state.cause.status` is set. It runs automatically when
- * a page becomes visible or comes online.
+ * It does not skip the delay after an error response, for which `state.cause.status` is set. A page that becomes visible
+ * or comes online calls `wake` automatically.
  */
 export function wake() {
   link?.wake()

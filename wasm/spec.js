@@ -175,7 +175,7 @@ function serverOf(server = '') {
     throw invalid(`the server's URL ${server ? 'does not parse' : 'is missing'}: it must look like https://host:port`, cause)
   }
   if (!/^https?:$/.test(url.protocol)) throw invalid("the server's URL must begin with https:// or http://")
-  if (url.username || url.password) throw invalid("the server's URL must not have a user: give a token")
+  if (url.username || url.password) throw invalid("the server's URL must not have a user: use the option token")
   if (url.search || url.hash) throw invalid("the server's URL must not have a query or a fragment")
   return url.origin + url.pathname.replace(/\/$/, '')
 }

@@ -57,7 +57,7 @@ const seconds = (/** @type {number} */ ms) => `${Math.max(0, Math.ceil(ms / 1000
 const IDLE_AFTER = 10_000 // milliseconds of silence after which a live page shows the time of the last message
 
 /**
- * Returns the text of the indicator.
+ * Returns the color and the texts of the indicator.
  * @param {Status} state
  * @param {number} now in milliseconds
  * @returns {Indicator}

@@ -52,7 +52,7 @@ test('an earlier snapshot does not change, even if its index is used later', () 
   assert.equal(before.get('default/a').metadata.name, 'a')
 })
 
-test('search finds each key and the position of a missing key', () => {
+test('search() finds the position of each key, and the position where a missing key belongs', () => {
   const items = ['b', 'd', 'f'].map((key) => ({ key }))
   assert.deepEqual(['a', 'b', 'c', 'd', 'e', 'f', 'g'].map((key) => search(items, key)), [0, 0, 1, 1, 2, 2, 3])
 })

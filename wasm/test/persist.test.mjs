@@ -139,7 +139,7 @@ test('a first list replaces only the objects of its own collection', async () =>
 })
 
 for (const [name, kind] of Object.entries({ BOOKMARK, LIVE, SYNCED })) {
-  test(`the saved resourceVersion advances with ${name}`, async () => {
+  test(`${name} records advance the saved resourceVersion`, async () => {
     const { saved, save } = await open()
     save(...first(added('a', 1)))
     await savedVersion('9')
@@ -151,7 +151,7 @@ for (const [name, kind] of Object.entries({ BOOKMARK, LIVE, SYNCED })) {
 }
 
 for (const [name, record] of Object.entries({ ADDED: added('b', 12), MODIFIED: [MODIFIED, ...fields('a', 12)], DELETED: [DELETED, 'default/a', '12', ''] })) {
-  test(`the saved resourceVersion advances with ${name}`, async () => {
+  test(`${name} records advance the saved resourceVersion`, async () => {
     const { save } = await open()
     save(...first(added('a', 1)))
     await savedVersion('9')

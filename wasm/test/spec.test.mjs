@@ -16,7 +16,7 @@ const bad = [
   [{ ...good, server: 7 }, /server must be a string or a URL/],
   [{ ...good, server: 'not a url' }, /does not parse/],
   [{ ...good, server: 'localhost:8080' }, /begin with https:\/\/ or http:/],
-  [{ ...good, server: 'https://me:secret@host' }, /must not have a user: give a token/],
+  [{ ...good, server: 'https://me:secret@host' }, /must not have a user: use the option token/],
   [{ ...good, server: 'https://host/?a=b' }, /must not have a query or a fragment/],
   [{ server: 'https://host' }, /use either resource or path/],
   [{ ...good, path: '/api/v1/pods' }, /use either resource or path/],

@@ -261,7 +261,7 @@ test('a table without rows can be drawn', () => {
   assert.equal(element.getAttribute('aria-rowcount'), '1')
 })
 
-test('a column is selected for sorting by its visible position', () => {
+test('sortBy() identifies a column by its position among the visible columns', () => {
   show(1)
   told.length = 0
   for (const n of [1, 2, 9]) grid.sortBy(n)
