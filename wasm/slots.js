@@ -1,11 +1,11 @@
 // A browser opens at most six HTTP/1.1 connections per origin for all tabs together, and each watch occupies one of
 // them. So each server has two slots for watches over HTTP/1.1, and these invariants hold:
-// - A slot is a Web Lock. A watch holds it while its request is open. All tabs and workers of an origin share Web
+// - A slot is a Web Lock. A watch holds a slot while its request is open. All tabs and workers of an origin share Web
 //   Locks, and the browser releases the locks of a tab that crashes. An insecure context or a sandboxed frame has no
 //   Web Locks, so it has its own two slots.
 // - Waiting watches are queued alternately at the two slots. A watch that is closed while it waits releases its
 //   slot immediately after acquiring it.
-// - A watch that has held a slot for a turn returns it if another watch waits for this slot.
+// - A watch that has held a slot for a turn releases the slot if another watch waits for it.
 // - HTTP/2, HTTP/3 and Node need no slots. An unknown protocol counts as HTTP/1.1.
 
 /** @import { Lease } from './glue.js' */

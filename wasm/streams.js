@@ -216,7 +216,7 @@ export class HostResponse {
 }
 
 /**
- * Describes an error. Browsers hide why a request failed, but Node reports it in `cause`.
+ * Returns a description of an error. Browsers hide why a request failed, but Node reports the reason in `cause`.
  * @param {any} error
  */
 export function explain(error) {

@@ -72,7 +72,7 @@ const advises = (url) => inBrowsers(url, async (page, messages) => {
   assert.match(await page.evaluate(() => document.body.innerText), /could not be loaded: .*listwatch\.wasm answers.*bundler.*init\({ worker, wasm }\): https:.*\/wasm#bundlers/)
 })
 
-// Serves the output of a build while f(url) runs.
+// Serves the output of a build while `f(url)` runs.
 async function serving(folder, policy, f) {
   const server = await serveApp(folder, cluster.url, policy)
   try {

@@ -9,7 +9,7 @@ import { until } from './stage.mjs'
 
 const TEN = Array.from({ length: 10 }, (_, n) => `${n}`)
 
-/** Opens a page that front.mjs serves and loads the package. */
+/** Opens a page of front.mjs, and loads the package into the page. */
 export async function open(profile, { url }, options) {
   const page = await openPage(profile)
   await page.goto(`${url}/`)

@@ -29,6 +29,6 @@ export function notice(kind, text) {
   announce(text)
 }
 
-document.addEventListener('notice', (event) => { // theme.js sends this event, because it is not a module
+document.addEventListener('notice', (event) => { // theme.js is not a module, so it sends this event instead of calling notice()
   if (event instanceof CustomEvent) notice(event.detail.kind, event.detail.text)
 })

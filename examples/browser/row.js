@@ -8,7 +8,7 @@
  */
 
 /**
- * A row of the table. It parses its object only to draw, sort or search it. Most objects of a long list are never
+ * A row of the table. It parses its object only to draw, sort or search the row. Most objects of a long list are never
  * parsed.
  */
 export class Row {

@@ -7,7 +7,7 @@ import { until } from './support.mjs'
 
 const PENDING = -1, FAILED = -2, TOO_MUCH = -3, LOST = -4
 
-// Simulates a Go program: a memory and the functions that the glue imports.
+// Simulates a Go program that has a memory and calls the functions of the glue.
 function program(host, resume = () => {}) {
   const memory = { buffer: new ArrayBuffer(1 << 16) }
   const woken = []
