@@ -31,7 +31,7 @@ func TestBuiltinTable(t *testing.T) {
 	}
 	have, err := os.ReadFile(builtinTable)
 	require.NoError(t, err)
-	require.Equal(t, string(want), string(have), "to update the table: go test -run TestBuiltinTable -update")
+	require.Equal(t, string(want), string(have), "the table is outdated; to update it, run: go test -run TestBuiltinTable -update")
 }
 
 // clientResources returns all resources that typed clients of client-go can list and watch. If several resources have
@@ -39,7 +39,7 @@ func TestBuiltinTable(t *testing.T) {
 func clientResources(t *testing.T) (all []builtin.Resource) {
 	clientset := reflect.TypeFor[kubernetes.Interface]()
 	for i := range clientset.NumMethod() {
-		group := clientset.Method(i).Type // for example, CoreV1() corev1.CoreV1Interface
+		group := clientset.Method(i).Type // for example, the method CoreV1() corev1.CoreV1Interface
 		if group.NumOut() == 1 && clientset.Method(i).Name != "Discovery" {
 			all = append(all, groupResources(t, group.Out(0))...)
 		}
@@ -57,17 +57,17 @@ func clientResources(t *testing.T) (all []builtin.Resource) {
 	return all
 }
 
-// rank sorts the core group first. It sorts the group extensions last, because its resources have moved to other
-// groups.
+// rank returns the sort key of an API group. The core group sorts first. The group "extensions" sorts last, because its
+// resources have moved to other groups.
 func rank(group string) int {
 	return map[string]int{"": -1, "extensions": 1}[group]
 }
 
-// groupResources returns the resources of an API group. client is the interface of its typed client, for example
-// corev1.CoreV1Interface.
+// groupResources returns the resources of an API group. client is the interface of the group's typed client, for
+// example corev1.CoreV1Interface.
 func groupResources(t *testing.T, client reflect.Type) (all []builtin.Resource) {
 	for i := range client.NumMethod() {
-		method := client.Method(i) // for example, Pods(namespace string) PodInterface
+		method := client.Method(i) // for example, the method Pods(namespace string) PodInterface
 		if method.Name == "RESTClient" {
 			continue
 		}
