@@ -58,7 +58,7 @@ export class Arrangement {
   }
 
   /**
-   * Sorts by a column: ascending, then descending, then in the default order.
+   * Sorts by a column. Repeated calls sort in ascending, descending and default order.
    * @param {Feed} feed
    * @param {string} id
    */

@@ -58,7 +58,7 @@ export class Detail {
   }
 
   /**
-   * Shows a text instead of an object.
+   * Shows an object's name, and a text instead of its tabs.
    * @param {{ kind: string, name: string, namespace: string }} object
    * @param {string} text why the object is missing
    */
@@ -71,7 +71,7 @@ export class Detail {
   }
 
   /**
-   * Opens the detail with a heading.
+   * Opens the details pane with a heading.
    * @param {string} kind
    * @param {string} name
    * @param {string} sub

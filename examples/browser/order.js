@@ -21,7 +21,7 @@ export class Order {
   get byKey() { return this.#column < 0 }
 
   /**
-   * Sorts by the column with this id. If it does not exist, sorts by key.
+   * Sorts by the column with this id, or by key if there is no such column.
    * @param {string} id
    * @param {boolean} descending
    */

@@ -1,4 +1,4 @@
-// Shows the object that the route selects. If the collection does not contain it, the detail says so.
+// Shows the object that the route selects in the details pane, or the reason why it is missing.
 
 import { isKnown, missingMessage } from './status.js'
 
@@ -28,7 +28,7 @@ export class Selection {
     this.#detail = detail
   }
 
-  /** Closes the detail before another collection opens. */
+  /** Closes the details pane before another collection opens. */
   reset() {
     this.#detail.close()
     this.#row = undefined
@@ -36,7 +36,7 @@ export class Selection {
   }
 
   /**
-   * Shows the selected object, or closes the detail if the route selects none.
+   * Shows the selected object, or closes the details pane if the route selects none.
    * @param {Feed} feed
    * @param {Route} route
    * @param {Resource[]} resources all collections of the server

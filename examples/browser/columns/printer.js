@@ -42,7 +42,8 @@ export async function requestColumns(link, resource, namespace) {
 }
 
 /**
- * Returns undefined if the user may not read the CustomResourceDefinition, or if the page cannot evaluate its paths.
+ * Returns the columns of the collection's CustomResourceDefinition, or undefined if the user may not read the definition
+ * or the page cannot evaluate its paths.
  * @param {Link} link
  * @param {Resource} resource
  * @returns {Promise<Answer | undefined>}
@@ -99,7 +100,7 @@ function fromTable(definitions, cells) {
 
 /**
  * @param {Definition} definition
- * @param {Definition[]} all the definitions of the collection; the first status among them is marked
+ * @param {Definition[]} all the definitions of the collection; the first status column gets a colored dot
  * @param {(object: Kube) => any} value returns milliseconds for a date column
  * @returns {Column}
  */

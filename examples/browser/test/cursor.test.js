@@ -48,7 +48,7 @@ test('an active row hidden by the search is ignored', () => {
   assert.equal(grid.active, 'b')
 })
 
-test('the cursor moves from a removed row to the next one, or to the last one', () => {
+test('the cursor moves from a removed row to the next row, or to the last row', () => {
   const { cursor, grid, rows, log } = setup({ open: true, names: ['a', 'b', 'c'] })
   const remove = (key) => {
     rows.apply([{ type: 'deleted', key }], 0)
@@ -62,7 +62,7 @@ test('the cursor moves from a removed row to the next one, or to the last one', 
   }
   grid.active = 'b'
   assert.deepEqual([remove('b'), remove('c'), remove('a')], ['c', 'a', ''])
-  assert.deepEqual(log, [], 'the route stays the same, so that an open detail keeps its object')
+  assert.deepEqual(log, [], 'the route stays the same, so that an open details pane keeps its object')
 })
 
 test('the cursor stays at a key that the table has never contained', () => {
@@ -82,13 +82,13 @@ test('moving in an empty or missing table does nothing', () => {
   assert.deepEqual(log, [])
 })
 
-test('an open detail follows the cursor', () => {
+test('an open details pane follows the cursor', () => {
   const { cursor, log } = setup({ open: true })
   cursor.move(1)
   assert.deepEqual(log, ['reveal 0', { selected: 'a' }])
 })
 
-test('open selects the active row and then focuses the detail', () => {
+test('open() opens the details pane for the active row, and then focuses the pane', () => {
   const closed = setup()
   closed.cursor.open()
   assert.deepEqual(closed.taken(), [], 'no row is active')
@@ -102,7 +102,7 @@ test('open selects the active row and then focuses the detail', () => {
   assert.deepEqual(open.taken(), ['focus detail'])
 })
 
-test('a tab opens for the active row, or in the open detail', () => {
+test('openTab() opens the details pane for the active row, or switches the tab of an open pane', () => {
   const closed = setup()
   closed.cursor.openTab('yaml')
   closed.cursor.move(1)
@@ -114,7 +114,7 @@ test('a tab opens for the active row, or in the open detail', () => {
   assert.deepEqual(open.taken(), [{ tab: 'events' }])
 })
 
-test('escape closes the detail, then clears the search and the statuses, and focuses the table', () => {
+test('Escape closes the details pane, then clears the search and the status filter, and focuses the table', () => {
   const after = (route) => {
     const { cursor, log } = setup({ route })
     cursor.escape()
