@@ -177,7 +177,9 @@ export function usage(name) {
       await view.remove('pods', 'shop', 'c')
       await view.rows('shop/a')
       await view.until('the last row', active, 'shop/a')
-      for (const key of ['Escape', 'Enter']) await view.page.keyboard.press(key)
+      await view.page.keyboard.press('Escape')
+      await view.until('the closed detail', () => view.page.$eval('#detail', (e) => e.hidden))
+      await view.page.keyboard.press('Enter')
       await view.until('the detail', () => view.text('#detail-name'), 'a')
     }))
 
