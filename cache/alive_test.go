@@ -15,24 +15,24 @@ import (
 // through this name.
 func TestModifiedObjectIsFreed(t *testing.T) {
 	store, writer := NewStore[*lw.Object](nil)
-	first := putAll(t, writer, lw.Added, "1")
+	first := applyLarge(t, writer, lw.Added, "1")
 	writer.fold(lw.Event[*lw.Object]{Type: lw.Synced, ResourceVersion: "1"})
 	require.NotNil(t, first.Value())
-	second := putAll(t, writer, lw.Modified, "2")
+	second := applyLarge(t, writer, lw.Modified, "2")
 	writer.fold(lw.Event[*lw.Object]{Type: lw.Bookmark, ResourceVersion: "3"}) // makes the writer release the changes of the previous call
-	require.True(t, eventually(func() bool { runtime.GC(); return first.Value() == nil }), "after an update")
+	require.True(t, eventually(func() bool { runtime.GC(); return first.Value() == nil }), "the text must be freed after an update")
 	require.NotNil(t, second.Value())
 
-	last := putAll(t, writer, lw.Deleted, "4")
+	last := applyLarge(t, writer, lw.Deleted, "4")
 	writer.fold(lw.Event[*lw.Object]{Type: lw.Bookmark, ResourceVersion: "5"})
-	require.True(t, eventually(func() bool { runtime.GC(); return second.Value() == nil && last.Value() == nil }), "after a deletion")
+	require.True(t, eventually(func() bool { runtime.GC(); return second.Value() == nil && last.Value() == nil }), "the text must be freed after a deletion")
 	runtime.KeepAlive(store)
 }
 
-// putAll applies an event with a large object and returns a weak pointer to the object's JSON text.
+// applyLarge applies an event with a large object and returns a weak pointer to the object's JSON text.
 //
 //go:noinline
-func putAll(t *testing.T, writer *Writer[*lw.Object], event lw.EventType, version string) weak.Pointer[byte] {
+func applyLarge(t *testing.T, writer *Writer[*lw.Object], event lw.EventType, version string) weak.Pointer[byte] {
 	object, err := lw.ParseObject([]byte(`{"metadata":{"namespace":"a","name":"x","resourceVersion":"` + version +
 		`"},"filler":"` + strings.Repeat("x", 64<<10) + `"}`))
 	require.NoError(t, err)

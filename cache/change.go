@@ -23,13 +23,13 @@ func (t ChangeType) String() string {
 	return "unknown"
 }
 
-// Change describes one change of a store, or one change that a handler receives. The changes of one key follow a fixed
+// Change describes one change to a store, or one change that a handler receives. The changes of one key follow a fixed
 // sequence: Added, any number of Modified, Deleted, and then Added again.
 //
-// If an object was recreated, the new object has the same key and another UID. This causes two changes, Deleted and
-// then Added, even if the Deleted event was missed. To detect this, T must have a method GetUID() string. In programs
-// that import lw/codec, the method may return any string type, for example types.UID. An object without a UID is never
-// treated as recreated.
+// If an object was recreated, the new object has the same key and another UID. A recreation causes two changes, Deleted
+// and then Added, even if the Deleted event was missed. A recreation can be detected only if T has a method GetUID()
+// string. In programs that import lw/codec, the method may return any string type, for example types.UID. An object
+// without a UID is never treated as recreated.
 type Change[T any] struct {
 	Type ChangeType
 	Old  T // Modified: the previous object; Deleted: the last known object
@@ -40,8 +40,8 @@ type Change[T any] struct {
 	Initial bool
 
 	// FinalStateUnknown is true in a Deleted change if the Deleted event was missed. Old may then be older than the
-	// object's final state. The store noticed the deletion because a complete list lacks the object, or because its key
-	// now has another UID.
+	// object's final state. The store detects such a deletion when a complete list lacks the object, or when the
+	// object's key has another UID.
 	FinalStateUnknown bool
 
 	// Resync is true in a Modified change that a resync caused. Old and New are the same object. See

@@ -24,7 +24,8 @@ type (
 	queuedObject = queuedChange[*testObject]
 )
 
-// plainModel is the reference model of a queue. It keeps all changes and merges them only when the handler takes one.
+// plainModel is the reference model of a queue. It keeps all changes and merges them only when the handler takes a
+// change.
 type plainModel struct {
 	policy  Policy
 	filter  bool
@@ -90,7 +91,7 @@ type sequence struct {
 	model    plainModel
 	object   *testObject // the stored object, or nil
 	reported *testObject // the last object that the handler received, or nil
-	last     int         // version of the last write; an added object also uses it as UID
+	last     int         // version of the last write; also the UID of a newly added object
 }
 
 // write replaces the stored object and enqueues the change, like an informer.
@@ -108,7 +109,8 @@ func (l *sequence) enqueue(c queuedObject) {
 	l.model.waiting = append(l.model.waiting, c)
 }
 
-// step applies one operation. It returns false if the operation is not possible in the current state.
+// step applies one operation. It returns false if the operation is impossible, for example an update of a missing
+// object.
 //
 //   - '+' or 'p' adds the object.
 //   - '~' or 'm' updates it.

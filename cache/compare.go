@@ -75,8 +75,8 @@ func (c *comparison[T]) recreated(old, object T) bool {
 }
 
 // unchanged reports whether object equals old, the stored object with the same key. If T has no Equal method, objects
-// with the same resourceVersion count as equal, unless doubtful is true. After the server was restored from a backup,
-// it may reuse a resourceVersion for a different object.
+// with the same resourceVersion count as equal, unless doubtful is true. doubtful must be true after a server was
+// restored from a backup, because the server may reuse a resourceVersion for a different object.
 func (c *comparison[T]) unchanged(old, object T, doubtful bool) bool {
 	if c.version != nil {
 		if version := c.version(object); version == "" || version != c.version(old) {

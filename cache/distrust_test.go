@@ -15,8 +15,8 @@ func listed[T lw.Keyed](w *Writer[T], object T) []Change[T] {
 	return append(changes, w.fold(lw.Event[T]{Type: lw.Synced, ResourceVersion: "7"})...)
 }
 
-// After a backup is restored, an object can have different content at the same resourceVersion. The store must compare
-// the content.
+// After a backup is restored, an object can have different JSON at the same resourceVersion. The store must compare the
+// JSON.
 func TestRestoredBackup(t *testing.T) {
 	parse := func(value string) *lw.Object {
 		object, err := lw.ParseObject([]byte(`{"metadata":{"name":"a","resourceVersion":"7"},"data":` + value + `}`))
@@ -40,8 +40,8 @@ func (incomparable) GetNamespace() string       { return "" }
 func (incomparable) GetName() string            { return "a" }
 func (incomparable) GetResourceVersion() string { return "7" }
 
-// After resourceVersions ran backwards, every object in the next list counts as changed. In later lists, unchanged
-// objects do not count as changed.
+// After resourceVersions ran backwards, every object in the next list counts as changed. In later lists, an object with
+// the same resourceVersion counts as unchanged.
 func TestRestoredBackupOfOtherTypes(t *testing.T) {
 	old, restored := incomparable{value: "1"}, incomparable{value: "2"}
 	for _, cause := range []error{invalid.ErrVersionRegressed, lw.ErrResourceVersionTooLarge} {

@@ -1,6 +1,7 @@
 // Package cache keeps a [Store] in sync with a collection on the server.
 //
-//   - A [Reflector] follows [lw.ListAndWatch] and writes the store. It suffices for programs that only read the store.
+//   - A [Reflector] applies the events of [lw.ListAndWatch] to a store. It suffices for programs that only read the
+//     store.
 //   - An [Informer] is a Reflector that also calls handlers with each [Change].
 //   - A [Group] runs several informers and starts workers when all informers are synced.
 //   - An [Index] finds objects by other keys, for example by owner. A [Lister] finds them by namespace and label.
@@ -9,5 +10,5 @@
 // Any goroutine may read a store at any time. While the server is unavailable, the store keeps the last known state.
 //
 // [Save] writes a snapshot and [Reflector.Restore] reads it, so that a new process can start without a list. Package
-// savefile does both with files.
+// savefile saves snapshots to files and restores them.
 package cache

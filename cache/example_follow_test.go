@@ -84,7 +84,7 @@ func ExampleReflector_Restore_corrupt() {
 	// cache: cannot use the saved state: it is damaged: not a saved state
 }
 
-// A MergedStore follows two clusters. Each has its own stream.
+// A MergedStore follows two clusters. Each cluster has its own stream.
 func ExampleMergedStore() {
 	server, shop, end := serve("shop")
 	defer end()

@@ -28,18 +28,18 @@ func ExampleGroup() {
 	ctx, loseLease := context.WithCancel(context.Background())
 	work := func(ctx context.Context) error {
 		for key := range queue.Keys(ctx) {
-			fmt.Println("reconciling", key, "in a cache of", all.Store().Len())
+			fmt.Printf("reconciling %v, cached Pods: %d\n", key, all.Store().Len())
 			loseLease()
 		}
 		return nil
 	}
 	fmt.Println(group.Run(ctx, work, work)) // when Run returns, no handler or worker is running
 	// Output:
-	// reconciling shop/web-0 in a cache of 1
+	// reconciling shop/web-0, cached Pods: 1
 	// context canceled
 }
 
-// A health endpoint reports whether the caches are ready.
+// WaitSynced blocks until all caches are synced, for example before a health endpoint reports readiness.
 func ExampleGroup_WaitSynced() {
 	server, client, end := serve("shop")
 	defer end()

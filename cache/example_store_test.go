@@ -46,8 +46,8 @@ func ExampleSnapshot() {
 	writer.Put(onNode("web-1", "n2"))
 	writer.Delete(lw.Key{Namespace: "shop", Name: "web-0"})
 
-	fmt.Println("then:", before.Len(), "of them on n1:", byNode.In(before).Len("n1"))
-	fmt.Println("now:", pods.Len(), "of them on n1:", byNode.Len("n1"))
+	fmt.Printf("Pods before: %d in total, %d on n1\n", before.Len(), byNode.In(before).Len("n1"))
+	fmt.Printf("Pods now: %d in total, %d on n1\n", pods.Len(), byNode.Len("n1"))
 	changes, err := cache.Diff(before, pods.Snapshot())
 	if err != nil {
 		panic(err)
@@ -57,8 +57,8 @@ func ExampleSnapshot() {
 		fmt.Println(change.Type, change.Old.GetName())
 	}
 	// Output:
-	// then: 2 of them on n1: 2
-	// now: 1 of them on n1: 0
+	// Pods before: 2 in total, 2 on n1
+	// Pods now: 1 in total, 0 on n1
 	// Modified web-1
 	// Deleted web-0
 }

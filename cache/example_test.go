@@ -50,7 +50,7 @@ func ExampleReflector_Changes() {
 				fmt.Println("gone:", change.Old.Key())
 			}
 		}
-		if event.Type == lw.WatchStarted { // the list is complete and the watch is open, so change something
+		if event.Type == lw.WatchStarted { // the list is complete and the watch is open, so change some Pods
 			put("web-0", "Running")
 			put("web-1", "Pending")
 			if err := server.Delete("pods", "shop", "web-1"); err != nil {
@@ -61,17 +61,16 @@ func ExampleReflector_Changes() {
 			break
 		}
 	}
-	fmt.Println("held:", pods.Store().Len())
+	fmt.Println("stored:", pods.Store().Len())
 	// Output:
 	// new: shop/web-0 Pending
 	// now: shop/web-0 Running before: Pending
 	// new: shop/web-1 Pending
 	// gone: shop/web-1
-	// held: 1
+	// stored: 1
 }
 
-// Handlers share one stream and one store. Each runs in its own goroutine. It first receives the stored objects, and
-// then the changes.
+// Handlers share one stream and one store. A handler first receives the stored objects, and then the changes.
 func ExampleInformer() {
 	server, err := lwtest.Start(nil)
 	if err != nil {

@@ -2,8 +2,8 @@ package cache
 
 import "runtime"
 
-// recoverPanic calls f. If OnPanic is set, recoverPanic recovers a panic in f, and passes it to OnPanic if report is
-// true.
+// recoverPanic calls f. If OnPanic is set, recoverPanic recovers a panic in f, and passes its value and stack to
+// OnPanic if report is true.
 func (r *Registration[T]) recoverPanic(report bool, f func()) {
 	if r.opts.OnPanic != nil {
 		defer func() {
@@ -32,10 +32,10 @@ func (r *Registration[T]) filter(change queuedChange[T]) (Change[T], bool) {
 	return change.Change, is
 }
 
-// matches reports whether the filter selects an object. If the filter panics, matches returns true. It reports the
-// panic only if first is true, so that each object causes only one report.
-func (r *Registration[T]) matches(object T, first bool) (ok bool) {
+// matches reports whether the filter selects an object. If the filter panics, matches returns true. It calls
+// OnPanic only if report is true, so that each object causes only one report.
+func (r *Registration[T]) matches(object T, report bool) (ok bool) {
 	ok = true // the result if the filter panics
-	r.recoverPanic(first, func() { ok = r.opts.Filter(object) })
+	r.recoverPanic(report, func() { ok = r.opts.Filter(object) })
 	return ok
 }

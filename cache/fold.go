@@ -7,7 +7,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// Writer changes a store. Only one goroutine may use it at a time. Readers see all changes of a call at once.
+// Writer changes a store. Only one goroutine may use it at a time. Readers see all changes of one method call at once.
 type Writer[T any] struct{ store *Store[T] }
 
 // fold applies events of a stream to the store and returns the resulting changes. See [lw.EventType]. The slice is
@@ -50,8 +50,8 @@ func (w *Writer[T]) Delete(keys ...lw.Key) []Change[T] {
 	return s.changes
 }
 
-// Replace replaces the whole content with these objects, like a list at this resourceVersion. It returns the changes.
-// The slice is valid until the next use of the writer.
+// Replace replaces all objects of the store, like a list at this resourceVersion. It returns the changes. The slice is
+// valid until the next use of the writer.
 func (w *Writer[T]) Replace(resourceVersion string, objects ...T) []Change[T] {
 	s := w.store
 	s.beginWrite()
@@ -99,7 +99,7 @@ func (s *Store[T]) apply(event *lw.Event[T]) {
 	}
 }
 
-// startList prepares the store for a list. Until the list is complete, snapshots show the state before it.
+// startList prepares the store for a list. Until the list is complete, snapshots show the state before the list.
 func (s *Store[T]) startList() {
 	if !s.listing {
 		s.beforeList = s.freeze()
@@ -191,8 +191,8 @@ func (s *Store[T]) upsert(object T) {
 	s.setListed(slot)
 }
 
-// remove deletes the stored object with the same key. If the stored object has another UID, its own Deleted event was
-// missed.
+// remove deletes the stored object with the same key. If the stored object has another UID, the Deleted event of the
+// stored object was missed.
 func (s *Store[T]) remove(object T) {
 	key := s.key(object)
 	hash := s.hash(key)

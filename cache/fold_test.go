@@ -33,7 +33,7 @@ func TestReflectorChanges(t *testing.T) {
 		"recreated in one watch event":          {[]string{"list@3 a/x@1#1", "watch ~a/x@5#2"}, "+a/x@1 ok -a/x@1? +a/x@5"},
 		"recreated between two lists":           {[]string{"list a/x@1#1 !reset", "list@6 a/x@5#2"}, "+a/x@1 -a/x@1? +a/x@5 ok"},
 		"recreated at the same resourceVersion": {[]string{"list@3 a/x@1#1", "watch !expired", "list@3 a/x@1#2"}, "+a/x@1 ok -a/x@1? +a/x@1 ok"},
-		"recreated and deleted unobserved":      {[]string{"list@3 a/x@1#1", "watch -a/x@5#2"}, "+a/x@1 ok -a/x@1?"},
+		"Deleted after a missed recreation":     {[]string{"list@3 a/x@1#1", "watch -a/x@5#2"}, "+a/x@1 ok -a/x@1?"},
 		"missing UID is not a different UID":    {[]string{"list@3 a/x@1#1", "watch ~a/x@4 ~a/x@5#2"}, "+a/x@1 ok ~a/x@1>4 ~a/x@4>5"},
 		"resumed watch without a list":          {[]string{"list@3 a/x@1", "watch +a/y@4 !reset", "watch +a/z@5"}, "+a/x@1 ok +a/y@4 +a/z@5"},
 		"identical relist":                      {[]string{"list@3 a/x@1 b/y@2", "watch !expired", "list@3 a/x@1 b/y@2"}, "+a/x@1 +b/y@2 ok ok"},

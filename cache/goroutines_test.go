@@ -32,7 +32,7 @@ func TestIdleHandlerHasNoGoroutine(t *testing.T) {
 		require.Zero(t, countHandlerGoroutines(t))
 		require.True(t, isClosed(removed.Synced()))
 
-		th.expect("~x@3")
+		th.deliver("~x@3")
 		require.Equal(t, "+x@1! ~x@1>3", n.take())
 		require.Zero(t, countHandlerGoroutines(t))
 
@@ -44,13 +44,13 @@ func TestIdleHandlerHasNoGoroutine(t *testing.T) {
 
 		th.informer.Handle(slow.handler(), nil)
 		synctest.Wait()
-		require.Equal(t, 1, countHandlerGoroutines(t), "a handler call is in progress")
+		require.Equal(t, 1, countHandlerGoroutines(t), "a handler call in progress needs a goroutine")
 		close(slow.block)
 
 		th.stop()
 		require.Error(t, <-th.err)
 		th.run()
-		th.expect("~x@4")
+		th.deliver("~x@4")
 		require.Equal(t, "~x@3>4", n.take(), "the handler must receive the change once")
 		require.Equal(t, "+x@3! ~x@3>4", slow.take())
 	})

@@ -7,9 +7,9 @@ import (
 	"github.com/seed-6d2a410a/listwatch/internal/lock"
 )
 
-// Group starts several informers, waits until all are synced, runs workers, and stops everything in order. The zero
-// value is an empty group. A Group must not be copied. All methods may be called concurrently, but only one Run may be
-// active at a time.
+// Group starts several informers, waits until all are synced, runs workers, and stops the workers before the informers.
+// The zero value is an empty group. A Group must not be copied. All methods may be called concurrently, but only one
+// Run may be active at a time.
 type Group struct {
 	mu      lock.Mutex
 	members []member
@@ -31,7 +31,7 @@ type runner interface {
 // groupRun represents one call of Group.Run.
 type groupRun struct {
 	done  chan struct{} // closed when the run begins to stop
-	cause error         // the reason for the stop
+	cause error         // the reason why the run stops; set before done is closed
 }
 
 // Add adds an [Informer] or a type with the same two methods. Its method Run must block until ctx is done or the
@@ -52,9 +52,9 @@ func (g *Group) Add(name string, informer interface {
 // Run runs all informers. When all are synced, it starts each worker in a goroutine.
 //
 // Run stops when ctx is done, an informer fails permanently, or a worker returns an error. An informer fails
-// permanently if its Options.StopOn returns true. Run first cancels the context of the workers and waits for them. Then
-// it ends all streams and waits until the handler calls in progress return. A worker can therefore still read current
-// stores while it finishes.
+// permanently if its Options.StopOn returns true. To stop, Run first cancels the context of the workers and waits for
+// them. Then it ends all streams and waits until the handler calls in progress return. A worker can therefore still
+// read current stores while it finishes.
 //
 // When Run returns, all its goroutines have ended and no handler is being called. A program that has lost a leader
 // election can then release its lease. Handlers do not receive the changes that are still queued. A later Run resumes

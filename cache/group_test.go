@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// fakeRunner acts as an informer. Run blocks until ctx is done or the test sends an error to fail.
+// fakeRunner acts as an informer. Run blocks until ctx is done or the test sends an error to the channel fail.
 type fakeRunner struct {
 	synced   chan struct{}
 	fail     chan error
@@ -74,7 +74,7 @@ func TestGroupStartsWorkersWhenAllAreSynced(t *testing.T) {
 		ended := start(ctx, &g, work)
 		close(a.synced)
 		synctest.Wait()
-		require.Zero(t, working, "b is not synced yet")
+		require.Zero(t, working, "workers must not start before b is synced")
 		require.Empty(t, waited)
 		close(b.synced)
 		synctest.Wait()
@@ -83,7 +83,7 @@ func TestGroupStartsWorkersWhenAllAreSynced(t *testing.T) {
 		stop(errWork)
 		require.Equal(t, errWork, <-ended)
 		for range 20 { // repeated, because select chooses a ready case at random
-			require.NoError(t, g.WaitSynced(ctx), "all are synced, even though ctx is done and Run has returned")
+			require.NoError(t, g.WaitSynced(ctx), "WaitSynced must succeed if all informers are synced, even after Run")
 		}
 	})
 }
@@ -102,15 +102,15 @@ func TestGroupStopsInOrder(t *testing.T) {
 		ended := start(ctx, &g, func(ctx context.Context) error {
 			<-ctx.Done()
 			<-finish
-			require.False(t, a.notified, "a worker that finishes needs current stores")
+			require.False(t, a.notified, "the stream must not end before the worker returns")
 			return nil
 		})
 		time.Sleep(2 * time.Minute)
 		synctest.Wait()
-		require.False(t, a.notified, "a worker has not returned yet")
+		require.False(t, a.notified, "the stream must not end before the worker returns")
 		close(finish)
 		synctest.Wait()
-		require.Empty(t, ended, "informer a has not returned yet")
+		require.Empty(t, ended, "Run must wait for informer a")
 		close(a.ending)
 		require.Equal(t, context.DeadlineExceeded, <-ended)
 		require.False(t, a.running)
@@ -133,7 +133,7 @@ func TestGroupStopsWhenAWorkerFails(t *testing.T) {
 	})
 }
 
-// The informer of Pods receives a 403 response before its first list is complete.
+// The informer of Secrets receives a 403 response before its first list is complete.
 func TestGroupStopsWhenInformerFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var g Group
@@ -154,7 +154,7 @@ func TestGroupStopsWhenInformerFails(t *testing.T) {
 	})
 }
 
-func TestGroupStopsAfterSync(t *testing.T) {
+func TestGroupStopsWhenInformerFailsAfterSync(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var g Group
 		a, b := newRunner(), newRunner()
@@ -190,11 +190,11 @@ func TestGroupIsCanceledBeforeSync(t *testing.T) {
 		require.Equal(t, errWork, <-waited)
 		require.False(t, worked)
 
-		require.Equal(t, errWork, g.Run(ctx), "ctx was canceled before Run")
-		require.Equal(t, 1, a.runs, "nothing was started")
+		require.Equal(t, errWork, g.Run(ctx), "Run must return the cause if ctx is already canceled")
+		require.Equal(t, 1, a.runs, "the informer must not start")
 		close(a.synced)
 		require.Equal(t, errWork, g.Run(ctx, func(context.Context) error { worked = true; return nil }))
-		require.False(t, worked, "the worker did not run")
+		require.False(t, worked, "the worker must not run")
 	})
 }
 
@@ -213,10 +213,10 @@ func TestGroupRunsAgain(t *testing.T) {
 		require.Equal(t, context.Canceled, <-ended)
 
 		synctest.Wait()
-		require.Empty(t, n.take(), "no handler is called between two runs")
+		require.Empty(t, n.take(), "no handler may be called between two runs")
 		ctx, lose = context.WithCancel(t.Context())
 		ended = start(ctx, &g)
-		th.expect("~x@3")
+		th.deliver("~x@3")
 		require.Equal(t, "~x@1>3", n.take())
 		lose()
 		<-ended
@@ -238,12 +238,12 @@ func TestGroupWaitsForCallInProgress(t *testing.T) {
 		<-ended
 		require.Equal(t, "+x@1!", slow.take())
 		synctest.Wait()
-		require.Empty(t, slow.take(), "y is delivered by the next run")
+		require.Empty(t, slow.take(), "the next run must deliver y")
 	})
 }
 
 // The result of the first Run must not affect a call of WaitSynced during the second Run.
-func TestWaitSyncedOfNextRun(t *testing.T) {
+func TestWaitSyncedIgnoresPreviousRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var g Group
 		a := newRunner()

@@ -42,7 +42,7 @@ type HandlerOptions[T any] struct {
 	Filter func(T) bool
 
 	Policy   Policy
-	Capacity int // maximum number of queued changes under Block; 1000 if zero. The changes of one event may exceed it
+	Capacity int // maximum number of queued changes under Block; zero means 1000; an event with several changes may exceed it
 
 	// Resync is the interval after which the handler receives every object again as Modified. Zero means never. Use it
 	// to reconcile with an external system that cannot be watched.
@@ -102,8 +102,8 @@ func (r *Registration[T]) Remove() {
 	r.unregister(r, true)
 }
 
-// Drain removes the handler from the informer and blocks until it has processed its queued changes. If ctx is done
-// first, Drain returns context.Cause(ctx). The informer must be running.
+// Drain removes the handler from the informer and blocks until the handler has processed its queued changes. If ctx is
+// done first, Drain returns context.Cause(ctx). The informer must be running.
 func (r *Registration[T]) Drain(ctx context.Context) error {
 	r.queue.close(false)
 	r.unregister(r, false)
@@ -125,8 +125,8 @@ func (r *Registration[T]) Len() int {
 	return r.queue.length
 }
 
-// changes yields the queued changes until ctx is done or the queue is closed and empty. If isParked is not nil, it also
-// ends when the queue becomes empty, and then sets *isParked to true.
+// changes yields the queued changes until ctx is done or the queue is closed and empty. If isParked is not nil and
+// Resync is not set, changes also ends when the queue is empty, and sets *isParked to true.
 func (r *Registration[T]) changes(ctx context.Context, isParked *bool) iter.Seq[Change[T]] {
 	return func(yield func(Change[T]) bool) {
 		timer := newResyncTimer(r.opts.Resync)
@@ -158,8 +158,8 @@ func (r *Registration[T]) changes(ctx context.Context, isParked *bool) iter.Seq[
 	}
 }
 
-// run calls the funcs of the handler until ctx is done, the handler is removed or the queue is empty. parked reports
-// whether the queue was empty.
+// run calls the funcs of the handler until ctx is done, the handler is removed or the queue is empty. It returns true
+// only if the queue is empty.
 func (r *Registration[T]) run(ctx context.Context) (parked bool) {
 	for change := range r.changes(ctx, &parked) {
 		r.recoverPanic(true, func() { r.handler.call(change) })

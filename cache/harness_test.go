@@ -10,7 +10,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// harness runs an informer. The test sends the events of its watch.
+// harness runs an informer. The test provides the events of the informer's watch.
 type harness struct {
 	t        *testing.T
 	informer *Informer[*lw.Object]
@@ -41,15 +41,16 @@ func (th *harness) run() {
 	synctest.Wait()
 }
 
-// expect sends events through the watch, in the syntax of [script], and blocks until they are processed.
-func (th *harness) expect(words string) {
+// deliver sends events through the watch, in the syntax of [script], and blocks until the informer has processed them.
+func (th *harness) deliver(words string) {
 	for word := range strings.FieldsSeq(words) {
 		th.send(word)
 		synctest.Wait()
 	}
 }
 
-// send sends events like expect, but does not wait until they are processed.
+// send sends events through the watch, in the syntax of [script]. It does not wait until the informer has processed
+// them.
 func (th *harness) send(words string) {
 	types := map[byte]lw.EventType{'+': lw.Added, '~': lw.Modified, '-': lw.Deleted}
 	for word := range strings.FieldsSeq(words) {

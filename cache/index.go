@@ -7,8 +7,8 @@ import (
 	"github.com/seed-6d2a410a/listwatch/cache/internal/slots"
 )
 
-// Index finds the objects of a store by keys that a func computes. It follows the changes of its store. An index that
-// [Index.In] returned never changes. All methods may be called concurrently.
+// Index finds the objects of a store by keys that a func computes. The store keeps its indexes up to date. An index
+// that [Index.In] returns never changes. All methods may be called concurrently.
 type Index[T any, K comparable] struct {
 	store    *Store[T]
 	position int // position in store.indexes
@@ -18,26 +18,26 @@ type Index[T any, K comparable] struct {
 	objects  *slots.Vector[T] // objects of the store, or of the snapshot if the index is frozen
 	postings postings[K]
 
-	// The remaining fields belong to the writer of the store.
+	// Only the writer of the store uses the remaining fields.
 	free      []uint32
 	next      uint32
-	singleKey []uint32 // maps a slot to the cell of its object's only key, plus one; zero if unknown
+	singleKey []uint32 // maps a slot to the cell of the object's only key, plus one; zero if there is no such cell
 	old, new  []K      // keys of the object before and after the current write
 	scratch   []K      // buffer for the result of the keys func
 }
 
 // indexer declares the methods of an [Index] that a store calls. It has no type parameter for the keys.
 type indexer[T any] interface {
-	prepare(slot uint32, old, object *T) // computes the keys of both objects, which may be nil
+	prepare(slot uint32, old, object *T) // computes the keys of old and object, either of which may be nil
 	commit(epoch uint64, slot uint32)
 	rebuild(epoch uint64, to map[uint32]uint32)
 	freeze(objects *slots.Vector[T]) any // returns a frozen *Index for the objects of a snapshot
 }
 
 // NewIndex adds an index to a store. From then on, the store keeps the index up to date. NewIndex may be called at any
-// time. The func keys appends the keys of an object to a slice and returns the slice. It may append no keys or several
-// keys. It must always return the same keys for the same object. The store is locked during the call, so keys must not
-// use the store. See [ByNamespace], [ByLabel], [ByOwner] and [ByField].
+// time. The func keys appends any number of keys of an object to a slice and returns the slice. It must always return
+// the same keys for the same object. The store is locked during the call, so the func must not use the store. See
+// [ByNamespace], [ByLabel], [ByOwner] and [ByField].
 func NewIndex[T any, K comparable](store *Store[T], keys func(object T, to []K) []K) *Index[T, K] {
 	x := &Index[T, K]{store: store, keys: keys, seed: maphash.MakeSeed(), objects: &store.state.objects}
 	store.mu.Lock()
@@ -45,7 +45,7 @@ func NewIndex[T any, K comparable](store *Store[T], keys func(object T, to []K) 
 	x.build(store.epoch)
 	x.position = len(store.indexes)
 	store.indexes = append(store.indexes, x)
-	store.snapshot.Store(store.beforeList) // replaces the current snapshot, which lacks the index
+	store.snapshot.Store(store.beforeList) // discards the current snapshot, which lacks the index
 	return x
 }
 
@@ -66,22 +66,23 @@ func (x *Index[T, K]) In(snapshot *Snapshot[T]) *Index[T, K] {
 	if x.position < len(snapshot.indexes) {
 		return snapshot.indexes[x.position].(*Index[T, K])
 	}
-	rebuilt := x.at(&snapshot.state.objects, postings[K]{})
+	rebuilt := x.newFrozen(&snapshot.state.objects, postings[K]{})
 	rebuilt.build(0)
 	return rebuilt
 }
 
-func (x *Index[T, K]) freeze(objects *slots.Vector[T]) any { return x.at(objects, x.postings) }
+func (x *Index[T, K]) freeze(objects *slots.Vector[T]) any { return x.newFrozen(objects, x.postings) }
 
-// at returns an immutable index of the given objects and postings.
-func (x *Index[T, K]) at(objects *slots.Vector[T], postings postings[K]) *Index[T, K] {
+// newFrozen returns an immutable index of the given objects and postings.
+func (x *Index[T, K]) newFrozen(objects *slots.Vector[T], postings postings[K]) *Index[T, K] {
 	return &Index[T, K]{
 		store: x.store, position: x.position, keys: x.keys, seed: x.seed,
 		frozen: true, objects: objects, postings: postings,
 	}
 }
 
-// List returns the objects that have key, in no particular order. Its cost is proportional to their number.
+// List returns the objects with this key, in no particular order. The cost is proportional to the number of objects
+// returned.
 func (x *Index[T, K]) List(key K) []T {
 	if !x.frozen {
 		x.store.mu.RLock()
@@ -100,11 +101,11 @@ func (x *Index[T, K]) List(key K) []T {
 	return objects
 }
 
-// All iterates over the objects that had key when the iteration began, in no particular order. The loop body may use
-// the store.
+// All iterates over the objects that had this key when the iteration began, in no particular order. The loop body may
+// use the store.
 func (x *Index[T, K]) All(key K) iter.Seq[T] { return iterate(func() []T { return x.List(key) }) }
 
-// Len returns the number of objects that have key.
+// Len returns the number of objects with this key.
 func (x *Index[T, K]) Len(key K) int {
 	if !x.frozen {
 		x.store.mu.RLock()
@@ -116,7 +117,7 @@ func (x *Index[T, K]) Len(key K) int {
 	return 0
 }
 
-// Keys returns each key that at least one object has, in no particular order.
+// Keys returns the distinct keys of all objects, in no particular order.
 func (x *Index[T, K]) Keys() (keys []K) {
 	if !x.frozen {
 		x.store.mu.RLock()

@@ -45,7 +45,7 @@ func TestStoreOfAnyType(t *testing.T) {
 	gopl := &book{"1", []string{"Donovan", "Kernighan"}, 2015}
 	k_r := &book{"2", []string{"Kernighan", "Ritchie"}, 1978}
 	require.Equal(t, []Change[*book]{{Type: Added, New: gopl}, {Type: Added, New: k_r}}, writer.Put(gopl, k_r))
-	require.Empty(t, writer.Put(gopl), "the book is unchanged")
+	require.Empty(t, writer.Put(gopl), "an unchanged book must not cause a change")
 	require.Equal(t, []string{"1", "2"}, isbns(byAuthor.List("Kernighan")))
 	require.Equal(t, []string{"2"}, isbns(byYear.List(1978)))
 	require.Empty(t, byYear.List(1979))
@@ -54,7 +54,7 @@ func TestStoreOfAnyType(t *testing.T) {
 	require.Equal(t, []Change[*book]{{Type: Modified, Old: k_r, New: second}}, writer.Put(second))
 	require.Empty(t, byYear.List(1978))
 	require.Equal(t, []*book{second}, byAuthor.List("Ritchie"))
-	require.ElementsMatch(t, []int{2015, 1988}, byYear.Keys(), "keys without objects are removed")
+	require.ElementsMatch(t, []int{2015, 1988}, byYear.Keys(), "keys without objects must be removed")
 
 	require.Equal(t, []Change[*book]{{Type: Deleted, Old: gopl}}, writer.Delete(lw.Key{Name: "1"}, lw.Key{Name: "none"}))
 	require.ElementsMatch(t, []string{"Kernighan", "Ritchie"}, byAuthor.Keys())
@@ -63,7 +63,7 @@ func TestStoreOfAnyType(t *testing.T) {
 }
 
 // Replace deletes all other objects. Their final states are unknown.
-func TestReplaceOfBooks(t *testing.T) {
+func TestReplaceDeletesOtherObjects(t *testing.T) {
 	books, writer := newLibrary()
 	one, two, three := &book{isbn: "1"}, &book{isbn: "2"}, &book{isbn: "3"}
 	writer.Put(one, two)
@@ -116,7 +116,7 @@ func TestIndexesCanBeAdded(t *testing.T) {
 		}
 		s.run("list@9 a/x@1 c/w@8", "watch -a/x@10")
 		for _, index := range []*Index[*lw.Object, string]{early, late} {
-			require.Equal(t, []string{"c"}, index.Keys(), "namespaces without objects are removed")
+			require.Equal(t, []string{"c"}, index.Keys(), "namespaces without objects must be removed")
 			require.Equal(t, []string{"c/w"}, names(index.All("c")))
 		}
 	})
@@ -229,7 +229,7 @@ func TestUnusedSlotsAreReused(t *testing.T) {
 }
 
 // Finding 10 of 20,000 books must allocate only the result.
-func TestLookupCost(t *testing.T) {
+func TestLookupAllocatesOnlyResult(t *testing.T) {
 	books, writer := newLibrary()
 	byYear := NewIndex(books, func(b *book, to []int) []int { return append(to, b.year) })
 	for i := range 20_000 {
@@ -242,8 +242,8 @@ func TestLookupCost(t *testing.T) {
 	}))
 }
 
-// If many keys had the same hash, each lookup would compare all of them.
-func TestHashesSpread(t *testing.T) {
+// If many keys had the same hash, each lookup would compare all these keys.
+func TestHashesAreWellDistributed(t *testing.T) {
 	books, _ := newLibrary()
 	byYear := NewIndex(books, func(b *book, to []int) []int { return append(to, b.year) })
 	ofYears, ofKeys := map[uint32]bool{}, map[uint32]bool{}
@@ -288,7 +288,7 @@ func TestForeignSnapshotPanics(t *testing.T) {
 }
 
 // Objects that cannot be compared must count as changed when they are written again.
-func TestIncomparableObjects(t *testing.T) {
+func TestIncomparableObjectsCountAsChanged(t *testing.T) {
 	type row struct {
 		id    string
 		extra any
@@ -341,7 +341,7 @@ func TestSingleKeyIsReadOnce(t *testing.T) {
 		put("o", labels...)
 		for _, label := range []string{"a", "b", "c"} {
 			has := slices.ContainsFunc(byLabel.List(label), func(o *lw.Object) bool { return o.GetName() == "o" })
-			require.Equal(t, slices.Contains(labels, label), has, "%s of %v", label, labels)
+			require.Equal(t, slices.Contains(labels, label), has, "label %s of an object with the labels %v", label, labels)
 		}
 	}
 	first, second := put("o", "d"), put("o", "d")

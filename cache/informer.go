@@ -11,8 +11,8 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// Informer is a [Reflector] with many handlers. They share one stream and one store. Each handler has its own queue, so
-// a slow handler does not delay other handlers, except under [Block]. All methods may be called concurrently.
+// Informer is a [Reflector] with many handlers. All handlers share one stream and one store. Each handler has its own
+// queue, so a slow handler does not delay other handlers, except under [Block]. All methods may be called concurrently.
 type Informer[T lw.Keyed] struct {
 	reflector *Reflector[T]
 	running   atomic.Bool
@@ -22,8 +22,8 @@ type Informer[T lw.Keyed] struct {
 	unsynced  []*Registration[T] // handlers that have not processed the first list
 	synced    chan struct{}
 	start     func(*Registration[T]) // starts a handler; nil while the informer is not running
-	suspended []*Registration[T]     // handlers with queued changes that the next run delivers
-	notified  []*Registration[T]     // handlers that received the last event; only Run uses it
+	suspended []*Registration[T]     // handlers that the next run starts
+	notified  []*Registration[T]     // handlers that received the last event; used only by Run
 }
 
 // NewInformer returns an informer with an empty store and no handlers. It sends no requests before Run. opts may be nil.

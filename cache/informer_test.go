@@ -12,20 +12,20 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A handler must receive existing objects with Initial set, whether it was added before or after the start.
+// A handler must receive existing objects with Initial set, whether it was added before or after the start of Run.
 func TestHandlersReceiveChanges(t *testing.T) {
 	withHarness(t, "x@1 y@2", func(t *testing.T, th *harness) {
 		var early, late log
 		th.informer.Handle(early.handler(), nil)
 		th.run()
 		require.Equal(t, "+x@1! +y@2!", early.take())
-		th.expect("~x@3 +z@4 -y@5")
+		th.deliver("~x@3 +z@4 -y@5")
 		require.Equal(t, "~x@1>3 +z@4 -y@5", early.take())
 
 		th.informer.Handle(late.handler(), nil)
 		synctest.Wait()
 		require.ElementsMatch(t, []string{"+x@3!", "+z@4!"}, strings.Fields(late.take()))
-		th.expect("-x@6")
+		th.deliver("-x@6")
 		require.Equal(t, "-x@6 -x@6", early.take()+" "+late.take())
 	})
 }
@@ -34,7 +34,7 @@ func TestNilFuncsAreNotCalled(t *testing.T) {
 	withHarness(t, "x@1", func(t *testing.T, th *harness) {
 		r := th.informer.Handle(Handler[*lw.Object]{}, nil)
 		th.run()
-		th.expect("~x@3 -x@4 +y@5")
+		th.deliver("~x@3 -x@4 +y@5")
 		require.Zero(t, r.Len())
 	})
 }
@@ -79,7 +79,7 @@ func TestSyncedWithoutHandlers(t *testing.T) {
 		handler := th.informer.Handle(slow.handler(), nil)
 		th.run()
 		handler.Remove()
-		require.True(t, isClosed(th.informer.Synced()), "no handler remains")
+		require.True(t, isClosed(th.informer.Synced()), "Synced must be closed if no handler remains")
 		close(slow.block)
 		synctest.Wait()
 		require.True(t, isClosed(handler.Done()))
@@ -93,8 +93,8 @@ func TestFilterTransitions(t *testing.T) {
 		th.informer.Handle(n.handler(), &HandlerOptions[*lw.Object]{Filter: matches})
 		th.run()
 		require.Equal(t, "+x@1!", n.take())
-		th.expect("~y@3 ~x@4 ~x@5 ~x@6 -x@7 -y@8 +z@9")
-		require.Equal(t, "+y@3 ~x@1>4 -x@4 -y@8", n.take(), "a deletion is reported even if the final state does not match")
+		th.deliver("~y@3 ~x@4 ~x@5 ~x@6 -x@7 -y@8 +z@9")
+		require.Equal(t, "+y@3 ~x@1>4 -x@4 -y@8", n.take(), "a deletion must be reported even if the final state does not match")
 	})
 }
 
@@ -112,7 +112,7 @@ func TestChanges(t *testing.T) {
 			}
 		}()
 		th.run()
-		th.expect("~x@3 -x@4 +y@5")
+		th.deliver("~x@3 -x@4 +y@5")
 		<-left
 		require.Equal(t, []string{"Added true", "Modified false", "Deleted false"}, got)
 		require.Empty(t, th.informer.handlers)

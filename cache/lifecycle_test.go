@@ -27,13 +27,13 @@ func TestRemove(t *testing.T) {
 		th.run()
 		first.Remove()
 		first.Remove()
-		th.expect("~x@3 +y@4")
+		th.deliver("~x@3 +y@4")
 		require.Equal(t, "+x@1!", gone.take())
 		require.Equal(t, "+x@1! ~x@1>3 +y@4", stays.take())
 		require.Equal(t, "x", once.take())
 		for _, r := range []*Registration[*lw.Object]{first, self} {
 			require.True(t, isClosed(r.Done()))
-			require.NoError(t, r.Drain(t.Context()), "the queue is empty")
+			require.NoError(t, r.Drain(t.Context()), "Drain of an empty queue must not fail")
 		}
 	})
 }
@@ -78,17 +78,17 @@ func TestDrain(t *testing.T) {
 		slow := &log{block: make(chan struct{})}
 		r := th.informer.Handle(slow.handler(), nil)
 		th.run()
-		th.expect("+y@3")
+		th.deliver("+y@3")
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		require.Equal(t, context.DeadlineExceeded, r.Drain(ctx))
-		th.expect("+z@4")
+		th.deliver("+z@4")
 		drained := make(chan error)
 		go func() { drained <- r.Drain(t.Context()) }()
 		slow.block <- struct{}{}
 		synctest.Wait()
-		require.Equal(t, "+x@1! +y@3", slow.take(), "changes after the first call of Drain are not delivered")
-		require.False(t, isClosed(r.Done()), "a handler call is in progress")
+		require.Equal(t, "+x@1! +y@3", slow.take(), "changes after the first call of Drain must not be delivered")
+		require.False(t, isClosed(r.Done()), "Done must stay open during a handler call")
 		slow.block <- struct{}{}
 		require.NoError(t, <-drained)
 	})
@@ -121,7 +121,7 @@ func TestSameHandlerTwice(t *testing.T) {
 		th.run()
 		require.Equal(t, "+x@1! +x@1!", n.take())
 		second.Remove()
-		th.expect("~x@3")
+		th.deliver("~x@3")
 		require.Equal(t, "~x@1>3", n.take())
 	})
 }
@@ -137,7 +137,7 @@ func TestRunAgain(t *testing.T) {
 		th.run()
 		th.stop()
 		synctest.Wait()
-		require.Empty(t, th.err, "a handler call is in progress")
+		require.Empty(t, th.err, "Run must wait for the handler call in progress")
 		close(slow.block)
 		require.Equal(t, context.Canceled, <-th.err)
 		require.Equal(t, "+x@1!", slow.take())
@@ -176,7 +176,7 @@ func TestPanicIsReported(t *testing.T) {
 			require.NotContains(t, string(stack), "\n\ngoroutine ", "the stack must not include other goroutines")
 		}})
 		th.run()
-		th.expect("~x@3 +y@4")
+		th.deliver("~x@3 +y@4")
 		require.Equal(t, "+x@1! +y@4", n.take())
 		require.Equal(t, []any{"x is invalid"}, values)
 		require.True(t, isClosed(r.Synced()))
@@ -216,9 +216,9 @@ func TestConcurrentAddAndRemove(t *testing.T) {
 	require.Empty(t, informer.suspended)
 }
 
-// Run must panic even while the previous Run waits for the last handler call. Otherwise the handlers of that run would
-// be lost.
-func TestRunBeforePreviousReturned(t *testing.T) {
+// Run must panic even while the previous Run waits for the last handler call. Otherwise the handlers of the previous
+// Run would be lost.
+func TestRunPanicsBeforePreviousReturns(t *testing.T) {
 	withHarness(t, "x@1 y@2", func(t *testing.T, th *harness) {
 		slow := &log{block: make(chan struct{})}
 		th.informer.Handle(slow.handler(), nil)
@@ -241,7 +241,7 @@ func TestHandlerEndsGoroutine(t *testing.T) {
 			&HandlerOptions[*lw.Object]{Policy: Block, Capacity: 1})
 		th.informer.Handle(other.handler(), nil)
 		th.run()
-		th.expect("+y@3 ~x@4 ~x@5")
+		th.deliver("+y@3 ~x@4 ~x@5")
 		require.True(t, isClosed(gone.Done()))
 		require.Equal(t, "+x@1! +y@3 ~x@1>4 ~x@4>5", other.take())
 	})

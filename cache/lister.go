@@ -26,8 +26,8 @@ func ByOwner(object *lw.Object, keys []string) []string {
 }
 
 // ByField indexes objects by the field at path; see [lw.Value.Get]. A string is indexed by its text, any other scalar
-// by its JSON, and an array by each of its scalar elements. An object whose field is missing, null or a mapping is not
-// in the index.
+// by its JSON, and an array by each of its scalar elements. If the field is missing, null or a JSON object, the object
+// is not in the index.
 func ByField(path string) func(*lw.Object, []string) []string {
 	return func(object *lw.Object, keys []string) []string {
 		return appendScalars(keys, object.Get(path))
@@ -45,8 +45,8 @@ func NewLister[T lw.Keyed](store *Store[T]) *Lister[T] {
 	return &Lister[T]{store: store, index: NewIndex(store, ByNamespace[T])}
 }
 
-// Get returns the object with this namespace and name. ok is false if there is none. The namespace of a cluster-scoped
-// object is "".
+// Get returns the object with this namespace and name. ok is false if there is no such object. The namespace of a
+// cluster-scoped object is "".
 func (l *Lister[T]) Get(namespace, name string) (object T, ok bool) {
 	return l.store.Get(lw.Key{Namespace: namespace, Name: name})
 }

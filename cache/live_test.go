@@ -49,7 +49,7 @@ func (l *liveObjects) Watch(ctx context.Context, opts lw.WatchOptions) iter.Seq2
 // expire ends the watch with an Expired error.
 func (l *liveObjects) expire() { l.events <- lw.Event[*lw.Object]{} }
 
-// addAndDelete sends Added and Deleted events in turn until ctx is done, and returns ctx.Err().
+// addAndDelete alternately sends Added and Deleted events until ctx is done, and returns ctx.Err().
 func (l *liveObjects) addAndDelete(ctx context.Context) error {
 	for version := 3; ; version++ {
 		event := lw.Event[*lw.Object]{Type: lw.Added, Object: object("x-" + strconv.Itoa(version/2%9) + "@" + strconv.Itoa(version))}

@@ -30,11 +30,11 @@ func TestLockOperationsPerEvent(t *testing.T) {
 					if word == "" {
 						next = []string{"-x@", "+x@"}[n%2]
 					}
-					th.expect(next + strconv.Itoa(n+2))
+					th.deliver(next + strconv.Itoa(n+2))
 				}
 				require.Equal(t, events, calls)
 				require.LessOrEqual(t, lock.Operations.Load()-before, int64(5*events))
-				require.Greater(t, lock.Operations.Load()-before, int64(2*events), "the counter must work")
+				require.Greater(t, lock.Operations.Load()-before, int64(2*events), "the counter must count lock operations")
 			})
 		})
 	}

@@ -13,7 +13,8 @@ func TestMain(m *testing.M) {
 	leak.Main(m)
 }
 
-// eventually polls until the condition is true and returns true. It returns false if this takes more than 20 seconds.
+// eventually polls until the condition is true and returns true. It returns false if the condition is still false after
+// 20 seconds.
 func eventually(condition func() bool) bool {
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()

@@ -31,8 +31,8 @@ type MergedStore[T lw.Keyed] struct {
 	writer *Writer[Sourced[T]]
 }
 
-// NewMergedStore returns a MergedStore of named sources. They all use the same options. opts may be nil. opts.Wake must
-// be nil.
+// NewMergedStore returns a MergedStore of named sources. All sources use the same options. opts may be nil. opts.Wake
+// must be nil.
 //
 // key returns the key of an object in the merged store. If key is nil, objects keep their own keys. Use nil if objects
 // with equal keys are the same object, for example with overlapping selectors. If the sources are clusters, add the
@@ -136,7 +136,7 @@ func (m *MergedStore[T]) put(object Sourced[T]) {
 	m.writer.Put(object)
 }
 
-// remove deletes an object of a source. If another source has an object with this key, remove stores that object
+// remove deletes an object of a source. If another source has an object with the same key, remove stores that object
 // instead. It searches the sources in the order of their names.
 func (m *MergedStore[T]) remove(gone Sourced[T]) {
 	key := m.key(gone)

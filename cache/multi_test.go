@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// multiFixture runs a MergedStore with two sources, west and east. The test sends their watch events.
+// multiFixture runs a MergedStore with two sources, west and east. The test sends the watch events of both sources.
 type multiFixture struct {
 	*MergedStore[*lw.Object]
 	west, east *liveObjects
@@ -177,12 +177,12 @@ func TestMergedStoreWithoutSources(t *testing.T) {
 	})
 }
 
-// While a recreated object replaces the old one, readers must always find an object with its key.
+// While a recreated object replaces the old object, readers must always find an object with this key.
 func TestMergedStoreReplacesRecreatedObject(t *testing.T) {
 	withMultiFixture(t, []string{"w/x@1#1"}, nil, nil, func(t *testing.T, s *multiFixture) {
 		synctest.Wait()
 		NewIndex(s.Store(), func(m Sourced[*lw.Object], to []string) []string {
-			require.Equal(t, 1, s.store.state.length, "during the write of %s", m.Object.GetResourceVersion())
+			require.Equal(t, 1, s.store.state.length, "the store must contain the object during the write of resourceVersion %s", m.Object.GetResourceVersion())
 			return to
 		})
 		send(s.west, lw.Modified, "w/x@7#2")

@@ -2,7 +2,7 @@ package cache
 
 import "github.com/seed-6d2a410a/listwatch/lw"
 
-// selectors contains the selectors of lw.Options that restrict the objects of a store.
+// selectors contains the selectors from lw.Options. They determine which objects a store can hold.
 type selectors struct{ label, field, shard string }
 
 func selectorsOf(opts *lw.Options) selectors {
@@ -13,7 +13,7 @@ type originField struct{ name, value string }
 
 const originFields = 4
 
-// fields returns the names and values that identify the collection in a saved state, in the order of the header.
+// fields returns the fields that identify the collection in a saved state, in the order of the header.
 func (s *selectors) fields(origin string) [originFields]originField {
 	return [originFields]originField{
 		{"origin", origin},

@@ -95,7 +95,7 @@ func (x *Index[T, K]) change(epoch uint64, slot uint32) {
 }
 
 // setSingleKey caches the cell of an object's key if the object has only one key. It is called only for types with an
-// Equal method, because their keys are slow to compute.
+// Equal method such as *lw.Object, because computing their keys requires parsing JSON.
 func (x *Index[T, K]) setSingleKey(slot, cachedCell uint32) {
 	for int(slot) >= len(x.singleKey) {
 		x.singleKey = append(x.singleKey, 0)
@@ -138,7 +138,8 @@ func (x *Index[T, K]) remove(epoch uint64, key K, slot uint32) {
 	x.free = append(x.free, cell)
 }
 
-// ownPosting returns a posting that may be modified. It copies the posting of an earlier epoch.
+// ownPosting returns p if p belongs to this epoch. Otherwise it replaces p with a copy and returns the copy, which may
+// be modified.
 func (x *Index[T, K]) ownPosting(epoch uint64, cell uint32, p *posting[K]) *posting[K] {
 	if p.epoch != epoch {
 		p = &posting[K]{key: p.key, slots: p.slots, epoch: epoch}

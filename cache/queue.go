@@ -33,7 +33,7 @@ type item[T any] struct {
 	change     queuedChange[T]
 	key        lw.Key
 	isMark     bool     // the item is the mark, not a change
-	deletion   *item[T] // under Coalesce, the queued Deleted of the same key that precedes this Added
+	deletion   *item[T] // under Coalesce, the queued Deleted change of the same key that precedes this Added change
 	prev, next *item[T]
 }
 
@@ -126,8 +126,8 @@ func (q *queue[T]) clearConsumer() (taking bool) {
 	return q.consuming
 }
 
-// merge merges a change into the last item of its key. It keeps a Deleted separate from the Added that follows it.
-// Otherwise the handler would skip its cleanup.
+// merge merges a change into the last item of its key. It keeps a Deleted change separate from a later Added change, so
+// that the handler cleans up after the deleted object.
 func (q *queue[T]) merge(waiting *item[T], later queuedChange[T]) {
 	first := waiting.change
 	switch {

@@ -26,7 +26,7 @@ func TestCoalesce(t *testing.T) {
 		"added, deleted, added":            {"+z@3 -z@4 ~x@5 +z@6", "~x@1>5 +z@6"},
 		"merged change keeps its position": {"~x@3 ~y@4 ~x@5", "~x@1>5 ~y@2>4"},
 		"two recreations":                  {"-x@3 +x@4 ~x@5 -x@6 +x@7", "-x@3 +x@7"},
-		"recreated unobserved":             {"~x@3#1 ~x@4#2 ~x@5#3", "-x@3? +x@5"},
+		"recreated in Modified events":     {"~x@3#1 ~x@4#2 ~x@5#3", "-x@3? +x@5"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			withHarness(t, "x@1 y@2 w@2", func(t *testing.T, th *harness) {
@@ -35,9 +35,9 @@ func TestCoalesce(t *testing.T) {
 				th.run()
 				n.take()
 				n.block = make(chan struct{})
-				th.expect("~w@3") // keeps the handler busy
+				th.deliver("~w@3") // keeps the handler busy
 				n.take()
-				th.expect(c.events)
+				th.deliver(c.events)
 				require.Equal(t, len(strings.Fields(c.want)), r.Len())
 				close(n.block)
 				synctest.Wait()
@@ -57,7 +57,7 @@ func TestBlock(t *testing.T) {
 		th.run()
 		go th.send("+a@3 ~a@4 ~a@5 ~a@6 ~a@7 ~a@8")
 		synctest.Wait()
-		require.Equal(t, "+a@3 ~a@3>4 ~a@4>5", other.take(), "one call is in progress and two changes are queued")
+		require.Equal(t, "+a@3 ~a@3>4 ~a@4>5", other.take(), "expected one call in progress and two queued changes")
 		require.Equal(t, 2, r.Len())
 		slow.block <- struct{}{}
 		synctest.Wait()
@@ -98,12 +98,12 @@ func TestBlockedInformerStops(t *testing.T) {
 		slow := &log{block: make(chan struct{})}
 		r := th.informer.Handle(slow.handler(), &HandlerOptions[*lw.Object]{Policy: Block, Capacity: 1})
 		th.run()
-		th.expect("+a@3 ~a@4")
+		th.deliver("+a@3 ~a@4")
 		require.True(t, r.queue.full())
 		th.stop()
 		synctest.Wait()
 		th.informer.mu.Lock()
-		require.Nil(t, th.informer.start, "the informer waits for the call to return, not for queue capacity")
+		require.Nil(t, th.informer.start, "the informer must wait for the call to return, not for queue capacity")
 		th.informer.mu.Unlock()
 		close(slow.block)
 	})
@@ -121,7 +121,7 @@ func TestQueueConsumer(t *testing.T) {
 		_, found := q.take(true)
 		return found
 	}
-	require.Equal(t, queueEmpty, take(), "no consumer can be started")
+	require.Equal(t, queueEmpty, take(), "take must not park if no consumer can be started")
 	q.setConsumer(func() { started++ })
 	require.Zero(t, started)
 	add("x")
@@ -130,13 +130,13 @@ func TestQueueConsumer(t *testing.T) {
 	require.Equal(t, tookItem, take())
 	require.Equal(t, tookItem, take())
 	_, found := q.take(false)
-	require.Equal(t, queueEmpty, found, "parking is not allowed")
+	require.Equal(t, queueEmpty, found, "take must not park if mayPark is false")
 	require.Equal(t, parked, take())
 	add("x")
 	require.Equal(t, 2, started)
 	require.Equal(t, tookItem, take())
 	require.True(t, q.clearConsumer())
-	require.Equal(t, queueEmpty, take(), "no consumer can be restarted")
+	require.Equal(t, queueEmpty, take(), "take must not park after clearConsumer")
 
 	q.setConsumer(func() { started++ })
 	require.False(t, q.clearConsumer())
@@ -153,7 +153,7 @@ func TestUnbounded(t *testing.T) {
 		slow := &log{block: make(chan struct{})}
 		r := th.informer.Handle(slow.handler(), &HandlerOptions[*lw.Object]{Policy: Unbounded})
 		th.run()
-		th.expect("~x@3 -x@4 +x@5 ~x@6")
+		th.deliver("~x@3 -x@4 +x@5 ~x@6")
 		require.Equal(t, 4, r.Len())
 		close(slow.block)
 		synctest.Wait()
@@ -162,7 +162,7 @@ func TestUnbounded(t *testing.T) {
 }
 
 // Under every policy, a slow handler must receive a legal sequence of changes for every key. The sequence must lead to
-// the stored object. A Deleted must have the UID of the deleted object.
+// the stored object. A Deleted change must have the UID of the deleted object.
 func TestHandlersFollowRandomChanges(t *testing.T) {
 	for seed := range uint64(40) {
 		synctest.Test(t, func(t *testing.T) {

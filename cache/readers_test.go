@@ -42,7 +42,7 @@ func TestConcurrentReaders(t *testing.T) {
 	readers.Wait()
 }
 
-// reader remembers the latest resourceVersions that it read. They must never decrease.
+// reader remembers the latest resourceVersions that it read, which must never decrease.
 type reader struct {
 	*testing.T
 	store *Store[*lw.Object]

@@ -47,11 +47,11 @@ func (r *Reflector[T]) Run(ctx context.Context) error {
 	return context.Cause(ctx)
 }
 
-// Changes works like Run in the caller's goroutine. It yields every event of the stream with the resulting changes of
-// the store. An object causes at most two changes, and Synced can cause any number. The slice is valid until the next
-// iteration.
+// Changes works like Run in the caller's goroutine. It yields every event of the stream with the resulting changes to
+// the store. An event with an object causes at most two changes, and Synced can cause any number. The slice is valid
+// until the next iteration.
 //
-// Applying all changes in order always produces the content of the store. A relist yields only the differences. A
+// Applying all changes in order always produces the objects of the store. A relist yields only the differences. A
 // second run keeps the store and resumes where the first run stopped. It starts with a list if the first run stopped
 // during a list or detected that resourceVersions ran backwards. A run panics while another run is active.
 func (r *Reflector[T]) Changes(ctx context.Context) iter.Seq2[lw.Event[T], []Change[T]] {

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Each case cancels ctx at another point of the stream. Run must return the cause of the cancellation.
+// Each case cancels ctx at a different point of the stream. Run must return the cause of the cancellation.
 func TestRunReturnsContextCause(t *testing.T) {
 	enough := errors.New("canceled by the caller")
 	for name, lines := range map[string][]string{
@@ -39,7 +39,7 @@ func TestRunReturnsStopOnCause(t *testing.T) {
 		s.script.lines = []string{"list !reset", "list@1 x@1", "watch !reset", "watch !forbidden"}
 		err := s.reflector.Run(t.Context())
 		require.Equal(t, errs["forbidden"], err)
-		require.Equal(t, 1, s.store.Len(), "the store keeps the object")
+		require.Equal(t, 1, s.store.Len(), "the store must keep the object")
 	})
 }
 
@@ -63,7 +63,7 @@ func TestSecondRunContinues(t *testing.T) {
 		x, _ := s.store.Get(lw.Key{Name: "x"})
 
 		s.onEvent = func(event lw.Event[*lw.Object], _ []Change[*lw.Object]) bool { return event.Type != lw.Added }
-		require.Equal(t, "~z@4>5", s.run("list@7 z@5 x@1"), "the loop exits in the middle of the list")
+		require.Equal(t, "~z@4>5", s.run("list@7 z@5 x@1"), "the loop must exit in the middle of the list")
 		require.Equal(t, 3, s.store.Len())
 		require.Equal(t, "4", s.store.ResourceVersion())
 
@@ -79,7 +79,7 @@ func TestSecondRunResumes(t *testing.T) {
 	withFixture(t, func(t *testing.T, s *fixture) {
 		require.Equal(t, "+x@1 ok +y@4", s.run("list@3 x@1", "watch +y@4"))
 		require.Equal(t, "~x@1>6 -y@7", s.run("watch ~x@6 -y@7 =9"))
-		require.Equal(t, "~x@6>10", s.run("watch ~x@10"), "the run resumes from the bookmark, not from resourceVersion 7")
+		require.Equal(t, "~x@6>10", s.run("watch ~x@10"), "the run must resume from the bookmark, not from resourceVersion 7")
 		s.onEvent = func(event lw.Event[*lw.Object], _ []Change[*lw.Object]) bool { return event.Type != lw.Interrupted }
 		require.Equal(t, "", s.run("watch =2"))
 		require.Empty(t, s.store.resumable())

@@ -57,8 +57,9 @@ func (r *Reflector[T]) Restore(from io.Reader, origin string, parse func(text []
 	return nil
 }
 
-// RestoreObjects is like [Reflector.Restore] for objects that were saved in another way. version is the resourceVersion
-// of the list to which the objects belong. It must come from the same server. See [lw.Options.ResumeFrom].
+// RestoreObjects restores objects that were not saved with [Save]. See [Reflector.Restore]. version is the
+// resourceVersion of the list to which the objects belong. It must come from the same server. See
+// [lw.Options.ResumeFrom].
 func (r *Reflector[T]) RestoreObjects(version string, objects []T) {
 	if !r.running.CompareAndSwap(false, true) {
 		panic("cache: RestoreObjects called while the Reflector runs")
@@ -101,8 +102,8 @@ type decoder struct {
 	table    *crc32.Table
 }
 
-// header reads the header and returns its resourceVersion and number of objects. It returns an error if the origin
-// differs.
+// header reads the header and returns its resourceVersion and number of objects. It returns an error if the saved
+// origin or a saved selector differs from the fields in origin.
 func (r *decoder) header(origin [originFields]originField) (version string, count uint64, err error) {
 	magic, err := r.next(len(saveMagic))
 	if err != nil {
@@ -154,7 +155,7 @@ func (r *decoder) string() ([]byte, error) {
 		return nil, err
 	}
 	if size > maxText {
-		return nil, corruptError("string of " + strconv.FormatUint(size, 10) + " bytes")
+		return nil, corruptError("string length " + strconv.FormatUint(size, 10))
 	}
 	return r.next(int(size))
 }
@@ -188,7 +189,7 @@ func (r *decoder) expectEnd() error {
 			return &restoreError{reason: err}
 		}
 	}
-	return corruptError("data after the end")
+	return corruptError("data after the last checksum")
 }
 
 // next returns the next n bytes, which are valid until the next call.

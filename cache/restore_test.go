@@ -14,16 +14,16 @@ import (
 func TestRestoredRunResumes(t *testing.T) {
 	withFixture(t, func(t *testing.T, s *fixture) {
 		require.NoError(t, s.reflector.Restore(bytes.NewReader(saved(t, "x@1", "y@2")), origin, lw.ParseObject))
-		require.Zero(t, s.store.Len(), "the store is empty before the run")
+		require.Zero(t, s.store.Len(), "the store must be empty before the run")
 		var types []lw.EventType
 		s.onEvent = func(event lw.Event[*lw.Object], _ []Change[*lw.Object]) bool {
 			types = append(types, event.Type)
-			require.True(t, len(types) != 5 || event.ResourceVersion == "7", "the watch started from %s", event.ResourceVersion)
+			require.True(t, len(types) != 5 || event.ResourceVersion == "7", "the watch started from resourceVersion %s, expected 7", event.ResourceVersion)
 			return true
 		}
 		require.Equal(t, "+x@1 +y@2 ok ~x@1>8 -y@9", s.run("watch ~x@8 -y@9"))
 		require.Equal(t, []lw.EventType{lw.ListStarted, lw.Added, lw.Added, lw.Synced, lw.WatchStarted, lw.Modified, lw.Deleted, lw.Interrupted}, types[:8])
-		require.Equal(t, "+z@11", s.run("watch +z@11"), "the run restores the state only once")
+		require.Equal(t, "+z@11", s.run("watch +z@11"), "the second run must not restore the state again")
 	})
 }
 
@@ -51,7 +51,7 @@ func TestRestoreDoesNotBufferState(t *testing.T) {
 }
 
 // Restore must reject a string length of 1 GiB or more without reading the string.
-func TestMaxTextSize(t *testing.T) {
+func TestRestoreRejectsLongStrings(t *testing.T) {
 	_, err := restore(t, bytes.NewReader(append(head(1), 0xff, 0xff, 0xff, 0x3f)), origin)
 	require.ErrorIs(t, err, errTruncated)
 	_, err = restore(t, bytes.NewReader(append(head(1), 0, 0, 0, 0x40)), origin)
@@ -116,7 +116,7 @@ func TestBreakDuringReplay(t *testing.T) {
 		}
 		require.NotEqual(t, lw.Synced, event.Type, "no event may follow the cancellation")
 	}
-	require.NotNil(t, r.restored, "the next run restores the state")
+	require.NotNil(t, r.restored, "the next run must restore the state")
 }
 
 func TestRunDuringRestorePanics(t *testing.T) {
@@ -127,7 +127,7 @@ func TestRunDuringRestorePanics(t *testing.T) {
 	}))
 }
 
-func TestRestoreAfterRunReplacesContent(t *testing.T) {
+func TestRestoreAfterRunReplacesObjects(t *testing.T) {
 	withFixture(t, func(t *testing.T, s *fixture) {
 		require.Equal(t, "+x@3 +z@4 ok", s.run("list@4 x@3 z@4"))
 		require.NoError(t, s.reflector.Restore(bytes.NewReader(saved(t, "x@1", "y@2")), origin, lw.ParseObject))

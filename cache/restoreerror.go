@@ -2,7 +2,7 @@ package cache
 
 import "errors"
 
-// An error of [Reflector.Restore] matches ErrForeign or ErrCorrupt unless the reader failed.
+// An error from [Reflector.Restore] matches ErrForeign or ErrCorrupt unless the reader failed.
 var (
 	// ErrForeign reports that a state was saved with another origin or other selectors. See [Save].
 	ErrForeign = errors.New("it belongs to another collection")
@@ -22,9 +22,9 @@ func (*corruption) Unwrap() error { return ErrCorrupt }
 
 // restoreError reports why a saved state cannot be used.
 type restoreError struct {
-	reason error  // errTruncated, ErrCorrupt, ErrForeign, errNewerFormat, or an error of the reader
-	detail string // may be empty; never contains data of an object
-	err    error  // error of parse, or nil
+	reason error  // errTruncated, ErrCorrupt, ErrForeign, errNewerFormat, or the reader's error
+	detail string // may be empty; never contains object data
+	err    error  // error that parse returned, or nil
 }
 
 func (e *restoreError) Error() string {

@@ -35,7 +35,7 @@ func (t *resyncTimer) wait(ctx context.Context, arrived <-chan struct{}) (due bo
 	return false
 }
 
-// takeDue returns true if a resync is due, and then restarts the timer. It does not block.
+// takeDue reports whether a resync is due. If so, it restarts the timer. It does not block.
 func (t *resyncTimer) takeDue() bool {
 	if t.timer == nil {
 		return false

@@ -47,11 +47,11 @@ func TestResyncOfSlowHandler(t *testing.T) {
 		th.run()
 		n.take()
 		n.block = make(chan struct{})
-		th.expect("~x@3 ~x@4 +z@5 ~y@6 -y@7")
+		th.deliver("~x@3 ~x@4 +z@5 ~y@6 -y@7")
 		time.Sleep(90 * time.Second) // a resync is due while the handler is busy
 		n.block <- struct{}{}
 		synctest.Wait()
-		require.Equal(t, 3, r.Len(), "z and y keep their queued changes, and w is queued again")
+		require.Equal(t, 3, r.Len(), "z and y must keep their queued changes, and w must be queued again")
 		close(n.block)
 		synctest.Wait()
 		require.Equal(t, "~x@1>3 ~x@3>4 +z@5 -y@7 ~w@2>2", n.take())

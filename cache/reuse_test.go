@@ -37,7 +37,7 @@ func podReflector(t *testing.T, n network) *Reflector[*lw.Object] {
 	return NewReflector(client, plainLists())
 }
 
-// A relist of unchanged objects must not decode or allocate them.
+// A relist of unchanged objects must not decode the objects or allocate memory for them.
 func TestUnchangedListIsNotCopied(t *testing.T) {
 	synctest.Test(t, unchangedListIsNotCopied)
 }
@@ -84,9 +84,9 @@ func unchangedListIsNotCopied(t *testing.T) {
 			require.Equal(t, changed.Name, changes[0].New.GetName())
 		}
 	}
-	require.Greater(t, bytes[0], uint64(len(list)/4), "the first list allocates its objects")
-	require.Less(t, bytes[1], uint64(len(list)/50), "the second list allocates little")
-	require.Less(t, bytes[2], uint64(len(list)/50), "the third list allocates only changed objects")
+	require.Greater(t, bytes[0], uint64(len(list)/4), "the first list must allocate its objects")
+	require.Less(t, bytes[1], uint64(len(list)/50), "the second list must allocate little memory")
+	require.Less(t, bytes[2], uint64(len(list)/50), "the third list must allocate only the changed object")
 	last := snapshot(reflector.Store())
 	require.Len(t, last, n)
 	for key, object := range first {
@@ -111,7 +111,7 @@ func TestKnownAllocatesNothing(t *testing.T) {
 			version := []byte(version)
 			require.Zero(t, testing.AllocsPerRun(100, func() {
 				if _, ok := s.store.known(namespace, name, version); ok != known {
-					t.Fatalf("version %s: known returned %v", version, ok)
+					t.Fatalf("resourceVersion %s: known returned %v", version, ok)
 				}
 			}))
 		}

@@ -3,7 +3,7 @@ package cache
 import "context"
 
 // runHandler calls a handler until its queue is empty, ctx is done or the handler is removed. If a func of the handler
-// ends the goroutine, runHandler removes the handler.
+// ends the goroutine, for example with runtime.Goexit, runHandler removes the handler.
 func (i *Informer[T]) runHandler(ctx context.Context, r *Registration[T]) {
 	returned := false
 	defer func() {

@@ -10,7 +10,7 @@ import (
 // followed by its bytes.
 //
 //	magic         16 bytes
-//	format        4 bytes: 1. Other formats may differ after this field
+//	format        4 bytes: 1; other formats may differ after this field
 //	header        strings: origin, label selector, field selector, shard selector, resourceVersion
 //	count         8 bytes: the number of objects
 //	checksum      4 bytes: CRC-32C of all preceding bytes
@@ -27,9 +27,9 @@ const (
 
 var (
 	// errNotSynced reports that a snapshot has no resourceVersion because the first list was not complete.
-	errNotSynced = errors.New("cache: the snapshot has no resourceVersion because the first list is not complete; save a later one")
+	errNotSynced = errors.New("cache: the snapshot has no resourceVersion because the first list is not complete; save a later snapshot")
 	// errUndecoded reports that the store lacks objects that could not be decoded. See [Store.DecodeErrors]. A run that
-	// resumes from the snapshot would never receive them.
+	// resumes from such a snapshot would never receive these objects.
 	errUndecoded = errors.New("cache: the snapshot lacks objects that could not be decoded; see Store.DecodeErrors")
 	// errTextTooLong reports that an object or an origin is 1 GiB or longer.
 	errTextTooLong = errors.New("cache: cannot save a string of 1 GiB or more")
@@ -74,7 +74,7 @@ func Save[T any](w io.Writer, snapshot *Snapshot[T], origin string, text func(T)
 	return s.err
 }
 
-// encoder writes the format of Save. It keeps the first error.
+// encoder writes a saved state. It records the first error.
 type encoder struct {
 	writer io.Writer
 	buf    []byte // unwritten bytes

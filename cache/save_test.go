@@ -36,7 +36,7 @@ func restore(t testing.TB, from io.Reader, origin string) (*Reflector[*lw.Object
 	if err != nil {
 		var got *restoreError
 		require.ErrorAs(t, err, &got)
-		require.Nil(t, r.restored, "the reflector is unchanged")
+		require.Nil(t, r.restored, "a failed Restore must not change the reflector")
 	}
 	return r, err
 }
@@ -100,18 +100,18 @@ func TestSaveEveryLength(t *testing.T) { // the loop moves every number and stri
 	}
 }
 
-func TestCutAtEveryByte(t *testing.T) {
+func TestRestoreRejectsTruncatedState(t *testing.T) {
 	text := saved(t, "a/x@1#u", "b/y@2", "z@3")
 	for n := range text {
 		_, err := restore(t, bytes.NewReader(text[:n]), origin)
 		require.ErrorIs(t, err, errTruncated, "truncated at byte %d", n)
 	}
 	_, err := restore(t, bytes.NewReader(append(text, 0)), origin)
-	require.ErrorIs(t, err, ErrCorrupt, "one extra byte")
+	require.ErrorIs(t, err, ErrCorrupt, "Restore must reject an extra byte")
 }
 
 // Every flipped bit and every inverted byte must cause an error.
-func TestFlipEveryByte(t *testing.T) {
+func TestRestoreDetectsFlippedBits(t *testing.T) {
 	text := saved(t, "a/x@1#u", "b/y@2", "z@3")
 	for i := range text {
 		for _, flip := range []byte{1, 2, 4, 8, 16, 32, 64, 128, 255} {
@@ -126,7 +126,7 @@ func TestFlipEveryByte(t *testing.T) {
 	}
 }
 
-// The error message must name the string that differs. Restore must return it before it reads any object.
+// The error message must name the string that differs. Restore must return the error before it reads any object.
 func TestRestoreRejectsOtherOrigins(t *testing.T) {
 	text := saved(t, "x@1")
 	for want, c := range map[string]struct {

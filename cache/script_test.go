@@ -14,8 +14,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// script is an lw.ListerWatcher that answers each request with its next line, and ends the run after the last line. For
-// example:
+// script is an lw.ListerWatcher that answers each request with the next line of the script, and ends the run after the
+// last line. For example:
 //
 //	list@10 a/x@1 a/y@2#7     a complete list: its resourceVersion and its items as namespace/name@resourceVersion#UID
 //	list+@10 a/x@1            a page of a list, but not the last page
@@ -185,7 +185,7 @@ func describe(d Change[*lw.Object]) string {
 	return "-" + d.Old.Key().String() + "@" + d.Old.GetResourceVersion()
 }
 
-// fold maps keys to objects. Applying all changes of a store to an empty fold produces the content of the store.
+// fold maps keys to objects. Applying all changes of a store to an empty fold produces the objects of the store.
 type fold map[lw.Key]*lw.Object
 
 // apply applies a change to the fold. The change must be legal for its key.
@@ -212,7 +212,7 @@ func (f fold) apply(t *testing.T, d Change[*lw.Object]) {
 	f[object.Key()] = object
 }
 
-// equal requires that the fold and the store have the same content.
+// equal requires that the fold and the store contain the same objects.
 func (f fold) equal(t *testing.T, store *Store[*lw.Object]) {
 	t.Helper()
 	require.Equal(t, len(f), store.Len())

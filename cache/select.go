@@ -10,7 +10,7 @@ import (
 // means all namespaces. The selector has the syntax of Kubernetes, for example "app=web,tier in (front,back)".
 //
 // T must have a method GetLabels() map[string]string or, like *lw.Object, Label(string) (string, bool). Select reads
-// all objects of the namespace. An index such as [ByLabel] finds the objects with one label value faster.
+// all objects of the namespace. To find the objects with one label value, an index such as [ByLabel] is faster.
 func (l *Lister[T]) Select(namespace, selector string) ([]T, error) {
 	parsed, err := labels.Parse(selector)
 	if err != nil {

@@ -128,7 +128,7 @@ func (w *simulation) Watch(ctx context.Context, opts lw.WatchOptions) iter.Seq2[
 	}
 }
 
-// The changes must be legal, and applying all of them must produce the content of the store. Except during a list, the
+// The changes must be legal, and applying all of them must produce the objects of the store. Except during a list, the
 // store must contain the objects that the server had at the store's resourceVersion.
 func TestRandomSequences(t *testing.T) {
 	for seed := range uint64(60) {

@@ -8,7 +8,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// Snapshot is the immutable content of a store at one resourceVersion: all objects, and all indexes through [Index.In].
+// Snapshot is the immutable state of a store at one resourceVersion: all objects, and all indexes through [Index.In].
 // All methods may be called concurrently, even while the store changes. If nothing changed between two calls,
 // [Store.Snapshot] returns the same pointer.
 //
@@ -82,11 +82,11 @@ func (sn *Snapshot[T]) All() iter.Seq[T] {
 func (sn *Snapshot[T]) ResourceVersion() string { return sn.state.version }
 
 // errForeignSnapshot reports that a snapshot belongs to another store.
-var errForeignSnapshot = errors.New("cache: the snapshot is of another store")
+var errForeignSnapshot = errors.New("cache: the snapshot belongs to another store")
 
-// Diff returns the changes that lead from one snapshot of a store to another snapshot. The first snapshot may be newer
-// than the second. A nil snapshot stands for an empty store. The cost is proportional to the data written between the
-// snapshots. Diff never sets FinalStateUnknown.
+// Diff returns the changes between two snapshots of a store. The first snapshot may be newer than the second. A nil
+// snapshot stands for an empty store. The cost is proportional to the data written between the snapshots. Diff never
+// sets FinalStateUnknown.
 func Diff[T any](from, to *Snapshot[T]) ([]Change[T], error) {
 	switch {
 	case from == nil && to == nil:

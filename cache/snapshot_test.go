@@ -23,7 +23,7 @@ func TestUnchangedSnapshotIsReused(t *testing.T) {
 		require.Zero(t, empty.Len())
 
 		s.run("list@3 a/y@2 a/x@1", "watch ~a/x@1 -b/z@3")
-		require.Same(t, first, s.store.Snapshot(), "an identical relist and other events without changes")
+		require.Same(t, first, s.store.Snapshot(), "events without changes must not cause a new snapshot")
 		s.run("list@3 a/x@1 a/y@2", "watch =5")
 		bookmarked := s.store.Snapshot()
 		require.Equal(t, []string{"3", "5"}, []string{first.ResourceVersion(), bookmarked.ResourceVersion()})
@@ -61,7 +61,7 @@ func TestSnapshotsOfSameVersion(t *testing.T) {
 	require.Equal(t, []string{"y"}, names(store.Snapshot().All()))
 }
 
-func TestDiffOfTwoStores(t *testing.T) {
+func TestDiffRejectsOtherStores(t *testing.T) {
 	one, writer := newLibrary()
 	other, _ := newLibrary()
 	_, err := Diff(one.Snapshot(), other.Snapshot())
@@ -73,7 +73,7 @@ func TestDiffOfTwoStores(t *testing.T) {
 	require.Equal(t, []Change[*book]{{Type: Added, New: b}}, changes)
 }
 
-// A snapshot that is taken after NewIndex must include the index. Otherwise each call of In would rebuild it.
+// A snapshot that is taken after NewIndex must include the index. Otherwise each call of In would rebuild the index.
 func TestSnapshotsIncludeIndexes(t *testing.T) {
 	books, writer := newLibrary()
 	writer.Put(&book{isbn: "1", year: 7})
@@ -112,10 +112,10 @@ func TestShrink(t *testing.T) {
 	require.Equal(t, n/100, byYear.In(before).Len(7))
 	changes, err := Diff(before, books.Snapshot())
 	require.NoError(t, err)
-	require.Len(t, changes, n-100, "a moved object is not a change")
+	require.Len(t, changes, n-100, "a moved object must not count as a change")
 }
 
-// A list records the slots of its objects, so objects must not move to other slots before it ends.
+// A list records the slots of its objects, so objects must not move to other slots before the list ends.
 func TestShrinkAfterList(t *testing.T) {
 	books, writer := newLibrary()
 	for i := range 10_000 {
@@ -185,7 +185,8 @@ func (s *snapshotModel) step(op, n byte) {
 	}
 }
 
-// keep takes a snapshot. During a list, the snapshot shows the state before it.
+// keep takes a snapshot. It stores the snapshot with a copy of the model, except during a list, when the snapshot shows
+// the state before the list.
 func (s *snapshotModel) keep() {
 	snapshot := s.books.Snapshot()
 	require.Same(s.t, snapshot, s.books.Snapshot())

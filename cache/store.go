@@ -22,7 +22,7 @@ type Store[T any] struct {
 	mu                       lock.RWMutex
 	state                    state[T]
 	indexes                  []indexer[T]
-	epoch                    uint64 // epoch of the current writes; each snapshot starts another epoch
+	epoch                    uint64 // epoch of the current writes; each snapshot starts a new epoch
 	waiters                  []waiter
 	synced                   chan struct{}
 	decodeErrors, listErrors map[lw.Key]*lw.DecodeError  // decode errors of all objects, and of the objects in the current list
@@ -30,7 +30,7 @@ type Store[T any] struct {
 	beforeList               *Snapshot[T]                // snapshot of the state before the current list
 	changedByList            bool                        // the current list has changed the store
 
-	// The remaining fields belong to the writer.
+	// Only the writer uses the remaining fields.
 	free        []uint32 // empty slots below next
 	next        uint32   // lowest slot that was never used
 	listing     bool     // true between the events ListStarted and Synced
@@ -50,11 +50,11 @@ type state[T any] struct {
 	version string
 }
 
-// NewStore returns an empty store and its only writer. key returns the key of an object. It may be nil if T implements
-// [lw.Keyed]. T may be an interface type.
+// NewStore returns an empty store and its only writer. The func key returns the key of an object. It may be nil if T
+// implements [lw.Keyed]. T may be an interface type.
 //
-// If T does not implement lw.Keyed, it should support == or have a method Equal(T) bool. Otherwise each write of an
-// object counts as a change.
+// If T does not implement lw.Keyed, it should support == or have a method Equal(T) bool. Without either, each write of
+// an object counts as a change.
 func NewStore[T any](key func(T) lw.Key) (*Store[T], *Writer[T]) {
 	s := &Store[T]{key: key, seed: maphash.MakeSeed(), synced: make(chan struct{}), compare: newComparison[T]()}
 	if s.key == nil {
@@ -68,7 +68,7 @@ func NewStore[T any](key func(T) lw.Key) (*Store[T], *Writer[T]) {
 
 func (s *Store[T]) hash(key lw.Key) uint32 { return uint32(maphash.Comparable(s.seed, key) >> 32) }
 
-// find returns the object with a key and its slot. hash is the hash of the key.
+// find returns the object with this key and the slot of the object. hash is the hash of the key.
 func (s *Store[T]) find(in *state[T], hash uint32, key lw.Key) (slot uint32, object T, ok bool) {
 	slot, ok = in.table.Find(hash, func(slot uint32) bool {
 		object, _ = in.objects.Get(slot)

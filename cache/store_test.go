@@ -19,7 +19,7 @@ func names(objects iter.Seq[*lw.Object]) []string {
 	return keys
 }
 
-func TestReading(t *testing.T) {
+func TestStoreAndListerReturnObjects(t *testing.T) {
 	withFixture(t, func(t *testing.T, s *fixture) {
 		require.Zero(t, s.store.Len())
 		require.Empty(t, s.store.List())
@@ -95,7 +95,7 @@ func TestSyncedWaitsForFirstList(t *testing.T) {
 				closed = true
 			default:
 			}
-			require.Equal(t, synced, closed, "after %v", event.Type)
+			require.Equal(t, synced, closed, "wrong state of the Synced channel after event %v", event.Type)
 			return true
 		}
 		s.run("list !reset", "list+ a/x@1", "list a/y@2 !reset", "list@3 a/x@1", "watch !expired", "list a/x@1 !reset", "list@4")

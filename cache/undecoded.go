@@ -22,7 +22,7 @@ func (s *Store[T]) applyDecodeError(err *lw.DecodeError) {
 	slot, old, ok := s.find(&s.state, hash, err.Key)
 	switch {
 	case err.Type != lw.Deleted:
-		s.invalidate() // discards the snapshot, because it is no longer complete
+		s.invalidate() // the next snapshot must be marked as incomplete
 		setDecodeError(&s.decodeErrors, err)
 		if s.listing {
 			setDecodeError(&s.listErrors, err)

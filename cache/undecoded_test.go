@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// If an object cannot be decoded, the store must keep its previous state until a later state is decoded or the object
-// is deleted.
+// If an object cannot be decoded, the store must keep the object's previous state until a later state is decoded or the
+// object is deleted.
 func TestUndecodedObjectsAreKept(t *testing.T) {
 	type event = lw.Event[*lw.Object]
 	store, writer := NewStore[*lw.Object](nil)
@@ -37,7 +37,7 @@ func TestUndecodedObjectsAreKept(t *testing.T) {
 	require.ElementsMatch(t, []string{"x", "z"}, stale())
 
 	changes := writer.fold(event{Type: lw.ListStarted}, undecoded(lw.Added, "x"), event{Type: lw.Synced, ResourceVersion: "3"})
-	require.Len(t, changes, 1, "a list that contains the object keeps it and deletes all others")
+	require.Len(t, changes, 1, "a list must keep the undecoded object that it contains, and delete all others")
 	holds("x")
 	require.Equal(t, []string{"x"}, stale())
 
@@ -54,12 +54,12 @@ func TestUndecodedObjectsAreKept(t *testing.T) {
 	require.Len(t, writer.fold(event{Type: lw.Deleted, Object: object("x@9")}), 1)
 	require.Empty(t, stale())
 	writer.fold(event{Type: lw.ListStarted}, undecoded(lw.Added, "v"), event{Type: lw.ListStarted}, event{Type: lw.Synced, ResourceVersion: "9"})
-	require.Empty(t, stale(), "only a complete list determines the result")
+	require.Empty(t, stale(), "an interrupted list must not leave decode errors")
 	writer.fold(event{Type: lw.ListStarted}, undecoded(lw.Added, "v"), added("v@10"), event{Type: lw.Synced, ResourceVersion: "11"})
-	require.Empty(t, stale(), "a later event for the key in the same list was decoded")
+	require.Empty(t, stale(), "a later event of the same list must clear the decode error")
 }
 
-// A run that resumes from a saved state never receives objects that are missing from it.
+// A run that resumes from a saved state never receives objects that are missing from that state.
 func TestSaveRejectsUndecodedObjects(t *testing.T) {
 	store, writer := NewStore[*lw.Object](nil)
 	save := func() error { return Save(io.Discard, store.Snapshot(), origin, (*lw.Object).Raw) }

@@ -6,7 +6,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// waiter represents a blocked call of WaitFor.
+// waiter represents a blocked call to WaitFor.
 type waiter struct {
 	version string
 	reached chan struct{}

@@ -32,7 +32,7 @@ func TestWaitFor(t *testing.T) {
 			mu.Lock()
 			defer mu.Unlock()
 			for _, version := range want {
-				require.True(t, done[version], "version %q", version)
+				require.True(t, done[version], "WaitFor(%q) must have returned", version)
 			}
 			require.Len(t, done, len(want))
 		}
@@ -64,7 +64,7 @@ func TestWaitForReturnsContextCause(t *testing.T) {
 		require.Equal(t, enough, store.WaitFor(ctx, "5"))
 		require.Equal(t, time.Minute, time.Since(began))
 		require.Empty(t, store.waiters)
-		require.Zero(t, store.Len(), "WaitFor must not hold the lock")
+		require.Zero(t, store.Len(), "WaitFor must release the lock")
 	})
 }
 

@@ -21,12 +21,12 @@ const (
 	etcdTimeout = 2 * time.Minute
 )
 
-// etcdCourse runs a reflector of etcd keys, and compares its store with etcd after each write.
+// etcdCourse runs a reflector of etcd keys. It compares the reflector's store with etcd after each write.
 type etcdCourse struct {
 	*testing.T
 	server    *kube.Etcd
 	reflector *cache.Reflector[*etcd.Entry]
-	events    []lw.Event[*etcd.Entry] // events of the latest call of run or until
+	events    []lw.Event[*etcd.Entry] // events received during the latest call of run() or until()
 	changes   []cache.Change[*etcd.Entry]
 }
 
@@ -51,7 +51,7 @@ func TestEtcd(t *testing.T) {
 	require.Equal(t, lw.Bookmark, c.events[len(c.events)-1].Type)
 	last := c.changes[len(c.changes)-1]
 	require.Equal(t, cache.Deleted, last.Type)
-	require.Equal(t, "1", string(last.Old.Value), "the deletion carries the last value")
+	require.Equal(t, "1", string(last.Old.Value), "the deletion must contain the last value")
 
 	t.Log("a run that stops in the middle of a transaction")
 	before := c.reflector.Store().ResourceVersion()
@@ -78,7 +78,7 @@ func TestEtcd(t *testing.T) {
 		c.sees(c.write("/app/a", "8"))
 	})
 	require.Contains(t, types(c.events), lw.Interrupted)
-	require.NotContains(t, types(c.events), lw.ListStarted, "the watch resumes without a relist")
+	require.NotContains(t, types(c.events), lw.ListStarted, "the watch must resume without a relist")
 }
 
 func types(events []lw.Event[*etcd.Entry]) (all []lw.EventType) {
@@ -88,7 +88,8 @@ func types(events []lw.Event[*etcd.Entry]) (all []lw.EventType) {
 	return all
 }
 
-// write puts pairs of a key and a value in one transaction and returns its revision. An empty value deletes the key.
+// write puts the given pairs of key and value in one transaction and returns the transaction's revision. An empty value
+// deletes the key.
 func (c *etcdCourse) write(pairs ...string) string {
 	c.Helper()
 	var ops []clientv3.Op
@@ -118,7 +119,7 @@ func (c *etcdCourse) client(use func(context.Context, *clientv3.Client)) {
 	use(ctx, client)
 }
 
-// sees waits until the store has reached revision. It then requires the store to equal the content of etcd.
+// sees waits until the store has reached revision. It then requires the store and etcd to contain the same entries.
 func (c *etcdCourse) sees(revision string) {
 	c.Helper()
 	ctx, cancel := context.WithTimeout(c.Context(), etcdTimeout)
@@ -138,7 +139,7 @@ func (c *etcdCourse) sees(revision string) {
 	require.Equal(c, want, got)
 }
 
-// run runs the reflector until do returns.
+// run calls do() while the reflector runs. It then stops the reflector.
 func (c *etcdCourse) run(do func()) {
 	c.Helper()
 	ctx, cancel := context.WithCancel(c.Context())

@@ -86,7 +86,7 @@ func TestKubeconfig(t *testing.T) {
 						refusal, _ := errors.AsType[*lw.StatusError](event.Interruption.Err)
 						require.NotNil(t, refusal, "%v", event.Interruption.Err)
 						require.False(t, allowed)
-						require.Contains(t, string(out), strings.Replace(refusal.Message, "cannot watch", "cannot list", 1), "kubectl gets the same message")
+						require.Contains(t, string(out), strings.Replace(refusal.Message, "cannot watch", "cannot list", 1), "kubectl must get the same message")
 						break
 					}
 				}

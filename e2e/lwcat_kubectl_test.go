@@ -81,7 +81,7 @@ func (r *running) stderr() string {
 	return r.err.String()
 }
 
-// see waits until the command has printed text to stdout.
+// see waits until the command's stdout contains text.
 func (b comparison) see(r *running, text string) {
 	b.Helper()
 	ctx, cancel := context.WithTimeout(b.Context(), time.Minute)
@@ -123,7 +123,7 @@ func TestKubectlExitsWhenItsWatchEnds(t *testing.T) {
 	b.create("before-the-kill")
 	b.see(theirs, "configmap/before-the-kill") // proves that kubectl's watch is open
 	b.Kill()
-	require.Zero(t, b.ends(theirs), "kubectl reports success although the server died")
+	require.Zero(t, b.ends(theirs), "kubectl must exit with code 0 although the server was killed")
 	t.Logf("kubectl's stderr after the server was killed: %q", theirs.stderr())
 	require.NoError(t, b.StartAPIServer(t.Context()))
 	b.create("after-the-restart")
@@ -141,8 +141,8 @@ func TestKubectlComparedWithLwcat(t *testing.T) {
 	require.NoError(t, err, "%s", out)
 	require.ElementsMatch(t, []string{"configmap/first", "secret/s"}, strings.Fields(string(out)))
 
-	// Without --output-watch-events, kubectl prints a deletion in the same way as a change. With -o name, it ignores
-	// the flag.
+	// Without --output-watch-events, kubectl prints a deletion in the same way as a change. With -o name, kubectl
+	// ignores this flag.
 	ours, theirs := b.start(b.command("cm", "-o", "jsonl")), b.start(b.kubectl("get", "cm", "-w", "-o", "name"))
 	typed := b.start(b.kubectl("get", "cm", "-w", "--output-watch-events"))
 	for _, r := range []*running{ours, theirs, typed} {
@@ -153,7 +153,8 @@ func TestKubectlComparedWithLwcat(t *testing.T) {
 	b.see(theirs, "configmap/first\nconfigmap/first\n")
 	b.see(typed, "DELETED ")
 
-	// kubectl does not end a YAML document. A reader must wait for the separator that precedes the next document.
+	// kubectl does not mark the end of a YAML document. A reader must wait for the separator that precedes the next
+	// document.
 	b.create("second")
 	docs, theirDocs := b.start(b.command("cm", "-o", "yaml")), b.start(b.kubectl("get", "cm", "-w", "-o", "yaml"))
 	b.see(docs, "\n...\n")

@@ -63,7 +63,7 @@ func TestLwcatSoak(t *testing.T) {
 	require.NotEmpty(t, want)
 	for _, name := range []string{"http", "http-resumed", "ws", "ws-resumed"} {
 		late, cancel := context.WithTimeout(ctx, time.Minute)
-		require.NoError(t, kube.Poll(late, name+" to equal the server's list", func(context.Context) error {
+		require.NoError(t, kube.Poll(late, name+" to print events that result in the server's list", func(context.Context) error {
 			if got := s.fold(name); got != want {
 				return fmt.Errorf("got\n%s\nwant\n%s", got, want)
 			}
@@ -73,11 +73,11 @@ func TestLwcatSoak(t *testing.T) {
 	}
 	stop()
 	following.Wait()
-	require.Equal(t, want, s.fold("http"), "lwcat prints no extra line when it is stopped")
+	require.Equal(t, want, s.fold("http"), "lwcat must not print an extra line when it is stopped")
 	stderr, err := os.ReadFile(filepath.Join(s.folder, "http.err"))
 	require.NoError(t, err)
 	require.Contains(t, string(stderr), "410 Expired")
-	require.Greater(t, s.watches.Load(), int32(24), "the server ends watches after seconds")
+	require.Greater(t, s.watches.Load(), int32(24), "the server must end watches after a few seconds")
 	t.Logf("%d writes, %d watches, %d runs, %d objects", s.writes.Load(), s.watches.Load(), s.runs.Load(), strings.Count(want, "\n"))
 }
 
@@ -90,8 +90,8 @@ type lwcatSoak struct {
 
 const soakPath = "/api/v1/namespaces/default/configmaps"
 
-// impatient returns a reverse proxy for the server. It adds a timeout of two to five seconds to each watch, after which
-// the server closes the watch cleanly.
+// impatient returns a reverse proxy for the server. It adds a timeout of two to five seconds to each watch. The server
+// then closes the watch cleanly.
 func (s *lwcatSoak) impatient() http.Handler {
 	to, err := url.Parse(s.URL)
 	require.NoError(s, err)
@@ -111,7 +111,8 @@ func (s *lwcatSoak) impatient() http.Handler {
 	}
 }
 
-// follow restarts lwcat every 1 to 5 seconds until restarts is done. The last process runs until ctx is done.
+// follow restarts lwcat every 1 to 5 seconds until the context restarts is done. The last process then runs until ctx
+// is done. If both contexts are the same, lwcat starts only once.
 func (s *lwcatSoak) follow(ctx, restarts context.Context, name, transport string, more ...string) {
 	out, err := os.Create(filepath.Join(s.folder, name+".out"))
 	require.NoError(s, err)
@@ -131,15 +132,15 @@ func (s *lwcatSoak) follow(ctx, restarts context.Context, name, transport string
 		cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 		_ = cmd.Run() // the exit code is checked below
 		cancel()
-		if code := cmd.ProcessState.ExitCode(); code != 130 && code != -1 { // -1 if lwcat receives the signal before it handles signals
+		if code := cmd.ProcessState.ExitCode(); code != 130 && code != -1 { // -1 means that the signal killed lwcat before lwcat handled signals
 			s.Errorf("%s exited with code %d", name, code)
 			return
 		}
 	}
 }
 
-// write makes a random write every 25 ms until ctx is done. Each writer has its own 12 objects. It ignores failures,
-// because the server may be down.
+// write makes a random write every 25 ms until ctx is done. Each writer uses a separate set of 12 objects. Failed
+// writes are ignored, because the server may be down.
 func (s *lwcatSoak) write(ctx context.Context, number int) {
 	tick := time.NewTicker(25 * time.Millisecond)
 	defer tick.Stop()
@@ -164,8 +165,8 @@ func (s *lwcatSoak) write(ctx context.Context, number int) {
 	}
 }
 
-// accidents restarts the server, compacts etcd and expires resourceVersions. The environment variable ROUNDS is the
-// number of repetitions; the default is 1.
+// accidents restarts the server, compacts etcd and expires resourceVersions. The environment variable ROUNDS sets the
+// number of rounds; the default is 1.
 func (s *lwcatSoak) accidents() {
 	rounds, err := strconv.Atoi(cmp.Or(os.Getenv("ROUNDS"), "1"))
 	require.NoError(s, err, "ROUNDS")
@@ -187,7 +188,8 @@ func (s *lwcatSoak) accidentsOnce() {
 	time.Sleep(6 * time.Second)
 }
 
-// list returns the server's ConfigMaps as lines of namespace, name and resourceVersion, in the format of fold.mjs.
+// list returns the server's ConfigMaps in the output format of fold.mjs. Each line contains a namespace, a name and a
+// resourceVersion.
 func (s *lwcatSoak) list() string {
 	_, text, err := s.Do(s.Context(), http.MethodGet, soakPath, "", "")
 	require.NoError(s, err)
@@ -205,8 +207,8 @@ func (s *lwcatSoak) list() string {
 	return strings.Join(lines, "")
 }
 
-// fold applies the events that a process printed and returns the resulting objects. It returns an error message if the
-// events contradict each other.
+// fold applies the events that a process has printed and returns the resulting objects in the format of list. If the
+// events contradict each other, it returns an error message instead.
 func (s *lwcatSoak) fold(name string) string {
 	file, err := os.Open(filepath.Join(s.folder, name+".out"))
 	require.NoError(s, err)

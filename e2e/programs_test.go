@@ -41,7 +41,7 @@ func startProgram(t *testing.T, c *kube.Cluster, path, name, library string) *pr
 	stdout, err := command.StdoutPipe()
 	require.NoError(t, err)
 	require.NoError(t, command.Start())
-	t.Cleanup(func() { _ = command.Process.Kill() }) // returns an error if the program has exited
+	t.Cleanup(func() { _ = command.Process.Kill() }) // fails if the program has already exited
 	return &program{t, command, bufio.NewReader(stdout)}
 }
 
@@ -52,7 +52,7 @@ func (p *program) stop() {
 	require.NoError(p, p.command.Wait())
 }
 
-// url returns the URL of an exporter, which is the first line of its output.
+// url reads the first line that an exporter prints, which is the exporter's URL.
 func (p *program) url() string {
 	line, err := p.stdout.ReadString('\n')
 	require.NoError(p, err)
@@ -136,7 +136,7 @@ func (c programCourse) run() {
 	c.pods("web-0")
 }
 
-// metricsAre waits until the exporter serves want and no other metrics.
+// metricsAre waits until the exporter serves exactly the text want.
 func (c programCourse) metricsAre(url, want string) {
 	c.Helper()
 	require.EventuallyWithT(c, func(t *assert.CollectT) {

@@ -41,7 +41,7 @@ func runScenarios(t *testing.T, c *kube.Cluster, protobuf lw.Codec[*lw.Object]) 
 	})
 }
 
-// protobufConfigMaps is a codec that decodes ConfigMaps from protobuf and returns them as JSON.
+// protobufConfigMaps is a codec that decodes ConfigMaps from protobuf and converts them to lw.Object values.
 type protobufConfigMaps struct {
 	codec.Protobuf[*corev1.ConfigMap]
 }

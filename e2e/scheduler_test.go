@@ -9,8 +9,8 @@ import (
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 )
 
-// TestScheduler runs the scheduler example with a real server. Break kills this server, while the example's own test
-// only drops connections.
+// TestScheduler runs the scheduler example with a real server. Here, the function Break kills the server. In the
+// example's own test, it only drops connections.
 func TestScheduler(t *testing.T) {
 	t.Parallel() // this test uses its own cluster and mostly waits
 	c := kube.Start(t)

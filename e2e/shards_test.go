@@ -41,7 +41,7 @@ func TestShards(t *testing.T) {
 				break
 			}
 		}
-		require.Greater(t, len(seen), before, "neither half of 40 objects is empty")
+		require.Greater(t, len(seen), before, "each shard must contain some of the 40 objects")
 	}
 	require.Len(t, seen, 40)
 	for name, times := range seen {

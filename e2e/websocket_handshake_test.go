@@ -26,29 +26,29 @@ func tryHandshakes(t *testing.T, w *watched) {
 		path   string
 		header []string
 		code   int
-		answer string // subprotocol of a 101 response, reason of a Status, or "bare" if headers and body are empty
+		answer string // expected subprotocol of a 101 response, or expected reason of a Status; "bare" means no headers and no body
 	}{
-		"token in a header":                      {shortWatch, []string{origin, someOrigin, authorization, bearer}, 101, ""},
-		"origin of a file":                       {shortWatch, []string{origin, "file://", authorization, bearer}, 101, ""},
-		"origin without a scheme":                {shortWatch, []string{origin, "word", authorization, bearer}, 403, "bare"},
-		"no origin":                              {shortWatch, []string{authorization, bearer}, 403, "bare"},
-		"origin null":                            {shortWatch, []string{origin, "null", authorization, bearer}, 403, "bare"},
-		"one subprotocol":                        {shortWatch, []string{origin, someOrigin, authorization, bearer, protocol, "a"}, 101, "a"},
-		"two subprotocols":                       {shortWatch, []string{origin, someOrigin, authorization, bearer, protocol, "a, b"}, 400, "bare"},
-		"two subprotocol headers":                {shortWatch, []string{origin, someOrigin, authorization, bearer, protocol, "a", protocol, "b"}, 101, "a"},
-		"token as subprotocol":                   {shortWatch, []string{origin, someOrigin, protocol, token + ", a"}, 101, "a"},
-		"token as second subprotocol":            {shortWatch, []string{origin, someOrigin, protocol, "a, " + token}, 101, "a"},
-		"token as subprotocol in its own header": {shortWatch, []string{origin, someOrigin, protocol, token, protocol, "a"}, 101, "a"},
-		"alone":                                  {shortWatch, []string{origin, someOrigin, protocol, token}, 401, "Unauthorized"},
-		"token as subprotocol with two others":   {shortWatch, []string{origin, someOrigin, protocol, token + ", a, b"}, 400, "bare"},
-		"twice":                                  {shortWatch, []string{origin, someOrigin, protocol, token + ", a, " + token}, 401, "Unauthorized"},
-		"padded":                                 {shortWatch, []string{origin, someOrigin, protocol, padded + ", a"}, 401, "Unauthorized"},
-		"unknown":                                {shortWatch, []string{origin, someOrigin, protocol, subprotocol("x") + ", a"}, 401, "Unauthorized"},
-		"empty":                                  {shortWatch, []string{origin, someOrigin, protocol, tokenPrefix + ", a"}, 403, "Forbidden"},
-		"token of nobody as subprotocol":         {shortWatch, []string{origin, someOrigin, protocol, subprotocol(w.nobody) + ", a"}, 403, "Forbidden"},
-		"unknown token in a header":              {shortWatch, []string{origin, someOrigin, authorization, "Bearer x"}, 401, "Unauthorized"},
-		"token of nobody in a header":            {shortWatch, []string{origin, someOrigin, authorization, "Bearer " + w.nobody}, 403, "Forbidden"},
-		"none":                                   {shortWatch, []string{origin, someOrigin}, 403, "Forbidden"},
+		"token in a header":                                       {shortWatch, []string{origin, someOrigin, authorization, bearer}, 101, ""},
+		"file origin":                                             {shortWatch, []string{origin, "file://", authorization, bearer}, 101, ""},
+		"origin without a scheme":                                 {shortWatch, []string{origin, "word", authorization, bearer}, 403, "bare"},
+		"no origin":                                               {shortWatch, []string{authorization, bearer}, 403, "bare"},
+		"origin null":                                             {shortWatch, []string{origin, "null", authorization, bearer}, 403, "bare"},
+		"one subprotocol":                                         {shortWatch, []string{origin, someOrigin, authorization, bearer, protocol, "a"}, 101, "a"},
+		"two subprotocols":                                        {shortWatch, []string{origin, someOrigin, authorization, bearer, protocol, "a, b"}, 400, "bare"},
+		"two subprotocol headers":                                 {shortWatch, []string{origin, someOrigin, authorization, bearer, protocol, "a", protocol, "b"}, 101, "a"},
+		"token as subprotocol":                                    {shortWatch, []string{origin, someOrigin, protocol, token + ", a"}, 101, "a"},
+		"token as second subprotocol":                             {shortWatch, []string{origin, someOrigin, protocol, "a, " + token}, 101, "a"},
+		"token as subprotocol in its own header":                  {shortWatch, []string{origin, someOrigin, protocol, token, protocol, "a"}, 101, "a"},
+		"token as the only subprotocol":                           {shortWatch, []string{origin, someOrigin, protocol, token}, 401, "Unauthorized"},
+		"token as subprotocol with two others":                    {shortWatch, []string{origin, someOrigin, protocol, token + ", a, b"}, 400, "bare"},
+		"token as subprotocol twice":                              {shortWatch, []string{origin, someOrigin, protocol, token + ", a, " + token}, 401, "Unauthorized"},
+		"padded token as subprotocol":                             {shortWatch, []string{origin, someOrigin, protocol, padded + ", a"}, 401, "Unauthorized"},
+		"unknown token as subprotocol":                            {shortWatch, []string{origin, someOrigin, protocol, subprotocol("x") + ", a"}, 401, "Unauthorized"},
+		"empty token as subprotocol":                              {shortWatch, []string{origin, someOrigin, protocol, tokenPrefix + ", a"}, 403, "Forbidden"},
+		"nobody's token as subprotocol":                           {shortWatch, []string{origin, someOrigin, protocol, subprotocol(w.nobody) + ", a"}, 403, "Forbidden"},
+		"unknown token in a header":                               {shortWatch, []string{origin, someOrigin, authorization, "Bearer x"}, 401, "Unauthorized"},
+		"nobody's token in a header":                              {shortWatch, []string{origin, someOrigin, authorization, "Bearer " + w.nobody}, 403, "Forbidden"},
+		"no token":                                                {shortWatch, []string{origin, someOrigin}, 403, "Forbidden"},
 		"token in the header and as the only subprotocol":         {shortWatch, []string{origin, someOrigin, authorization, bearer, protocol, token}, 101, token},
 		"token in the header and as subprotocol":                  {shortWatch, []string{origin, someOrigin, authorization, bearer, protocol, token + ", a"}, 400, "bare"},
 		"unknown token in the header, known token as subprotocol": {shortWatch, []string{origin, someOrigin, authorization, "Bearer x", protocol, token + ", a"}, 101, "a"},
@@ -60,7 +60,7 @@ func tryHandshakes(t *testing.T, w *watched) {
 		"single object":                      {configMaps + "/nothing?watch=1", []string{origin, someOrigin, authorization, bearer}, 404, "NotFound"},
 		"invalid resourceVersion":            {shortWatch + "&resourceVersion=x", []string{origin, someOrigin, authorization, bearer}, 500, ""},
 		"unsupported media type":             {shortWatch, []string{origin, someOrigin, authorization, bearer, "Accept", "application/cbor"}, 406, "NotAcceptable"},
-		"unauthorized before the origin is checked": {shortWatch, []string{authorization, "Bearer x"}, 401, "Unauthorized"},
+		"token is checked before the origin": {shortWatch, []string{authorization, "Bearer x"}, 401, "Unauthorized"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -80,7 +80,7 @@ func tryHandshakes(t *testing.T, w *watched) {
 	}
 }
 
-// requireUpgraded checks that the response has no headers other than those of the upgrade.
+// requireUpgraded checks that the response has only the headers of a WebSocket upgrade, with the given subprotocol.
 func requireUpgraded(t *testing.T, res *http.Response, protocol string) {
 	t.Helper()
 	want := http.Header{"Upgrade": {"websocket"}, "Connection": {"Upgrade"}, "Sec-Websocket-Accept": res.Header["Sec-Websocket-Accept"]}

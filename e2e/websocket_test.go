@@ -19,7 +19,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
 )
 
-// messageTimeout limits the wait for the messages of a WebSocket.
+// messageTimeout limits the time between the handshake of a WebSocket and its last message.
 const messageTimeout = 30 * time.Second
 
 const (
@@ -29,7 +29,7 @@ const (
 	shortWatch = configMaps + "?watch=1&labelSelector=nothing=x&timeoutSeconds=1"
 )
 
-// watched is the server under test, either the embedded server or a real one.
+// watched is the server under test, either the embedded server or a real server.
 type watched struct {
 	url                string
 	tls                *tls.Config
@@ -73,7 +73,7 @@ func tryWebSockets(t *testing.T, w *watched) {
 	t.Run("malformed handshakes", func(t *testing.T) { tryMalformed(t, w) })
 	t.Run("events", func(t *testing.T) { tryEvents(t, w) })
 	t.Run("pings", func(t *testing.T) { tryPings(t, w) })
-	t.Run("close by the client", func(t *testing.T) { tryClientCloses(t, w) })
+	t.Run("client closes the connection", func(t *testing.T) { tryClientCloses(t, w) })
 	t.Run("expired", func(t *testing.T) { tryExpired(t, w) })
 	t.Run("terminated", func(t *testing.T) { tryTerminated(t, w) })
 	t.Run("killed", func(t *testing.T) { tryKilled(t, w) })
@@ -126,8 +126,8 @@ func closed(t *testing.T, conn *websocket.Conn) {
 	require.Equal(t, &websocket.CloseError{Code: websocket.CloseNormalClosure}, err, "%s", text)
 }
 
-// next reads an event and returns its type and the name of its object, for example "ADDED web". An ERROR event has the
-// reason instead of a name.
+// next reads an event and returns its type and the name of its object, for example "ADDED web". For an ERROR event, it
+// returns the reason instead of a name.
 func next(t *testing.T, conn *websocket.Conn) string {
 	t.Helper()
 	opcode, text, err := conn.ReadMessage()

@@ -128,7 +128,7 @@ func FuzzObject(f *testing.F) {
 }
 
 // FuzzStatus checks that each error response becomes a short error with a non-negative RetryAfter. If encoding/json
-// decodes a Status, the error must have its fields.
+// decodes the body as a Status, the error must have the same fields.
 func FuzzStatus(f *testing.F) {
 	f.Add([]byte(`{"kind":"Status","status":"Failure","message":"no","reason":"Expired","code":410,"details":{"name":"a","causes":[{"reason":"r","message":"m","field":"f"}],"retryAfterSeconds":3},"metadata":{"continue":"x"}}`), 410, "7")
 	f.Add([]byte(`{"kind":"Status","message":null,"code":99999999999999999999,"details":[],"kind":"Statu\u0073"}`), 500, "-1")
@@ -157,8 +157,8 @@ func FuzzStatus(f *testing.F) {
 	})
 }
 
-// requireSameStatus compares status with a Status that encoding/json decoded. It ignores string members of the wrong
-// type.
+// requireSameStatus requires that status has the fields of want, which encoding/json decoded. It ignores members of the
+// wrong type.
 func requireSameStatus(t *testing.T, want map[string]any, status *StatusError) {
 	compare := func(from map[string]any, name, got string) {
 		switch value := from[name].(type) {

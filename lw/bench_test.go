@@ -12,7 +12,7 @@ import (
 var keptBytes []byte
 var keptObject *Object
 
-// floor is the baseline. It does the minimum work of any client: it finds each newline and copies the line.
+// floor is the baseline of the benchmarks. It does only what every client must do: find each newline and copy the line.
 type floor struct {
 	src        io.Reader
 	buf        []byte
@@ -37,7 +37,7 @@ func newFloor(text []byte) *floor {
 	return &floor{src: sample.Loop(text), buf: make([]byte, 64<<10)}
 }
 
-// whole decodes each watch event into an Object without managedFields.
+// whole is a decoder that converts each watch event to an Object without managedFields.
 type whole struct {
 	scanner
 	scanned Scanned

@@ -55,7 +55,7 @@ func NewClient[T Keyed](transport Transport, resource Resource, codec Codec[T], 
 	return &Client[T]{transport: transport, resource: resource, codec: codec, opts: *opts, server: new(support)}, nil
 }
 
-// String returns the name of the resource, without the query of a raw path.
+// String returns the name of the resource. It omits the query of Resource.Raw.
 func (c *Client[T]) String() string {
 	text, _, _ := strings.Cut(c.resource.String(), "?")
 	return text

@@ -22,7 +22,7 @@ type RawCodec struct{}
 // Decode copies the object's text. It never returns an error.
 func (RawCodec) Decode(s *Scanned) (*Object, error) { return newObject(s, s.cutsFor(nil)), nil }
 
-// sameObject reports whether codec would decode s to an object that equals stored. It returns true if codec cannot
+// sameObject reports whether stored equals the object that codec would decode from s. It returns true if codec cannot
 // compare objects.
 func sameObject[T any](codec Codec[T], stored T, s *Scanned) bool {
 	switch codec := any(codec).(type) {

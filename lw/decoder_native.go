@@ -6,7 +6,8 @@ import "io"
 
 // decoder reads the body of one response, which is encoded as JSON or protobuf. After an error its methods do nothing.
 type decoder interface {
-	// list reads a list to its end. It scans each list item into o and then calls item. It stops if item returns false.
+	// list reads a list to its end. It scans each list item into o and then calls the callback item. It stops if the
+	// callback returns false.
 	list(meta *ListMeta, o *Scanned, item func() bool)
 
 	// begin blocks until the next event of a watch arrives. It returns false at the end of the stream.

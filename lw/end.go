@@ -25,15 +25,15 @@ func (m *machine) causeOfEnd(now moment) error {
 	return ErrExpired
 }
 
-// end handles the failure err of the current request: it chooses the next state and the delay. Only end interrupts the
-// stream.
+// end handles err, the failure of the current request. It chooses the next state and the delay, and returns the
+// interruption.
 func (m *machine) end(err error, in *input) *Interruption {
 	f := faultOf(err)
 	resumes, spread := m.judge(f, err, in.now)
 	if s, ok := m.state.(*listing); ok && s.pages == 0 && in.objects > 0 && in.signal == failed {
 		m.retryPolicy.lists.add(m.asked) // count the list, because the server has already read its objects
 	}
-	n := m.state.after(m, f, err, in.now)
+	n := m.state.react(m, f, err, in.now)
 	m.routine = err == ErrWatchClosed || resumes && !isList(n.state) && err != ErrSilent
 	if m.stopOn != nil && m.stopOn(err) {
 		m.state = stopped{}
@@ -55,8 +55,8 @@ func (m *machine) end(err error, in *input) *Interruption {
 	return b
 }
 
-// judge reports whether a healthy watch that lost its connection or was closed cleanly resumes. Such a watch resumes
-// after the random delay spread instead of a backoff. judge also resets the counters of earlier failures.
+// judge reports whether a healthy watch ended with a clean close or a lost connection. Such a watch resumes after the
+// random delay `spread` instead of a backoff. judge also resets the counters of earlier failures.
 func (m *machine) judge(f fault, err error, now moment) (resumes bool, spread time.Duration) {
 	s, ok := m.state.(*watching)
 	if !ok {

@@ -191,7 +191,7 @@ func (e *engine[T]) fail(err error, objects int) *Interruption {
 	return result
 }
 
-// signal applies a signal without data to the machine and returns the resulting interruption, or nil.
+// signal applies a signal without data to the machine. It returns nil if the stream was not interrupted.
 //
 //go:noinline
 func (e *engine[T]) signal(s signal) *Interruption {

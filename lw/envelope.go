@@ -29,7 +29,8 @@ func frameLimit(maxFrame int) int {
 	return min(maxFrame, maxFrameLimit)
 }
 
-// textScanner returns a scanner that reads a copy of text. Strings may refer to the copy, because it never changes.
+// textScanner returns a scanner that reads a copy of text. Decoded strings may share the memory of the copy, because it
+// never changes.
 func textScanner(text []byte) scanner { return scanner{jsonscan.NewText(text, maxFrameLimit)} }
 
 // failure returns the scanner's error, converted to an error type of this package.
@@ -65,7 +66,8 @@ func (s scanner) status(o *Scanned) error {
 	return &MalformedError{Offset: s.Offset(0), expected: "a Status in the ERROR event", found: found}
 }
 
-// event reads the next event of a watch, {"type":…,"object":…}, into o. At the end of the stream it returns false.
+// event reads the next event of a watch, {"type":…,"object":…}, into o. It returns false at the end of the stream and
+// after an error.
 func (s scanner) event(o *Scanned) (EventType, bool) {
 	if !s.Begin() {
 		return 0, false
@@ -152,7 +154,7 @@ func (s scanner) metadata(o *Scanned, start int, keep *fields) {
 			s.annotations(o, start, keep)
 		case "managedFields":
 			if !o.managed {
-				keep = nothing
+				keep = selectNone
 			}
 			s.value(o, start, keep)
 		default:

@@ -26,7 +26,7 @@ var (
 	ErrTooManyObjects = errors.New("the collection has too many objects")
 
 	// ErrInvalidResponse means that a response breaks the protocol. Its text names the violation, for example
-	// inconsistent pages, an ignored shard selector, or a resourceVersion that went back. A *[MalformedError] also
+	// inconsistent pages, an ignored shard selector, or a resourceVersion that decreased. A *[MalformedError] also
 	// matches it, unless the response was truncated.
 	ErrInvalidResponse = invalid.ErrResponse
 	// ErrSilent means that no data arrived within the idle timeout. The connection is probably half-open.
@@ -42,8 +42,8 @@ func IsPermanent(err error) bool {
 }
 
 // MalformedError reports a response that is not valid: it is not JSON, it is truncated, or it has an unexpected
-// structure. It is safe to log, because it contains only one byte, an event type or a kind from the response. errors.Is
-// matches it with [ErrInvalidResponse], or with io.ErrUnexpectedEOF if the text is truncated.
+// structure. It is safe to log, because it quotes at most one byte, an event type or a kind from the response.
+// errors.Is matches it with [ErrInvalidResponse], or with io.ErrUnexpectedEOF if the text is truncated.
 type MalformedError struct {
 	Offset int64 // byte offset in the response body, or in the text that was parsed
 

@@ -66,8 +66,8 @@ func wireType(name []byte) (EventType, bool) {
 type Event[T any] struct {
 	Type   EventType
 	Object T // set for Added, Modified and Deleted
-	// ResourceVersion is the resourceVersion of the collection after the event. A watch would resume from it. It is
-	// empty while a list is incomplete.
+	// ResourceVersion is the resourceVersion of the collection after the event. A watch can resume from it. It is empty
+	// while a list is incomplete.
 	ResourceVersion string
 	Interruption    *Interruption // set for Interrupted
 	Err             *DecodeError  // set for DecodeFailed

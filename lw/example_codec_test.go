@@ -23,7 +23,7 @@ func (p phase) GetNamespace() string       { return p.namespace }
 func (p phase) GetName() string            { return p.name }
 func (p phase) GetResourceVersion() string { return p.version }
 
-// phases decodes Pods into phase values. It copies all data, because a Scanned is valid only during the call of Decode.
+// phases decodes Pods into phase values. It copies all data, because a Scanned is valid only until Decode returns.
 type phases struct{}
 
 func (phases) Decode(s *lw.Scanned) (phase, error) {

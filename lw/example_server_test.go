@@ -8,7 +8,8 @@ import (
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 )
 
-// serve starts an embedded server with some Pods and returns a client for them. end closes both.
+// serve starts an embedded server with Pods of the given names and returns a client for them. end closes the server and
+// the transport.
 func serve(names ...string) (server *lwtest.Server, pods *lw.Client[*lw.Object], end func()) {
 	server, err := lwtest.Start(nil)
 	if err != nil {

@@ -161,11 +161,11 @@ func ExampleClient_List() {
 		}
 		fmt.Println(pod.GetName())
 	}
-	fmt.Println("resourceVersion", meta.ResourceVersion, "with", meta.RemainingItemCount, "more objects, has a continue token:", meta.Continue != "")
+	fmt.Println("resourceVersion", meta.ResourceVersion, "with", meta.RemainingItemCount, "more objects and a continue token:", meta.Continue != "")
 	// Output:
 	// web-0
 	// web-1
-	// resourceVersion 4 with 1 more objects, has a continue token: true
+	// resourceVersion 4 with 1 more objects and a continue token: true
 }
 
 // Watch yields events until the server closes the watch.

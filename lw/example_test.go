@@ -12,8 +12,8 @@ import (
 	"github.com/seed-6d2a410a/listwatch/transport/http"
 )
 
-// ListAndWatch yields the existing Pods and then the changes. A client of a real API server also needs a token and its
-// CA certificate.
+// ListAndWatch yields the existing Pods and then the changes. A client of a real API server also needs a token and the
+// server's CA certificate.
 func ExampleListAndWatch() {
 	server, err := lwtest.Start(nil)
 	if err != nil {

@@ -13,7 +13,7 @@ const (
 	connection fault = iota // the connection broke, or a gateway cannot reach the server
 	overload                // the server asks the client to slow down
 	expired                 // the resourceVersion or the continue token is too old
-	badVersion              // the requested resourceVersion is too large, or the server's resourceVersion went back
+	badVersion              // the requested resourceVersion is too large, or the server's resourceVersion decreased
 	protocol                // the response is not usable, for example malformed JSON or an unexpected status code
 	permanent               // the server returned 401, 403 or 404
 )
@@ -48,8 +48,8 @@ func (e *StatusError) fault() fault {
 	return protocol
 }
 
-// answered reports whether err means that the server or a gateway sent an unusable response. A truncated body is a
-// connection failure instead.
+// answered reports whether err means that the server or a gateway sent an unusable response. A truncated body counts as
+// a connection failure instead.
 func answered(err error) bool {
 	_, tooLarge := errors.AsType[*FrameTooLargeError](err)
 	return tooLarge || statusCode(err) != 0 || errors.Is(err, ErrInvalidResponse)

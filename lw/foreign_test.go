@@ -33,7 +33,7 @@ func (f *foreign) next(ctx context.Context, request string, emit func(Event[*Obj
 	}
 }
 
-// A source may release its resources when its context is done.
+// A source can use its context to find out when to release its resources.
 func TestRequestContextsAreCanceled(t *testing.T) {
 	var requests []context.Context
 	step := func(ctx context.Context, emit func(Event[*Object], error) bool) error {
@@ -63,15 +63,15 @@ func (f *foreign) List(ctx context.Context, opts ListOptions, meta *ListMeta) it
 
 func (f *foreign) Watch(ctx context.Context, opts WatchOptions) iter.Seq2[Event[*Object], error] {
 	return func(yield func(Event[*Object], error) bool) {
-		require.False(f.t, opts.SendInitialEvents, "foreign does not support streaming lists")
+		require.False(f.t, opts.SendInitialEvents, "this source does not support streaming lists")
 		if yield(Event[*Object]{Type: WatchStarted, ResourceVersion: opts.ResourceVersion}, nil) {
 			f.next(ctx, "watch "+opts.ResourceVersion, yield)
 		}
 	}
 }
 
-// play runs a stream over the given steps until the last step has run. It returns the events as strings, and the
-// source.
+// play runs a stream over the given steps until the last step has run. It returns the events as strings, and the source
+// with its recorded requests.
 func play(t *testing.T, opts *Options, steps ...foreignStep) (events []string, f *foreign) {
 	synctest.Test(t, func(t *testing.T) {
 		f = &foreign{t: t, steps: steps}

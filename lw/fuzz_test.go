@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// FuzzEvents checks that the events and the error do not depend on the sizes of reads. Each error must be a
-// MalformedError.
+// FuzzEvents checks that the events and the error do not depend on how the stream is split into reads. Each error must
+// be a MalformedError.
 func FuzzEvents(f *testing.F) {
 	f.Add(twoEvents)
 	f.Add(podEvent("ADDED", "a", "1") + expiredEvent + "garbage")
@@ -27,8 +27,8 @@ func FuzzEvents(f *testing.F) {
 	})
 }
 
-// FuzzList checks that the objects of a list and the error do not depend on the sizes of reads. Each error must be a
-// MalformedError.
+// FuzzList checks that the objects of a list and the error do not depend on how the body is split into reads. Each
+// error must be a MalformedError.
 func FuzzList(f *testing.F) {
 	f.Add(podList("12", "next", "a", "b"))
 	f.Add(`{"apiVersion":"x/v1","items":[{"metadata":{"name":"w"}}],"kind":"WidgetList","metadata":{"remainingItemCount":7}}`)

@@ -246,7 +246,7 @@ func TestHostilePages(t *testing.T) {
 	}
 }
 
-// A few empty pages do not cause an error.
+// The second stream has a few empty pages, which cause no error.
 func TestPagesWithoutProgressLeadToUnpagedList(t *testing.T) {
 	events, s := follow(t, nil,
 		answer{body: podList("5", "t1", "a")}, answer{body: podList("5", "t1", "b")},

@@ -37,12 +37,12 @@ type Options struct {
 	// saved state. If the resourceVersion has expired, the stream relists. "" and "0" start with a list.
 	//
 	// If ResumeFrom is newer than the server's resourceVersion, the stream relists after about five minutes without
-	// events. If ResumeFrom is older but comes from another server, the stream cannot detect it. So save the server's
+	// events. If ResumeFrom is older but comes from another server, the stream cannot detect this. So save the server's
 	// identity with the state.
 	ResumeFrom string
 
-	// Wake triggers an immediate connection check and skips the current delay. Otherwise the stream checks the
-	// connection every 10 seconds. Send a value when the machine or browser tab wakes up, or when the network returns.
+	// Wake triggers an immediate connection check and ends the current delay. Send a value when the machine or browser
+	// tab wakes up, or when the network returns. Even without Wake, the stream checks the connection every 10 seconds.
 	// Each stream needs its own channel. Wake may be nil.
 	Wake <-chan struct{}
 

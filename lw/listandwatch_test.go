@@ -226,7 +226,7 @@ func TestReplayUsesRecordedTimes(t *testing.T) {
 	}
 	events, took := replay(t, 0)
 	require.Equal(t, []string{ErrWatchClosed.Error(), ErrWatchClosed.Error(), ErrExpired.Error(), "the server answered 503"}, events)
-	require.Equal(t, time.Hour, took, "the last request blocks until its timeout")
+	require.Equal(t, time.Hour, took, "the last request blocks until ctx is canceled")
 	events, _ = replay(t, time.Minute)
 	require.NotContains(t, events, ErrExpired.Error())
 }

@@ -18,7 +18,8 @@ type ListMeta struct {
 	shardSelector    string // shardInfo.selector: the shard selector that the server used
 }
 
-// list reads a list to its end. It scans each list item into o and then calls item. It stops if item returns false.
+// list reads a list to its end. It scans each list item into o and then calls the callback item. It stops if the
+// callback returns false.
 func (s scanner) list(meta *ListMeta, o *Scanned, item func() bool) {
 	found := false
 	more := s.Open('{', "a list")
@@ -90,8 +91,8 @@ func (s scanner) shardInfo(meta *ListMeta) {
 	}
 }
 
-// items reads the items of a list. It returns false after an error, or if item returns false. Old servers send null for
-// an empty list.
+// items reads the items of a list. It returns false after an error, or if the callback item returns false. Old servers
+// send null for an empty list.
 func (s scanner) items(meta *ListMeta, o *Scanned, item func() bool) bool {
 	if s.Next() == 'n' {
 		s.SkipValue()
@@ -125,8 +126,8 @@ func (s scanner) items(meta *ListMeta, o *Scanned, item func() bool) bool {
 // missing contains the JSON of the members that list items inherit from their list. Each member ends with a comma.
 type missing struct{ kind, apiVersion, both string }
 
-// newMissing derives the kind of the items from the kind of the list: a PodList contains Pods. Lists of custom
-// resources send their kind after the items, but their items have a kind.
+// newMissing derives the kind of the items from the kind of the list: a PodList contains Pods. A list of custom
+// resources sends its kind after the items, but each item has a kind.
 func newMissing(list *ListMeta) (m missing) {
 	if kind, ok := strings.CutSuffix(list.kind, "List"); ok && kind != "" && isPlain(kind) {
 		m.kind = `"kind":"` + kind + `",`

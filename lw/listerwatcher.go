@@ -17,9 +17,9 @@ import (
 // *[StatusError] by its code. It treats errors that this package does not define as connection errors, and retries
 // after a delay. When ctx is done, the engine uses context.Cause(ctx) instead of the returned error.
 type ListerWatcher[T Keyed] interface {
-	// List makes one request and yields the objects as they arrive. An error ends the sequence, unless it is a
-	// *[DecodeError]. List sets meta before the sequence ends, unless it yields another error. A source without
-	// pagination may ignore opts.Limit. All pages of a list must have the resourceVersion of the first page.
+	// List makes one request and yields the objects as they arrive. An error other than a *[DecodeError] ends the
+	// sequence. If there is no such error, List sets meta before the sequence ends. A source without pagination may
+	// ignore opts.Limit. All pages of a list must have the resourceVersion of the first page.
 	List(ctx context.Context, opts ListOptions, meta *ListMeta) iter.Seq2[T, error]
 
 	// Watch makes one request. It yields WatchStarted when the response arrives, and then the events. In a streaming
@@ -27,8 +27,8 @@ type ListerWatcher[T Keyed] interface {
 	// error ends the sequence, unless it is a *[DecodeError].
 	//
 	// The ResourceVersion of an event promises that all changes up to it were yielded. If several changes share a
-	// resourceVersion, only the last of them may have it. Otherwise a broken stream would resume after changes that it
-	// has not yielded.
+	// resourceVersion, only the event of the last change may contain it. Otherwise a broken stream would resume after
+	// changes that it has not yielded.
 	//
 	// Watch must end after opts.Timeout. The engine cancels a watch that yields nothing for 5 seconds longer than
 	// opts.Timeout. After the first Bookmark the limit is 140 seconds, so the source must yield a Bookmark every

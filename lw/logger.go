@@ -24,7 +24,7 @@ type reporter struct {
 // cause identifies a group of interruptions that share the limit of one warning per logEvery. It ignores the error
 // text, which may contain ports, times and resourceVersions.
 type cause struct {
-	code   int // HTTP status code, or zero
+	code   int // HTTP status code, or zero if the cause is not a *StatusError
 	remedy string
 }
 

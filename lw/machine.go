@@ -40,7 +40,7 @@ type output uint8
 
 const (
 	hidden      output = iota // the caller receives no event
-	liveNow                   // an event of a watch, whose resourceVersion is machine.version
+	liveNow                   // an event of a watch, with the resourceVersion in machine.version
 	listItem                  // an object of an incomplete list
 	complete                  // the end of a list
 	requestOver               // no event, and the request ends
@@ -200,7 +200,7 @@ func (m *machine) liveEvent(s *watching, in *input) (output, *Interruption) {
 		in.version = ""
 	}
 	if !s.news && in.event != Bookmark && s.listVersion != "" && (in.version == s.listVersion || versionRegressed(s.listVersion, in.version)) {
-		return hidden, m.end(invalid.ErrNoInitialEnd, in) // the object arrived after the initial-events-end bookmark
+		return hidden, m.end(invalid.ErrNoInitialEnd, in) // an initial object arrived after the initial-events-end bookmark
 	}
 	if versionRegressed(m.version, in.version) {
 		return hidden, m.end(invalid.ErrVersionRegressed, in)

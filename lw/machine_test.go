@@ -41,18 +41,18 @@ func TestWatchesAreShortUntilBookmark(t *testing.T) {
 func TestIdleTimeoutOfEachState(t *testing.T) {
 	r := newStreamingHarness(t, Options{})
 	r.ask()
-	require.Equal(t, 90*time.Second, r.idle(), "no response yet")
+	require.Equal(t, 90*time.Second, r.idle(), "before the response")
 	r.do(input{signal: opened})
-	require.Equal(t, 10*time.Second, r.idle(), "a streaming list")
+	require.Equal(t, 10*time.Second, r.idle(), "in a streaming list")
 	r.receives("3")
 	r.marks("7")
-	require.Equal(t, 65*time.Second, r.idle(), "a short watch without bookmarks")
+	require.Equal(t, 65*time.Second, r.idle(), "in a short watch without bookmarks")
 	r.bookmarks("8")
-	require.Equal(t, 140*time.Second, r.idle(), "a watch with bookmarks")
+	require.Equal(t, 140*time.Second, r.idle(), "in a watch with bookmarks")
 	r.fails(errReset)
 	r.opens()
-	require.Equal(t, 140*time.Second, r.idle(), "another watch with bookmarks")
-	require.Equal(t, 90*time.Second, newMachineHarness(t, Options{}).idle(), "a list")
+	require.Equal(t, 140*time.Second, r.idle(), "in another watch with bookmarks")
+	require.Equal(t, 90*time.Second, newMachineHarness(t, Options{}).idle(), "in a list")
 }
 
 // The first request is a watch. If the server rejects the resourceVersion, a list follows.
@@ -65,7 +65,7 @@ func TestResumeFrom(t *testing.T) {
 
 	r = resumed()
 	require.Equal(t, &Interruption{Err: tooLarge, Relist: true, Delay: firstDelay}, r.watchFails(tooLarge))
-	require.Equal(t, ListOptions{Limit: 500}, r.listOptions(), "requests the latest state, because ResumeFrom may come from another server")
+	require.Equal(t, ListOptions{Limit: 500}, r.listOptions(), "the list requests the latest state, because ResumeFrom may come from another server")
 
 	r = resumed().opens()
 	require.Equal(t, &Interruption{Err: invalid.ErrVersionRegressed, Relist: true, Delay: firstDelay}, r.receives("3"))
@@ -104,8 +104,8 @@ func TestRelistsAtLastVersionThenLatest(t *testing.T) {
 	require.Equal(t, "12", r.watchOptions().ResourceVersion)
 }
 
-// A server that splits a list at resourceVersion "0" into pages has no watch cache. A list without a limit would not be
-// faster.
+// A server that splits a list at resourceVersion "0" into pages has no watch cache. For such a server, a list without a
+// limit is not faster.
 func TestListsStayPaged(t *testing.T) {
 	r := newMachineHarness(t, Options{PageSize: 10})
 	require.Nil(t, r.page("7", "next", "a", 10))
@@ -148,7 +148,7 @@ func TestExpiredContinueTokenLeadsToUnpagedList(t *testing.T) {
 	require.Equal(t, &Interruption{Err: status(410), Relist: true}, r.listFails(status(410)))
 	require.Equal(t, ListOptions{ResourceVersion: "0"}, r.listOptions())
 	r.listFails(errReset)
-	require.Equal(t, ListOptions{ResourceVersion: "0"}, r.listOptions(), "unpaged until a list is complete")
+	require.Equal(t, ListOptions{ResourceVersion: "0"}, r.listOptions(), "lists stay unpaged until a list is complete")
 	r.synced("9")
 	r.watchFails(tooLarge)
 	require.Equal(t, 500, r.listOptions().Limit, "the next list is paged again")
@@ -201,7 +201,7 @@ func TestRepeatedPagesMakeNoProgress(t *testing.T) {
 	}
 }
 
-// A list of a million objects is not slowed down by the request budget.
+// The request budget does not slow down a list of a million objects.
 func TestPagesWithProgressNeedNoBudget(t *testing.T) {
 	r := newMachineHarness(t, Options{})
 	for n := range 2000 {

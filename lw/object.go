@@ -50,7 +50,7 @@ func (o *Object) part(at part) string {
 	return o.raw[at.start : at.start+uint32(at.size)]
 }
 
-// unescaped decodes a string that has escape sequences, which names of Kubernetes objects never have. It is not
+// unescaped decodes a string that has escape sequences. Names of Kubernetes objects have none. The function is not
 // inlined, so that the compiler can inline part.
 //
 //go:noinline

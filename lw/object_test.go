@@ -77,7 +77,7 @@ func TestSameComparesDecodedObject(t *testing.T) {
 					changed := []byte(object.Raw())
 					changed[i] ^= 1
 					require.False(t, same(&Object{raw: string(changed)}), "%s", changed)
-					require.False(t, same(&Object{raw: object.Raw()[:i]}), "truncated at %d", i)
+					require.False(t, same(&Object{raw: object.Raw()[:i]}), "truncated at byte %d", i)
 				}
 				require.False(t, same(&Object{raw: object.Raw() + "}"}))
 			}
@@ -138,7 +138,7 @@ func TestItemsGetKindAndAPIVersion(t *testing.T) {
 	}
 	require.Equal(t, `"kind":"Old Pod","apiVersion":"v 1",`, newMissing(&ListMeta{kind: "Old PodList", apiVersion: "v 1"}).both)
 	for _, m := range []ListMeta{{kind: "List"}, {kind: "Pod"}, {kind: `"List`}, {apiVersion: "a\nb"}} {
-		require.Empty(t, newMissing(&m).both, "no members for %v", m)
+		require.Empty(t, newMissing(&m).both, "newMissing returned members for %v", m)
 	}
 }
 

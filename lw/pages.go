@@ -10,7 +10,8 @@ func (m *machine) completeList(version string) {
 	m.version, m.short, m.suspect = version, 0, 0
 }
 
-// page handles a complete page. It requests the next page, or completes the list or the check of the resourceVersion.
+// page handles a complete page. It continues with the next page, or completes the list or the check of the
+// resourceVersion.
 func (m *machine) page(in *input) (output, *Interruption) {
 	s, ok := m.state.(*listing)
 	version := in.meta.ResourceVersion
@@ -49,7 +50,8 @@ func (m *machine) page(in *input) (output, *Interruption) {
 	return complete, nil
 }
 
-// repeatsToken reports whether a page repeats its continue token, or starts with the same object as an earlier page.
+// repeatsToken reports whether a page repeats the previous continue token, or starts with the same object as an earlier
+// page.
 func (s *listing) repeatsToken(in *input) bool {
 	if in.meta.Continue != "" && in.meta.Continue == s.token {
 		return true

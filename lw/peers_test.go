@@ -94,7 +94,7 @@ func TestRejectsTables(t *testing.T) {
 	require.EqualError(t, err, "malformed response at byte 25: expected an object with metadata.name, found none")
 }
 
-// marking is a codec that marks each object that it decodes.
+// marking is a codec that appends " decoded" to the text of each object.
 type marking struct{ RawCodec }
 
 func (c marking) Decode(s *Scanned) (*Object, error) {
@@ -144,7 +144,7 @@ func TestRetryAfterInBody(t *testing.T) {
 	})
 }
 
-// If a server repeats events, the resourceVersion goes back. The stream relists and never reports a lower
+// If a server repeats events, the resourceVersion decreases. The stream relists and never reports a lower
 // resourceVersion.
 func TestRepeatedEventsCauseRelist(t *testing.T) {
 	events, _ := follow(t, nil,

@@ -17,11 +17,11 @@ type projection struct{ keep *fields }
 func Project(paths ...string) (Codec[*Object], error) {
 	metadata := &fields{
 		members: []field{{name: "name"}, {name: "namespace"}, {name: "uid"}, {name: "resourceVersion"}},
-		others:  nothing, elements: nothing,
+		others:  selectNone, elements: selectNone,
 	}
 	root := &fields{
 		members: []field{{"metadata", metadata}, {name: "apiVersion"}, {name: "kind"}},
-		others:  nothing, elements: nothing,
+		others:  selectNone, elements: selectNone,
 	}
 	for _, path := range paths {
 		steps, err := projectionSteps(path)
@@ -77,8 +77,8 @@ func (f *fields) add(steps []pathStep) *fields {
 	if f == nil || len(steps) == 0 {
 		return nil
 	}
-	if f == nothing {
-		f = &fields{others: nothing, elements: nothing}
+	if f == selectNone {
+		f = &fields{others: selectNone, elements: selectNone}
 	}
 	first, rest := steps[0], steps[1:]
 	if first.kind == toEveryElement {

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// tenFields returns a projection of ten fields that a table of Pods would show.
+// tenFields returns a projection of the ten fields of a typical Pod table.
 func tenFields(t testing.TB) *projection {
 	return project(t, "metadata.creationTimestamp", "metadata.labels.app", "metadata.ownerReferences[*].name",
 		"spec.nodeName", "spec.containers[*].image", "spec.priority", "status.phase", "status.podIP",

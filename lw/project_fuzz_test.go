@@ -10,15 +10,15 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// every stands for [*] in the paths of FuzzProjection. It cannot occur in JSON.
-const every = "\xff"
+// everyElement represents [*] in the paths of FuzzProjection. It cannot occur in JSON.
+const everyElement = "\xff"
 
 // FuzzProjection compares projections with the results of selectAny, which selects the same fields from an object that
 // encoding/json decoded.
 func FuzzProjection(f *testing.F) {
 	choice := [][]string{{"metadata"}, {"metadata", "labels"}, {"metadata", "managedFields"}, {"metadata", "annotations", "a.b"},
-		{"spec"}, {"spec", "nodeName"}, {"spec", "containers", every, "image"}, {"spec", "containers", every, "ports", every},
-		{"status", "conditions", every}, {"status", "phase"}, {"status", "a", "b", "c"}, {"a", every, every, "b"}, {"a", "b"}}
+		{"spec"}, {"spec", "nodeName"}, {"spec", "containers", everyElement, "image"}, {"spec", "containers", everyElement, "ports", everyElement},
+		{"status", "conditions", everyElement}, {"status", "phase"}, {"status", "a", "b", "c"}, {"a", everyElement, everyElement, "b"}, {"a", "b"}}
 	f.Add([]byte(sample.Pods(1, 1)[0].JSON()), uint16(0b0011_0100_1010))
 	f.Add([]byte(`{"a":[[{"b":1,"c":2}],{"b":[]},"x",null],"metadata":{"annotations":{"a.b":1,"c":2}}}`), uint16(0b1_1000_0000_1000))
 	f.Add([]byte(`{"spec" : "x" , "\u0073pec":{"nodeName":1,"x":2,"nodeName":{}},"metadata":{"managedFields":0,"labels":[]}}`), uint16(0b10_0011))
@@ -69,7 +69,7 @@ func projectEachWay(t *testing.T, text []byte, p *projection) *Object {
 
 func pathOf(names []string) (path string) {
 	for _, name := range names {
-		if name == every {
+		if name == everyElement {
 			path += "[*]"
 		} else {
 			path += "." + strings.ReplaceAll(name, ".", `\.`)
@@ -114,8 +114,8 @@ func keepAny(value any, paths [][]string) any {
 	case []any:
 		kept := []any{}
 		for _, element := range v {
-			if beneath[every] != nil {
-				kept = append(kept, keepAny(element, beneath[every]))
+			if beneath[everyElement] != nil {
+				kept = append(kept, keepAny(element, beneath[everyElement]))
 			}
 		}
 		return kept

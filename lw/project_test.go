@@ -20,8 +20,8 @@ func TestProjection(t *testing.T) {
 		{"one field", "spec.nodeName", `,"spec":{"a":1,"nodeName":"x","b":[2]},"status":{}`, `,"spec":{"nodeName":"x"}`},
 		{"first member of an object", "a.b", `,"a":{"b":1,"c":2,"d":3}`, `,"a":{"b":1}`},
 		{"last member of an object", "a.d", `,"a":{"b":1,"c":2,"d":3}`, `,"a":{"d":3}`},
-		{"members with gaps", "a.b a.d a.f", `,"a":{"a":0,"b":1,"c":2,"d":3,"e":4,"f":5,"g":6}`, `,"a":{"b":1,"d":3,"f":5}`},
-		{"order of the text", "b a", `,"a":1,"x":2,"b":3`, `,"a":1,"b":3`},
+		{"every other member", "a.b a.d a.f", `,"a":{"a":0,"b":1,"c":2,"d":3,"e":4,"f":5,"g":6}`, `,"a":{"b":1,"d":3,"f":5}`},
+		{"fields in the order of the text", "b a", `,"a":1,"x":2,"b":3`, `,"a":1,"b":3`},
 		{"whole objects and arrays", "a b", `,"a":{"x":[{"y":1}]},"b":[1,{"c":2}]`, `,"a":{"x":[{"y":1}]},"b":[1,{"c":2}]`},
 		{"missing field", "a.b.c", `,"x":1`, ``},
 		{"missing field of an existing object", "a.b.c", `,"a":{"b":{"x":1},"y":2}`, `,"a":{"b":{}}`},
@@ -32,7 +32,7 @@ func TestProjection(t *testing.T) {
 		{"every whole element", "c[*]", `,"c":[{"i":1},2,[3]]`, `,"c":[{"i":1},2,[3]]`},
 		{"nested arrays", "c[*][*].i", `,"c":[[{"i":1,"n":2}],[],[{"n":3}]]`, `,"c":[[{"i":1}],[],[{}]]`},
 		{"empty array", "c[*].i", `,"c":[ ]`, `,"c":[ ]`},
-		{"elements of other kinds", "c[*].i", `,"c":[1,"two",null,true,[3],{"i":4}]`, `,"c":[1,"",null,true,[],{"i":4}]`},
+		{"elements of other types", "c[*].i", `,"c":[1,"two",null,true,[3],{"i":4}]`, `,"c":[1,"",null,true,[],{"i":4}]`},
 
 		{"null on the path", "a.b", `,"a":null`, `,"a":null`},
 		{"scalar on the path", "a.b c.d e.f", `,"a":"secret","c":-1.5e3,"e":false`, `,"a":"","c":-1.5e3,"e":false`},
@@ -115,7 +115,7 @@ func TestProjectedItems(t *testing.T) {
 	require.Equal(t, watched, listed)
 	require.Equal(t, pod.Phase, listed.Get("status.phase").String())
 	clear(scanned.body)
-	require.Equal(t, watched, listed, "the listed object is a copy of the watched one")
+	require.Equal(t, watched, listed, "the listed object does not share memory with the buffer")
 }
 
 func TestSameComparesKeptFields(t *testing.T) {
@@ -171,16 +171,16 @@ func TestGetWithWildcard(t *testing.T) {
 	}
 }
 
-// around wraps a projection in another codec, so that the client does not detect the projection.
-type around struct{ inner *projection }
+// opaque wraps a projection in another codec, so that the client does not detect the projection.
+type opaque struct{ inner *projection }
 
-func (a around) Decode(s *Scanned) (*Object, error) { return a.inner.Decode(s) }
+func (a opaque) Decode(s *Scanned) (*Object, error) { return a.inner.Decode(s) }
 
 // The first object is projected after scanning. Later objects are projected during scanning.
 func TestProjectionInsideCodec(t *testing.T) {
 	p := project(t, "a")
 	const event = `{"type":"ADDED","object":{"metadata":{"name":"n","managedFields":[1]},"a":1,"b":2}}`
-	client, err := NewClient(&scriptedTransport{answers: []answer{{body: event + event}}}, Pods(""), around{p}, nil)
+	client, err := NewClient(&scriptedTransport{answers: []answer{{body: event + event}}}, Pods(""), opaque{p}, nil)
 	require.NoError(t, err)
 	seen := 0
 	for event, err := range client.Watch(t.Context(), WatchOptions{}) {
@@ -202,7 +202,7 @@ func TestProjectionInsideCodec(t *testing.T) {
 	}
 }
 
-// A complete Pod has 6.5 kB. The projection keeps ten of its fields.
+// A complete Pod is 6.5 kB of JSON. The projection keeps ten of its fields.
 func TestProjectedMemory(t *testing.T) {
 	const n = 10_000
 	w, p := newWhole(sample.Events(7, 500)), tenFields(t)

@@ -11,7 +11,8 @@ import (
 )
 
 // Protobuf makes a client request objects in Kubernetes' protobuf encoding. To select it, embed Protobuf in a [Codec].
-// Then [Scanned.Raw] returns the protobuf message of the object, for example of a Pod, without kind and apiVersion.
+// In such a codec, [Scanned.Raw] returns the protobuf message of the object, for example of a Pod, without kind and
+// apiVersion.
 //
 // API servers encode only built-in types as protobuf. They respond to requests for custom resources with 406. Browsers
 // and WebSocket transports support only JSON. lw/codec.Protobuf decodes the messages into Kubernetes' Go types.
@@ -142,8 +143,8 @@ func envelope(data []byte) (kind string, message []byte, ok bool) {
 	return kind, message, m.Valid()
 }
 
-// lastField returns the value of a bytes field in a message, or nil. If the field occurs several times, the last value
-// counts.
+// lastField returns the value of a bytes field in a message, or nil if the field is missing. If the field occurs
+// several times, the last value counts.
 func lastField(data []byte, number int) (value []byte) {
 	m := protoscan.Of(data)
 	for f, ok := m.Next(); ok; f, ok = m.Next() {

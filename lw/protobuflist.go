@@ -56,7 +56,8 @@ func (d *protoDecoder) typeMeta(meta *ListMeta, data []byte) {
 	}
 }
 
-// items reads the metadata and the items of a list. It returns false after an error, or if item returns false.
+// items reads the metadata and the items of a list. It returns false after an error, or if the callback item returns
+// false.
 func (d *protoDecoder) items(meta *ListMeta, o *Scanned, item func() bool) bool {
 	size := d.r.Uvarint()
 	end := d.r.Offset() + int64(size)

@@ -60,8 +60,8 @@ func (d *protoDecoder) object(o *Scanned, data []byte) bool {
 	return m.Valid() || d.malformed("metadata", "malformed protobuf")
 }
 
-// metadataOf returns the metadata field of an object, or a zero Field. It returns valid == false if data is malformed
-// or contains several metadata fields.
+// metadataOf returns the metadata field of an object, or a zero Field if there is none. It returns valid == false if
+// data is malformed or contains several metadata fields.
 func metadataOf(data []byte) (metadata protoscan.Field, valid bool) {
 	m := protoscan.Of(data)
 	for f, ok := m.Next(); ok; f, ok = m.Next() {

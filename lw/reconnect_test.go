@@ -78,7 +78,7 @@ func TestWatchFailures(t *testing.T) {
 		{"503", status(503), false, false, first, second},
 		{"504", status(504), false, false, first, second},
 		{"HTML", &MalformedError{html: true}, false, false, first, second},
-		{"500, for example for an invalid resourceVersion", status(500), false, true, first, second},
+		{"500 for an invalid resourceVersion", status(500), false, true, first, second},
 		{"400", status(400), false, true, first, second},
 		{"401", status(401), false, false, first, second},
 		{"403", status(403), false, false, first, second},
@@ -257,7 +257,7 @@ func TestBackoffDoublesUpToMaximum(t *testing.T) {
 	require.Equal(t, 45*time.Second, r.watchFails(errReset).Delay, "jitter at most doubles the delay")
 }
 
-// The backoff is reset by a clean close after an event, and by any failure after two minutes.
+// A watch resets the backoff if it closes cleanly after an event, or if it was open for two minutes.
 func TestHealthyWatchResetsBackoff(t *testing.T) {
 	failing := func() *machineHarness {
 		r := newMachineHarness(t, Options{}).synced("7")
@@ -319,7 +319,7 @@ func TestRetryAfterIsCapped(t *testing.T) {
 	}
 }
 
-// The time of a slow dial must not count as the lifetime of a watch.
+// The duration of a slow dial must not count as the lifetime of a watch.
 func TestSlowDialIsNotHealthyWatch(t *testing.T) {
 	r := newMachineHarness(t, Options{}).synced("7")
 	r.watchFails(errReset)

@@ -7,7 +7,7 @@ import (
 )
 
 // The functions in this file read events and lists with encoding/json, as the reference for fuzz tests. Member names
-// are case-sensitive, as in Kubernetes. If a name occurs twice, the last string that is not null counts.
+// are case-sensitive, as in Kubernetes. If a name occurs twice, the last value that is not null counts.
 
 type refMember struct {
 	name string
@@ -47,7 +47,7 @@ type refObject struct {
 	initialEnd                                      bool
 }
 
-// set decodes a JSON string into field. It ignores null. It returns false if text is neither a string nor null.
+// set decodes a JSON string into *field. It ignores null. It returns false if text is neither a string nor null.
 func set(field *string, text []byte) bool {
 	if isNull(text) {
 		return true

@@ -2,8 +2,8 @@ package lw
 
 import "time"
 
-// These constants are the minimum timeouts of watch requests. A random extra time of up to 100 % is added, so that
-// clients spread out.
+// These constants are the minimum timeouts of watch requests. Each request adds a random time of up to 100 %, so that
+// clients do not reconnect at the same time.
 const (
 	shortTimeout = time.Minute     // for a watch without bookmarks, whose end is the only sign that the connection is alive
 	longTimeout  = 5 * time.Minute // for a watch with bookmarks

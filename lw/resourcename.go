@@ -94,7 +94,7 @@ func unknownResource(name, plural, group, near string) error {
 type resourceError struct {
 	Name       string // the name passed to ParseResource
 	Reason     string
-	Suggestion string // a valid name, or ""
+	Suggestion string // a valid name, or "" if there is no suggestion
 }
 
 func (e *resourceError) Error() string {

@@ -61,7 +61,7 @@ func TestParseResourceErrors(t *testing.T) {
 	} {
 		_, err := ParseResource(test.name, test.namespace)
 		if test.want == "" {
-			require.NoError(t, err, "a server may have resources that are not in the table")
+			require.NoError(t, err, "a server may have resources that are not built in")
 			continue
 		}
 		fault, ok := err.(*resourceError)

@@ -13,7 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// readEvents reads all events of a stream and returns each as a string of its type and its JSON.
+// readEvents reads all events of a stream. It returns each event as a string that consists of the event's type and
+// JSON.
 func readEvents(src io.Reader) (events []string, err error) {
 	s := newScanner(src, 0)
 	var o Scanned
@@ -167,12 +168,12 @@ func TestMalformedEvents(t *testing.T) {
 		{"metadata is a string", head + `{"metadata":"x"}}`, 37, "metadata to be an object"},
 		{"name is a number", head + `{"metadata":{"name":1}}}`, 45, "metadata.name to be a string"},
 		{"namespace is an object", head + `{"metadata":{"namespace":{}}}}`, 50, "metadata.namespace to be a string"},
-		{"uid is true", head + `{"metadata":{"uid":true}}}`, 44, "metadata.uid to be a string"},
-		{"version is a number", head + `{"metadata":{"resourceVersion":12}}}`, 56, "metadata.resourceVersion to be a string"},
+		{"uid is a boolean", head + `{"metadata":{"uid":true}}}`, 44, "metadata.uid to be a string"},
+		{"resourceVersion is a number", head + `{"metadata":{"resourceVersion":12}}}`, 56, "metadata.resourceVersion to be a string"},
 		{"kind is an array", head + `{"kind":[]}}`, 33, "kind to be a string"},
 		{"annotations are an array", head + `{"metadata":{"annotations":[]}}}`, 52, "metadata.annotations to be an object"},
 		{"a newline in a string", head + "{\"a\":\"b\nc\"}}", 32, "a control character in a string to be escaped"},
-		{"unknown escape", head + `{"a":"\x"}}`, 32, `one of "\/bfnrtu after a backslash`},
+		{"unknown escape sequence", head + `{"a":"\x"}}`, 32, `one of "\/bfnrtu after a backslash`},
 		{"short \\u", head + `{"a":"\u12g4"}}`, 35, "four hexadecimal digits after \\u"},
 		{"missing comma", head + `{"a":1 "b":2}}`, 32, "',' or '}'"},
 		{"missing colon", head + `{"a" 1}}`, 30, "':' after a member name"},
@@ -181,12 +182,12 @@ func TestMalformedEvents(t *testing.T) {
 		{"mismatched bracket", head + `{"a":[1}}}`, 32, "',' or ']'"},
 		{"mismatched bracket after a string", head + `{"a":["b"}}}`, 34, "',' or ']'"},
 		{"missing colon after a name with a colon", head + `{"a:"1}}`, 30, "':' after a member name"},
-		{"unknown escape in a name", head + `{"a\:1}}`, 29, `one of "\/bfnrtu after a backslash`},
+		{"unknown escape sequence in a name", head + `{"a\:1}}`, 29, `one of "\/bfnrtu after a backslash`},
 		{"leading zero", head + `{"a":01}}`, 31, "',' or '}'"},
-		{"lone minus", head + `{"a":-}}`, 31, "a digit"},
-		{"no digit after the point", head + `{"a":1.}}`, 32, "a digit after the decimal point"},
+		{"minus sign without digits", head + `{"a":-}}`, 31, "a digit"},
+		{"no digit after the decimal point", head + `{"a":1.}}`, 32, "a digit after the decimal point"},
 		{"no digit in the exponent", head + `{"a":1e+}}`, 33, "a digit in the exponent"},
-		{"wrong literal", head + `{"a":trux}}`, 33, "true"},
+		{"misspelled literal", head + `{"a":trux}}`, 33, "true"},
 		{"single quotes", head + `{'a':1}}`, 26, "a member name"},
 	}
 	for _, c := range cases {
@@ -197,7 +198,7 @@ func TestMalformedEvents(t *testing.T) {
 			require.Equal(t, c.expected, malformed.expected)
 			require.Equal(t, c.offset, malformed.Offset, "%v", err)
 			_, again := readEvents(iotest.OneByteReader(strings.NewReader(c.text)))
-			require.Equal(t, err, again, "read byte by byte")
+			require.Equal(t, err, again, "reading byte by byte returns the same error")
 		})
 	}
 }

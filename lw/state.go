@@ -8,8 +8,8 @@ import (
 
 // state is the current activity of a stream. Only machine.step changes it.
 type state interface {
-	// after returns the transition after a request ended with err, which faultOf classified as f.
-	after(m *machine, f fault, err error, now moment) transition
+	// react returns the transition to make when a request ends with err, which faultOf has classified as f.
+	react(m *machine, f fault, err error, now moment) transition
 }
 
 // transition describes how a stream continues after a request.
@@ -33,7 +33,7 @@ type listing struct {
 type streaming struct {
 	from        string        // minimum resourceVersion of the list ("0" or "" means the latest)
 	timeout     time.Duration // requested timeout of the watch
-	opened      moment        // when the response arrived, or zero
+	opened      moment        // when the response arrived, or zero before that
 	lastInitial moment        // arrival time of the last event known to be an initial object
 	highest     string        // highest resourceVersion of an object so far
 	objects     bool          // whether an object has arrived
@@ -43,9 +43,9 @@ type streaming struct {
 type watching struct {
 	lastReceived moment        // when the last event or bookmark arrived, in this watch or an earlier watch
 	timeout      time.Duration // requested timeout
-	opened       moment        // when the response arrived, or zero
+	opened       moment        // when the response arrived, or zero before that
 	news         bool          // whether an event or a bookmark with a new resourceVersion has arrived
-	listVersion  string        // resourceVersion of the streaming list before this watch, or ""
+	listVersion  string        // resourceVersion of the streaming list that preceded this watch, or "" if there was none
 }
 
 // checking is the state in which the stream requests the current resourceVersion of the collection after a long time
@@ -85,7 +85,7 @@ func (s *watching) spread(now moment) time.Duration {
 	return min(s.openFor(now)/200, maxSpread)
 }
 
-func (s *listing) after(m *machine, f fault, err error, _ moment) transition {
+func (s *listing) react(m *machine, f fault, err error, _ moment) transition {
 	retry := &listing{from: s.from, whole: s.whole}
 	switch {
 	case f == expired && s.token != "" && !s.whole: // the continue token has expired
@@ -106,9 +106,9 @@ func rejectsVersion(err error, from string) bool {
 	return statusCode(err) == 400 && from != "" && from != "0"
 }
 
-// after falls back to an ordinary list if the server did not complete a streaming list. Servers and proxies without
+// react falls back to an ordinary list if the server did not complete a streaming list. Servers and proxies without
 // streaming lists fail in many ways.
-func (s *streaming) after(m *machine, f fault, err error, _ moment) transition {
+func (s *streaming) react(m *machine, f fault, err error, _ moment) transition {
 	switch {
 	case f == expired, f == badVersion:
 		return transition{m.list(""), s.from != "" && err != invalid.ErrVersionRegressed}
@@ -121,7 +121,7 @@ func (s *streaming) after(m *machine, f fault, err error, _ moment) transition {
 	return transition{m.list(s.from), false}
 }
 
-func (s *watching) after(m *machine, f fault, err error, now moment) transition {
+func (s *watching) react(m *machine, f fault, err error, now moment) transition {
 	switch {
 	case m.version == "":
 		return transition{m.list(""), false}
@@ -151,12 +151,12 @@ func (s *watching) after(m *machine, f fault, err error, now moment) transition 
 	return transition{&watching{lastReceived: s.lastReceived}, false}
 }
 
-// after resumes the watch if the check failed, unless the failure shows that the resourceVersion is bad.
-func (checking) after(m *machine, f fault, _ error, now moment) transition {
+// react resumes the watch if the check failed, unless the failure shows that the resourceVersion is bad.
+func (checking) react(m *machine, f fault, _ error, now moment) transition {
 	if f == badVersion {
 		return transition{m.list(""), false}
 	}
 	return transition{&watching{lastReceived: now}, false}
 }
 
-func (stopped) after(*machine, fault, error, moment) transition { return transition{stopped{}, false} }
+func (stopped) react(*machine, fault, error, moment) transition { return transition{stopped{}, false} }

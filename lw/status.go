@@ -16,13 +16,13 @@ import (
 // https://kubernetes.io/docs/reference/kubernetes-api/common-definitions/status/
 type StatusError struct {
 	Code       int           // HTTP status code
-	Reason     string        // machine-readable reason in CamelCase, for example "Expired", or ""
+	Reason     string        // machine-readable reason in CamelCase, for example "Expired" (may be empty)
 	Message    string        // human-readable description
-	Name       string        // name of the object, or ""
-	Group      string        // API group of the object or of the resource, or ""
-	Kind       string        // kind of the object or plural name of the resource, or ""
+	Name       string        // name of the object (may be empty)
+	Group      string        // API group of the object or of the resource (may be empty)
+	Kind       string        // kind of the object or plural name of the resource (may be empty)
 	Causes     []StatusCause // reasons for the error, for example one for each invalid field
-	RetryAfter time.Duration // delay that the server requests, or zero
+	RetryAfter time.Duration // delay that the server requests (zero if none)
 
 	encoded []byte    // the Status in protobuf, before openError decodes it
 	source  io.Reader // response body, which may have a Redact method

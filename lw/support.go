@@ -3,7 +3,7 @@ package lw
 import "sync/atomic"
 
 // maxStreamFaults is the number of consecutive failed streaming lists after which the client stops requesting them. A
-// single failure may only mean that the server shut down.
+// single failure may mean only that the server shut down.
 const maxStreamFaults = 2
 
 // support records the known capabilities of a server. All streams of a [Client] share it.

@@ -14,7 +14,7 @@ import (
 type Trace struct {
 	// Open is called before a request.
 	Open func(req *Request)
-	// Opened is called when the response arrives or the request fails. err is the failure, or nil.
+	// Opened is called when the response arrives or the request fails. err is nil if the request succeeded.
 	Opened func(req *Request, err error)
 	// Read is called after each read of a response body. bytes is the number of bytes of that read, after
 	// decompression.
@@ -36,7 +36,8 @@ type Trace struct {
 	Stopped func()
 }
 
-// WithTrace returns a context with a trace for requests and streams. It replaces an earlier trace of ctx.
+// WithTrace returns a context with a trace for requests and streams. The new trace replaces a trace that ctx already
+// has.
 func WithTrace(ctx context.Context, trace *Trace) context.Context { return tracing.With(ctx, trace) }
 
 // open sends a request over transport and reports it to the functions Open, Opened and Read of the trace.

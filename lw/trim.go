@@ -19,8 +19,8 @@ type field struct {
 	keep *fields
 }
 
-// nothing is the selection that removes the whole value.
-var nothing = &fields{}
+// selectNone is the selection that removes the whole value.
+var selectNone = &fields{}
 
 func (f *fields) member(name []byte) *fields {
 	if f == nil {
@@ -52,10 +52,10 @@ func (t *trimmer) key(s scanner) []byte {
 	return s.Key()
 }
 
-// done cuts the member that the scanner has just read, unless keep selects some of its value.
+// done cuts the member that the scanner has just read, unless the selection `keep` includes a part of its value.
 func (t *trimmer) done(s scanner, o *Scanned, keep *fields) {
 	end := s.Pos() - t.start
-	if keep != nothing {
+	if keep != selectNone {
 		t.kept = true
 	} else {
 		if !t.kept && s.Next() == ',' {
@@ -75,11 +75,11 @@ func (o *Scanned) cut(start, end int) {
 	}
 }
 
-// value reads a JSON value and records the spans to cut. If keep selects members of the value, but the value is a
-// string or an array, the value becomes empty. Cutting the whole value would change the indexes of an array, or restore
-// an earlier member of the same name.
+// value reads a JSON value and records the spans to cut. If the selection `keep` names members of the value, but the
+// value is a string or an array, the value becomes empty. Cutting the whole value would change the indexes of an array,
+// or restore an earlier member of the same name.
 func (s scanner) value(o *Scanned, start int, keep *fields) {
-	if keep == nil || keep == nothing {
+	if keep == nil || keep == selectNone {
 		s.SkipValue()
 		return
 	}
@@ -91,7 +91,7 @@ func (s scanner) value(o *Scanned, start int, keep *fields) {
 			s.value(o, start, keep)
 			trim.done(s, o, keep)
 		}
-	case c == '[' && keep.elements != nothing:
+	case c == '[' && keep.elements != selectNone:
 		for more := s.Open('[', "an array"); more; more = s.More() {
 			s.value(o, start, keep.elements)
 		}
@@ -104,8 +104,8 @@ func (s scanner) value(o *Scanned, start int, keep *fields) {
 	}
 }
 
-// cutsFor returns the spans that keep removes from the object. It scans the object again unless the last scan used
-// keep.
+// cutsFor returns the spans to cut from the object, so that only the selection `keep` remains. It scans the object
+// again if the last scan used another selection.
 func (o *Scanned) cutsFor(keep *fields) []span {
 	if o.keep != keep {
 		reader := jsonscan.Within(o.body)

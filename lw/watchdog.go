@@ -29,7 +29,7 @@ type watchdog struct {
 }
 
 // guard returns a context for a request, and a watchdog that cancels the context if the request is idle for longer than
-// limit. The caller must stop the watchdog. A value on wake triggers a check at once. wake may be nil.
+// limit. The caller must stop the watchdog. A value on the channel wake triggers an immediate check. wake may be nil.
 func guard(ctx context.Context, limit time.Duration, wake <-chan struct{}) (context.Context, *watchdog) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	d := &watchdog{cancel: cancel, clock: clock.From(ctx)}

@@ -17,7 +17,7 @@ func isPermanent(err error) bool {
 }
 
 // errorFields returns the code and the message of an error, and the status code and the reason of its error response.
-// Without an error response, the last two are "".
+// Without an error response, the last two strings are empty.
 func errorFields(err error) []string {
 	if status, ok := errors.AsType[*lw.StatusError](err); ok {
 		code := errorCode(err, "status")

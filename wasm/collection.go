@@ -28,7 +28,7 @@ type collection struct {
 	synced  bool
 	turns   bool // the watch shares connections with other watches
 
-	batch   []byte // encoded records for the host; guarded by the lock of out
+	batch   []byte // encoded records for the host; guarded by out.mu
 	records int
 }
 
@@ -53,7 +53,7 @@ func (c *collection) run(transport lw.Transport) {
 		case lw.WatchStarted:
 			c.send(live, event.ResourceVersion)
 			if c.turns {
-				c.sendWaiting() // the host clears the interruption when it receives a live record
+				c.sendWaiting() // sent again, because the host clears the interruption when it receives a live record
 			}
 		case lw.Interrupted:
 			c.turns = false
@@ -232,7 +232,7 @@ func (c *collection) sendWaiting() {
 		"serve over HTTP/2 or allow WebSockets", "", "", "0", ""}...)
 }
 
-// sendStopped reports the error that stopped the collection. No more records follow.
+// sendStopped reports to the host the error that stopped the collection. No more records follow.
 func (c *collection) sendStopped(err error) {
 	if c.ctx != nil && c.ctx.Err() != nil && errors.Is(err, errStopped) {
 		return

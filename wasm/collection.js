@@ -28,8 +28,8 @@ export class Collection {
   #end
   /** @type {Promise<void> | undefined} */
   #synced
-  #settle = () => {} // resolves or rejects #synced when the outcome is known
-  /** @type {ListWatchError | undefined} set once the collection is stopped */
+  #settle = () => {} // resolves or rejects #synced if the outcome is known
+  /** @type {ListWatchError | undefined} the reason why the collection stopped; undefined while it is open */
   #stopped
   /** @type {ListWatchError | undefined} the error that stopped the collection; undefined if close() stopped it */
   #failure
@@ -115,8 +115,8 @@ export class Collection {
   [Symbol.asyncIterator]() {
     const reader = { left: false, wake() {} }
     const changes = this.#changes(reader)
-    // A generator runs return() and throw() only after pending calls of next(). So these wrappers wake the generator
-    // first.
+    // return() and throw() of a generator wait for a pending next(). These wrappers wake the generator first, so that
+    // next() ends.
     for (const way of /** @type {const} */ (['return', 'throw'])) {
       const leave = changes[way]
       changes[way] = (/** @type {any} */ value) => {
@@ -173,14 +173,14 @@ export class Collection {
   #lost() {
     this.#unconfirmed = new Set(this.#mirror.items.keys())
     this.#apply(UNSAVED, [''])
-    this.#apply(INTERRUPTED, ['closed', 'listwatch: the worker is gone; another starts', '', '', '0', '1'])
+    this.#apply(INTERRUPTED, ['closed', 'listwatch: the worker ended; a new one is starting', '', '', '0', '1'])
     this.#snapshot = undefined
     this.#notifySoon()
   }
 
   /**
-   * Tracks which objects a new worker has sent, and deletes the others when its list is complete. It returns false if
-   * the record must be ignored, because the worker loaded an older object from IndexedDB.
+   * Tracks which objects a new worker has sent. When its list is complete, the other objects are deleted. Returns false
+   * for a record to ignore: an older object that the worker loaded from IndexedDB.
    * @param {number} kind
    * @param {string[]} fields
    */
@@ -239,5 +239,5 @@ export class Collection {
   }
 }
 
-/** Compares resourceVersions as numbers. @param {string} a @param {string} b */
+/** Reports whether the resourceVersion `a` is higher than `b`. @param {string} a @param {string} b */
 const isNewer = (a, b) => (a.length === b.length ? a > b : a.length > b.length)

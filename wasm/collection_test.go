@@ -40,9 +40,9 @@ func TestRowsKeepTextUntilSent(t *testing.T) {
 		return string(c.batch)
 	}
 	for i, node := range []string{"north", "south"} {
-		told := record(cache.Change[*row]{Type: cache.Added, New: decoded[i]})
-		require.Equal(t, 2, strings.Count(told, node), "the index and the text of %s: %q", decoded[i].key, told)
+		sent := record(cache.Change[*row]{Type: cache.Added, New: decoded[i]})
+		require.Equal(t, 2, strings.Count(sent, node), "expected the node of %s in the index and in the text, got %q", decoded[i].key, sent)
 	}
-	require.Empty(t, record(cache.Change[*row]{Type: cache.Modified, Old: decoded[0], New: decoded[0]}), "the host already has the object")
-	require.NotNil(t, c.rows.spare, "the buffer is reused for the next object")
+	require.Empty(t, record(cache.Change[*row]{Type: cache.Modified, Old: decoded[0], New: decoded[0]}), "an object that the host already has must not be sent again")
+	require.NotNil(t, c.rows.spare, "the buffer must be kept for the next object")
 }

@@ -17,7 +17,7 @@ export const wasmURL = () => new URL('./listwatch.wasm', import.meta.url)
 
 /**
  * Describes a collection for the module. `indexes` lists the indexed fields, and `needs` lists the fields that a
- * projection must keep for them.
+ * projection must keep for the indexes.
  * @typedef {Omit<Spec, 'asks' | 'indexes' | 'persist' | 'token'> & { indexes: string[], needs: string[], restored:
  * boolean }} Watch
  */
@@ -38,7 +38,7 @@ export class Engine {
   #commands = []
   /** @type {((command: string) => void) | undefined} receives the next command while the module waits for it */
   #idle
-  /** @type {Map<number, Sink>} by the collection's number */
+  /** @type {Map<number, Sink>} by watch ID */
   #sinks = new Map()
   #last = 0
   #slots = new Slots()
@@ -69,7 +69,7 @@ export class Engine {
     const failed = (/** @type {unknown} */ error) => this.die(error, run)
     run.end = glue(go, { ask: this.#ask, emit: (id, bytes) => this.#sinks.get(id)?.records(bytes), crashed: failed })
     const instance = await WebAssembly.instantiate(this.#module, go.importObject)
-    if (run !== this.#run) return // die was called during the instantiation
+    if (run !== this.#run) return // die() was called during the instantiation
     go.run(instance).then(() => failed(new Error('it exited')), failed)
   }
 
@@ -90,7 +90,7 @@ export class Engine {
   }
 
   /**
-   * Starts a watch and returns its number for `stop`.
+   * Starts a watch and returns the ID to pass to `stop`.
    * @param {Watch} watch
    * @param {Sink} sink
    */
@@ -166,7 +166,7 @@ async function compileResponse(response) {
   if (!ok) throw new Error(`${url} answers ${status}`)
   if (/^text\/html\b/.test(headers.get('Content-Type') ?? '')) throw new Error(`${url} answers with an HTML page`)
   try {
-    // This fails if the function is missing, the content type is not application/wasm, or the response is from another realm.
+    // This fails if the browser lacks compileStreaming, the content type is not application/wasm, or the response is from another realm.
     return await WebAssembly.compileStreaming(response)
   } catch (error) {
     if (response.bodyUsed) throw error

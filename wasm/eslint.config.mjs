@@ -1,5 +1,5 @@
 // The lint rules of the package and of the dashboard. They report code that swallows a rejection or a caught error.
-// ESLint runs in the root of the repository: make lint-js.
+// `make lint-js` runs ESLint in the root of the repository.
 
 import { fileURLToPath } from 'node:url'
 import tseslint from 'typescript-eslint'

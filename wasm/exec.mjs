@@ -1,5 +1,5 @@
 // Runs a Go program or test binary in Node with the glue: go test -exec="node wasm/exec.mjs". LISTWATCH_SERVE names a
-// server program to start first. It must print its URL.
+// server program to start first. The server must print its URL.
 import { execFileSync, spawn } from 'node:child_process'
 import { createRequire } from 'node:module'
 import { once } from 'node:events'

@@ -16,14 +16,14 @@ import { resourceOf } from './spec.js'
  * @typedef {{ status?: number | undefined, message: string, namespace?: string | undefined }} Failure
  */
 
-/** The codes and reasons of error responses. @type {Record<number, [code: ErrorCode, reason: string]>} */
+/** The error code and the Status reason for each HTTP status. @type {Record<number, [code: ErrorCode, reason: string]>} */
 const STATUSES = {
   400: ['invalid', 'BadRequest'], 401: ['unauthorized', 'Unauthorized'], 403: ['forbidden', 'Forbidden'], 404: ['not-found', 'NotFound'],
   410: ['expired', 'Expired'], 422: ['invalid', 'Invalid'], 429: ['too-many-requests', 'TooManyRequests'],
 }
 const PERMANENT = [400, 401, 403, 404, 422]
 
-/** Returns an object's key. @param {KubernetesObject} object */
+/** Returns `namespace/name`, or `name` for an object without a namespace. @param {KubernetesObject} object */
 export const keyOf = ({ metadata }) => (metadata?.namespace ? `${metadata.namespace}/${metadata.name}` : metadata?.name ?? '')
 
 /** The stored objects of one resource, and the watches that follow them. */
@@ -79,13 +79,13 @@ export class FakeWatch {
     this.#send([[RESET], ...rows, [SYNCED, String(version)], [LIVE, String(version)]])
   }
 
-  /** Sends the changes of these objects. @param {string[]} keys @param {number} version */
+  /** Sends the changes of the objects with these keys. @param {string[]} keys @param {number} version */
   update(keys, version) {
     if (!this.failure) this.#send(keys.flatMap((key) => this.#update(key, version, '')))
   }
 
   /**
-   * Returns the record of an object's change, or no record if nothing changed.
+   * Returns the record that brings the collection up to date with one object, or an empty array if nothing changed.
    * @param {string} key
    * @param {number} version
    * @param {string} inferred "1" if a deletion is inferred from a list
@@ -109,7 +109,7 @@ export class FakeWatch {
     return (!namespace || metadata?.namespace === namespace) && (!name || metadata?.name === name) && this.#fits.every((fits) => fits(object))
   }
 
-  /** Returns the JSON of the fields that the collection keeps. @param {KubernetesObject} object */
+  /** Returns the object's JSON with only the fields that the collection keeps. @param {KubernetesObject} object */
   #textOf(object) {
     const { project: paths, indexes } = this.#spec
     if (!paths.length) return JSON.stringify(object)
@@ -136,7 +136,7 @@ export class FakeWatch {
   }
 }
 
-/** Returns the group and the plural of a collection, and the namespace and name of its objects. @param {Spec} spec */
+/** Returns the ID `group/plural` of a collection's resource, and the namespace and name that it selects. @param {Spec} spec */
 export function placeOf({ path, group = '', plural = '', namespace = '', name }) {
   if (path === undefined) return { id: `${group}/${plural}`, namespace, name }
   const [, ofGroup = '', ofNamespace = '', ofPlural = ''] = path.match(/\/apis?(?:\/([^/]+)(?=\/[^/]+\/))?\/[^/]+(?:\/namespaces\/([^/]+)(?=\/))?\/([^/]+)$/) ?? []
@@ -147,9 +147,9 @@ export function placeOf({ path, group = '', plural = '', namespace = '', name })
 export const idOf = (resource) => placeOf(/** @type {Spec} */ (resourceOf({ resource }))).id
 
 /**
- * Returns the group and the plural of an object's resource.
+ * Returns the ID `group/plural` of an object's resource.
  * @param {KubernetesObject} object
- * @param {string | undefined} resource names the resource of an object without a kind, or with an irregular plural
+ * @param {string | undefined} resource the resource name; required if the object has no kind or its plural is irregular
  */
 export function resourceIdOf({ apiVersion = '', kind }, resource) {
   if (resource !== undefined) return idOf(resource)

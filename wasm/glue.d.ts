@@ -39,7 +39,7 @@ export type GlueHost = {
    */
   emit?: (id: number, bytes: Uint8Array) => void
   /**
-   * Receives the error when the program crashes. Without it, `glue` throws the error.
+   * Receives the error when the program crashes. If this function is missing, `glue` throws the error.
    */
   crashed?: (error: unknown) => void
 }

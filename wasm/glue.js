@@ -21,7 +21,7 @@ import { Messages } from './websocket.js'
  * @typedef {object} GlueHost
  * @property {(question: string, closed: Promise<void>) => HostAnswer | Promise<HostAnswer>} [ask] Answers a question. `closed` resolves when the program closes the stream.
  * @property {(id: number, bytes: Uint8Array) => void} [emit] Receives bytes that are valid only during the call.
- * @property {(error: unknown) => void} [crashed] Receives the error when the program crashes. Without it, `glue` throws the error.
+ * @property {(error: unknown) => void} [crashed] Receives the error when the program crashes. If this function is missing, `glue` throws the error.
  */
 
 /**
@@ -47,7 +47,7 @@ export function glue(program, host) {
     streams.forEach((stream) => stream.close())
     streams.clear()
   }
-  // Runs a part of the program. If it throws, the program is stopped, because it cannot continue.
+  // Runs `part` of the program. If `part` throws, the program cannot continue, so it is stopped.
   const run = (/** @type {() => void} */ part) => {
     if (go.exited) return
     try {

@@ -66,7 +66,7 @@ export class Groups {
   /**
    * Replaces `old` with `item`. Without `old`, it adds the item. Without `item`, it removes the old item.
    * @param {Item | undefined} old
-   * @param {Item | undefined} item an item with the key of `old`
+   * @param {Item | undefined} item an item with the same key as `old`
    */
   replace(old, item) {
     if (!this.#working) return
@@ -75,7 +75,7 @@ export class Groups {
     if (item && to) this.#edit(to, item.key, item)
   }
 
-  /** Sets or removes the member of a group. @param {string} value @param {string} key @param {Item} [item] */
+  /** Sets the member of a group with this key. Without `item`, it removes the member. @param {string} value @param {string} key @param {Item} [item] */
   #edit(value, key, item) {
     const groups = /** @type {Map<string, Item[]>} */ (this.#working)
     const members = groups.get(value) ?? []

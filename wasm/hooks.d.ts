@@ -7,14 +7,14 @@ export interface UseListWatchOptions<I extends string = string> extends Omit<Lis
   namespaces?: readonly string[] | undefined
   /**
    * How long the collection stays open after its last component unmounted, in milliseconds. A component that mounts
-   * again shows the objects in its first render. A collection that failed is closed at once.
+   * within this time shows the objects in its first render. A collection that failed is closed at once.
    *
    * Default: 5000, so that the collection survives StrictMode, a route change and a short visit to another tab.
    */
   keepAlive?: number | undefined
   /**
-   * Shows the objects of the previous options until the list of the new options is complete. Until then, `loaded` and `stale`
-   * are true.
+   * If the options change, continues to show the previous objects until the new list is complete. Until then, `loaded` and
+   * `stale` are true.
    *
    * Default: `false`.
    */

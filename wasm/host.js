@@ -1,4 +1,4 @@
-// The host opens collections for its clients: the page that it runs in, or the pages that its worker serves.
+// A host opens collections for its clients: for the page that it runs in, or for the pages that its worker serves.
 
 /** @import { Engine, Sink } from './engine.js' */
 /** @import { ListWatchError } from './error.js' */
@@ -13,7 +13,7 @@ import { Persistence } from './persist.js'
  * @typedef {object} Client
  * @property {(bytes: Uint8Array) => void} records applies records and must not keep the bytes
  * @property {(error: ListWatchError) => void} failed stops the collection
- * @property {(() => string | Promise<string>) | undefined} [token] returns a bearer token; defined if `spec.asks`
+ * @property {(() => string | Promise<string>) | undefined} [token] returns a bearer token; defined if `spec.asks` is true
  */
 /**
  * The additional functions of a client in a page.
@@ -35,7 +35,7 @@ export class Host {
   }
 
   /**
-   * Opens a collection and returns a function that ends it.
+   * Opens a collection and returns a function that closes it.
    * @param {Spec} spec
    * @param {Client} client
    */
@@ -79,7 +79,7 @@ export class CollectionWatch {
     }
     const { token, asks, persist, indexes, ...rest } = spec
     const fields = Object.values(indexes)
-    // A projection cannot select single elements of an array.
+    // A projection cannot select a single array element, so it keeps the field in all elements.
     const needs = fields.map((field) => field.replace(/\\.|\[\d+\]/g, (part) => (part[0] === '[' ? '[*]' : part)))
     this.#id = this.#engine.start({ ...rest, indexes: fields, needs, restored: !!saved }, sink)
   }

@@ -126,7 +126,7 @@ export interface ListWatchOptions<I extends string = string> {
 }
 
 /**
- * Associates options with the type of their objects. The member exists only for the type checker. See `listOptions`.
+ * Associates options with the type of their objects. Its member exists only for the type checker. See `listOptions`.
  */
 export interface Typed<T> {
   readonly '~object'?: T
@@ -322,7 +322,7 @@ export function listWatch<T = KubernetesObject, I extends string = string>(optio
 /**
  * Returns options with the type of their objects, for example
  * `const pods = listOptions<Pod>()({ resource: 'pods', indexes: { node: 'spec.nodeName' } })`. The type checker then
- * knows the objects and the names of the indexes in `listWatch(pods)` and `useListWatch(pods, (list) => list.size)`.
+ * knows the object type and the index names in `listWatch(pods)` and `useListWatch(pods, (list) => list.size)`.
  */
 export function listOptions<T = KubernetesObject>(): <I extends string = string>(options: ListWatchOptions<I>) => ListWatchOptions<I> & Typed<T>
 
@@ -330,7 +330,7 @@ export function listOptions<T = KubernetesObject>(): <I extends string = string>
  * Checks all connections immediately, and skips the delays before the next attempts. Call it, for example, from a "try
  * now" button.
  *
- * It does not skip the delay after an error response. In this case, `state.cause.status` is set. A page that becomes
- * visible or comes online calls it automatically.
+ * It does not skip the delay after an error response, for which `state.cause.status` is set. A page that becomes visible
+ * or comes online calls `wake` automatically.
  */
 export function wake(): void

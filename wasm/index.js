@@ -10,7 +10,7 @@ import { specOf } from './spec.js'
 export { ListWatchError } from './error.js'
 
 /**
- * Returns the link to the fake cluster of listwatch/testing, if there is one. All copies of the package share it.
+ * Returns the link to the fake cluster of listwatch/testing, if there is one. All copies of the package use this link.
  * @returns {Opener | undefined}
  */
 const fake = () => /** @type {any} */ (globalThis)[Symbol.for('listwatch/testing')]
@@ -68,7 +68,7 @@ export function listWatch(options) {
 /**
  * Returns options with the type of their objects, for example
  * `const pods = listOptions<Pod>()({ resource: 'pods', indexes: { node: 'spec.nodeName' } })`. The type checker then
- * knows the objects and the names of the indexes in `listWatch(pods)` and `useListWatch(pods, (list) => list.size)`.
+ * knows the object type and the index names in `listWatch(pods)` and `useListWatch(pods, (list) => list.size)`.
  * @template [T=KubernetesObject]
  * @returns {<I extends string = string>(options: ListWatchOptions<I>) => ListWatchOptions<I> & Typed<T>}
  */
@@ -89,8 +89,8 @@ async function linked() {
  * Checks all connections immediately, and skips the delays before the next attempts. Call it, for example, from a "try
  * now" button.
  *
- * It does not skip the delay after an error response. In this case, `state.cause.status` is set. A page that becomes
- * visible or comes online calls it automatically.
+ * It does not skip the delay after an error response, for which `state.cause.status` is set. A page that becomes visible
+ * or comes online calls `wake` automatically.
  */
 export function wake() {
   link?.wake()

@@ -1,5 +1,5 @@
-// A context, such as a page or a worker, holds a Web Lock while it is alive. Other contexts get the lock after that
-// context has ended, even after a crash.
+// A context, such as a page or a worker, holds a Web Lock while it is alive. Another context waits for this lock to
+// detect the end of the holder, even if the holder crashes.
 
 /**
  * Acquires a lock for the lifetime of this context. The returned name is "" if locks are unavailable, for example in an

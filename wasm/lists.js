@@ -77,7 +77,7 @@ function refresh(list) {
 }
 
 /**
- * Returns one user, or one for each namespace. The namespaces are sorted like the keys of their objects.
+ * Returns a `User`, or one for each namespace. The namespaces are sorted like the keys of their objects.
  * @param {UseListWatchOptions} given
  * @returns {User[]}
  */

@@ -26,7 +26,7 @@ export function fieldOf(object, path) {
   return typeof value === 'string' ? value : JSON.stringify(value)
 }
 
-/** Returns a copy with only the fields at the paths. @param {unknown} object @param {readonly string[]} paths */
+/** Returns a copy of the object with only the fields at `paths`. @param {unknown} object @param {readonly string[]} paths */
 export const project = (object, paths) => pick(object, paths.map(stepsOf))
 
 /** @param {any} value @param {Steps[]} all @returns {any} */

@@ -98,7 +98,7 @@ export class Channel {
   /**
    * @param {Port} port
    * @param {Handlers<In>} handlers
-   * @param {(error: ListWatchError) => void} report is called for an unknown message
+   * @param {(error: ListWatchError) => void} report receives the error if a message is unknown or its handler fails
    */
   constructor(port, handlers, report) {
     this.#port = port

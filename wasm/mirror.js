@@ -78,7 +78,7 @@ export class Mirror {
   /** @type {number | undefined} the number of objects on the remaining pages, if the server reports it */
   #remaining
 
-  /** @param {string[]} [indexes] names */
+  /** @param {string[]} [indexes] the names of the indexes */
   constructor(indexes = []) {
     this.#names = indexes
     /** The items of each index, grouped by value. */
@@ -149,7 +149,7 @@ export class Mirror {
       case SYNCED:
         this.#listing = false
         this.synced = true
-        if (fields[0]) this.#setLive(fields[0]) // otherwise the list came from IndexedDB
+        if (fields[0]) this.#setLive(fields[0]) // empty if the list came from IndexedDB or from another page
         return this.#set({ progress: undefined, synced: true })
       case LIVE:
         return this.#setLive(fields[0])
@@ -165,8 +165,8 @@ export class Mirror {
     }
   }
 
-  // A collection is live as soon as its list is complete, because the server may take long to respond to the watch. If
-  // the watch fails, the collection becomes interrupted.
+  // A collection is live as soon as its list is complete. It does not wait for the response to the watch, which may take
+  // long. If the watch fails, the collection becomes interrupted.
   /** @param {string} version */
   #setLive(version) {
     this.#touch(version)

@@ -3,7 +3,7 @@
 import type { KubernetesObject, ListWatchOptions } from './index.js'
 
 /**
- * Returns both hooks for another server than the console's, or for kinds with irregular plurals.
+ * Returns both hooks for a server other than the console's, or for kinds with irregular plurals.
  */
 export function createWatchHooks(options?: WatchHookOptions): {
   useK8sWatchResource: <R extends KubernetesObject | KubernetesObject[]>(resource: WatchK8sResource | null | undefined) => WatchK8sResult<R>

@@ -48,7 +48,7 @@ import { pluralOf } from './plural.js'
  */
 
 /**
- * Returns both hooks for another server than the console's, or for kinds with irregular plurals.
+ * Returns both hooks for a server other than the console's, or for kinds with irregular plurals.
  * @param {WatchHookOptions} [options]
  */
 export function createWatchHooks(options = {}) {

@@ -33,7 +33,7 @@ type outbox struct {
 	once    sync.Once
 }
 
-// A batch that reaches either limit is sent immediately.
+// A batch that reaches one of these limits is sent immediately.
 const (
 	batchBytes   = 256 << 10
 	batchRecords = 50
@@ -65,7 +65,7 @@ func appendField[text string | []byte](b []byte, field text) []byte {
 	return append(append(b, byte(n), byte(n>>8), byte(n>>16), byte(n>>24)), field...)
 }
 
-// send sends the batches of all collections to the host whenever add has signaled due. A WASM module has one thread
+// send sends the batches of all collections to the host each time add signals o.due. A WASM module has one thread
 // without preemption, so send runs when all other goroutines are blocked.
 func (o *outbox) send() {
 	o.init()

@@ -1,6 +1,6 @@
 // Saves collections in IndexedDB: the objects by collection and key, and the resourceVersion of each collection. One
-// transaction writes changed objects and the resourceVersion, so a saved collection can always be resumed. An object
-// that is newer than the resourceVersion only causes a repeated event.
+// transaction writes changed objects and the resourceVersion, so a saved collection can always be resumed. If a saved
+// object is newer than the resourceVersion, the resumed watch repeats its event.
 
 /** @import { Spec } from './spec.js' */
 
@@ -27,14 +27,14 @@ export class Persistence {
   #dirty = false
   #owned = false // whether this page holds the lock
   #release = () => {}
-  #stale = true // whether the next write must first delete the rows in the database, because they were not loaded
+  #stale = true // whether the database may hold rows that were not loaded, which the next write must delete first
   #failure = ''
   /** @type {((bytes: Uint8Array) => void) | undefined} */
   #emit
 
   /**
-   * Opens the saved state of a collection. It never rejects: without IndexedDB, the collection works and load reports why
-   * nothing is saved.
+   * Opens the saved state of a collection. The promise never rejects. Without IndexedDB, the collection works, and `load`
+   * reports why nothing is saved.
    * @param {Spec} spec
    */
   static async open(spec) {
@@ -53,7 +53,7 @@ export class Persistence {
   }
 
   // Only the page with the lock writes. If two pages wrote, each would save a resourceVersion without the other's
-  // objects. The timeout gives a page that is being closed time to release the lock.
+  // objects. The timeout gives a closing page time to release the lock.
   #acquireLock() {
     const locks = globalThis.navigator?.locks
     if (!locks) throw new Error('it needs a secure context (HTTPS)')
@@ -73,7 +73,7 @@ export class Persistence {
   /**
    * Passes the saved objects to `emit` as records. If saving fails later, `emit` receives the reason.
    *
-   * If the collection can be resumed, it returns the encoded resourceVersion, and the namespace, name, uid,
+   * If the collection can be resumed, `load` returns the encoded resourceVersion, and the namespace, name, uid,
    * resourceVersion and checksum of each object.
    * @param {(bytes: Uint8Array) => void} emit
    */
@@ -173,7 +173,7 @@ const isValid = ({ fields }) => Array.isArray(fields) && fields.length > 5 && fi
 
 /**
  * Returns a digest of the headers for the name of a saved collection. The name depends on the headers, because they can
- * select a user. It must not contain them, because they may be secret.
+ * select a user. The name must not contain the headers, because they may be secret.
  * @param {Record<string, string>} headers
  */
 async function digest(headers) {
@@ -183,13 +183,13 @@ async function digest(headers) {
   return String(new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(JSON.stringify(all)))))
 }
 
-/** Returns the namespace and the name. @param {string} key */
+/** Splits a key into the namespace and the name. @param {string} key */
 const split = (key) => {
   const slash = key.indexOf('/')
   return slash < 0 ? ['', key] : [key.slice(0, slash), key.slice(slash + 1)]
 }
 
-/** @type {Set<Persistence>} all states that use the database */
+/** @type {Set<Persistence>} the collections that use the database */
 const users = new Set()
 /** @type {Promise<IDBDatabase> | undefined} */
 let opened

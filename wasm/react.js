@@ -111,8 +111,8 @@ function useLists(options, pick, select, isEqual) {
 }
 
 /**
- * Returns a function that calls `select` once for each new value of `get`. It returns the previous selection if the new
- * one is equal, so that React does not render again.
+ * Returns a function that calls `select` once for each new value of `get` and returns the selection. An equal selection
+ * is replaced by the previous one, so that React does not render again.
  * @template V, S
  * @param {() => V} get
  * @param {(value: V) => S} select

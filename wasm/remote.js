@@ -17,7 +17,7 @@ const RESPONSE_TIMEOUT = 5000 // in ms, for the first answer of a shared worker
 /**
  * The worker of a page. The states are:
  * - `starting`: the worker is not ready. Collections wait.
- * - `ready`: the worker has the collections. If it dies, another one starts.
+ * - `ready`: the worker runs the collections. If the worker dies, a new one starts.
  * - `failed`: all collections have failed, and later ones fail immediately.
  */
 export class Remote {
@@ -138,7 +138,7 @@ export class Remote {
     for (const { client } of this.#opened.values()) client.failed(failure)
   }
 
-  /** Disconnects from the worker and returns the error for users. @param {unknown} error */
+  /** Disconnects from the worker and returns the error for its collections. @param {unknown} error */
   #close(error) {
     this.#channel?.end(error)
     this.#channel = undefined
@@ -154,7 +154,7 @@ export class Remote {
   }
 
   /**
-   * Opens a collection and returns a function that ends it.
+   * Opens a collection and returns a function that closes it.
    * @param {Spec} spec
    * @param {PageClient} client
    */

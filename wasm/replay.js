@@ -1,4 +1,5 @@
-// The SharedWorker stores no objects. When a page joins a running collection, another page sends it the state.
+// The SharedWorker stores no objects. When a page joins a running collection, another page sends it the objects and the
+// state.
 
 /** @import { Mirror } from './mirror.js' */
 /** @import { Row } from './records.js' */

@@ -40,7 +40,8 @@ type rowPool struct {
 	spare      *[]byte      // buffer that the next object reuses
 }
 
-// text returns a buffer with the JSON of an object, after the projection.
+// text returns a buffer with the JSON of an object. If there is a projection, the JSON contains only the projected
+// fields.
 func (c *rowPool) text(s *lw.Scanned) *[]byte {
 	b := c.buffer()
 	if c.projection != nil {
@@ -74,7 +75,7 @@ func (c *rowPool) take(r *row) []byte {
 	return *c.spare
 }
 
-// Same reports whether the row has the checksum that Decode would compute.
+// Same reports whether the row has the checksum that Decode would compute for s.
 func (c *rowPool) Same(r *row, s *lw.Scanned) bool {
 	b := c.text(s)
 	c.spare = b

@@ -18,7 +18,7 @@ export class SharedHost extends Host {
   #groups = new Map()
 
   /**
-   * Opens a collection and returns a function that ends it.
+   * Opens a collection and returns a function that closes it.
    * @override
    * @param {Spec} spec
    * @param {Member} client

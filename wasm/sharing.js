@@ -78,7 +78,7 @@ export function update(user, { options, keepAlive }) {
 
 /**
  * Handles new token functions. If all users have new functions, the collection uses the first one. Otherwise, the users
- * with another function move to another collection.
+ * with new functions move to another collection.
  * @param {Shared} shared
  */
 function reopen(shared) {

@@ -1,11 +1,11 @@
 // A browser opens at most six HTTP/1.1 connections per origin for all tabs together, and each watch occupies one of
 // them. So each server has two slots for watches over HTTP/1.1, and these invariants hold:
-// - A slot is a Web Lock. A watch holds it while its request is open. All tabs and workers of an origin share Web
+// - A slot is a Web Lock. A watch holds a slot while its request is open. All tabs and workers of an origin share Web
 //   Locks, and the browser releases the locks of a tab that crashes. An insecure context or a sandboxed frame has no
 //   Web Locks, so it has its own two slots.
 // - Waiting watches are queued alternately at the two slots. A watch that is closed while it waits releases its
 //   slot immediately after acquiring it.
-// - A watch that has held a slot for a turn returns it if another watch waits for this slot.
+// - A watch that has held a slot for a turn releases the slot if another watch waits for it.
 // - HTTP/2, HTTP/3 and Node need no slots. An unknown protocol counts as HTTP/1.1.
 
 /** @import { Lease } from './glue.js' */
@@ -49,8 +49,8 @@ export class Slots {
   }
 
   /**
-   * Acquires a slot for a watch, which holds it until `closed` resolves. The slot is revoked when the turn of the watch
-   * is over. It returns "" if the watch needs no slot, and "busy" if no slot is free and the watch does not wait.
+   * Acquires a slot for a watch and holds it until `closed` resolves. The slot is revoked when the turn of the watch is
+   * over. The promise resolves to "" if the watch needs no slot, and to "busy" if no slot is free and `waits` is false.
    * @param {string} server
    * @param {boolean} waits
    * @param {Promise<void>} closed
@@ -69,7 +69,7 @@ export class Slots {
   }
 
   /**
-   * Requests a lock, which is held until `closed` resolves. It reports whether the lock was granted.
+   * Requests a lock and holds it until `closed` resolves. The promise resolves to whether the lock was granted.
    * @param {LockService} locks
    * @param {string} name
    * @param {boolean} ifAvailable

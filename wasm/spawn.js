@@ -14,8 +14,8 @@ import { suffixOf } from './messages.js'
 export function spawn(mode, script, failed) {
   const url = script ? new URL(script) : scriptURL(/** @type {any} */ (function (/** @type {URL} */ url) { return url }))
   try {
-    // Bundlers recognize these constructors only if their arguments are literals. Webpack names a file after the
-    // worker, whose name ends with the number PROTOCOL.
+    // Bundlers recognize these constructors only if their arguments are literals. Webpack names the output file after
+    // the worker. The worker's name ends with PROTOCOL.
     if (mode === 'shared') {
       const worker = script ? new SharedWorker(script, { type: 'module', name: 'listwatch-1' })
         : new SharedWorker(new URL('./worker.js', import.meta.url), { type: 'module', name: 'listwatch-1' })
@@ -50,4 +50,4 @@ const scriptURL = (Worker) => new Worker(new URL('./worker.js', import.meta.url)
  * @param {unknown} [cause]
  */
 export const notStarted = (mode, url, cause) => new ListWatchError('load', `listwatch: the ${mode === 'shared' ? 'shared ' : ''}worker ${url} could not be started${suffixOf(cause)}; ` +
-  `serve it from the origin of the page, allow it by the content security policy, or call init({ mode: "main" }). ${BUNDLERS}`, { cause })
+  `serve it from the origin of the page, allow it in the content security policy, or call init({ mode: "main" }). ${BUNDLERS}`, { cause })

@@ -128,7 +128,7 @@ function check(options) {
 }
 
 /**
- * Calls the token function and returns the token, or "" for none. Its errors do not contain the returned value, which
+ * Calls the token function and returns the token, or "" for none. The errors do not contain the returned value, which
  * may be a secret.
  * @param {() => unknown} token
  */
@@ -175,8 +175,8 @@ function serverOf(server = '') {
     throw invalid(`the server's URL ${server ? 'does not parse' : 'is missing'}: it must look like https://host:port`, cause)
   }
   if (!/^https?:$/.test(url.protocol)) throw invalid("the server's URL must begin with https:// or http://")
-  if (url.username || url.password) throw invalid("the server's URL must not have a user: give a token")
-  if (url.search || url.hash) throw invalid("the server's URL must end with its path")
+  if (url.username || url.password) throw invalid("the server's URL must not have a user: use the option token")
+  if (url.search || url.hash) throw invalid("the server's URL must not have a query or a fragment")
   return url.origin + url.pathname.replace(/\/$/, '')
 }
 

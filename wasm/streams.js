@@ -18,7 +18,7 @@ export const PENDING = -1, FAILED = -2, TOO_MUCH = -3, LOST = -4
  */
 
 /**
- * Runs a function after the pending events. Browsers throttle timers in hidden pages, so it uses a message.
+ * Runs a function after the pending events. It posts a message, because browsers throttle timers in hidden pages.
  * @type {(f: () => void) => void}
  */
 export const later = (() => {
@@ -216,7 +216,7 @@ export class HostResponse {
 }
 
 /**
- * Describes an error. Browsers hide why a request failed, but Node reports it in `cause`.
+ * Returns a description of an error. Browsers hide why a request failed, but Node reports the reason in `cause`.
  * @param {any} error
  */
 export function explain(error) {

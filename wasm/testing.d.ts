@@ -37,13 +37,13 @@ export class FakeCluster {
   /**
    * Responds to the requests for a resource such as `"pods"` with an HTTP status, until `recover` is called. With
    * `namespace`, it affects only the collections of that namespace. A collection that has not been loaded stops if the
-   * status is 400, 401, 403, 404 or 422. Otherwise it is interrupted.
+   * status is 400, 401, 403, 404 or 422. In all other cases, the collection is interrupted.
    */
   reject(resource: string, status: number, { namespace, message }?: {
     namespace?: string | undefined
     message?: string | undefined
   }): void
-  /** Ends all interruptions and rejections. Collections that have not stopped list their objects again. */
+  /** Ends all interruptions and rejections. All collections relist, except those that have stopped. */
   recover(): void
   /** Stops all collections. Later collections use the real server again. */
   close(): void

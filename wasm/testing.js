@@ -92,7 +92,7 @@ export class FakeCluster {
   /**
    * Responds to the requests for a resource such as `"pods"` with an HTTP status, until `recover` is called. With
    * `namespace`, it affects only the collections of that namespace. A collection that has not been loaded stops if the
-   * status is 400, 401, 403, 404 or 422. Otherwise it is interrupted.
+   * status is 400, 401, 403, 404 or 422. In all other cases, the collection is interrupted.
    * @param {string} resource
    * @param {number} status
    * @param {{ namespace?: string | undefined, message?: string | undefined }} [options]
@@ -101,7 +101,7 @@ export class FakeCluster {
     fail(this.#resource(idOf(resource)), { status, message, namespace })
   }
 
-  /** Ends all interruptions and rejections. Collections that have not stopped list their objects again. */
+  /** Ends all interruptions and rejections. All collections relist, except those that have stopped. */
   recover() {
     this.#down = undefined
     for (const resource of this.#resources.values()) {

@@ -126,7 +126,7 @@ export interface ListWatchOptions<I extends string = string> {
 }
 
 /**
- * Associates options with the type of their objects. The member exists only for the type checker. See `listOptions`.
+ * Associates options with the type of their objects. Its member exists only for the type checker. See `listOptions`.
  */
 export interface Typed<T> {
   readonly '~object'?: T

@@ -10,7 +10,7 @@ export class View {
   #list
 
   /**
-   * The keys of each snapshot must be greater than those of the previous one.
+   * The keys of each snapshot must be greater than the keys of the previous snapshot.
    * @param {Snapshot<any>[]} snapshots
    * @param {State} state
    * @param {Record<string, ListWatchError>} errors by namespace

@@ -97,7 +97,7 @@ export class Messages {
 }
 
 /**
- * Adds the Origin header that a kube-apiserver requires. Browsers send it, but Node needs this option.
+ * Adds the Origin header that a kube-apiserver requires. Browsers always send this header, but Node needs an option.
  * @param {string} url
  * @param {string[]} protocols
  */

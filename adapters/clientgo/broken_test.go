@@ -37,7 +37,7 @@ func (f *applied) OnUpdate(old, obj any) {
 	defer f.mu.Unlock()
 	before, pod := old.(*corev1.Pod), obj.(*corev1.Pod)
 	if f.pods[pod.Name] != before.Spec.NodeName {
-		f.t.Errorf("%s was on %s, not on %s", pod.Name, f.pods[pod.Name], before.Spec.NodeName)
+		f.t.Errorf("%s was on node %s, but the old object of the update has node %s", pod.Name, f.pods[pod.Name], before.Spec.NodeName)
 	}
 	f.pods[pod.Name] = pod.Spec.NodeName
 }
@@ -57,8 +57,8 @@ func (f *applied) equals(pods map[string]string) bool {
 	return fmt.Sprint(f.pods) == fmt.Sprint(pods)
 }
 
-// TestBrokenServer breaks connections, expires resourceVersions and sends invalid data while Pods change. The handler
-// must end with the Pods of the server.
+// TestBrokenServer breaks connections, expires resourceVersions and sends invalid data while Pods change. At the end,
+// the handler must have the same Pods as the server.
 func TestBrokenServer(t *testing.T) {
 	t.Parallel()
 	server := startServer(t)

@@ -56,7 +56,7 @@ func (l *client) clients(ctx context.Context) (json, protobuf *lw.Client[*object
 	return l.json, l.protobuf, err
 }
 
-// negotiate sends a request and yields its values. If the server rejects protobuf before the first value, negotiate
+// negotiate sends a request and yields the results. If the server rejects protobuf before the first result, negotiate
 // repeats the request with JSON.
 func negotiate[V any](ctx context.Context, l *client, request func(context.Context, *lw.Client[*object]) iter.Seq2[V, error]) iter.Seq2[V, error] {
 	held := recall.From[*object](ctx, l)

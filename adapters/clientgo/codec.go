@@ -26,7 +26,7 @@ func newCodec(d *decoder, example runtime.Object, opts *Extras, report func(*obj
 	if len(d.fields) > 0 {
 		projection, err := lw.Project(d.fields...)
 		if err != nil {
-			panic(err) // client-go's constructors return no error
+			panic(err) // client-go's constructors cannot return an error
 		}
 		c.text = projection
 	}
@@ -75,7 +75,7 @@ func (c *objectCodec) keep(o *object) (*object, error) {
 	return kept, err
 }
 
-// Same reports whether Decode would return an equal object.
+// Same reports whether Decode would return an object equal to o. With a transform, it returns false.
 func (c *objectCodec) Same(o *object, s *lw.Scanned) bool {
 	if c.transform != nil {
 		return false
@@ -84,8 +84,8 @@ func (c *objectCodec) Same(o *object, s *lw.Scanned) bool {
 	return err == nil && text.Raw() == o.Raw()
 }
 
-// transformed applies the transform. If the result has the Go type of the informer, the store keeps it in encoded form.
-// Otherwise the store keeps the result itself.
+// transformed applies the transform and returns the object to store. If the result of the transform has the Go type of
+// the informer, the object contains the result in encoded form. Otherwise the object refers to the result itself.
 func (c *objectCodec) transformed(o *object) (*object, error) {
 	before, err := c.decoder.decode(o.encoded)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 
 // decoder converts stored objects to and from the Go type of an informer.
 type decoder struct {
-	example reflect.Type            // pointer to the struct type of the objects
+	example reflect.Type            // Go type of the objects: a pointer to a struct
 	kind    schema.GroupVersionKind // set only for PartialObjectMetadata
 	fields  []string                // paths of the fields to keep; if empty, all fields are kept
 	recent  *recent
@@ -38,15 +38,15 @@ func (d *decoder) protobuf() bool {
 	return !d.metadataOnly() && d.example.Implements(reflect.TypeFor[protobufType]()) && d.example.Implements(reflect.TypeFor[metav1.Object]())
 }
 
-// encode returns object as protobuf if like is a *message, and otherwise as JSON. It returns nil if object does not
+// encode encodes object as protobuf if previous is a *message, and otherwise as JSON. It returns nil if object does not
 // have the type of the informer or cannot be encoded.
-func (d *decoder) encode(object runtime.Object, like encoded) encoded {
+func (d *decoder) encode(object runtime.Object, previous encoded) encoded {
 	if reflect.TypeOf(object) != d.example {
 		return nil
 	}
 	var made encoded
 	var err error
-	if _, ok := like.(*message); ok {
+	if _, ok := previous.(*message); ok {
 		made, err = marshal(object)
 	} else {
 		made, err = marshalJSON(object)

@@ -4,5 +4,6 @@
 // reader needs it. All readers share the decoded object and must not change it, as in client-go.
 //
 // [NewSharedInformerFactory] replaces client-go's informer factory. [NewSharedIndexInformer] replaces client-go's
-// informer constructor. Its ListerWatcher must use a clientset with an HTTP client from [WrapHTTPClient].
+// informer constructor. The ListerWatcher of such an informer must use a clientset with an HTTP client from
+// [WrapHTTPClient].
 package clientgo

@@ -25,8 +25,8 @@ type Extras struct {
 
 	// Fields returns the paths of the fields to keep, for example "metadata.labels" and "spec.nodeName". example has
 	// the type of the informer's objects. All other fields are left empty. If Fields returns no paths, the informer
-	// keeps all fields. Otherwise, it requests JSON. [lw.Project] documents the syntax; a malformed path causes a panic
-	// when the informer is created.
+	// keeps all fields. Otherwise, the informer requests JSON. [lw.Project] documents the syntax. A malformed path
+	// causes a panic when the informer is created.
 	Fields func(example runtime.Object) []string
 
 	// Compress stores objects compressed and requests JSON. Each event and each read takes more CPU time; see package

@@ -151,7 +151,7 @@ func TestQueueCapacity(t *testing.T) {
 	})
 }
 
-// TestUnchangedObjectsAreKept checks that a JSON list reuses stored objects. An object with new content but the same
+// TestUnchangedObjectsAreKept checks that a JSON list reuses stored objects. An object with different JSON but the same
 // resourceVersion must be decoded.
 func TestUnchangedObjectsAreKept(t *testing.T) {
 	for name, extras := range map[string]Extras{

@@ -12,7 +12,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
 )
 
-// TestFactoriesDeliverEvents checks the namespace and the selector of dynamic and metadata informers, and that they use
+// TestFactoriesDeliverEvents checks that dynamic and metadata informers apply the namespace and the selector, and use
 // streaming lists.
 func TestFactoriesDeliverEvents(t *testing.T) {
 	selected := &FactoryOptions{Namespace: "shop", TweakListOptions: func(o *metav1.ListOptions) { o.LabelSelector = "app=web" }}

@@ -38,8 +38,8 @@ func NewSharedInformerFactory(config *rest.Config, resync time.Duration, opts *F
 	return &factory{informers.NewSharedInformerFactoryWithOptions(client, resync, append(stock, more...)...), c}, nil
 }
 
-// factory is client-go's factory with informers of this package. Types that package builtin does not list keep
-// client-go's informers.
+// factory is client-go's factory with informers of this package. For types that package builtin does not list, it
+// creates client-go's informers.
 type factory struct {
 	informers.SharedInformerFactory
 	collections *collections
@@ -69,7 +69,7 @@ func (f *factory) ForResource(gvr schema.GroupVersionResource) (informers.Generi
 		if err != nil {
 			return nil, err
 		}
-		f.InformerFor(example, nil) // client-go's ForResource finds the registered informer by its type
+		f.InformerFor(example, nil) // registers the informer, so that client-go's ForResource finds it by its type
 	}
 	return f.SharedInformerFactory.ForResource(gvr)
 }

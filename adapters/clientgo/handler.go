@@ -23,7 +23,7 @@ func (r *registration) HasSyncedChecker() cache.DoneChecker {
 }
 
 // ShutdownChan returns a channel that is closed when the handler has stopped. [cache.ShutDownEventHandler] waits for
-// it.
+// this channel.
 func (r *registration) ShutdownChan() <-chan struct{} { return r.Done() }
 
 // minimumResync is the minimum resync period of client-go.
@@ -38,7 +38,7 @@ func (i *informer) AddEventHandlerWithResyncPeriod(handler cache.ResourceEventHa
 }
 
 // AddEventHandlerWithOptions implements [cache.SharedInformer]. Even a slow handler receives every event unless
-// [Extras] merges the queued events.
+// Extras.CoalesceEvents is set.
 func (i *informer) AddEventHandlerWithOptions(handler cache.ResourceEventHandler, options cache.HandlerOptions) (cache.ResourceEventHandlerRegistration, error) {
 	if i.IsStopped() {
 		return nil, fmt.Errorf("handler %v was not added to shared informer because it has stopped already", handler)

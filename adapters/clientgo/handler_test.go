@@ -53,7 +53,8 @@ func TestReportsMissedDeletion(t *testing.T) {
 	require.Equal(t, "delete tombstone shop/a a@n1", handler.all()[2])
 }
 
-// client-go reports an update for an object that was deleted and recreated during an outage.
+// For an object that is recreated during an outage, the handler must receive a deletion and an addition. client-go
+// reports an update instead.
 func TestRecreatedObject(t *testing.T) {
 	t.Parallel()
 	server := startServer(t)
@@ -110,11 +111,11 @@ func TestRemovedHandlerReceivesNothing(t *testing.T) {
 	require.NoError(t, err)
 	again, err := informer.AddEventHandler(&removed)
 	require.NoError(t, err)
-	require.NotSame(t, registered, again, "each registration counts")
+	require.NotSame(t, registered, again, "each call must return a new registration")
 	start(t, informer)
 	waitSynced(t, informer.HasSyncedChecker())
 	require.NoError(t, informer.RemoveEventHandler(registered))
-	require.NoError(t, informer.RemoveEventHandler(registered), "a second removal does nothing")
+	require.NoError(t, informer.RemoveEventHandler(registered), "a second removal must not fail")
 	putPod(t, server, "a", "n1")
 	kept.wait(t, "add a@n1 false")
 	removed.wait(t, "add a@n1 false")
@@ -131,7 +132,7 @@ func TestForeignRegistration(t *testing.T) {
 	var handler recorder
 	registered, err := one.AddEventHandler(&handler)
 	require.NoError(t, err)
-	require.NoError(t, other.RemoveEventHandler(registered), "client-go ignores a registration that belongs to another informer")
+	require.NoError(t, other.RemoveEventHandler(registered), "a registration of another informer must be ignored, as in client-go")
 	require.ErrorContains(t, one.RemoveEventHandler(nil), "invalid key type")
 	start(t, one)
 	putPod(t, server, "a", "n1")
@@ -168,7 +169,7 @@ func TestPanickingHandler(t *testing.T) {
 	stop()
 }
 
-func TestHandlersComeAndGo(t *testing.T) {
+func TestHandlersAreAddedAndRemovedConcurrently(t *testing.T) {
 	server := startServer(t)
 	informer := podInformer(t, server, nil)
 	start(t, informer)

@@ -22,8 +22,8 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// TestHostileServers runs an informer against each hostile server in simulated time. After ten minutes the server stops
-// its misbehavior.
+// TestHostileServers runs an informer against each hostile server in simulated time. After ten minutes the server
+// behaves correctly, and the informer must recover.
 func TestHostileServers(t *testing.T) {
 	t.Parallel()
 	for _, s := range servers.All() {
@@ -97,7 +97,7 @@ func (r *trial) run(server *servers.Running, proxy *flapping) {
 	stop()
 	synctest.Wait()
 	require.Zero(r, time.Since(stopped))
-	require.Zero(r, server.Open(), "open requests")
+	require.Zero(r, server.Open(), "requests are still open")
 	r.check()
 }
 
@@ -122,8 +122,8 @@ func (r *trial) follow(server http.RoundTripper) (informer cache.SharedIndexInfo
 	}
 }
 
-// converges waits for the guaranteed recovery time. It fails the test if the store or the handler then differs from the
-// server.
+// converges waits for the guaranteed recovery time. It fails the test if the store or the values in r differ from the
+// server afterwards.
 func (r *trial) converges(server *servers.Running, informer cache.SharedIndexInformer) {
 	bound := 15 * time.Minute
 	if r.server.Restart {
@@ -164,7 +164,7 @@ func (r *trial) check() {
 		require.NotErrorIs(r, cause, context.Canceled)
 	}
 	for _, cause := range r.server.Causes {
-		if !errors.Is(cause, lw.ErrWatchClosed) { // client-go does not report this error either
+		if !errors.Is(cause, lw.ErrWatchClosed) { // like client-go, the informer does not report this error
 			require.ErrorIs(r, errors.Join(r.causes...), cause)
 		}
 	}
@@ -200,13 +200,13 @@ func (r *trial) event(previous string, obj any) {
 	defer r.mu.Unlock()
 	name, value := obj.(*corev1.ConfigMap).Name, obj.(*corev1.ConfigMap).Data["v"]
 	if r.values[name] != previous {
-		r.Errorf("%s had the value %q, but the event has %q", name, r.values[name], previous)
+		r.Errorf("%s had the value %q, but the old object of the event has %q", name, r.values[name], previous)
 	}
 	r.values[name] = value
 	var version int
 	_, _ = fmt.Sscan(value, &version)
 	if version < r.versions[name] && !r.server.Lies && r.server.Name != "lagging-lists" {
-		r.Errorf("%s went back from %d to %d", name, r.versions[name], version)
+		r.Errorf("%s went back from version %d to version %d", name, r.versions[name], version)
 	}
 	r.versions[name] = version
 }

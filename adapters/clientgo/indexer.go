@@ -48,7 +48,7 @@ func (x *indexer) Bookmark(string) {}
 
 func (x *indexer) LastStoreSyncResourceVersion() string { return x.store.ResourceVersion() }
 
-// List implements [cache.Store]. It omits objects that cannot be decoded and reports them.
+// List implements [cache.Store]. It reports and omits objects that cannot be decoded.
 func (x *indexer) List() []any {
 	held := x.store.List()
 	list := make([]any, 0, len(held))

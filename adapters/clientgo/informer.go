@@ -102,7 +102,7 @@ func (i *informer) RunWithContext(ctx context.Context) {
 
 // follow runs the inner informer with the trace and the saved objects that Extras configures.
 func (i *informer) follow(ctx context.Context) {
-	if c, err := i.source.resolve(ctx); err == nil { // inner.Run resolves the source again and reports the error
+	if c, err := i.source.resolve(ctx); err == nil { // after an error, inner.Run resolves the source again and reports the error
 		if i.extras.Trace != nil {
 			if trace := i.extras.Trace(c.path); trace != nil {
 				ctx = lw.WithTrace(ctx, trace)

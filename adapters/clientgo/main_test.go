@@ -10,8 +10,8 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	// The last error handler sleeps to limit the rate of errors. In the simulated time of synctest, it would sleep for
-	// years.
+	// The last error handler of utilruntime sleeps to limit the rate of errors. In the simulated time of synctest, it
+	// would sleep for years.
 	utilruntime.ErrorHandlers = utilruntime.ErrorHandlers[:len(utilruntime.ErrorHandlers)-1]
 	code := m.Run()
 	http.DefaultTransport.(*http.Transport).CloseIdleConnections()

@@ -17,7 +17,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// counted is an object type whose UnmarshalJSON increments decodes.
+// counted is an object type that counts the calls of UnmarshalJSON in the variable decodes.
 type counted struct {
 	metav1.TypeMeta
 	metav1.ObjectMeta
@@ -67,7 +67,7 @@ func TestReadersShareStructs(t *testing.T) {
 	runtime.KeepAlive(first)
 }
 
-func TestReadStructsSurviveCollections(t *testing.T) {
+func TestReadStructsSurviveGarbageCollection(t *testing.T) {
 	informer := countedInformer(t)
 	var late atomic.Bool
 	informer.(*informerType).decoder.recent.now = func() time.Time {
@@ -94,19 +94,19 @@ func TestReadStructsSurviveCollections(t *testing.T) {
 	})
 }
 
-// TestMemoryReturns checks that a stopped informer is garbage-collected, even if callers have read objects.
-func TestMemoryReturns(t *testing.T) {
+// TestStoppedInformerIsFreed checks that a stopped informer is garbage-collected, even if callers have read objects.
+func TestStoppedInformerIsFreed(t *testing.T) {
 	for name, extras := range map[string]Extras{
 		"no options": {},
 		"options": {
 			Compress: true, QueueCapacity: 10, StateDir: t.TempDir(), Trace: func(string) *lw.Trace { return &lw.Trace{} },
 		},
 	} {
-		t.Run(name, func(t *testing.T) { requireMemoryReturns(t, extras) })
+		t.Run(name, func(t *testing.T) { requireInformerIsFreed(t, extras) })
 	}
 }
 
-func requireMemoryReturns(t *testing.T, extras Extras) {
+func requireInformerIsFreed(t *testing.T, extras Extras) {
 	freed := make(chan struct{})
 	func() {
 		server := startServer(t)

@@ -23,8 +23,7 @@ type message struct {
 // part is the location of a metadata string in message.raw, in bytes.
 type part struct{ start, size uint32 }
 
-// newMessage returns a message with a copy of data. It returns an error if data does not contain each of the metadata
-// strings.
+// newMessage returns a message with a copy of data. It returns an error if a metadata string does not occur in data.
 func newMessage(data, namespace, name, uid, resourceVersion []byte) (*message, error) {
 	m := &message{}
 	for _, field := range []struct {
@@ -69,7 +68,7 @@ func (c messageCodec) Decode(s *lw.Scanned) (*object, error) {
 	return c.keep(&object{encoded: m})
 }
 
-// Same reports whether Decode would return an equal object.
+// Same reports whether Decode would return an object equal to o. With a transform, it returns false.
 func (c messageCodec) Same(o *object, s *lw.Scanned) bool {
 	return c.transform == nil && string(s.Raw()) == o.Raw()
 }

@@ -104,7 +104,7 @@ func (m midway) RoundTrip(request *http.Request) (*http.Response, error) {
 	return response, err
 }
 
-func TestServerThatLosesProtobuf(t *testing.T) {
+func TestServerStopsSupportingProtobuf(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := midway{protobufPods{[]corev1.Pod{protobufPod("a")}, new(atomic.Int32)}, make(chan string, 100)}
 		var rejections atomic.Int32

@@ -11,7 +11,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// object is an object in the store: its encoding and, while it is in use, its decoded struct.
+// object holds the encoding of a stored object and, while the object is in use, its decoded struct.
 type object struct {
 	encoded
 	decoded atomic.Pointer[decoded]
@@ -26,7 +26,7 @@ type encoded interface {
 
 func (o *object) Key() lw.Key { return lw.KeyOf(o) }
 
-// decoded refers weakly to the decoded struct of an object.
+// decoded holds a weak pointer to the decoded struct of an object.
 type decoded struct {
 	first  weak.Pointer[byte] // first byte of the struct, whose type is known only at run time
 	strong any                // the value if the object cannot be decoded again, otherwise nil

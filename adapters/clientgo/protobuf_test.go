@@ -94,7 +94,7 @@ func TestProtobufObjects(t *testing.T) {
 		})
 		defer stop()
 		require.EqualValues(t, 2, server.watches.Load())
-		require.Equal(t, []string{"add a@n1 true", "add b@n1 true"}, events.all(), "the second list changes nothing")
+		require.Equal(t, []string{"add a@n1 true", "add b@n1 true"}, events.all(), "the second list must not cause events")
 		o, ok := informer.inner.Store().Get(lw.Key{Namespace: "shop", Name: "a"})
 		require.True(t, ok)
 		require.IsType(t, &message{}, o.encoded)
@@ -117,7 +117,7 @@ func TestUnchangedMessagesAreKept(t *testing.T) {
 	require.Same(t, first, list(first))
 	other, err := newMessage([]byte("shop a u-1 5"), nil, nil, nil, nil)
 	require.NoError(t, err)
-	require.Equal(t, first.Raw(), list(&object{encoded: other}).Raw(), "other bytes")
+	require.Equal(t, first.Raw(), list(&object{encoded: other}).Raw(), "an object with different bytes must be decoded")
 	require.NoError(t, informer.SetTransform(func(obj any) (any, error) { return obj, nil }))
 	require.NotSame(t, first, list(first))
 }
@@ -156,7 +156,7 @@ func TestStoresTransformedObjectsAsProtobuf(t *testing.T) {
 }
 
 // TestTransformToEmptyMap checks that an empty map becomes nil when the result of a transform is stored.
-// docs/drop-in.md documents this.
+// docs/drop-in.md documents this difference.
 func TestTransformToEmptyMap(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := protobufPods{[]corev1.Pod{protobufPod("a")}, new(atomic.Int32)}

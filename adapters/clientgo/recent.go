@@ -25,8 +25,8 @@ type kept struct {
 
 func newRecent() *recent { return &recent{now: time.Now} }
 
-// keep records a read of value and keeps value in memory for at least keepFor. It takes no lock if the struct is
-// already kept.
+// keep records a read of value and keeps value in memory for at least keepFor. It takes no lock if value is already
+// kept.
 func (r *recent) keep(of *decoded, value any) {
 	of.read.Store(r.now().UnixNano())
 	if of.kept.Swap(true) {

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestStructsAreReleasedWithoutCollections(t *testing.T) {
+func TestUnreadStructsAreReleased(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, first, second := newRecent(), &decoded{}, &decoded{}
 		r.keep(first, "struct")
@@ -17,7 +17,7 @@ func TestStructsAreReleasedWithoutCollections(t *testing.T) {
 		r.keep(second, "struct")
 		time.Sleep(2 * time.Second)
 		require.False(t, first.kept.Load())
-		require.True(t, second.kept.Load(), "the struct was read two seconds ago")
+		require.True(t, second.kept.Load(), "a struct must be kept for 10 seconds after it was read")
 		time.Sleep(keepFor)
 		synctest.Wait()
 		require.False(t, second.kept.Load())

@@ -14,7 +14,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// The tests in this file correspond to tests of client-go. docs/drop-in.md lists them.
+// The tests in this file correspond to tests of client-go. docs/drop-in.md lists the corresponding tests.
 
 func TestAddedHandlerResyncs(t *testing.T) {
 	t.Parallel()
@@ -162,7 +162,7 @@ func TestStoreResourceVersionNeverDecreases(t *testing.T) {
 		}
 		version, err := strconv.Atoi(obj.(*corev1.Pod).ResourceVersion)
 		if err != nil || stored < last || stored < version {
-			t.Errorf("the store is at %d after %d; the object is at %d", stored, last, version)
+			t.Errorf("the store is at resourceVersion %d after %d, and the object is at %d", stored, last, version)
 		}
 		last = stored
 	}
@@ -235,7 +235,7 @@ func TestShutDownEventHandlerWaits(t *testing.T) {
 	require.True(t, ended)
 }
 
-// TestMain checks that none of these orders leaks a goroutine.
+// TestMain fails if one of these start and stop orders leaks a goroutine.
 func TestStartAndStopOrders(t *testing.T) {
 	server := startServer(t)
 	putPod(t, server, "a", "n1")

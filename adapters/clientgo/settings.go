@@ -24,7 +24,7 @@ func (i *informer) SetWatchErrorHandler(handler cache.WatchErrorHandler) error {
 	return i.SetWatchErrorHandlerWithContext(func(_ context.Context, r *cache.Reflector, err error) { handler(r, err) })
 }
 
-// SetWatchErrorHandlerWithContext implements [cache.SharedInformer]. Without a handler, errors are logged.
+// SetWatchErrorHandlerWithContext implements [cache.SharedInformer]. Without a handler, the informer logs errors.
 func (i *informer) SetWatchErrorHandlerWithContext(handler cache.WatchErrorHandlerWithContext) error {
 	i.mu.Lock()
 	defer i.mu.Unlock()

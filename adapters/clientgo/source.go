@@ -137,7 +137,7 @@ type headers struct {
 
 func (h *headers) RoundTrip(request *http.Request) (*http.Response, error) {
 	request = request.Clone(request.Context())
-	request.Header.Del("User-Agent") // next sets the User-Agent of the rest.Config
+	request.Header.Del("User-Agent") // the next RoundTripper sets the User-Agent of the rest.Config
 	for name, values := range h.want {
 		if name != "Accept" && name != "Accept-Encoding" {
 			request.Header[name] = values

@@ -31,7 +31,7 @@ type state struct {
 	saved    *lwcache.Snapshot[*object]
 }
 
-// newState returns the state of an informer without reading its file. The file name depends on the collection, the
+// newState returns the state of an informer. It does not read the file. The file name depends on the collection, the
 // selectors, the Go type and the fields.
 func newState(i *informer, c *collection) *state {
 	s := &state{informer: i, origin: fmt.Sprintln(c.server, c.path, c.query,
@@ -41,8 +41,8 @@ func newState(i *informer, c *collection) *state {
 	return s
 }
 
-// keep restores the objects, and then saves them every saveInterval until ctx is done. stop saves the objects a last
-// time. Call it after ctx is done.
+// keep restores the objects, and then saves them every saveInterval until ctx is done. It returns a func that saves the
+// objects one last time. The caller must call this func after ctx is done.
 func (s *state) keep(ctx context.Context) (stop func()) {
 	if err := s.restore(); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		utilruntime.HandleErrorWithContext(ctx, err, "cannot restore the saved state; the informer lists the objects instead")

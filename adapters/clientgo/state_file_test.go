@@ -15,7 +15,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
 )
 
-// runUntil runs an informer of Pods until its handler has received events. It returns the stopped informer.
+// runUntil runs an informer of Pods until its handler has received these events. It returns the stopped informer.
 func runUntil(t *testing.T, server *lwtest.Server, extras Extras, events ...string) cache.SharedIndexInformer {
 	informer := podInformerWith(t, server, extras)
 	var handler recorder
@@ -104,7 +104,7 @@ func TestStateDirThatCannotBeCreated(t *testing.T) {
 	require.Contains(t, failures()[1], "savefile: save to")
 }
 
-func TestTypesHaveTheirOwnFiles(t *testing.T) {
+func TestEachTypeHasItsOwnFile(t *testing.T) {
 	server := startServer(t)
 	putPod(t, server, "a", "n1")
 	extras := Extras{StateDir: t.TempDir()}

@@ -57,7 +57,7 @@ func TestErrorHandler(t *testing.T) {
 	require.Len(t, informer.GetStore().List(), 1)
 }
 
-func TestFollowsCollectionThatComesBack(t *testing.T) {
+func TestFollowsRecreatedCollection(t *testing.T) {
 	t.Parallel()
 	server := startServer(t)
 	informer := podInformer(t, server, nil)

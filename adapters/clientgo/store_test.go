@@ -41,7 +41,7 @@ func TestIndexes(t *testing.T) {
 	require.ElementsMatch(t, []string{"n1", "n2", "any"}, indexer.ListIndexFuncValues("node"))
 	similar, err := indexer.Index("node", &corev1.Pod{Spec: corev1.PodSpec{NodeName: "n2"}})
 	require.NoError(t, err)
-	require.Len(t, similar, 2, "each object appears once, although b has both keys")
+	require.Len(t, similar, 2, "each object must appear once, although b matches both keys")
 	_, err = indexer.ByIndex("missing", "")
 	require.EqualError(t, err, "Index with name missing does not exist")
 	require.Empty(t, indexer.ListIndexFuncValues("missing"))
@@ -80,7 +80,7 @@ func TestStore(t *testing.T) {
 }
 
 // TestReportsObjectsThatCannotBeDecoded stores a Pod whose containers are not a list. The informer must report and skip
-// it.
+// this Pod.
 func TestReportsObjectsThatCannotBeDecoded(t *testing.T) {
 	server := startServer(t)
 	_, err := server.Put("pods", `{"metadata":{"name":"bad","namespace":"shop"},"spec":{"containers":"none"}}`)
@@ -138,7 +138,7 @@ func TestTransform(t *testing.T) {
 			require.True(t, ok)
 			require.Equal(t, "a@transformed", describe(found))
 			stop()
-			require.Equal(t, 3, calls, "the transform runs once per event")
+			require.Equal(t, 3, calls, "the transform must run once per event")
 			require.Equal(t, []string{"no"}, failures())
 		})
 	}

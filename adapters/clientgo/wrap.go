@@ -26,7 +26,8 @@ type tap struct {
 	client http.Client // copy of the client that was passed to WrapHTTPClient
 }
 
-// recording is a context value that receives a request and the HTTP client that would have sent it.
+// recording is a context value. It stores a request that is not sent, together with the HTTP client of the
+// request.
 type recording struct {
 	request *http.Request
 	client  http.Client

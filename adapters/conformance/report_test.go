@@ -23,7 +23,7 @@ func (r results) count(state string) (n int) {
 	return n
 }
 
-// lost returns the specs that pass in stock but not in ours, each with its state in ours.
+// lost returns the specs that pass in stock but not in ours. Each element also contains the state of the spec in ours.
 func lost(stock, ours results) (specs []string) {
 	for spec, state := range stock {
 		if state == "passed" && ours[spec] != "passed" {
@@ -77,7 +77,7 @@ func readReport(t *testing.T, path string, output []byte) results {
 
 var failure = regexp.MustCompile(`(?m)^.*(\[FAIL|FAIL:|panic:|Timed out).*$`)
 
-// failures returns the lines of output that report a failure, at most 50.
+// failures returns at most 50 lines of output that report a failure.
 func failures(output []byte) []byte {
 	var lines []byte
 	for _, line := range failure.FindAll(output, 50) {

@@ -28,8 +28,8 @@ func widget() *unstructured.Unstructured {
 	return u
 }
 
-// TestErrorsAreControllerRuntimes checks that invalid input causes the same errors as with client-go's informers.
-func TestErrorsAreControllerRuntimes(t *testing.T) {
+// TestSameErrorsAsControllerRuntime checks that invalid input causes the same errors as with client-go's informers.
+func TestSameErrorsAsControllerRuntime(t *testing.T) {
 	server := startServer(t)
 	unknown := &unstructured.Unstructured{}
 	unknown.SetGroupVersionKind(schema.GroupVersionKind{Group: "no.example.com", Version: "v1", Kind: "Thing"})
@@ -40,11 +40,11 @@ func TestErrorsAreControllerRuntimes(t *testing.T) {
 		scheme *runtime.Scheme
 		object client.Object
 	}{
-		"unknown kind":             {nil, unknown},
-		"unknown kind, metadata":   {nil, &metav1.PartialObjectMetadata{TypeMeta: metav1.TypeMeta{APIVersion: "no.example.com/v1", Kind: "Thing"}}},
-		"scheme without the type":  {empty, &corev1.Pod{}},
-		"scheme without its list":  {withoutList, &corev1.Pod{}},
-		"unstructured without GVK": {nil, &unstructured.Unstructured{}},
+		"unknown kind":                 {nil, unknown},
+		"metadata of an unknown kind":  {nil, &metav1.PartialObjectMetadata{TypeMeta: metav1.TypeMeta{APIVersion: "no.example.com/v1", Kind: "Thing"}}},
+		"scheme without the type":      {empty, &corev1.Pod{}},
+		"scheme without the list type": {withoutList, &corev1.Pod{}},
+		"unstructured without GVK":     {nil, &unstructured.Unstructured{}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			ours := startCache(t, server, cache.Options{Scheme: test.scheme})
@@ -56,9 +56,9 @@ func TestErrorsAreControllerRuntimes(t *testing.T) {
 	}
 }
 
-// TestResourceThatComesBack removes a resource type and adds it again with a different object. The cache must then
+// TestFollowsRecreatedResource removes a resource type and adds it again with a different object. The cache must then
 // contain only the new object.
-func TestResourceThatComesBack(t *testing.T) {
+func TestFollowsRecreatedResource(t *testing.T) {
 	server := startServer(t)
 	_, err := server.Put("widgets.lw.example.com", `{"metadata":{"name":"a","namespace":"shop"},"spec":{"size":1}}`)
 	require.NoError(t, err)

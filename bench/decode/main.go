@@ -1,8 +1,8 @@
 // Command decode measures the cost of decoding a watch event of a 6.5 kB Pod. It prints the CPU time, including garbage
 // collection, and the allocations per event.
 //
-// Each library uses the decoder of its watches. The last 1,000 decoded objects stay reachable, so that the garbage
-// collector has as much work as in a program with a store.
+// Each library decodes events in the same way as in its watches. The last 1,000 decoded objects stay reachable, so that
+// the garbage collector has as much work as in a program with a store.
 package main
 
 import (
@@ -19,7 +19,7 @@ import (
 
 var (
 	rounds = flag.Int("rounds", 15, "number of rounds; the median is printed")
-	turn   = flag.Duration("turn", 150*time.Millisecond, "approximate duration of one decoder's turn")
+	turn   = flag.Duration("turn", 150*time.Millisecond, "approximate time that each decoder runs per round")
 )
 
 const held = 1000

@@ -88,7 +88,7 @@ func measureOnServer(ctx context.Context, kubeconfig string) error {
 		running.Wait()
 		for i, c := range both {
 			if errs[i] != nil {
-				return fmt.Errorf("listwatch %t: %w (%w)", c.listwatch, errs[i], context.Cause(ctx))
+				return fmt.Errorf("measuring with listwatch=%t: %w (%w)", c.listwatch, errs[i], context.Cause(ctx))
 			}
 			c.results = append(c.results, results[i])
 		}
@@ -128,7 +128,7 @@ func createPods(ctx context.Context, clientset kubernetes.Interface) (keys []typ
 	return keys, nil
 }
 
-// change updates Pods one after another, perSecond times per second. It returns the first error, or the error of ctx
+// change sends perSecond updates per second, one to each Pod in turn. It returns the first error, or the error of ctx
 // when ctx is done.
 func change(ctx context.Context, clientset kubernetes.Interface, pods []types.NamespacedName) error {
 	ticks := time.NewTicker(time.Second / perSecond)
@@ -158,7 +158,7 @@ func change(ctx context.Context, clientset kubernetes.Interface, pods []types.Na
 	}
 }
 
-// measureReal measures the update events that a cache receives, and the CPU time per event.
+// measureReal counts the update events that a cache receives and measures the CPU time per event.
 func measureReal(t task) (r result) {
 	ctx := context.Background()
 	c := t.start(ctx)

@@ -20,7 +20,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/internal/testkit/sample"
 )
 
-// task is the input of a measuring process.
+// task is the input of a process that measures one cache.
 type task struct {
 	URL                              string
 	Pods                             int
@@ -98,7 +98,8 @@ func measure(t task) (r result) {
 	return r
 }
 
-// start returns a started cache. Its RESTMapper is static, so the cache sends no discovery requests.
+// start starts a cache and waits until it has synced. The RESTMapper is static, so the cache sends no discovery
+// requests.
 func (t task) start(ctx context.Context) cache.Cache {
 	mapper := meta.NewDefaultRESTMapper(nil)
 	mapper.Add(corev1.SchemeGroupVersion.WithKind("Pod"), meta.RESTScopeNamespace)
@@ -111,7 +112,7 @@ func (t task) start(ctx context.Context) cache.Cache {
 	c := harness.MustGet(newCache(t.config(), opts))
 	go func() { harness.Must(c.Start(ctx)) }()
 	if !c.WaitForCacheSync(ctx) {
-		panic("the cache does not start")
+		panic("the cache did not sync")
 	}
 	return c
 }

@@ -1,5 +1,5 @@
-// Command dropin compares two implementations of controller-runtime's cache: the default with client-go's informers,
-// and the adapter of listwatch. Both receive typed Pods as protobuf and unstructured Pods as JSON.
+// Command dropin compares two implementations of controller-runtime's cache: the default implementation with
+// client-go's informers, and listwatch's adapter. Both receive typed Pods as protobuf and unstructured Pods as JSON.
 //
 // Each measurement runs in a separate process. The server sends each list in one page.
 package main
@@ -58,7 +58,7 @@ type contender struct {
 // table measures both caches alternately and prints a table of the medians.
 func table(ctx context.Context, t task) error {
 	theirs, ours := &contender{}, &contender{listwatch: true}
-	name := func(c *contender) string { return fmt.Sprintf("listwatch %t", c.listwatch) }
+	name := func(c *contender) string { return fmt.Sprintf("listwatch=%t", c.listwatch) }
 	err := harness.Rounds(*rounds, []*contender{theirs, ours}, name, func(c *contender) error {
 		own := t
 		own.Listwatch = c.listwatch

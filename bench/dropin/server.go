@@ -27,7 +27,7 @@ const (
 	seed       = 1
 )
 
-// server serves Pods as JSON and protobuf. The value of an order is the number of events that each watch sends.
+// server serves Pods as JSON and protobuf. The value of an order is the number of events that each watch must send.
 type server struct {
 	pods   []sample.Pod
 	typed  []corev1.Pod
@@ -60,7 +60,7 @@ func startServer(pods int) string {
 func protobuf() runtime.Encoder {
 	info, ok := runtime.SerializerInfoForMediaType(scheme.Codecs.SupportedMediaTypes(), runtime.ContentTypeProtobuf)
 	if !ok {
-		panic("no protobuf")
+		panic("client-go has no protobuf serializer")
 	}
 	return scheme.Codecs.EncoderForVersion(info.Serializer, corev1.SchemeGroupVersion)
 }
@@ -127,8 +127,8 @@ func (s *server) jsonEvents() func(version int) []byte {
 	}
 }
 
-// protobufEvents returns a function that encodes a MODIFIED event with the given resourceVersion, preceded by the
-// length.
+// protobufEvents returns a function that encodes a MODIFIED event with the given resourceVersion. The event is preceded
+// by its length.
 func (s *server) protobufEvents() func(version int) []byte {
 	encoder := protobuf()
 	return func(version int) []byte {

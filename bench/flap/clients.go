@@ -27,7 +27,7 @@ type client struct {
 func newClient(name string) *client { return &client{name: name, changes: newChanges()} }
 
 // start starts the informer and waits until it has synced. A trace records the outages of listwatch, and an observer
-// those of client-go.
+// records the outages of client-go.
 func (c *client) start(ctx context.Context, server string, running *sync.WaitGroup) error {
 	options := clients.Options{
 		URL:  server,
@@ -105,7 +105,7 @@ func (b *observed) Read(p []byte) (int, error) {
 type changes struct {
 	mu      sync.Mutex
 	pending map[string][]time.Time // times of the undelivered writes, by object name
-	delays  []float64              // milliseconds
+	delays  []float64              // delays of the delivered writes in milliseconds
 }
 
 func newChanges() *changes { return &changes{pending: map[string][]time.Time{}} }
@@ -117,8 +117,8 @@ func (c *changes) wrote(name string, at time.Time) {
 	c.pending[name] = append(c.pending[name], at)
 }
 
-// saw records a handler call. wrote is the time at which the received object was written, and now is the time of the
-// call.
+// saw records a handler call. The parameter wrote is the time at which the received object was written, and now is the
+// time of the call.
 func (c *changes) saw(name string, wrote, now time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -150,7 +150,7 @@ func (c *changes) unseen() (n int) {
 func (c *changes) drain(ctx context.Context) error {
 	for deadline := time.Now().Add(maxWait); c.unseen() > 0; time.Sleep(time.Millisecond) {
 		if ctx.Err() != nil || time.Now().After(deadline) {
-			return fmt.Errorf("handlers missed %d writes", c.unseen())
+			return fmt.Errorf("%d writes were not received", c.unseen())
 		}
 	}
 	return nil
@@ -162,7 +162,7 @@ type outages struct {
 	all []outage
 }
 
-type outage struct{ from, to time.Time } // to is zero during the outage
+type outage struct{ from, to time.Time } // the field to is zero until the outage ends
 
 // begin records the end of a watch. It has no effect during an outage.
 func (o *outages) begin(now time.Time) {

@@ -121,7 +121,7 @@ func (d *disturbance) results(ctx context.Context, began, ended time.Time) (all 
 		}
 		r := result{name: c.name, delays: c.changes.seen()}
 		if r.ends, r.stale = c.outages.within(began, ended); r.ends == 0 {
-			return nil, fmt.Errorf("%s: a reset did not end the watch", c.name)
+			return nil, fmt.Errorf("%s: no reset ended the watch", c.name)
 		}
 		all = append(all, r)
 	}
@@ -131,7 +131,7 @@ func (d *disturbance) results(ctx context.Context, began, ended time.Time) (all 
 // settle is the minimum time between the last reset and the end of the measurement.
 const settle = 100 * time.Millisecond
 
-// schedule returns the times of the resets since the start of the measurement.
+// schedule returns the time of each reset, relative to the start of the measurement.
 func schedule(random *rand.Rand, length time.Duration) (resets []time.Duration) {
 	for at := time.Duration(0); ; {
 		at += shortest + time.Duration(random.Float64()*float64(longest-shortest))

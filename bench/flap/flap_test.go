@@ -30,12 +30,12 @@ func TestDelayCountsUntilALaterStateIsSeen(t *testing.T) {
 	c.wrote("a", at(3))
 	c.wrote("a", at(4))
 	c.saw("a", at(0), at(5))
-	require.Equal(t, 4, c.unseen(), "an older state does not count")
+	require.Equal(t, 4, c.unseen(), "an older state must not end a delay")
 	c.saw("a", at(3), at(6))
 	require.Equal(t, []float64{5000, 3000}, c.seen())
 	c.saw("a", at(3), at(7))
 	c.saw("a", at(4), at(8))
-	require.Equal(t, []float64{5000, 3000, 4000}, c.seen(), "a repeated state counts once")
+	require.Equal(t, []float64{5000, 3000, 4000}, c.seen(), "a repeated state must count only once")
 	require.Error(t, c.drain(canceled(t)))
 	c.saw("b", at(2), at(9))
 	require.NoError(t, c.drain(canceled(t)))
@@ -63,7 +63,7 @@ func TestOutagesWithinAPeriod(t *testing.T) {
 
 func TestScheduleKeepsItsBounds(t *testing.T) {
 	cuts := schedule(rand.New(rand.NewPCG(1, 1)), time.Hour)
-	require.Equal(t, cuts, schedule(rand.New(rand.NewPCG(1, 1)), time.Hour), "a seed is reproducible")
+	require.Equal(t, cuts, schedule(rand.New(rand.NewPCG(1, 1)), time.Hour), "the same seed must result in the same schedule")
 	before := time.Duration(0)
 	for _, cut := range cuts {
 		require.GreaterOrEqual(t, cut-before, shortest)
@@ -90,11 +90,11 @@ func TestObserverRecordsWatchEnds(t *testing.T) {
 		_ = response.Body.Close()
 	}
 	get("?limit=1")
-	require.Empty(t, o.all, "a list is not a watch")
+	require.Empty(t, o.all, "a list must not record an outage")
 	get("?watch=true")
 	require.Len(t, o.all, 1)
 	get("?watch=true&reject")
-	require.True(t, o.all[0].to.IsZero(), "a rejected watch does not end an outage")
+	require.True(t, o.all[0].to.IsZero(), "a rejected watch must not end an outage")
 	get("?watch=true")
 	require.Len(t, o.all, 2)
 	require.False(t, o.all[0].to.IsZero())

@@ -1,5 +1,6 @@
 // Command flap measures how fast informers see changes while their connections break repeatedly. It compares
-// listwatch's informer, client-go's dynamic informer, and lwcat. All three watch one embedded server on loopback.
+// listwatch's informer, client-go's dynamic informer, and lwcat. All three clients watch one embedded server on
+// loopback.
 //
 // A reset closes all connections of the server at once. A delay is the time from a write until a handler is called, or
 // until lwcat has printed the change.
@@ -16,7 +17,7 @@ import (
 
 var (
 	length   = 170 * time.Second // duration of the measurement, without the initial sync
-	shortest = 10 * time.Second  // the time between two resets is random, from shortest to longest
+	shortest = 10 * time.Second  // bounds of the random time between two resets
 	longest  = 30 * time.Second
 )
 

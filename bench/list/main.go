@@ -1,6 +1,6 @@
 // Command list measures the cost of syncing an informer of 17,736 Pods, which are 114 MB of JSON. It prints the CPU
-// time, including garbage collection, and the peak RSS. The server runs in a separate process, with responses that are
-// encoded in advance. Each measurement runs in a new process.
+// time, including garbage collection, and the peak RSS. The server runs in a separate process and encodes its responses
+// in advance. Each measurement runs in a new process.
 //
 // All clients request resourceVersion "0" and pages of 500 Pods. Like a kube-apiserver with a watch cache, the server
 // responds with one page. It rejects streaming lists in the first part of the table and serves them in the second part.
@@ -21,10 +21,11 @@ var (
 	rounds = flag.Int("rounds", 3, "number of rounds; the median is printed")
 )
 
-// contender is an informer. way is its key in the map that the program passes to task.Main.
+// contender is an informer in one of the programs. way is the key of the informer in the map that the program passes to
+// task.Main.
 type contender struct {
 	name, program, way  string
-	protobuf, streaming bool // protobuf: requests protobuf; streaming: is also measured with streaming lists
+	protobuf, streaming bool // whether the informer requests protobuf, and whether it is also measured with streaming lists
 }
 
 const listwatch = "listwatch: informer, lw.RawCodec"
@@ -36,7 +37,7 @@ var contenders = []contender{
 	{name: "client-go: typed informer, protobuf", program: "clientgo", way: "protobuf", protobuf: true},
 }
 
-// measurement is a contender with the path of the list that it reads, and its results.
+// measurement is a contender, the path of the list that it reads, and its results.
 type measurement struct {
 	contender
 	path    string // asOneBody or asStream
@@ -87,8 +88,8 @@ func measurements() (all []*measurement) {
 }
 
 func printAll(all []*measurement, server address) error {
-	table := harness.NewTable(os.Stdout, fmt.Sprintf("%d Pods\tMB on the wire\tCPU s\tratio\tpeak MB\ttimes the body", *pods))
-	titles := map[string]string{asOneBody: "a list in one body", asStream: "a streaming list"}
+	table := harness.NewTable(os.Stdout, fmt.Sprintf("%d Pods\tMB received\tCPU s\tratio\tpeak MB\tpeak / received", *pods))
+	titles := map[string]string{asOneBody: "a list in one response", asStream: "a streaming list"}
 	var first float64
 	for _, m := range all {
 		cpu := harness.MedianOf(m.results, func(r task.Result) float64 { return r.CPU })

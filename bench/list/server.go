@@ -15,7 +15,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/internal/testkit/sample"
 )
 
-// Base paths of the server. It rejects streaming lists under asOneBody, and requires them under asStream.
+// Base paths of the server. The server rejects streaming lists under asOneBody and requires them under asStream.
 const (
 	asOneBody = "/body"
 	asStream  = "/stream"
@@ -66,7 +66,7 @@ func bodyName(path string, protobuf bool) string {
 	return path
 }
 
-// bodies returns the encoded response bodies by body name; see bodyName.
+// bodies returns the encoded response bodies. The keys are results of bodyName.
 func bodies(pods []sample.Pod) map[string][]byte {
 	typed := &corev1.PodList{ListMeta: metav1.ListMeta{ResourceVersion: version}, Items: make([]corev1.Pod, len(pods))}
 	for i, pod := range pods {

@@ -91,9 +91,9 @@ func list(t task) result {
 	<-ended
 	r.Peak, r.Heap = harness.PeakRSS(), harness.Heap()-before
 	if reflector.Store().Len() != t.Pods {
-		panic("Pods are missing")
+		panic("the store does not contain all Pods")
 	}
-	runtime.KeepAlive(client) // the client holds the compressor's dictionaries, which belong to the measured heap
+	runtime.KeepAlive(client) // the client keeps the compressor's dictionaries, which are part of the measured heap
 	return r
 }
 
@@ -117,7 +117,7 @@ func waitForSync(store *cache.Store[*compact.Object], pods int, ended <-chan err
 // address contains the server's URL and the size of its list.
 type address struct {
 	URL   string
-	Bytes float64 // estimated size of the JSON of all Pods
+	Bytes float64 // estimated size of all Pods in JSON
 }
 
 func startServer(c collection) address {

@@ -78,8 +78,8 @@ func (c *cluster) injected(ctx context.Context) (bool, error) {
 	return len(list.Items) == injectable, nil
 }
 
-// inParallel calls do for each object in several goroutines. After an error, it starts no further calls and returns the
-// error.
+// inParallel calls do(object) for each object in several goroutines. After an error, it starts no further calls and
+// returns the error.
 func inParallel(objects []client.Object, do func(client.Object) error) error {
 	next, failed := make(chan client.Object), make(chan error, writers)
 	var running sync.WaitGroup

@@ -22,7 +22,7 @@ type line struct {
 // axis ranges from zero to end. It has a mark at every multiple of step.
 type axis struct{ end, step float64 }
 
-// newAxis returns an axis that includes last and has about four to ten marks.
+// newAxis returns an axis that includes the value last and has about four to ten marks.
 func newAxis(last float64) axis {
 	step := math.Pow(10, math.Floor(math.Log10(last)))
 	for _, part := range []float64{1, 2, 5} {

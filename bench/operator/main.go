@@ -52,7 +52,7 @@ func compare(ctx context.Context) error {
 		return err
 	}
 	theirs, ours := &contender{}, &contender{listwatch: true}
-	name := func(c *contender) string { return fmt.Sprintf("listwatch %t", c.listwatch) }
+	name := func(c *contender) string { return fmt.Sprintf("listwatch=%t", c.listwatch) }
 	err = harness.Rounds(*rounds, []*contender{theirs, ours}, name, func(of *contender) error {
 		if err := c.clearCABundles(ctx); err != nil {
 			return err

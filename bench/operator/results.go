@@ -46,7 +46,7 @@ var figures = []struct {
 	name string
 	of   func(result) float64
 }{
-	{"time until the operator has done its work, s", func(r result) float64 { return r.Done }},
+	{"time until all CAs are written, s", func(r result) float64 { return r.Done }},
 	{"CPU time, s", func(r result) float64 { return r.CPU }},
 	{"peak RSS, MB", func(r result) float64 { return r.PeakRSS / 1e6 }},
 	{"RSS at the end, MB", func(r result) float64 { return r.RSS / 1e6 }},

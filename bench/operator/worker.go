@@ -61,7 +61,7 @@ func run(t task) (r result) {
 	go func() { harness.Must(mgr.Start(ctx)) }()
 	for !harness.MustGet(c.injected(ctx)) {
 		if time.Since(began) > limit {
-			panic("the operator does not work")
+			panic("cainjector did not write all CAs in time")
 		}
 		time.Sleep(100 * time.Millisecond)
 	}

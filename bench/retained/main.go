@@ -1,5 +1,5 @@
-// Command retained measures the heap that 10,000 decoded Pods occupy, in bytes per Pod. It includes allocator overhead,
-// and the dictionaries and buffers of cache/compact.
+// Command retained measures the heap that 10,000 decoded Pods occupy, in bytes per Pod. The result includes allocator
+// overhead, and the dictionaries and buffers of cache/compact.
 //
 // The Pods of the column "alike" come from a single workload, which helps only cache/compact. The Pods of the other
 // column come from 1,000 templates. Each measurement runs in a separate process.
@@ -37,7 +37,7 @@ func compare(ctx context.Context) error {
 	if *harness.Short {
 		*pods = 200
 	}
-	table := harness.NewTable(os.Stdout, fmt.Sprintf("bytes per Pod\talike\tof the event\t%d templates\tof the event", templates))
+	table := harness.NewTable(os.Stdout, fmt.Sprintf("bytes per Pod\talike\t/ event size\t%d templates\t/ event size", templates))
 	for i, decoder := range decoders.All() {
 		if decoder.Name == decoders.Floor {
 			continue
@@ -56,7 +56,7 @@ func compare(ctx context.Context) error {
 	return table.Flush()
 }
 
-// retain decodes all Pods, keeps the objects and returns the growth of the heap per Pod.
+// retain decodes all Pods and keeps the objects in memory. It returns the growth of the heap per Pod.
 func retain(t task) result {
 	made := sample.Pods(1, t.Pods)
 	if t.Templated {

@@ -54,7 +54,7 @@ func compare(context.Context) error {
 		table.Row("%s\t%.0f\t%.0f\t%.2f", operation, ours, theirs, ours/theirs)
 	}
 	ours, theirs := bytesPerObject(newListwatch(), *count), bytesPerObject(newClientGo(), *count)
-	table.Row("bytes of store per object\t%.1f\t%.1f\t%.2f", ours, theirs, ours/theirs)
+	table.Row("store overhead per object, bytes\t%.1f\t%.1f\t%.2f", ours, theirs, ours/theirs)
 	return table.Flush()
 }
 

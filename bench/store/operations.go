@@ -63,7 +63,8 @@ func (o *operations) write(moves bool) {
 	o.store.put(o.held[i])
 }
 
-// measure calls do several times and records the CPU time per unit. Each call of do processes that many units.
+// measure calls do(i) for each i below times and records the CPU time per unit. Each call processes the given number of
+// units.
 func (o *operations) measure(operation string, times, units int, do func(i int)) {
 	o.times.add(operation, harness.CPUPer(times*units, func() {
 		for i := range times {
@@ -119,8 +120,8 @@ func (o *operations) measureMix() {
 	})
 }
 
-// bytesPerObject adds n objects to the store and returns the growth of the heap in bytes per object, without the
-// objects.
+// bytesPerObject adds n objects to the store and returns the bytes of memory that the store uses per object. The
+// objects themselves do not count.
 func bytesPerObject(s store, n int) float64 {
 	held := objects.New(n, 0, 0)
 	before := harness.Heap()

@@ -22,7 +22,8 @@ type client struct {
 	since   time.Duration // time at which the latest watch was opened
 }
 
-// backend is a simulated server. It calls the reply function of each request, now or later in simulated time.
+// backend is a simulated server. It calls the reply function of each request, either at once or later in simulated
+// time.
 type backend interface {
 	receive(*request)
 }
@@ -37,7 +38,7 @@ func (c *client) follow(random *rand.Rand) {
 	source := harness.MustGet(lw.NewClient(c, lw.Pods(""), lw.RawCodec{}, nil))
 	opts := &lw.Options{Logger: slog.New(slog.DiscardHandler)}
 	ctx = lwclock.WithRandom(ctx, random.Float64)
-	ctx = lwclock.WithReplay(ctx, func() time.Time { return time.Unix(0, 0).Add(c.now) }) // the engine does not wait; sleep simulates its delays
+	ctx = lwclock.WithReplay(ctx, func() time.Time { return time.Unix(0, 0).Add(c.now) }) // makes the engine skip its delays, which c.sleep simulates
 	for event := range lw.ListAndWatch(ctx, source, opts) {
 		if c.over {
 			return
@@ -70,7 +71,7 @@ func (c *client) exchange(r *request) (got answer) {
 	return got
 }
 
-// ended blocks until the stream ends and returns the error that ended it. io.EOF is a clean close.
+// ended blocks until the stream ends and returns the error that ended it. io.EOF means a clean close.
 func (c *client) ended(s *stream) error {
 	if !s.ended && !c.over {
 		s.waits = true
@@ -91,7 +92,6 @@ func (c *client) Open(_ context.Context, req *lw.Request) (io.ReadCloser, error)
 	return &body{strings.NewReader(got.text), c, got.stream}, nil
 }
 
-// body is a response body.
 type body struct {
 	*strings.Reader
 	client *client

@@ -18,7 +18,7 @@ type clock struct {
 
 func newClock(begin time.Duration) *clock { return &clock{now: begin} }
 
-// at schedules do for a simulated time, which must not be in the past.
+// at schedules a call of do at a simulated time, which must not be in the past.
 func (c *clock) at(when time.Duration, do func()) {
 	i, _ := slices.BinarySearchFunc(c.events, when+1, func(e event, when time.Duration) int { return cmp.Compare(e.when, when) })
 	c.events = slices.Insert(c.events, i, event{when, do})
@@ -26,7 +26,8 @@ func (c *clock) at(when time.Duration, do func()) {
 
 func (c *clock) after(d time.Duration, do func()) { c.at(c.now+d, do) }
 
-// run runs the events up to the given time and ends the simulation. Afterwards, wait and sleep return in all players.
+// run processes the events up to the given time and ends the simulation. From then on, the methods wait and sleep of
+// all players return at once.
 func (c *clock) run(until time.Duration) {
 	for len(c.events) > 0 && c.events[0].when <= until {
 		next := c.events[0]
@@ -48,7 +49,7 @@ type player struct {
 	yield  func(struct{}) bool
 }
 
-// play starts do as a player at the given time.
+// play creates a player that starts to run do at the given time.
 func (c *clock) play(when time.Duration, do func(*player)) {
 	p := &player{clock: c}
 	next, stop := iter.Pull(func(yield func(struct{}) bool) {

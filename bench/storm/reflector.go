@@ -32,7 +32,7 @@ func newReflector(c *client, random func() float64) *reflector {
 	return &reflector{client: c, backoff: reflectorBackoff{random: random, next: backoffFirst, reset: c.now}}
 }
 
-// run models Reflector.Run, which waits for a backoff delay between calls of ListAndWatch.
+// run models Reflector.Run, which waits for a backoff delay between two calls to ListAndWatch.
 func (r *reflector) run() {
 	for !r.over {
 		r.listAndWatch()
@@ -95,7 +95,7 @@ func (r *reflector) known() int {
 	return r.version
 }
 
-// watch keeps a watch open until the reflector must list again. The first watch is the argument, or a new watch if the
+// watch keeps a watch open until the reflector must list again. It begins with the argument, or with a new watch if the
 // argument is nil.
 func (r *reflector) watch(open *stream) {
 	for !r.over {
@@ -155,8 +155,8 @@ func restRetry(err error) (wait time.Duration, again bool) {
 	return status.RetryAfter, true
 }
 
-// retriable reports whether the reflector repeats the request after a backoff delay: after a refused connection or a
-// 429.
+// retriable reports whether the reflector repeats the request after a backoff delay, which it does after a refused
+// connection or status 429.
 func retriable(err error) bool {
 	status, _ := errors.AsType[*lw.StatusError](err)
 	return err == errRefused || status != nil && status.Code == 429

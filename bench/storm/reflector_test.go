@@ -11,15 +11,16 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// step is a response of a scripted server. If lasts is positive, the stream of the response ends with an error after
-// that time.
+// step is a response of a scripted server. If lasts is positive, the response's stream ends after that time with the
+// error end.
 type step struct {
 	answer
 	lasts time.Duration
 	end   error
 }
 
-// scripted is a server with prepared responses that records the requests. After the last step, its watches stay open.
+// scripted is a server that returns prepared responses and records the requests. Watches that are opened after the last
+// step stay open.
 type scripted struct {
 	*clock
 	steps []step
@@ -43,7 +44,7 @@ func (s *scripted) receive(r *request) {
 	r.reply(next.answer)
 }
 
-// requests returns the first n requests of a reflector, without jitter and latency.
+// requests returns the first n requests of a reflector that runs without jitter and latency.
 func requests(n int, steps ...step) []string {
 	s := &scripted{clock: newClock(0), steps: steps}
 	s.play(0, func(p *player) {
@@ -92,7 +93,7 @@ func TestReflectorFollowsClientGosRules(t *testing.T) {
 		steps []step
 		want  []string
 	}{
-		{"a streaming list becomes the watch", []step{opened},
+		{"a streaming list continues as a watch", []step{opened},
 			[]string{"0s: streaming list from 0", "1m0s: watch from 6"}},
 		{"a watch is replaced at once after a clean close", []step{opened, watched(time.Minute, io.EOF)},
 			[]string{"0s: streaming list from 0", "1m0s: watch from 6", "2m0s: watch from 6"}},
@@ -100,15 +101,15 @@ func TestReflectorFollowsClientGosRules(t *testing.T) {
 			[]string{"0s: streaming list from 0", "1m0s: watch from 6", "2m0s: watch from 6"}},
 		{"a watch with an event is replaced at once even if it was short", []step{opened, watched(time.Millisecond, io.EOF)},
 			[]string{"0s: streaming list from 0", "1m0s: watch from 6", "1m0.001s: watch from 6"}},
-		{"an empty watch of a second is replaced at once", []step{opened, empty(time.Second)},
+		{"an empty watch that lasts a second is replaced at once", []step{opened, empty(time.Second)},
 			[]string{"0s: streaming list from 0", "1m0s: watch from 6", "1m1s: watch from 6"}},
-		{"an empty watch of less than a second is followed by a delay and a list", []step{opened, empty(999 * time.Millisecond)},
+		{"an empty watch that lasts less than a second is followed by a delay and a list", []step{opened, empty(999 * time.Millisecond)},
 			[]string{"0s: streaming list from 0", "1m0s: watch from 6", "1m1.799s: streaming list from 6"}},
 		{"a watch is retried with a delay when connections are refused", []step{opened, refused, refused},
 			[]string{"0s: streaming list from 0", "1m0s: watch from 6", "1m0.8s: watch from 6", "1m2.4s: watch from 6"}},
 		{"a watch is retried with a delay after 429 without Retry-After", []step{opened, status(429, 0)},
 			[]string{"0s: streaming list from 0", "1m0s: watch from 6", "1m0.8s: watch from 6"}},
-		{"another rejection of a watch is followed by a delay and a list", []step{opened, status(403, 0)},
+		{"any other rejection of a watch is followed by a delay and a list", []step{opened, status(403, 0)},
 			[]string{"0s: streaming list from 0", "1m0s: watch from 6", "1m0.8s: streaming list from 6"}},
 		{"an expired watch is followed by a delay and a list from the last resourceVersion", []step{opened, expired},
 			[]string{"0s: streaming list from 0", "1m0s: watch from 6", "1m0.8s: streaming list from 6"}},
@@ -125,7 +126,7 @@ func TestReflectorFollowsClientGosRules(t *testing.T) {
 			[]string{"0s: streaming list from 0", "0s: list from 0", "800ms: streaming list from 0"}},
 		{"Retry-After replaces the delay", []step{plain, status(429, 5*time.Second), listed, status(503, 3*time.Second)},
 			[]string{"0s: streaming list from 0", "0s: list from 0", "5s: list from 0", "5s: watch from 5", "8s: watch from 5"}},
-		{"a connection error of a request is retried after a second", []step{plain, broken, listed, broken},
+		{"a request is retried one second after a connection error", []step{plain, broken, listed, broken},
 			[]string{"0s: streaming list from 0", "0s: list from 0", "1s: list from 0", "1s: watch from 5", "2s: watch from 5"}},
 	} {
 		require.Equal(t, rule.want, requests(len(rule.want), rule.steps...), rule.name)
@@ -135,7 +136,7 @@ func TestReflectorFollowsClientGosRules(t *testing.T) {
 func TestReflectorRetriesARequestTenTimes(t *testing.T) {
 	rejected := requests(14, append([]step{plain, listed}, repeat(11, status(429, time.Second))...)...)
 	require.Equal(t, "10s: watch from 5", rejected[12])
-	require.Equal(t, "10.8s: watch from 5", rejected[13], "the reflector's delay follows the last retry")
+	require.Equal(t, "10.8s: watch from 5", rejected[13], "after the last retry, the reflector waits for its backoff delay")
 	reset := requests(14, append([]step{plain, listed}, repeat(11, broken)...)...)
 	require.Equal(t, "10s: watch from 5", reset[13], "a watch that cannot connect counts as an empty watch")
 	reset = requests(13, append([]step{plain}, repeat(11, broken)...)...)

@@ -10,7 +10,7 @@ type scenario struct {
 	name     string
 	age      time.Duration // age of the watches at time zero
 	happens  func(*server)
-	clientGo bool // whether the clients are reflectors
+	clientGo bool // whether the clients use client-go's retry policy; see reflector
 }
 
 // until is the simulated time at which a simulation ends.

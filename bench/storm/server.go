@@ -45,19 +45,20 @@ type server struct {
 	load
 }
 
-// request is an active or queued request.
+// request is a list or watch request, either queued or in progress.
 type request struct {
 	watch, list bool // a streaming list sets both
 	version     int
 	reply       func(answer)
 }
 
-// answer is an error or a response. The body of a response consists of text, followed by the events of stream.
+// answer is an error or a response. The body of a response consists of the field text and the events of the field
+// stream.
 type answer struct {
 	err     error
 	text    string
-	version int  // resourceVersion at the end of text
-	expired bool // whether text is an ERROR event with code 410
+	version int  // resourceVersion that the client knows after reading text
+	expired bool // whether the field text is an ERROR event with code 410
 	stream  *stream
 }
 
@@ -66,7 +67,7 @@ type stream struct {
 	client *client
 	ended  bool
 	err    error
-	waits  bool // whether client waits for the end of the stream
+	waits  bool // whether the client waits for the end of the stream
 }
 
 var (
@@ -121,7 +122,7 @@ func (s *server) begin(r *request) {
 	s.at(s.ready[next], func() { s.finish(r) })
 }
 
-// finish responds to a request and begins queued requests that have enough seats.
+// finish responds to a request and begins queued requests while enough seats are free.
 func (s *server) finish(r *request) {
 	s.seated -= s.seatsOf(r)
 	r.reply(s.answer(r))
@@ -139,7 +140,7 @@ func (s *server) answer(r *request) answer {
 	switch {
 	case r.watch && r.list:
 		a.stream = s.open()
-		// With an empty streaming list, the client would send an ordinary list.
+		// The list must not be empty: after an empty streaming list, the client sends an ordinary list.
 		a.text = `{"type":"ADDED","object":{"kind":"Pod","apiVersion":"v1","metadata":{"name":"a","resourceVersion":"1"}}}
 {"type":"BOOKMARK","object":{` + metadata + `,"annotations":{"k8s.io/initial-events-end":"true"}}}}`
 	case r.list:
@@ -167,7 +168,7 @@ func (s *server) reset() {
 	s.streams = nil
 }
 
-// end ends the stream. The client notices it after its latency.
+// end ends the stream with err. The client notices the end after its latency.
 func (s *stream) end(err error) {
 	s.ended, s.err = true, err
 	if s.waits {
@@ -178,6 +179,6 @@ func (s *stream) end(err error) {
 // requestOf converts a request of lw.Client to a simulated request.
 func requestOf(req *lw.Request) *request {
 	values := harness.MustGet(url.ParseQuery(req.Query))
-	version, _ := strconv.Atoi(values.Get("resourceVersion")) // zero without the parameter
+	version, _ := strconv.Atoi(values.Get("resourceVersion")) // zero if the parameter is missing
 	return &request{watch: req.Watch, list: !req.Watch || values.Has("sendInitialEvents"), version: version}
 }

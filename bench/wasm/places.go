@@ -38,7 +38,7 @@ type place struct {
 	do   func(context.Context, task) (*report, error)
 }
 
-// server serves files, passes tasks to the page, and receives its reports.
+// server serves files, passes tasks to the page, and receives the page's reports.
 type server struct {
 	origin   string
 	wasmExec string // path of wasm_exec.js
@@ -107,7 +107,7 @@ func (s *server) inNode(path string) func(context.Context, task) (*report, error
 	}
 }
 
-// inPage runs a task in the page of startChromium and returns its report.
+// inPage runs a task in the page that startChromium opened and returns the page's report.
 func (s *server) inPage(ctx context.Context, t task) (*report, error) {
 	select {
 	case s.tasks <- t:
@@ -121,7 +121,7 @@ func (s *server) inPage(ctx context.Context, t task) (*report, error) {
 		}
 		return result, nil
 	case <-ctx.Done():
-		return nil, errors.New("the browser did not finish a task")
+		return nil, errors.New("the browser did not finish the task")
 	}
 }
 

@@ -69,8 +69,8 @@ type cell struct{ figure, contender, place string }
 // results contains the times of the fastest passes of all rounds.
 type results struct {
 	places     []place
-	bytes      map[string]int   // size of each input file
-	times      map[cell]float64 // milliseconds
+	bytes      map[string]int   // size of each input file in bytes
+	times      map[cell]float64 // time of the fastest pass in milliseconds
 	operations []string
 }
 

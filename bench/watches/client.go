@@ -21,7 +21,7 @@ import (
 type task struct {
 	Client, Transport string
 	Watches           int
-	Pods, Events      int           // totals of all watches
+	Pods, Events      int           // totals over all watches
 	Idle              time.Duration // time for which idle watches are measured
 	StartOnly         bool          // measures only a simultaneous start of all watches
 	Server            address
@@ -29,12 +29,12 @@ type task struct {
 
 // result contains the measurements of a task.
 type result struct {
-	Bytes, Goroutines float64 // per idle watch: heap and stacks in bytes, and goroutines
+	Bytes, Goroutines float64 // per idle watch: bytes of heap and stacks, and number of goroutines
 	IdleCPU           float64 // CPU time per idle watch, in nanoseconds per second
 	CPU               float64 // CPU time per event in nanoseconds
 
 	Start           time.Duration // time from a simultaneous start until all watches are live
-	Dialed, MaxOpen int           // number of opened connections, and maximum number of open connections
+	Dialed, MaxOpen int           // total number of connections opened, and the most that were open at once
 }
 
 // measurement runs a task with one informer per watch.
@@ -48,7 +48,7 @@ type measurement struct {
 }
 
 const (
-	handlers = 2                // handlers of each informer while it receives events
+	handlers = 2                // number of handlers of each informer while it receives events
 	maxWait  = 10 * time.Minute // maximum duration of a task
 )
 
@@ -81,8 +81,8 @@ func measure(t task) result {
 	return m.result
 }
 
-// warmUp runs one informer until it has synced. This excludes the allocations that all informers share from the
-// measurement.
+// warmUp runs one informer until it has synced, so that the measurement excludes the allocations that all informers
+// share.
 func (m *measurement) warmUp() {
 	ctx, stop := context.WithCancel(m.ctx)
 	first := m.newInformer("first")
@@ -114,7 +114,8 @@ func (m *measurement) start(atOnce int) {
 	starting.Wait()
 }
 
-// startAtOnce measures a simultaneous start of all informers: the time until all watches are open, and the connections.
+// startAtOnce starts all informers at the same time. It measures the time until all watches are open and counts the
+// connections.
 func (m *measurement) startAtOnce() {
 	began := time.Now()
 	m.start(m.Watches)
@@ -144,7 +145,7 @@ type calls struct {
 	done chan struct{} // closed after the last call
 }
 
-// handle is the handler of all informers.
+// handle is the handler that all informers call.
 func (m *measurement) handle(clients.Pod) {
 	if c := m.calls.Load(); c.left.Add(-1) == 0 {
 		close(c.done)

@@ -28,8 +28,8 @@ const (
 
 var transports = []string{overHTTP1, overHTTP2, overWebSocket}
 
-// events contains the number of events per measurement. client-go gets fewer, because it needs more than 20 times as
-// much time per event.
+// events contains the number of events per measurement. client-go gets fewer events, because it needs more than 20
+// times as much time per event.
 var events = map[string]int{clients.Listwatch: 100_000, clients.ClientGo: 5_000}
 
 var (
@@ -79,7 +79,7 @@ func startAtOnce(ctx context.Context) error {
 	for _, client := range []string{clients.Listwatch, clients.ClientGo} {
 		r, err := measureApart(ctx, task{Client: client, Transport: overHTTP2, Watches: *start, StartOnly: true})
 		if err != nil {
-			return fmt.Errorf("%d watches at once, %s: %w", *start, client, err)
+			return fmt.Errorf("starting %d watches at once with %s: %w", *start, client, err)
 		}
 		fmt.Printf("%s: %d connections dialed, at most %d open at once; all %d watches live after %.1f s\n",
 			client, r.Dialed, r.MaxOpen, *start, r.Start.Seconds())

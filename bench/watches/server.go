@@ -96,15 +96,15 @@ func (s *server) serveControl(w http.ResponseWriter, r *http.Request) {
 	}
 	var o order
 	if err := json.NewDecoder(r.Body).Decode(&o); err != nil || o.Events < 2*o.Pods {
-		http.Error(w, "invalid order", http.StatusBadRequest)
+		http.Error(w, "the order must be JSON with at least two events per Pod", http.StatusBadRequest)
 		return
 	}
 	o.given = time.Now().UnixNano()
 	s.orders.Give(o)
 }
 
-// ordersAfter returns the first order after resourceVersion, which is a time in nanoseconds. A watch that resumes
-// therefore misses no orders.
+// ordersAfter returns the first order after resourceVersion, which is the time of an event in nanoseconds. A watch that
+// resumes therefore misses no orders.
 func (s *server) ordersAfter(resourceVersion string) *serve.Order[order] {
 	version, err := strconv.ParseInt(resourceVersion, 10, 64)
 	if err != nil { // a streaming list has no resourceVersion and starts with the next order

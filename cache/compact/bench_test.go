@@ -62,7 +62,7 @@ func events[T lw.Keyed](b *testing.B, codec lw.Codec[T]) func(n int) time.Durati
 }
 
 // BenchmarkEventOverRaw decodes watch events alternately with RawCodec and with the codec of this package. It reports
-// the ratio of their times per event.
+// the ratio of the two times per event.
 func BenchmarkEventOverRaw(b *testing.B) {
 	const turn = 2000
 	raw, compact := events(b, lw.RawCodec{}), events(b, newCodec(lw.RawCodec{}, hotBytes))

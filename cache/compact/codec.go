@@ -14,7 +14,7 @@ type codec struct {
 	inner   lw.Codec[*lw.Object]
 	trainer trainer
 	hot     *objectCache
-	plain   *dictionary // dictionary of the objects that are stored uncompressed
+	plain   *dictionary // used for objects that are stored uncompressed
 }
 
 var _ interface {

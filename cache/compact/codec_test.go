@@ -58,7 +58,7 @@ func decode[T lw.Keyed](t testing.TB, codec lw.Codec[T], pods []sample.Pod) []T 
 func requireSame(t testing.TB, text *lw.Object, object *Object) {
 	t.Helper()
 	require.Equal(t, text.Raw(), object.Object().Raw())
-	require.Equal(t, text, object.Object(), "the decompressed object")
+	require.Equal(t, text, object.Object(), "the decompressed object must equal the original object")
 	require.Equal(t, text.Key(), object.Key())
 	require.Equal(t, text.GetUID(), object.GetUID())
 	require.Equal(t, text.GetResourceVersion(), object.GetResourceVersion())
@@ -81,7 +81,7 @@ func TestRoundTrip(t *testing.T) {
 				requireSame(t, texts[i], object)
 				dictionaries[object.dictionary]++
 			}
-			require.Len(t, dictionaries, 3, "no dictionary, then one after 16 objects, then one after 256 more objects")
+			require.Len(t, dictionaries, 3, "expected the plain dictionary, one trained after 16 objects, and one trained after 256 more objects")
 			require.Less(t, len(objects[599].held), len(texts[599].Raw())/2)
 		})
 	}
@@ -106,8 +106,8 @@ func TestConcurrentUse(t *testing.T) {
 	all.Wait()
 }
 
-// An object that does not decompress correctly must be stored uncompressed. Here the compressor and the decompressor
-// have different dictionaries.
+// An object that does not decompress correctly must be stored uncompressed. In this test, the compressor and the
+// decompressor have different dictionaries.
 func TestCompressorFault(t *testing.T) {
 	codec := newCodec(lw.RawCodec{}, neverHot)
 	content := []byte(sample.Pods(1, 1)[0].JSON())
@@ -151,7 +151,7 @@ type failing struct{ err error }
 
 func (f failing) Decode(*lw.Scanned) (*lw.Object, error) { return nil, f.err }
 
-func TestErrors(t *testing.T) {
+func TestDecodeReturnsInnerErrors(t *testing.T) {
 	cause := errors.New("no")
 	_, err := watched(t, newCodec(failing{cause}, hotBytes), sample.Pods(1, 1)[0].Event("ADDED"))
 	require.ErrorIs(t, err, cause)
@@ -170,8 +170,8 @@ func TestEqual(t *testing.T) {
 	before, again, other := decode(t, codec, pods), decode(t, codec, pods), decode(t, codec, changed)
 	foreign := decode(t, newCodec(lw.RawCodec{}, hotBytes), pods)
 	for i := range before {
-		require.True(t, before[i].Equal(again[i]), "the result does not depend on the dictionary")
-		require.True(t, before[i].Equal(foreign[i]), "the result does not depend on the codec")
+		require.True(t, before[i].Equal(again[i]), "equality must not depend on the dictionary")
+		require.True(t, before[i].Equal(foreign[i]), "equality must not depend on the codec")
 		require.False(t, before[i].Equal(other[i]))
 	}
 }

@@ -57,8 +57,8 @@ func (w *buffers) compress(by *compressor, text string) bool {
 	return err == nil && string(w.decompressed) == text
 }
 
-// read decompresses packed and returns the object. Damaged data causes a panic, because compress has already verified
-// it.
+// read decompresses packed and returns the object. It panics if packed is damaged, which cannot happen because compress
+// has verified it.
 func (d *dictionary) read(packed string) *lw.Object {
 	w := bufferPool.Get().(*buffers)
 	defer bufferPool.Put(w)

@@ -1,5 +1,5 @@
-// Package compact stores objects compressed. It suits large collections if a program reads only a few objects at a
-// time.
+// Package compact stores objects compressed. It suits programs that hold a large collection but read only a few objects
+// at a time.
 //
 //	codec := compact.NewCodec(lw.RawCodec{})
 //	client, err := lw.NewClient(transport, lw.Pods(""), codec, nil)
@@ -15,7 +15,7 @@
 //
 // # Memory and CPU time
 //
-// The benchmark stores sample Pods that derive from 1 to 10,000 templates. The JSON of a Pod has 6.5 kB, or 5 kB
+// The benchmark stores sample Pods that derive from 1 to 10,000 templates. The JSON of a Pod takes 6.5 kB, or 5 kB
 // without managedFields. The table shows the heap memory of the store per Pod. It includes the dictionaries, a
 // compressor of 0.9 MB, and 1 MiB of uncompressed objects.
 //

@@ -17,7 +17,7 @@ func (a answer) Open(context.Context, *lw.Request) (io.ReadCloser, error) {
 	return io.NopCloser(strings.NewReader(string(a))), nil
 }
 
-// A program can read the metadata of a compressed object directly. Object decompresses the rest.
+// A program can read the metadata of a compressed object directly. The method Object decompresses the complete object.
 func ExampleObject() {
 	list := answer(`{"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"9"},"items":[
 		{"metadata":{"namespace":"shop","name":"web-0","resourceVersion":"7"},"status":{"phase":"Running"}}]}`)

@@ -46,7 +46,7 @@ func ExampleCodec() {
 		return append(keys, pod.Object().Get("spec.nodeName").String())
 	})
 	for event := range pods.Changes(context.Background()) {
-		if event.Type == lw.WatchStarted { // the list is complete and the watch is open, so change something
+		if event.Type == lw.WatchStarted { // the list is complete and the watch is open, so change a Pod
 			fmt.Println("Pods on node-3:", byNode.Len("node-3"))
 			put("web-3", "node-4")
 		}

@@ -17,7 +17,7 @@ func TestCacheIsBounded(t *testing.T) {
 	text := favourite.Object()
 	for _, object := range objects[1:] {
 		require.Same(t, object.Object(), object.Object())
-		require.Same(t, text, favourite.Object(), "a frequently read object stays cached")
+		require.Same(t, text, favourite.Object(), "a frequently read object must stay cached")
 
 		size := 0
 		for _, element := range codec.hot.entries {
@@ -31,7 +31,7 @@ func TestCacheIsBounded(t *testing.T) {
 	require.Nil(t, codec.hot.get(objects[1]))
 }
 
-func TestJustDecodedIsHot(t *testing.T) {
+func TestDecodedObjectIsCached(t *testing.T) {
 	codec := newCodec(lw.RawCodec{}, hotBytes)
 	decode(t, codec, sample.Pods(1, 20))
 	object := decode(t, codec, sample.Pods(2, 1))[0]

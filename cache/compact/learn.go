@@ -15,7 +15,7 @@ const (
 	maxAlive      = 8        // maximum number of dictionaries in use
 )
 
-// trainAfter lists the numbers of objects before the first, second and third training. One early training is not
+// trainAfter lists the number of objects before the first, the second and the third training. One early training is not
 // enough: a list is sorted, so its first objects are a poor sample.
 var trainAfter = [...]int{samples, 256, 4096}
 
@@ -35,8 +35,8 @@ type trainer struct {
 	expected   float64         // compressed/raw in the first interval after the last training; zero if unknown
 }
 
-// observe adds raw, the JSON of an object, to the sample. compressed is its compressed size in bytes. At the end of
-// each interval, observe trains a dictionary if isWorthwhile returns true.
+// observe records the JSON and the compressed size of an object. compressed is in bytes. At the end of each interval,
+// observe trains a dictionary if isWorthwhile returns true.
 func (l *trainer) observe(raw string, compressed int, hot *objectCache) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

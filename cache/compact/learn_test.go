@@ -13,8 +13,8 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// trainedAt passes n objects of 1,000 bytes to a trainer. Each has the given compressed size in bytes. trainedAt
-// returns the numbers of objects after which the trainer trained a dictionary.
+// trainedAt passes n objects of 1,000 bytes to a trainer. compressed is the compressed size of each object in bytes.
+// trainedAt returns the object counts at which the trainer trained a dictionary.
 func trainedAt(l *trainer, n, compressed int) (at []int) {
 	raw := strings.Repeat("0123456789", 100)
 	for i := range n {
@@ -31,10 +31,10 @@ func TestTrainingSchedule(t *testing.T) {
 	const last = 4096
 	l := &newCodec(lw.RawCodec{}, hotBytes).trainer
 	require.Equal(t, []int{16, 16 + 256, 16 + 256 + last}, trainedAt(l, 16+256+last, 500))
-	require.Empty(t, trainedAt(l, 5*last, 200), "the first interval determines the expected size")
+	require.Empty(t, trainedAt(l, 5*last, 200), "the first interval after a training must only set the expected ratio")
 	require.Empty(t, trainedAt(l, 5*last, 240))
 	require.Equal(t, []int{last}, trainedAt(l, last, 260))
-	require.Empty(t, trainedAt(l, 5*last, 900), "a new dictionary would not help")
+	require.Empty(t, trainedAt(l, 5*last, 900), "the first interval after a training must only set the expected ratio")
 }
 
 // While the maximum number of dictionaries is in use, the codec must not train another dictionary. Unused dictionaries
@@ -44,7 +44,7 @@ func TestDictionariesAreBounded(t *testing.T) {
 	codec.trainer.trained = len(trainAfter)
 	pod := decode(t, lw.RawCodec{}, sample.Pods(1, 1))[0]
 	var kept []*Object
-	train := func() { // passes 4,096 objects with a larger compressed size than expected
+	train := func() { // simulates the end of an interval whose objects compressed worse than expected
 		codec.trainer.seen, codec.trainer.expected = trainAfter[len(trainAfter)-1]-1, 0.001
 		kept = append(kept, codec.compress(pod), codec.compress(pod))
 	}
@@ -60,7 +60,7 @@ func TestDictionariesAreBounded(t *testing.T) {
 		runtime.GC()
 		return codec.trainer.alive.Load() == 1
 	}
-	require.Eventually(t, collected, 20*time.Second, 5*time.Millisecond, "all dictionaries except the current one are freed")
+	require.Eventually(t, collected, 20*time.Second, 5*time.Millisecond, "all dictionaries except the current dictionary must be freed")
 	train()
 	require.EqualValues(t, 2, codec.trainer.alive.Load())
 }

@@ -16,7 +16,7 @@ import (
 
 const tooOld = `{"type":"ERROR","object":{"kind":"Status","status":"Failure","reason":"Expired","code":410}}`
 
-// A relist of the same objects must cause no changes. After a backup is restored, an object can have other content at
+// A relist of the same objects must cause no changes. After a backup is restored, an object can have different JSON at
 // the same resourceVersion. Such an object must cause a change.
 func TestRelist(t *testing.T) {
 	pods := sample.Templated(1, 1000, 100)
@@ -65,7 +65,7 @@ func TestSame(t *testing.T) {
 	for _, err := range client.List(t.Context(), lw.ListOptions{}, &meta) {
 		require.NoError(t, err)
 	}
-	require.Equal(t, []bool{true, true, false, true}, *same.results, "managedFields are not stored")
+	require.Equal(t, []bool{true, true, false, true}, *same.results, "Same must ignore managedFields and detect a different phase")
 }
 
 // sameAs is a codec that calls Same for every object that it decodes, and records the results.

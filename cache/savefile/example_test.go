@@ -72,7 +72,7 @@ func Example() {
 	process(2)
 	put("web-2")
 	process(3)
-	fmt.Println(len(server.Requests(lwtest.Lists)), "list")
+	fmt.Println("list requests:", len(server.Requests(lwtest.Lists)))
 	// Output:
 	// the file does not exist yet
 	// ADDED Added shop/web-0
@@ -80,5 +80,5 @@ func Example() {
 	// ADDED Added shop/web-0
 	// ADDED Added shop/web-1
 	// ADDED Added shop/web-2
-	// 1 list
+	// list requests: 1
 }

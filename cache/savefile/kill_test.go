@@ -37,7 +37,7 @@ func TestSaveSurvivesKill(t *testing.T) {
 		}
 		require.NoError(t, cmd.Process.Kill())
 		require.Error(t, cmd.Wait())
-		require.True(t, want[held(t, path)], "after %d saves", saves)
+		require.True(t, want[held(t, path)], "the file must hold a complete state after %d saves", saves)
 	}
 }
 

@@ -48,7 +48,7 @@ func listed(server *lwtest.Server) int {
 	return len(server.Requests(lwtest.Lists)) + len(server.Requests(func(r lwtest.Request) bool { return r.URL.Query().Get("sendInitialEvents") == "true" }))
 }
 
-// A resumed process must list only if the resourceVersion has expired or the file belongs to another collection.
+// A resumed process must list only if the saved resourceVersion has expired.
 func TestResumeWithoutList(t *testing.T) {
 	server, err := lwtest.Start(nil)
 	require.NoError(t, err)

@@ -134,7 +134,8 @@ func removeLeftovers(folder, name string) {
 	}
 }
 
-// isTemporary reports whether Save could have created file as a temporary file for name, for example name.123.tmp.
+// isTemporary reports whether Save may have created file as a temporary file for the file name. For example,
+// pods.123.tmp is a temporary file for pods.
 func isTemporary(file, name string) bool {
 	middle, ok := strings.CutPrefix(file, name+".")
 	if !ok {

@@ -70,14 +70,14 @@ func TestSaveAndRestore(t *testing.T) {
 	info, err := os.Stat(path)
 	require.NoError(t, err)
 	if runtime.GOOS != "windows" {
-		require.Equal(t, os.FileMode(0o600), info.Mode(), "objects may be Secrets")
+		require.Equal(t, os.FileMode(0o600), info.Mode(), "only the owner may read the file, because objects may be Secrets")
 	}
 	t.Chdir(folder)
-	require.NoError(t, Save("here", pods(t, "9", 1), origin, (*lw.Object).Raw), "the path has no folder")
+	require.NoError(t, Save("here", pods(t, "9", 1), origin, (*lw.Object).Raw), "Save must accept a path without a folder")
 	held(t, "here")
 }
 
-func TestNoSuchFile(t *testing.T) {
+func TestMissingFile(t *testing.T) {
 	err := Restore(filepath.Join(t.TempDir(), "pods"), &target{}, origin, lw.ParseObject)
 	require.ErrorIs(t, err, os.ErrNotExist)
 	err = Save(filepath.Join(t.TempDir(), "none", "pods"), pods(t, "7", 1), origin, (*lw.Object).Raw)
@@ -92,14 +92,14 @@ func TestDamagedFiles(t *testing.T) {
 	require.NoError(t, err)
 	err = Restore(path, &target{}, "https://a.example.com shop/pods", lw.ParseObject)
 	require.ErrorIs(t, err, cache.ErrForeign)
-	require.ErrorContains(t, err, strconv.Quote(path), "the error names the file")
+	require.ErrorContains(t, err, strconv.Quote(path), "the error must contain the path")
 	for n := len(whole) - 1; n >= 0; n-- {
 		require.NoError(t, os.Truncate(path, int64(n)))
 		require.ErrorIs(t, Restore(path, &target{}, origin, lw.ParseObject), cache.ErrCorrupt)
 	}
 }
 
-// A failed save must not leave a temporary file behind.
+// A failed save must keep the old file and must not leave a temporary file behind.
 func TestFailedSaveKeepsOldFile(t *testing.T) {
 	folder := t.TempDir()
 	path := filepath.Join(folder, "pods")
@@ -135,7 +135,7 @@ func TestFailedRename(t *testing.T) {
 	require.ErrorIs(t, err, os.ErrClosed)
 	require.Empty(t, names(t, folder))
 	err = replace(path, func(io.Writer) error { return os.MkdirAll(filepath.Join(path, "within"), 0o700) })
-	require.Error(t, err, "a folder was created at the path of the file")
+	require.Error(t, err, "a folder at the path must cause an error")
 	require.Equal(t, []string{"pods"}, names(t, folder))
 	require.ErrorContains(t, Save(path, pods(t, "7", 1), origin, (*lw.Object).Raw), "not a regular file")
 }
@@ -169,7 +169,7 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// A reader must always find one complete state.
+// A reader must always find a complete state.
 func TestConcurrentSaves(t *testing.T) {
 	folder := t.TempDir()
 	path := filepath.Join(folder, "pods")

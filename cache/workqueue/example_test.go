@@ -9,7 +9,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/cache/workqueue"
 )
 
-// Two workers share one queue. The first attempt at b fails and is retried.
+// Two workers share one queue. The first attempt to reconcile b fails, so the queue retries b.
 func Example() {
 	queue := workqueue.New[string](nil)
 	for _, key := range []string{"a", "b", "a"} {

@@ -37,7 +37,7 @@ type delays[K comparable] struct {
 	sequence uint64
 }
 
-// set delays a key until due. It returns false if the key is already due at that time or earlier.
+// set sets the due time of a key. It returns false if the key already has the same or an earlier due time.
 func (d *delays[K]) set(e *entry[K], due offset) bool {
 	if e.delayed && due >= e.due {
 		return false

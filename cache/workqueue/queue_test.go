@@ -31,7 +31,7 @@ func TestActiveKeyIsQueuedAgain(t *testing.T) {
 	q.Add("a")
 	q.Add("a")
 	q.Add("b")
-	require.Equal(t, 1, q.Len(), "only b is ready")
+	require.Equal(t, 1, q.Len(), "only b may be ready")
 	b.end()
 	require.Equal(t, []string{"b", "a"}, takes(t, q))
 	requireForgotten(t, q)
@@ -150,7 +150,7 @@ func TestLongDelaysDoNotOverflow(t *testing.T) {
 	})
 }
 
-func TestPanicAndGoexitRetry(t *testing.T) {
+func TestPanicAndGoexitCauseRetry(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, leave := range []func(){func() { panic("failed") }, runtime.Goexit} {
 			q := New[string](nil)
@@ -195,7 +195,7 @@ func TestKeysStopsWithContext(t *testing.T) {
 	})
 }
 
-// endedUnheard is a canceled context that has not called its AfterFuncs yet.
+// endedUnheard simulates a canceled context whose AfterFunc callbacks have not run yet.
 type endedUnheard struct {
 	context.Context
 	ended atomic.Bool
@@ -222,7 +222,7 @@ func TestStoppedWorkerLosesNoKey(t *testing.T) {
 					worked <- key
 				}
 			})
-			synctest.Wait() // the worker that will leave blocks first
+			synctest.Wait() // lets this worker block before the next worker starts
 		}
 		leaving.ended.Store(true)
 		q.Add("a")
@@ -276,7 +276,7 @@ func TestCloseDrainsReadyKeys(t *testing.T) {
 		require.Equal(t, begins, time.Now())
 		requireForgotten(t, q)
 		for range q.Keys(t.Context()) {
-			t.Error("the queue is closed")
+			t.Error("a closed queue must not yield keys")
 		}
 	})
 }

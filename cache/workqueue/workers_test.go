@@ -55,7 +55,7 @@ func TestWorkers(t *testing.T) {
 	q.Close()
 	working.Wait()
 	for key := range keys {
-		require.Equal(t, asked[key].Load(), seen[key].Load(), "key %d", key)
+		require.Equal(t, asked[key].Load(), seen[key].Load(), "key %d was not processed after its last addition", key)
 	}
 	require.Empty(t, q.entries)
 }

@@ -55,7 +55,7 @@ func catSource(ctx context.Context, c *config, source *source, stdout io.Writer,
 	return cmp.Or(file.close(), err)
 }
 
-// followAll prints the events of resources until one stream fails or all end.
+// followAll prints the events of resources until one stream fails or all streams end.
 func followAll(ctx context.Context, c *config, source *source, resources []lw.Resource, stdout io.Writer, status *status, file *resumeFile) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	stats := newStats()

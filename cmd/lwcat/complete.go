@@ -147,7 +147,8 @@ func (c *config) completeNames(ctx context.Context, word string) (found []cobra.
 	return found
 }
 
-// connect returns the transport and the namespace that the flags select, or nil if they cannot be loaded.
+// connect returns the transport and the namespace that the flags select, or a nil transport if the kubeconfig cannot be
+// loaded.
 func (c *config) connect(ctx context.Context) (transport lw.Transport, namespace string) {
 	config, err := c.server.load(ctx, io.Discard)
 	if err != nil {

@@ -85,7 +85,7 @@ func TestComplete(t *testing.T) {
 	_, out, _ := lwcat(t, "__complete", "deploy")
 	require.Equal(t, "deployments\tDeployment, apps/v1, deploy\n:4\n", out)
 	_, out, _ = lwcat(t, "__complete", "--watch")
-	require.Equal(t, "--watch\tfollow changes, as lwcat does without this flag; for 'lwcat get'\n--watch-only\tprint only changes, not the existing objects\n:4\n", out)
+	require.Equal(t, "--watch\tfollow changes (the default, except with 'lwcat get')\n--watch-only\tprint only changes, not the existing objects\n:4\n", out)
 }
 
 func TestFileFlagsCompleteFiles(t *testing.T) {

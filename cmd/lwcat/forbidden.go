@@ -24,7 +24,7 @@ func (s *connection) forbiddenHint(err error, status *lw.StatusError, sent strin
 		resource += "." + status.Group
 	}
 	if strings.Contains(status.Message, "cannot impersonate") {
-		return fmt.Sprintf("%s was sent: its user needs a role with the verb impersonate for %s; check with kubectl auth can-i impersonate %[2]s%s", sent, resource, s.kubectlFlags())
+		return fmt.Sprintf("the server accepted %s, but its user needs a role with the verb impersonate for %s; check with kubectl auth can-i impersonate %[2]s%s", sent, resource, s.kubectlFlags())
 	}
 	where, impersonated := "", ""
 	if failed, ok := errors.AsType[*streamError](err); ok {
@@ -37,7 +37,7 @@ func (s *connection) forbiddenHint(err error, status *lw.StatusError, sent strin
 			where = " --namespace " + shellQuote(namespace)
 		}
 	}
-	subject := sent + " was sent: its user"
+	subject := "the server accepted " + sent + ", but its user"
 	for _, user := range s.HTTP.Header["Impersonate-User"] {
 		subject = fmt.Sprintf("the impersonated user %q", user)
 		impersonated = " --as " + shellQuote(user)

@@ -14,8 +14,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestHelpFitsScreen checks that the help fits on a screen of 50 lines and 100 columns, and that help all contains
-// every flag.
+// TestHelpFitsScreen checks that the help fits on a screen of 50 lines and 100 columns, and that `lwcat help all`
+// contains every flag.
 func TestHelpFitsScreen(t *testing.T) {
 	code, short, errs := lwcat(t, "--help")
 	require.Equal(t, exitDone, code, errs)
@@ -31,7 +31,7 @@ func TestHelpFitsScreen(t *testing.T) {
 		section.flags.VisitAll(func(flag *pflag.Flag) { require.Contains(t, all, "--"+flag.Name) })
 	}
 	for _, name := range commonFlags {
-		require.Contains(t, short, "--"+name, "common flags must be shown")
+		require.Contains(t, short, "--"+name, "--help must show every common flag")
 	}
 }
 
@@ -51,7 +51,6 @@ func TestVersion(t *testing.T) {
 	require.Empty(t, out)
 }
 
-// TestManual checks that the manual page contains every flag and command, and that mandoc accepts it.
 func TestManual(t *testing.T) {
 	code, page, errs := lwcat(t, "man")
 	require.Equal(t, exitDone, code, errs)
@@ -69,11 +68,10 @@ func TestManual(t *testing.T) {
 	lint.Stdin = strings.NewReader(page)
 	out, _ := lint.CombinedOutput() // mandoc exits with 2 after a warning
 	for line := range strings.Lines(string(out)) {
-		require.Contains(t, line, "missing date", "which only a build has")
+		require.Contains(t, line, "missing date", "mandoc may only report the date, which only a build has")
 	}
 }
 
-// TestConditionsAreDocumented checks that the help, the manual and the reference contain the grammar of --until.
 func TestConditionsAreDocumented(t *testing.T) {
 	reference, err := os.ReadFile("../../docs/lwcat.md")
 	require.NoError(t, err)

@@ -73,7 +73,7 @@ func kubeconfigHint(err error) string {
 	case !ok || broken.Entry != "":
 		return ""
 	case errors.Is(err, fs.ErrPermission):
-		return "lwcat may not read the file: check its permissions with ls -l, or name another file with --kubeconfig"
+		return "lwcat has no permission to read the file: check it with ls -l, or name another file with --kubeconfig"
 	case errors.Is(err, syscall.EISDIR):
 		return "--kubeconfig and $KUBECONFIG must name files, for example " + broken.File + "/config"
 	}
@@ -93,7 +93,7 @@ func (s *connection) rejectionHint(err error) string {
 	case denied && sent == "":
 		return "no credential was sent: pass --token, or select a kubeconfig user with --user or --context"
 	case status.Code == http.StatusUnauthorized:
-		return sent + " was sent: it may have expired, or belong to a server other than " + s.Server
+		return "the server rejected " + sent + ": it may have expired, or belong to a server other than " + s.Server
 	case status.Code == http.StatusForbidden && status.Kind != "":
 		return s.forbiddenHint(err, status, sent)
 	}
@@ -157,7 +157,7 @@ func isPlainHTTP(err error) bool {
 // networkHint explains unknown hosts and refused connections.
 func (s *connection) networkHint(err error) string {
 	if unknown, ok := errors.AsType[*net.DNSError](err); ok && unknown.IsNotFound {
-		return "the host name " + unknown.Name + " is unknown: check " + s.Server + ", and that this network or VPN resolves it"
+		return "the host name " + unknown.Name + " is unknown: check " + s.Server + ", and check that this network or VPN can resolve the name"
 	}
 	if errors.Is(err, syscall.ECONNREFUSED) {
 		return "no server listens at that address: check that " + s.Server + " is running and the port is right, or select another server with --server or --context"

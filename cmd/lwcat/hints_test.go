@@ -40,11 +40,11 @@ func requireHint(t *testing.T, args string, want ...string) {
 	}
 }
 
-// secure serves handler over TLS with a certificate for 127.0.0.1. It returns the URL and the path of the CA file. from
-// and until set the validity of the certificate relative to now.
-func secure(t *testing.T, handler http.Handler, from, until time.Duration) (url, ca string) {
+// secure serves handler over TLS with a certificate for 127.0.0.1. It returns the URL and the path of the CA file.
+// notBefore and notAfter set the validity of the certificate relative to the current time.
+func secure(t *testing.T, handler http.Handler, notBefore, notAfter time.Duration) (url, ca string) {
 	authority, now := certs.NewAuthority(t), time.Now()
-	certificate, err := tls.X509KeyPair(authority.IssueBetween(t, now.Add(from), now.Add(until), "api.test", "127.0.0.1"))
+	certificate, err := tls.X509KeyPair(authority.IssueBetween(t, now.Add(notBefore), now.Add(notAfter), "api.test", "127.0.0.1"))
 	require.NoError(t, err)
 	server := httptest.NewUnstartedServer(handler)
 	server.Config.ErrorLog = log.New(new(lockedBuffer), "", 0)
@@ -96,7 +96,7 @@ func TestNetworkHints(t *testing.T) {
 	s := &connection{Config: &kubeflags.Config{Server: "https://a.invalid"}, flags: &serverOptions{}}
 	err := s.withHint(fmt.Errorf("dial: %w", &net.DNSError{Err: "no such host", Name: "a.invalid", IsNotFound: true}))
 	require.ErrorContains(t, err, "no such host")
-	require.Equal(t, "the host name a.invalid is unknown: check https://a.invalid, and that this network or VPN resolves it", err.(*hintedError).hint)
+	require.Equal(t, "the host name a.invalid is unknown: check https://a.invalid, and check that this network or VPN can resolve the name", err.(*hintedError).hint)
 }
 
 func TestRejectionHints(t *testing.T) {
@@ -104,18 +104,18 @@ func TestRejectionHints(t *testing.T) {
 	server := start(t, &lwtest.Options{ForbiddenTokens: []string{"no"}})
 	at := "-s " + server.URL
 	requireHint(t, at, "system:anonymous", "hint: no credential was sent: pass --token")
-	requireHint(t, at+" --token wrong", "401 Unauthorized", "hint: the token from --token was sent: it may have expired")
+	requireHint(t, at+" --token wrong", "401 Unauthorized", "hint: the server rejected the token from --token: it may have expired")
 	url, ca := secure(t, server, -time.Hour, time.Hour)
 	config := func(user string) string {
 		return "--kubeconfig " + file(t, "config", `{current-context: x, contexts: [{name: x, context: {cluster: c, user: dev}}], clusters: [{name: c, cluster: {server: "`+url+`", certificate-authority: `+ca+`}}], users: [{name: dev, user: `+user+`}]}`)
 	}
-	requireHint(t, config("{token: wrong}"), "401 Unauthorized", `hint: the token of user "dev" was sent`)
+	requireHint(t, config("{token: wrong}"), "401 Unauthorized", `hint: the server rejected the token of user "dev"`)
 	requireHint(t, config("{token: wrong}")+" "+at, "system:anonymous", `hint: the credential of user "dev" is sent only over https: no credential was sent`)
 	path := file(t, "token", "wrong")
-	requireHint(t, config("{tokenFile: "+path+"}"), "401 Unauthorized", "hint: the token in "+path+" was sent")
+	requireHint(t, config("{tokenFile: "+path+"}"), "401 Unauthorized", "hint: the server rejected the token in "+path)
 	code, _, errs := lwcat(t, "-s", server.URL, "--token", "no", "/apis/apps/v1/deployments")
 	require.Equal(t, exitError, code)
-	require.Regexp(t, `403 Forbidden: deployments.apps is forbidden.*\nlwcat: hint: the token from --token was sent: its user needs a role with the verbs list and watch for deployments.apps; check with kubectl auth can-i watch deployments.apps --all-namespaces --server http://[0-9.:]+ --token TOKEN\n$`, errs)
+	require.Regexp(t, `403 Forbidden: deployments.apps is forbidden.*\nlwcat: hint: the server accepted the token from --token, but its user needs a role with the verbs list and watch for deployments.apps; check with kubectl auth can-i watch deployments.apps --all-namespaces --server http://[0-9.:]+ --token TOKEN\n$`, errs)
 
 	plugin := func(script string) string {
 		return config("{exec: {apiVersion: client.authentication.k8s.io/v1, interactiveMode: Never, command: " + file(t, "login", "#!/bin/sh\n"+script+"\n") + "}}")
@@ -123,7 +123,7 @@ func TestRejectionHints(t *testing.T) {
 	gives := func(status string) string {
 		return plugin(`echo '{"apiVersion":"client.authentication.k8s.io/v1","kind":"ExecCredential","status":` + status + `}'`)
 	}
-	requireHint(t, gives(`{"token":"wrong"}`), "401 Unauthorized", `hint: the credential from the plugin of user "dev" was sent`)
+	requireHint(t, gives(`{"token":"wrong"}`), "401 Unauthorized", `hint: the server rejected the credential from the plugin of user "dev"`)
 	requireHint(t, gives(`{"token":"wrong","expirationTimestamp":"2001-01-01T00:00:00Z"}`), `user "dev": exec: the credential plugin`, "the server did not accept the credential, and the new credential expired at 2001-01-01T00:00:00Z", "hint: log in again")
 	requireHint(t, plugin("echo session is over >&2; exit 1"), "exit status 1: session is over", "hint: log in again", "login manually")
 }
@@ -134,7 +134,7 @@ func TestRejectionHintsOfImpersonatedUsers(t *testing.T) {
 	for message, want := range map[string]string{
 		"pods is forbidden: User \"jane doe\" cannot watch resource": "the impersonated user \"jane doe\" needs a role with the verbs list and watch for pods; " +
 			"check with kubectl auth can-i watch pods --namespace shop --context x --as 'jane doe' --as-group dev --as-group ops",
-		"users is forbidden: User \"dev\" cannot impersonate resource": "the client certificate of user \"dev\" was sent: its user needs a role with the verb impersonate for users; " +
+		"users is forbidden: User \"dev\" cannot impersonate resource": "the server accepted the client certificate of user \"dev\", but its user needs a role with the verb impersonate for users; " +
 			"check with kubectl auth can-i impersonate users --context x",
 	} {
 		rejection := &lw.StatusError{Code: http.StatusForbidden, Message: message, Kind: strings.Fields(message)[0]}

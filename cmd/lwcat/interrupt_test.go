@@ -15,7 +15,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// blocked starts lwcat with a reader that stops after the first byte, so that lwcat blocks in a write.
+// blocked starts lwcat and returns its command. The reader of its output stops after the first byte, so that lwcat
+// blocks in a write.
 func blocked(t *testing.T) *exec.Cmd {
 	server := start(t, nil)
 	create(t, server, "configmaps", `{"metadata":{"name":"large"},"data":{"k":"`+strings.Repeat("x", 1<<20)+`"}}`)
@@ -32,7 +33,6 @@ func blocked(t *testing.T) *exec.Cmd {
 	return cmd
 }
 
-// TestSecondInterruptKills checks that a second interrupt kills lwcat while it is blocked in a write.
 func TestSecondInterruptKills(t *testing.T) {
 	cmd := blocked(t)
 	ended := make(chan error)

@@ -34,7 +34,7 @@ type rangeOptions struct {
 func (o *rangeOptions) flags(set *pflag.FlagSet) {
 	o.set = set
 	set.BoolVar(&o.once, "once", false, "list, print, exit")
-	set.BoolVarP(&o.watch, "watch", "w", false, "follow changes, as lwcat does without this flag; for 'lwcat get'")
+	set.BoolVarP(&o.watch, "watch", "w", false, "follow changes (the default, except with 'lwcat get')")
 	set.BoolVar(&o.watchOnly, "watch-only", false, "print only changes, not the existing objects")
 	set.StringVar(&o.from, "from", "", "start after resourceVersion `RV`, without a list")
 	set.StringVar(&o.resume, "resume", "", "continue after the previous run with the same `FILE`, and update the file")
@@ -120,7 +120,7 @@ type limiter struct {
 	remaining int // number of events still to print; negative means no limit
 	watcher   *condition.Watcher
 	done      bool  // whether --until is met
-	failed    error // set if --until cannot be met
+	failed    error // error if --until can no longer be met
 }
 
 func newLimiter(o *rangeOptions, collections int) *limiter {

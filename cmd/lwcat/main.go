@@ -30,14 +30,14 @@ const (
 var errInterrupted = errors.New("interrupted")
 
 func main() {
-	// net/http logs unexpected response bytes, which may contain parts of an object. The engine also logs interruptions
-	// here by default, but lwcat reports them itself.
+	// net/http logs unexpected response bytes, which may contain parts of an object. By default, the engine also logs
+	// interruptions to this logger, but lwcat reports them itself.
 	log.SetOutput(io.Discard)
 	ctx, cancel := context.WithCancelCause(context.Background())
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP) // SIGHUP: the terminal was closed
-	// A write to a closed pipe returns an error, so that --resume and --record still save their files. SIGPIPE is not
-	// ignored because credential plugins would inherit that setting.
+	// With this handler, a write to a closed pipe returns an error, so that --resume and --record still save their
+	// files. The program must not ignore SIGPIPE, because credential plugins would inherit that setting.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	go func() {
 		<-signals

@@ -48,7 +48,7 @@ func (o *lockedBuffer) String() string {
 	return o.text.String()
 }
 
-// lwcat runs lwcat until it exits.
+// lwcat runs the program until it exits, and returns its exit code and output.
 func lwcat(t *testing.T, args ...string) (code int, stdout, stderr string) {
 	var out, errors lockedBuffer
 	code = run(t.Context(), args, &out, &errors, false)
@@ -200,19 +200,19 @@ func TestWrongConnectionFlags(t *testing.T) {
 	}
 }
 
-// TestPrintedEventsFoldToServerState drops connections, compacts the history and restarts the server. No key is added
-// or deleted twice, and a relist prints only changes.
+// TestPrintedEventsFoldToServerState checks that the printed events add up to the server's state, even after dropped
+// connections and a restart with a compacted history.
 func TestPrintedEventsFoldToServerState(t *testing.T) {
 	t.Parallel()
 	for name, upgrade := range map[string]string{"http": "", "ws": "websocket"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			foldOfTheLines(t, name, upgrade)
+			testPrintedEvents(t, name, upgrade)
 		})
 	}
 }
 
-func foldOfTheLines(t *testing.T, transport, upgrade string) {
+func testPrintedEvents(t *testing.T, transport, upgrade string) {
 	server := start(t, nil)
 	create(t, server, "configmaps", named("stays"))
 	create(t, server, "configmaps", named("goes"))
@@ -253,7 +253,7 @@ func foldOfTheLines(t *testing.T, transport, upgrade string) {
 	fold := map[string]string{}
 	for _, l := range lines(t, out.String()) {
 		_, there := fold[l.key()]
-		require.Equal(t, l.Type != "ADDED", there, "%s of %s", l.Type, l.key())
+		require.Equal(t, l.Type != "ADDED", there, "%s event for %s", l.Type, l.key())
 		if fold[l.key()] = l.Object.Metadata.ResourceVersion; l.Type == "DELETED" {
 			delete(fold, l.key())
 		}
@@ -275,7 +275,7 @@ func TestLaterRejectionsAreRetried(t *testing.T) {
 	var out, errs lockedBuffer
 	done := make(chan int)
 	go func() { done <- run(ctx, []string{"-s", server.URL, "no"}, &out, &errs, false) }()
-	eventually(t, "a first list, because a rejected first list ends the program", func() bool { return strings.Contains(out.String(), "n1") })
+	eventually(t, "the first list", func() bool { return strings.Contains(out.String(), "n1") })
 	server.Fail(nil, 1, lwtest.Refuse(&lw.StatusError{Code: 403, Reason: "Forbidden"}))
 	server.DropConnections()
 	eventually(t, "the rejection message", func() bool { return strings.Contains(errs.String(), "403 Forbidden") })

@@ -38,7 +38,7 @@ func (s *stream) count(changes []cache.Change[*lw.Object]) {
 	}
 }
 
-// missing returns a *notFoundError if the stream names an object that does not exist.
+// missing returns a *notFoundError if the stream names an object that does not exist, and otherwise nil.
 func (s *stream) missing() error {
 	if s.resource.Name == "" || s.objects > 0 || s.config.limits.hasGoal() {
 		return nil
@@ -46,8 +46,8 @@ func (s *stream) missing() error {
 	return &notFoundError{s.resource}
 }
 
-// checkNamespace warns if the namespace of an empty collection does not exist. It does not delay the stream, and reports
-// no errors, because a user may lack permission to read namespaces.
+// checkNamespace warns in the background if the namespace of an empty collection does not exist. It ignores errors,
+// because a user may lack permission to read namespaces.
 func (s *stream) checkNamespace(ctx context.Context, transport lw.Transport) {
 	name := s.resource.Namespace
 	if name == "" || name == "default" || s.objects > 0 || s.now != nil {

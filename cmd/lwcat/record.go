@@ -33,7 +33,7 @@ func (o *recordOptions) validate() (err error) {
 	case o.record == "-":
 		return errors.New("--record needs a file: standard output carries the events")
 	case o.record != "" && o.replay != "":
-		return errors.New("--record and --replay exclude each other")
+		return errors.New("--record and --replay cannot be combined")
 	case o.limits.resume != "" && (o.record != "" || o.replay != ""):
 		return errors.New("--resume omits objects that a recording must contain: do not combine it with --record or --replay")
 	case o.limits.from != "" && o.replay != "":
@@ -118,7 +118,7 @@ func recordError(err error) error {
 	if errors.Is(err, syscall.ENOSPC) {
 		hint = "the disk is full"
 	}
-	return withHint(fmt.Errorf("--record: %v", err), hint) // %v hides EPIPE, which would otherwise mean that standard output was closed
+	return withHint(fmt.Errorf("--record: %v", err), hint) // %v hides EPIPE, because exitCode would take it for a closed standard output
 }
 
 // resources returns the selected collections. If the command line names none, a replay selects all recorded

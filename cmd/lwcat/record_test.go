@@ -24,22 +24,22 @@ func TestReplayPrintsSameEvents(t *testing.T) {
 			go func() {
 				done <- run(ctx, []string{"-s", server.URL, "cm", "no", "--transport", transport, "--record", file, "-o", "wire", "-v"}, &out, &errs, false)
 			}()
-			eventually(t, "first lists", func() bool { return strings.Count(errs.String(), "listed at resourceVersion") == 2 })
+			eventually(t, "the first lists", func() bool { return strings.Count(errs.String(), "listed at resourceVersion") == 2 })
 			server.Close()
 			require.NoError(t, server.Delete("configmaps", "default", "goes"))
 			require.NoError(t, server.Restart())
-			eventually(t, "lists", func() bool { return strings.Count(errs.String(), "relisted at") == 2 })
+			eventually(t, "the relists", func() bool { return strings.Count(errs.String(), "relisted at") == 2 })
 			create(t, server, "nodes", named("n"))
 			eventually(t, "the node", func() bool { return strings.Contains(out.String(), `"n"`) })
 			cancel(errInterrupted)
 			require.Equal(t, exitInterrupted, <-done)
 
 			for _, speed := range []string{"max", "100"} {
-				code, replayed, told := lwcat(t, "--replay", file+"@"+speed, "-o", "wire")
-				require.Equal(t, exitDone, code, told)
+				code, replayed, messages := lwcat(t, "--replay", file+"@"+speed, "-o", "wire")
+				require.Equal(t, exitDone, code, messages)
 				require.Equal(t, out.String(), replayed)
-				require.Equal(t, 2, strings.Count(told, "; relisting"), told)
-				require.Equal(t, strings.Count(errs.String(), "resuming"), strings.Count(told, "resuming"), told)
+				require.Equal(t, 2, strings.Count(messages, "; relisting"), messages)
+				require.Equal(t, strings.Count(errs.String(), "resuming"), strings.Count(messages, "resuming"), messages)
 			}
 		})
 	}

@@ -113,7 +113,7 @@ func (r *reporter) reportInterruption(b *lw.Interruption, version string) {
 
 func (r *reporter) logf(format string, args ...any) { r.status.logf(r.name+": "+format, args...) }
 
-// logStats shows rates on a terminal until ctx ends. The returned function waits until then, and writes the totals.
+// logStats shows rates on a terminal until ctx is done. The returned function waits for that and writes the totals.
 func (s *status) logStats(ctx context.Context, stats *stats) (logTotals func()) {
 	var rates sync.WaitGroup
 	rates.Go(func() { s.showRates(ctx, stats) })

@@ -97,7 +97,7 @@ func resolve(ctx context.Context, transport lw.Transport, o *resourceOptions, na
 // maxWarnings limits the number of logged API groups that could not be discovered.
 const maxWarnings = 20
 
-// hintObjectName explains the syntax of object names to a user of kubectl's "pods web-0" form.
+// hintObjectName returns err. If the arguments look like kubectl's "pods web-0", it adds the syntax of object names.
 func hintObjectName(err error, name string, before []lw.Resource) error {
 	if _, unknown := errors.AsType[*discovery.UnknownError](err); !unknown || len(before) == 0 || strings.Contains(name, "/") {
 		return err

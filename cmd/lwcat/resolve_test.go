@@ -30,7 +30,7 @@ func TestRequestsBeforeTheFirstList(t *testing.T) {
 	}
 }
 
-// TestServerWithoutAggregatedDiscovery simulates a server before Kubernetes 1.26. Paths still work.
+// TestServerWithoutAggregatedDiscovery simulates a server older than Kubernetes 1.26. Paths must still work.
 func TestServerWithoutAggregatedDiscovery(t *testing.T) {
 	server := start(t, nil)
 	create(t, server, "deployments.apps", named("web"))

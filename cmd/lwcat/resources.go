@@ -55,7 +55,7 @@ func (o *resourceOptions) validate() error {
 	o.eventTypes = compact(o.eventTypes)
 	for _, name := range o.eventTypes {
 		if !slices.Contains(eventTypes, name) {
-			return fmt.Errorf("--types must be Normal or Warning, not %q, because it selects Kubernetes events; without the flag, lwcat prints both", name)
+			return fmt.Errorf("--types %q is not a type of Kubernetes events: expected Normal or Warning; without the flag, lwcat prints both", name)
 		}
 	}
 	o.namespaces = compact(o.namespaces)
@@ -81,8 +81,8 @@ func (o *resourceOptions) validateName(name string) error {
 	return nil
 }
 
-// usesNamespace reports whether the -n flag applies to a name. It applies to a path only if the path contains that
-// namespace.
+// usesNamespace reports whether -n applies to a name. It applies to a path only if the path contains a namespace from
+// -n.
 func (o *resourceOptions) usesNamespace(name string) bool {
 	return !strings.HasPrefix(name, "/") || slices.ContainsFunc(o.namespaces, func(namespace string) bool {
 		return strings.Contains(name, "/namespaces/"+namespace+"/")

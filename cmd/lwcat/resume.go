@@ -32,8 +32,8 @@ func newProgress(f *resumeFile, resource lw.Resource, o *resourceOptions) *progr
 	return p
 }
 
-// restore returns the resourceVersion and a stub of each object that the previous run printed. It returns false if no run
-// has saved a state.
+// restore returns the resourceVersion and a stub of each object that the previous run printed. It returns ok == false
+// if no run has saved a state.
 func (p *progress) restore() (version string, objects []*lw.Object, ok bool, err error) {
 	saved := p.start
 	p.start = nil
@@ -50,7 +50,7 @@ func (p *progress) restore() (version string, objects []*lw.Object, ok bool, err
 	return saved.ResourceVersion, objects, true, nil
 }
 
-// record adds events to the pending events. If written is true, it commits all pending events, and also the
+// record adds events to the pending events. If written is true, it commits all pending events and stores the
 // resourceVersion unless it is empty.
 func (p *progress) record(seen []output.Event, version string, written bool) {
 	if p == nil {

@@ -11,12 +11,12 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// fullDisk is a writer that fails after room bytes.
-type fullDisk struct{ room int }
+// fullDisk is a writer that fails after capacity bytes.
+type fullDisk struct{ capacity int }
 
 func (f *fullDisk) Write(p []byte) (int, error) {
-	n := min(len(p), f.room)
-	f.room -= n
+	n := min(len(p), f.capacity)
+	f.capacity -= n
 	if n < len(p) {
 		return n, errors.New("no space left")
 	}
@@ -25,7 +25,7 @@ func (f *fullDisk) Write(p []byte) (int, error) {
 
 // TestResumeRepeatsUnwrittenEvents checks that the next run prints events that could not be written.
 func TestResumeRepeatsUnwrittenEvents(t *testing.T) {
-	for _, room := range []int{0, 300} {
+	for _, capacity := range []int{0, 300} {
 		server := start(t, nil)
 		path := filepath.Join(t.TempDir(), "state")
 		for _, name := range []string{"a", "b", "c"} {
@@ -33,7 +33,7 @@ func TestResumeRepeatsUnwrittenEvents(t *testing.T) {
 		}
 		args := []string{"-s", server.URL, "cm", "--resume", path, "--once"}
 		var errs lockedBuffer
-		require.Equal(t, exitError, run(t.Context(), args, &fullDisk{room}, &errs, false))
+		require.Equal(t, exitError, run(t.Context(), args, &fullDisk{capacity}, &errs, false))
 		require.Contains(t, errs.String(), "no space left")
 		code, out, _ := lwcat(t, args...)
 		require.Equal(t, exitDone, code)
@@ -46,7 +46,7 @@ func TestResumeRepeatsUnwrittenEvents(t *testing.T) {
 	}
 }
 
-// TestResumeFileIsNotShared checks that one of two runs with the same file exits.
+// TestResumeFileIsNotShared checks that a run exits after another run has written to its resume file.
 func TestResumeFileIsNotShared(t *testing.T) {
 	server := start(t, nil)
 	path := filepath.Join(t.TempDir(), "state")

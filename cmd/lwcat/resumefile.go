@@ -9,8 +9,8 @@ import (
 )
 
 // resumeFile is the file of --resume. The file is a log: each line has a checksum and contains printed changes. A loop
-// appends the changes once a second. It replaces a long log with the state that results from it. Only this loop uses
-// the file, so the streams never wait for it.
+// appends the changes once a second, and compacts a long log. Only the loop uses the file, so the streams never wait
+// for file operations.
 type resumeFile struct {
 	path      string
 	server    string
@@ -87,7 +87,7 @@ func (f *resumeFile) run(fail func(error)) {
 	}
 }
 
-// save appends the printed changes, and compacts a long log. It keeps changes that it cannot write for the next call.
+// save appends the printed changes, and compacts a long log. Changes that cannot be written are kept for the next call.
 func (f *resumeFile) save() error {
 	if info, err := os.Stat(f.path); err != nil || !f.owns(info) {
 		return fmt.Errorf("--resume: %s: %w", f.path, errShared)
@@ -122,7 +122,7 @@ func (f *resumeFile) take() {
 	}
 }
 
-// owns reports whether only this process has written the file.
+// owns reports whether only this process has written to the file since opening it.
 func (f *resumeFile) owns(found fs.FileInfo) bool {
 	info, err := f.file.Stat()
 	return err == nil && os.SameFile(found, info) && found.Size() == f.size
@@ -137,7 +137,7 @@ func (f *resumeFile) write(lines []byte) error {
 	return nil
 }
 
-// compact replaces the log with its state.
+// compact replaces the log with the state that it describes.
 func (f *resumeFile) compact() error {
 	f.compacted = f.size // set even if compaction fails, so that the next attempt waits until the log is longer
 	_, saved, _, _ := readResume(f.file)

@@ -17,7 +17,7 @@ import (
 
 var configMaps = lw.Resource{Version: "v1", Plural: "configmaps"}
 
-// opened opens a resume file with one collection.
+// opened opens a resume file and returns it with the progress of one collection.
 func opened(t *testing.T, path string) (*resumeFile, *progress) {
 	t.Helper()
 	file, err := openResume(path, "s", &status{out: t.Output()})
@@ -25,7 +25,7 @@ func opened(t *testing.T, path string) (*resumeFile, *progress) {
 	return file, newProgress(file, configMaps, &resourceOptions{})
 }
 
-// printed records an event as printed.
+// printed records that an event was printed.
 func printed(t *testing.T, p *progress, eventType lw.EventType, name, version string) {
 	t.Helper()
 	o, err := lw.ParseObject([]byte(`{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"` + name + `","uid":"u","resourceVersion":"` + version + `"}}`))
@@ -33,7 +33,7 @@ func printed(t *testing.T, p *progress, eventType lw.EventType, name, version st
 	p.record([]output.Event{{Type: eventType, Object: o}}, version, true)
 }
 
-// restored returns the saved objects and the resourceVersion, for example "a=1 b=2 @2".
+// restored returns the saved objects and the resourceVersion, for example "a=1 b=2 @2", or "" if no state is saved.
 func restored(t *testing.T, path string) string {
 	t.Helper()
 	text, err := os.ReadFile(path)
@@ -77,7 +77,7 @@ func TestResumeFileSurvivesKillAtEveryByte(t *testing.T) {
 			want = state
 		}
 		if int64(n) < int64(strings.IndexByte(string(whole), '\n')+1) {
-			continue // the process was killed while it created the file
+			continue // the process was killed while creating the file
 		}
 		require.NoError(t, os.WriteFile(cut, whole[:n], 0o600))
 		require.Equal(t, want, restored(t, cut), n)
@@ -90,7 +90,7 @@ func TestResumeFileSurvivesKillAtEveryByte(t *testing.T) {
 	file, p = opened(t, cut)
 	printed(t, p, lw.Added, "d", "9")
 	require.NoError(t, file.save())
-	require.Equal(t, "a=3 b=2 d=9 @9", restored(t, cut), "a run continues after the incomplete line")
+	require.Equal(t, "a=3 b=2 d=9 @9", restored(t, cut), "the next run must continue after the incomplete line")
 }
 
 // TestResumeFileGrowsWithChanges checks that a change does not write the state of other objects.
@@ -129,7 +129,6 @@ func TestLongResumeFileIsCompacted(t *testing.T) {
 	require.Len(t, left, 1)
 }
 
-// TestResumeRemovesFileOfKilledCompaction checks that a run removes the temporary file that a killed compaction left.
 func TestResumeRemovesFileOfKilledCompaction(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "state")
 	file, p := opened(t, path)

@@ -26,7 +26,7 @@ type resumeHeader struct {
 	Start  time.Time `json:"start"`
 }
 
-// resumeEntry is a line with changes of one collection, or its whole state.
+// resumeEntry is a line with changes of one collection, or with its whole state.
 type resumeEntry struct {
 	Collection      string                    `json:"collection,omitempty"`
 	Kind            string                    `json:"kind,omitempty"`
@@ -94,7 +94,7 @@ func (e *resumeEntry) applyTo(saved map[string]*resumeEntry) {
 	}
 }
 
-// resumeLine appends a value with its checksum as a line.
+// resumeLine appends a line that contains the checksum and the JSON of value, and returns the result.
 func resumeLine(line []byte, value any) []byte {
 	text, err := json.Marshal(value)
 	if err != nil {

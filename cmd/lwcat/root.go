@@ -80,7 +80,7 @@ func addCommands(root *cobra.Command) {
 	}
 	root.SetHelpCommand(help)
 	root.AddCommand(help, &cobra.Command{
-		Use: "man", Short: "print the manual page, for man -l -", Args: cobra.NoArgs,
+		Use: "man", Short: "print the manual page; view it with 'lwcat man | man -l -'", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			_, err := io.WriteString(cmd.OutOrStdout(), manual(root))
 			return err
@@ -113,7 +113,7 @@ Exit codes: 0 success; 1 failure; 2 wrong usage; 3 the condition or event of --u
 --once did not occur; 130 interrupted.
 `
 
-// commonFlags are the flags that --help shows. The commands help all and man show all flags.
+// commonFlags are the flags that --help shows. `lwcat help all` and `lwcat man` show all flags.
 var commonFlags = []string{
 	"context", "server", "namespace", "all-namespaces", "selector", "field-selector", "output",
 	"once", "watch-only", "count", "timeout", "until",
@@ -132,7 +132,7 @@ func printTopic(root *cobra.Command, topic string) error {
 	case topic == "" || topic == "all":
 		text = helpText(root, topic == "all")
 	case topic == "until":
-		text = "--until CONDITION exits when the condition holds. With several --until, all conditions must hold.\n\n" + condition.Grammar
+		text = "--until CONDITION exits when the condition holds. With several --until flags, all conditions must hold.\n\n" + condition.Grammar
 	case err != nil || command == root:
 		return usageError{fmt.Errorf("unknown help topic %q: expected %s or a command", topic, strings.Join(topics, ", "))}
 	default:

@@ -51,7 +51,7 @@ func newSecretsFixture(t *testing.T) *secretsFixture {
 	return v
 }
 
-// input writes a file for lwcat to read.
+// input writes a file for lwcat to read, and returns its path.
 func (v *secretsFixture) input(name, text string) string {
 	path := filepath.Join(v.inputs, name)
 	require.NoError(v.t, os.WriteFile(path, []byte(text), 0o700))
@@ -99,8 +99,9 @@ func (v *secretsFixture) addUsers(authority *certs.Authority) {
 	v.users["notBase64"] = map[string]any{"client-certificate-data": encoded(cert), "client-key-data": "!" + v.secrets.New("a broken key")}
 }
 
-// as writes a kubeconfig for a user and a path of the server, with additional cluster fields. It returns the file name.
-func (v *secretsFixture) as(user, path string, cluster map[string]any) string {
+// kubeconfigFor writes a kubeconfig for a user and a path of the server, with additional cluster fields. It returns the
+// path of the kubeconfig.
+func (v *secretsFixture) kubeconfigFor(user, path string, cluster map[string]any) string {
 	all := map[string]any{"server": v.url + path, "certificate-authority": v.ca}
 	maps.Copy(all, cluster)
 	text, err := json.Marshal(map[string]any{
@@ -114,7 +115,7 @@ func (v *secretsFixture) as(user, path string, cluster map[string]any) string {
 	return v.input("config"+strconv.Itoa(v.configs), string(text))
 }
 
-// command returns a command that runs lwcat with a minimal environment plus env.
+// command returns a command that runs lwcat with a minimal environment and the variables in env.
 func (v *secretsFixture) command(env []string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(v.t.Context(), v.program, args...)
 	cmd.Dir = v.work
@@ -123,7 +124,8 @@ func (v *secretsFixture) command(env []string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// run runs lwcat until it exits and checks that its output contains no secrets.
+// run runs lwcat until it exits and checks that standard error contains no secrets. It returns the exit code and
+// standard output.
 func (v *secretsFixture) run(env []string, args ...string) (code int, out string) {
 	v.t.Helper()
 	cmd := v.command(env, args...)

@@ -20,7 +20,7 @@ func TestSecretsAreNotPrinted(t *testing.T) {
 	v := newSecretsFixture(t)
 	for user := range v.users {
 		for _, path := range []string{"/ok", "/echo401", "/elsewhere"} {
-			code, out := v.run(nil, append(strings.Fields(verboseArguments), "--kubeconfig", v.as(user, path, nil), "cm")...)
+			code, out := v.run(nil, append(strings.Fields(verboseArguments), "--kubeconfig", v.kubeconfigFor(user, path, nil), "cm")...)
 			v.secrets.Absent(t, user+path, out)
 			works := path == "/ok" && !strings.HasPrefix(user, "pluginThat") && !strings.HasPrefix(user, "pluginOf") && user != "basic" && user != "halfAKey" && user != "notBase64"
 			require.Equal(t, works, strings.Contains(out, "settings"), "%s%s: %d", user, path, code)
@@ -57,23 +57,23 @@ func TestSecretsOfConnections(t *testing.T) {
 		args  []string
 		works bool
 	}{
-		"an authority that is not known":     {args: []string{"-s", v.url}},
-		"a name that is not the server's":    {args: []string{"-s", "https://localhost" + v.port, "--certificate-authority", v.ca}},
-		"nobody there":                       {args: []string{"-s", "https://127.0.0.1:1"}},
-		"HTTP instead of HTTPS":              {args: []string{"-s", "http" + v.url[len("https"):]}},
-		"silence":                            {args: []string{"-s", v.url + "/silent", "--certificate-authority", v.ca}},
-		"a password in the server's URL":     {args: []string{"-s", "https://jane:" + url.PathEscape(password) + "@127.0.0.1:1"}},
-		"a token in the server's URL":        {args: []string{"-s", "https://127.0.0.1:1/?token=" + url.QueryEscape(password)}},
-		"an invalid server URL":              {args: []string{"-s", "https://jane:" + password + "@[::1"}},
-		"a proxy of the kubeconfig":          {args: []string{"--kubeconfig", v.as("token", "", map[string]any{"proxy-url": proxy})}, works: true},
-		"one that is not there":              {args: []string{"--kubeconfig", v.as("plugin", "", map[string]any{"proxy-url": nobody})}},
-		"an invalid proxy URL":               {args: []string{"--kubeconfig", v.as("plugin", "", map[string]any{"proxy-url": "ftp" + proxy[len("http"):]})}},
-		"a proxy of the environment":         {env: []string{"HTTPS_PROXY=" + proxy}, args: []string{"-s", "https://api.test", "--certificate-authority", v.ca}, works: true},
-		"one of the environment that is not": {env: []string{"HTTPS_PROXY=" + nobody}, args: []string{"-s", "https://api.test", "--certificate-authority", v.ca}},
-		"one of the environment, no URL":     {env: []string{"HTTPS_PROXY=http://jane:" + password + "@[::1"}, args: []string{"-s", "https://api.test", "--certificate-authority", v.ca}},
-		"a kubeconfig that is not YAML":      {args: []string{"--kubeconfig", v.input("broken1", "users:\n- token: "+password+"\n\t- x: [")}},
-		"a kubeconfig of something else":     {args: []string{"--kubeconfig", v.input("broken2", "users: "+password+"\ncurrent-context: x\ncontexts: ["+password+"]")}},
-		"token that is invalid in a header":  {args: []string{"-s", v.url, "--certificate-authority", v.ca, "--token", v.token + "\n"}},
+		"unknown certificate authority":          {args: []string{"-s", v.url}},
+		"certificate for another name":           {args: []string{"-s", "https://localhost" + v.port, "--certificate-authority", v.ca}},
+		"refused connection":                     {args: []string{"-s", "https://127.0.0.1:1"}},
+		"HTTP instead of HTTPS":                  {args: []string{"-s", "http" + v.url[len("https"):]}},
+		"server that never responds":             {args: []string{"-s", v.url + "/silent", "--certificate-authority", v.ca}},
+		"password in the server's URL":           {args: []string{"-s", "https://jane:" + url.PathEscape(password) + "@127.0.0.1:1"}},
+		"token in the server's URL":              {args: []string{"-s", "https://127.0.0.1:1/?token=" + url.QueryEscape(password)}},
+		"invalid server URL":                     {args: []string{"-s", "https://jane:" + password + "@[::1"}},
+		"proxy from the kubeconfig":              {args: []string{"--kubeconfig", v.kubeconfigFor("token", "", map[string]any{"proxy-url": proxy})}, works: true},
+		"unreachable proxy from the kubeconfig":  {args: []string{"--kubeconfig", v.kubeconfigFor("plugin", "", map[string]any{"proxy-url": nobody})}},
+		"invalid proxy URL in the kubeconfig":    {args: []string{"--kubeconfig", v.kubeconfigFor("plugin", "", map[string]any{"proxy-url": "ftp" + proxy[len("http"):]})}},
+		"proxy from the environment":             {env: []string{"HTTPS_PROXY=" + proxy}, args: []string{"-s", "https://api.test", "--certificate-authority", v.ca}, works: true},
+		"unreachable proxy from the environment": {env: []string{"HTTPS_PROXY=" + nobody}, args: []string{"-s", "https://api.test", "--certificate-authority", v.ca}},
+		"invalid proxy URL in the environment":   {env: []string{"HTTPS_PROXY=http://jane:" + password + "@[::1"}, args: []string{"-s", "https://api.test", "--certificate-authority", v.ca}},
+		"kubeconfig with invalid YAML":           {args: []string{"--kubeconfig", v.input("broken1", "users:\n- token: "+password+"\n\t- x: [")}},
+		"kubeconfig with invalid fields":         {args: []string{"--kubeconfig", v.input("broken2", "users: "+password+"\ncurrent-context: x\ncontexts: ["+password+"]")}},
+		"token with a line break":                {args: []string{"-s", v.url, "--certificate-authority", v.ca, "--token", v.token + "\n"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			v.t = t
@@ -88,12 +88,12 @@ func TestSecretsOfConnections(t *testing.T) {
 	}
 }
 
-// TestSecretsAreNotWritten checks recordings, resume files and other written files, which only their owner may read. It
-// also checks all output formats and replays.
+// TestSecretsAreNotWritten checks recordings, resume files and all other files that lwcat writes. Only their owner may
+// read the files. The test also checks all output formats and a replay.
 func TestSecretsAreNotWritten(t *testing.T) {
 	t.Parallel()
 	v := newSecretsFixture(t)
-	config := v.as("plugin", "/ok", nil)
+	config := v.kubeconfigFor("plugin", "/ok", nil)
 	for _, name := range output.Names() {
 		name, _, takes := strings.Cut(name, "=")
 		if takes {
@@ -105,7 +105,7 @@ func TestSecretsAreNotWritten(t *testing.T) {
 		v.secrets.Absent(t, name, out)
 	}
 	for user, files := range map[string]string{"plugin": "--record rec1", "token": "--resume res1", "certificate": "--record rec2", "pluginsCertificate": "--resume res2"} {
-		code, _ := v.run(nil, append(strings.Fields(verboseArguments+" -A cm "+files), "--kubeconfig", v.as(user, "/ok", nil))...)
+		code, _ := v.run(nil, append(strings.Fields(verboseArguments+" -A cm "+files), "--kubeconfig", v.kubeconfigFor(user, "/ok", nil))...)
 		require.Zero(t, code, user)
 	}
 	code, out := v.run(nil, strings.Fields("-v --stats --replay rec1@max")...)
@@ -114,7 +114,7 @@ func TestSecretsAreNotWritten(t *testing.T) {
 	require.Equal(t, 4, v.secrets.AbsentFrom(t, v.work))
 }
 
-// TestSecretsInObjects checks that secrets appear in printed objects, but never in messages.
+// TestSecretsInObjects checks that messages never contain secrets from objects.
 func TestSecretsInObjects(t *testing.T) {
 	t.Parallel()
 	v := newSecretsFixture(t)
@@ -139,7 +139,7 @@ func TestSecretsOfCompletion(t *testing.T) {
 	for user, lines := range map[string][]string{"token": {"", "cm/", "--context "}, "plugin": {"co", "-n ", "--token "}, "certificate": {"cm/"}, "basic": {"co"}} {
 		for _, line := range lines {
 			for _, path := range []string{"/ok", "/echo401"} {
-				words := append([]string{"__complete", "--kubeconfig", v.as(user, path, nil)}, strings.Split(line, " ")...)
+				words := append([]string{"__complete", "--kubeconfig", v.kubeconfigFor(user, path, nil)}, strings.Split(line, " ")...)
 				code, out := v.run(nil, words...)
 				require.Zero(t, code)
 				v.secrets.Absent(t, user+" "+line, out)
@@ -162,6 +162,6 @@ func TestSecretsAreNotInCrash(t *testing.T) {
 	require.Error(t, cmd.Wait())
 	require.Contains(t, stderr.String(), "goroutine 1 ")
 	require.Contains(t, stderr.String(), "net/http.(*persistConn)") // the goroutine that holds the request
-	v.secrets.Absent(t, "the crash", stderr.String())
+	v.secrets.Absent(t, "the goroutine dump", stderr.String())
 	require.Zero(t, v.secrets.AbsentFrom(t, v.work))
 }

@@ -42,7 +42,7 @@ func (o *serverOptions) flags(set *pflag.FlagSet) {
 
 func (o *serverOptions) validate() error {
 	if o.replaying && o.Server != "" {
-		return errors.New("--server and --replay exclude each other")
+		return errors.New("--server and --replay cannot be combined")
 	}
 	if o.CAFile != "" && o.Insecure {
 		return errors.New("--certificate-authority and --insecure-skip-tls-verify contradict each other")
@@ -53,8 +53,8 @@ func (o *serverOptions) validate() error {
 	return nil
 }
 
-// load reads the kubeconfig. Credential plugins write to stderr. load returns early if ctx ends while the read of a
-// file blocks.
+// load reads the kubeconfig. Credential plugins write to stderr. If ctx is done while a file read blocks, load returns
+// early.
 func (o *serverOptions) load(ctx context.Context, stderr io.Writer) (*kubeflags.Config, error) {
 	o.Stderr = stderr
 	var config *kubeflags.Config

@@ -19,7 +19,7 @@ type metrics struct {
 	Bytes          int64   `json:"bytes"`   // number of bytes received, after decompression
 	Relists        int64   `json:"relists"`
 	Interruptions  int64   `json:"interruptions"`
-	DecodeSeconds  float64 `json:"decodeSeconds"`  // time from received bytes to decoded changes
+	DecodeSeconds  float64 `json:"decodeSeconds"`  // time spent to decode received bytes into changes
 	MeanLagSeconds float64 `json:"meanLagSeconds"` // mean time from an event's bytes to its printed line
 	MaxLagSeconds  float64 `json:"maxLagSeconds"`
 
@@ -93,7 +93,7 @@ func formatBytes(n float64) string {
 	return fmt.Sprintf("%.1f GB", n)
 }
 
-// meter measures one stream.
+// meter updates the metrics for the events of one stream.
 type meter struct {
 	*stats
 	resource      string
@@ -116,8 +116,9 @@ func (m *meter) addTo(trace *lw.Trace) {
 	}
 }
 
-// decoded adds the time since the event's bytes arrived or the previous event was printed, whichever is later. Events
-// without bytes, such as interruptions, do not count, because the stream was idle before them.
+// decoded updates the total decode time after an event. Decoding starts when the event's bytes arrive or when the
+// previous event is printed, whichever is later. Events without bytes, such as interruptions, do not count, because the
+// stream was idle before them.
 func (m *meter) decoded(t lw.EventType) {
 	now := time.Now()
 	switch t {

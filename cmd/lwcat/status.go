@@ -35,10 +35,10 @@ func (s *status) logRedirect(origin string) {
 	s.logOnce("the server redirects to %s; no credentials are sent there", origin)
 }
 
-// logOnce writes a message that it has not written before.
+// logOnce writes a message unless it has already written the same message.
 func (s *status) logOnce(format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
-	if _, told := s.logged.LoadOrStore(text, true); !told {
+	if _, seen := s.logged.LoadOrStore(text, true); !seen {
 		s.logf("%s", text)
 	}
 }

@@ -9,7 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestMessagesAreSanitized checks that server text cannot control the terminal, start a line or fill the screen.
+// TestMessagesAreSanitized checks that text from the server cannot control the terminal, start a line or fill the
+// screen.
 func TestMessagesAreSanitized(t *testing.T) {
 	var out strings.Builder
 	s := &status{out: &out}
@@ -21,7 +22,6 @@ func TestMessagesAreSanitized(t *testing.T) {
 	require.NotContains(t, out.String(), "\ufffd")
 }
 
-// TestRedirectsAreLoggedOnce checks that each redirect target is logged once.
 func TestRedirectsAreLoggedOnce(t *testing.T) {
 	other := start(t, nil)
 	create(t, other, "configmaps", named("a"))

@@ -145,7 +145,7 @@ func (s *stream) print(events []output.Event, flush bool) error {
 	return nil
 }
 
-// printedVersion returns the event's resourceVersion if everything up to it has been printed, or "".
+// printedVersion returns the event's resourceVersion if all events up to it have been printed, or "".
 func (s *stream) printedVersion(event lw.Event[*lw.Object], whole bool) string {
 	switch event.Type {
 	case lw.Added, lw.Modified, lw.Deleted, lw.Bookmark, lw.Synced:

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// terminalWidth returns the columns of a terminal, or 0 if the file is not a terminal.
+// terminalWidth returns the number of columns of a terminal, or 0 if the file is not a terminal.
 func terminalWidth(f *os.File) (width int) {
 	connection, err := f.SyscallConn()
 	if err != nil {
@@ -26,8 +26,8 @@ func terminalWidth(f *os.File) (width int) {
 	return width
 }
 
-// onReaderGone blocks until ctx ends or the reader of a pipe, for example head, closes it. It calls gone if the reader
-// closes the pipe. Without onReaderGone, lwcat would notice only at the next write.
+// onReaderGone calls gone when the reader of a pipe, for example head, closes the pipe. It blocks until then or until
+// ctx is done. Without onReaderGone, lwcat would notice only at the next write.
 func onReaderGone(ctx context.Context, out *os.File, gone func()) {
 	info, err := out.Stat()
 	if err != nil || info.Mode()&os.ModeNamedPipe == 0 {

@@ -24,7 +24,6 @@ func (silentTransport) Open(ctx context.Context, _ *lw.Request) (io.ReadCloser, 
 	return nil, context.Cause(ctx)
 }
 
-// TestDiscoveryTimesOut checks that discovery fails if the server never answers.
 func TestDiscoveryTimesOut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
@@ -34,7 +33,7 @@ func TestDiscoveryTimesOut(t *testing.T) {
 	})
 }
 
-// busyTransport rejects the first requests with status 503 or 429.
+// busyTransport rejects the first requests with status 503 and a Retry-After of 7 seconds.
 type busyTransport struct{ rejections atomic.Int64 }
 
 func (b *busyTransport) Open(_ context.Context, req *lw.Request) (io.ReadCloser, error) {
@@ -61,7 +60,7 @@ func TestDiscoveryRetriesBusyServer(t *testing.T) {
 	})
 }
 
-// absentTransport fails to connect for the first requests.
+// absentTransport fails to connect for the requests that busyTransport would reject.
 type absentTransport struct{ busyTransport }
 
 func (a *absentTransport) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, error) {
@@ -98,7 +97,7 @@ func TestFromDoesNotFallBackToList(t *testing.T) {
 	require.True(t, list.isFatal(rejection))
 }
 
-// halfSilentTransport answers only some of the discovery requests.
+// halfSilentTransport never answers the discovery request for /api.
 type halfSilentTransport struct{ busyTransport }
 
 func (h *halfSilentTransport) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, error) {

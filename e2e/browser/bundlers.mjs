@@ -1,4 +1,4 @@
-// Builds the page of wasm/README.md with each bundler of its table.
+// Builds the page of wasm/README.md with each bundler in the README's table.
 import assert from 'node:assert/strict'
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -45,7 +45,7 @@ export function readRecipes() {
   return { vite: vite.replace("'http://127.0.0.1:8001'", 'process.env.SERVER'), policy: policies[0] }
 }
 
-/** Installs the bundlers of a folder of this directory into a new folder, and returns a function that creates apps in it. */
+/** Copies the folder `from` and installs its bundlers. Returns the new folder and a function that creates apps in it. */
 export function workshop(from) {
   const folder = mkdtempSync(join(tmpdir(), 'listwatch-bundlers-'))
   cpSync(fileURLToPath(new URL(from, import.meta.url)), folder, { recursive: true, filter: (file) => !file.includes('node_modules') })
@@ -60,7 +60,7 @@ class App {
     Object.assign(this, { root, folder })
     const installed = join(folder, 'node_modules/listwatch')
     mkdirSync(installed, { recursive: true })
-    execFileSync('tar', ['-xzf', tarball, '--strip-components=1', '-C', installed]) // equals npm install, because the package has no dependencies
+    execFileSync('tar', ['-xzf', tarball, '--strip-components=1', '-C', installed]) // has the same effect as npm install, because the package has no dependencies
     if (!existsSync(join(folder, 'package.json'))) writeFileSync(join(folder, 'package.json'), '{ "private": true, "type": "module" }')
     for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text)
   }
@@ -70,7 +70,7 @@ class App {
     return JSON.parse(readFileSync(join(this.root, 'node_modules', name, 'package.json'), 'utf8')).version
   }
 
-  /** Runs a program of a package. */
+  /** Runs a program of an installed package in the folder of the app. */
   run(program, ...args) {
     try {
       execFileSync(join(this.root, 'node_modules', program), args, { cwd: this.folder, env, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] })
@@ -101,8 +101,8 @@ const vite = (tool, name = `${tool}/bin/vite.js`) => ({
 })
 
 /**
- * Describes how to build an app, by the name of the bundler in the table. `tool` is its npm package. `inline` reports
- * whether the page has inline scripts, which the policy of docs/browser.md forbids.
+ * Describes how to build an app, by the bundler's name in the table. `tool` is the bundler's npm package. `inline`
+ * reports whether the page has inline scripts, which the policy of docs/browser.md forbids.
  */
 export const BUNDLERS = {
   'No bundler': { html: page('/main.js'), output: '.', build() {}, inline: true },

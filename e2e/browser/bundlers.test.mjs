@@ -1,5 +1,5 @@
-// Builds and opens the page of wasm/README.md with each bundler of its table. LISTWATCH_NEXT=1 tests the rows of Next.js
-// instead of the others, because they take a minute.
+// Builds and opens the page of wasm/README.md with each bundler in the README's table. LISTWATCH_NEXT=1 tests only the
+// rows for Next.js, which take a minute.
 import assert from 'node:assert/strict'
 import { cpSync, existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -28,7 +28,7 @@ after(async () => {
 
 const put = (name) => cluster.put({ of: 'pods', object: { metadata: { name } } })
 
-// Opens a URL in both browsers, and calls f with each page and its console messages.
+// Opens a URL in both browsers. Calls `f` with each page, its console messages, and a Pod name.
 const inBrowsers = (url, f) => Promise.all(browsers.map(async (browser, i) => {
   const profile = await browser.createBrowserContext()
   const page = await openPage(profile), messages = []
@@ -72,7 +72,7 @@ const advises = (url) => inBrowsers(url, async (page, messages) => {
   assert.match(await page.evaluate(() => document.body.innerText), /could not be loaded: .*listwatch\.wasm answers.*bundler.*init\({ worker, wasm }\): https:.*\/wasm#bundlers/)
 })
 
-// Serves the output of a build while f(url) runs.
+// Serves the output of a build while `f(url)` runs.
 async function serving(folder, policy, f) {
   const server = await serveApp(folder, cluster.url, policy)
   try {
@@ -91,7 +91,7 @@ for (const row of table.rows.filter((row) => isNext(row) === next)) {
     if (next) return startsInNext(row)
     const { tool, vite, build, output, inline } = BUNDLERS[row.name]
     const app = shop.app(row.name.replaceAll(' ', '-'), filesOf(row, table, recipes.vite))
-    if (tool) assert.equal(app.version(tool), row.version, 'the tested version')
+    if (tool) assert.equal(app.version(tool), row.version, 'the table names the tested version')
     if (vite) await app.serving(vite, cluster.url, follows)
     build(app, commandOf(row))
     const folder = join(app.folder, output)
@@ -115,13 +115,13 @@ test('the Vite configuration of docs/browser.md forwards WebSockets', { skip: ne
   await app.serving(BUNDLERS['Vite 8'].vite, cluster.url, follows)
 })
 
-test('without the additional lines, Vite\'s development server names the next step', { skip: next }, async () => {
+test('without the additional lines, the error in Vite\'s development server names the next step', { skip: next }, async () => {
   const row = { ...table.rows.find(({ name }) => name === 'Vite 5'), blocks: [] }
   const app = shop.app('without-lines', filesOf(row, table, recipes.vite))
   await app.serving(BUNDLERS['Vite 5'].vite, cluster.url, advises) // responds with an HTML page instead of the WASM module
 })
 
-test('without the additional lines, a page that esbuild bundles names the next step', { skip: next }, async () => {
+test('without the additional lines, the error in a page that esbuild bundles names the next step', { skip: next }, async () => {
   const row = table.rows.find(({ name }) => name === 'esbuild')
   const app = shop.app('esbuild-without-lines', filesOf({ ...row, blocks: [] }, table, ''))
   app.run('.bin/esbuild', ...commandOf(row).slice(1))

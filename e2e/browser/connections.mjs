@@ -9,7 +9,7 @@ import { until } from './stage.mjs'
 
 const TEN = Array.from({ length: 10 }, (_, n) => `${n}`)
 
-/** Opens a page that front.mjs serves and loads the package. */
+/** Opens a page of front.mjs, and loads the package into the page. */
 export async function open(profile, { url }, options) {
   const page = await openPage(profile)
   await page.goto(`${url}/`)
@@ -81,7 +81,7 @@ export function connections(scene) {
       bounded(at)
       assert.equal(at.seen.sockets, 0)
       assert.ok(at.seen.refused <= 2, `${at.seen.refused} WebSockets were rejected`)
-      const all = await until('all ten collections report turns, including the two with a connection', async () => {
+      const all = await until('all ten collections report "turns", including the two with a connection', async () => {
         const shown = await Promise.all(TEN.map((n) => show(page, n)))
         return shown.every(({ state }) => state.cause?.code === 'turns') && shown
       })
@@ -100,7 +100,7 @@ export function connections(scene) {
     }))
   }
 
-  it('HTTP/1.1: six tabs with a worker each share two connections', fronted({}, async (profile, at, cluster) => {
+  it('HTTP/1.1: six tabs that each have their own worker share two connections', fronted({}, async (profile, at, cluster) => {
     const put = putter(cluster), pages = []
     for (let n = 0; n < 6; n++) {
       const page = await open(profile, at, { mode: 'worker' })

@@ -22,9 +22,9 @@ export function usage(name) {
       assert.equal(await focused(view), 'grid')
       const press = (key) => view.page.keyboard.press(key)
       for (const key of ['ArrowDown', 'ArrowDown', 'Enter']) await press(key)
-      await view.until('the detail', () => view.text('#detail-name'), 'b')
+      await view.until('the details pane', () => view.text('#detail-name'), 'b')
       await press('Escape')
-      await view.until('the closed detail', () => view.page.$eval('#detail', (e) => e.hidden))
+      await view.until('the closed details pane', () => view.page.$eval('#detail', (e) => e.hidden))
       await press('2')
       await view.rows('shop/a', 'shop/b')
       await press('2')
@@ -52,14 +52,14 @@ export function usage(name) {
       await view.rows('shop/b', 'shop/a')
     }))
 
-    it('finds exact labels', play({}, async (view) => {
+    it('matches labels exactly', play({}, async (view) => {
       for (const app of ['app7', 'app70']) await view.create('pods', pod(app, 'shop', { app }))
       await view.goto('#/v1/pods')
       await view.page.type('#search', 'app=app7')
       await view.rows('shop/app7')
     }))
 
-    it('shows the YAML of an object without scrolling, and keeps the namespaces visible', play({}, async (view) => {
+    it('shows the YAML of an object without scrolling, and keeps the Namespace column visible', play({}, async (view) => {
       await view.page.setViewport({ width: 1280, height: 800 })
       await view.create('pods', pod('web-0'))
       await view.create('services', { metadata: { name: 'web', namespace: 'shop' }, spec: { ports: [{ port: 80 }] } })
@@ -72,31 +72,31 @@ export function usage(name) {
       assert.match(view.page.url(), /sel=shop\/web-0&tab=yaml$/)
       for (const collection of ['pods?sel=shop/web-0', 'services?sel=shop/web']) {
         await view.goto(`#/v1/${collection}`)
-        await view.until('the detail', () => view.page.$eval('#detail', (e) => !e.hidden))
+        await view.until('the details pane', () => view.page.$eval('#detail', (e) => !e.hidden))
         assert.equal(await view.page.$eval('.head > :first-child', (e) => e.checkVisibility() && e.textContent), 'Namespace', collection)
       }
     }))
 
-    it('closes the detail with the Back button and keeps a later search', play({}, async (view) => {
+    it('closes the details pane with the Back button and keeps a later search', play({}, async (view) => {
       for (const name of ['a', 'b']) await view.create('pods', pod(name))
       await view.goto('#/v1/pods')
       await view.rows('shop/a', 'shop/b')
       const closed = () => view.page.$eval('#detail', (e) => e.hidden)
       for (const key of ['ArrowDown', 'Enter']) await view.page.keyboard.press(key)
-      await view.until('the detail', () => view.text('#detail-name'), 'a')
+      await view.until('the details pane', () => view.text('#detail-name'), 'a')
       await view.page.type('#search', 'b')
       await view.rows('shop/b')
       await view.page.goBack()
-      await view.until('the closed detail', closed)
+      await view.until('the closed details pane', closed)
       await view.rows('shop/b')
       assert.match(view.page.url(), /#\/v1\/pods\?q=b$/)
       await view.page.focus('#grid')
       for (const key of ['Home', 'Enter']) await view.page.keyboard.press(key)
-      await view.until('the detail', async () => !await closed())
+      await view.until('the details pane', async () => !await closed())
       const length = await view.page.evaluate(() => history.length)
       await view.page.keyboard.press('Escape')
-      await view.until('the closed detail', closed)
-      assert.equal(await view.page.evaluate(() => history.state), null, 'Escape returns to the entry before the detail')
+      await view.until('the closed details pane', closed)
+      assert.equal(await view.page.evaluate(() => history.state), null, 'Escape returns to the history entry before the details pane')
       assert.equal(await view.page.evaluate(() => history.length), length)
     }))
 
@@ -113,12 +113,12 @@ export function usage(name) {
       const follow = async (text, name) => {
         await view.until(`the link ${text}`, async () => (await view.texts('#detail a')).includes(text))
         await view.page.evaluate((text) => [...document.querySelectorAll('#detail a')].find((a) => a.textContent === text).click(), text)
-        if (name) await view.until('the detail', () => view.text('#detail-name'), name)
+        if (name) await view.until('the details pane', () => view.text('#detail-name'), name)
       }
       await follow('Deployment/web', 'web')
       assert.equal(await view.text('#title'), 'Deployments')
       await view.page.goBack()
-      await view.until('the detail', () => view.text('#detail-name'), 'web-0')
+      await view.until('the details pane', () => view.text('#detail-name'), 'web-0')
       await follow('Node/node-1', 'node-1')
       await follow('pods of this Node')
       await view.rows('shop/web-0')
@@ -155,9 +155,9 @@ export function usage(name) {
       await view.page.goBack()
       await view.rows('shop/web-0')
       await view.page.click('.row:not([hidden])')
-      await view.until('the detail', () => view.text('#detail-name'), 'web-0')
+      await view.until('the details pane', () => view.text('#detail-name'), 'web-0')
       await view.page.goBack()
-      await view.until('the closed detail', () => view.page.$eval('#detail', (e) => e.hidden))
+      await view.until('the closed details pane', () => view.page.$eval('#detail', (e) => e.hidden))
     }))
 
     it('groups the collections and collapses a group', play({}, async (view) => {
@@ -195,7 +195,7 @@ export function usage(name) {
       await view.rows('web-1')
     }))
 
-    it('reports an error at the start with the text of the package, and recovers', play({}, async (view, cluster) => {
+    it('shows the error message of the package if the server is down at the start, and recovers', play({}, async (view, cluster) => {
       await view.create('pods', pod('web-0'))
       await cluster.stop()
       await view.goto('#/v1/pods')
@@ -209,7 +209,7 @@ export function usage(name) {
       await view.until('the menu', () => view.text('.sidebar [aria-current]'), 'pods')
     }))
 
-    it('shows the columns of a CustomResourceDefinition and keeps them live', play({}, async (view) => {
+    it('shows the columns of a CustomResourceDefinition and keeps their cells up to date', play({}, async (view) => {
       await view.create('widgets', { metadata: { name: 'a', namespace: 'shop' }, spec: { size: 3 }, status: { conditions: [{ type: 'Ready', status: 'False' }] } })
       await view.goto('#/v1/pods')
       await view.until('the connection', () => view.text('#connection-text'), 'Live')

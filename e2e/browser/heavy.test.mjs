@@ -9,7 +9,7 @@ const theatre = new Theatre()
 before(() => theatre.begin('chrome'))
 after(() => theatre.end())
 
-it('the page parses and keeps only the visible Pods of 10,000, even while they change', theatre.play({}, async (view, cluster) => {
+it('of 10,000 Pods, the page parses and keeps only the visible Pods, even while Pods change', theatre.play({}, async (view, cluster) => {
   await cluster.fill({ n: N })
   await countParsing(view.page)
   await noteMoments(view.page)

@@ -2,7 +2,7 @@
 import { once } from 'node:events'
 import net from 'node:net'
 
-/** Starts a proxy for a server. Returns its URL and the functions that control it. */
+/** Starts a proxy for a server. Returns the proxy's URL and functions that control the proxy. */
 export async function line(server) {
   const { hostname, port } = new URL(server)
   const open = new Set()

@@ -78,7 +78,7 @@ async function answer(api, request, response) {
   forward(api, request, response)
 }
 
-/** Forwards a request to the API server, without the prefix /k8s of its path. */
+/** Forwards a request to the API server, and removes the prefix /k8s from the path. */
 function forward(api, request, response) {
   const { pathname, search } = new URL(request.url, 'http://app')
   const far = http.request(api + pathname.replace(/^\/k8s\//, '/') + search, { headers: { accept: request.headers.accept } }, (got) => {

@@ -8,7 +8,7 @@ export const show = (page, name) => page.evaluate((name) => globalThis.stage.sho
 
 /**
  * Waits until a collection is live and both its objects and its accumulated changes equal the server's objects. Returns
- * the data of the page and of the server.
+ * `shown`, the collection in the page, and `has`, the collection on the server.
  */
 export async function equal(cluster, page, name = 'all') {
   let shown, has

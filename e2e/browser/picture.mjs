@@ -32,7 +32,7 @@ try {
   demo.kill()
 }
 
-// Waits at least 30 seconds until the page shows typical activity. Some rows must have just changed, and the latest
+// Waits until the page shows typical activity, but at least 30 seconds. Some rows must have just changed, and the latest
 // change of the selected row must be short.
 async function lively(page) {
   const since = Date.now()

@@ -15,7 +15,7 @@ const PAGES = {
   '/framed.html': ['<iframe sandbox="allow-scripts" src="/plain.html"></iframe>'],
 }
 
-/** Starts two servers for the pages and the package. The pages of each origin may load the package of both. */
+/** Starts two servers for the pages and the package. Each page may load the package from both origins. */
 async function places() {
   const refused = new Set() // paths that return 404
   const serve = async ({ url }, response) => {
@@ -90,7 +90,7 @@ export function inPlaces(scene, modes) {
   }
 
   for (const mode of ['worker', 'shared']) {
-    test(`${mode}: a killed worker is replaced, but the collections stop if its script fails to load`, async ({ page, profile, at, base, refused }) => {
+    test(`${mode}: a killed worker is replaced, but the collections stop if the script of the new worker fails to load`, async ({ page, profile, at, base, refused }) => {
       await at('/plain.html')
       await page.evaluate(() => {
         globalThis.started = []
@@ -147,7 +147,7 @@ export function inPlaces(scene, modes) {
     await open(frame)
   })
 
-  test('a missing worker script fails only if the mode requires it', async ({ page, at, base, refused }) => {
+  test('a missing worker script causes an error only if the mode requires a worker', async ({ page, at, base, refused }) => {
     refused.add('/listwatch/worker.js')
     await at('/plain.html')
     assert.equal(await load(page, base, {}), 'loaded')
@@ -160,7 +160,7 @@ export function inPlaces(scene, modes) {
     }
   })
 
-  test('an HTML page instead of the worker and the module fails with advice for bundlers', async ({ page, at, base, refused }) => {
+  test('if the worker and the module are HTML pages, the error contains advice for bundlers', async ({ page, at, base, refused }) => {
     refused.add('/listwatch/worker.js')
     await at('/plain.html')
     const { code, message } = await load(page, base, { real: true, wasm: `${base}/plain.html`, worker: `${base}/plain.html` })
@@ -177,7 +177,7 @@ export function inPlaces(scene, modes) {
   }
 
   for (const mode of ['worker', 'shared']) {
-    test(`${mode}: the worker in one file runs the module`, async ({ page, at, base, cdn, refused }) => {
+    test(`${mode}: the single-file worker runs the module`, async ({ page, at, base, cdn, refused }) => {
       refused.add('/listwatch/worker.js')
       await at('/plain.html')
       assert.equal(await load(page, base, { mode, worker: '/listwatch/listwatch.worker.js' }), 'loaded')

@@ -1,6 +1,6 @@
 // Tests the package with a real kube-apiserver in Node, Chromium and Firefox. TestBrowsersAndRealServer sets these
-// environment variables: SERVER is the server's URL, ADMIN and NOBODY are tokens, and NODE_EXTRA_CA_CERTS is the CA.
-// CONTROL is the URL of an API that kills and starts the server.
+// environment variables: SERVER is the server's URL, ADMIN and NOBODY are tokens, and NODE_EXTRA_CA_CERTS is the path of
+// the CA certificate. CONTROL is the URL of an API that kills and starts the server.
 import assert from 'node:assert/strict'
 import { X509Certificate, createHash } from 'node:crypto'
 import { once } from 'node:events'
@@ -67,7 +67,7 @@ async function inNode() {
 async function course(page, transport) {
   await follow(page, transport, { server, namespace, transport, token: ADMIN })
   await until('the complete list', async () => (await show(page, transport)).outcome === 'synced')
-  await cluster.write(40) // In Firefox, fetch() resolves with the first byte of the body. Without a change, this would be a bookmark after a minute.
+  await cluster.write(40) // In Firefox, fetch() resolves with the first byte of the body. Without a change, the server sends it after a minute, in a bookmark.
   await equal(cluster, page, transport)
   await page.evaluate((name) => globalThis.stage.close(name), transport)
   for (const [token, cause] of Object.entries(refused)) {

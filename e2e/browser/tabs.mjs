@@ -121,8 +121,8 @@ export function tabs(scene) {
     await equal(cluster, frozen)
   }))
 
-  // The tabs may open several watches if one of them responds too slowly. wasm/test/shared.test.mjs checks that they
-  // normally share one.
+  // If one of the tabs responds too slowly, they may open several watches. wasm/test/shared.test.mjs checks that the tabs
+  // normally share one watch.
   it('tabs that open while the only other tab is frozen leave no watch behind', only, () => scene.fresh(async (profile) => {
     const cluster = await scene.cluster()
     const pages = []

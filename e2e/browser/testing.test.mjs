@@ -23,7 +23,7 @@ before(() => {
 })
 after(() => folder && rmSync(folder, { recursive: true }))
 
-// Returns tests for Vitest with ES modules as tests for Jest with CommonJS modules.
+// Converts Vitest tests in an ES module to Jest tests in a CommonJS module.
 function commonJS(code) {
   return 'const vi = jest\n' + code.replace(/^import .* from 'vitest'\n/m, '')
     .replace(/^import \{ (.*) \} from ('.*')$/gm, (_, names, module) => `const { ${names.replaceAll(' as ', ': ')} } = require(${module})`)

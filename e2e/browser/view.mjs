@@ -27,7 +27,7 @@ export class View {
     view.cluster = cluster
     view.address = address
     await view.page.setViewport({ width: 1440, height: 860 })
-    // Some requests fail on purpose, and browsers log them.
+    // Some requests fail on purpose, and browsers log these failures.
     const complain = (text) => /^Failed to load resource|ERR_|Cross-Origin Request Blocked/.test(text) || view.complaints.push(text)
     view.page.on('pageerror', (error) => complain(String(error)))
     view.page.on('console', (message) => message.type() === 'error' && complain(message.text()))

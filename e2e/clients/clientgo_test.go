@@ -51,7 +51,7 @@ func (c *goClient) held(resource string) map[string]string {
 	return held
 }
 
-// requireContents requires each object of the server to equal the cached object in all fields.
+// requireContents checks that each object on the server and its cached copy are equal in all fields.
 func (c *goClient) requireContents(server *lwtest.Server) {
 	c.Helper()
 	for resource, store := range c.stores {
@@ -78,7 +78,7 @@ func TestClientGo(t *testing.T) {
 		},
 		"no streaming lists": {
 			opts:  lwtest.Options{NoStreamingLists: true},
-			first: []string{"stream", "list", "watch"}, // the server rejects the first request
+			first: []string{"stream", "list", "watch"}, // the server rejects the request for a streaming list
 			again: []string{"expired watch", "stream", "list", "watch"},
 		},
 	} {

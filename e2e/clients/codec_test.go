@@ -24,7 +24,8 @@ import (
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 )
 
-// follow runs a reflector of a resource until the test ends and returns its synced store.
+// follow runs a reflector of a resource until the test ends. It waits until the reflector's store is synced and returns
+// the store.
 func follow[T lw.Keyed](t *testing.T, server *lwtest.Server, of lw.Resource, codec lw.Codec[T]) *cache.Store[T] {
 	transport, err := lwhttp.New(server.URL, nil)
 	require.NoError(t, err)
@@ -48,9 +49,9 @@ func eventually(t *testing.T, condition func() bool) {
 	require.Eventually(t, condition, 30*time.Second, time.Millisecond)
 }
 
-// TestTypedPods checks that Pods from a list and from a watch equal the Pods that encoding/json decodes.
+// TestTypedPods checks that the codec decodes Pods from lists and watches in the same way as encoding/json.
 func TestTypedPods(t *testing.T) {
-	server, err := lwtest.Start(&lwtest.Options{NoStreamingLists: true}) // the decoder must also work without the kind and apiVersion, which items of ordinary lists omit
+	server, err := lwtest.Start(&lwtest.Options{NoStreamingLists: true}) // items of ordinary lists, unlike streamed items, omit the kind and apiVersion
 	require.NoError(t, err)
 	defer server.Close()
 	pods := sample.Pods(1, 20)
@@ -197,7 +198,7 @@ func (standard) Decode(s *lw.Scanned) (*corev1.Pod, error) {
 	return pod, json.Unmarshal([]byte(object.Raw()), pod)
 }
 
-// BenchmarkCodecs measures lw.Client, including the codec, with watch events of Pods.
+// BenchmarkCodecs measures how fast lw.Client decodes watch events of Pods with each codec.
 func BenchmarkCodecs(b *testing.B) {
 	b.Run("raw", func(b *testing.B) { benchmarkCodec(b, lw.RawCodec{}) })
 	b.Run("json-iterator", func(b *testing.B) { benchmarkCodec(b, codec.JSON[*corev1.Pod]{}) })

@@ -44,8 +44,8 @@ func setPhase(t *testing.T, server *lwtest.Server, pod, phase string) {
 	edit(t, server, "pods", pod, func(object map[string]any) { object["status"] = map[string]any{"phase": phase} })
 }
 
-// running returns a condition that is true if the server has exactly these Pods, and the annotation of the Deployment
-// "web" equals number.
+// running returns a condition that is true when the server has exactly the given Pods and the annotation of the
+// Deployment "web" has the value number.
 func running(server *lwtest.Server, number string, pods ...string) func() bool {
 	return func() bool {
 		_, objects := server.State("pods")
@@ -94,7 +94,7 @@ func TestController(t *testing.T) {
 			eventually(t, func() bool { return len(server.Open(nil)) == 0 }) // waits until the server has noticed the closed watches
 			requests := len(server.Requests(nil))
 			scale(t, server, 3)
-			require.Len(t, server.Requests(nil), requests, "a request after the end of Run")
+			require.Len(t, server.Requests(nil), requests, "Run must not send requests after it has returned")
 		})
 	}
 }

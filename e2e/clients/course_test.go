@@ -19,7 +19,7 @@ var paths = map[string]string{
 	"widgets.lw.example.com": "/apis/lw.example.com/v1/widgets",
 }
 
-// deadline limits the wait until the client's cache equals the server's state.
+// deadline is how long to wait for the client's cache to match the server's state.
 const deadline = time.Minute
 
 // client is a Kubernetes client under test.
@@ -33,8 +33,8 @@ type course struct {
 	*testing.T
 	server *lwtest.Server
 	client client
-	// Expected results of words: first after the client has started, and again after an outage in which its
-	// resourceVersion expired.
+	// first contains the expected labels of the client's requests after its start; see words. again contains the labels
+	// after an outage in which the client's resourceVersion expired.
 	first, again []string
 
 	random  *rand.Rand
@@ -85,8 +85,8 @@ func (c *course) run() {
 	c.inStep()
 }
 
-// inStep waits until the client's cache equals the server's state and each open watch has received an event. Otherwise,
-// client-go would relist after a watch that ended within a second and without an event.
+// inStep waits until the client's cache matches the server's state and each open watch has received an event. client-go
+// relists if a watch ends within a second without an event.
 func (c *course) inStep() {
 	c.Helper()
 	c.caughtUp()
@@ -117,7 +117,7 @@ func differences(resource string, has, held map[string]string) (lines []string) 
 	maps.Copy(all, held)
 	for key := range all {
 		if has[key] != held[key] {
-			lines = append(lines, fmt.Sprintf("%s %s: the server has resourceVersion %q, the client %q", resource, key, has[key], held[key]))
+			lines = append(lines, fmt.Sprintf("%s %s: the server has resourceVersion %q, the client has %q", resource, key, has[key], held[key]))
 		}
 	}
 	return lines
@@ -136,8 +136,8 @@ func (c *course) requests(resource string) []lwtest.Request {
 	return c.server.Requests(func(r lwtest.Request) bool { return r.URL.Path == paths[resource] })
 }
 
-// words returns a word for each request for a resource, except the first skip requests. The words are "list", "watch",
-// "stream" for a streaming list, and "expired watch" for a watch that the server rejects with 410.
+// words returns a label for each request for a resource, without the first `skip` requests. The labels are "list",
+// "watch", "stream" for a streaming list, and "expired watch" for a watch that the server rejects with 410.
 func (c *course) words(resource string, skip int) []string {
 	var words []string
 	for _, r := range c.requests(resource)[skip:] {

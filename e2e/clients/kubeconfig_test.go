@@ -26,14 +26,14 @@ type outcome struct {
 	Impersonate                                                string
 }
 
-// kubeconfigs generates random kubeconfig files and the files that they name.
+// kubeconfigs generates random kubeconfig files and the files that they refer to.
 type kubeconfigs struct {
 	*rand.Rand
 	*testing.T
 	folder     string
 	cert, key  [2][]byte // two key pairs; their certificates also serve as CAs
 	names      []string
-	deliberate map[string]int // number of deliberate differences by reason
+	deliberate map[string]int // counts of deliberate differences by reason
 }
 
 // TestKubeconfigsMatchClientGo loads random files with listwatch and client-go. Both must fail or return the same
@@ -71,7 +71,7 @@ func TestKubeconfigsMatchClientGo(t *testing.T) {
 	t.Logf("%d equal, %d rejected by both, deliberate differences: %v", same, refused, k.deliberate)
 	require.Greater(t, same, 1000)
 	require.Greater(t, refused, 200)
-	require.Len(t, k.deliberate, 8, "remove reasons that no longer occur")
+	require.Len(t, k.deliberate, 8, "each reason in explain must occur; remove the reasons that no longer occur")
 }
 
 // explain handles a kubeconfig for which only one loader fails. It counts a deliberate difference by its reason. Any
@@ -93,7 +93,7 @@ func (k *kubeconfigs) explain(seed uint64, opts *kubeflags.Options, taken, their
 		"there is no user ":              "unknown user of a context: client-go sends no credentials",
 		"basic authentication":           "passwords, which servers no longer accept",
 		"client-certificate is required": "key without a certificate: client-go ignores it",
-		"are both specified":             "data and path: client-go rejects them although its types document that the data takes precedence",
+		"are both specified":             "both data and a path: client-go rejects this combination, although its types document that the data takes precedence",
 		"executable file not found":      "missing plugin: client-go fails only at the first request",
 	} {
 		if err := errors.Join(ours, theirs); strings.Contains(err.Error(), text) {
@@ -146,7 +146,7 @@ func (k *kubeconfigs) clientGo(overrides *clientcmd.ConfigOverrides) (outcome, e
 	if err != nil {
 		return outcome{}, err
 	}
-	if _, err = rest.TransportFor(c); err != nil { // reads the files that the config names
+	if _, err = rest.TransportFor(c); err != nil { // loads the files that the config names
 		return outcome{}, err
 	}
 	namespace, _, err := loader.Namespace()
@@ -169,8 +169,8 @@ func (k *kubeconfigs) clientGo(overrides *clientcmd.ConfigOverrides) (outcome, e
 	return out, nil
 }
 
-// either returns the content of a file without surrounding white space. It returns data instead if data is in PEM
-// format or the file does not exist.
+// either returns data if data is in PEM format or the file does not exist. Otherwise, it returns the content of the
+// file without surrounding white space.
 func (k *kubeconfigs) either(path string, data []byte) string {
 	text, err := os.ReadFile(path)
 	if err != nil || len(data) > 0 && bytes.Contains(data, []byte("BEGIN")) {
@@ -184,7 +184,8 @@ func (k *kubeconfigs) put(name string, text []byte) {
 	require.NoError(k, os.WriteFile(filepath.Join(k.folder, name), text, 0o600))
 }
 
-// write writes one to three kubeconfig files, some missing or empty, and returns the value of KUBECONFIG.
+// write creates up to three kubeconfig files, some of them empty. It returns a value for KUBECONFIG that may also
+// contain paths of missing files.
 func (k *kubeconfigs) write() string {
 	var paths []string
 	for i := range 1 + k.IntN(3) {
@@ -208,7 +209,7 @@ func (k *kubeconfigs) write() string {
 
 func (k *kubeconfigs) name() string { return k.names[k.IntN(len(k.names))] }
 
-// some returns one of values at random. With a probability of none/10, it returns "".
+// some returns "" with a probability of none/10. Otherwise, it returns one of the given values at random.
 func (k *kubeconfigs) some(none int, values ...string) string {
 	if k.IntN(10) < none {
 		return ""

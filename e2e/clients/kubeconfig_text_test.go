@@ -12,7 +12,7 @@ import (
 )
 
 // TestKubeconfigYAMLMatchesClientGo checks that listwatch and client-go read the same settings from YAML, or both
-// reject it. The field differs explains a deliberate difference.
+// reject it. A non-empty `differs` explains a deliberate difference.
 func TestKubeconfigYAMLMatchesClientGo(t *testing.T) {
 	const here = "current-context: c\ncontexts: [{name: c, context: {cluster: k, user: u, namespace: ns}}]\n"
 	const rest = here + "clusters: [{name: k, cluster: {server: 'https://s'}}]\n"
@@ -26,18 +26,18 @@ func TestKubeconfigYAMLMatchesClientGo(t *testing.T) {
 		{"nothing", rest + "users: [{name: u, user: }]", ""},
 		{"octal", rest + "users: [{name: u, user: {token: 0o17}}]", ""},
 		{"base 60", rest + "users: [{name: u, user: {token: '1:30'}}]", ""},
-		{"field name with other case", rest + "users: [{name: u, user: {Token: t}}]", ""},
+		{"field name with different case", rest + "users: [{name: u, user: {Token: t}}]", ""},
 		{"unknown fields", rest + "users: [{name: u, user: {token: t, other: [1]}, x: y}]\nextra: 1", ""},
 		{"kind and version", "kind: Config\napiVersion: v1\n" + rest + "users: [{name: u, user: {token: t}}]", ""},
-		{"other group", "kind: Config\napiVersion: x/v1\n" + rest + "users: [{name: u, user: {token: t}}]", ""},
+		{"wrong group", "kind: Config\napiVersion: x/v1\n" + rest + "users: [{name: u, user: {token: t}}]", ""},
 		{"version without kind", "apiVersion: v1\n" + rest + "users: [{name: u, user: {token: t}}]", ""},
-		{"other kind", "kind: Pod\napiVersion: v1\n" + rest + "users: [{name: u, user: {token: t}}]", ""},
-		{"other version", "kind: Config\napiVersion: v2\n" + rest + "users: [{name: u, user: {token: t}}]", ""},
+		{"wrong kind", "kind: Pod\napiVersion: v1\n" + rest + "users: [{name: u, user: {token: t}}]", ""},
+		{"wrong version", "kind: Config\napiVersion: v2\n" + rest + "users: [{name: u, user: {token: t}}]", ""},
 		{"kind without version", "kind: Config\n" + rest + "users: [{name: u, user: {token: t}}]", ""},
 		{"anchor", rest + "users: [{name: u, user: &u {token: t}}, {name: v, user: *u}]", ""},
 		{"merge key", "x: &x {token: t}\n" + rest + "users: [{name: u, user: {<<: *x}}]", ""},
 		{"overridden merge key", "x: &x {token: t}\n" + rest + "users: [{name: u, user: {<<: *x, token: mine}}]", ""},
-		{"merge key after a field", "x: &x {token: t}\n" + rest + "users: [{name: u, user: {token: mine, <<: *x}}]", "the YAML specification gives own fields precedence in any order"},
+		{"merge key after a field", "x: &x {token: t}\n" + rest + "users: [{name: u, user: {token: mine, <<: *x}}]", "in the YAML specification, a mapping's own keys take precedence over merged keys in any order"},
 		{"two documents", rest + "users: [{name: u, user: {token: t}}]\n---\ncurrent-context: other\n", ""},
 		{"base64 with a line break", here + "clusters: [{name: k, cluster: {server: 'https://s'}}]\nusers:\n- name: u\n  user:\n    token: t\n    client-key-data: |\n      eA==\n", "key without a certificate"},
 		{"off as boolean", here + "clusters: [{name: k, cluster: {server: 'https://s', insecure-skip-tls-verify: off}}]\nusers: [{name: u, user: {}}]", ""},

@@ -1,6 +1,6 @@
-// Package clients runs Kubernetes clients against the embedded server of lwtest. Their caches must equal the server's
-// state, even after compactions, broken connections and outages. It is a separate module because client-go has many
-// dependencies.
+// Package clients runs Kubernetes clients against the embedded server of lwtest. The caches of the clients must match
+// the server's state, even after compactions, broken connections and outages. The package is a separate module because
+// client-go has many dependencies.
 package clients
 
 import (

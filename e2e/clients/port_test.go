@@ -93,7 +93,7 @@ func put(t *testing.T, server *lwtest.Server, resource, name, app, rest string) 
 	require.NoError(t, err)
 }
 
-// TestPort checks that both implementations send the same reports, and none after Run has returned.
+// TestPort checks that both implementations send the same reports, and send no report after Run has returned.
 func TestPort(t *testing.T) {
 	for name, run := range controllers {
 		t.Run(name, func(t *testing.T) {
@@ -126,7 +126,7 @@ func TestPort(t *testing.T) {
 			late := r.reported("shop/web", 1)
 			eventually(t, func() bool { return len(server.Open(nil)) == 0 }) // waits until the server has noticed the closed watches
 			put(t, server, "pods", "web-2", "web", running)
-			require.False(t, late(), "a report after the end of Run")
+			require.False(t, late(), "Run must not send reports after it has returned")
 		})
 	}
 }

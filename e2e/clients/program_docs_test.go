@@ -34,7 +34,7 @@ func linesOf(t *testing.T, file string) (n int) {
 	require.True(t, bytes.Equal(formatted, text), "%s is not formatted by gofmt", file)
 	require.NotContains(t, string(text), "/*")
 	for line := range strings.Lines(string(text)) {
-		require.LessOrEqual(t, len(strings.ReplaceAll(line, "\t", "    ")), 121, "a long line hides a line in %s", file)
+		require.LessOrEqual(t, len(strings.ReplaceAll(line, "\t", "    ")), 121, "a line of more than 120 columns makes the line count misleading: %s", file)
 		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "//") {
 			n++
 		}
@@ -85,7 +85,7 @@ func TestProgramExcerpts(t *testing.T) {
 	require.GreaterOrEqual(t, len(blocks), len(programs))
 	for _, block := range blocks {
 		for part := range strings.SplitSeq(block.Text, "…\n") {
-			require.True(t, strings.Contains(code, unindented(part)), "no program contains this:\n%s", part)
+			require.True(t, strings.Contains(code, unindented(part)), "no program contains this code:\n%s", part)
 		}
 	}
 }

@@ -51,7 +51,7 @@ func edit(t *testing.T, server *lwtest.Server, resource, key string, change func
 	require.NoError(t, err)
 }
 
-// outage stops the server, calls change, and restarts the server without its history.
+// outage stops the server, calls change, and restarts the server without its watch history.
 func outage(t *testing.T, server *lwtest.Server, change func()) {
 	t.Helper()
 	server.Close()

@@ -78,7 +78,8 @@ func watchFrame(t testing.TB, eventType string, object []byte) []byte {
 	return append(binary.BigEndian.AppendUint32(nil, uint32(len(message))), message...)
 }
 
-// watch returns the first event or error that the client returns for the body of a watch response.
+// watch returns the first event or error that a client reports for a watch response with the given body. It ignores
+// lw.WatchStarted.
 func watch(t testing.TB, body []byte) (event lw.Event[*rawMessage], err error) {
 	client, err := lw.NewClient(response{bytes.NewReader(body)}, lw.Pods(""), rawCodec{}, nil)
 	require.NoError(t, err)
@@ -102,7 +103,7 @@ func TestProtobufGoldenObjects(t *testing.T) {
 		require.NoError(t, err)
 		object, _, err := protobufSerializer.Decode(data, nil, nil)
 		if runtime.IsNotRegisteredError(err) || runtime.IsMissingKind(err) {
-			continue // a type that no API lists, for example AdmissionReview
+			continue // a type that cannot be listed, for example AdmissionReview
 		}
 		require.NoError(t, err, file)
 		meta, ok := object.(metav1.Object)
@@ -168,7 +169,7 @@ func TestProtobufListOfAnotherKindIsRejected(t *testing.T) {
 	require.ErrorIs(t, err, lw.ErrInvalidResponse)
 }
 
-// listError returns the error of a Pod list with the given response body.
+// listError returns the error that a client reports for a Pod list with the given response body, or nil.
 func listError(t testing.TB, body []byte) (err error) {
 	client, err := lw.NewClient(response{bytes.NewReader(body)}, lw.Pods(""), rawCodec{}, &lw.ClientOptions{MaxFrame: 1 << 20})
 	require.NoError(t, err)
@@ -178,7 +179,7 @@ func listError(t testing.TB, body []byte) (err error) {
 	return err
 }
 
-// TestProtobufListCutShort checks that each truncated list returns an error.
+// TestProtobufListCutShort truncates a list at every byte. The client must return an error each time.
 func TestProtobufListCutShort(t *testing.T) {
 	list := &corev1.PodList{ListMeta: metav1.ListMeta{ResourceVersion: "12"}, Items: []corev1.Pod{{ObjectMeta: metav1.ObjectMeta{Name: "a"}}}}
 	body := encode(t, list)

@@ -23,7 +23,7 @@ func pemOf(certificate *x509.Certificate) []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: certificate.Raw})
 }
 
-// informerOf returns an informer of Pods, created with the code of docs/migration.md.
+// informerOf returns an informer of Pods, created with the code from docs/migration.md.
 func informerOf(t *testing.T, config *rest.Config) *cache.Informer[*corev1.Pod] {
 	httpClient, err := rest.HTTPClientFor(config)
 	require.NoError(t, err)
@@ -65,7 +65,7 @@ func TestRestConfigWithUnknownToken(t *testing.T) {
 	require.ErrorIs(t, informerOf(t, config).Run(t.Context()), lw.ErrUnauthorized)
 }
 
-// An http.Client with a timeout would end every watch after that time.
+// A timeout of the http.Client would also end every watch.
 func TestRestConfigWithATimeout(t *testing.T) {
 	config := &rest.Config{Host: "https://127.0.0.1:6443", Timeout: 1}
 	httpClient, err := rest.HTTPClientFor(config)

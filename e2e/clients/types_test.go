@@ -74,7 +74,7 @@ func TestBuiltInTypesDecode(t *testing.T) {
 	}
 }
 
-// decodeAs encodes object as JSON and decodes it with the codec for another object's type.
+// decodeAs encodes object as JSON and decodes it with the codec for the type of `as`.
 func decodeAs(t *testing.T, object, as clientObject) (got clientObject, err error) {
 	text, err := json.Marshal(object)
 	require.NoError(t, err)
@@ -86,7 +86,7 @@ func decodeAs(t *testing.T, object, as clientObject) (got clientObject, err erro
 			return event.Object, err
 		}
 	}
-	return nil, errors.New("the watch has no event")
+	return nil, errors.New("the watch ended without an object")
 }
 
 func TestRejectsObjectsOfAnotherType(t *testing.T) {

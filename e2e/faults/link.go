@@ -10,7 +10,7 @@ import (
 
 const (
 	bufferSize = 32 << 10
-	trickle    = 100 * time.Millisecond // time between writes during a throttle
+	trickle    = 100 * time.Millisecond // time between writes while the link is throttled
 	unlimited  = -1
 )
 
@@ -18,14 +18,14 @@ const (
 type link struct {
 	*Proxy
 	client, server *net.TCPConn
-	ctx            context.Context // canceled at the end of the link, which resets both connections
+	ctx            context.Context // canceled when the link ends; the cancellation resets both connections
 	end            context.CancelFunc
 
-	gate atomic.Pointer[context.Context] // done at the end of the current stall; nil without a stall
+	gate atomic.Pointer[context.Context] // done when the current stall ends; nil if there is no stall
 	rate atomic.Int64                    // bytes per second from the server to the client; zero means no limit
-	left atomic.Int64                    // bytes from the server until a truncation, or unlimited
+	left atomic.Int64                    // number of bytes from the server that pass before a truncation; the constant unlimited means no truncation
 
-	clientEnded, serverEnded atomic.Bool // whether a fault has closed the connection to the client or the server; later data to it is dropped
+	clientEnded, serverEnded atomic.Bool // whether a fault has half-closed the connection to the client or the server; later data for that side is dropped
 }
 
 func newLink(p *Proxy, client, server *net.TCPConn) *link {
@@ -39,7 +39,7 @@ func newLink(p *Proxy, client, server *net.TCPConn) *link {
 func (l *link) up()   { l.carry(l.server, l.client, &l.serverEnded, l.pass) }
 func (l *link) down() { l.carry(l.client, l.server, &l.clientEnded, l.passSpoiled) }
 
-// carry forwards data in one direction. At EOF, it closes that direction.
+// carry forwards data in one direction. At EOF, it closes that direction. While ended is true, it drops the data.
 func (l *link) carry(to, from *net.TCPConn, ended *atomic.Bool, pass func(to *net.TCPConn, data []byte) error) {
 	buffer := make([]byte, bufferSize)
 	for {
@@ -105,7 +105,8 @@ func (l *link) passSpoiled(to *net.TCPConn, data []byte) error {
 	return nil
 }
 
-// truncate ends the response after the last forwarded byte. Later data from the client is dropped.
+// truncate ends the response after the last forwarded byte and resets the connection to the server. Later data from the
+// client is dropped.
 func (l *link) truncate() {
 	l.happened[Truncate].Add(1)
 	l.clientEnded.Store(true)

@@ -9,7 +9,7 @@ import (
 
 func TestMain(m *testing.M) { leak.Main(m) }
 
-// eventually waits up to 20 seconds until condition is true, and reports whether it is.
+// eventually waits up to 20 seconds for condition to become true, and reports whether it did.
 func eventually(condition func() bool) bool {
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()

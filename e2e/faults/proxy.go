@@ -25,8 +25,8 @@ type Proxy struct {
 }
 
 // Start returns a proxy that listens on a port of 127.0.0.1 and forwards connections to target, for example
-// "127.0.0.1:6443". It calls next for the first fault of each connection and after each temporary fault. next must be
-// safe for concurrent use.
+// "127.0.0.1:6443". The proxy calls next for the first fault of each connection and again after each temporary fault.
+// next must be safe for concurrent use.
 func Start(target string, next func() Fault) (*Proxy, error) {
 	listener, err := net.ListenTCP("tcp", &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)})
 	if err != nil {
@@ -80,7 +80,7 @@ func (p *Proxy) serve(client *net.TCPConn) {
 	carrying.Go(l.up)
 	carrying.Go(l.down)
 	carrying.Wait()
-	if l.ctx.Err() == nil { // a reset could destroy data in transit
+	if l.ctx.Err() == nil { // a reset could discard data that is still in transit
 		_ = client.Close()
 		_ = conn.Close()
 	}
@@ -97,7 +97,7 @@ func reset(conn *net.TCPConn) {
 // Kind identifies a type of fault, such as Reset or Stall.
 type Kind int
 
-// The kinds of faults.
+// The kinds of faults that the proxy can inject.
 const (
 	Reset       Kind = iota // both connections are reset
 	Stall                   // no data passes in either direction for Fault.For
@@ -122,7 +122,7 @@ func Kinds() []Kind {
 	return all
 }
 
-// lasts reports whether the fault is temporary.
+// lasts reports whether the fault ends by itself after Fault.For.
 func (k Kind) lasts() bool { return k == Stall || k == Throttle }
 
 // Fault describes a failure that the proxy injects into one connection.
@@ -130,7 +130,7 @@ type Fault struct {
 	Kind  Kind
 	After time.Duration // delay after the start of the connection or the end of its previous fault
 	For   time.Duration // duration of a Stall or Throttle
-	Bytes int           // Truncate: bytes that still pass; Throttle: bytes per second, at least 10
+	Bytes int           // for Truncate, the number of bytes that still pass; for Throttle, the bytes per second, at least 10
 }
 
 // Random returns a function for [Start] that generates random faults. All kinds are equally frequent, and mean is the

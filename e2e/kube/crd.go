@@ -27,8 +27,8 @@ const widgetsCRD = `{
   }
 }`
 
-// CreateCRD creates the custom resource widgets.lw.example.com/v1 of kind Widget if it does not exist. It blocks until
-// the API server serves the resource.
+// CreateCRD defines the custom resource widgets.lw.example.com/v1 of kind Widget, unless it is already defined. It
+// blocks until the API server serves the resource.
 func (c *Cluster) CreateCRD(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()

@@ -25,7 +25,7 @@ const (
 	tokenFile          = "tokens.csv"
 )
 
-// keyPair is a certificate and its key.
+// keyPair is a certificate and its private key.
 type keyPair struct {
 	certificate *x509.Certificate
 	key         *ecdsa.PrivateKey
@@ -35,7 +35,7 @@ func (p keyPair) certPEM() []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: p.certificate.Raw})
 }
 
-// keyPEM returns a key in a PEM block of type "EC PRIVATE KEY". kube-apiserver accepts no other type for an
+// keyPEM encodes key in a PEM block of type "EC PRIVATE KEY". kube-apiserver accepts no other type for an
 // elliptic-curve service account key.
 func keyPEM(key *ecdsa.PrivateKey) []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: must(x509.MarshalECPrivateKey(key))})
@@ -43,7 +43,7 @@ func keyPEM(key *ecdsa.PrivateKey) []byte {
 
 func newKey() *ecdsa.PrivateKey { return must(ecdsa.GenerateKey(elliptic.P256(), rand.Reader)) }
 
-// must returns value, or panics if err is not nil. An error would be a bug in this package.
+// must returns value. It panics if err is not nil, which would be a bug in this package.
 func must[T any](value T, err error) T {
 	if err != nil {
 		panic(err)
@@ -51,7 +51,7 @@ func must[T any](value T, err error) T {
 	return value
 }
 
-// issue returns a new key and a certificate that parent signs. If parent is nil, the certificate is self-signed.
+// issue returns a new key and its certificate, which parent signs. If parent is nil, the certificate is self-signed.
 func issue(template *x509.Certificate, parent *keyPair) *keyPair {
 	key := newKey()
 	// The certificate stays valid if the clock is set back by up to an hour.
@@ -64,7 +64,7 @@ func issue(template *x509.Certificate, parent *keyPair) *keyPair {
 	return &keyPair{must(x509.ParseCertificate(der)), key}
 }
 
-// issueWithCA returns a new certificate authority and a certificate that it has signed.
+// issueWithCA returns a new certificate authority and a certificate signed by it.
 func issueWithCA(caName string, template *x509.Certificate) (ca, leaf *keyPair) {
 	ca = issue(&x509.Certificate{
 		Subject:               pkix.Name{CommonName: caName},
@@ -75,8 +75,8 @@ func issueWithCA(caName string, template *x509.Certificate) (ca, leaf *keyPair) 
 	return ca, issue(template, ca)
 }
 
-// writeCredentials writes the certificates, keys and tokens, and creates c.client. The server and the clients have
-// different CAs, so that a test that confuses the CAs fails.
+// writeCredentials writes the certificates, keys and tokens, and creates c.client. Server and client certificates have
+// different CAs, so a test that confuses the CAs fails.
 func (c *Cluster) writeCredentials() error {
 	serverCA, server := issueWithCA("listwatch test server CA", &x509.Certificate{
 		Subject:     pkix.Name{CommonName: "kube-apiserver"},
@@ -84,7 +84,7 @@ func (c *Cluster) writeCredentials() error {
 		DNSNames:    []string{"localhost"},
 		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
 	})
-	// The CommonName is the user, and the Organization contains the groups.
+	// Kubernetes reads the user name from CommonName and the groups from Organization.
 	clientCA, admin := issueWithCA("listwatch test client CA", &x509.Certificate{
 		Subject:     pkix.Name{CommonName: "cert-admin", Organization: []string{"system:masters"}},
 		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth},
@@ -107,13 +107,13 @@ func (c *Cluster) writeCredentials() error {
 	})
 }
 
-// tokens returns the content of kube-apiserver's token file: lines of a token, a user, a UID and groups.
+// tokens returns a token file for kube-apiserver. Each line contains a token, a user name, a UID and optional groups.
 func (c *Cluster) tokens() []byte {
 	return fmt.Appendf(nil, "%s,admin,admin-uid,\"system:masters\"\n%s,nobody,nobody-uid\n",
 		c.AdminToken, c.NobodyToken)
 }
 
-// writeFiles writes files by path. Only the current user can read them.
+// writeFiles writes each entry of files to its path. Only the current user can read the new files.
 func writeFiles(files map[string][]byte) error {
 	for path, data := range files {
 		if err := os.WriteFile(path, data, 0o600); err != nil {
@@ -123,7 +123,7 @@ func writeFiles(files map[string][]byte) error {
 	return nil
 }
 
-// kubeconfig returns a kubeconfig with the admin's token as JSON, which is valid YAML.
+// kubeconfig returns a kubeconfig for the user admin. It is written as JSON, which is valid YAML.
 func (c *Cluster) kubeconfig() []byte {
 	type object = map[string]any
 	return must(json.MarshalIndent(object{
@@ -134,8 +134,8 @@ func (c *Cluster) kubeconfig() []byte {
 	}, "", "  "))
 }
 
-// HTTPClient returns a new client that trusts the API server's CA and sends no credentials. The caller must close its
-// idle connections.
+// HTTPClient returns a new client that trusts the API server's CA and sends no credentials. The caller must close the
+// client's idle connections.
 func (c *Cluster) HTTPClient() *http.Client {
 	roots := x509.NewCertPool()
 	roots.AppendCertsFromPEM(c.CAPEM)

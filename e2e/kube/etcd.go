@@ -16,18 +16,18 @@ const etcdLog = "etcd.log"
 
 // Etcd is an etcd server. Start and Kill must not be called concurrently.
 type Etcd struct {
-	// URL is the address for clients, for example http://127.0.0.1:20001. It serves gRPC and JSON, and does not change
-	// at a restart.
+	// URL is the address for clients, for example http://127.0.0.1:20001. Clients can use gRPC or JSON. The URL stays
+	// the same after a restart.
 	URL string
 
-	binaries string // folder of the program kube
-	folder   string // folder of etcd's data and log
+	binaries string // folder that contains the program kube
+	folder   string // folder for etcd's data and log
 	peerURL  string
 	process  *process
 }
 
-// StartEtcd starts etcd without Kubernetes for one test and kills it when the test ends. If the test fails, it logs the
-// end of etcd's log. It skips or fails the test like [Binaries].
+// StartEtcd starts etcd without Kubernetes for one test and kills it when the test ends. If the test fails, StartEtcd
+// logs the end of etcd's log. If the binaries do not exist, it skips or fails the test like [Binaries].
 func StartEtcd(t testing.TB) *Etcd {
 	t.Helper()
 	binaries := Binaries(t)
@@ -36,7 +36,7 @@ func StartEtcd(t testing.TB) *Etcd {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// Each attempt needs a new folder, because etcd's data contains its ports.
+		// Each attempt needs a new folder, because etcd stores its ports with its data.
 		e := newEtcd(binaries, t.TempDir(), ports[0], ports[1])
 		t.Cleanup(e.Kill)
 		err = e.Start(t.Context())
@@ -63,20 +63,20 @@ func newEtcd(binaries, folder string, clientPort, peerPort int) *Etcd {
 	}
 }
 
-// readySignal is an io.Writer that closes ready at the first write.
+// readySignal is an io.Writer that closes ready on the first write.
 type readySignal struct {
 	once  sync.Once
 	ready chan struct{}
 }
 
-// Write implements io.Writer. etcd writes to stdout only when it is ready.
+// Write implements io.Writer. The program writes to stdout only when etcd is ready.
 func (r *readySignal) Write(p []byte) (int, error) {
 	r.once.Do(func() { close(r.ready) })
 	return len(p), nil
 }
 
-// Start starts etcd, or restarts it after Kill, and blocks until etcd is ready. If another process has taken a port, it
-// returns an error.
+// Start starts etcd, or restarts it after Kill, and blocks until etcd is ready. It returns an error if another process
+// has taken a port of this server.
 func (e *Etcd) Start(ctx context.Context) error {
 	signal := &readySignal{ready: make(chan struct{})}
 	p, err := startProcess(e.binaries, filepath.Join(e.folder, etcdLog), signal, "etcd",

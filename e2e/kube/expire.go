@@ -8,14 +8,14 @@ import (
 	"net/http"
 )
 
-// configMapsPath is the path of a collection that exists in every cluster. It represents all other collections.
+// configMapsPath is the path of a collection that exists in every cluster. ExpireVersions checks only this collection.
 const configMapsPath = "/api/v1/configmaps"
 
-// ExpireVersions makes all earlier resourceVersions expire: the API server responds to a watch from them with 410
-// Expired. It kills and restarts the API server, and returns when such a watch has failed.
+// ExpireVersions makes all earlier resourceVersions expire. It kills the API server, compacts etcd and restarts the API
+// server. It returns when a watch from an earlier resourceVersion fails with 410 Expired.
 //
-// The API server is down during the compaction of etcd. The new watch caches therefore start after the compaction, and
-// no client can receive a bookmark in between.
+// The API server is down while etcd is compacted. Its new watch caches therefore start after the compaction, and
+// clients cannot receive bookmarks during the compaction.
 func (c *Cluster) ExpireVersions(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
@@ -48,7 +48,8 @@ func (c *Cluster) version(ctx context.Context) (string, error) {
 	return list.Metadata.ResourceVersion, err
 }
 
-// expired returns nil if a watch from version receives an ERROR event with code 410, and an error otherwise.
+// expired returns nil if a watch from the given resourceVersion begins with an ERROR event with code 410. Otherwise, it
+// returns an error.
 func (c *Cluster) expired(ctx context.Context, version string) error {
 	body, err := c.get(ctx, configMapsPath+"?watch=true&timeoutSeconds=1&resourceVersion="+version)
 	if err != nil {
@@ -59,10 +60,10 @@ func (c *Cluster) expired(ctx context.Context, version string) error {
 		Object struct{ Code int }
 	}
 	if err := json.NewDecoder(bytes.NewReader(body)).Decode(&event); err != nil {
-		return fmt.Errorf("reading the watch from resourceVersion %s: %w", version, err)
+		return fmt.Errorf("reading the first event of the watch from resourceVersion %s: %w", version, err)
 	}
 	if event.Type != "ERROR" || event.Object.Code != http.StatusGone {
-		return fmt.Errorf("the watch from resourceVersion %s began with %s, code %d", version, event.Type, event.Object.Code)
+		return fmt.Errorf("the first event of the watch from resourceVersion %s is %s with code %d, expected ERROR with code 410", version, event.Type, event.Object.Code)
 	}
 	return nil
 }

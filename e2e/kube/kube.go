@@ -31,9 +31,9 @@ const (
 // Do, Compact, CreateCRD and HTTPClient may be called at any time. The other methods start or stop servers and must not
 // be called concurrently.
 type Cluster struct {
-	// URL is the address of the API server, for example https://127.0.0.1:20001. It does not change at a restart.
+	// URL is the address of the API server, for example https://127.0.0.1:20001. It stays the same after a restart.
 	URL string
-	// CAPEM is the CA of the API server's certificate in PEM. CAFile is the path of a file with the same content.
+	// CAPEM is the CA certificate of the API server in PEM format. CAFile is the path of a file that contains it.
 	CAPEM  []byte
 	CAFile string
 	// AdminToken is the bearer token of the user admin in the group system:masters. The user has all permissions and no
@@ -41,17 +41,17 @@ type Cluster struct {
 	AdminToken string
 	// NobodyToken is the bearer token of the user nobody, which has no permissions.
 	NobodyToken string
-	// ClientCertFile and ClientKeyFile are the paths of a certificate and its key in PEM. They authenticate the user
-	// cert-admin in the group system:masters.
+	// ClientCertFile and ClientKeyFile are the paths of a client certificate and its key in PEM format. They
+	// authenticate the user cert-admin in the group system:masters.
 	ClientCertFile, ClientKeyFile string
-	// Kubectl is the path of a kubectl of the API server's version.
+	// Kubectl is the path of a kubectl with the same version as the API server.
 	Kubectl string
 	// Kubeconfig is the path of a kubeconfig with the admin's token.
 	Kubeconfig string
 
 	flags     []string // additional flags of kube-apiserver
-	binaries  string   // folder of the programs kube and kubectl
-	folder    string   // folder of all files of this cluster
+	binaries  string   // folder that contains the programs kube and kubectl
+	folder    string   // folder for all files of this cluster
 	port      int
 	client    *http.Client
 	etcd      *Etcd
@@ -62,8 +62,8 @@ type Cluster struct {
 // New starts a cluster and returns it when it is ready, usually after three to six seconds. ctx limits only the start.
 // The caller must close the cluster. If the binaries do not exist, the error matches [ErrNotBuilt].
 //
-// The flags are added to those of this package. A flag with a single value replaces the value of this package, and a
-// flag with a list extends the list.
+// The API server gets apiServerFlags in addition to the flags of this package. A flag with a single value overrides
+// this package's value. The values of a list flag are added to this package's values.
 func New(ctx context.Context, apiServerFlags ...string) (*Cluster, error) {
 	binaries, err := locate()
 	if err != nil {

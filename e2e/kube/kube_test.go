@@ -39,8 +39,8 @@ type list struct {
 	Items    []struct{ Metadata struct{ Name string } }
 }
 
-// do sends a request as the admin and requires the status code want. It decodes the response body into the last
-// argument unless it is nil.
+// do sends a request as the admin and requires the status code want. If the last argument is not nil, do decodes the
+// response body into it.
 func do(t *testing.T, c *kube.Cluster, want int, method, path, body string, into any) {
 	t.Helper()
 	code, got, err := c.Do(t.Context(), method, path, jsonType, body)
@@ -151,11 +151,11 @@ func TestCreateCRD(t *testing.T) {
 	var got list
 	do(t, c, http.StatusOK, http.MethodGet, path, "", &got)
 	assert.Equal(t, []string{"w"}, names(got))
-	require.NoError(t, c.CreateCRD(t.Context()), "the custom resource already exists")
+	require.NoError(t, c.CreateCRD(t.Context()), "CreateCRD must succeed if the custom resource already exists")
 }
 
 func TestCompactExpiresContinueTokens(t *testing.T) {
-	t.Parallel() // the API server notices the compaction up to 15 seconds later
+	t.Parallel() // the API server may notice the compaction only after 15 seconds
 	c := shared.Get(t)
 	path := "/api/v1/namespaces/" + newNamespace(t, c) + "/configmaps"
 	createConfigMap(t, c, path, "page-1")

@@ -23,7 +23,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/e2e/kube"
 )
 
-// If the environment variable orphanEnv is set, the test binary calls startAndHang instead of the tests.
+// If the environment variable orphanEnv is set, the test binary runs startAndHang instead of the tests.
 const orphanEnv = "LISTWATCH_KUBE_TEST_ORPHAN"
 
 // startAndHang starts a cluster, prints its URL, and blocks forever.
@@ -37,8 +37,8 @@ func startAndHang() {
 	select {}
 }
 
-// TestServersDieWithTheirParent sends SIGKILL to a process that has started a cluster. The process cannot stop its
-// servers.
+// TestServersDieWithTheirParent sends SIGKILL to a process that has started a cluster, so that the process cannot stop
+// its servers itself.
 func TestServersDieWithTheirParent(t *testing.T) {
 	kube.Binaries(t)
 	folder, err := os.MkdirTemp("", "listwatch-orphan-")
@@ -58,7 +58,7 @@ func TestServersDieWithTheirParent(t *testing.T) {
 
 	require.NoError(t, dial(parsed.Host))
 	require.NoError(t, cmd.Process.Kill())
-	require.Error(t, cmd.Wait(), "it was killed")
+	require.Error(t, cmd.Wait(), "Wait must report the SIGKILL")
 	require.NoError(t, kube.Poll(ctx, "kube-apiserver to exit", func(context.Context) error {
 		if dial(parsed.Host) == nil {
 			return errors.New("the port still accepts connections")

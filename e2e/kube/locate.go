@@ -15,8 +15,8 @@ import (
 // ErrNotBuilt means that the binaries do not exist. [New] does not build them, because a build takes minutes.
 var ErrNotBuilt = errors.New("the kube-apiserver for tests is not built; run: make e2e-server")
 
-// locate returns the folder of the programs kube and kubectl. If they do not exist, the error matches [ErrNotBuilt].
-// The result is cached, because the script starts other processes.
+// locate returns the folder that contains the programs kube and kubectl. If they do not exist, the error matches
+// [ErrNotBuilt]. The result is cached, because running the script takes time.
 var locate = sync.OnceValues(func() (string, error) {
 	_, file, _, _ := runtime.Caller(0)
 	// Only the script can compute the folder's name, which contains a hash.

@@ -7,15 +7,15 @@ import (
 	"time"
 )
 
-// pollInterval is the time between two checks. It is short because a wait usually takes seconds.
+// pollInterval is the time between two checks of a condition.
 const pollInterval = 25 * time.Millisecond
 
-// Poll calls check every 25 ms until it returns nil or ctx is done. If ctx is done, the error wraps the cause and the
-// last error of check. The error message contains condition, for example "the API server to be ready".
+// Poll calls check every 25 ms until check returns nil or ctx is done. If ctx is done first, the error wraps the cause
+// of ctx and the last error of check. The error message contains condition, for example "the API server to be ready".
 func Poll(ctx context.Context, condition string, check func(context.Context) error) error {
 	ticker := time.NewTicker(pollInterval)
 	defer ticker.Stop()
-	last := errors.New("not checked")
+	last := errors.New("no check has finished")
 	for {
 		err := check(ctx)
 		if err == nil {
@@ -27,7 +27,7 @@ func Poll(ctx context.Context, condition string, check func(context.Context) err
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("wait for %s: %w (last check: %w)", condition, context.Cause(ctx), last)
+			return fmt.Errorf("waiting for %s: %w (last check: %w)", condition, context.Cause(ctx), last)
 		case <-ticker.C:
 		}
 	}

@@ -20,13 +20,13 @@ type process struct {
 	name  string
 	log   string // path of the log file
 	cmd   *exec.Cmd
-	stdin io.Closer     // closing it ends the child process
+	stdin io.Closer     // closing it makes the child process exit
 	done  chan struct{} // closed after the process has exited and err is set
 	err   error
 }
 
-// startProcess starts a subcommand of the program kube. It appends stderr to the file log, and also stdout if the
-// argument stdout is nil.
+// startProcess starts the program kube from folder. The first element of args is the subcommand. startProcess appends
+// stderr to the log file, and also stdout if the parameter stdout is nil.
 func startProcess(folder, log string, stdout io.Writer, args ...string) (*process, error) {
 	file, err := os.OpenFile(log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -53,7 +53,7 @@ func startProcess(folder, log string, stdout io.Writer, args ...string) (*proces
 	return p, nil
 }
 
-// signal sends a signal. It returns nil if the process has exited.
+// signal sends s to the process. It returns nil if the process has already exited.
 func (p *process) signal(s os.Signal) error {
 	if err := p.cmd.Process.Signal(s); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		return fmt.Errorf("sending %v to %s: %w", s, p.name, err)
@@ -77,8 +77,8 @@ func (p *process) wait(ctx context.Context) error {
 	}
 }
 
-// whileRunning returns a context that is canceled when ctx is done or the process exits. After an exit, the cause is
-// the error of exitError.
+// whileRunning returns a context that is canceled when ctx is done or the process exits. If the process exits first,
+// the cause is the result of exitError.
 func (p *process) whileRunning(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	go func() {
@@ -91,7 +91,8 @@ func (p *process) whileRunning(ctx context.Context) (context.Context, context.Ca
 	return ctx, func() { cancel(context.Canceled) }
 }
 
-// exitError returns an error with the end of the log. It matches errPortTaken if another process has taken the port.
+// exitError returns an error that contains the end of the log. The error matches errPortTaken if another process has
+// taken the port.
 func (p *process) exitError() error {
 	end := tail(p.log)
 	if strings.Contains(end, "address already in use") {
@@ -100,7 +101,8 @@ func (p *process) exitError() error {
 	return fmt.Errorf("%s exited (%v), end of its log:\n%s", p.name, p.err, end)
 }
 
-// tail returns the last lines of a file, at most tailBytes. If it cannot read the file, it returns the error message.
+// tail returns the last lines of a file, up to tailBytes bytes in total. If it cannot read the file, it returns the
+// error message.
 func tail(path string) string {
 	data, err := os.ReadFile(path)
 	if err != nil {

@@ -13,21 +13,21 @@ import (
 	"github.com/seed-6d2a410a/listwatch/e2e/kube"
 )
 
-// The subtests share a cluster, because a start takes seconds.
+// The subtests share a cluster, because starting a cluster takes seconds.
 func TestRestarts(t *testing.T) {
 	t.Parallel()
 	c := kube.Start(t)
 	createConfigMap(t, c, configMaps, "kept")
 	url := c.URL
 
-	t.Run("data survives a kill", func(t *testing.T) {
+	t.Run("data survives SIGKILL", func(t *testing.T) {
 		c.Kill()
 		_, _, err := c.Do(t.Context(), http.MethodGet, "/readyz", "", "")
 		require.Error(t, err, "the server must be down")
 		require.NoError(t, c.StartAPIServer(t.Context()))
 		assertKept(t, c)
 	})
-	t.Run("data survives a termination", func(t *testing.T) {
+	t.Run("data survives SIGTERM", func(t *testing.T) {
 		require.NoError(t, c.Terminate())
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
@@ -50,7 +50,7 @@ func TestRestarts(t *testing.T) {
 	assert.Equal(t, url, c.URL)
 	c.Close()
 	assert.NoDirExists(t, filepath.Dir(c.CAFile))
-	c.Close() // must have no effect, because Start calls Close when the test ends
+	c.Close() // must have no effect, because Start also calls Close when the test ends
 }
 
 func TestExpireVersionsWithoutWatchCache(t *testing.T) {

@@ -50,7 +50,7 @@ func (c *Cluster) apiServerFlags() []string {
 		// No controller creates the service accounts that this plugin needs.
 		"--disable-admission-plugins=ServiceAccount",
 		"--endpoint-reconciler-type=none",
-		// Allows pages on any local port. Without the anchors, an origin that only contains the pattern would match.
+		// Allows pages from any local port. Without the anchors, the pattern would match any origin that contains it.
 		`--cors-allowed-origins=^https?://(127\.0\.0\.1|localhost)(:|$)`,
 		// By default, the server waits up to a minute after SIGTERM for its watches to end.
 		"--shutdown-watch-termination-grace-period=1s",
@@ -73,10 +73,11 @@ func (c *Cluster) Wait(ctx context.Context) error {
 }
 
 // Compact removes etcd's history before the current revision. Older continue tokens expire, and so do older
-// resourceVersions of lists with resourceVersionMatch=Exact. This takes up to 15 seconds, because the API server keeps
-// its own snapshots.
+// resourceVersions in lists with resourceVersionMatch=Exact. The expiry can take up to 15 seconds, because the API
+// server keeps its own snapshots.
 //
-// A watch from an older resourceVersion still works while the watch cache contains it; see [Cluster.ExpireVersions].
+// A watch from an older resourceVersion still works while the watch cache covers that resourceVersion; see
+// [Cluster.ExpireVersions].
 func (c *Cluster) Compact(ctx context.Context) error {
 	return c.etcd.Compact(ctx)
 }

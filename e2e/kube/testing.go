@@ -9,8 +9,8 @@ import (
 	"github.com/seed-6d2a410a/listwatch/internal/testkit/need"
 )
 
-// Binaries returns the folder of the programs kube and kubectl. If they do not exist, it skips the test, or fails it in
-// CI; see [need.Missing].
+// Binaries returns the folder that contains the programs kube and kubectl. If they do not exist, it skips the test, or
+// fails it in CI; see [need.Missing].
 func Binaries(t testing.TB) string {
 	t.Helper()
 	folder, err := locate()
@@ -23,7 +23,8 @@ func Binaries(t testing.TB) string {
 }
 
 // Start starts a cluster for one test and closes it when the test ends. If the test fails, it logs the last lines of
-// the servers' logs. It skips or fails the test like [Binaries]. The flags are passed to [New].
+// the servers' logs. If the binaries do not exist, it skips or fails the test like [Binaries]. The flags are passed to
+// [New].
 func Start(t testing.TB, apiServerFlags ...string) *Cluster {
 	t.Helper()
 	Binaries(t)
@@ -36,7 +37,7 @@ func Start(t testing.TB, apiServerFlags ...string) *Cluster {
 	return c
 }
 
-// Shared is a cluster for all tests of a package. The first call of Get starts it:
+// Shared is a cluster for all tests of a package. The first call to Get starts it:
 //
 //	var shared kube.Shared
 //
@@ -53,7 +54,7 @@ type Shared struct {
 	err     error
 }
 
-// Get returns the cluster. It skips or fails the test like [Start].
+// Get returns the cluster. If the binaries do not exist, it skips or fails the test like [Binaries].
 func (s *Shared) Get(t testing.TB) *Cluster {
 	t.Helper()
 	Binaries(t)

@@ -9,7 +9,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/e2e/kube"
 )
 
-// accidents lists the failures of the server. A run repeats them in random order.
+// accidents lists the server failures. A run causes them repeatedly, in random order.
 var accidents = []struct {
 	name   string
 	happen func(context.Context, *kube.Cluster) error

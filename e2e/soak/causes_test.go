@@ -10,7 +10,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// Names of the causes that must occur in every run.
+// Causes of interruptions that must occur in every run.
 const (
 	expired  = "410 expired"
 	closed   = "closed cleanly"
@@ -20,7 +20,7 @@ const (
 	ended    = "connection ended"
 )
 
-// causes assigns names to errors. If several entries match, the first applies.
+// causes assigns names to errors. The first matching entry applies.
 var causes = []struct {
 	target error
 	name   string
@@ -30,15 +30,15 @@ var causes = []struct {
 	{lw.ErrSilent, silent},
 	{lw.ErrResourceVersionTooLarge, "resourceVersion too large"},
 	{lw.ErrTooManyRequests, "429 too many requests"},
-	{invalid.ErrNoInitialEnd, "streaming list without its end"},
+	{invalid.ErrNoInitialEnd, "no initial-events-end bookmark"},
 	{syscall.ECONNRESET, broken},
 	{syscall.EPIPE, broken},
 	{io.ErrUnexpectedEOF, ended},
 	{io.EOF, ended},
 }
 
-// causeOf returns the name of the cause of an interruption. For an error that the injected faults cannot cause, such as
-// malformed data or a 401, it returns that error.
+// causeOf returns the name of the cause of an interruption. If the injected faults cannot cause err, causeOf returns
+// err itself. Examples are malformed data and status code 401.
 func causeOf(err error) (string, error) {
 	malformed, ok := errors.AsType[*lw.MalformedError](err)
 	if ok && errors.Is(malformed, io.ErrUnexpectedEOF) {

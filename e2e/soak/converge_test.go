@@ -12,12 +12,12 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// converge waits until the store of every follower equals the server's list.
+// converge waits until every follower's store matches the server's list.
 func (s *soak) converge(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, convergenceTime)
 	defer cancel()
 	for _, f := range s.followers {
-		err := kube.Poll(ctx, "the store of "+f.name+" to equal the server's list", func(ctx context.Context) error {
+		err := kube.Poll(ctx, "the store of "+f.name+" to match the server's list", func(ctx context.Context) error {
 			want, err := s.list(ctx, f.opts.LabelSelector)
 			if err != nil {
 				return err
@@ -31,7 +31,8 @@ func (s *soak) converge(ctx context.Context) error {
 	return nil
 }
 
-// verify checks that each follower's store equals the result of its changes. The followers must have stopped.
+// verify checks that each follower's store contains exactly the objects that result from its changes. The followers
+// must have stopped.
 func (s *soak) verify() (err error) {
 	for _, f := range s.followers {
 		if wrong := f.verify(); wrong != nil {
@@ -41,14 +42,14 @@ func (s *soak) verify() (err error) {
 	return err
 }
 
-// list returns the ConfigMaps that match selector, by name. Each value is canonical JSON without managedFields.
+// list returns the ConfigMaps that match selector. It maps each name to canonical JSON without managedFields.
 func (s *soak) list(ctx context.Context, selector string) (map[string]string, error) {
 	code, body, err := s.cluster.Do(ctx, http.MethodGet, path+"?labelSelector="+url.QueryEscape(selector), "", "")
 	if err != nil {
 		return nil, err
 	}
 	if code != http.StatusOK {
-		return nil, fmt.Errorf("listing: status %d", code)
+		return nil, fmt.Errorf("listing ConfigMaps: status %d", code)
 	}
 	var list struct{ Items []map[string]any }
 	if err := json.Unmarshal(body, &list); err != nil {
@@ -72,7 +73,7 @@ func canonical(content any) (string, error) {
 	return string(text), err
 }
 
-// equals returns an error unless the store contains exactly the objects of want.
+// equals returns an error unless the store contains exactly the objects in want.
 func (f *follower) equals(want map[string]string) error {
 	objects := f.reflector.Store().List()
 	for _, object := range objects {
@@ -85,20 +86,20 @@ func (f *follower) equals(want map[string]string) error {
 		}
 	}
 	if len(objects) != len(want) {
-		return fmt.Errorf("the store has %d objects, the server %d", len(objects), len(want))
+		return fmt.Errorf("the store has %d objects, the server has %d", len(objects), len(want))
 	}
 	return nil
 }
 
-// verify returns an error unless the store contains exactly the objects of f.replay.
+// verify returns an error unless the store contains exactly the objects in f.replay.
 func (f *follower) verify() error {
 	for object := range f.reflector.Store().All() {
 		if f.replay.held[object.Key()] != object {
-			return fmt.Errorf("the state of %v in the store differs from its changes", object.Key())
+			return fmt.Errorf("the store's object %v differs from the result of its changes", object.Key())
 		}
 	}
 	if known, stored := len(f.replay.held), f.reflector.Store().Len(); known != stored {
-		return fmt.Errorf("the changes result in %d objects, the store has %d", known, stored)
+		return fmt.Errorf("the changes result in %d objects, but the store has %d", known, stored)
 	}
 	return nil
 }

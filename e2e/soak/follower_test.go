@@ -16,10 +16,11 @@ import (
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 )
 
-// longestDelay limits the delays of followers that are not steadfast. They restart instead of waiting longer.
+// longestDelay is the longest retry delay that a follower waits for, unless it is steadfast. If the delay is longer,
+// the follower restarts its reflector.
 const longestDelay = 4 * time.Second
 
-// follower runs a reflector over faulty connections. While run is running, only the counters may be read.
+// follower runs a reflector over faulty connections. During a call of run, only the counters may be read.
 type follower struct {
 	kind
 	reflector *cache.Reflector[*lw.Object]
@@ -64,7 +65,8 @@ func (s *soak) newFollower(k kind, url string, seed uint64) (*follower, error) {
 	}, nil
 }
 
-// httpClient returns a client with its own connections. It detects a half-open HTTP/2 connection after four seconds.
+// httpClient returns a client with separate connections. The client detects a half-open HTTP/2 connection within four
+// seconds.
 func (s *soak) httpClient(http2 bool) *http.Client {
 	roots := x509.NewCertPool()
 	roots.AppendCertsFromPEM(s.cluster.CAPEM)
@@ -129,7 +131,8 @@ func (f *follower) once(ctx context.Context) error {
 	return nil
 }
 
-// asked counts the requests for streaming lists and for pages. It logs when a follower falls back from streaming lists.
+// asked counts the requests for streaming lists and the requests for pages. It logs when a follower falls back from
+// streaming lists to paged lists.
 func (f *follower) asked(req *lw.Request) {
 	switch {
 	case strings.Contains(req.Query, "sendInitialEvents=true"):
@@ -152,7 +155,7 @@ func (f *follower) interrupted(b *lw.Interruption) {
 	f.causes.add(cause)
 }
 
-// explain adds the name and the latest events of the follower to an error.
+// explain adds the name of the follower and its latest events to an error.
 func (f *follower) explain(err error) error {
 	return fmt.Errorf("%s: %w\nlast events\n%v", f.name, err, &f.story)
 }

@@ -39,8 +39,7 @@ func kinds() []kind {
 	}
 }
 
-// latest removes resourceVersion "0" from a list request. With this resourceVersion, the server would ignore the page
-// size.
+// latest removes resourceVersion=0 from a list query, because the server ignores the page size at this resourceVersion.
 func latest(query url.Values) {
 	if query.Get("resourceVersion") == "0" && !query.Has("watch") {
 		query.Del("resourceVersion")

@@ -15,12 +15,12 @@ import (
 // replay applies the changes of a follower to a map of objects, without using the store. It returns an error for each
 // invalid change.
 //
-// Every write increments the serial number of its object, even after a deletion. A gap outside of a list therefore
-// means that an event was lost.
+// Every write increments the serial number of its object, even if the write recreates a deleted object. If an event
+// outside of a list skips a number, an earlier event was lost.
 type replay struct {
 	selective bool // a selector may hide writes, so that serial numbers have gaps
 	held      map[lw.Key]*lw.Object
-	serials   map[lw.Key]int // latest serial numbers; a list removes the objects that it does not contain
+	serials   map[lw.Key]int // latest serial number of each object; a list removes the objects that it does not contain
 	listing   bool           // a list has started but is not complete
 }
 
@@ -36,11 +36,11 @@ func (r *replay) step(event lw.Event[*lw.Object], changes []cache.Change[*lw.Obj
 	case event.Type == lw.ListStarted:
 		r.listing = true
 	case event.Object != nil && !r.listing && (len(changes) != 1 || changes[0].Type != effects[event.Type]):
-		return fmt.Errorf("%v of %v has %d changes, expected one %v", event.Type, event.Object.Key(), len(changes), effects[event.Type])
+		return fmt.Errorf("%v event for %v has %d changes, expected one %v change", event.Type, event.Object.Key(), len(changes), effects[event.Type])
 	}
 	for _, change := range changes {
 		if err := r.apply(change); err != nil {
-			return fmt.Errorf("%v, after event %v", err, event.Type)
+			return fmt.Errorf("%v, after a %v event", err, event.Type)
 		}
 	}
 	if event.Type == lw.Synced {
@@ -63,13 +63,13 @@ func (r *replay) apply(d cache.Change[*lw.Object]) error {
 	held := r.held[key]
 	switch {
 	case (held != nil) == (d.Type == cache.Added):
-		return fmt.Errorf("%v of %v, already known: %v", d.Type, key, held != nil)
+		return fmt.Errorf("%v change for %v; object known before: %v", d.Type, key, held != nil)
 	case (d.Type == cache.Modified || d.FinalStateUnknown) && d.Old != held:
-		return fmt.Errorf("%v of %v: the old object differs from the known object", d.Type, key)
+		return fmt.Errorf("%v change for %v: its old object differs from the last object received", d.Type, key)
 	case d.FinalStateUnknown && !r.listing:
-		return fmt.Errorf("%v of %v: tombstone outside of a list", d.Type, key)
+		return fmt.Errorf("%v change for %v: tombstone outside of a list", d.Type, key)
 	case d.Type != cache.Added && !d.FinalStateUnknown && !r.listing && !older(held, object):
-		return fmt.Errorf("%v of %v from resourceVersion %s to %s", d.Type, key, held.GetResourceVersion(), object.GetResourceVersion())
+		return fmt.Errorf("%v change for %v: the resourceVersion changes from %s to %s", d.Type, key, held.GetResourceVersion(), object.GetResourceVersion())
 	}
 	if err := r.number(d, object); err != nil {
 		return err
@@ -80,13 +80,13 @@ func (r *replay) apply(d cache.Change[*lw.Object]) error {
 	return nil
 }
 
-// number returns an error unless the serial number follows the object's previous number. With a selector, numbers may
-// be missing.
+// number returns an error unless the serial number of object follows its previous serial number. With a selector,
+// numbers may be missing.
 func (r *replay) number(d cache.Change[*lw.Object], object *lw.Object) error {
 	key := object.Key()
 	serial, err := strconv.Atoi(object.Get("data.serial").String())
 	if err != nil {
-		return fmt.Errorf("%v of %v: %v", d.Type, key, err)
+		return fmt.Errorf("%v change for %v: invalid serial number: %v", d.Type, key, err)
 	}
 	last, known := r.serials[key]
 	r.serials[key] = serial
@@ -98,7 +98,7 @@ func (r *replay) number(d cache.Change[*lw.Object], object *lw.Object) error {
 		right = serial == last // a deletion does not increment the serial number
 	}
 	if !right {
-		return fmt.Errorf("%v of %v: serial number %d follows %d", d.Type, key, serial, last)
+		return fmt.Errorf("%v change for %v: serial number %d follows %d", d.Type, key, serial, last)
 	}
 	return nil
 }
@@ -114,15 +114,14 @@ type (
 	changes = []cache.Change[*lw.Object]
 )
 
-// object returns an object with the given name and serial number. Its resourceVersion is 95 higher than the serial
-// number.
+// object returns an object with the given name and serial number. Its resourceVersion is the serial number plus 95.
 func object(t *testing.T, name string, serial int) *lw.Object {
 	o, err := lw.ParseObject(fmt.Appendf(nil, `{"metadata":{"name":%q,"resourceVersion":"%d"},"data":{"serial":"%d"}}`, name, 95+serial, serial))
 	require.NoError(t, err)
 	return o
 }
 
-// listed returns a replay that has seen a list, and the object in this list: "a" with serial number 4.
+// listed returns a replay that has processed a list, and the only object of this list: "a" with serial number 4.
 func listed(t *testing.T, selective bool) (r *replay, held *lw.Object) {
 	r, held = newReplay(selective), object(t, "a", 4)
 	require.NoError(t, r.step(event{Type: lw.ListStarted}, nil))
@@ -141,7 +140,7 @@ func TestReplayAcceptsHistory(t *testing.T) {
 	require.NoError(t, r.step(event{Type: lw.Added}, changes{{Type: cache.Added, New: six}}))
 	require.NoError(t, r.step(event{Type: lw.ListStarted}, nil))
 	require.NoError(t, r.step(event{Type: lw.Synced}, changes{{Type: cache.Deleted, Old: six, FinalStateUnknown: true}}))
-	nine := object(t, "a", 9) // no event contained the numbers 7 and 8
+	nine := object(t, "a", 9) // no event contained the serial numbers 7 and 8
 	require.NoError(t, r.step(event{Type: lw.Added}, changes{{Type: cache.Added, New: nine}}))
 	require.Equal(t, map[lw.Key]*lw.Object{{Name: "a"}: nine}, r.held)
 }
@@ -157,10 +156,10 @@ func TestReplayRejectsWrongChanges(t *testing.T) {
 		"deletion of an unknown object": func(t *testing.T, _ *lw.Object) cache.Change[*lw.Object] {
 			return cache.Change[*lw.Object]{Type: cache.Deleted, Old: object(t, "b", 1)}
 		},
-		"update from a state other than the known state": func(t *testing.T, _ *lw.Object) cache.Change[*lw.Object] {
+		"update whose old object is not the known object": func(t *testing.T, _ *lw.Object) cache.Change[*lw.Object] {
 			return cache.Change[*lw.Object]{Type: cache.Modified, Old: object(t, "a", 4), New: object(t, "a", 5)}
 		},
-		"update to an older state": func(t *testing.T, held *lw.Object) cache.Change[*lw.Object] {
+		"update to an older resourceVersion": func(t *testing.T, held *lw.Object) cache.Change[*lw.Object] {
 			return cache.Change[*lw.Object]{Type: cache.Modified, Old: held, New: object(t, "a", 3)}
 		},
 		"skipped event": func(t *testing.T, held *lw.Object) cache.Change[*lw.Object] {
@@ -169,7 +168,7 @@ func TestReplayRejectsWrongChanges(t *testing.T) {
 		"skipped event before a deletion": func(t *testing.T, _ *lw.Object) cache.Change[*lw.Object] {
 			return cache.Change[*lw.Object]{Type: cache.Deleted, Old: object(t, "a", 5)}
 		},
-		"tombstone without a list": func(_ *testing.T, held *lw.Object) cache.Change[*lw.Object] {
+		"tombstone outside of a list": func(_ *testing.T, held *lw.Object) cache.Change[*lw.Object] {
 			return cache.Change[*lw.Object]{Type: cache.Deleted, Old: held, FinalStateUnknown: true}
 		},
 	} {

@@ -2,8 +2,8 @@
 // Every change must be valid, and at the end, every follower must have the server's objects.
 //
 // - The followers connect through a proxy that breaks connections; see package faults.
-// - The server is killed, is terminated, and loses its history; see accidents_test.go.
-// - Writers make hundreds of writes per second without the proxy; see writers_test.go.
+// - The server is killed and terminated, and loses its history; see accidents_test.go.
+// - Writers bypass the proxy and make hundreds of writes per second; see writers_test.go.
 // - Each change is compared with the earlier changes; see replay_test.go.
 package soak
 
@@ -28,7 +28,7 @@ import (
 const (
 	betweenFaults   = 3 * time.Second // average delay before a fault of each connection
 	betweenReports  = 5 * time.Second
-	extraTime       = time.Minute     // maximum extension of a run in which a required failure is missing
+	extraTime       = time.Minute     // maximum extension of a run if a required failure has not happened
 	convergenceTime = 3 * time.Minute // must exceed the maximum retry delay of one minute
 )
 
@@ -36,7 +36,7 @@ const (
 type soak struct {
 	cluster  *kube.Cluster
 	seed     uint64        // determines the writes, faults and accidents, including their order and delays
-	duration time.Duration // minimum duration of the failures
+	duration time.Duration // minimum time for which the run causes failures
 	logf     func(format string, args ...any)
 
 	began     time.Time
@@ -102,8 +102,8 @@ func (s *soak) connect() error {
 	return nil
 }
 
-// causeFailures kills servers and breaks connections until wait returns. Afterwards, the server runs and the writers
-// have stopped. It returns an error if a required kind of failure never happened.
+// causeFailures breaks the server and the connections while writers run, until the method wait returns. It then stops
+// the writers and leaves the server running. It returns an error if a required kind of failure never happened.
 func (s *soak) causeFailures(ctx context.Context) error {
 	var group sync.WaitGroup
 	for number := range writers {
@@ -124,7 +124,8 @@ func (s *soak) causeFailures(ctx context.Context) error {
 	return errors.Join(<-broken, s.missing())
 }
 
-// wait blocks for s.duration. It waits up to extraTime longer for missing failures.
+// wait blocks for s.duration, and up to extraTime longer if a required failure has not happened. It returns early if
+// ctx or s.calm is done.
 func (s *soak) wait(ctx context.Context) {
 	report := time.NewTicker(betweenReports)
 	defer report.Stop()
@@ -158,7 +159,7 @@ func (s *soak) missing() error {
 		need("server "+accident.name, s.accidents.of(accident.name))
 	}
 	for _, cause := range []string{expired, closed, silent, cutShort, broken, ended} {
-		need("interruption by "+cause, s.causes.of(cause))
+		need("interruption with the cause "+cause, s.causes.of(cause))
 	}
 	for _, write := range []string{"created", "updated", "deleted"} {
 		need("objects "+write, s.writes.of(write))
@@ -170,13 +171,13 @@ func (s *soak) missing() error {
 	if missing == nil {
 		return nil
 	}
-	return fmt.Errorf("these failures did not happen: %s", strings.Join(missing, "; "))
+	return fmt.Errorf("the run is incomplete; these events did not happen: %s", strings.Join(missing, "; "))
 }
 
-// durationByDefault is s.duration without the environment variable SOAK.
+// durationByDefault is the duration of a run if the environment variable SOAK is not set.
 const durationByDefault = 90 * time.Second
 
-// The environment variables SOAK and SEED set the duration, for example 10m, and the seed.
+// The environment variable SOAK sets the duration, for example 10m. SEED sets the seed.
 func TestSoak(t *testing.T) {
 	s := &soak{cluster: kube.Start(t), seed: uint64(time.Now().Unix()), duration: durationByDefault, logf: t.Logf}
 	var err error
@@ -189,5 +190,5 @@ func TestSoak(t *testing.T) {
 		require.NoError(t, err, "SEED")
 	}
 	t.Logf("seed %d", s.seed)
-	require.NoError(t, s.run(t.Context()), "to repeat its random choices (not its timing): make soak SOAK=%v SEED=%d", s.duration, s.seed)
+	require.NoError(t, s.run(t.Context()), "to repeat the random choices of this run (but not its timing), run: make soak SOAK=%v SEED=%d", s.duration, s.seed)
 }

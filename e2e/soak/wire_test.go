@@ -18,8 +18,8 @@ import (
 type wire struct {
 	lw.Transport
 	edit        func(url.Values) // changes the query parameters of a request; may be nil
-	idleTimeout time.Duration    // idle timeout of responses; zero means only that of the engine, which is longer
-	cut         func() int       // returns the length at which a response ends cleanly, or a negative number; may be nil
+	idleTimeout time.Duration    // idle timeout of responses; if zero, only the engine's longer idle timeout applies
+	cut         func() int       // returns the length after which a response ends cleanly, or a negative number for no limit; may be nil
 }
 
 // Open implements lw.Transport.
@@ -41,7 +41,7 @@ func (w *wire) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, error)
 	}
 	b := &wireBody{ReadCloser: body, wire: w, cancel: cancel, left: -1}
 	if w.idleTimeout > 0 {
-		// The engine also cancels a request with ErrSilent at its idle timeout.
+		// At its own idle timeout, the engine also cancels a request with ErrSilent.
 		b.timer = time.AfterFunc(w.idleTimeout, func() { cancel(lw.ErrSilent) })
 	}
 	if w.cut != nil {
@@ -83,7 +83,7 @@ func (b *wireBody) Close() error {
 	return b.ReadCloser.Close()
 }
 
-// answer is a transport whose responses have the body text. With an empty text, the response stays open until ctx is
+// answer is a transport that responds with text. If text is empty, the response stays open without data until ctx is
 // done.
 type answer struct {
 	text string
@@ -105,7 +105,7 @@ func TestWireCuts(t *testing.T) {
 	require.NoError(t, err)
 	defer body.Close()
 	got, err := io.ReadAll(body)
-	require.NoError(t, err, "a cut looks like a clean end")
+	require.NoError(t, err, "a truncated response must end cleanly")
 	require.Equal(t, "0123", string(got))
 }
 

@@ -17,7 +17,7 @@ const (
 
 	writers   = 8
 	names     = 240
-	perSecond = 400 // maximum number of writes per second, by all writers together
+	perSecond = 400 // maximum number of writes per second by all writers together
 
 	writeTimeout = 30 * time.Second
 )
@@ -59,7 +59,7 @@ func (w *writer) run(ctx context.Context, number int) {
 	}
 }
 
-// write creates, updates or deletes a ConfigMap. If s is unsure, it reads the ConfigMap instead.
+// write creates, updates or deletes a ConfigMap. If s.unsure is true, it reads the ConfigMap instead.
 func (w *writer) write(ctx context.Context, name string, s *state) {
 	ctx, cancel := context.WithTimeout(ctx, writeTimeout)
 	defer cancel()
@@ -109,7 +109,7 @@ func (w *writer) find(ctx context.Context, name string, s *state) {
 		s.unsure = !s.adopt(answer)
 	}
 	if !s.unsure {
-		w.writes.add("unknown at first")
+		w.writes.add("initially unknown")
 	}
 }
 
@@ -130,7 +130,7 @@ func (s *state) adopt(answer []byte) bool {
 	return true
 }
 
-// text returns a random string of up to 1.5 kB. Many of its characters need an escape in JSON.
+// text returns a random string of up to 1.5 kB. Many of its characters must be escaped in JSON.
 func (w *writer) text() string {
 	const pieces = 7
 	piece := [pieces]string{"plain ", `"`, `\`, "\n", "\u2028", "<é>", "🙂"}

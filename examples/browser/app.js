@@ -85,7 +85,7 @@ class App {
     this.#scope.names(names)
   }
 
-  // Asks for another token if the server rejected this one. Otherwise it retries immediately.
+  // Asks for another token if the server rejected the current token. Otherwise it retries immediately.
   #retry() {
     const state = this.#session.waiting ?? this.feed?.state
     if (state && needsToken(state)) this.#session.change(explain(state.cause).long)
@@ -109,7 +109,7 @@ class App {
   }
 
   /**
-   * Returns the collection of a route. The collection may exist even if the server does not list it.
+   * Returns the collection of a route, even if the server does not list this collection.
    * @param {Route} route
    * @returns {Resource}
    */
@@ -118,8 +118,8 @@ class App {
       { group, version, plural, kind: plural, namespaced: true, shortNames: [] }
   }
 
-  // Watches the collection of the route instead of the previous one. First requests the columns that the server defines
-  // for it, if any.
+  // Closes the previous collection and watches the collection of the route. Columns that only the server can define are
+  // requested first.
   #follow() {
     const resource = this.#resourceOf(this.#navigation.route), title = titleOf(resource)
     this.leave()
@@ -177,7 +177,7 @@ class App {
   }
 
   /**
-   * Sorts by a column: ascending, then descending, then in the default order.
+   * Sorts by a column. Repeated calls sort in ascending, descending and default order.
    * @param {string} id
    */
   #sort(id) {

@@ -60,7 +60,7 @@ export class Collections {
   }
 
   /**
-   * Loads the collections once. Resolves with the error if that fails.
+   * Loads the collections once. Resolves with the error if the request fails, otherwise with undefined.
    * @param {Link} link
    * @param {boolean} [throttled] whether to do nothing if the last refresh was less than MIN_INTERVAL ago
    */

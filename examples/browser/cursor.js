@@ -41,7 +41,7 @@ export class Cursor {
     const index = Math.min(Math.max(at, 0), rows.view.length - 1)
     this.#grid.active = rows.view[index].key
     this.#grid.reveal(index)
-    if (this.#detail.open) this.#navigation.go({ selected: this.#grid.active }) // the open detail follows the active row
+    if (this.#detail.open) this.#navigation.go({ selected: this.#grid.active }) // an open details pane follows the active row
     else this.#draw()
   }
 
@@ -52,19 +52,19 @@ export class Cursor {
   /** Sorts by the n-th visible column, like a click on its title. */
   sortBy(/** @type {number} */ n) { this.#grid.sortBy(n) }
 
-  /** Opens the detail. If it is already open, moves the focus into it. */
+  /** Opens the details pane for the active row. If the pane is already open, it receives the focus. */
   open() {
     if (this.#detail.open) this.#detail.focus()
     else if (this.rows?.get(this.#grid.active)) this.#navigation.go({ selected: this.#grid.active })
   }
 
-  /** Opens the detail of the active row in a tab. */
+  /** Shows the given tab of the details pane. If the pane is closed, it opens for the active row. */
   openTab(/** @type {string} */ tab) {
     if (this.#detail.open) this.#navigation.go({ tab })
     else if (this.rows?.get(this.#grid.active)) this.#navigation.go({ selected: this.#grid.active, tab })
   }
 
-  /** Closes the detail. If it is already closed, clears the search and the statuses. */
+  /** Closes the details pane. If the pane is already closed, clears the search and the status filter. */
   escape() {
     const { selected, search, statuses } = this.#navigation.route
     if (selected) this.#navigation.close()

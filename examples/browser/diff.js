@@ -64,7 +64,7 @@ function compareArrays(old, now, path, at, found) {
 }
 
 /**
- * Reports whether each element is an object with a different string in this member.
+ * Reports whether all elements are objects with unique strings in the member `name`.
  * @param {any[]} array
  * @param {string} name
  */

@@ -48,7 +48,7 @@ async function read(link, path) {
     const document = await acceptable(get(link, path, { accept: FORM(version), cache: 'no-cache' }))
     if (document?.kind === 'APIGroupDiscoveryList') return document
   }
-  throw new RequestError('malformed', `${link.server}${path} does not list collections: it is not a Kubernetes API server of version 1.26 or later`)
+  throw new RequestError('malformed', `${link.server}${path} does not list collections: it is not a Kubernetes API server, or it is older than 1.26`)
 }
 
 /**

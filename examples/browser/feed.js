@@ -31,7 +31,7 @@ export class Feed {
   rate = new Rate()
   /** @type {ListWatch<Kube> | undefined} */
   #collection
-  /** @type {Status} State at the last report. It matches the rows, and the collection's own state may be newer. */
+  /** @type {Status} The state at the last report. It matches the rows. The collection's own state may be newer. */
   state
   #link
   #notify
@@ -61,7 +61,7 @@ export class Feed {
     this.rows = new Rows(this.columns)
     if (printed?.cells) printed.cells.changed = (key) => this.#reread(key)
     if (!resource.version) { // the URL contains only a plural, and the server has no such collection
-      this.state = stoppedBy({ code: 'not-found', message: `the server does not list ${resource.plural}` })
+      this.state = stoppedBy({ code: 'not-found', message: `the server does not offer "${resource.plural}"` })
       return
     }
     try {

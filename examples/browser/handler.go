@@ -1,6 +1,6 @@
 // Package browser serves a dashboard for Kubernetes-style API servers. The page consists of plain ES modules, and the
-// symbolic link listwatch leads to the package in wasm/. Any file server can serve it, for example kubectl proxy --www.
-// The handler of this package adds a content security policy.
+// symbolic link listwatch points to the package in wasm/. Any file server can serve it, for example kubectl proxy
+// --www. The handler of this package adds a content security policy.
 package browser
 
 import "net/http"

@@ -1,4 +1,4 @@
-// Keeps the recent changes. Their objects are parsed only when the detail shows them.
+// Keeps the recent changes. The objects of a change are parsed only when the details pane shows the change.
 
 /**
  * @import { Change } from './listwatch/index.js'

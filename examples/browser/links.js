@@ -38,8 +38,8 @@ export function referencesOf({ metadata = {}, spec, involvedObject, regarding })
 }
 
 /**
- * Returns the links of an object's overview: to the objects that it refers to, to the objects that it owns, and from a
- * node to its Pods.
+ * Returns the links of an object's overview. They lead to the objects that the object refers to, to the objects that it
+ * owns and, for a node, to the Pods of the node.
  * @param {Kube} object
  * @param {Pick<Resource, 'group' | 'kind'>} resource the collection of the object
  * @param {Resource[]} resources all collections of the server

@@ -5,12 +5,12 @@
 const WORKLOADS = 'Workloads', NETWORK = 'Network', CONFIG = 'Config', STORAGE = 'Storage', CLUSTER = 'Cluster', CUSTOM = 'Custom resources'
 const GROUPS = [WORKLOADS, NETWORK, CONFIG, STORAGE, CLUSTER, CUSTOM]
 
-/** The groups of core collections. All others belong to CLUSTER. @type {Record<string, string>} */
+/** The menu groups of collections in the core API group. The missing core collections belong to CLUSTER. @type {Record<string, string>} */
 const CORE = {
   pods: WORKLOADS, replicationcontrollers: WORKLOADS, podtemplates: WORKLOADS, services: NETWORK, endpoints: NETWORK, configmaps: CONFIG,
   secrets: CONFIG, limitranges: CONFIG, resourcequotas: CONFIG, persistentvolumes: STORAGE, persistentvolumeclaims: STORAGE,
 }
-/** @type {[RegExp, string][]} The groups of the other collections, by the pattern of their API group. */
+/** @type {[RegExp, string][]} The menu groups of collections in other API groups, by the pattern of the API group. */
 const OTHERS = [
   [/^(apps|batch|autoscaling)$/, WORKLOADS], [/(^|\.)(networking|discovery)\.k8s\.io$/, NETWORK], [/^policy$/, CONFIG],
   [/(^|\.)storage\.k8s\.io$/, STORAGE], [/\.k8s\.io$/, CLUSTER],

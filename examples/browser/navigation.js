@@ -17,8 +17,8 @@ export class Navigation {
   get route() { return this.#route }
 
   /**
-   * Changes the route within the current collection. Links change the collection. Opening the detail adds a history
-   * entry, and any other change replaces the current entry.
+   * Changes the route within the current collection. Links change the collection. Opening the details pane adds a
+   * history entry, and any other change replaces the current entry.
    * @param {Partial<Route>} change
    */
   go(change) {
@@ -28,15 +28,15 @@ export class Navigation {
     this.#move(route)
   }
 
-  /** Closes the detail. If `go` has opened it, this is the same as the Back button. */
+  /** Closes the details pane. If `go` has opened the pane, this has the same effect as the Back button. */
   close() {
     if (history.state?.opened) history.back()
     else this.go({ selected: '' })
   }
 
   /**
-   * Shows the route of the page's URL after the Back button or a link has changed it. Back closes the detail and keeps
-   * the search and the order that the user has chosen since it was opened.
+   * Shows the route of the page's URL after the Back button or a link has changed the URL. Back closes the details pane
+   * and keeps the search and the order that the user has chosen since the pane was opened.
    * @param {Route} route
    */
   #visited(route) {

@@ -1,4 +1,4 @@
-// Shows lines below the title about parts of the page that do not work. Each kind has at most one line.
+// Shows notices below the title about parts of the page that do not work. Each kind of notice has at most one line.
 
 import { $, announce, h } from './dom.js'
 
@@ -8,7 +8,7 @@ const shown = new Map()
 const dismissed = new Set()
 
 /**
- * Shows the line of a kind. An empty text removes it. It does not repeat a text that the user has dismissed.
+ * Shows a notice of a kind, or removes it if the text is empty. A text that the user has dismissed is not shown again.
  * @param {string} kind
  * @param {string} text
  */
@@ -29,6 +29,6 @@ export function notice(kind, text) {
   announce(text)
 }
 
-document.addEventListener('notice', (event) => { // theme.js sends this event, because it is not a module
+document.addEventListener('notice', (event) => { // theme.js is not a module, so it sends this event instead of calling notice()
   if (event instanceof CustomEvent) notice(event.detail.kind, event.detail.text)
 })

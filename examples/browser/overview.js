@@ -9,13 +9,13 @@ import { format } from './route.js'
  * @import { Column, Kube } from './columns/format.js'
  * @import { Resource } from './discovery.js'
  *
- * @typedef {object} Place The page around an object.
+ * @typedef {object} Place The page that shows an object.
  * @property {Resource} resource the collection of the object
  * @property {Resource[]} resources all collections of the server
  * @property {string} namespace the namespace that the page shows, or ""
  */
 
-const REPEATED = ['name', 'namespace', 'labels'] // the columns whose content the detail shows elsewhere
+const REPEATED = ['name', 'namespace', 'labels'] // the columns whose content the details pane shows elsewhere
 
 /**
  * Returns the elements of the overview.

@@ -1,4 +1,4 @@
-// Sends a GET request to the API server. Each failure is a RequestError with a message for the user.
+// Sends GET requests to the API server. Each failure is a RequestError with a message for the user.
 
 /** @typedef {{ server: string, token: string }} Link The server's URL without a trailing slash, and the bearer token or "". */
 

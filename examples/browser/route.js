@@ -11,7 +11,7 @@
  * @property {string} sort the id of a column
  * @property {boolean} descending
  * @property {string} selected the key of an object
- * @property {string} tab the tab of the detail, or "" for the first one
+ * @property {string} tab the tab of the details pane, or "" for the first tab
  * @property {string[]} statuses the statuses of the shown objects; empty for all objects
  */
 

@@ -8,7 +8,7 @@
  */
 
 /**
- * A row of the table. It parses its object only to draw, sort or search it. Most objects of a long list are never
+ * A row of the table. It parses its object only to draw, sort or search the row. Most objects of a long list are never
  * parsed.
  */
 export class Row {
@@ -32,7 +32,7 @@ export class Row {
   status
   /** @type {string | undefined} The status under which the row is counted. */
   counted
-  /** @type {string[] | undefined} The strings before the change. */
+  /** @type {string[] | undefined} The strings of the columns before the first unread change. */
   was
   /** @type {Change<Kube> | undefined} The first unread change, with the unparsed old object. */
   past

@@ -121,7 +121,7 @@ export class Rows {
   }
 
   /**
-   * Sorts by the column with this id. If it does not exist, sorts by key.
+   * Sorts by the column with this id, or by key if there is no such column.
    * @param {string} id
    * @param {boolean} descending
    */
@@ -209,7 +209,7 @@ export class Rows {
   }
 
   /**
-   * Counts a row under a status instead of its previous one.
+   * Counts a row under a status, and no longer under its previous status.
    * @param {Row} row
    * @param {string | undefined} status
    */

@@ -64,8 +64,8 @@ export class Session {
   }
 
   /**
-   * Returns the columns that the server defines for a collection. It keeps them and requests them again only if the
-   * server returned none.
+   * Returns the columns that the server defines for a collection. The columns are cached, unless the server returned
+   * none.
    * @param {Resource} resource
    * @param {string} namespace the namespace that the page shows, or ""
    */

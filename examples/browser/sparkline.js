@@ -19,7 +19,7 @@ export function drawRate(rate, now) {
     canvas.height = HEIGHT * scale
   }
   const pen = canvas.getContext('2d'), styles = getComputedStyle(canvas)
-  if (!pen) return // the number shows the same rate
+  if (!pen) return // without a 2d context, the page shows the rate only as a number
   pen.setTransform(scale, 0, 0, scale, 0, 0)
   pen.clearRect(0, 0, WIDTH, HEIGHT)
   const most = Math.max(4, ...counts)

@@ -57,7 +57,7 @@ const seconds = (/** @type {number} */ ms) => `${Math.max(0, Math.ceil(ms / 1000
 const IDLE_AFTER = 10_000 // milliseconds of silence after which a live page shows the time of the last message
 
 /**
- * Returns the text of the indicator.
+ * Returns the color and the texts of the indicator.
  * @param {Status} state
  * @param {number} now in milliseconds
  * @returns {Indicator}
@@ -129,7 +129,7 @@ export function emptyMessage(state, size, { search, statuses, namespace, plural 
   const what = namespace ? `${plural} in ${namespace}` : plural
   if (state.cause?.code === 'not-found') return [short, long, 'Choose another collection in the menu, or refresh the menu with ⟳.']
   if (state.phase === 'stopped') return [short, long]
-  if (!isKnown(state, size)) return short ? [`Not listed yet: ${short}`, long] : []
+  if (!isKnown(state, size)) return short ? [`Not loaded yet · ${short}`, long] : []
   if (statuses.length) return [`Nothing has the status ${statuses.join(' or ')}${search && ` and matches “${search}”`}`, 'Esc clears the filters.']
   if (search) return [`Nothing matches “${search}”`, 'Esc clears the search.']
   if (state.phase === 'live') return [`No ${what}`, 'They appear here as soon as there are any.']

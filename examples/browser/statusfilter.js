@@ -26,7 +26,7 @@ export class StatusFilter {
     this.#choose = choose
   }
 
-  /** Forgets the request of the previous collection. */
+  /** Forgets that the user has requested the count for the previous collection. */
   reset() { this.#asked = false }
 
   /**

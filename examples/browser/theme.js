@@ -1,4 +1,4 @@
-// Sets the theme before the page is rendered. It runs early because it is not a module.
+// Sets the theme before the page is rendered. This script runs early because it is not a module.
 {
   const KEY = 'listwatch-theme', THEMES = ['auto', 'light', 'dark']
   const LOOKS = [['◐', 'system setting'], ['☀', 'light'], ['☾', 'dark']]

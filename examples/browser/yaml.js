@@ -10,7 +10,7 @@ const isObject = (value) => value !== null && typeof value === 'object'
 const isEmpty = (/** @type {unknown} */ value) => isObject(value) && !Object.keys(value).length
 
 /**
- * Returns the lines of an object.
+ * Returns the lines of an object's YAML document.
  * @param {object} object
  */
 export function linesOf(object) {

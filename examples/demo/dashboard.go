@@ -16,11 +16,11 @@ import (
 // reconnects after a restart of the demo.
 const preferred = "127.0.0.1:8484"
 
-// folder contains the files of the dashboard. The working directory is the root of the repository.
+// folder is the path of the dashboard's files, relative to the root of the repository.
 const folder = "examples/browser"
 
-// dashboard serves the dashboard under /ui/, and api under all other paths unless it is nil. It returns the URL of the
-// dashboard. The caller must call end.
+// dashboard serves the dashboard under /ui/. Unless api is nil, it serves api under all other paths. It returns the URL
+// of the dashboard. The caller must call end.
 func dashboard(api http.Handler) (address string, end func() error, err error) {
 	listener, err := net.Listen("tcp", preferred)
 	if err != nil {
@@ -58,7 +58,7 @@ Press ^C to stop.
 // realCluster serves only the dashboard, for an external API server, until ctx is done.
 func realCluster(ctx context.Context, server string) error {
 	if parsed, err := url.Parse(server); err != nil || parsed.Host == "" || parsed.User != nil {
-		return errors.New("the server must be a URL such as https://host:6443 without a user")
+		return errors.New("-server must be a URL without a user name, for example https://host:6443")
 	}
 	address, end, err := dashboard(nil)
 	if err != nil {

@@ -15,7 +15,8 @@ import (
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 )
 
-// follower stores the server's Pods and counts their events. finish stops it after the last write.
+// follower keeps a copy of the server's Pods and counts changes, interruptions and relists. The caller must call finish
+// after the last write.
 type follower struct {
 	store                   *cache.Store[*lw.Object]
 	events, breaks, relists atomic.Int64
@@ -51,8 +52,8 @@ func follow(url string) (*follower, error) {
 	return f, nil
 }
 
-// finish waits until the store equals the server's Pods and prints a summary. It returns an error if the store still
-// differs after a minute.
+// finish waits until the store matches the server's Pods, stops the follower and prints a summary. It returns an error
+// if the store still differs after a minute.
 func (f *follower) finish(server *lwtest.Server) error {
 	equal := f.catchUp(server)
 	f.stop()
@@ -65,8 +66,8 @@ func (f *follower) finish(server *lwtest.Server) error {
 	return nil
 }
 
-// catchUp waits until the store contains the same Pods as the server. It returns false after a minute, which is the
-// longest retry delay.
+// catchUp waits until the store contains the same Pods as the server. It returns false if the store still differs after
+// a minute, which is the longest retry delay.
 func (f *follower) catchUp(server *lwtest.Server) bool {
 	_, want := server.State("pods")
 	versions := make(map[string]string, len(want))

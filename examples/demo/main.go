@@ -46,7 +46,7 @@ func main() {
 	}
 }
 
-// lwcat is the path of the lwcat binary. The working directory is the root of the repository.
+// lwcat is the path of the lwcat binary, relative to the root of the repository.
 const lwcat = "bin/lwcat"
 
 func demo(ctx context.Context, duration time.Duration) error {
@@ -93,8 +93,8 @@ func demo(ctx context.Context, duration time.Duration) error {
 	return errors.Join(err, <-disturbing, f.finish(server))
 }
 
-// expireEarlierRuns expires the resourceVersions of earlier runs of the demo at the same address. Otherwise, an open
-// page would resume its watch and keep the objects of the earlier run.
+// expireEarlierRuns expires the resourceVersions of earlier runs of the demo at the same address. If they stayed valid,
+// an open page could resume its watch and would keep the objects of the earlier run.
 func expireEarlierRuns(server *lwtest.Server) {
 	playback.Of(server).PlayTo(strconv.FormatInt(time.Now().Unix(), 10))
 	server.Compact()

@@ -28,7 +28,7 @@ import (
 // Entry is a key and its value. It must not be modified.
 type Entry struct {
 	Key      []byte `json:"key"`
-	Value    []byte `json:"value"` // for a deleted key, the last value, or empty if etcd has compacted it
+	Value    []byte `json:"value"` // for a deleted key, its last value; empty if etcd has compacted that value
 	Created  string `json:"create_revision"`
 	Revision string `json:"mod_revision"` // revision of the last write or of the deletion
 }
@@ -42,7 +42,7 @@ func (e *Entry) GetResourceVersion() string { return e.Revision }
 type Keys struct {
 	URL    string      // URL of etcd, for example "http://127.0.0.1:2379"
 	Prefix string      // must not be empty and must not end with the byte 0xff
-	Client http.Client // must have no Timeout, which would end every watch
+	Client http.Client // must not have a Timeout, because it would end every watch
 }
 
 // List implements lw.ListerWatcher. All pages of a list have the revision of the first page.
@@ -81,7 +81,7 @@ func (k *Keys) List(ctx context.Context, opts lw.ListOptions, meta *lw.ListMeta)
 	}
 }
 
-// errTimeout ends a watch at its timeout. etcd has no timeout for watches.
+// errTimeout is the cancellation cause of a watch that has reached its timeout. etcd itself has no timeout for watches.
 var errTimeout = errors.New("watch timeout")
 
 // Watch implements lw.ListerWatcher.
@@ -99,7 +99,7 @@ func (k *Keys) Watch(ctx context.Context, opts lw.WatchOptions) iter.Seq2[lw.Eve
 	}
 }
 
-// follow watches the keys and calls emit for each event after the revision version. It returns io.EOF when the stream
+// follow watches the keys and calls emit for each event after the given revision. It returns io.EOF when the stream
 // ends or emit returns false.
 func (k *Keys) follow(ctx context.Context, version string, emit func(lw.Event[*Entry]) bool) error {
 	after, err := strconv.ParseInt(version, 10, 64)
@@ -129,7 +129,7 @@ func (k *Keys) follow(ctx context.Context, version string, emit func(lw.Event[*E
 	}
 }
 
-// events converts a message of a watch that started after the given revision.
+// events converts a message to events. The argument is the revision after which the watch started.
 func (m *message) events(after int64) ([]lw.Event[*Entry], error) {
 	r := &m.Result
 	switch {
@@ -137,14 +137,15 @@ func (m *message) events(after int64) ([]lw.Event[*Entry], error) {
 		return nil, errors.New("etcd: " + m.Error.Message + r.CancelReason)
 	case r.Canceled:
 		return nil, fmt.Errorf("%w: etcd was compacted at revision %s", lw.ErrExpired, r.CompactRevision)
-	case r.Created && r.Header.Revision < after: // a watch from a future revision, for example after a restore, would block without an error
+	case r.Created && r.Header.Revision < after: // etcd reports no error for a watch from a future revision, for example after a restore; the watch would block
 		return nil, fmt.Errorf("%w: etcd is at revision %d", lw.ErrResourceVersionTooLarge, r.Header.Revision)
 	case r.Created:
 		return []lw.Event[*Entry]{{Type: lw.WatchStarted, ResourceVersion: strconv.FormatInt(after, 10)}}, nil
 	case len(r.Events) == 0: // a progress notification: etcd has sent all events up to this revision
 		return []lw.Event[*Entry]{{Type: lw.Bookmark, ResourceVersion: strconv.FormatInt(r.Header.Revision, 10)}}, nil
 	}
-	// The events are complete transactions. The revision in the header may be newer than theirs.
+	// The events belong to complete transactions. The revision in the header may be newer than the revisions of the
+	// events.
 	events := make([]lw.Event[*Entry], len(r.Events))
 	for i, c := range r.Events {
 		events[i] = lw.Event[*Entry]{Type: c.eventType(), Object: c.Kv}

@@ -22,9 +22,9 @@ import (
 
 func TestMain(m *testing.M) { leak.Main(m) }
 
-// gateway simulates an etcd server. It responds to each request with the next answer, whose keys and values are not in
-// base64. An answer with the suffix "…" stays open until the request is canceled. After the last answer, gateway calls
-// stop.
+// gateway simulates an etcd server. It responds to each request with the next answer and encodes the answer's keys and
+// values in base64. An answer with the suffix "…" stays open until the request is canceled. After the last answer,
+// gateway calls stop.
 type gateway struct {
 	answers []string
 	asked   []string
@@ -62,8 +62,8 @@ func (g *gateway) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// silence ends a response body. If silent is true, it blocks until the request is canceled. Like a body of net/http, it
-// then returns ctx.Err() instead of the cause.
+// silence is the end of a response body. If silent is true, Read blocks until the request is canceled. Like a body of
+// net/http, Read then returns ctx.Err() instead of the cause.
 type silence struct {
 	ctx    context.Context
 	silent bool
@@ -91,8 +91,8 @@ const (
 	list      = `{"header":{"revision":"9"},"kvs":[{"key":"/a/x","create_revision":"7","mod_revision":"7","value":"one"}],"count":"1"}`
 )
 
-// follow runs a reflector against a gateway with these answers and returns its events as strings. If stop is not empty,
-// the reflector restarts once after that event.
+// follow runs a reflector against a gateway with the given answers and returns the events as strings. If stop is not
+// empty, the reflector restarts once after the event stop.
 func follow(t *testing.T, answers []string, stop string) (events []string, g *gateway, store *cache.Store[*Entry]) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
@@ -158,7 +158,7 @@ func TestResumesWithinTransaction(t *testing.T) {
 	require.Equal(t, 2, store.Len())
 }
 
-// Otherwise, a watch from a future revision, for example after a restore, would block without an error.
+// etcd itself reports no error for a watch from a future revision, for example after a restore.
 func TestRejectsFutureRevision(t *testing.T) {
 	events, _, _ := follow(t, []string{list, `{"result":{"header":{"revision":"8"},"created":true}}…`, list}, "")
 	require.Equal(t, []string{"INTERRUPTED " + lw.ErrResourceVersionTooLarge.Error() + ": etcd is at revision 8 @9", "LIST_STARTED @", "ADDED /a/x=one @", "SYNCED @9"}, events[3:7])
@@ -199,6 +199,6 @@ func TestWatchEndsAtTimeout(t *testing.T) {
 				return
 			}
 		}
-		t.Error("the watch closed cleanly")
+		t.Error("the watch must not close cleanly")
 	})
 }

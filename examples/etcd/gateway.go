@@ -50,7 +50,7 @@ func (k *Keys) end() []byte {
 	return end
 }
 
-// post sends a request and returns the response body. The caller must close it.
+// post sends a request and returns the response body. The caller must close the body.
 func (k *Keys) post(ctx context.Context, path string, question any) (io.ReadCloser, error) {
 	text, err := json.Marshal(question)
 	if err != nil {
@@ -72,7 +72,7 @@ func (k *Keys) post(ctx context.Context, path string, question any) (io.ReadClos
 		Code    int
 		Message string
 	}
-	_ = json.NewDecoder(resp.Body).Decode(&failure) // without a Status, the error contains only the status code
+	_ = json.NewDecoder(resp.Body).Decode(&failure) // if the body is not an etcd error, the message stays empty
 	if failure.Code == 11 {                         // gRPC code OUT_OF_RANGE: etcd has compacted the revision
 		return nil, fmt.Errorf("%w: %s", lw.ErrExpired, failure.Message)
 	}

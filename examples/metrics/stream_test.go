@@ -25,11 +25,11 @@ const (
 	name      = "salaries"
 )
 
-// seen contains the requests and events that the test counts without the trace.
+// seen contains the numbers of requests and events, which the test counts without the trace.
 type seen struct {
-	Lists, Watches   int // requests, including failed requests
+	Lists, Watches   int // numbers of requests, including failed requests
 	Pages            int
-	Added, Bookmarks int // events, including list items
+	Added, Bookmarks int // numbers of events; Added includes list items
 	Secrets          []string
 }
 
@@ -72,7 +72,7 @@ func follow(t *testing.T, trace *lw.Trace, check func(lw.Event[*lw.Object])) see
 	require.Equal(t, 4, script.lives, "the stream ended early")
 	found.Lists, found.Watches = len(server.Requests(lwtest.Lists)), len(server.Requests(lwtest.Watches))
 	found.Pages = found.Lists - 1
-	require.Greater(t, found.Pages, 2, "no list had several pages")
+	require.Greater(t, found.Pages, 2, "at least one list must have several pages")
 	return found
 }
 
@@ -111,7 +111,7 @@ func (s *script) next(event lw.Event[*lw.Object]) bool {
 		s.create()
 	case added && s.lives == 1:
 		s.server.DropConnections()
-		s.create() // the client misses this event, so its resourceVersion expires
+		s.create() // the client misses this event, so Compact expires the client's resourceVersion
 		s.server.Compact()
 	case added && s.lives == 3:
 		forbidden := &lw.StatusError{Code: 403, Reason: "Forbidden", Message: "pods is forbidden"}
@@ -133,7 +133,7 @@ func states(t *testing.T, event lw.Event[*lw.Object], live, synced float64) {
 	}
 }
 
-// take returns the value of a time series and removes it from series, because the exact value is unknown.
+// take removes a time series from series and returns its value. It is for values that the test cannot predict.
 func take(t *testing.T, series map[string]float64, id string) float64 {
 	t.Helper()
 	require.Contains(t, series, id)

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// rejection is a response of the server that rejects a binding.
+// rejection is an error response to a binding request.
 type rejection struct {
 	code    int
 	message string

@@ -21,10 +21,10 @@ func TestChoosesNode(t *testing.T) {
 		cpu   int64
 		want  string
 	}{
-		"nothing":                    {nil, 0, ""},
+		"no nodes":                   {nil, 0, ""},
 		"fewest Pods":                {[]Node{{"a", 10, 0, 2}, {"b", 10, 9, 1}, {"c", 10, 0, 3}}, 1, "b"},
 		"enough CPU":                 {[]Node{{"a", 10, 0, 2}, {"b", 10, 9, 1}, {"c", 10, 0, 3}}, 2, "a"},
-		"equally few Pods":           {[]Node{{"b", 10, 0, 1}, {"a", 10, 0, 1}}, 1, "a"},
+		"equal numbers of Pods":      {[]Node{{"b", 10, 0, 1}, {"a", 10, 0, 1}}, 1, "a"},
 		"exactly full":               {[]Node{{"a", 10, 4, 0}}, 6, "a"},
 		"too full":                   {[]Node{{"a", 10, 4, 0}}, 7, ""},
 		"too full without a request": {[]Node{{"a", 10, 11, 0}}, 0, ""},
@@ -44,7 +44,7 @@ func TestParsesCPUQuantities(t *testing.T) {
 }
 
 func TestSelectsPods(t *testing.T) {
-	for text, want := range map[string][2]bool{ // results of wantsNode and occupiesNode
+	for text, want := range map[string][2]bool{ // expected results of wantsNode and occupiesNode
 		`{"spec":{}}`:                                                  {true, false},
 		`{"spec":{"schedulingGates":[]}}`:                              {true, false},
 		`{"spec":{"schedulingGates":[{"name":"g"}]}}`:                  {false, false},

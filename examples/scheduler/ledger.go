@@ -3,8 +3,8 @@ package scheduler
 // ledger counts the Pods and the requested CPU of each node. It includes bindings that no watch has confirmed. It is
 // not safe for concurrent use.
 type ledger struct {
-	placed map[string]placement // by UID of the Pod
-	loads  map[string]load      // by name of the node
+	placed map[string]placement // the keys are Pod UIDs
+	loads  map[string]load      // the keys are node names
 }
 
 type placement struct {

@@ -1,5 +1,6 @@
-// Package scheduler is a minimal scheduler with the structure of a controller: two informers with filtered handlers, a
-// queue and workers. It binds each Pod without a node to the ready node with the fewest Pods and enough CPU.
+// Package scheduler implements a minimal scheduler with the structure of a controller: two informers with filtered
+// handlers, a queue and workers. It binds each Pod without a node to the ready node with the fewest Pods and enough
+// CPU.
 //
 // It ignores spec.schedulerName, and does not support tolerations, affinities, priorities or volumes.
 package scheduler
@@ -66,7 +67,7 @@ func informer(transport lw.Transport, resource lw.Resource, fields []string) (*c
 	return cache.NewInformer(client, nil), nil
 }
 
-// Pods returns the informer of all Pods, which Run runs. Callers may add handlers.
+// Pods returns the informer of all Pods. Run starts this informer. Callers may add handlers.
 func (s *Scheduler) Pods() *cache.Informer[*lw.Object] { return s.pods }
 
 // Run binds Pods until ctx is done and returns context.Cause(ctx). It must be called only once. All goroutines have
@@ -91,7 +92,7 @@ func (s *Scheduler) Run(ctx context.Context) error {
 	return context.Cause(ctx)
 }
 
-// handle registers the handlers. They add Pods that wait for a node to the queue, and Pods that occupy a node to the
+// handle registers the handlers. Pods that wait for a node go to the queue, and Pods that occupy a node go to the
 // ledger. Changes that free CPU requeue the waiting Pods.
 func (s *Scheduler) handle() {
 	enqueue := func(object *lw.Object) { s.queue.Add(podOf(object)) }
@@ -104,8 +105,8 @@ func (s *Scheduler) handle() {
 	s.pods.Handle(cache.Handler[*lw.Object]{
 		Added:   func(object *lw.Object, _ bool) { s.settle(object) },
 		Deleted: func(object *lw.Object, _ bool) { s.unsettle(object) },
-		// cache.Block keeps the binding and the deletion of a Pod from being coalesced. Otherwise, the handler could
-		// miss both, and the Pod would remain in the ledger.
+		// cache.Block keeps the binding and the deletion of a Pod from being coalesced. If they were coalesced, the
+		// handler could miss both, and the Pod would remain in the ledger.
 	}, &cache.HandlerOptions[*lw.Object]{Filter: occupiesNode, Policy: cache.Block})
 
 	s.nodes.Handle(cache.Handler[*lw.Object]{

@@ -32,7 +32,7 @@ func (s *Scheduler) schedule(ctx context.Context, p pod) error {
 		defer s.mu.Unlock()
 		s.ledger.forget(p.uid)
 	}
-	return err // unless the server has rejected the binding, it may have succeeded and stays in the ledger
+	return err // without a rejection, the binding may have succeeded, so it stays in the ledger
 }
 
 // decide chooses a node, adds the binding to the ledger and returns the name of the node. It returns "" if the Pod must

@@ -35,7 +35,7 @@ type secret struct {
 	stop  context.CancelFunc
 }
 
-// NewManager returns a manager that sends requests through transport. The caller must close it.
+// NewManager returns a manager that sends requests through transport. The caller must close the manager.
 func NewManager(transport lw.Transport) *Manager {
 	ctx, stop := context.WithCancel(context.Background())
 	return &Manager{transport: transport, ctx: ctx, stop: stop, used: map[lw.Key]*secret{}}

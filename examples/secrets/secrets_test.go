@@ -51,11 +51,11 @@ func TestWatchesSecretWhileInUse(t *testing.T) {
 	_, err = server.Put("secrets", `{"metadata":{"name":"other"}}`)
 	require.NoError(t, err)
 	for _, request := range server.Requests(nil) {
-		require.Contains(t, request.URL.RawQuery, "metadata.name%3Dtoken", "requests for other Secrets")
+		require.Contains(t, request.URL.RawQuery, "metadata.name%3Dtoken", "the manager must not request other Secrets")
 	}
 
 	manager.Leave(key)
-	require.Equal(t, 1, manager.Len(), "the Secret has another user")
+	require.Equal(t, 1, manager.Len(), "the Secret still has another user")
 	manager.Leave(key)
 	require.Zero(t, manager.Len())
 	_, err = manager.Get(t.Context(), key)

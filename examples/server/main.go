@@ -59,7 +59,7 @@ func run(ctx context.Context, addr, control string, bookmarks time.Duration) err
 	faults := &http.Server{Handler: failing(server), ReadHeaderTimeout: 10 * time.Second}
 	go func() {
 		<-ctx.Done()
-		_ = faults.Close() // ends the call of Serve
+		_ = faults.Close() // makes Serve return
 	}()
 	if err := faults.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
 		return err

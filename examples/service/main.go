@@ -21,7 +21,7 @@ import (
 )
 
 func main() {
-	server := flag.String("server", "", "the API server's URL; by default the URL that kubectl uses")
+	server := flag.String("server", "", "URL of the API server; if empty, the URL that kubectl uses")
 	flag.Parse()
 	client, err := connect(*server)
 	if err != nil {

@@ -2,7 +2,7 @@
 
 package builtin
 
-// Resources lists the built-in resources. If several have the same plural name, the preferred one comes first.
+// Resources lists the built-in resources. Among resources with the same plural name, the preferred resource comes first.
 var Resources = []Resource{
 	{"k8s.io/api/core/v1", "", "v1", "ComponentStatus", "componentstatuses", false},
 	{"k8s.io/api/core/v1", "", "v1", "ConfigMap", "configmaps", true},

@@ -8,7 +8,7 @@ import (
 )
 
 // Clock reads a monotonic clock and the wall clock. The monotonic clock may stop while the machine is suspended. The
-// wall clock does not stop, but it may be set.
+// wall clock does not stop, but it can be set to another time.
 type Clock struct {
 	Monotonic func() time.Duration // time since the process started
 	Wall      func() time.Time
@@ -31,17 +31,17 @@ var (
 
 type key struct{}
 
-// With returns a context that carries a clock.
+// With returns a copy of ctx that carries c.
 func With(ctx context.Context, c *Clock) context.Context { return context.WithValue(ctx, key{}, c) }
 
-// WithRandom returns a context whose clock uses random for its random numbers.
+// WithRandom returns a copy of ctx whose clock gets its random numbers from the function random.
 func WithRandom(ctx context.Context, random func() float64) context.Context {
 	c := *From(ctx)
 	c.Random = random
 	return With(ctx, &c)
 }
 
-// WithReplay returns a context for a replayed stream. now returns the time of the stream's current event.
+// WithReplay returns a context for a replayed stream. It sets Clock.Replay to the function now.
 func WithReplay(ctx context.Context, now func() time.Time) context.Context {
 	c := *From(ctx)
 	c.Replay = now
@@ -62,7 +62,8 @@ type Reading struct {
 	wall      time.Time
 }
 
-// Moment stores a Reading for concurrent use. A Get during a Set may return the times of different readings.
+// Moment stores a Reading. Get and Set may be called concurrently, but a Get during a Set may mix the times of the old
+// and the new Reading.
 type Moment struct{ monotonic, wall atomic.Int64 }
 
 func (m *Moment) Set(r Reading) {

@@ -33,8 +33,8 @@ func Ask(ctx context.Context, question string) ([]byte, error) {
 	}
 }
 
-// Borrow asks the JavaScript host for a resource. It returns the host's answer and a stream. Closing the stream returns
-// the resource. [Stream.Recalled] blocks until the host wants the resource back.
+// Borrow asks the JavaScript host for a resource. It returns the host's answer and a stream. Closing the stream gives
+// the resource back. [Stream.Recalled] blocks until the host wants the resource back.
 func Borrow(ctx context.Context, question string) (s *Stream, text string, err error) {
 	s = NewStream(question)
 	ask(s.id)
@@ -49,12 +49,12 @@ func Borrow(ctx context.Context, question string) (s *Stream, text string, err e
 	return s, string(part[:n]), nil
 }
 
-// Recalled blocks until the host wants the resource of [Borrow] back, and then returns true. It returns false if ctx is
-// canceled or the stream is closed first.
+// Recalled blocks until the host wants the borrowed resource back, and then returns true. It returns false if ctx is
+// canceled or the stream is closed first. See [Borrow].
 func (s *Stream) Recalled(ctx context.Context) bool {
 	n, err := s.Read(ctx, make([]byte, 1))
 	return n == 0 && err == nil
 }
 
-// Emit passes bytes to the receiver with this ID in the JavaScript host. The host copies the bytes before Emit returns.
+// Emit passes p to the receiver with the given ID in the JavaScript host. The host copies p before Emit returns.
 func Emit(id int32, p []byte) { emit(id, unsafe.Pointer(unsafe.SliceData(p)), int32(len(p))) }

@@ -1,7 +1,7 @@
 //go:build js
 
 // Package jsx contains all calls to JavaScript. wasm/glue.js implements byte streams, so only numbers and bytes cross
-// the boundary.
+// the boundary between Go and JavaScript.
 package jsx
 
 import (
@@ -37,15 +37,15 @@ func text(id int32, what int32, p unsafe.Pointer, n int32) int32
 //go:wasmimport listwatch close
 func closeStream(id int32)
 
-// These constants are the negative results of read and state.
+// These constants are the negative results of the functions read and state.
 const (
 	pending = -1 // no result yet; JavaScript calls wake when there is one
 	failed  = -2
-	tooMuch = -3 // the unread messages exceed the limit of Dial
+	tooMuch = -3 // the unread messages exceed the limit that was passed to Dial
 	lost    = -4 // the connection opened, but the browser lost its messages
 )
 
-// These constants select the string that text returns.
+// These constants select the string that the function text returns.
 const (
 	failure    = 0
 	retryAfter = 1
@@ -73,7 +73,7 @@ var (
 	streams = map[int32]*Stream{}
 )
 
-// wake unblocks the goroutine that waits for the stream with this ID. JavaScript calls it.
+// wake unblocks the goroutine that waits for the stream with the given ID. Only JavaScript calls wake.
 //
 //go:wasmexport listwatch_wake
 func wake(id int32) {

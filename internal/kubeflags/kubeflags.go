@@ -1,7 +1,7 @@
 //go:build !js
 
-// Package kubeflags declares functions that load a kubeconfig and apply command-line flags. Package kubeconfig sets
-// them.
+// Package kubeflags declares variables for functions that load a kubeconfig and apply command-line flags. Package
+// kubeconfig sets these variables.
 package kubeflags
 
 import (
@@ -12,7 +12,7 @@ import (
 
 // Options override the kubeconfig. The zero value behaves like kubectl without flags.
 type Options struct {
-	Path string // path of the only kubeconfig file to read, which must exist; if empty, the files listed in $KUBECONFIG, or ~/.kube/config
+	Path string // kubeconfig file to read, which must exist; if empty, the files in $KUBECONFIG are read, or ~/.kube/config
 
 	Context   string // name of a context; by default the current context
 	Cluster   string // name of a cluster; by default the cluster of the context
@@ -43,10 +43,10 @@ type Config struct {
 	HTTP      *lwhttp.Options
 }
 
-// Transport returns a transport to Server with the options in HTTP.
+// Transport returns a transport that connects to c.Server with the options c.HTTP.
 func (c *Config) Transport() (*lwhttp.Transport, error) { return lwhttp.New(c.Server, c.HTTP) }
 
-// Names contains the names that a kubeconfig defines, sorted.
+// Names contains the sorted names of the contexts, clusters and users in a kubeconfig.
 type Names struct {
 	Contexts, Clusters, Users []string
 	Current                   string // name of the current context

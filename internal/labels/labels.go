@@ -18,7 +18,7 @@ type requirement struct {
 	limit    int64 // operand of "<" and ">"
 }
 
-// Matches reports whether a set of labels meets all requirements. get returns the value of a label in this set.
+// Matches reports whether a set of labels meets all requirements. The function get looks up a label in this set.
 func (s Selector) Matches(get func(key string) (value string, ok bool)) bool {
 	for i := range s {
 		value, ok := get(s[i].key)

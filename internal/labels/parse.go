@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Parse parses a label selector, which is a comma-separated list of requirements. Their forms are a, !a, a=b, a==b,
-// a!=b, a>1, a<1, a in (b,c) and a notin (b,c). The empty string selects all objects.
+// Parse parses a label selector, which is a comma-separated list of requirements. A requirement has one of these forms:
+// a, !a, a=b, a==b, a!=b, a>1, a<1, a in (b,c) or a notin (b,c). The empty string selects all objects.
 func Parse(text string) (Selector, error) {
 	var s Selector
 	p := &parser{rest: text}
@@ -52,7 +52,7 @@ func (p *parser) advance() {
 	p.token, p.rest = p.rest[:end], p.rest[end:]
 }
 
-// take skips the current token if it equals want, and reports whether it did.
+// take reports whether the current token equals want. If so, it advances past the token.
 func (p *parser) take(want string) bool {
 	if p.token != want {
 		return false
@@ -61,7 +61,8 @@ func (p *parser) take(want string) bool {
 	return true
 }
 
-// word returns the current token and skips it, unless it is a special character.
+// word returns the current token and advances past it. ok is false if the token is a special character or the input has
+// ended.
 func (p *parser) word() (word string, ok bool) {
 	if p.token == "" || strings.Contains(specials, p.token[:1]) {
 		return "", false
@@ -105,7 +106,7 @@ func (p *parser) requirement() (r requirement, ok bool) {
 	return r, ok
 }
 
-// list parses values in parentheses. A missing value is returned as "".
+// list parses comma-separated values in parentheses. A missing value becomes "".
 func (p *parser) list() (values []string, ok bool) {
 	if !p.take("(") {
 		return nil, false
@@ -122,7 +123,7 @@ func (p *parser) list() (values []string, ok bool) {
 	}
 }
 
-// isKey reports whether text is a valid label key: a name with an optional prefix, which is a DNS subdomain and a
+// isKey reports whether text is a valid label key. A label key is a name, optionally preceded by a DNS subdomain and a
 // slash.
 func isKey(text string) bool {
 	prefix, name, prefixed := strings.Cut(text, "/")
@@ -146,8 +147,8 @@ func isValue(text string) bool { return text == "" || isName(text) }
 
 func isName(text string) bool { return len(text) <= 63 && isWord(text, "-_.", true) }
 
-// isWord reports whether text consists of letters, digits and characters in inner, and starts and ends with a letter or
-// digit. Upper-case letters are valid only if upper is set.
+// isWord reports whether text is not empty, starts and ends with a letter or digit, and otherwise contains only
+// letters, digits and characters in inner. Upper-case letters are valid only if upper is set.
 func isWord(text, inner string, upper bool) bool {
 	for i := range len(text) {
 		c := text[i]

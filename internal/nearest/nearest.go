@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// To returns up to three names, most similar to name first. Names that contain name or are contained in it come before
-// all others. The others are sorted by edit distance.
+// To returns up to three of the names, the most similar to name first. Names that contain name, or are contained in it,
+// come before all others, which are sorted by edit distance.
 func To(name string, names []string) []string {
 	names = slices.Clone(names)
 	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(distance(name, a), distance(name, b)) })

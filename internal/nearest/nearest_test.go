@@ -10,7 +10,7 @@ import (
 
 func TestSuggestsSimilarNames(t *testing.T) {
 	names := []string{"nodes", "pods", "podtemplates", "secrets", "services"}
-	for name, want := range map[string][2]string{ // results of To and Likely
+	for name, want := range map[string][2]string{ // expected results of nearest.To and nearest.Likely
 		"pdos":     {"pods nodes secrets", "pods"},
 		"crds":     {"pods nodes secrets", ""},
 		"pod":      {"pods podtemplates nodes", "pods podtemplates"},

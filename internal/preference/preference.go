@@ -29,21 +29,22 @@ func (p *Preference) Current() (using int, confirmed bool) {
 	return p.current, p.confirmed
 }
 
-// Switch selects the other transport and reports whether it did. It does nothing if another stream has already
-// switched. After a timeout, it also does nothing if the transport is confirmed.
-func (p *Preference) Switch(from int, timeout bool) bool {
+// Switch selects the other transport and reports whether it did so. It does nothing if index is no longer the transport
+// in use, which means that another stream has already switched. After a timeout, it also does nothing if the transport
+// is confirmed.
+func (p *Preference) Switch(index int, timeout bool) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.current != from || p.confirmed && timeout {
+	if p.current != index || p.confirmed && timeout {
 		return false
 	}
-	p.current, p.confirmed = 1-from, false
+	p.current, p.confirmed = 1-index, false
 	return true
 }
 
-// Confirm records that a watch over this transport has delivered data.
-func (p *Preference) Confirm(using int) {
+// Confirm records that a watch over the transport with the given index has delivered data.
+func (p *Preference) Confirm(index int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.confirmed = p.confirmed || p.current == using
+	p.confirmed = p.confirmed || p.current == index
 }

@@ -4,7 +4,7 @@ package recall
 
 import "context"
 
-// Func returns the stored object with the given key and resourceVersion, if any. It must not retain the slices.
+// Func returns the stored object with the given key and resourceVersion, if any. A Func must not retain its arguments.
 type Func[T any] func(namespace, name, resourceVersion []byte) (object T, ok bool)
 
 type key[T any] struct{}
@@ -14,8 +14,8 @@ type value[T any] struct {
 	lookup Func[T]
 }
 
-// With returns a context with which source can look up stored objects. A wrapper of source must not call lookup,
-// because the wrapper may change objects.
+// With returns a copy of ctx that lets source look up stored objects. From returns nil for wrappers of source, because
+// they may change objects.
 func With[T any](ctx context.Context, source any, lookup Func[T]) context.Context {
 	return context.WithValue(ctx, key[T]{}, value[T]{source, lookup})
 }

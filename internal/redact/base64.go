@@ -3,7 +3,7 @@ package redact
 // Base64 encodes text as URL-safe base64 without padding. encoding/base64 would increase the size of the WASM module.
 func Base64(text string) string { return encode(text, 0) }
 
-// encode encodes text as base64, but omits its first skip bits. If text is part of a longer string, these bits share a
+// encode returns text in base64, without the first `skip` bits. If text is part of a longer string, those bits share a
 // base64 character with the bytes before text.
 func encode(text string, skip int) string {
 	const digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"

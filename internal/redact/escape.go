@@ -1,7 +1,7 @@
 package redact
 
-// unescape returns the first character of text and the number of bytes of its escape sequence, or 1 if it is not
-// escaped.
+// unescape decodes the first character of text. n is the length of its escape sequence in bytes, or 1 if the character
+// is not escaped.
 func unescape(text string) (c byte, n int) {
 	switch {
 	case text[0] == '%':
@@ -21,8 +21,9 @@ func unescape(text string) (c byte, n int) {
 	return c, n
 }
 
-// number parses the code of an ASCII character at text[n:]. The code has a fixed number of digits, or ends with a
-// semicolon if digits is 0. It returns the character and the position after the code, or 0, 0 if the code is invalid.
+// number parses the code of an ASCII character at text[n:]. The code has the given number of digits. If digits is 0,
+// the code ends with a semicolon. It returns the character and the position after the code, or 0, 0 if the code is
+// invalid.
 func number(text string, n int, base, digits int) (c byte, end int) {
 	value, begin := 0, n
 	for ; n < len(text) && (digits == 0 || n < begin+digits); n++ {

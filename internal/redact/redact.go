@@ -9,8 +9,8 @@ type Secrets []string
 // mark replaces secrets.
 const mark = "…"
 
-// whole is the minimum length in bytes at which secrets and prefixes of secrets are always redacted. A shorter secret
-// is redacted only if it is a whole word.
+// whole is the minimum length in bytes of secrets and prefixes of secrets that are always redacted. A shorter secret is
+// redacted only if it is a whole word.
 const whole = 8
 
 // Text returns text without the secrets. It finds them in plain text, in base64, and with URL, JSON or HTML escapes.
@@ -28,9 +28,8 @@ func (s Secrets) Text(text string) string {
 	return clean + text[kept:]
 }
 
-// Error returns err if its message contains no secret. Otherwise it returns an error with a redacted message that
-// matches the same targets with errors.Is. That error cannot be unwrapped, because the wrapped errors contain the
-// secret.
+// Error returns err if its message contains no secret. Otherwise, it returns an error that has a redacted message and
+// matches the same targets with errors.Is. This error does not wrap err, because err contains the secret.
 func (s Secrets) Error(err error) error {
 	if err == nil || len(s) == 0 {
 		return err
@@ -57,7 +56,7 @@ func (s Secrets) forms() (forms []string) {
 		if secret != "" {
 			forms = append(forms, secret)
 		}
-		for skip := 0; skip < 6; skip += 2 { // bits to skip if 0, 2 or 1 bytes precede the secret
+		for skip := 0; skip < 6; skip += 2 { // number of bits that share a base64 character with 0, 2 or 1 preceding bytes, modulo 3
 			if text := encode(secret, skip); len(text) >= whole {
 				forms = append(forms, text)
 			}
@@ -66,7 +65,7 @@ func (s Secrets) forms() (forms []string) {
 	return forms
 }
 
-// longest returns the length in bytes of the longest match of a form at text[i:], or 0.
+// longest returns the length in bytes of the longest match of any form at text[i:], or 0 if no form matches.
 func longest(forms []string, text string, i int) (most int) {
 	for _, form := range forms {
 		for escaped := 0; escaped < 2; escaped++ {
@@ -96,7 +95,7 @@ func match(form, text string, i int, escaped bool) (end, matched int) {
 	return i, matched
 }
 
-// digit maps the characters + and / of standard base64 to those of URL-safe base64. It returns other characters
+// digit maps the characters + and / of standard base64 to - and _ of URL-safe base64. It returns other characters
 // unchanged.
 func digit(c byte) byte {
 	switch c {

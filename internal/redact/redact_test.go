@@ -17,7 +17,7 @@ import (
 
 const token = "eyJhbGciOi.C4+ary/tok~n-0123456789_abcdef=="
 
-// escapeAll returns the token with each byte formatted by format.
+// escapeAll formats each byte of the token with format and joins the results.
 func escapeAll(format string) string {
 	var text strings.Builder
 	for _, c := range []byte(token) {

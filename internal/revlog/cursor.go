@@ -2,8 +2,8 @@ package revlog
 
 import "slices"
 
-// Cursor reads the events of a collection in order. It holds no events, so a slow reader uses no memory. The lock that
-// protects the log must also protect its cursors.
+// Cursor reads the events of a collection in order. It does not buffer events, so slow readers use no extra memory. The
+// lock that protects the log must also protect its cursors.
 type Cursor[V any] struct {
 	log        *Log[V]
 	collection string
@@ -11,7 +11,7 @@ type Cursor[V any] struct {
 }
 
 // Watch returns a cursor for the events of a collection after revision. It returns [ErrCompacted] if these events have
-// been compacted. A future revision is valid: the cursor skips all events up to it.
+// been compacted. A future revision is valid: the cursor skips all events up to that revision.
 func (l *Log[V]) Watch(name string, revision int64) (*Cursor[V], error) {
 	if revision < l.compacted {
 		return nil, ErrCompacted

@@ -39,7 +39,7 @@ const (
 )
 
 // Event describes a write. Entry is the entry after the write. For a deletion, its value is the final value that the
-// caller passed to [Log.Delete]. Prev is the entry before the write, or zero for a creation.
+// caller passed to [Log.Delete]. Prev is the entry before the write, or the zero Entry for a creation.
 type Event[V any] struct {
 	Type  Type
 	Entry Entry[V]
@@ -55,7 +55,7 @@ type Log[V any] struct {
 }
 
 type collection[V any] struct {
-	keys    []string // keys of live, sorted
+	keys    []string // sorted keys of the map live
 	live    map[string]Entry[V]
 	events  []Event[V] // in ascending order of revisions
 	dropped int64      // revision of the latest compacted event
@@ -67,7 +67,7 @@ func New[V any]() *Log[V] {
 }
 
 // Revision returns the revision of the latest write. The next write gets this revision plus one, so callers can store
-// that revision in the new value.
+// the next revision in the new value.
 func (l *Log[V]) Revision() int64 { return l.revision }
 
 // Compacted returns the oldest readable revision, or 0 if nothing has been compacted.
@@ -160,7 +160,7 @@ func (l *Log[V]) Compact(revision int64) {
 			continue
 		}
 		c.dropped = c.events[n-1].Entry.Revision
-		clear(c.events[:n]) // frees the values, because the array stays in use
+		clear(c.events[:n]) // lets the garbage collector free the values while c.events still uses this array
 		c.events = c.events[n:]
 	}
 }
@@ -209,8 +209,8 @@ func (c *collection[V]) after(revision int64) int {
 	return sort.Search(len(c.events), func(i int) bool { return c.events[i].Entry.Revision > revision })
 }
 
-// before returns the first event after revision of each key with the prefix. The Prev of such an event is the entry at
-// revision.
+// before returns, for each key with the prefix, the first event after revision. The Prev of this event is the key's
+// entry at revision.
 func (c *collection[V]) before(prefix string, revision int64) map[string]Event[V] {
 	first := map[string]Event[V]{}
 	for _, event := range slices.Backward(c.events[c.after(revision):]) {

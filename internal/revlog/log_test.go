@@ -84,7 +84,7 @@ func TestCompactionMakesOldRevisionsUnreadable(t *testing.T) {
 	require.EqualValues(t, 4, l.Compacted())
 	for revision, want := range map[int64]error{3: ErrCompacted, 4: nil, 6: nil, 7: ErrFuture} {
 		_, err := l.At("c", "", revision)
-		require.ErrorIs(t, err, want, "state at %d", revision)
+		require.ErrorIs(t, err, want, "state at revision %d", revision)
 	}
 	_, err := l.Watch("c", 3)
 	require.ErrorIs(t, err, ErrCompacted)
@@ -113,7 +113,7 @@ func TestSlowCursorLosesCompactedEvents(t *testing.T) {
 	_, err = lagging.Next(2)
 	require.ErrorIs(t, err, ErrCompacted)
 	events, err := quiet.Next(2)
-	require.NoError(t, err, "the compaction removed no event of this cursor")
+	require.NoError(t, err, "none of the cursor's events were compacted")
 	require.Empty(t, events)
 	require.Equal(t, l.Revision(), quiet.Revision())
 }
@@ -149,7 +149,7 @@ func TestReturnedEventsSurviveCompaction(t *testing.T) {
 }
 
 // FuzzStateEqualsReplayedEvents checks that the state at each readable revision equals the recorded state. Replaying
-// the events after that revision must result in the latest state.
+// the events after that revision must produce the latest state.
 func FuzzStateEqualsReplayedEvents(f *testing.F) {
 	for seed := range uint64(20) {
 		rng := rand.New(rand.NewPCG(seed, 1))
@@ -175,8 +175,8 @@ func FuzzStateEqualsReplayedEvents(f *testing.F) {
 			}
 			state, err := l.At("c", "", from)
 			require.NoError(t, err)
-			require.Equal(t, history[from], state, "state at %d", from)
-			require.Equal(t, history[l.Revision()], replay(t, l, from, state), "replay from %d", from)
+			require.Equal(t, history[from], state, "state at revision %d", from)
+			require.Equal(t, history[l.Revision()], replay(t, l, from, state), "replay from revision %d", from)
 		}
 		if l.Compacted() > 0 {
 			_, err := l.At("c", "", l.Compacted()-1)
@@ -185,7 +185,7 @@ func FuzzStateEqualsReplayedEvents(f *testing.F) {
 	})
 }
 
-// apply applies one write to both the log and the model.
+// apply performs the operation op on the log. If it succeeds, apply repeats it on the model.
 func apply(l *Log[int], model map[string]Entry[int], op byte, value int) {
 	key := string('a' + rune(op>>3%8))
 	switch op % 8 {
@@ -208,13 +208,13 @@ func apply(l *Log[int], model map[string]Entry[int], op byte, value int) {
 	}
 }
 
-// replay applies the events after the revision from to state, and returns the resulting state.
-func replay(t *testing.T, l *Log[int], from int64, state []Entry[int]) []Entry[int] {
+// replay applies the events after revision to state, and returns the resulting state.
+func replay(t *testing.T, l *Log[int], revision int64, state []Entry[int]) []Entry[int] {
 	now := map[string]Entry[int]{}
 	for _, e := range state {
 		now[e.Key] = e
 	}
-	c, err := l.Watch("c", from)
+	c, err := l.Watch("c", revision)
 	require.NoError(t, err)
 	for {
 		events, err := c.Next(3)

@@ -14,7 +14,8 @@ import (
 const mostMiB = 1
 
 // Read reads a regular file of at most 1 MiB. It follows symbolic links and does not block on named pipes. purpose
-// names the file in errors, for example "token file". Errors of the operating system are of type *fs.PathError.
+// describes the file in error messages, for example "token file". Errors of the operating system are of type
+// *fs.PathError.
 func Read(purpose, path string) ([]byte, error) {
 	file, err := os.OpenFile(path, os.O_RDONLY|nonblock, 0)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Kubernetes mounts Secrets as symbolic links.
+// Kubernetes mounts Secrets as symbolic links, so Read must follow them.
 func TestReadsRegularFiles(t *testing.T) {
 	folder := t.TempDir()
 	path, link := filepath.Join(folder, "token"), filepath.Join(folder, "link")

@@ -5,7 +5,7 @@ import "context"
 
 type key struct{}
 
-// With returns a context that carries a trace.
+// With returns a copy of ctx that carries trace.
 func With[T any](ctx context.Context, trace *T) context.Context {
 	return context.WithValue(ctx, key{}, trace)
 }

@@ -27,7 +27,7 @@ type Support struct {
 // NewSupport returns the Support of a server that has not been contacted yet.
 func NewSupport() *Support { return &Support{turn: make(chan struct{}, 1)} }
 
-// Sockets is an [lw.Transport] over WebSocket that limits handshakes with servers without WebSocket support. Until a
+// Sockets is an [lw.Transport] over WebSocket that limits handshakes with servers that lack WebSocket support. Until a
 // server accepts a WebSocket, Sockets sends one handshake at a time. After a rejection, it sends none for two minutes.
 // Each failed handshake uses a connection, logs an error in the browser's console, and makes Firefox delay the next
 // handshake.

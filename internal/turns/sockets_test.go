@@ -80,7 +80,7 @@ func TestWebSocketOutlivesItsHandshakeTimeout(t *testing.T) {
 	})
 }
 
-func TestContextEndsWaitForConcurrentAttempt(t *testing.T) {
+func TestContextEndsWaitForConcurrentHandshake(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		far := &server{replies: []reply{{delay: time.Hour}}}
 		s := &Sockets{WebSocket: far, Support: NewSupport()}
@@ -94,7 +94,7 @@ func TestContextEndsWaitForConcurrentAttempt(t *testing.T) {
 	})
 }
 
-func TestListsNeedNoAttempt(t *testing.T) {
+func TestListsNeedNoHandshake(t *testing.T) {
 	far := &server{replies: []reply{{text: "{}"}}}
 	_, err := (&Sockets{WebSocket: far, Support: &Support{}}).Open(t.Context(), listRequest)
 	require.NoError(t, err)

@@ -43,7 +43,8 @@ type Transport struct {
 	// First is tried before HTTP and needs no slot. A watch takes a slot if First returns errors.ErrUnsupported. First
 	// may be nil.
 	First lw.Transport
-	// Take returns a slot. If no slot is free, it waits for a slot if wait is set, and otherwise returns ErrBusy.
+	// Take returns a slot. If no slot is free and wait is set, it blocks until a slot is free. If no slot is free and
+	// wait is not set, it returns ErrBusy.
 	Take func(ctx context.Context, wait bool) (*Slot, error)
 	// Waits is called when a watch starts to wait for a slot. If Waits is nil, a watch without a free slot fails with
 	// ErrBusy.
@@ -67,9 +68,9 @@ func (t *Transport) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, e
 	return w, nil
 }
 
-// watch is the body of a watch. Until the server sends data, watch can repeat its request in several turns, because the
-// resourceVersion of the request stays valid. When the slot must be returned, the watch ends with lw.ErrWatchClosed, so
-// that the engine resumes it immediately.
+// watch is the response body of a watch. Until the server sends data, watch can repeat its request in several turns,
+// because the resourceVersion of the request stays valid. When the slot must be returned, the watch ends with
+// lw.ErrWatchClosed, so that the engine resumes it immediately.
 type watch struct {
 	of       *Transport
 	ctx      context.Context
@@ -118,8 +119,8 @@ func (w *watch) begin() error {
 	return err
 }
 
-// take takes a slot. It returns the slot and the request to send. The request is for a short watch if w had to wait for
-// the slot.
+// take takes a slot. It returns the slot and the request to send. If w had to wait for the slot, the request has a
+// short timeout.
 func (w *watch) take() (*Slot, *lw.Request, error) {
 	slot, err := w.of.Take(w.ctx, false)
 	if err != ErrBusy || w.of.Waits == nil {

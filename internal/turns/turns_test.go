@@ -20,7 +20,7 @@ var errGone = errors.New("the server is gone")
 type reply struct {
 	delay time.Duration
 	text  string
-	open  time.Duration // time until the response ends; zero means until the client cancels it
+	open  time.Duration // time until the response ends; if zero, it ends when the client cancels the request
 	err   error
 }
 
@@ -78,7 +78,8 @@ func (r *response) Close() error {
 	return nil
 }
 
-// slots implements Transport.Take. If over is not zero, each slot must be returned after that time.
+// slots implements Transport.Take with its method take. If over is not zero, it is the time after which a watch must
+// return its slot.
 type slots struct {
 	free  chan struct{}
 	over  time.Duration
@@ -189,7 +190,7 @@ func TestEndOfTurnClosesWatch(t *testing.T) {
 	})
 }
 
-// Firefox does not report a response before its first byte.
+// Firefox does not report a response before its first byte. A watch without events therefore looks unanswered.
 func TestStartsAnotherTurnWithoutResponse(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		far := &server{replies: []reply{{delay: time.Hour}, {text: "x\n"}}}
@@ -201,8 +202,8 @@ func TestStartsAnotherTurnWithoutResponse(t *testing.T) {
 	})
 }
 
-// crowded returns a watch that takes turns with another watch, whose turns last one second. It also returns the number
-// of calls of Waits.
+// crowded returns a watch that takes turns with another watch, whose turns last one second. waits counts the calls of
+// Waits.
 func crowded(t *testing.T, far *server) (body io.ReadCloser, waits *int) {
 	s := newSlots(1, 0)
 	<-s.free
@@ -253,7 +254,7 @@ func TestTurnWithEventsEndsWatch(t *testing.T) {
 		text, err := io.ReadAll(body)
 		require.NoError(t, err)
 		require.Equal(t, "news\n", string(text))
-		require.Len(t, far.queries, 2, "the resourceVersion is new")
+		require.Len(t, far.queries, 2, "after an event, the engine must resume from a new resourceVersion")
 	})
 }
 

@@ -3,6 +3,6 @@
 // module.
 package uid
 
-// Reader returns a function that reads the UID of an object of the same type as none. It returns nil if the type has no
-// GetUID method. Package lw/codec sets Reader. In programs without lw/codec, Reader is nil.
-var Reader func(none any) func(object any) string
+// Reader returns a function that reads the UIDs of objects that have the same type as example. It returns nil if the
+// type has no GetUID method. Package lw/codec sets Reader. In programs without lw/codec, Reader is nil.
+var Reader func(example any) func(object any) string

@@ -77,7 +77,7 @@ func TestKindIsCheckedWithoutAllocations(t *testing.T) {
 	for _, text := range []string{`{"kind":"Deployment","apiVersion":"apps/v1","spec":{}}`, `{"apiVersion":"apps/v1","kind":"Deployment","spec":{}}`} {
 		require.Zero(t, testing.AllocsPerRun(100, func() {
 			if checkKind(reflect.TypeFor[*deployment](), text) != nil {
-				t.Error("the kind was not accepted")
+				t.Error("checkKind rejected a Deployment")
 			}
 		}))
 	}
@@ -88,7 +88,6 @@ func TestResourceOfCustomType(t *testing.T) {
 	require.EqualError(t, err, "codec: *codec.thing is not a pointer to a built-in Kubernetes type; use lw.ParseResource instead of ResourceOf")
 }
 
-// other is a type that JSON.New can return instead of thing.
 type other struct {
 	meta  `json:"metadata"`
 	Count int `json:"count"`

@@ -19,10 +19,10 @@
 //
 // Three differences from encoding/json remain. None of them affects Kubernetes servers or types:
 //
-//   - If an object has a duplicate member, its Go type determines which value counts and whether the values are merged.
-//   - A number that overflows float64 can cause an error even in a member without a field.
-//   - Two fields can have the same JSON name at different embedding depths. The results differ if only one of them
-//     has a tag.
+//   - If an object has a duplicate member, the Go type determines which value counts and whether the values are merged.
+//   - A number that overflows float64 can cause an error even in a member that has no struct field.
+//   - Two fields can have the same JSON name at different embedding depths. The results differ if only one of them has
+//     a tag.
 //
 // # Encoding
 //
@@ -91,7 +91,8 @@ func Into(o *lw.Object, pointer any) error {
 	return err
 }
 
-// fromObject decodes an object into the result of create, a pointer. If create is nil, it decodes into a new T.
+// fromObject decodes o into the pointer that create returns, or into a new T if create is nil. It returns the decoded
+// value.
 func fromObject[T any](o *lw.Object, create func() T) (object T, err error) {
 	text := wellFormed(o.Raw())
 	into, t := any(&object), reflect.TypeFor[T]()
@@ -122,7 +123,7 @@ func decode(text string, target any) bool {
 }
 
 // checkKey returns an error if the methods of object return different metadata than s contains. The usual cause is a
-// missing tag or embedded struct. A store would keep all such objects under the same key.
+// missing tag or embedded struct. Without this check, a store would keep all such objects under the same key.
 func checkKey(object lw.Keyed, s *lw.Scanned) error {
 	for _, check := range []struct {
 		field, method, has string

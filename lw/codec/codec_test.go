@@ -38,7 +38,7 @@ func listWith[T lw.Keyed](t *testing.T, opts *lw.ClientOptions, codec lw.Codec[T
 	return objects, err
 }
 
-// watch returns the decoded object of a watch event. object is the JSON of that object.
+// watch receives the JSON object in a watch event and returns the object that codec decodes.
 func watch[T lw.Keyed](t *testing.T, codec lw.Codec[T], object string) (got T, err error) {
 	client, err := lw.NewClient(body(`{"type":"ADDED","object":`+object+"}\n"), lw.Pods(""), codec, nil)
 	require.NoError(t, err)
@@ -104,7 +104,7 @@ func TestConcurrentUse(t *testing.T) {
 	all.Wait()
 }
 
-// concurrently is a type that only TestConcurrentUse decodes, so that its concurrent calls create the decoder of the
+// concurrently is a type that only TestConcurrentUse decodes, so that its goroutines race to create the decoder of the
 // type.
 type concurrently struct {
 	meta `json:"metadata"`
@@ -182,12 +182,11 @@ func TestFieldErrors(t *testing.T) {
 	}
 }
 
-// whole has an UnmarshalJSON method that always fails.
-type whole struct{ meta }
+type alwaysFails struct{ meta }
 
-func (*whole) UnmarshalJSON([]byte) error { return errors.New("s3cret") }
+func (*alwaysFails) UnmarshalJSON([]byte) error { return errors.New("s3cret") }
 
 func TestUnmarshalJSONErrorsAreOmitted(t *testing.T) {
-	_, err := watch(t, JSON[*whole]{}, `{"metadata":{"name":"a"}}`)
-	require.EqualError(t, err, "object a at resourceVersion : the object: expected codec.whole, found an object")
+	_, err := watch(t, JSON[*alwaysFails]{}, `{"metadata":{"name":"a"}}`)
+	require.EqualError(t, err, "object a at resourceVersion : the object: expected codec.alwaysFails, found an object")
 }

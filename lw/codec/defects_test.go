@@ -18,15 +18,15 @@ import (
 // plain is json-iterator without the extension of this package.
 var plain = jsoniter.ConfigCompatibleWithStandardLibrary
 
-// through decodes a watch event and returns its object. members is the JSON of the object's members after metadata.
-func through(t *testing.T, members string) (*thing, error) {
+// decodeEvent decodes a watch event and returns its object. members is the JSON of the object's members after metadata.
+func decodeEvent(t *testing.T, members string) (*thing, error) {
 	return watch(t, JSON[*thing]{}, `{"metadata":{"name":"a"},`+members+"}")
 }
 
 // requireMalformed requires that the scanner rejects the JSON before the codec sees it.
 func requireMalformed(t *testing.T, members string) *lw.MalformedError {
 	t.Helper()
-	_, err := through(t, members)
+	_, err := decodeEvent(t, members)
 	malformed, ok := errors.AsType[*lw.MalformedError](err)
 	require.True(t, ok, "%v", err)
 	return malformed
@@ -36,7 +36,7 @@ func TestDefectEmptyKeyEndsObject(t *testing.T) {
 	iter := jsoniter.ParseString(plain, `{"":1,"int":2}`)
 	require.Empty(t, iter.ReadObject(), "ReadObject also returns an empty name at the end of an object")
 
-	object, err := through(t, `"":{"":1},"int":2,"map":{"":"x","y":"z"},"any":{"":1,"b":2}`)
+	object, err := decodeEvent(t, `"":{"":1},"int":2,"map":{"":"x","y":"z"},"any":{"":1,"b":2}`)
 	require.NoError(t, err)
 	require.Equal(t, 2, object.Int)
 	require.Equal(t, map[string]string{"": "x", "y": "z"}, object.Map)
@@ -61,15 +61,15 @@ func TestDefectLeadingZeros(t *testing.T) {
 
 func TestDefectHugeNumbers(t *testing.T) {
 	var into struct{ A, B string }
-	require.Error(t, plain.Unmarshal([]byte(`{"A":"x","unknown":0.1e99,"B":"\n"}`), &into), "the JSON is valid")
-	require.Error(t, plain.Unmarshal([]byte(`{"A":"x","unknown":1e999,"B":"\n"}`), &into), "the JSON is valid")
+	require.Error(t, plain.Unmarshal([]byte(`{"A":"x","unknown":0.1e99,"B":"\n"}`), &into), "json-iterator rejects valid JSON")
+	require.Error(t, plain.Unmarshal([]byte(`{"A":"x","unknown":1e999,"B":"\n"}`), &into), "json-iterator rejects valid JSON")
 
 	// json-iterator itself skips JSON members that have no struct field, so the defect remains for them. The error
 	// names the member.
-	_, err := through(t, `"int":1,"unknown":0.1e99`)
+	_, err := decodeEvent(t, `"int":1,"unknown":0.1e99`)
 	require.ErrorContains(t, err, "field unknown: expected another value, found a number")
 	for _, number := range []string{"1e300", "-1.7976931348623157e308", "5e-324", "123456789012345678901234567890"} {
-		object, err := through(t, `"unknown":`+number+`,"raw":`+number+`,"number":`+number+`,"float64":`+number+`,"string":"\n"`)
+		object, err := decodeEvent(t, `"unknown":`+number+`,"raw":`+number+`,"number":`+number+`,"float64":`+number+`,"string":"\n"`)
 		require.NoError(t, err, number)
 		require.Equal(t, json.RawMessage(number), object.Raw)
 		require.Equal(t, json.Number(number), object.Number)
@@ -104,7 +104,7 @@ func TestDefectCaseInsensitiveNames(t *testing.T) {
 	require.NoError(t, plain.Unmarshal([]byte(`{"int":1,"INT":2}`), &into))
 	require.Equal(t, 2, into.Int)
 
-	object, err := through(t, `"int":1,"INT":2,"Struct":{"A":3}`)
+	object, err := decodeEvent(t, `"int":1,"INT":2,"Struct":{"A":3}`)
 	require.NoError(t, err)
 	require.Equal(t, 1, object.Int)
 	require.Zero(t, object.Struct)
@@ -115,7 +115,7 @@ func TestDefectIntegersInAny(t *testing.T) {
 	require.NoError(t, plain.Unmarshal([]byte(`9007199254740993`), &into))
 	require.Equal(t, float64(9007199254740992), into)
 
-	object, err := through(t, `"any":9007199254740993`)
+	object, err := decodeEvent(t, `"any":9007199254740993`)
 	require.NoError(t, err)
 	require.Equal(t, int64(9007199254740993), object.Any)
 }
@@ -128,9 +128,9 @@ func TestDefectOverflow(t *testing.T) {
 	require.NoError(t, plain.Unmarshal([]byte(`{"A":25000000000000000000}`), &large))
 	require.Equal(t, int64(6553255926290448384), large.A)
 
-	_, err := through(t, `"int32":9999999999`)
+	_, err := decodeEvent(t, `"int32":9999999999`)
 	require.ErrorContains(t, err, "field int32: expected int32, found a number")
-	_, err = through(t, `"int64":25000000000000000000`)
+	_, err = decodeEvent(t, `"int64":25000000000000000000`)
 	require.ErrorContains(t, err, "field int64: expected int64, found a number")
 }
 
@@ -143,7 +143,7 @@ func TestDefectInvalidUnicode(t *testing.T) {
 	require.Equal(t, "\xff\xfe", into)
 
 	for text, want := range map[string]string{surrogates: "\ufffd\U0001f600", bytes: "\ufffd\ufffd"} {
-		object, err := through(t, `"string":`+text+`,"any":`+text+`,"map":{`+text+`:`+text+`}`)
+		object, err := decodeEvent(t, `"string":`+text+`,"any":`+text+`,"map":{`+text+`:`+text+`}`)
 		require.NoError(t, err)
 		require.Equal(t, want, object.String)
 		require.Equal(t, want, object.Any)
@@ -173,7 +173,7 @@ func TestDefectErrorsQuoteValues(t *testing.T) {
 	var into thing
 	require.ErrorContains(t, plain.Unmarshal([]byte(`{"int":"s3cret"}`), &into), "s3cret")
 
-	_, err := through(t, `"int":"s3cret"`)
+	_, err := decodeEvent(t, `"int":"s3cret"`)
 	require.NotContains(t, err.Error(), "s3cret")
 }
 
@@ -184,9 +184,9 @@ func TestDefectNull(t *testing.T) {
 	var text struct{ A shout }
 	text.A.text = "before"
 	require.NoError(t, plain.Unmarshal([]byte(`{"A":null}`), &text))
-	require.Empty(t, text.A.text, "UnmarshalText was called")
+	require.Empty(t, text.A.text, "json-iterator calls UnmarshalText for null")
 
-	object, err := through(t, `"raw":null,"text":null,"number":null,"int":null`)
+	object, err := decodeEvent(t, `"raw":null,"text":null,"number":null,"int":null`)
 	require.NoError(t, err)
 	require.Equal(t, json.RawMessage("null"), object.Raw)
 }
@@ -203,7 +203,7 @@ func TestDefectLenientScalars(t *testing.T) {
 	}
 
 	for _, members := range []string{`"number":"x"`, `"quoted":" 5"`, `"mapInt":{" 1":true}`} {
-		_, err := through(t, members)
+		_, err := decodeEvent(t, members)
 		require.IsType(t, &lw.DecodeError{}, err, members)
 	}
 }

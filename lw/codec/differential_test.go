@@ -197,8 +197,8 @@ func knownNames(t reflect.Type, names map[string]string) map[string]string {
 	return names
 }
 
-// normalize replaces invalid UTF-8 in the raw JSON fields of object. encoding/json keeps it, so the results of both
-// packages would differ.
+// normalize replaces invalid UTF-8 in the raw JSON fields of object. encoding/json keeps invalid UTF-8 there, unlike
+// this package.
 func normalize(object *thing) {
 	raw := func(message json.RawMessage) json.RawMessage {
 		return json.RawMessage(wellFormed(string(message)))

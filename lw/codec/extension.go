@@ -65,8 +65,8 @@ func (*exact) CreateMapKeyDecoder(typ reflect2.Type) jsoniter.ValDecoder {
 
 // UpdateStructDescriptor implements jsoniter.Extension. It installs decoders for fields with the option ",string".
 //
-// It also adds ten names that no object can contain. Otherwise json-iterator finds the fields of small structs by a
-// 64-bit hash. An attacker could then choose an unknown member with the same hash as a field.
+// It also adds ten names that no object can contain, because json-iterator finds the fields of small structs by a
+// 64-bit hash. An attacker could choose an unknown member whose hash equals that of a field.
 func (*exact) UpdateStructDescriptor(descriptor *jsoniter.StructDescriptor) {
 	for _, binding := range descriptor.Fields {
 		if name, found := embeddedName(binding.Field); found {
@@ -89,8 +89,7 @@ func (*exact) UpdateStructDescriptor(descriptor *jsoniter.StructDescriptor) {
 }
 
 // embeddedName returns the JSON name in the tag of an embedded struct and reports whether the tag contains a name.
-// json-iterator skips such a field if the struct's type is unexported, although the fields of the struct may be
-// exported.
+// json-iterator skips an embedded struct of an unexported type, although fields of the struct may be exported.
 func embeddedName(field reflect2.StructField) (string, bool) {
 	name, _, _ := strings.Cut(field.Tag().Get("json"), ",")
 	return name, name != "" && field.Anonymous() && field.Type().Kind() == reflect.Struct

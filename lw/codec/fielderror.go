@@ -43,8 +43,8 @@ type locator struct {
 	found FieldError
 }
 
-// descend searches value for the field that fails to decode, and records it in l.found. The strings before and after
-// are the JSON around value. t is the type of value, or nil if it is unknown.
+// descend searches value for the field that fails to decode, and records it in l.found. The JSON of the whole object is
+// `before` + `value` + `after`. t is the type of value, or nil if it is unknown.
 func (l *locator) descend(before string, value lw.Value, after string, t reflect.Type) {
 	for t != nil && t.Kind() == reflect.Pointer {
 		t = t.Elem()

@@ -29,8 +29,8 @@ type odd struct{ generated }
 
 func (*odd) GetUID(length int) namedUID { return "" }
 
-// recreate puts first and second into a store under the same key. It returns the types of the changes after the second
-// Put.
+// recreate puts first and second into a store under the same key. It returns the types of the changes that the second
+// Put returns.
 func recreate[T any](first, second T) (types []cache.ChangeType) {
 	_, w := cache.NewStore(func(T) lw.Key { return lw.Key{Name: "x"} })
 	w.Put(first)

@@ -20,10 +20,10 @@ func TestTokens(t *testing.T) {
 		code                int
 		body                string
 	}{
-		"good":                        {"GET", configMaps, "good", 200, ""},
-		"wrong":                       {"GET", configMaps, "x", 401, unauthorized},
+		"valid token":                 {"GET", configMaps, "good", 200, ""},
+		"unknown token":               {"GET", configMaps, "x", 401, unauthorized},
 		"watch with an unknown token": {"GET", watchConfigMaps, "x", 401, unauthorized},
-		"none": {"GET", configMaps, "", 403, forbidden("",
+		"no token": {"GET", configMaps, "", 403, forbidden("",
 			`configmaps is forbidden: User \"system:anonymous\" cannot list resource \"configmaps\" in API group \"\" in the namespace \"t\"`, `{"kind":"configmaps"}`)},
 		"list without permissions": {"GET", configMaps, "poor", 403, forbidden("",
 			cms+`list resource \"configmaps\" in API group \"\" in the namespace \"t\"`, `{"kind":"configmaps"}`)},

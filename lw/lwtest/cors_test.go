@@ -18,9 +18,9 @@ func TestCORSHeaders(t *testing.T) {
 	}{
 		"preflight":                     {"OPTIONS", allowed, "", 204, allowed},
 		"request":                       {"GET", allowed, "good", 200, allowed},
-		"refusal":                       {"GET", allowed, "wrong", 401, allowed},
-		"foreign preflight":             {"OPTIONS", foreign, "", 403, ""},
-		"foreign request":               {"GET", foreign, "good", 200, ""},
+		"rejected request":              {"GET", allowed, "wrong", 401, allowed},
+		"preflight from another origin": {"OPTIONS", foreign, "", 403, ""},
+		"request from another origin":   {"GET", foreign, "good", 200, ""},
 		"request without an origin":     {"GET", "", "good", 200, ""},
 		"origin with an allowed prefix": {"OPTIONS", allowed + ".evil", "", 403, ""},
 	}
@@ -58,7 +58,7 @@ func TestOpenListsActiveWatches(t *testing.T) {
 	require.Len(t, s.Open(Watches), 2)
 	require.Empty(t, s.Open(Lists))
 	leave()
-	eventually(t, "one open watch", func() bool { return len(s.Open(Watches)) == 1 })
+	requireEventually(t, "one open watch", func() bool { return len(s.Open(Watches)) == 1 })
 	s.CloseWatches()
-	eventually(t, "no open watch", func() bool { return len(s.Open(nil)) == 0 })
+	requireEventually(t, "no open watch", func() bool { return len(s.Open(nil)) == 0 })
 }

@@ -40,7 +40,8 @@ func (s *Server) Fail(match func(Request) bool, n int, f Fault) (stop func()) {
 	}
 }
 
-// takeFault returns the fault to apply to a request, or nil. It counts the request. The caller must hold s.mu.
+// takeFault returns the fault to apply to a request, or nil if no fault matches. It counts the request against the
+// limit of the fault. The caller must hold s.mu.
 func (s *Server) takeFault(r Request) Fault {
 	s.faults = slices.DeleteFunc(s.faults, func(f *fault) bool { return f.left == 0 })
 	for _, f := range s.faults {

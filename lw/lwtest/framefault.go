@@ -27,8 +27,8 @@ type frameFault struct {
 
 type frameFaultKey struct{} // context key for a *frameFault
 
-// send writes the replacement of an event and reports whether the watch continues. It calls Write only once, so that no
-// pong can separate the frames.
+// send writes the frames that replace event and reports whether the watch continues. It calls Write only once, so that
+// no pong can come between the frames.
 func (f *frameFault) send(conn *websocket.Conn, event []byte) (goOn bool) {
 	sent, goOn := f.with(event)
 	_, err := conn.NetConn().Write(sent)

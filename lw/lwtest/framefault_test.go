@@ -91,7 +91,7 @@ func TestReplacedFrames(t *testing.T) {
 				require.Equal(t, binary, opcode)
 				expectEvents(t, conn, "ADDED cm-2")
 			}},
-		"too long message": {0, func([]byte) ([]byte, bool) { return wsframe.New(text, true, long), true },
+		"message above the read limit": {0, func([]byte) ([]byte, bool) { return wsframe.New(text, true, long), true },
 			func(t *testing.T, conn *websocket.Conn) {
 				conn.SetReadLimit(1 << 10)
 				require.Equal(t, websocket.ErrReadLimit, endOf(t, conn))

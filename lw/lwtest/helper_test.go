@@ -186,7 +186,7 @@ func (w *stream) next() event {
 	w.t.Helper()
 	line, ok := w.line()
 	if !ok {
-		require.FailNow(w.t, "the watch ended", "%v", w.err)
+		require.FailNow(w.t, "the watch ended before the next event", "%v", w.err)
 	}
 	e := event{line: line}
 	require.NoError(w.t, json.Unmarshal([]byte(line), &e), line)
@@ -210,8 +210,8 @@ func (w *stream) end() error {
 	return w.err
 }
 
-// eventually fails the test if condition does not return true within testTimeout.
-func eventually(t testing.TB, what string, condition func() bool) {
+// requireEventually fails the test if condition does not return true within testTimeout.
+func requireEventually(t testing.TB, what string, condition func() bool) {
 	t.Helper()
 	require.Eventually(t, condition, testTimeout, time.Millisecond, what)
 }

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// The server cancels the contexts of requests with the following causes.
+// The server cancels request contexts with one of these causes.
 var (
 	errDropped       = errors.New("lwtest: the connection was dropped")
 	errWatchesClosed = errors.New("lwtest: the watches were closed")

@@ -50,8 +50,8 @@ func newQuery(res *Resource, namespace string, form form, values url.Values) (*q
 type page struct {
 	revision  int64
 	objects   []*object
-	proceed   string // continue token of the next page, or ""
-	remaining *int   // number of objects on later pages (nil with a selector)
+	proceed   string // continue token of the next page, or "" on the last page
+	remaining *int   // number of objects on later pages (nil on the last page or with a selector)
 }
 
 func (s *Server) list(ctx context.Context, q *query) (*page, error) {
@@ -83,7 +83,7 @@ func (s *Server) list(ctx context.Context, q *query) (*page, error) {
 	return s.read(q, 0, "", limit)
 }
 
-// proceed returns the page that follows a continue token.
+// proceed returns the page that a continue token refers to.
 func (s *Server) proceed(q *query, token string, limit int) (*page, error) {
 	if v := q.get("resourceVersion"); v != "" && v != "0" {
 		return nil, badRequest("specifying resource version is not allowed when using continue")
@@ -137,7 +137,7 @@ func (s *Server) read(q *query, revision int64, start string, limit int) (*page,
 	return p, nil
 }
 
-// continueToken is the content of a continue parameter, encoded as JSON in base64.
+// continueToken is the value of a continue parameter, which is base64-encoded JSON.
 type continueToken struct {
 	APIVersion string `json:"v"`
 	Revision   int64  `json:"rv"` // -1 means the latest revision
@@ -169,7 +169,7 @@ func decodeContinue(token string) (revision int64, start string, err error) {
 	return t.Revision, start[1:], nil
 }
 
-// object returns a watch event's encoded object, as a Table if the client requested Tables.
+// object returns the encoded object of a watch event. It converts the object to a Table if the client requested Tables.
 func (q *query) object(encoded []byte) []byte {
 	if q.tables == nil {
 		return encoded

@@ -142,7 +142,7 @@ func encodeOrdered(f fields, first []string) []byte {
 	return b.Bytes()
 }
 
-// ordered returns the keys of f: first the keys in first, in that order, and then all other keys in sorted order.
+// ordered returns the keys of f in encoding order: the keys listed in `first`, and then all other keys in sorted order.
 func ordered(f fields, first []string) []string {
 	keys := make([]string, 0, len(f))
 	for _, key := range first {
@@ -172,8 +172,8 @@ func marshal(v any) []byte {
 // decode returns the fields of the object. The caller may modify them.
 func (o *object) decode() fields { return mustDecode(o.item) }
 
-// withVersion returns a copy of the object with a different resourceVersion. A DELETED event contains the last object
-// with the resourceVersion of its deletion.
+// withVersion returns a copy of the object with a different resourceVersion. A DELETED event contains the last state of
+// the object, but with the resourceVersion of the deletion.
 func (o *object) withVersion(res *Resource, revision int64) *object {
 	f := o.decode()
 	f["metadata"].(fields)["resourceVersion"] = strconv.FormatInt(revision, 10)

@@ -59,7 +59,7 @@ func TestSlowReadersAreDisconnected(t *testing.T) {
 	}
 	s.Compact()
 	body, err := io.ReadAll(res.Body)
-	require.NoError(t, err, "a clean close")
+	require.NoError(t, err, "the server closes the watch cleanly")
 	require.Less(t, strings.Count(string(body), "\n"), events)
 	require.NotContains(t, string(body), `"ERROR"`)
 	require.True(t, strings.HasSuffix(string(body), "}\n"), "the last event is complete")
@@ -106,7 +106,7 @@ func TestStopAndRestart(t *testing.T) {
 	require.Equal(t, "too old resource version: 3 (4)", w.next().Object.Message)
 	openWatch(t, s.URL+watchConfigMaps+"&resourceVersion=4")
 	s.Close()
-	require.NoError(t, s.Restart(), "restarts can be repeated")
+	require.NoError(t, s.Restart(), "the server can be restarted again")
 }
 
 func TestRestartFailsWithoutStop(t *testing.T) {
@@ -152,7 +152,7 @@ func TestStalledWatchesAreSilent(t *testing.T) {
 			require.True(t, open, "the watch ended")
 			require.Contains(t, line, `"resourceVersion":"1"`, "only a bookmark may already have been sent")
 		case line := <-late.lines:
-			require.Fail(t, "received an event", line)
+			require.Fail(t, "the stalled watch received an event", line)
 		case <-silence:
 			quiet = true
 		}
@@ -219,7 +219,7 @@ func TestCloseEndsRequests(t *testing.T) {
 		got <- err
 	}()
 	w := openWatch(t, s.URL+watchConfigMaps)
-	eventually(t, "a stalled list", func() bool { return len(s.Requests(Lists)) == 1 })
+	requireEventually(t, "a stalled list", func() bool { return len(s.Requests(Lists)) == 1 })
 	s.Close()
 	require.Error(t, <-got)
 	require.Error(t, w.end())

@@ -53,7 +53,8 @@ func newRequest(r *http.Request, rt route) Request {
 	return Request{At: time.Now(), Verb: rt.verb, Method: r.Method, URL: &u, Header: r.Header.Clone()}
 }
 
-// record adds a request to the recorded requests. It returns the Fault to apply to the request, or nil.
+// record adds a request to the recorded requests. It returns the Fault to apply to the request, or nil if no Fault
+// matches.
 func (s *Server) record(req Request) Fault {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -88,8 +88,8 @@ func (s *Server) AddResource(r Resource) {
 }
 
 // RemoveResource removes a resource and its objects, as if its CustomResourceDefinition were deleted. Watches of the
-// resource report the deletions and end cleanly. Later requests get 404. The name has the same form as in
-// [Server.Create]. RemoveResource ignores an unknown name.
+// resource report the deletions and end cleanly. Later requests get 404. The name has the same format as the resource
+// argument of [Server.Create]. RemoveResource ignores an unknown name.
 func (s *Server) RemoveResource(name string) {
 	res, ok := s.resource(name)
 	if !ok {

@@ -49,8 +49,8 @@ func sendList(w http.ResponseWriter, r *http.Request, body []byte) {
 	w.Write(body)
 }
 
-// layout returns body as a line of text. It indents the JSON if the parameter pretty is set, and by default for
-// browsers, curl and Wget.
+// layout returns body with a final newline. If the query parameter pretty is true, it indents the JSON instead. By
+// default, it indents the JSON for browsers, curl and Wget.
 func layout(r *http.Request, body []byte) []byte {
 	agent := r.UserAgent()
 	pretty := strings.HasPrefix(agent, "Mozilla/5.0") || strings.HasPrefix(agent, "curl") || strings.HasPrefix(agent, "Wget")

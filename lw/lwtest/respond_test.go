@@ -20,7 +20,7 @@ func TestPretty(t *testing.T) {
 	}{
 		"program":                   {"", "lw/1", false},
 		"pretty parameter":          {"?pretty=true", "lw/1", true},
-		"not a boolean":             {"?pretty=x", "lw/1", false},
+		"pretty is not a boolean":   {"?pretty=x", "lw/1", false},
 		"browser":                   {"", "Mozilla/5.0 (X11; Linux x86_64)", true},
 		"curl":                      {"", "curl/8.0", true},
 		"Wget":                      {"", "Wget/1.21", true},

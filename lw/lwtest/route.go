@@ -17,7 +17,7 @@ type route struct {
 	namespace string
 	name      string
 
-	subresource string // "binding" or ""
+	subresource string // "binding", or "" if the path names no subresource
 }
 
 // find returns the route for the path and method of a request. It supports these paths below /api/v1 and

@@ -33,7 +33,7 @@ func parseLabels(text string) (selector, error) {
 	}}, nil
 }
 
-// selectable lists additional fields for field selectors, by the id of the resource.
+// selectable lists additional fields for field selectors, keyed by the id of the resource.
 var selectable = map[string][]string{
 	"events": {"involvedObject.kind", "involvedObject.name", "type"},
 	"pods":   {"spec.nodeName", "status.phase"},

@@ -51,7 +51,7 @@ type Server struct {
 	mu        sync.Mutex
 	log       *revlog.Log[*object]
 	resources []*Resource
-	changed   chan struct{} // closed and replaced on each change of log or stalled
+	changed   chan struct{} // closed and replaced when `log` or `stalled` changes
 	stalled   bool
 	down      bool
 	inflight  map[*inflight]struct{}
@@ -65,7 +65,7 @@ type Server struct {
 	serving sync.WaitGroup
 }
 
-// Start starts a server with an empty cluster. Nil options select the defaults.
+// Start starts a server with an empty cluster. opts may be nil.
 func Start(opts *Options) (*Server, error) {
 	s := &Server{
 		log:      revlog.New[*object](),
@@ -90,7 +90,7 @@ func Start(opts *Options) (*Server, error) {
 	return s, nil
 }
 
-// addResources adds the resources in the options, or the built-in resources if there are none.
+// addResources adds the resources in the options, or the built-in resources if Options.Resources is nil.
 func (s *Server) addResources() {
 	own := builtins()
 	for i := range own {

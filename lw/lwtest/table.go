@@ -127,7 +127,7 @@ func (t *tables) cells(o []byte) []any {
 	return cells
 }
 
-// at returns the value at a path such as ".spec.replicas", or nil.
+// at returns the value at a path such as ".spec.replicas", or nil if there is no such value.
 func at(f fields, path string) (value any) {
 	value = f
 	for name := range strings.SplitSeq(strings.TrimPrefix(path, "."), ".") {

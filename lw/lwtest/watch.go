@@ -20,7 +20,7 @@ type watch struct {
 	server    *Server
 	from      int64 // resourceVersion to start from
 	initial   bool  // whether to begin with the current objects
-	streaming bool  // whether to wait until the server reaches the start revision, and to send the initial-events-end bookmark
+	streaming bool  // whether the client requested a streaming list: the watch first waits for the start revision, and sends the initial-events-end bookmark
 	bookmarks bool
 	deadline  time.Time
 

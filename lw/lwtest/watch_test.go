@@ -57,7 +57,7 @@ func TestWatchHeadersAreSentImmediately(t *testing.T) {
 }
 
 func TestWatchStartsAtItsResourceVersion(t *testing.T) {
-	tests := map[string][]string{ // maps parameters to the expected events after fill(3), an update of cm-1 and a deletion of cm-2
+	tests := map[string][]string{ // expected events of each query after fill(3), an update of cm-1 and the deletion of cm-2
 		"":                                    {"ADDED cm-1", "ADDED cm-3"},
 		"resourceVersion=0":                   {"ADDED cm-1", "ADDED cm-3"},
 		"resourceVersion=2":                   {"ADDED cm-2", "ADDED cm-3", "MODIFIED cm-1", "DELETED cm-2"},
@@ -160,7 +160,7 @@ func TestSendsBookmarksAtInterval(t *testing.T) {
 	require.Equal(t, `{"type":"BOOKMARK","object":{"kind":"ConfigMap","apiVersion":"v1","metadata":{"resourceVersion":"1"}}}`+"\n", w.next().line)
 	_, err := s.Create("nodes", `{"metadata":{"name":"n"}}`)
 	require.NoError(t, err)
-	eventually(t, "a bookmark at the revision of the other write", func() bool {
+	requireEventually(t, "a bookmark at the revision of the new Node", func() bool {
 		e := w.next()
 		return e.Type == "BOOKMARK" && e.Object.Metadata.ResourceVersion == "2"
 	})

@@ -79,7 +79,7 @@ func sendMessages(ctx context.Context, conn *websocket.Conn, watch *watch) bool 
 func (s *Server) answerPings(conn *websocket.Conn) {
 	conn.SetPingHandler(func(data string) error {
 		if !s.isStalled() {
-			conn.WriteControl(websocket.PongMessage, []byte(data), time.Time{}) // a failed write also fails the next read
+			conn.WriteControl(websocket.PongMessage, []byte(data), time.Time{}) // if the write fails, the next read fails, too
 		}
 		return nil
 	})

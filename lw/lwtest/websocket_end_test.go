@@ -24,10 +24,10 @@ func TestWebSocketLifecycles(t *testing.T) {
 		end func(s *Server)
 		is  func(error) bool
 	}{
-		"closed":             {(*Server).CloseWatches, closed},
-		"closed but stalled": {func(s *Server) { s.StallWatches(true); s.CloseWatches() }, closed},
-		"dropped":            {(*Server).DropConnections, func(err error) bool { return errors.Is(err, syscall.ECONNRESET) }},
-		"stopped":            {(*Server).Close, cut},
+		"closed":               {(*Server).CloseWatches, closed},
+		"closed while stalled": {func(s *Server) { s.StallWatches(true); s.CloseWatches() }, closed},
+		"dropped":              {(*Server).DropConnections, func(err error) bool { return errors.Is(err, syscall.ECONNRESET) }},
+		"stopped":              {(*Server).Close, cut},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -121,7 +121,7 @@ func TestReleasesClosedWebSockets(t *testing.T) {
 			conn := openSocket(t, s.URL+watchConfigMaps)
 			require.Len(t, s.underWay(), 1)
 			require.NoError(t, leave(conn))
-			eventually(t, "the watch to end", func() bool { return len(s.underWay()) == 0 })
+			requireEventually(t, "the watch to end", func() bool { return len(s.underWay()) == 0 })
 		})
 	}
 }

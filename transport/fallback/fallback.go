@@ -17,15 +17,16 @@ import (
 // streams share the current choice.
 //
 // If a watch fails with 400, 405, 426, 501, 502 or [errors.ErrUnsupported], Transport tries the other transport. It
-// switches when a watch over that transport delivers data. It does not try WebSocket after 401, 403 or 404 over HTTP.
+// switches when a watch over the other transport delivers data. It does not try WebSocket after 401, 403 or 404 over
+// HTTP.
 //
-// Transport also switches when a whole watch delivers no data, for example because a proxy buffers the response. It
-// does so only until the current transport has delivered data for any watch.
+// Transport also switches when a watch reaches its idle timeout without any data, for example because a proxy buffers
+// the response. Once the current transport has delivered data for any watch, this no longer causes a switch.
 //
 // If the server does not respond to a watch within three seconds, Transport opens it over the other transport as well.
 // The first response wins. A kube-apiserver responds at once. However, a proxy may buffer the response or drop the
-// handshake, and Firefox reports a response only after its first byte. A slow response causes a switch only until the
-// current transport has delivered data.
+// handshake, and Firefox reports a response only after its first byte. Once the current transport has delivered data, a
+// slow response no longer causes a switch.
 type Transport struct {
 	transports [2]lw.Transport
 	preference *preference.Preference
@@ -33,8 +34,8 @@ type Transport struct {
 
 var _ lw.Transport = (*Transport)(nil)
 
-// New returns a transport that prefers first to second. It reports each switch once, to [lw.Trace].Switched of the
-// stream that caused it.
+// New returns a transport that prefers first to second. The transport reports each switch once, to [lw.Trace].Switched
+// of the stream that caused it.
 func New(first, second lw.Transport) *Transport {
 	preferred := new(preference.Preference)
 	if shared, ok := first.(preference.Shared); ok {
@@ -68,9 +69,9 @@ func (t *Transport) switchFrom(ctx context.Context, from int, cause error) {
 	}
 }
 
-// isTransportError reports whether the other transport may succeed after this error. Over HTTP, 401, 403 and 404 come
-// from the server. WebSocket would fail, too, and would expose the token in a subprotocol that proxies log. Package ws
-// wraps 403 and 404 responses to a handshake in errors.ErrUnsupported.
+// isTransportError reports whether the other transport may succeed after err. Over HTTP, 401, 403 and 404 come from the
+// server, so a WebSocket would fail, too. Its handshake would also expose the token in a subprotocol, which proxies may
+// log. Package ws wraps 403 and 404 responses to a handshake in errors.ErrUnsupported.
 func isTransportError(err error) bool {
 	if errors.Is(err, errors.ErrUnsupported) {
 		return true
@@ -91,7 +92,7 @@ type watchBody struct {
 	*attempt
 	ctx       context.Context
 	transport *Transport
-	firstErr  error // error of the transport that was tried first, or nil if it opened this watch
+	firstErr  error // error of the transport that was tried first, or nil if that transport opened this watch
 	received  bool
 }
 

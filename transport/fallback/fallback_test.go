@@ -39,7 +39,8 @@ func (f failing) Read([]byte) (int, error) {
 	return 0, f.error
 }
 
-// watch opens a watch and reads it to its end. It returns the text, the error, and the cause of a switch, or nil.
+// watch opens a watch and reads it to its end. It returns the received text, the error, and the cause of a switch, or
+// nil if there was no switch.
 func watch(t *testing.T, over lw.Transport) (text string, err error, switched error) {
 	t.Helper()
 	ctx := lw.WithTrace(t.Context(), &lw.Trace{Switched: func(cause error) { switched = cause }})
@@ -116,12 +117,12 @@ func TestSilentWatchSwitches(t *testing.T) {
 	require.Equal(t, "events", text)
 	second.text, second.end = "", lw.ErrSilent
 	_, _, switched := watch(t, over)
-	require.NoError(t, switched, "the transport is confirmed")
+	require.NoError(t, switched, "a transport that has delivered data is confirmed")
 }
 
-// After a switch, the new transport may fail temporarily, for example while the server restarts. The client must not
-// switch back.
-func TestKeepsSwitchedTransport(t *testing.T) {
+// The first transport has delivered data and then fails. The second transport opens the watch but delivers no data, so
+// the client must not switch.
+func TestNoSwitchWithoutData(t *testing.T) {
 	first, second := &stub{text: "events"}, &stub{}
 	over := New(first, second)
 	_, _, _ = watch(t, over)
@@ -179,8 +180,8 @@ func TestUnansweredWatchUsesOtherTransport(t *testing.T) {
 	})
 }
 
-// An attempt that opens the watch wins over an attempt that fails. An error of the server, such as 401, ends the race
-// at once.
+// An attempt that opens the watch wins over an attempt that fails. An error response from the server, such as 401, ends
+// the race at once.
 func TestFirstResponseWins(t *testing.T) {
 	wrong := rejection(502)
 	for _, c := range []struct {

@@ -12,13 +12,13 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// late is a fake transport that responds after a delay, even if its context is done.
+// late is a fake transport that responds after a delay, even if the context of the request is done.
 type late struct {
 	after time.Duration
 	text  string
 	asked int
 	ended error // error of the request's context at the time of the response
-	open  int   // number of bodies that are not closed
+	open  int   // number of open bodies
 }
 
 func (l *late) Open(ctx context.Context, _ *lw.Request) (io.ReadCloser, error) {
@@ -39,8 +39,8 @@ func (b *lateBody) Close() error {
 	return nil
 }
 
-// If both transports open a watch, the slower attempt must be canceled and its body closed. It must not affect the
-// other watch or cause a switch.
+// If both transports open a watch, the slower attempt must be canceled and its body closed. This must not affect the
+// other watch or cause another switch.
 func TestLateAttemptIsClosed(t *testing.T) {
 	for name, c := range map[string]struct {
 		first, second late

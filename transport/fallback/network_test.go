@@ -67,14 +67,14 @@ func (w *memoryNetwork) client(t *testing.T) *http.Transport {
 	return transport
 }
 
-// proxy handles a request, usually by forwarding it to the server through the ReverseProxy.
+// proxy handles a request. It usually forwards the request to the server with the ReverseProxy.
 type proxy func(w http.ResponseWriter, r *http.Request, to *httputil.ReverseProxy)
 
 // fixture contains a fake API server behind a proxy, and a fallback.Transport that all streams use.
 type fixture struct {
 	t      *testing.T
 	server *lwtest.Server
-	down   atomic.Bool // the server is unavailable, and the proxy responds with 502
+	down   atomic.Bool // if true, the server is unavailable and the proxy responds with 502
 	over   *Transport
 
 	mu      sync.Mutex

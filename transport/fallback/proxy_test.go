@@ -90,18 +90,18 @@ func TestFollowsServerBehindProxies(t *testing.T) {
 		change  string        // cause of the switch, or "" if no switch is expected
 		within  time.Duration // maximum time until both clients receive a change
 	}{
-		"open, HTTP first":                      {open, false, "", 0},
+		"forwarding proxy, HTTP first":          {open, false, "", 0},
 		"forwarding proxy, WebSocket first":     {open, true, "", 0},
 		"buffered bodies, HTTP first":           {buffering(false), false, "silent", 11 * time.Second},
 		"buffered bodies, WebSocket first":      {buffering(false), true, "", 0},
 		"buffered responses, HTTP first":        {buffering(true), false, "silent", 4 * time.Second},
 		"buffered responses, WebSocket first":   {buffering(true), true, "", 0},
 		"status 400, WebSocket first":           {refusing(400), true, "400", 0},
-		"answers 400, HTTP first":               {refusing(400), false, "", 0},
+		"status 400, HTTP first":                {refusing(400), false, "", 0},
 		"status 403, WebSocket first":           {refusing(403), true, "403", 0},
-		"answers 403, HTTP first":               {refusing(403), false, "", 0},
+		"status 403, HTTP first":                {refusing(403), false, "", 0},
 		"status 501, WebSocket first":           {refusing(501), true, "501", 0},
-		"answers 501, HTTP first":               {refusing(501), false, "", 0},
+		"status 501, HTTP first":                {refusing(501), false, "", 0},
 		"stripped upgrade, WebSocket first":     {stripping, true, "unsupported", 0},
 		"stripped upgrade, HTTP first":          {stripping, false, "", 0},
 		"unanswered handshake, WebSocket first": {swallowing, true, "silent", 4 * time.Second},
@@ -156,7 +156,7 @@ func (s *fixture) runScenario(stores ...*cache.Store[*lw.Object]) {
 
 func TestUnavailableServerDoesNotSwitch(t *testing.T) {
 	for name, away := range map[string]http.HandlerFunc{
-		"rejects":          func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusBadGateway) },
+		"error response":   func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusBadGateway) },
 		"no response":      func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() },
 		"aborted response": func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) },
 	} {

@@ -35,8 +35,8 @@ func (a *attempt) Close() error {
 }
 
 // run tries the current transport. After an error or after hedgeDelay it also tries the other transport. It returns the
-// attempt that succeeded. If this is the other transport, err is the error of the current transport, or lw.ErrSilent if
-// it did not respond.
+// attempt that succeeded. If the other transport succeeded, err is the error of the current transport, or lw.ErrSilent
+// if it did not respond.
 func (r *race) run(using int) (won *attempt, err error) {
 	defer func() { r.cancelOthers(won) }()
 	hedge := time.NewTimer(hedgeDelay)

@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// An error response over HTTP must not cause a WebSocket handshake. In a browser, the handshake would contain the token
-// as a subprotocol.
+// An error response over HTTP must not cause a WebSocket handshake. In a browser, the handshake would send the token as
+// a subprotocol.
 func TestErrorResponsesAreNotRepeatedOverWebSocket(t *testing.T) {
 	base, err := lwhttp.New(server.URL(t), &lwhttp.Options{Token: "s3cret"})
 	require.NoError(t, err)
@@ -33,5 +33,5 @@ func TestErrorResponsesAreNotRepeatedOverWebSocket(t *testing.T) {
 	require.Equal(t, before, handshakes())
 	_, err = New(base, ws.New(base)).Open(t.Context(), &lw.Request{Path: "/status/400", Watch: true})
 	require.Error(t, err)
-	require.NotEqual(t, before, handshakes(), "the handshake counter must work")
+	require.NotEqual(t, before, handshakes(), "a 400 response must cause a handshake")
 }

@@ -51,15 +51,15 @@ func TestTokenFileReplacedByPipe(t *testing.T) {
 	})
 }
 
-// While the file system does not respond, a request must end with its context. The next request uses the old token.
+// Even if reading a file blocks, a request must fail when its context is done. The next request uses the old token.
 func TestCancellationEndsWaitForBlockedFile(t *testing.T) {
 	folder := t.TempDir()
 	token, authority := write(t, folder, "token", []byte("first")), write(t, folder, "ca", certs.NewAuthority(t).PEM)
 	for name, opts := range map[string]*lwhttp.Options{
-		"token": {TokenFile: token, Client: &http.Client{Transport: roundTripper(func(*http.Request) (*http.Response, error) {
+		"token file": {TokenFile: token, Client: &http.Client{Transport: roundTripper(func(*http.Request) (*http.Response, error) {
 			return &http.Response{StatusCode: 200, Body: http.NoBody}, nil
 		})}},
-		"authority": {CAFile: authority},
+		"CA file": {CAFile: authority},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -78,7 +78,7 @@ func TestCancellationEndsWaitForBlockedFile(t *testing.T) {
 				_, err = transport.Open(ctx, pods)
 				require.Equal(t, context.DeadlineExceeded, err)
 				require.Equal(t, 5*time.Second, time.Since(began))
-				if name == "token" {
+				if name == "token file" {
 					_, err = get(t, transport, pods)
 					require.NoError(t, err)
 				}
@@ -87,7 +87,8 @@ func TestCancellationEndsWaitForBlockedFile(t *testing.T) {
 	}
 }
 
-// After a 401, the transport reads the token file again. If the read blocks, the request must end with its context.
+// After a 401, the transport reads the token file again. Even if that read blocks, the request must fail when its
+// context is done.
 func TestRejectedTokenRereadsFile(t *testing.T) {
 	path := write(t, t.TempDir(), "token", []byte("first"))
 	synctest.Test(t, func(t *testing.T) {
@@ -96,12 +97,12 @@ func TestRejectedTokenRereadsFile(t *testing.T) {
 		answer := make(chan struct{})
 		defer func() { close(answer); synctest.Wait() }()
 		lwhttp.ReadFiles(t, func(string, string) ([]byte, error) { <-answer; return nil, nil })
-		for range 2 { // the second request waits until the file read of the first request ends
+		for range 2 { // the second request waits for the read that the first request started
 			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 			_, err := transport.Open(ctx, pods)
 			cancel()
 			require.Equal(t, context.DeadlineExceeded, err)
 		}
-		require.Zero(t, network.open, "bodies")
+		require.Zero(t, network.open, "open response bodies")
 	})
 }

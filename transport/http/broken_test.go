@@ -83,8 +83,8 @@ func TestConnectionResetInTheBody(t *testing.T) {
 
 var errOurs = errors.New("canceled by the caller")
 
-// In every phase of a request, the error must be the cause of the context. The server must also notice the
-// cancellation. Otherwise its Close would block.
+// In every phase of a request, cancellation must return the cause of the context. The server must notice the
+// cancellation, because its Close waits for all requests.
 func TestCancellationReturnsContextCause(t *testing.T) {
 	started := make(chan struct{}, 1)
 	bothProtocols(t, func(w http.ResponseWriter, r *http.Request) {
@@ -162,6 +162,6 @@ func TestBodyClosedEarly(t *testing.T) {
 		<-ended
 		_, err := body.Read(make([]byte, 1))
 		require.Error(t, err)
-		require.NotEqual(t, io.EOF, err, "a body closed by the caller does not end cleanly")
+		require.NotEqual(t, io.EOF, err, "after Close, Read must not return io.EOF")
 	})
 }

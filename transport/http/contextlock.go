@@ -4,7 +4,7 @@ package http
 
 import "context"
 
-// contextLock is a mutex. A goroutine can stop waiting for it when its context is done.
+// contextLock is a mutex. A goroutine stops waiting for the mutex when its context is done.
 type contextLock chan struct{}
 
 // do calls f with the lock held. If ctx is done first, do returns the cause of ctx, and f continues in another

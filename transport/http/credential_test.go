@@ -16,7 +16,7 @@ import (
 
 // After CredentialFunc returns a different certificate, requests need a new connection. Open responses must continue
 // over the old connection.
-func TestCredentialFuncGivesCertificates(t *testing.T) {
+func TestCredentialFuncReplacesCertificate(t *testing.T) {
 	eachProtocol(t, 0, func(t *testing.T, s *scene, ours *certs.Authority) {
 		first, second := credential(t, ours, "first", "t1"), credential(t, ours, "second", "t1")
 		var asked, rejections atomic.Int32
@@ -82,7 +82,7 @@ func TestCredentialFuncAfterRejection(t *testing.T) {
 		err    string
 	}{
 		"same token again":        {func(*lwhttp.Credential) (*lwhttp.Credential, error) { return &lwhttp.Credential{Token: "t"}, nil }, 1, "401"},
-		"nothing":                 {func(*lwhttp.Credential) (*lwhttp.Credential, error) { return nil, nil }, 1, "401"},
+		"no credential":           {func(*lwhttp.Credential) (*lwhttp.Credential, error) { return nil, nil }, 1, "401"},
 		"new token each time":     {func(r *lwhttp.Credential) (*lwhttp.Credential, error) { return &lwhttp.Credential{Token: more(r)}, nil }, 2, "401"},
 		"error on the first call": {func(*lwhttp.Credential) (*lwhttp.Credential, error) { return nil, failure }, 0, "log in first"},
 		"error after a 401": {func(r *lwhttp.Credential) (*lwhttp.Credential, error) {

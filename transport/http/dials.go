@@ -24,8 +24,8 @@ const maxDials = 100
 // dial.
 type boundedDialer struct {
 	transport *http.Transport
-	shared    *permits // permits of requests that can share an HTTP/2 connection
-	single    *permits // permits of requests that need HTTP/1.1
+	shared    *permits // permits for requests that can share an HTTP/2 connection
+	single    *permits // permits for requests that need HTTP/1.1
 }
 
 func newBoundedDialer(transport *http.Transport, scheme string) *boundedDialer {
@@ -57,7 +57,7 @@ func (b *boundedDialer) RoundTrip(request *http.Request) (*http.Response, error)
 }
 
 // try sends a request. It releases the permit as soon as the request has a connection. If the dial fails, all requests
-// that wait for a permit fail with the same error.
+// that are waiting for a permit fail with the same error.
 func (b *boundedDialer) try(request *http.Request, p *permit) (*http.Response, error) {
 	ctx := context.WithValue(request.Context(), permitKey{}, p)
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: p.connected})
@@ -75,7 +75,7 @@ var errNoPermit = errors.New("http: no connection is available for the request")
 
 type permitKey struct{}
 
-// withPermit wraps a dial function. The result fails with errNoPermit unless the request holds a permit.
+// withPermit wraps a dial function. The returned function fails with errNoPermit unless the request holds a permit.
 func withPermit(dial func(context.Context, string, string) (net.Conn, error)) func(context.Context, string, string) (net.Conn, error) {
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
 		if p, ok := ctx.Value(permitKey{}).(*permit); ok && !p.held.Load() {
@@ -117,7 +117,7 @@ type permits struct {
 	failure *dialFailure // the next dial failure, for the requests that wait for a permit
 }
 
-// dialFailure is a failed dial. Requests that are waiting for a permit at that time fail with its error.
+// dialFailure announces a failed dial to the requests that are waiting for a permit. They fail with err.
 type dialFailure struct {
 	done chan struct{}
 	err  error

@@ -52,7 +52,7 @@ func TestStreamsDialFewConnections(t *testing.T) {
 
 	connections.cut()
 	broken := 0
-	for range streams { // the closed connection was full, so all of its watches end
+	for range streams { // the closed connection carried the maximum number of watches, and all of them end
 		<-ended
 		broken++
 	}

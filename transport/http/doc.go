@@ -10,17 +10,17 @@
 //
 // The transport dials one HTTP/2 connection at a time. Other requests wait for it and then use it if possible. So
 // 10,000 watches that start at the same time dial 100 connections. Over HTTP/1.1, and for upgrades to WebSocket, the
-// transport dials at most 100 connections at a time. If a dial fails, all requests that wait at that time fail. A
+// transport dials at most 100 connections at a time. If a dial fails, all requests that are waiting for it fail. A
 // request stops waiting when its context is done. These limits do not apply to [Options.Client], or to other hosts
 // after a redirect.
 //
-// When a connection breaks, all of its watches end. The watches of a connection share its bandwidth. A slow reader does
-// not delay the other watches until 4 MiB are buffered for it. After that, the server must wait.
+// When a connection breaks, all of its watches end. The watches of a connection share its bandwidth. The client buffers
+// up to 4 MiB for a slow reader, which therefore does not delay the other watches. After that, the server must wait.
 //
 // Over HTTP/1.1, including all plain "http" URLs, each watch has its own connection. Each connection uses a file
 // descriptor and a local port. By default, Linux has 28,000 local ports per server. A browser opens at most six
-// HTTP/1.1 connections per host, across all tabs. The seventh watch waits, and so does every list. In that case use
-// HTTP/2, fewer watches, or package ws.
+// HTTP/1.1 connections per host, across all tabs. The seventh watch waits, and so does every list. For six or more
+// watches, use HTTP/2 or package ws.
 //
 // # In a browser
 //
@@ -33,7 +33,7 @@
 // Files with tokens, client certificates and certificate authorities may be replaced while the transport is in use. The
 // transport reads them again before a request if the last read is at least a minute old. It also reads them after a
 // 401, and after a request that failed without a response, for example because a certificate was rejected. If they have
-// changed, the transport retries that request once.
+// changed, the transport retries the request once.
 //
 // A new certificate or certificate authority requires new connections. Open responses continue over the old
 // connections. If a file is missing or truncated, or a certificate does not match its key, the transport keeps the

@@ -24,7 +24,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// echoes returns the encodings in which a server or a gateway may repeat a token.
+// echoes returns encodings of a token that a server or a gateway may send back, keyed by the names of the encodings.
 func echoes(token string) map[string]string {
 	return map[string]string{
 		"plain": token, "query": url.QueryEscape(token), "path": url.PathEscape(token), "cut": token[:len(token)/2],
@@ -66,7 +66,7 @@ func TestErrorResponsesShowNoToken(t *testing.T) {
 	})
 }
 
-// The second response repeats the tokens of both attempts. Both must be redacted.
+// The second response repeats the tokens of both attempts. Both tokens must be redacted.
 func TestEarlierTokensAreRedacted(t *testing.T) {
 	secrets, asked := canary.Secrets{}, 0
 	first, second := secrets.New("first"), secrets.New("second")
@@ -162,7 +162,7 @@ func answering(t *testing.T, answer string) string {
 	return listener.Addr().String()
 }
 
-// net/http copies the status text of a proxy's CONNECT response to its error.
+// net/http includes the status text of a proxy's CONNECT response in its error.
 func TestProxyStatusLineShowsNoPassword(t *testing.T) {
 	secrets := canary.Secrets{}
 	password := secrets.New("password")

@@ -21,8 +21,8 @@ func (notUpgraded) Unwrap() error { return errors.ErrUnsupported }
 // errRedirects reports that a request was redirected ten times. Browsers have their own limit and error.
 var errRedirects = errors.New("http: stopped after 10 redirects")
 
-// isToken reports whether text may be sent in an Authorization header. For other text, net/http and fetch return errors
-// that contain the token.
+// isToken reports whether text is valid in an Authorization header. net/http and fetch quote invalid text in their
+// errors.
 func isToken(text string) bool {
 	for i := range len(text) {
 		if text[i] <= ' ' || text[i] > '~' {

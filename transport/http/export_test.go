@@ -10,8 +10,7 @@ import (
 // RoundTrippers exports roundTrippers. Different pointers use different connections.
 type RoundTrippers = roundTrippers
 
-// Current returns the round trippers for a request. failed contains the round trippers of a failed first attempt, or is
-// nil.
+// Current returns the round trippers for a request. failed is nil, or the round trippers of a failed first attempt.
 func (t *Transport) Current(failed *RoundTrippers) *RoundTrippers {
 	now, err := t.authenticator.transports.current(context.Background(), nil, failed)
 	if err != nil {

@@ -31,13 +31,13 @@ func TestFilesAreReadOncePerMinute(t *testing.T) {
 		require.NotSame(t, first, second)
 
 		rotate()
-		require.Same(t, second, transport.Current(nil), "the interval restarts")
+		require.Same(t, second, transport.Current(nil), "each read restarts the interval of one minute")
 		require.Same(t, second, transport.Current(first), "a failure with old round trippers returns the current ones")
 		third := transport.Current(second)
 		require.NotSame(t, second, third)
 		time.Sleep(time.Hour)
-		require.Same(t, third, transport.Current(nil), "the content has not changed")
-		require.Same(t, third, transport.Current(third), "the content has not changed")
+		require.Same(t, third, transport.Current(nil), "the files have not changed")
+		require.Same(t, third, transport.Current(third), "the files have not changed")
 	})
 }
 
@@ -54,19 +54,19 @@ func TestInvalidFiles(t *testing.T) {
 	newCert, newKey := authority.Issue(t, "joe")
 	bundle := slices.Concat(authority.PEM, certs.NewAuthority(t).PEM)
 	for name, files := range map[string]map[string]string{
-		"empty authority":                     {"ca": ""},
-		"authority without PEM":               {"ca": "pa55word"},
-		"missing authority":                   {"ca": "-"},
-		"truncated second block of authority": {"ca": string(bundle[:len(bundle)-30])},
-		"truncated last line of authority":    {"ca": string(bundle[:len(bundle)-2])},
-		"empty certificate":                   {"cert": ""},
-		"missing certificate":                 {"cert": "-"},
-		"truncated certificate":               {"cert": string(newCert[:len(newCert)/2]), "key": string(newKey)},
-		"new certificate, old key":            {"cert": string(newCert)},
-		"old certificate, new key":            {"key": string(newKey)},
-		"new certificate, missing key":        {"cert": string(newCert), "key": "-"},
-		"truncated certificate chain":         {"cert": string(newCert) + string(cert[:len(cert)/2]), "key": string(newKey)},
-		"new authority, empty certificate":    {"ca": string(bundle), "cert": ""},
+		"empty CA file":                         {"ca": ""},
+		"CA file without PEM":                   {"ca": "pa55word"},
+		"missing CA file":                       {"ca": "-"},
+		"CA file with a truncated second block": {"ca": string(bundle[:len(bundle)-30])},
+		"CA file with a truncated last line":    {"ca": string(bundle[:len(bundle)-2])},
+		"empty certificate":                     {"cert": ""},
+		"missing certificate":                   {"cert": "-"},
+		"truncated certificate":                 {"cert": string(newCert[:len(newCert)/2]), "key": string(newKey)},
+		"new certificate, old key":              {"cert": string(newCert)},
+		"old certificate, new key":              {"key": string(newKey)},
+		"new certificate, missing key":          {"cert": string(newCert), "key": "-"},
+		"truncated certificate chain":           {"cert": string(newCert) + string(cert[:len(cert)/2]), "key": string(newKey)},
+		"new CA file, empty certificate":        {"ca": string(bundle), "cert": ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			good := map[string]string{"ca": string(authority.PEM), "cert": string(cert), "key": string(key)}

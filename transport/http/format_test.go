@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Every fmt verb must redact the secrets, also in values that contain Options.
+// Every fmt verb must redact the secrets, even in a value that contains Options.
 func TestOptionsAreLoggedWithoutSecrets(t *testing.T) {
 	authority := certs.NewAuthority(t)
 	cert, key := authority.Issue(t, "jane")

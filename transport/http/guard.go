@@ -58,21 +58,21 @@ func (a *attempt) responseError(response *http.Response) error {
 }
 
 func (a *attempt) RoundTrip(original *http.Request) (*http.Response, error) {
-	ctx, own := original.Context(), origin(original.URL) == origin(a.server)
-	if !own {
+	ctx, sameOrigin := original.Context(), origin(original.URL) == origin(a.server)
+	if !sameOrigin {
 		a.reportRedirect(original)
 	}
-	used, err := a.credentials(ctx, own)
+	used, err := a.credentials(ctx, sameOrigin)
 	if err != nil {
 		return nil, err
 	}
-	response, err := a.send(original, own, used)
-	unauthorized := own && response != nil && response.StatusCode == http.StatusUnauthorized
+	response, err := a.send(original, sameOrigin, used)
+	unauthorized := sameOrigin && response != nil && response.StatusCode == http.StatusUnauthorized
 	if a.renewed || ctx.Err() != nil || err == nil && !unauthorized {
 		return response, err
 	}
 	a.renewed = true
-	fresh, failure := a.renew(ctx, used, own, unauthorized)
+	fresh, failure := a.renew(ctx, used, sameOrigin, unauthorized)
 	if failure == nil && fresh.equal(used) || ctx.Err() != nil {
 		return response, err
 	}
@@ -82,23 +82,23 @@ func (a *attempt) RoundTrip(original *http.Request) (*http.Response, error) {
 	if failure != nil {
 		return nil, failure
 	}
-	return a.send(original, own, fresh)
+	return a.send(original, sameOrigin, fresh)
 }
 
-// credentials returns the credentials for the first attempt of a request. own reports whether the request goes to the
+// credentials returns the credentials for the first attempt of a request. sameOrigin reports whether the request goes to the
 // server's own origin.
-func (a *authenticator) credentials(ctx context.Context, own bool) (c credentials, err error) {
-	if own && a.credentialFunc != nil {
+func (a *authenticator) credentials(ctx context.Context, sameOrigin bool) (c credentials, err error) {
+	if sameOrigin && a.credentialFunc != nil {
 		return a.callCredentialFunc(ctx, nil)
 	}
-	if c.roundTrippers, err = a.transports.current(ctx, nil, nil); err == nil && own {
+	if c.roundTrippers, err = a.transports.current(ctx, nil, nil); err == nil && sameOrigin {
 		c.token, err = a.token(ctx, "")
 	}
 	return c, err
 }
 
-// callCredentialFunc calls the CredentialFunc. It returns the token of the result, and round trippers that use its
-// client certificate.
+// callCredentialFunc calls the CredentialFunc. It returns the new token, and round trippers that use the new client
+// certificate.
 func (a *authenticator) callCredentialFunc(ctx context.Context, rejected *Credential) (c credentials, err error) {
 	if c.credential, err = a.credentialFunc(ctx, rejected); err != nil {
 		return c, &credentialError{err}
@@ -117,10 +117,10 @@ type credentialError struct{ error }
 func (n *credentialError) Unwrap() error { return n.error }
 
 // renew returns new credentials after a failed request. It reads the files again after any failure, because the server
-// may have rejected the certificate. In TLS 1.3, such a rejection often appears only as a broken connection. It gets a
-// new token after a 401, or if the certificates have changed. It calls a CredentialFunc only after a 401, because the
+// may have rejected the certificate. In TLS 1.3, such a rejection often appears only as a broken connection. renew gets
+// a new token after a 401, or if the certificates have changed. It calls a CredentialFunc only after a 401, because the
 // call may prompt the user.
-func (a *authenticator) renew(ctx context.Context, used credentials, own, unauthorized bool) (credentials, error) {
+func (a *authenticator) renew(ctx context.Context, used credentials, sameOrigin, unauthorized bool) (credentials, error) {
 	fresh, err := used, error(nil)
 	if fresh.roundTrippers, err = a.transports.current(ctx, used.credential, used.roundTrippers); err != nil {
 		return used, nil
@@ -128,7 +128,7 @@ func (a *authenticator) renew(ctx context.Context, used credentials, own, unauth
 	switch {
 	case a.credentialFunc != nil && unauthorized:
 		return a.callCredentialFunc(ctx, used.credential)
-	case a.credentialFunc == nil && (unauthorized || own && fresh.roundTrippers != used.roundTrippers):
+	case a.credentialFunc == nil && (unauthorized || sameOrigin && fresh.roundTrippers != used.roundTrippers):
 		if token, err := a.token(ctx, used.token); err == nil && token != "" { // without a new token, the original error is more useful
 			fresh.token = token
 		}
@@ -136,11 +136,11 @@ func (a *authenticator) renew(ctx context.Context, used credentials, own, unauth
 	return fresh, nil
 }
 
-func (a *attempt) send(original *http.Request, own bool, c credentials) (*http.Response, error) {
+func (a *attempt) send(original *http.Request, sameOrigin bool, c credentials) (*http.Response, error) {
 	request := original.Clone(original.Context())
 	request.Header.Set("User-Agent", a.userAgent)
 	via := c.roundTrippers.authenticated
-	if own {
+	if sameOrigin {
 		for name, values := range a.header {
 			request.Header[http.CanonicalHeaderKey(name)] = values
 		}

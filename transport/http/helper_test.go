@@ -25,7 +25,7 @@ func serve(t *testing.T, config *tls.Config, handler http.HandlerFunc, setUp ...
 	for _, f := range setUp {
 		f(server.Config)
 	}
-	server.Config.ErrorLog = log.New(io.Discard, "", 0) // some tests expect failed handshakes, so their log is discarded
+	server.Config.ErrorLog = log.New(io.Discard, "", 0) // some tests cause failed handshakes, which the server would log
 	if config == nil {
 		server.Start()
 	} else {
@@ -49,8 +49,7 @@ func connect(t *testing.T, server *httptest.Server, opts *lwhttp.Options) *lwhtt
 	return transport
 }
 
-// trust returns options with the server's certificate as certificate authority. For a server without TLS, the options
-// are empty.
+// trust returns options that trust the server's certificate. For a server without TLS, the options are empty.
 func trust(server *httptest.Server) *lwhttp.Options {
 	opts := &lwhttp.Options{}
 	if server.Certificate() != nil {
@@ -65,7 +64,7 @@ func bothProtocols(t *testing.T, handler http.HandlerFunc, test func(*testing.T,
 		t.Run(name, func(t *testing.T) {
 			server := serve(t, config, func(w http.ResponseWriter, r *http.Request) {
 				if r.Proto != name {
-					t.Errorf("the protocol of the request is %s", r.Proto)
+					t.Errorf("unexpected request over %s", r.Proto)
 				}
 				handler(w, r)
 			})

@@ -22,8 +22,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// maxHeap is the maximum heap growth during one response, in bytes. It includes several copies that net/http makes of
-// the largest header.
+// maxHeap is the maximum heap growth during one response, in bytes. It leaves room for the copies that net/http makes
+// of the largest header.
 const maxHeap = 8 << 20
 
 // raw starts a TCP server and returns its URL. The server reads a request header, or the HTTP/2 preface, and then
@@ -94,7 +94,7 @@ func TestInvalidResponsesUseBoundedMemory(t *testing.T) {
 	}
 }
 
-// The server sends an HTTP/2 header that never ends, in CONTINUATION frames.
+// The server sends an endless HTTP/2 header in CONTINUATION frames.
 func TestEndlessHTTP2Header(t *testing.T) {
 	frame := func(kind, flags byte, stream byte, payload string) string {
 		n := len(payload)
@@ -135,8 +135,8 @@ func TestDecompressionBomb(t *testing.T) {
 	})
 }
 
-// An endless series of empty gzip members contains no data. A read must end when the context is done, and must use a
-// limited amount of memory.
+// Empty gzip members contain no data, so a read continues until the server stops. The read must use a limited amount of
+// memory.
 func TestEmptyGzipMembers(t *testing.T) {
 	var empty bytes.Buffer
 	require.NoError(t, gzip.NewWriter(&empty).Close())
@@ -146,7 +146,7 @@ func TestEmptyGzipMembers(t *testing.T) {
 	require.NoError(t, err)
 	defer transport.Close()
 	_, err = get(t, transport, pods)
-	require.Error(t, err, "the context must end the read before the server stops after 2 MiB")
+	require.Error(t, err, "the read must fail when the server stops after 2 MiB")
 	require.Less(t, heap.Grown(), int64(maxHeap))
 }
 
@@ -167,7 +167,7 @@ func TestEndlessRedirects(t *testing.T) {
 	})
 }
 
-// A query may contain secrets. Errors must not contain the queries of requests and redirects, nor an invalid Location
+// A query may contain secrets. Errors must not contain the query of a request or a redirect, or an invalid Location
 // header.
 func TestErrorsShowNoQueries(t *testing.T) {
 	server := serve(t, nil, func(w http.ResponseWriter, r *http.Request) {

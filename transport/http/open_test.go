@@ -23,7 +23,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A path could extend the host name in the URL. No request may go to another host.
+// A path without a leading slash could extend the host name in the URL. No request may go to another host.
 func TestPathKeepsServer(t *testing.T) {
 	var asked atomic.Int64
 	bothProtocols(t, func(http.ResponseWriter, *http.Request) { asked.Add(1) }, func(t *testing.T, server *httptest.Server, transport *lwhttp.Transport) {
@@ -60,7 +60,7 @@ func TestEventsAreNotBuffered(t *testing.T) {
 		require.Equal(t, "second\n", line)
 		send <- ""
 		_, err = lines.ReadString('\n')
-		require.Equal(t, io.EOF, err, "a clean end must return io.EOF itself")
+		require.Equal(t, io.EOF, err, "after a clean end, Read must return io.EOF unwrapped")
 	})
 }
 
@@ -150,7 +150,7 @@ func TestRequestHeaders(t *testing.T) {
 		"server URL with a trailing slash": {
 			server: "https://rancher.example/k8s/", request: lw.Request{Path: "/api"}, url: "https://rancher.example/k8s/api",
 		},
-		"headers in any case": {
+		"header names in any letter case": {
 			server: "https://k8s.example", request: lw.Request{Path: "/"}, url: "https://k8s.example/",
 			opts:   lwhttp.Options{Header: http.Header{"impersonate-user": {"jane"}, "X-Trace": {"1"}}},
 			header: map[string]string{"Impersonate-User": "jane", "X-Trace": "1"},
@@ -176,7 +176,7 @@ func TestRequestHeaders(t *testing.T) {
 	}
 }
 
-// kube-apiserver indents JSON for the user agents Mozilla/5.0, curl and Wget. The indentation doubles its size.
+// kube-apiserver indents JSON for the user agents Mozilla/5.0, curl and Wget, which doubles the size of its responses.
 func TestUserAgentIsNotABrowser(t *testing.T) {
 	bothProtocols(t, func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.WriteString(w, r.UserAgent())

@@ -19,10 +19,10 @@ type Options struct {
 	// Proxy and DisableCompression must then be empty. Client.Timeout must be zero, because it would end every watch.
 	Client *http.Client
 
-	CAFile   string // PEM file with the certificate authorities of the server and of proxies; may rotate; by default the system's roots
+	CAFile   string // PEM file with the certificate authorities for the server and for proxies; may be rotated; by default the system's roots
 	CAData   []byte // PEM certificate authorities; overrides CAFile
-	CertFile string // PEM file with the client certificate; may rotate
-	KeyFile  string // PEM file with the private key of CertFile; may rotate
+	CertFile string // PEM file with the client certificate; may be rotated
+	KeyFile  string // PEM file with the private key of CertFile; may be rotated
 	CertData []byte // PEM client certificate; overrides CertFile
 	KeyData  []byte
 
@@ -30,7 +30,7 @@ type Options struct {
 	InsecureSkipVerify bool   // accepts any certificate; a man in the middle can then read the token
 
 	Token     string                                // bearer token
-	TokenFile string                                // file with the bearer token; may rotate
+	TokenFile string                                // file with the bearer token; may be rotated
 	TokenFunc func(context.Context) (string, error) // returns the bearer token; called for every request, and again after a 401
 
 	// CredentialFunc returns the token, the client certificate, or both, and replaces all other credentials. It is
@@ -44,7 +44,7 @@ type Options struct {
 	Proxy string
 
 	Header    map[string][]string // headers of every request, for example Impersonate-User
-	UserAgent string              // by default "listwatch"; servers indent lists if it starts with Mozilla/5.0, curl or Wget
+	UserAgent string              // by default "listwatch"; servers indent lists for a UserAgent that starts with Mozilla/5.0, curl or Wget
 
 	DisableCompression bool // disables gzip-compressed responses
 }
@@ -151,7 +151,7 @@ func fromEnvironment(request *http.Request) (*url.URL, error) {
 	return proxy, nil
 }
 
-// proxy returns the func that selects the proxy of a request, for http.Transport.Proxy.
+// proxy returns the function for http.Transport.Proxy, which selects the proxy of a request.
 func (o *Options) proxy() (func(*http.Request) (*url.URL, error), error) {
 	if o.Proxy == "" {
 		return fromEnvironment, nil

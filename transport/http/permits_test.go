@@ -20,14 +20,14 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// network counts the dials of a transport. It calls dial for each of them.
+// network is a fake network. It counts the dials and handles each dial with the function in the field dial.
 type network struct {
 	mu                      sync.Mutex
 	dialed, pending, atOnce int
 	dial                    func(ctx context.Context, n int) (net.Conn, error) // n is the number of this dial, starting at 1
 }
 
-// connectVia returns a transport to server that dials through n.
+// connectVia returns a transport to the API server at a URL. The transport dials through n.
 func connectVia(t *testing.T, server string, n *network) *Transport {
 	transport, err := New(server, &Options{InsecureSkipVerify: true})
 	require.NoError(t, err)

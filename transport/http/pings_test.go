@@ -23,7 +23,8 @@ func TestDetectsDeadConnection(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client, remote := net.Pipe()
 		served := make(chan int, 1)
-		// The server would write session tickets while the client writes its request. Over a pipe, both would block.
+		// The server must not write session tickets while the client writes its request, because both writes would
+		// block on the pipe.
 		config := &tls.Config{Certificates: []tls.Certificate{certificate}, NextProtos: []string{"h2"}, SessionTicketsDisabled: true}
 		go func() { served <- mortalServer(tls.Server(remote, config), 1) }()
 
@@ -41,7 +42,7 @@ func TestDetectsDeadConnection(t *testing.T) {
 		require.Equal(t, 30*time.Second+45*time.Second, time.Since(began), "30 seconds until the first ping, 30 seconds until the second, and 15 seconds without an answer")
 		require.NoError(t, body.Close())
 		transport.Close()
-		require.Equal(t, 2, <-served, "pings")
+		require.Equal(t, 2, <-served, "number of pings")
 	})
 }
 

@@ -18,8 +18,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The proxy must not receive the client certificate, and must be verified with its own name. The test starts the client
-// as another process, because net/http reads the environment only once.
+// The proxy must not receive the client certificate. The client must verify the proxy's certificate with the proxy's
+// host name. The test starts the client as another process, because net/http reads the environment only once.
 func TestProxyOverTLS(t *testing.T) {
 	if directory := os.Getenv("LISTWATCH_PROXY_TEST"); directory != "" {
 		askThroughProxy(t, directory)
@@ -39,7 +39,7 @@ func TestProxyOverTLS(t *testing.T) {
 	tunnel := &wire.Proxy{Dial: func(string, string) (net.Conn, error) { return net.Dial("tcp", behind) }}
 	proxy := serve(t, config, func(w http.ResponseWriter, r *http.Request) {
 		if len(r.TLS.PeerCertificates) > 0 || r.Method != http.MethodConnect || r.Host != "k8s.example:6443" {
-			t.Errorf("%s %s over %s with %d certificates", r.Method, r.Host, r.Proto, len(r.TLS.PeerCertificates))
+			t.Errorf("unexpected proxy request: %s %s over %s with %d certificates", r.Method, r.Host, r.Proto, len(r.TLS.PeerCertificates))
 		}
 		tunnels.Add(1)
 		tunnel.ServeHTTP(w, r)

@@ -24,7 +24,7 @@ func (o *Options) proxySecrets(server *url.URL) (secrets redact.Secrets, err err
 	for _, scheme := range []string{"http", "https"} { // a redirect to another scheme may use another proxy
 		proxy, err := toProxy(&http.Request{URL: &url.URL{Scheme: scheme, Host: server.Host}})
 		if err != nil || proxy == nil {
-			continue // ignores the error, because the request will fail with it
+			continue // the request will fail with the same error
 		}
 		if password, ok := proxy.User.Password(); ok {
 			basic := base64.StdEncoding.EncodeToString([]byte(proxy.User.Username() + ":" + password))

@@ -45,7 +45,7 @@ func newRequestRecorder(t *testing.T, config *tls.Config) *requestRecorder {
 	return w
 }
 
-// take returns the recorded requests and clears the record.
+// take returns the credentials of all requests since the last call.
 func (w *requestRecorder) take() []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -128,7 +128,7 @@ func TestRedirectOrigins(t *testing.T) {
 		_, err = get(t, transport, pods)
 		require.NoError(t, err)
 		require.Equal(t, "/x", last.URL.Path)
-		require.Equal(t, c.own, last.Header.Get("Authorization") == "Bearer s3cret", "%s to %s", c.server, c.location)
+		require.Equal(t, c.own, last.Header.Get("Authorization") == "Bearer s3cret", "redirect from %s to %s", c.server, c.location)
 	}
 }
 

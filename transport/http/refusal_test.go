@@ -24,7 +24,7 @@ func TestErrorResponses(t *testing.T) {
 	cases := map[string]struct {
 		code             int
 		retryAfter, body string
-		is               error // error that errors.Is must find, or nil
+		is               error // sentinel error that the error must wrap, or nil
 		reason, message  string
 		wait             time.Duration
 	}{
@@ -32,8 +32,8 @@ func TestErrorResponses(t *testing.T) {
 		"resourceVersion too large, retry delay in body":   {504, "", tooLarge, lw.ErrResourceVersionTooLarge, "Timeout", "Timeout: Too large resource version: 999999999, current: 232", 2 * time.Second},
 		"resourceVersion too large, retry delay in header": {504, "1", tooLarge, lw.ErrResourceVersionTooLarge, "Timeout", "Timeout: Too large resource version: 999999999, current: 232", time.Second},
 		"forbidden":                   {403, "", forbidden, lw.ErrForbidden, "Forbidden", "pods is forbidden", 0},
-		"unauthorized, bare":          {401, "", "", lw.ErrUnauthorized, "", "", 0},
-		"no such group":               {404, "", "404 page not found\n", lw.ErrNotFound, "", "404 page not found", 0},
+		"unauthorized without a body": {401, "", "", lw.ErrUnauthorized, "", "", 0},
+		"unknown API group":           {404, "", "404 page not found\n", lw.ErrNotFound, "", "404 page not found", 0},
 		"overloaded":                  {429, "7", "Too many requests, please try again later.\n", lw.ErrTooManyRequests, "", "Too many requests, please try again later.", 7 * time.Second},
 		"HTML page of a proxy":        {502, "", "<html>\n<body>Bad Gateway</body></html>", nil, "", "<html>", 0},
 		"redirect without a Location": {304, "", "", nil, "", "", 0},
@@ -55,7 +55,7 @@ func TestErrorResponses(t *testing.T) {
 			require.Equal(t, c.message, status.Message, name)
 			require.Equal(t, c.wait, status.RetryAfter, name)
 			for _, sentinel := range []error{lw.ErrExpired, lw.ErrResourceVersionTooLarge, lw.ErrForbidden, lw.ErrUnauthorized, lw.ErrNotFound, lw.ErrTooManyRequests} {
-				require.Equal(t, sentinel == c.is, errors.Is(err, sentinel), "%s is %v", name, sentinel)
+				require.Equal(t, sentinel == c.is, errors.Is(err, sentinel), "%s: errors.Is with the target %v", name, sentinel)
 			}
 		}
 	})

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// retryAfter converts a Retry-After header to seconds. A date is rounded up to the next second.
-// https://www.rfc-editor.org/rfc/rfc9110.html#field.retry-after
+// retryAfter returns a Retry-After header in seconds. It converts a date and rounds the result up. It returns any other
+// header unchanged.
 func retryAfter(header string, now time.Time) string {
 	date, err := http.ParseTime(header)
 	if err != nil {

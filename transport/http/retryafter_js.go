@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// retryAfter converts a Retry-After header to seconds. A date is rounded up to the next second.
-// https://www.rfc-editor.org/rfc/rfc9110.html#field.retry-after
+// retryAfter returns a Retry-After header in seconds. It converts a date and rounds the result up. It returns any other
+// header unchanged.
 func retryAfter(header string, now time.Time) string {
 	date, ok := parseDate(header)
 	if !ok {
@@ -16,8 +16,8 @@ func retryAfter(header string, now time.Time) string {
 	return strconv.Itoa(int(min(max(seconds, 0), 1<<31-1)))
 }
 
-// parseDate parses the preferred format of an HTTP date. It avoids time.Parse, which would increase the size of the
-// WASM module.
+// parseDate parses an HTTP date in the preferred format and reports whether it is valid. It avoids time.Parse, which
+// would increase the size of the WASM module.
 func parseDate(s string) (time.Time, bool) {
 	const form, months = "Sun, 06 Nov 1994 08:49:37 GMT", "JanFebMarAprMayJunJulAugSepOctNovDec"
 	if len(s) != len(form) || s[25:] != form[25:] {

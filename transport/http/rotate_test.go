@@ -20,24 +20,24 @@ func TestRotationDuringAWatch(t *testing.T) {
 	other := certs.NewAuthority(t)
 	for name, c := range map[string]struct {
 		rotate   func(*testing.T, *scene, *certs.Authority)
-		minute   bool // a minute passes before the next request; otherwise the server rejects the old credential
+		minute   bool // if true, a minute passes before the next request; if false, the server rejects the old credential
 		identity string
 		sent     int32 // maximum number of requests that the server receives
 	}{
 		"client certificate": {func(t *testing.T, s *scene, ours *certs.Authority) { s.issue(t, ours, "second") }, true, "second t1", 1},
-		"client certificate, rejected": {func(t *testing.T, s *scene, ours *certs.Authority) {
+		"client certificate after a rejection": {func(t *testing.T, s *scene, ours *certs.Authority) {
 			s.issue(t, ours, "second")
 			s.rejected.Store("first")
 		}, false, "second t1", 2},
-		"authority": {func(t *testing.T, s *scene, ours *certs.Authority) {
+		"CA file": {func(t *testing.T, s *scene, ours *certs.Authority) {
 			s.trusts(t, other, ours)
 			write(t, s.directory, "ca", other.PEM)
 		}, true, "first t1", 1},
-		"token, rejected": {func(t *testing.T, s *scene, ours *certs.Authority) {
+		"token after a 401": {func(t *testing.T, s *scene, ours *certs.Authority) {
 			write(t, s.directory, "token", []byte("t2"))
 			s.rejected.Store("Bearer t1")
 		}, false, "first t2", 2},
-		"all credentials, rejected": {func(t *testing.T, s *scene, ours *certs.Authority) {
+		"all credentials after a 401": {func(t *testing.T, s *scene, ours *certs.Authority) {
 			s.trusts(t, other, other)
 			s.issue(t, other, "second")
 			write(t, s.directory, "ca", other.PEM)
@@ -59,7 +59,7 @@ func TestRotationDuringAWatch(t *testing.T) {
 				identity, next := s.identity(t, transport)
 				require.Equal(t, c.identity, identity)
 				require.LessOrEqual(t, s.requests.Load()-before, c.sent)
-				if c.identity != "first t2" { // only a new certificate requires a new connection
+				if c.identity != "first t2" { // a new token alone does not require a new connection
 					require.NotEqual(t, address, next)
 				}
 
@@ -108,9 +108,9 @@ func TestRejectedInHandshake(t *testing.T) {
 					}
 					transport.Close()
 					_, err := get(t, transport, pods)
-					require.Error(t, err, "the files have not changed")
+					require.Error(t, err, "the request must fail while the files are unchanged")
 					require.Equal(t, requests, s.requests.Load())
-					require.Equal(t, handshakes+1, s.handshakes.Load(), "without a change, the transport must not retry")
+					require.Equal(t, handshakes+1, s.handshakes.Load(), "without a change, the transport must not try another handshake")
 					rotate()
 					identity, _ = s.identity(t, transport)
 					require.Equal(t, "second t1", identity)

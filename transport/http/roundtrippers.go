@@ -52,8 +52,8 @@ func (o *Options) newRoundTrippers(c content, server *url.URL) (*roundTrippers, 
 	}
 	toServer := newTransport(trusted, toProxy, o.DisableCompression)
 	if proxy, err := toProxy(&http.Request{URL: server}); err == nil && proxy != nil && proxy.Scheme == "https" {
-		// With DialTLSContext, net/http uses TLSClientConfig only for the server. Otherwise it would use the server's
-		// ServerName, client certificate and HTTP/2 also for an HTTPS proxy.
+		// With DialTLSContext, net/http uses TLSClientConfig only for the server. Without it, net/http would use the
+		// server's ServerName, client certificate and HTTP/2 for an HTTPS proxy, too.
 		toServer.DialTLSContext = (&tls.Dialer{NetDialer: dialer, Config: bare.Clone()}).DialContext
 	}
 	untrusted := newTransport(bare, toProxy, o.DisableCompression)

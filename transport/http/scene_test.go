@@ -25,7 +25,7 @@ type scene struct {
 	*httptest.Server
 	directory  string
 	config     atomic.Pointer[tls.Config] // TLS configuration of new connections
-	rejected   atomic.Value               // the server responds with 401 to this certificate name or token
+	rejected   atomic.Value               // certificate name or token that the server rejects with 401
 	requests   atomic.Int32
 	handshakes atomic.Int32
 	open       atomic.Int32 // number of open connections to the server
@@ -33,8 +33,8 @@ type scene struct {
 	broken     atomic.Value // func(name string) bool; if it returns true for the certificate name of a request, the server breaks the connection
 }
 
-// newScene starts the server of a scene. protocol is "h2" or "http/1.1". version is the maximum TLS version, or 0 for
-// the default.
+// newScene returns a scene and starts its server. protocol is "h2" or "http/1.1". version is the maximum TLS version,
+// or 0 for the default.
 func newScene(t *testing.T, protocol string, version uint16) *scene {
 	s := &scene{directory: t.TempDir(), lines: make(chan string)}
 	s.rejected.Store("nobody")
@@ -57,7 +57,7 @@ func newScene(t *testing.T, protocol string, version uint16) *scene {
 }
 
 // serve responds with the certificate name, the token and the address of the client. For a watch, it then sends the
-// lines.
+// strings that it receives from s.lines.
 func (s *scene) serve(w http.ResponseWriter, r *http.Request) {
 	s.requests.Add(1)
 	name, token := r.TLS.PeerCertificates[0].Subject.CommonName, r.Header.Get("Authorization")
@@ -84,10 +84,11 @@ func (s *scene) serve(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// trusts configures new connections. own issues the server certificate, and clients verifies client certificates.
-func (s *scene) trusts(t *testing.T, own, clients *certs.Authority) {
-	config := own.Config(t, "api.test", loopback)
-	config.ClientAuth, config.ClientCAs = tls.RequireAndVerifyClientCert, clients.Pool()
+// trusts sets the TLS configuration of new connections. serverCA issues the server's certificate, and clientCA verifies
+// client certificates.
+func (s *scene) trusts(t *testing.T, serverCA, clientCA *certs.Authority) {
+	config := serverCA.Config(t, "api.test", loopback)
+	config.ClientAuth, config.ClientCAs = tls.RequireAndVerifyClientCert, clientCA.Pool()
 	s.config.Store(config)
 }
 
@@ -111,7 +112,8 @@ type watch struct {
 	lines *bufio.Reader
 }
 
-// watch opens a watch and reads its first line. It returns the client's identity and address in this line.
+// watch opens a watch and reads its first line. It returns the watch, and the client's identity and address from this
+// line.
 func (s *scene) watch(t *testing.T, transport *lwhttp.Transport) (w *watch, identity, address string) {
 	t.Helper()
 	body, err := transport.Open(t.Context(), &lw.Request{Path: "/", Query: "watch=1", Watch: true})
@@ -135,7 +137,7 @@ func (s *scene) eventuallyOpen(t *testing.T, n int32) {
 	require.Eventually(t, func() bool { return s.open.Load() == n }, 20*time.Second, 5*time.Millisecond)
 }
 
-// identity sends a request and returns the client's identity and address that the server saw.
+// identity sends a request and returns the client's identity and address as seen by the server.
 func (s *scene) identity(t *testing.T, transport *lwhttp.Transport) (identity, address string) {
 	t.Helper()
 	text, err := get(t, transport, pods)
@@ -151,8 +153,8 @@ func parse(t *testing.T, line string) (identity, address string) {
 	return name + " " + token, address
 }
 
-// eachProtocol runs a test over HTTP/2 and over HTTP/1.1. The scene has a valid CA file, the client certificate "first"
-// and the token "t1".
+// eachProtocol runs a test over HTTP/2 and over HTTP/1.1. version is the maximum TLS version, or 0 for the default. The
+// scene has a valid CA file, the client certificate "first" and the token "t1".
 func eachProtocol(t *testing.T, version uint16, test func(*testing.T, *scene, *certs.Authority)) {
 	for _, protocol := range []string{"h2", "http/1.1"} {
 		t.Run(protocol, func(t *testing.T) {

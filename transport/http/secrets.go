@@ -3,7 +3,7 @@ package http
 import "github.com/seed-6d2a410a/listwatch/internal/redact"
 
 // headerSecrets returns the words in the values of custom headers, because each word may be an API key or a cookie. It
-// skips words shorter than 8 bytes, and identity headers, because error messages should contain the user name.
+// skips words shorter than 8 bytes. It also skips identity headers, so that error messages can contain the user name.
 func headerSecrets(header map[string][]string) (secrets redact.Secrets) {
 	for name, values := range header {
 		if hasPrefixFold(name, "impersonate-") || hasPrefixFold(name, "x-remote-") {

@@ -20,8 +20,8 @@ import (
 // recheckInterval is the time after which a request reads the credential files again.
 const recheckInterval = time.Minute
 
-// transportSource provides the round trippers for requests. It replaces them when the files or the certificate of a
-// CredentialFunc change.
+// transportSource provides the round trippers for requests. It replaces them when the files or the CredentialFunc
+// provide different certificates.
 type transportSource struct {
 	opts        Options // a copy, because the caller may change its options
 	server      *url.URL
@@ -36,10 +36,10 @@ type transportSource struct {
 // content is the PEM data of the certificate authorities, the client certificate and its key.
 type content struct{ ca, cert, key string }
 
-// with returns a copy of c that contains the client certificate of given. If given is nil, it returns c.
-func (c content) with(given *Credential) content {
-	if given != nil {
-		c.cert, c.key = string(given.CertData), string(given.KeyData)
+// withCertificate returns a copy of c with the client certificate of credential. If credential is nil, it returns c.
+func (c content) withCertificate(credential *Credential) content {
+	if credential != nil {
+		c.cert, c.key = string(credential.CertData), string(credential.KeyData)
 	}
 	return c
 }
@@ -60,27 +60,26 @@ func newTransportSource(o *Options, server *url.URL) (*transportSource, error) {
 	return s, err
 }
 
-// current returns the round trippers for a request. If given is not nil, they use its client certificate. failed
-// contains the round trippers of a failed first attempt, or is nil. If they are still in use, current reads the files
-// again.
-func (s *transportSource) current(ctx context.Context, given *Credential, failed *roundTrippers) (made *roundTrippers, err error) {
+// current returns the round trippers for a request. If credential is not nil, they use its client certificate. failed
+// is nil, or the round trippers of a failed first attempt. If failed is still in use, current reads the files again.
+func (s *transportSource) current(ctx context.Context, credential *Credential, failed *roundTrippers) (made *roundTrippers, err error) {
 	now := s.active.Load()
-	other := now.content != now.content.with(given)
+	other := now.content != now.content.withCertificate(credential)
 	if s.callerOwned && other {
 		return nil, errors.New("http: if Client is set, CredentialFunc must not return a certificate")
 	}
 	if !other && !s.isDue(now, failed) {
 		return now, nil
 	}
-	ended := s.lock.do(ctx, func() { made, err = s.replaceIfStale(given, failed) })
+	ended := s.lock.do(ctx, func() { made, err = s.replaceIfStale(credential, failed) })
 	if ended != nil {
 		return nil, ended
 	}
 	return made, err
 }
 
-// isDue reports whether the files must be read again, because of a failed request or because the last read is a minute
-// old.
+// isDue reports whether the files must be read again, because a request failed or because the last read is at least a
+// minute old.
 func (s *transportSource) isDue(now, failed *roundTrippers) bool {
 	if s.callerOwned || s.opts.caFile() == "" && s.opts.certFile() == "" {
 		return false
@@ -90,10 +89,11 @@ func (s *transportSource) isDue(now, failed *roundTrippers) bool {
 	return failed == now || time.Since(s.checkedAt) >= recheckInterval
 }
 
-// replaceIfStale replaces the round trippers if the credential or the files have changed.
-func (s *transportSource) replaceIfStale(given *Credential, failed *roundTrippers) (*roundTrippers, error) {
+// replaceIfStale replaces the round trippers if the credential or the files have changed. It returns the round trippers
+// in use.
+func (s *transportSource) replaceIfStale(credential *Credential, failed *roundTrippers) (*roundTrippers, error) {
 	now := s.active.Load()
-	if wanted := now.content.with(given); wanted != now.content {
+	if wanted := now.content.withCertificate(credential); wanted != now.content {
 		made, err := s.replace(now, wanted)
 		if err != nil {
 			return nil, err
@@ -161,7 +161,8 @@ func isCompletePEM(text []byte) bool {
 	return !bytes.Contains(text, []byte("-----BEGIN "))
 }
 
-// lease is a response body. If the round trippers have been replaced, Close also closes their idle connections.
+// lease is a response body. If the round trippers of its request have been replaced, Close also closes their idle
+// connections.
 type lease struct {
 	io.ReadCloser
 	source *transportSource

@@ -28,11 +28,11 @@ func TestServerIsVerified(t *testing.T) {
 		opts lwhttp.Options
 		err  string
 	}{
-		"authority file":                  {byAddress.URL, lwhttp.Options{CAFile: write(t, directory, "ca", ours.PEM)}, ""},
-		"authority data":                  {byAddress.URL, lwhttp.Options{CAData: ours.PEM}, ""},
-		"authority data overrides a file": {byAddress.URL, lwhttp.Options{CAData: ours.PEM, CAFile: "nowhere"}, ""},
-		"several authorities":             {byAddress.URL, lwhttp.Options{CAData: append(append([]byte(nil), other.PEM...), ours.PEM...)}, ""},
-		"unknown authority":               {byAddress.URL, lwhttp.Options{CAData: other.PEM}, "certificate"},
+		"CA file":                         {byAddress.URL, lwhttp.Options{CAFile: write(t, directory, "ca", ours.PEM)}, ""},
+		"CA data":                         {byAddress.URL, lwhttp.Options{CAData: ours.PEM}, ""},
+		"CA data overrides CA file":       {byAddress.URL, lwhttp.Options{CAData: ours.PEM, CAFile: "nowhere"}, ""},
+		"several certificate authorities": {byAddress.URL, lwhttp.Options{CAData: append(append([]byte(nil), other.PEM...), ours.PEM...)}, ""},
+		"unknown certificate authority":   {byAddress.URL, lwhttp.Options{CAData: other.PEM}, "certificate"},
 		"system roots":                    {byAddress.URL, lwhttp.Options{}, "certificate"},
 		"certificate for another name":    {byName.URL, lwhttp.Options{CAData: ours.PEM}, "127.0.0.1"},
 		"matching ServerName":             {byName.URL, lwhttp.Options{CAData: ours.PEM, ServerName: "api.test"}, ""},
@@ -91,7 +91,7 @@ func TestClientCertificate(t *testing.T) {
 		})
 	}
 	for name, opts := range map[string]*lwhttp.Options{
-		"none":                                {},
+		"no certificate":                      {},
 		"certificate of an unknown authority": {CertData: foreign, KeyData: foreignKey},
 	} {
 		t.Run(name, func(t *testing.T) {

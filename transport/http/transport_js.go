@@ -47,7 +47,7 @@ func (t *Transport) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, e
 	b, err := t.fetch(ctx, url, token, req)
 	if rejected, ok := errors.AsType[*lw.StatusError](err); ok && rejected.Code == 401 && t.opts.TokenFunc != nil {
 		_, fresh, failure := t.Address(ctx, req)
-		if failure == nil && fresh != token { // if there is no other token, the first error is more useful
+		if failure == nil && fresh != token { // without a different token, the first error is more useful
 			return t.fetch(ctx, url, fresh, req)
 		}
 	}

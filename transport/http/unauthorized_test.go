@@ -17,13 +17,14 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// tokenServer is a fake network that records the token of each request. It responds with 401 to all tokens except good.
-// It redirects /to?URL to URL unless the token is "stale". before, if set, is called before each response.
+// tokenServer is a fake network that records the token of each request. It accepts only the token in the field good and
+// rejects all others with 401. It redirects /to?URL to URL unless the token is "stale". If before is set, it is called
+// before each response.
 type tokenServer struct {
 	good   string
 	before func()
 	sent   []string
-	open   int // number of response bodies that are not closed
+	open   int // number of open response bodies
 }
 
 func (s *tokenServer) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -63,7 +64,7 @@ func (s *tokenServer) transport(t *testing.T, opts lwhttp.Options) *lwhttp.Trans
 	return transport
 }
 
-// tokens returns a TokenFunc that returns the given tokens one after the other. For the token "!", it returns an error.
+// tokens returns a TokenFunc that returns the given tokens in order. For the token "!", it returns an error.
 func tokens(each ...string) func(context.Context) (string, error) {
 	return func(context.Context) (string, error) {
 		token := each[0]
@@ -75,7 +76,7 @@ func tokens(each ...string) func(context.Context) (string, error) {
 	}
 }
 
-// Each case lists the tokens that are sent until the request succeeds or its 401 is returned.
+// Each case lists the tokens that the transport sends until the request succeeds or fails with a 401.
 func TestUnauthorized(t *testing.T) {
 	directory := t.TempDir()
 	file := func(name, text string) string { return write(t, directory, name, []byte(text)) }
@@ -86,23 +87,23 @@ func TestUnauthorized(t *testing.T) {
 		sent   []string
 		ok     bool
 	}{
-		"no token":                        {sent: []string{""}},
-		"fixed token":                     {opts: lwhttp.Options{Token: "old"}, sent: []string{"old"}},
-		"unchanged file":                  {opts: lwhttp.Options{TokenFile: file("same", "old")}, sent: []string{"old"}},
-		"file with a valid token":         {opts: lwhttp.Options{TokenFile: file("changed", "old")}, before: func() { file("changed", "new") }, sent: []string{"old", "new"}, ok: true},
-		"file with another invalid token": {opts: lwhttp.Options{TokenFile: file("worse", "old")}, before: func() { file("worse", "worse") }, sent: []string{"old", "worse"}},
-		"empty file":                      {opts: lwhttp.Options{TokenFile: file("emptied", "old")}, before: func() { file("emptied", "") }, sent: []string{"old"}},
-		"deleted file":                    {opts: lwhttp.Options{TokenFile: file("gone", "old")}, before: func() { _ = os.Remove(directory + "/gone") }, sent: []string{"old"}},
-		"function with the same token":    {opts: lwhttp.Options{TokenFunc: tokens("old", "old")}, sent: []string{"old"}},
-		"function with a valid token":     {opts: lwhttp.Options{TokenFunc: tokens("old", "new")}, sent: []string{"old", "new"}, ok: true},
-		"function without a second token": {opts: lwhttp.Options{TokenFunc: tokens("old", "")}, sent: []string{"old"}},
-		"function without a first token":  {opts: lwhttp.Options{TokenFunc: tokens("", "new")}, sent: []string{"", "new"}, ok: true},
-		"function with an error":          {opts: lwhttp.Options{TokenFunc: tokens("old", "!")}, sent: []string{"old"}},
-		"function with invalid tokens":    {opts: lwhttp.Options{TokenFunc: tokens("old", "older")}, sent: []string{"old", "older"}},
-		"redirect within the origin":      {opts: lwhttp.Options{TokenFunc: tokens("a", "old", "new")}, path: "/to?/x", sent: []string{"a", "old", "new"}, ok: true},
-		"redirect with invalid tokens":    {opts: lwhttp.Options{TokenFunc: tokens("a", "b", "c")}, path: "/to?/x", sent: []string{"a", "b", "c"}},
-		"redirect with two rejections":    {opts: lwhttp.Options{TokenFunc: tokens("stale", "a", "old", "new")}, path: "/to?/x", sent: []string{"stale", "a", "old"}},
-		"401 from another origin":         {opts: lwhttp.Options{TokenFunc: tokens("old")}, path: "/to?https://other.example/x", sent: []string{"old", ""}},
+		"no token":                            {sent: []string{""}},
+		"fixed token":                         {opts: lwhttp.Options{Token: "old"}, sent: []string{"old"}},
+		"unchanged token file":                {opts: lwhttp.Options{TokenFile: file("same", "old")}, sent: []string{"old"}},
+		"token file with a new valid token":   {opts: lwhttp.Options{TokenFile: file("changed", "old")}, before: func() { file("changed", "new") }, sent: []string{"old", "new"}, ok: true},
+		"token file with a new invalid token": {opts: lwhttp.Options{TokenFile: file("worse", "old")}, before: func() { file("worse", "worse") }, sent: []string{"old", "worse"}},
+		"emptied token file":                  {opts: lwhttp.Options{TokenFile: file("emptied", "old")}, before: func() { file("emptied", "") }, sent: []string{"old"}},
+		"deleted token file":                  {opts: lwhttp.Options{TokenFile: file("gone", "old")}, before: func() { _ = os.Remove(directory + "/gone") }, sent: []string{"old"}},
+		"TokenFunc with the same token":       {opts: lwhttp.Options{TokenFunc: tokens("old", "old")}, sent: []string{"old"}},
+		"TokenFunc with a new valid token":    {opts: lwhttp.Options{TokenFunc: tokens("old", "new")}, sent: []string{"old", "new"}, ok: true},
+		"TokenFunc without a second token":    {opts: lwhttp.Options{TokenFunc: tokens("old", "")}, sent: []string{"old"}},
+		"TokenFunc without a first token":     {opts: lwhttp.Options{TokenFunc: tokens("", "new")}, sent: []string{"", "new"}, ok: true},
+		"TokenFunc that fails after a 401":    {opts: lwhttp.Options{TokenFunc: tokens("old", "!")}, sent: []string{"old"}},
+		"TokenFunc with invalid tokens":       {opts: lwhttp.Options{TokenFunc: tokens("old", "older")}, sent: []string{"old", "older"}},
+		"redirect within the origin":          {opts: lwhttp.Options{TokenFunc: tokens("a", "old", "new")}, path: "/to?/x", sent: []string{"a", "old", "new"}, ok: true},
+		"redirect with invalid tokens":        {opts: lwhttp.Options{TokenFunc: tokens("a", "b", "c")}, path: "/to?/x", sent: []string{"a", "b", "c"}},
+		"401 before and after a redirect":     {opts: lwhttp.Options{TokenFunc: tokens("stale", "a", "old", "new")}, path: "/to?/x", sent: []string{"stale", "a", "old"}},
+		"401 from another origin":             {opts: lwhttp.Options{TokenFunc: tokens("old")}, path: "/to?https://other.example/x", sent: []string{"old", ""}},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -110,7 +111,7 @@ func TestUnauthorized(t *testing.T) {
 			path, query, _ := strings.Cut(c.path, "?")
 			text, err := get(t, network.transport(t, c.opts), requestFor(path, query))
 			require.Equal(t, c.sent, network.sent)
-			require.Zero(t, network.open, "bodies")
+			require.Zero(t, network.open, "open response bodies")
 			if c.ok {
 				require.NoError(t, err)
 				return
@@ -141,7 +142,7 @@ func TestResponsesWithoutBody(t *testing.T) {
 	}
 }
 
-// Even if the token file changes often, a call of Open may read it only once more and may send at most two requests.
+// Even if the token file changes before every response, a call of Open must send at most two requests.
 func TestRetriesUnauthorizedOnce(t *testing.T) {
 	directory, writes := t.TempDir(), 0
 	rotate := func() {
@@ -177,7 +178,7 @@ func TestCancellationBeforeRetry(t *testing.T) {
 			require.Equal(t, errOurs, err)
 			require.Equal(t, []string{"1"}, network.sent)
 			require.Equal(t, asked, calls)
-			require.Zero(t, network.open, "bodies")
+			require.Zero(t, network.open, "open response bodies")
 		})
 	}
 }

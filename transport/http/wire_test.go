@@ -55,7 +55,7 @@ func eventually(t *testing.T, transport *lwhttp.Transport, path string, want fun
 		if want(n) {
 			return
 		}
-		require.True(t, time.Now().Before(end), "%s is %d", path, n)
+		require.True(t, time.Now().Before(end), "%s still returns %d after a minute", path, n)
 	}
 }
 
@@ -163,7 +163,7 @@ func TestSlowReaderBlocksServer(t *testing.T) {
 	})
 	require.Less(t, before, 128<<20) // Chromium buffers 64 MiB
 	_, err = io.ReadFull(body, make([]byte, before))
-	require.NoError(t, err, "the response continues after a read")
+	require.NoError(t, err, "reading must unblock the server")
 }
 
 func TestCancellationEndsRequest(t *testing.T) {

@@ -30,12 +30,12 @@ func TestMain(m *testing.M) {
 	leak.Main(m)
 }
 
-// server is a test server that responds with the identity of the client: certificate name, token and impersonation
+// server is a test server that responds with the identity of the client: its certificate name, token and impersonation
 // headers.
 type server struct {
 	*httptest.Server
 	authority *certs.Authority
-	rejected  atomic.Value // the server responds with 401 to this token or certificate name
+	rejected  atomic.Value // token or certificate name that the server rejects with 401
 	requests  atomic.Int32
 }
 
@@ -43,7 +43,7 @@ func newServer(t *testing.T, secure bool) *server {
 	s := &server{authority: certs.NewAuthority(t)}
 	s.rejected.Store("none")
 	s.Server = httptest.NewUnstartedServer(http.HandlerFunc(s.serve))
-	s.Config.ErrorLog = log.New(io.Discard, "", 0) // some tests expect failed handshakes, so their log is discarded
+	s.Config.ErrorLog = log.New(io.Discard, "", 0) // some tests cause failed handshakes, which the server would log
 	if secure {
 		s.TLS, s.EnableHTTP2 = config(t, s.authority), true
 		s.StartTLS()
@@ -77,7 +77,7 @@ func (s *server) cluster() string {
 	return "server: " + s.URL + "; certificate-authority-data: " + b64(s.authority.PEM)
 }
 
-// identity sends a request and returns the client's identity in the response.
+// identity sends a request and returns the client's identity as seen by the server.
 func identity(ctx context.Context, t *testing.T, config *kubeflags.Config) (string, error) {
 	t.Helper()
 	transport, err := config.Transport()
@@ -101,7 +101,7 @@ func TestCredentials(t *testing.T) {
 	data := "client-certificate-data: " + b64(cert) + "; client-key-data: " + b64(key)
 	token := "tokenFile: " + write(t, home+"/token", " filed\n")
 	for name, c := range map[string]struct{ cluster, user, who string }{
-		"none":                            {s.cluster(), "{}", ""},
+		"no credentials":                  {s.cluster(), "{}", ""},
 		"token":                           {s.cluster(), "token: t1", "t1"},
 		"token file":                      {s.cluster(), token, "filed"},
 		"token file overrides a token":    {s.cluster(), "token: t1; " + token, "filed"},
@@ -113,7 +113,7 @@ func TestCredentials(t *testing.T) {
 		"certificate and token":           {s.cluster(), data + "; token: t1", "jane t1"},
 		"no verification":                 {"insecure-skip-tls-verify: true; server: " + s.URL, "token: t1", "t1"},
 		"tls-server-name":                 {s.cluster() + "; tls-server-name: api.test", "token: t1", "t1"},
-		"authority file":                  {"server: " + s.URL + "; certificate-authority: " + write(t, home+"/ca", s.authority.PEM), "token: t1", "t1"},
+		"CA file":                         {"server: " + s.URL + "; certificate-authority: " + write(t, home+"/ca", s.authority.PEM), "token: t1", "t1"},
 		"no credentials over plain HTTP":  {"server: " + plain.URL, "token: t1; " + data, ""},
 		"plain HTTP without a scheme":     {"server: " + plain.URL[len("http://"):], "token: t1", ""},
 		"impersonation": {s.cluster(), "token: t1; as: joe; as-uid: '7'; as-groups: [a, b]; as-user-extra: {example.com/team: [x, y]}",
@@ -144,9 +144,9 @@ func TestOptionsOverrideFiles(t *testing.T) {
 		"token":                        {s.cluster(), user, kubeflags.Options{Token: "t2"}, "t2, User=root, Group=masters"},
 		"token over plain HTTP":        {"server: " + plain.URL, "{}", kubeflags.Options{Token: "t2"}, "t2"},
 		"server":                       {"server: https://127.0.0.1:1; tls-server-name: other.test; certificate-authority-data: " + b64(s.authority.PEM), "token: t1", kubeflags.Options{Server: s.URL}, "t1"},
-		"name":                         {s.cluster() + "; tls-server-name: other.test", "token: t1", kubeflags.Options{ServerName: "api.test"}, "t1"},
-		"authority":                    {"insecure-skip-tls-verify: true; server: " + s.URL, "token: t1", kubeflags.Options{CAFile: ca}, "t1"},
-		"insecure":                     {"certificate-authority: /none; server: " + s.URL, "token: t1", kubeflags.Options{Insecure: true}, "t1"},
+		"server name":                  {s.cluster() + "; tls-server-name: other.test", "token: t1", kubeflags.Options{ServerName: "api.test"}, "t1"},
+		"CA file":                      {"insecure-skip-tls-verify: true; server: " + s.URL, "token: t1", kubeflags.Options{CAFile: ca}, "t1"},
+		"no verification":              {"certificate-authority: /none; server: " + s.URL, "token: t1", kubeflags.Options{Insecure: true}, "t1"},
 		"impersonated user":            {s.cluster(), user, kubeflags.Options{As: "joe"}, "jane, User=joe"},
 		"impersonated user and groups": {s.cluster(), user, kubeflags.Options{As: "joe", AsGroups: []string{"a", "b"}}, "jane, User=joe, Group=a, Group=b"},
 		"impersonated groups":          {s.cluster(), user, kubeflags.Options{AsGroups: []string{"a"}}, "jane, User=root, Group=a"},
@@ -199,7 +199,7 @@ func TestServiceAccount(t *testing.T) {
 	t.Setenv("KUBERNETES_SERVICE_HOST", host)
 	t.Setenv("KUBERNETES_SERVICE_PORT", port)
 	_, err = kubeflags.Load(opts)
-	require.ErrorIs(t, err, kubeconfig.ErrNowhere, "there is no token")
+	require.ErrorIs(t, err, kubeconfig.ErrNowhere, "the Pod has no token")
 	write(t, account+"/token", "t1\n")
 	_, err = kubeflags.Load(opts)
 	require.ErrorContains(t, err, "service account: ca.crt: open ")
@@ -234,5 +234,5 @@ func TestServiceAccount(t *testing.T) {
 	write(t, home+"/.kube/config", read(t, file(t, "server: https://home", "{}")))
 	config, err = kubeflags.Load(opts)
 	require.NoError(t, err)
-	require.Equal(t, "https://home", config.Server, "a kubeconfig overrides the service account")
+	require.Equal(t, "https://home", config.Server, "a kubeconfig must override the service account")
 }

@@ -15,8 +15,8 @@
 //
 // # Supported features
 //
-// Load supports tokens, client certificates and certificate authorities, either inline or in separate files that may
-// rotate. It supports credential plugins ("exec") with client.authentication.k8s.io/v1 and v1beta1. It also supports
+// Load supports tokens, client certificates and certificate authorities, either inline or in separate files that may be
+// rotated. It supports credential plugins ("exec") with client.authentication.k8s.io/v1 and v1beta1. It also supports
 // impersonation, tls-server-name, and proxies over http, https and socks5. It rejects passwords and "auth-provider",
 // because Kubernetes no longer supports them.
 //
@@ -26,7 +26,7 @@
 // lw.Client first.
 //
 // As in kubectl, the credentials of a kubeconfig are not sent over plain "http". A token that the program sets in
-// [Config].HTTP is sent.
+// [Config].HTTP is sent over any scheme.
 //
 // # Differences from kubectl
 //

@@ -67,7 +67,7 @@ func (p *plugin) validate(fields *fields) {
 	}
 }
 
-// clusterInfo describes the cluster. A plugin receives it if its kubeconfig sets provideClusterInfo.
+// clusterInfo describes the cluster. A plugin receives it if the kubeconfig sets provideClusterInfo.
 type clusterInfo struct {
 	Server             string          `json:"server"`
 	ServerName         string          `json:"tls-server-name,omitempty"`

@@ -20,8 +20,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// playPlugin implements a credential plugin in the test binary. It records its input, and then runs the commands in the
-// file "do" of its folder. It returns the exit code.
+// playPlugin implements a credential plugin in the test binary. It records its input in folder, and then runs the
+// commands in the file "do" of folder. It returns the exit code.
 func playPlugin(folder string) int {
 	note, _ := os.OpenFile(filepath.Join(folder, "runs"), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 	_, _ = note.WriteString(strings.Join(os.Args[1:], " ") + " " + os.Getenv("KUBERNETES_EXEC_INFO") + "\n")
@@ -62,7 +62,7 @@ func playPlugin(folder string) int {
 	return 0
 }
 
-// hang blocks until a signal arrives. Without cgo, Go would report an empty select as a deadlock.
+// hang blocks until the process is killed. Without cgo, Go would report an empty select as a deadlock.
 func hang() {
 	for {
 		time.Sleep(time.Hour)
@@ -77,7 +77,7 @@ type plugin struct {
 
 func newPlugin(t *testing.T) *plugin { return &plugin{t, t.TempDir()} }
 
-// user returns user fields for a kubeconfig that runs this plugin. more contains additional fields of exec.
+// user returns the user fields of a kubeconfig that runs this plugin. more contains additional exec fields.
 func (p *plugin) user(more string) string {
 	if !strings.Contains(more, "apiVersion") {
 		more += ", apiVersion: client.authentication.k8s.io/v1"
@@ -133,10 +133,10 @@ func TestPluginTokens(t *testing.T) {
 	before := s.requests.Load()
 	_, err := identity(t.Context(), t, config)
 	require.ErrorContains(t, err, "401")
-	require.Equal(t, before+1, s.requests.Load(), "the same token is not sent again")
+	require.Equal(t, before+1, s.requests.Load(), "the rejected token must not be sent again")
 	p.setCommands("say please log in", "exit 1")
 	_, err = identity(t.Context(), t, config)
-	require.ErrorContains(t, err, "please log in", "the plugin's error replaces the 401")
+	require.ErrorContains(t, err, "please log in", "the plugin's error must replace the 401")
 
 	p.setStatus(`"token":"t3","expirationTimestamp":"2001-01-01T00:00:00Z"`)
 	runs := len(p.runs())
@@ -145,7 +145,7 @@ func TestPluginTokens(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, "t3", text)
 	}
-	require.Len(t, p.runs(), runs+2, "an expired token is not reused")
+	require.Len(t, p.runs(), runs+2, "an expired token must not be reused")
 	s.rejected.Store("t3")
 	_, err = identity(t.Context(), t, config)
 	require.ErrorIs(t, err, lw.ErrUnauthorized)
@@ -172,7 +172,7 @@ func TestPluginCertificates(t *testing.T) {
 	give("ann", time.Now().Add(time.Hour))
 	text, err = identity(t.Context(), t, config)
 	require.NoError(t, err)
-	require.Equal(t, "ann", text, "joe's certificate has no expirationTimestamp")
+	require.Equal(t, "ann", text, "the plugin must run again after joe's certificate has expired")
 }
 
 func quoted(pem []byte) string { return `"` + strings.ReplaceAll(string(pem), "\n", `\n`) + `"` }
@@ -207,10 +207,10 @@ func TestPluginFailures(t *testing.T) {
 		does []string
 		want string
 	}{
-		"fails":                     {[]string{"say a", "say b", "say ", "say c", "say d", "exit 2"}, ": exit status 1: b; c; d"},
-		"fails silently":            {[]string{"exit 2"}, ": exit status 1"},
-		"prints nothing":            {[]string{"say b"}, "its output is not an ExecCredential in JSON: b"},
-		"prints garbage":            {[]string{"print pa55word"}, "its output is not an ExecCredential in JSON"},
+		"failure with messages":     {[]string{"say a", "say b", "say ", "say c", "say d", "exit 2"}, ": exit status 1: b; c; d"},
+		"failure without messages":  {[]string{"exit 2"}, ": exit status 1"},
+		"empty output":              {[]string{"say b"}, "its output is not an ExecCredential in JSON: b"},
+		"output that is not JSON":   {[]string{"print pa55word"}, "its output is not an ExecCredential in JSON"},
 		"wrong kind":                {[]string{`print {"kind":"pa55word"}`}, "its output is not an ExecCredential"},
 		"wrong version":             {[]string{`print {"kind":"ExecCredential","apiVersion":"pa55word"}`}, "must have the apiVersion client.authentication.k8s.io/v1 "},
 		"no status":                 {[]string{`print {"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1"}`}, "it returned neither a token nor"},
@@ -219,7 +219,7 @@ func TestPluginFailures(t *testing.T) {
 		"too much output":           {[]string{"flood"}, "it printed more than 1 MiB"},
 		"token in stderr":           {[]string{`say {"token": "pa55word", x`, "say Authorization: Bearer pa55word", "say eyJhbGciOiJSUzI1NiIsImtpZCI6.pa55word0123456789012345678", "exit 1"}, `{"token": "…", x; Authorization: Bearer …; ….…`},
 		"other secrets in stderr":   {[]string{"say cannot log in with hunter2 as jane to https://login.example.com/some/path", "exit 1"}, "cannot log in with … as jane to https://login.example.com/some/path"},
-		"colours":                   {[]string{"say \x1b[31mred\x1b[0m\ttext\a", "exit 1"}, ": exit status 1: [31mred[0m text"},
+		"color codes in stderr":     {[]string{"say \x1b[31mred\x1b[0m\ttext\a", "exit 1"}, ": exit status 1: [31mred[0m text"},
 	} {
 		p := newPlugin(t)
 		p.setCommands(c.does...)
@@ -236,7 +236,7 @@ func TestPluginFailures(t *testing.T) {
 	p.setCommands("exit 1")
 	_, err := identity(t.Context(), t, load(t, file(t, server, p.user(""))))
 	var typed *kubeconfig.Error
-	require.ErrorAs(t, err, &typed, "from the transport")
+	require.ErrorAs(t, err, &typed, "the transport must return the plugin's error")
 	require.Equal(t, "log in again, or run "+os.Args[0]+" manually", typed.Hint)
 }
 
@@ -266,7 +266,7 @@ func TestHangingPlugins(t *testing.T) {
 			said += err.Error()
 		}
 		if how == "hang" {
-			require.Contains(t, said, os.Args[0]+": enough: hanging", "the error names the plugin")
+			require.Contains(t, said, os.Args[0]+": enough: hanging", "the error must name the plugin")
 		}
 	}
 }
@@ -307,16 +307,16 @@ func TestMissingPlugins(t *testing.T) {
 	p := newPlugin(t)
 	const good = "interactiveMode: Never, apiVersion: client.authentication.k8s.io/v1"
 	for name, c := range map[string]struct{ user, want string }{
-		"missing":                 {"exec: {command: no-such-plugin, installHint: \"brew\\tinstall \\e[31mit\", " + good + "}", "exec.command: the credential plugin no-such-plugin: executable file not found in $PATH: brew install [31mit"},
-		"missing path":            {"exec: {command: ./no-such-plugin, " + good + "}", "no such file or directory"},
+		"unknown command":         {"exec: {command: no-such-plugin, installHint: \"brew\\tinstall \\e[31mit\", " + good + "}", "exec.command: the credential plugin no-such-plugin: executable file not found in $PATH: brew install [31mit"},
+		"missing relative path":   {"exec: {command: ./no-such-plugin, " + good + "}", "no such file or directory"},
 		"missing absolute path":   {"exec: {command: /opt/no-such-plugin, installHint: install it, " + good + "}", "the credential plugin /opt/no-such-plugin: stat /opt/no-such-plugin: no such file or directory: install it"},
-		"no command":              {"exec: {" + good + "}", "exec.command is missing"},
-		"no version":              {p.user(", apiVersion: ''"), "exec.apiVersion must be client.authentication.k8s.io/v1 or "},
-		"old version":             {p.user(", apiVersion: client.authentication.k8s.io/v1alpha1"), "Kubernetes no longer supports v1alpha1"},
-		"no mode":                 {p.user(", interactiveMode: ''"), "exec.interactiveMode must be Never, IfAvailable or Always"},
+		"exec without a command":  {"exec: {" + good + "}", "exec.command is missing"},
+		"empty apiVersion":        {p.user(", apiVersion: ''"), "exec.apiVersion must be client.authentication.k8s.io/v1 or "},
+		"old apiVersion":          {p.user(", apiVersion: client.authentication.k8s.io/v1alpha1"), "Kubernetes no longer supports v1alpha1"},
+		"empty interactiveMode":   {p.user(", interactiveMode: ''"), "exec.interactiveMode must be Never, IfAvailable or Always"},
 		"variable without a name": {"exec: {command: x, env: [{value: pa55word}], " + good + "}", "exec.env.name is missing"},
 		"string as args":          {"exec: {command: x, args: pa55word, " + good + "}", "exec.args must be a list"},
-		"text":                    {"exec: pa55word", "exec must be a mapping"},
+		"string as exec":          {"exec: pa55word", "exec must be a mapping"},
 	} {
 		_, err := kubeflags.Load(&kubeflags.Options{Path: file(t, "server: https://127.0.0.1:1", c.user)})
 		var typed *kubeconfig.Error
@@ -332,7 +332,7 @@ func TestMissingPlugins(t *testing.T) {
 	_, err = ask(t.Context(), config)
 	require.ErrorContains(t, err, "it requires user input, but standard input is not a terminal")
 	config = load(t, file(t, "server: http://127.0.0.1:1", "exec: {command: no-such-plugin, "+good+"}"))
-	require.Nil(t, config.HTTP.CredentialFunc, "no credentials over plain HTTP")
+	require.Nil(t, config.HTTP.CredentialFunc, "credentials must not be sent over plain HTTP")
 	config = load(t, file(t, "server: https://127.0.0.1:1", "token: t1; exec: {command: no-such-plugin, "+good+"}"))
 	require.Equal(t, "t1", config.HTTP.Token)
 }

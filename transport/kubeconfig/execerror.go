@@ -83,7 +83,7 @@ type tailBuffer struct {
 
 func (t *tailBuffer) Write(p []byte) (int, error) {
 	if t.writer != nil {
-		_, _ = t.writer.Write(p) // ignores the error, because the plugin can continue without it
+		_, _ = t.writer.Write(p) // ignores the error, so that a broken writer does not stop the plugin
 	}
 	t.text = append(t.text, p...)
 	if len(t.text) > 8<<10 {
@@ -113,7 +113,7 @@ var (
 	sensitive = regexp.MustCompile(`(?i)^[^=]*` + strings.ReplaceAll(secretWord, "-?", "[-_]?"))
 	// named matches a secret word and its value, for example "token: abc" or "Bearer abc".
 	named = regexp.MustCompile(`(?i)(` + secretWord + `\w*["']?\s*[:=]\s*["']?(?:bearer\s+)?|bearer\s+)[^\s"',;]+`)
-	// random matches long random words, which may be tokens or base64.
+	// random matches long random words, which may be tokens or base64 data.
 	random = regexp.MustCompile(`[A-Za-z0-9_+/=-]{24,}`)
 )
 

@@ -16,7 +16,7 @@ import (
 type fields struct {
 	members  map[string]*yaml.Node
 	prefix   string // prefix of field names in errors, for example "exec."
-	location *Error // its err is nil until the first error
+	location *Error // location.err is nil until the first error
 }
 
 // read returns the fields of a mapping node. location receives the first error.

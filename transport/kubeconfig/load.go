@@ -80,8 +80,8 @@ func (l *loader) context() error {
 	return nil
 }
 
-// unknownError returns an Error for a missing context, cluster or user. If an option selected it, the Error has no
-// location.
+// unknownError returns an Error for a missing context, cluster or user. If an option contains the missing name, the
+// Error has no location.
 func (l *loader) unknownError(kind string, option string, err error) error {
 	if option != "" {
 		return &Error{err: err}

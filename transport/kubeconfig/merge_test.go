@@ -72,7 +72,7 @@ users:
 	require.NoError(t, err)
 	require.Equal(t, []string{"https://a", "shop", "one", "east", "dev"}, []string{config.Server, config.Namespace, config.Context, config.Cluster, config.User})
 	require.Equal(t, filepath.Join(home, "a", "token"), config.HTTP.TokenFile)
-	require.Empty(t, config.HTTP.ServerName, "the entry of the second file is ignored")
+	require.Empty(t, config.HTTP.ServerName, "the entry in the second file must be ignored")
 
 	names, err := kubeflags.List(nil)
 	require.NoError(t, err)
@@ -83,11 +83,11 @@ users:
 func TestUnusualYAML(t *testing.T) {
 	onlyFile(t)
 	for name, text := range map[string]string{
-		"JSON":      `{"kind":"Config","apiVersion":"v1","current-context":"c","contexts":[{"name":"c","context":{"cluster":"k","user":"u","namespace":"n"}}],"clusters":[{"name":"k","cluster":{"server":"https://s"}}],"users":[{"name":"u","user":{"token":"t"}}]}`,
-		"aliases":   "current-context: &c c\ncontexts: [{name: *c, context: {cluster: k, user: u, namespace: n}}]\nclusters: [{name: k, cluster: &k {server: 'https://s'}}, {name: l, cluster: *k}]\nusers: [{name: u, user: {token: t}}]\n",
-		"merged":    "x: &x {cluster: k, namespace: wrong}\ny: &y {user: u}\ncurrent-context: c\ncontexts: [{name: c, context: {<<: [*x, *y], namespace: n}}]\nclusters: [{name: k, cluster: {server: 'https://s'}}]\nusers: [{name: u, user: {token: t}}]\n",
-		"nulls":     "kind:\npreferences: {}\ncurrent-context: c\ncontexts: [{name: c, context: {cluster: k, user: u, namespace: n}}]\nclusters: [{name: k, cluster: {server: 'https://s', proxy-url: , certificate-authority: ~}}]\nusers: [{name: u, user: {token: t, exec: , as-groups: null}}]\n",
-		"documents": "---\ncurrent-context: c\ncontexts: [{name: c, context: {cluster: k, user: u, namespace: n}}]\nclusters: [{name: k, cluster: {server: 'https://s'}}]\nusers: [{name: u, user: {token: t}}]\n---\nother: true\n",
+		"JSON":            `{"kind":"Config","apiVersion":"v1","current-context":"c","contexts":[{"name":"c","context":{"cluster":"k","user":"u","namespace":"n"}}],"clusters":[{"name":"k","cluster":{"server":"https://s"}}],"users":[{"name":"u","user":{"token":"t"}}]}`,
+		"aliases":         "current-context: &c c\ncontexts: [{name: *c, context: {cluster: k, user: u, namespace: n}}]\nclusters: [{name: k, cluster: &k {server: 'https://s'}}, {name: l, cluster: *k}]\nusers: [{name: u, user: {token: t}}]\n",
+		"merged mappings": "x: &x {cluster: k, namespace: wrong}\ny: &y {user: u}\ncurrent-context: c\ncontexts: [{name: c, context: {<<: [*x, *y], namespace: n}}]\nclusters: [{name: k, cluster: {server: 'https://s'}}]\nusers: [{name: u, user: {token: t}}]\n",
+		"nulls":           "kind:\npreferences: {}\ncurrent-context: c\ncontexts: [{name: c, context: {cluster: k, user: u, namespace: n}}]\nclusters: [{name: k, cluster: {server: 'https://s', proxy-url: , certificate-authority: ~}}]\nusers: [{name: u, user: {token: t, exec: , as-groups: null}}]\n",
+		"documents":       "---\ncurrent-context: c\ncontexts: [{name: c, context: {cluster: k, user: u, namespace: n}}]\nclusters: [{name: k, cluster: {server: 'https://s'}}]\nusers: [{name: u, user: {token: t}}]\n---\nother: true\n",
 	} {
 		for form, text := range map[string]string{"": text, " with a byte order mark": "\ufeff" + text, " with CRLF": strings.ReplaceAll(text, "\n", "\r\n")} {
 			config, err := kubeflags.Load(&kubeflags.Options{Path: write(t, filepath.Join(t.TempDir(), "config"), text)})

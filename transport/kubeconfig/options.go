@@ -32,12 +32,12 @@ type Config struct {
 	HTTP      *lwhttp.Options // credentials and TLS options; may be changed before the call of Transport
 }
 
-// Transport returns a transport to Server with the options in HTTP.
+// Transport returns a transport that connects to c.Server with the options c.HTTP.
 func (c *Config) Transport() (*lwhttp.Transport, error) { return lwhttp.New(c.Server, c.HTTP) }
 
-// Load reads the kubeconfig and returns the server to connect to. opts may be nil. Load sends nothing and runs no
-// plugin. It returns an *[Error] for a mistake in the selected entries, such as an unreadable file or a missing plugin.
-// It returns [ErrNowhere] if the kubeconfig names no server.
+// Load reads the kubeconfig and returns the configuration of the selected context. opts may be nil. Load sends nothing
+// and runs no plugin. It returns an *[Error] for a mistake in the selected entries, such as an unreadable file or a
+// missing plugin. It returns [ErrNowhere] if the kubeconfig names no server.
 func Load(opts *Options) (*Config, error) {
 	if opts == nil {
 		opts = &Options{}

@@ -24,7 +24,7 @@ const maxOutput = 1 << 20
 type plugin struct {
 	location           Error // location of the exec field, for errors
 	command            string
-	args, env, secrets []string // secrets are redacted from stderr
+	args, env, secrets []string // secrets contains strings to redact from stderr
 	version            string
 	mode, hint         string
 	cluster            *clusterInfo // nil if the kubeconfig does not set provideClusterInfo

@@ -73,5 +73,5 @@ func TestKubeconfigProxies(t *testing.T) {
 			require.GreaterOrEqual(t, tunnels.Load(), int32(2))
 		})
 	}
-	require.Len(t, p.runs(), 2, "the plugin runs once for each kubeconfig")
+	require.Len(t, p.runs(), 2, "the plugin must run once for each kubeconfig")
 }

@@ -38,10 +38,10 @@ func (l *loader) user() error {
 	if err := fields.err(); err != nil {
 		return err
 	}
-	return l.clusterFields.err() // exec may read the cluster for provideClusterInfo and find a mistake in it
+	return l.clusterFields.err() // the method exec may have found a mistake in the cluster when it read the cluster for provideClusterInfo
 }
 
-// isToken reports whether text may be sent in an Authorization header.
+// isToken reports whether text is valid in an Authorization header.
 func isToken(text string) bool {
 	return !strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' })
 }
@@ -105,8 +105,8 @@ type pemField struct {
 	text []byte
 }
 
-// pem reads the PEM data of a field. Inline data in name-data takes precedence over the file whose path is in name. pem
-// stores the data or the path.
+// pem reads the PEM data of a field. Inline data in the field name+"-data" takes precedence over the file whose path is
+// in the field name. pem stores the inline data in *data, or the path in *path.
 func (f *fields) pem(name string, path *string, data *[]byte) pemField {
 	if *data = f.data(name + "-data"); len(*data) > 0 {
 		return pemField{name + "-data", *data}

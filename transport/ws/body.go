@@ -95,7 +95,7 @@ func (b *body) checkPeer() {
 	}
 }
 
-// writeControl sends a control frame. A peer that does not receive it in time counts as dead.
+// writeControl sends a control frame. If the write times out, the peer counts as dead.
 func (b *body) writeControl(kind int, data []byte) {
 	_ = b.conn.WriteControl(kind, data, time.Now().Add(b.keepalive.timeout-b.keepalive.interval))
 }

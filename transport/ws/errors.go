@@ -7,8 +7,8 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// maxMessage is the maximum size of a message in bytes. In a browser, it is the maximum size of all unread messages of
-// a watch.
+// maxMessage is the maximum size of a message in bytes. In a browser, it is the maximum total size of the unread
+// messages of a watch.
 const maxMessage = 64 << 20
 
 // ErrProtocol reports that the server or a proxy violated the WebSocket protocol (RFC 6455). In a browser, the error is
@@ -25,8 +25,8 @@ type forbidden struct{}
 func (forbidden) Error() string { return "WebSocket needs SHA-1, which GODEBUG=fips140=only forbids" }
 func (forbidden) Unwrap() error { return errors.ErrUnsupported }
 
-// handshakeError is a 403 or 404 response to a handshake. It wraps [errors.ErrUnsupported], because a proxy that
-// rejects WebSockets may have sent it. So package fallback tries HTTP.
+// handshakeError is a 403 or 404 response to a handshake. The response may come from a proxy that rejects WebSockets.
+// The error therefore wraps [errors.ErrUnsupported], so that package fallback tries HTTP.
 type handshakeError struct{ *lw.StatusError }
 
 func (e *handshakeError) Unwrap() []error { return []error{e.StatusError, errors.ErrUnsupported} }

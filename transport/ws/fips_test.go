@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// SHA-1 panics with GODEBUG=fips140=only. The test starts itself again with this setting.
+// SHA-1 panics with GODEBUG=fips140=only. The test starts itself in a new process with this setting.
 func TestStrictFIPS(t *testing.T) {
 	if !fips140.Enforced() {
 		strict := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestStrictFIPS$", "-test.v")

@@ -20,8 +20,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// answering is an http.RoundTripper that accepts every upgrade and returns conn as the upgraded connection. It adds
-// header to the response.
+// answering is an http.RoundTripper that accepts every upgrade. It returns conn as the upgraded connection, and the
+// field header as additional response headers.
 type answering struct {
 	conn   io.ReadWriteCloser
 	header http.Header
@@ -46,11 +46,11 @@ func open(ctx context.Context, t testing.TB, conn io.ReadWriteCloser, header htt
 	return transport.Open(ctx, watch)
 }
 
-// scriptedConn is a fake connection that returns the bytes in text and then io.EOF.
+// scriptedConn is a fake connection. Read returns the bytes of the field text and then io.EOF.
 type scriptedConn struct {
 	text    string
 	step    int  // maximum number of bytes per read
-	eager   bool // return io.EOF together with the last bytes
+	eager   bool // whether Read returns io.EOF together with the last bytes
 	written int
 }
 
@@ -66,7 +66,7 @@ func (s *scriptedConn) Read(p []byte) (int, error) {
 func (s *scriptedConn) Write(p []byte) (int, error) { s.written += len(p); return len(p), nil }
 func (s *scriptedConn) Close() error                { return nil }
 
-// frame encodes an unmasked WebSocket frame that starts with the byte first.
+// frame encodes an unmasked WebSocket frame. Its first byte contains the FIN bit and the opcode.
 func frame(first byte, payload string) string {
 	header := []byte{first, byte(len(payload))}
 	if len(payload) > 125 {
@@ -130,7 +130,7 @@ func reference(stream string, limit uint64) (text string, cause error) {
 	}
 }
 
-// closing returns the expected error for a close frame with this payload.
+// closing returns the expected error for a close frame with this payload, or nil for code 1000.
 func closing(payload string) error {
 	if len(payload) < 2 {
 		return &CloseError{Code: 1005}
@@ -177,6 +177,6 @@ func FuzzFrames(f *testing.F) {
 		}
 		_, again := body.Read(make([]byte, 1))
 		require.True(t, again == err || err == nil && again == io.EOF, "the final error must be repeated, but it changed to %v", again)
-		require.LessOrEqual(t, conn.written, 3*len(stream)+200, "a pong repeats at most the payload of its ping")
+		require.LessOrEqual(t, conn.written, 3*len(stream)+200, "pongs must not be larger than their pings")
 	})
 }

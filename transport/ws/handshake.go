@@ -38,8 +38,8 @@ type handshake struct {
 	writeTimedOut atomic.Bool // a write timed out, so the connection was closed
 }
 
-// Write collects the handshake request. After the handshake it writes to the connection, and closes the connection at
-// the deadline, because an upgraded connection has no SetWriteDeadline.
+// Write collects the handshake request. After the handshake it writes to the upgraded connection. That connection has
+// no SetWriteDeadline, so Write closes it at the deadline.
 func (h *handshake) Write(p []byte) (int, error) {
 	if h.upgraded != nil {
 		late := time.AfterFunc(time.Until(h.deadline), func() {
@@ -160,7 +160,7 @@ func (h *handshake) Close() error {
 	return h.upgraded.Close()
 }
 
-// SetWriteDeadline sets the deadline of the next write. gorilla serializes its calls.
+// SetWriteDeadline sets the deadline of the next write. gorilla does not call it concurrently with Write.
 func (h *handshake) SetWriteDeadline(t time.Time) error { h.deadline = t; return nil }
 
 // SetDeadline and SetReadDeadline do nothing, because the body closes the connection after a timeout.

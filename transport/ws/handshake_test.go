@@ -51,10 +51,10 @@ func raw(t *testing.T, do func(net.Conn)) *Transport {
 
 func TestEndlessResponses(t *testing.T) {
 	for name, c := range map[string]struct{ first, then string }{
-		"headers":                 {"HTTP/1.1 101 Switching Protocols\r\n", "X-More: " + strings.Repeat("x", 1000) + "\r\n"},
-		"header":                  {"HTTP/1.1 101 Switching Protocols\r\nX-More: ", strings.Repeat("x", 1000)},
-		"status":                  {"HTTP/1.1 101 ", strings.Repeat("x", 1000)},
-		"informational responses": {"", "HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n"},
+		"endless headers":                 {"HTTP/1.1 101 Switching Protocols\r\n", "X-More: " + strings.Repeat("x", 1000) + "\r\n"},
+		"endless header value":            {"HTTP/1.1 101 Switching Protocols\r\nX-More: ", strings.Repeat("x", 1000)},
+		"endless status line":             {"HTTP/1.1 101 ", strings.Repeat("x", 1000)},
+		"endless informational responses": {"", "HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			before := hostile.Held()

@@ -45,7 +45,7 @@ func TestHostileFrames(t *testing.T) {
 		"a close with a reason that is too long":  {one + frame(0x88, "\x03\xf3"+strings.Repeat("x", 124)), "one", broken("len > 125 for control")},
 		"frames after a close":                    {one + normal + frame(0x81, "x"), "one", nil},
 		"an HTTP response body":                   {"Hello\n", "", broken("RSV1 set, FIN not set on control")},
-		"nothing":                                 {"", "", io.ErrUnexpectedEOF},
+		"no data":                                 {"", "", io.ErrUnexpectedEOF},
 	} {
 		for _, eager := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s/%v", name, eager), func(t *testing.T) {
@@ -107,7 +107,7 @@ func (e *endless) Read(p []byte) (int, error) {
 func (e *endless) Write(p []byte) (int, error) { return len(p), nil }
 func (e *endless) Close() error                { return nil }
 
-// Endless empty frames must not use memory. Only the context or the reader's idle timeout ends such a watch.
+// Endless empty frames must not use up memory. Only the context or the reader's idle timeout ends such a watch.
 func TestEndlessFrames(t *testing.T) {
 	const maxBytes = 1 << 20
 	for name, conn := range map[string]*endless{
@@ -160,14 +160,13 @@ func (c *counted) Read(p []byte) (int, error) {
 	return c.endless.Read(p)
 }
 
-// One server sends pings but does not read the pongs. Another server keeps its connection open but does not read pings.
 func TestBlockedPeer(t *testing.T) {
 	for name, c := range map[string]struct {
 		sent string
 		want time.Duration
 	}{
-		"pings":  {strings.Repeat(frame(0x89, "are you there?"), 1000), 15 * time.Second},
-		"silent": {frame(0x81, "one"), 45 * time.Second},
+		"pongs are not read":     {strings.Repeat(frame(0x89, "are you there?"), 1000), 15 * time.Second},
+		"pings are not answered": {frame(0x81, "one"), 45 * time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

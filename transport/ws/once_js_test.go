@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// If a server requests client certificates, Chrome cancels its first WebSocket handshake. The transport must try again.
+// If a server requests client certificates, Chrome cancels the first WebSocket handshake. The transport must try again.
 func TestFirstHandshakeMayFail(t *testing.T) {
 	text, err := follow(t, dial(t, nil), "/once", url.Values{"name": {t.Name()}, "say": {"one"}, "close": {"1000"}})
 	require.NoError(t, err)

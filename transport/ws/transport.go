@@ -47,9 +47,9 @@ func New(base *lwhttp.Transport) *Transport {
 //   - [ErrProtocol], if the server violated the protocol
 //   - the cause of ctx, if ctx is done
 //
-// Watches with protobuf use HTTP, because newlines must not separate their events. Open returns a *[lw.StatusError] for
+// Protobuf watches use HTTP, because newlines must not separate protobuf events. Open returns a *[lw.StatusError] for
 // an error response to the handshake. It returns [lwhttp.ErrNotUpgraded] if the server ignored the upgrade or responded
-// incorrectly. With GODEBUG=fips140=only, Open returns [ErrFIPS] for all other watches.
+// incorrectly. With GODEBUG=fips140=only, Open returns [ErrFIPS] for all watches that need WebSocket.
 func (t *Transport) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, error) {
 	if !req.Watch || strings.Contains(req.Accept, "protobuf") {
 		return t.base.Open(ctx, req)

@@ -61,7 +61,7 @@ func (t *Transport) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, e
 }
 
 // A kube-apiserver accepts a token in a subprotocol only if the client offers another subprotocol, too. The server
-// selects that subprotocol, whose name is arbitrary.
+// selects the other subprotocol, whose name is arbitrary.
 const (
 	tokenProtocol = "base64url.bearer.authorization.k8s.io."
 	otherProtocol = "listwatch.v1"

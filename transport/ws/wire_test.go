@@ -32,7 +32,7 @@ func dial(t *testing.T, opts *lwhttp.Options) *ws.Transport {
 	return ws.New(transport)
 }
 
-// follow reads a watch to its end and returns its text and error.
+// follow reads a watch to its end. It returns the received text and the final error.
 func follow(t *testing.T, transport *ws.Transport, path string, query url.Values) (string, error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)

@@ -50,7 +50,7 @@ func upgraded(do func(*websocket.Conn)) http.HandlerFunc {
 	}
 }
 
-// say returns a func that sends messages and then closes the WebSocket with a code. For code 0, it closes the
+// say returns a function that sends messages and then closes the WebSocket with a close code. For code 0, it closes the
 // connection without a close frame.
 func say(code int, messages ...string) func(*websocket.Conn) {
 	return func(conn *websocket.Conn) {
@@ -63,7 +63,7 @@ func say(code int, messages ...string) func(*websocket.Conn) {
 	}
 }
 
-// read reads a watch to its end and returns its text and error.
+// read reads a watch to its end. It returns the received text and the final error.
 func read(t *testing.T, transport *Transport) (string, error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -217,11 +217,11 @@ func TestCancellationEndsRequest(t *testing.T) {
 	require.Equal(t, enough, err)
 }
 
-// If a server does not answer pings, Read must fail. While no Read is active, the watch must stay open.
+// If a server does not answer pings, Read must fail. If the server answers them, the watch must stay open.
 func TestDeadPeer(t *testing.T) {
 	deaf := newTransport(t, upgraded(func(conn *websocket.Conn) {
 		say(0, "one")(conn)
-		_, _ = conn.NetConn().Read(make([]byte, 1)) // the server no longer reads and therefore sends no pongs
+		_, _ = conn.NetConn().Read(make([]byte, 1)) // a raw read does not parse pings, so the server sends no pongs
 		buffer := make([]byte, 1024)
 		for err := error(nil); err == nil; {
 			_, err = conn.NetConn().Read(buffer)

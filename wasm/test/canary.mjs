@@ -1,7 +1,7 @@
 // Creates secrets for tests, and searches strings for a secret in any encoding.
 import assert from 'node:assert/strict'
 
-/** Returns the token with this name. A search finds the token by its beginning, even if it is truncated. */
+/** Returns a token for a name. A search finds the token by its beginning, even if the token is truncated. */
 export const secret = (what) => `${beginning(what)}0123456789abcdef`
 const beginning = (what) => `C4+ary/${what}~`
 

@@ -102,7 +102,7 @@ test('a merged deletion keeps finalStateUnknown', () => {
   assert.equal(changes.take()[0].finalStateUnknown, true)
 })
 
-test('shift returns the merged changes in order, including later ones', () => {
+test('shift() returns merged changes in order, including changes that are added later', () => {
   const named = (key, type, object) => new Change(type, { key, object }, undefined)
   const changes = new Changes()
   changes.add(named('a', 'added', 1))

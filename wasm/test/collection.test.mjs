@@ -402,7 +402,7 @@ test('a failed host stops the collection', async () => {
   assert.equal(collection.size, 1)
 })
 
-test('a collection that its host fails to open is ended', async () => {
+test('a collection that fails while its host opens it is closed in the host', async () => {
   let ended = 0
   const host = {
     open(_, client) {

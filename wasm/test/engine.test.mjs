@@ -144,7 +144,7 @@ test('the package adds no globals', async () => {
   assert.deepEqual(Object.getOwnPropertyNames(globalThis).filter((name) => !globals.has(name)), [])
 })
 
-// Returns a client of the engine that records its phase and its failures.
+// Returns a client that records the phase and the failures of its collection.
 const sink = () => {
   const mirror = new Mirror()
   const failures = []

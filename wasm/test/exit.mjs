@@ -1,5 +1,5 @@
-// Lists the Pods of the server in process.argv[2] and closes the collection. The process must then exit. With another
-// argument, the program closes the collection after its first interruption instead.
+// Lists the Pods of the server in process.argv[2] and closes the collection. The process must then exit. With a second
+// argument, the program waits for the first interruption instead of the list.
 import { listWatch } from '../index.js'
 
 const pods = listWatch({ server: process.argv[2], resource: 'pods' })

@@ -7,7 +7,7 @@ import { until } from './support.mjs'
 
 const PENDING = -1, FAILED = -2, TOO_MUCH = -3, LOST = -4
 
-// Simulates a Go program: a memory and the functions that the glue imports.
+// Simulates a Go program that has a memory and calls the functions of the glue.
 function program(host, resume = () => {}) {
   const memory = { buffer: new ArrayBuffer(1 << 16) }
   const woken = []
@@ -245,7 +245,7 @@ const turns = () => new Promise((resolve) => setTimeout(resolve))
 
 test('the messages of a WebSocket are joined by newlines, and a burst wakes the program once', async (t) => {
   const { p, id, socket: s } = await socket(t, 'ws://host/', 1000)
-  assert.deepEqual(s.protocols, { protocols: ['protocol'], headers: { Origin: 'http://host' } }, 'Node supports this option')
+  assert.deepEqual(s.protocols, { protocols: ['protocol'], headers: { Origin: 'http://host' } }, 'Node sends the Origin header')
   s.onopen()
   await turns()
   assert.equal(p.imports.state(id), 101)

@@ -9,7 +9,7 @@ import { added, fields, first } from './support.mjs'
 
 const keys = (items) => items.map(({ key }) => key)
 
-test('groups equal groups that are built from all items', () => rounds(50, (random) => {
+test('updated groups equal groups that are built from all items', () => rounds(50, (random) => {
   const items = new Map(), valueOf = ({ value }) => value
   const groups = new Groups(items, valueOf)
   const results = []
@@ -27,7 +27,7 @@ test('groups equal groups that are built from all items', () => rounds(50, (rand
   for (const [result, expected] of results) assert.deepEqual(new Map(result), expected, 'a later change modified a result')
 }))
 
-test('a change replaces only the arrays of its groups', () => {
+test('a change replaces only the arrays of the affected groups', () => {
   const mirror = new Mirror(['node'])
   const take = () => new Snapshot(mirror, mirror.state)
   for (const [kind, ...rest] of first(added('a', 1, { values: ['n1'] }), added('b', 2, { values: ['n2'] }))) mirror.apply(kind, rest)
@@ -52,7 +52,7 @@ test('an earlier snapshot does not change, even if its index is used later', () 
   assert.equal(before.get('default/a').metadata.name, 'a')
 })
 
-test('search finds each key and the position of a missing key', () => {
+test('search() finds the position of each key, and the position where a missing key belongs', () => {
   const items = ['b', 'd', 'f'].map((key) => ({ key }))
   assert.deepEqual(['a', 'b', 'c', 'd', 'e', 'f', 'g'].map((key) => search(items, key)), [0, 0, 1, 1, 2, 2, 3])
 })

@@ -44,7 +44,7 @@ async function mount(use, given) {
   return { render, results, now: () => results.at(-1), unmount: () => change(() => root.unmount()) }
 }
 
-test('a result has the items and the state as members, and is the same value until something changes', async () => {
+test('a result contains the items and the state, and stays the same value until something changes', async () => {
   cluster.apply([pod('a/2'), pod('a/1')])
   const { render, results, now } = await mount(useListWatch, pods())
   assert.deepEqual([keys(results[0]), results[0].loaded, results[0].stale, results[0].error], ['', false, true, undefined])
@@ -57,7 +57,7 @@ test('a result has the items and the state as members, and is the same value unt
   assert.deepEqual([keys(now()), keys(shown)], ['a/1 a/2 a/3', 'a/1 a/2'])
 })
 
-test('an interruption is an error, and the items stay', async () => {
+test('an interruption sets error and keeps the items', async () => {
   cluster.apply(pod('a/1'))
   const { now } = await mount(useListWatch, pods())
   await change(() => cluster.interrupt('no connection'))
@@ -66,7 +66,7 @@ test('an interruption is an error, and the items stay', async () => {
   assert.deepEqual([keys(now()), now().stale, now().error], ['a/1', false, undefined])
 })
 
-test('a first list that fails is not loaded', async () => {
+test('loaded stays false if the first list fails', async () => {
   cluster.reject('pods', 403)
   const { now } = await mount(useListWatch, pods())
   assert.deepEqual([now().loaded, now().error.code, now().state.phase], [false, 'forbidden', 'stopped'])
@@ -131,7 +131,7 @@ test('without keepPrevious, new options begin with an empty list', async () => {
   assert.deepEqual([keys(results[0]), results[0].loaded, keys(now())], ['', false, 'b/2'])
 })
 
-test('several namespaces become one sorted list', async () => {
+test('several namespaces are merged into one sorted list', async () => {
   cluster.apply([pod('a/1'), pod('a-b/1'), pod('b/1'), pod('c/1')])
   const given = (...namespaces) => pods({ namespaces, indexes: { name: 'metadata.name' } })
   const { render, now } = await mount(useListWatch, given('b', 'a', 'a-b', 'a'))

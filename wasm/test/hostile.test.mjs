@@ -1,4 +1,4 @@
-// Tests the package with malicious responses. Checks the error code, the number of received bytes, and the memory.
+// Tests the package with malicious responses: the error code, the number of bytes that the server sends, and the memory.
 import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import { createServer as listenRaw } from 'node:net'

@@ -98,7 +98,7 @@ for (const mode of ['shared', 'worker']) {
       at.die()
       at.locks.kill(at.locks.names.at(-1))
       await until(() => collection.state.phase === 'interrupted')
-      assert.match(collection.state.cause.message, /the worker is gone; another starts/)
+      assert.match(collection.state.cause.message, /the worker ended; a new one is starting/)
       await live(collection)
       assert.equal(at.started.length, workers)
     }

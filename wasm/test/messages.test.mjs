@@ -62,7 +62,7 @@ test('an answer stops the timer of its call', async (t) => {
   t.mock.timers.tick(1000)
 })
 
-test('end rejects all pending and later calls, and stops the channel', async () => {
+test('end() rejects all pending and later calls, and stops the channel', async () => {
   const { channel, near, far } = channels({ never: () => new Promise(() => {}) })
   const error = new Error('the worker is gone')
   const pending = [channel.call({ type: 'never' }), channel.call({ type: 'never' }, 1000)]

@@ -266,7 +266,7 @@ test('after 1,000 writes, the collection equals the server\'s state', async (t) 
 
 test('closing a collection ends its watch on the server', async (t) => {
   const space = namespace()
-  await put(space, 'web-0') // without this Pod, the client would replace its watch, and the server could count both
+  await put(space, 'web-0') // without this Pod, the client would replace its watch, and the server could count both watches
   const pods = follow(t, { namespace: space })
   await live(pods)
   const before = await server.command('watching')
@@ -285,7 +285,7 @@ for (const [words, url] of [['that is live', () => server.url], ['that waits for
   })
 }
 
-test('wake skips the delay before the next attempt', async (t) => {
+test('wake() skips the delay before the next attempt', async (t) => {
   let tries = 0
   const away = createServer(({ socket }) => {
     tries++

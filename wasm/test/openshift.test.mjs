@@ -1,4 +1,4 @@
-// Tests the watch hooks for OpenShift against the behavior of the console's hooks, with a simulated cluster.
+// Tests in a simulated cluster that the OpenShift watch hooks behave like the hooks of the console.
 import assert from 'node:assert/strict'
 import { after, afterEach, beforeEach, test } from 'node:test'
 import { Window } from 'happy-dom'
@@ -69,7 +69,7 @@ test('two components share the data of a list', async () => {
   assert.equal(cluster.collections, 1)
 })
 
-test('one object is null until it is loaded', async () => {
+test('a single object is null until it is loaded', async () => {
   cluster.apply(pod('a/1'))
   const { results, now } = await mount(useK8sWatchResource, { kind: 'Pod', name: '1', namespace: 'a' })
   assert.deepEqual([results[0], now()[0].metadata.name, now()[1], now()[2]], [[null, false, undefined], '1', true, undefined])
@@ -82,7 +82,7 @@ test('a missing object is an error with the status 404', async () => {
   assert.deepEqual([now()[0].metadata.name, now()[1], now()[2]], ['1', true, undefined])
 })
 
-test('an error before the list leaves it unloaded, and a later error keeps the data', async () => {
+test('a list that fails at first stays unloaded, and a later error keeps the data', async () => {
   cluster.reject('pods', 403)
   const { now } = await mount(useK8sWatchResource, { kind: 'Pod', isList: true })
   assert.deepEqual([now()[0], now()[1], now()[2].code, now()[2].response.status, now()[2].cause.code], [[], false, 403, 403, 'forbidden'])
@@ -93,7 +93,7 @@ test('an error before the list leaves it unloaded, and a later error keeps the d
   assert.deepEqual([names(later.now()[0]), later.now()[1], later.now()[2].message], ['1', true, 'no connection'])
 })
 
-test('an unknown model is a loaded result with an error', async () => {
+test('an unknown kind returns a loaded result with an error', async () => {
   for (const [given, data] of [[{ kind: 'Unknown', isList: true }, []], [{ kind: 'Unknown', name: 'u' }, {}]]) {
     const { now } = await mount(useK8sWatchResource, given)
     assert.deepEqual([now()[0], now()[1], /unknown resource/.test(now()[2].message)], [data, true, true])

@@ -1,5 +1,5 @@
-// tsc --strict checks this file, which is never run. It compares the hooks with the declarations of version 4.22 of
-// @openshift-console/dynamic-plugin-sdk, which this file repeats.
+// tsc --strict checks this file, which is never run. It compares the hooks with a copy of the declarations of
+// @openshift-console/dynamic-plugin-sdk 4.22.
 import { createWatchHooks, useK8sWatchResource, useK8sWatchResources } from 'listwatch/openshift'
 import type { WatchK8sResource } from 'listwatch/openshift'
 

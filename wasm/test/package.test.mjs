@@ -29,7 +29,7 @@ const examples = new Map(documents.flatMap((file) => {
   const modules = [blocks.filter((code) => !isFile(code)).join('\n'), ...blocks.filter(isFile)]
   return modules.filter(Boolean).map((code, i) => [`${root}test/${file.replace(/\W/g, '_')}${i}.tsx`, code])
 }))
-// Declares the modules in the examples that are not installed.
+// Declares the modules that the examples import and that are not installed.
 const tools = ['vite', '@vitejs/plugin-react', '@rollup/plugin-node-resolve', '@rollup/plugin-url', '*?url', '@tanstack/react-table', '@tanstack/react-virtual',
   'oidc-client-ts', '@kinvolk/headlamp-plugin/lib']
 examples.set(`${root}test/tools.d.ts`, tools.map((name) => `declare module '${name}'\n`).join(''))
@@ -193,7 +193,7 @@ test('the package contains exactly the files that it needs', () => {
   assert.equal(manifest.dependencies, undefined)
 })
 
-test('the worker in one file imports nothing and runs as a module and as a classic script', () => {
+test('the single-file worker imports nothing and runs as a module and as a classic script', () => {
   const text = readFileSync(root + 'listwatch.worker.js', 'utf8')
   assert.doesNotMatch(text, /\bimport\b|\bexport\b/)
   assert.match(text, /^\/\*! .*Apache-2\.0.*LICENSE-GO \*\/\n/)

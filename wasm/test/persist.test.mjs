@@ -7,7 +7,7 @@ import { ADDED, BOOKMARK, DELETED, ACTIVITY, SAVED, LIVE, MODIFIED, RESET, SYNCE
 import { specOf } from '../spec.js'
 import { added, fields, first, until } from './support.mjs'
 
-/** Simulates exclusive Web Locks. A lock is granted in the order of the requests. */
+/** Simulates exclusive Web Locks, which are granted in the order of the requests. */
 class Locks {
   #held = new Map()
 
@@ -115,7 +115,7 @@ test('a transaction writes only the changes since the last one', async (t) => {
   assert.deepEqual(put.mock.calls.map(({ arguments: [{ key, version }] }) => key ?? version), ['default/a', '10'])
 })
 
-test('objects of an incomplete first list are deleted by the next page', async () => {
+test('a page deletes the saved objects of a first list that an earlier page did not complete', async () => {
   const early = await open()
   early.save([RESET], [ADDED, 'default/stale', '', 'uid', '1', 'sum', '{}'])
   await savedKeys('default/stale')
@@ -139,7 +139,7 @@ test('a first list replaces only the objects of its own collection', async () =>
 })
 
 for (const [name, kind] of Object.entries({ BOOKMARK, LIVE, SYNCED })) {
-  test(`the saved resourceVersion advances with ${name}`, async () => {
+  test(`${name} records advance the saved resourceVersion`, async () => {
     const { saved, save } = await open()
     save(...first(added('a', 1)))
     await savedVersion('9')
@@ -151,7 +151,7 @@ for (const [name, kind] of Object.entries({ BOOKMARK, LIVE, SYNCED })) {
 }
 
 for (const [name, record] of Object.entries({ ADDED: added('b', 12), MODIFIED: [MODIFIED, ...fields('a', 12)], DELETED: [DELETED, 'default/a', '12', ''] })) {
-  test(`the saved resourceVersion advances with ${name}`, async () => {
+  test(`${name} records advance the saved resourceVersion`, async () => {
     const { save } = await open()
     save(...first(added('a', 1)))
     await savedVersion('9')

@@ -1,4 +1,4 @@
-// Tests useListWatch with React's renderer, a document of happy-dom and the embedded server.
+// Tests useListWatch with React's renderer, a happy-dom document and the embedded server.
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
 import { Window } from 'happy-dom'

@@ -11,7 +11,7 @@ function all(bytes) {
   return seen
 }
 
-test('decode reverses encode', () => {
+test('decode() returns the records that encode() encoded', () => {
   const some = [[1, 'a/b', '', 'ü €𝄞'], [5, '7'], [4], [2, '\uFEFFmark', '{"a":"\\u0000"}', 'x'.repeat(70000)]]
   assert.deepEqual(all(encode(some)), some)
   assert.deepEqual(all(encode([])), [])

@@ -1,4 +1,5 @@
-// Loads random saved collections. A page must receive all objects of valid data, and none of damaged data.
+// Loads random saved collections. A page must receive all objects of a valid collection, and no objects of a damaged
+// collection.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Persistence } from '../persist.js'

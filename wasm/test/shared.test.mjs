@@ -138,7 +138,7 @@ test('an unresponsive member is skipped, and a new watch starts if no member rep
   const { engine, host } = shared()
   const frozen = client(), awake = client(), second = client()
   frozen.replay = () => Promise.reject(new ListWatchError('silent', 'no answer'))
-  const ends = [host.open(spec, frozen), host.open(spec, awake)] // awake does not join the collection of the frozen client, which cannot replay its objects
+  const ends = [host.open(spec, frozen), host.open(spec, awake)] // `awake` gets a new watch, because the frozen client cannot replay its objects
   await settled()
   assert.equal(engine.started.length, 2)
   engine.started[1].tell(...first(added('a', 1)))

@@ -41,7 +41,7 @@ const answers = async (all) => {
 }
 
 for (const protocol of ['http/1.1', 'http/1.0', '']) {
-  test(`two watches get a slot of a server whose protocol is "${protocol}", and a third one gets "busy"`, async () => {
+  test(`with the protocol "${protocol}", two watches of a server get slots, and a third watch gets "busy"`, async () => {
     const page = browser()
     page.observe(protocol)
     assert.deepEqual(await answers([page.take(), page.take(), page.take()]), ['slot', 'slot', 'busy'])
@@ -59,7 +59,7 @@ for (const protocol of ['h2', 'h3', 'h2c']) {
   })
 }
 
-test('a watch waits briefly for the protocol of a list that has just ended', async () => {
+test('a watch briefly waits to learn the HTTP version of a list that has just ended', async () => {
   const page = browser()
   const taken = [page.take(), page.take(), page.take()]
   assert.deepEqual(await answers(taken), [undefined, undefined, undefined])

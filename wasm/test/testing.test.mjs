@@ -102,7 +102,7 @@ test('a projection keeps the same fields as the real client', async () => {
   assert.deepEqual([pods.by('host', 'h').length, pods.by('second', 'd').length], [1, 1])
 })
 
-test('interrupted collections keep their objects and list again after recover', async () => {
+test('interrupted collections keep their objects and relist after recover()', async () => {
   cluster.apply([pod('a/1'), pod('a/2')])
   const pods = open({ resource: 'pods' })
   await pods.synced

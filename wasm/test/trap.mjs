@@ -20,7 +20,8 @@ const QUESTION = 32768, RECORDS = 33000, COMMAND = 34000
 const question = new TextEncoder().encode('command')
 const records = encode([[RESET], [SYNCED, '9'], [LIVE, '9']])
 
-// A command starts with {"do":"wake", {"do":"stop", or {"do":"start","id":N, where N has one digit.
+// A command starts with one of these prefixes: `{"do":"wake"`, `{"do":"stop"`, or `{"do":"start","id":N`, where N is a
+// single digit.
 const byteAt = (n) => [...constant(COMMAND + n), 0x2d, 0, 0]
 const is = (n, letter) => [...byteAt(n), ...constant(letter.charCodeAt(0)), 0x46]
 const when = (condition, then) => [...condition, 0x04, 0x40, ...then, END]

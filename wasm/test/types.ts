@@ -117,7 +117,7 @@ function Pods({ node }: { node?: string }) {
     (a, b) => a.join() === b.join())
   // @ts-expect-error the component controls the lifetime, so there is no signal
   useListWatch({ resource: 'pods', signal: new AbortController().signal })
-  // @ts-expect-error a selection has the type that select returns
+  // @ts-expect-error a selection has the type that its function returns
   const wrong: string = useListWatch({ resource: 'pods' }, (pods) => pods.size)
   return { snapshot, nothing, count, names, wrong }
 }
@@ -128,7 +128,7 @@ function Selections() {
   const phase: string | undefined = useListWatch({ resource: 'pods' }, (pods: ListView<Pod>) => pods.items[0]?.object.status?.phase)
   const inferred: string[] = useListWatch(typed, (pods) => pods.items.map(({ object }) => object.spec.nodeName ?? ''))
   const indexed: number = useListWatch({ resource: 'pods', indexes: { node: 'spec.nodeName' } }, (pods) => pods.by('node', 'n1').length)
-  // @ts-expect-error TypeScript cannot infer the selection next to a given type of the objects, and it must not be unknown
+  // @ts-expect-error with an explicit object type, TypeScript cannot infer the type of the selection, which must not be unknown
   useListWatch<Pod>({ resource: 'pods' }, (pods) => pods.size)
   // @ts-expect-error the options have no such index
   useListWatch(typed, (pods) => pods.by('nod', 'n1'))

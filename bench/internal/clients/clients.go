@@ -31,7 +31,7 @@ const (
 // Options configure the connection of a client to its server.
 type Options struct {
 	URL       string
-	CA        string                                    // certificate authority in PEM for an HTTPS server
+	CA        string                                    // CA certificate of an HTTPS server in PEM format
 	WebSocket bool                                      // listwatch only: watch over WebSocket
 	Wrap      func(http.RoundTripper) http.RoundTripper // client-go only: wraps the HTTP transport; may be nil
 }
@@ -41,7 +41,7 @@ type Pod interface{ GetName() string }
 
 // Informer caches the Pods of a namespace.
 type Informer interface {
-	// Handle adds a handler. It is called with the Pod of each addition, modification and deletion.
+	// Handle adds a handler, which is called with each added, modified or deleted Pod.
 	Handle(func(Pod))
 	// Run runs the informer and blocks until ctx is done.
 	Run(context.Context)
@@ -49,7 +49,7 @@ type Informer interface {
 	WaitForSync(context.Context) error
 }
 
-// New returns a constructor of informers that share one client. The client's name is Listwatch or ClientGo.
+// New returns a function that creates informers with a shared client. The name must be Listwatch or ClientGo.
 func New(name string, o Options) (newInformer func(namespace string) Informer) {
 	if name == Listwatch {
 		return newListwatch(o)

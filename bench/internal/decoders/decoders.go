@@ -18,13 +18,13 @@ import (
 )
 
 // Floor is the name of the decoder that only copies each line. No decoder can be cheaper.
-const Floor = "find the newline, copy the line"
+const Floor = "baseline: find and copy each line"
 
 // Decoder decodes the events of a watch into objects of one library.
 type Decoder struct {
 	Name   string
 	format format
-	// Run decodes n events and returns a slice of length held with the last decoded objects.
+	// Run decodes n events and returns a slice of the last `held` decoded objects.
 	Run func(events io.Reader, n, held int) (objects any)
 }
 

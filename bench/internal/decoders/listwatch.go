@@ -37,7 +37,7 @@ func listwatch() []Decoder {
 	}
 }
 
-// watched returns a function that decodes events with an lw.Client and the codec.
+// watched returns a function that decodes events with an lw.Client and the given codec.
 func watched[T lw.Keyed](codec lw.Codec[T]) func(io.Reader, int, func(T)) {
 	return func(events io.Reader, n int, keep func(T)) {
 		client := harness.MustGet(lw.NewClient(transport{events}, lw.Pods(""), codec, nil))
@@ -82,7 +82,7 @@ func lines(from io.Reader, n int, do func(line []byte)) {
 		start = 0
 		read, err := from.Read(buffer[end:])
 		if err != nil || read == 0 {
-			panic("a line has no end")
+			panic("a line is incomplete or too long")
 		}
 		end += read
 	}
@@ -98,8 +98,8 @@ func clientGo() []Decoder {
 	}
 }
 
-// negotiated returns a function that decodes events with client-go's watch decoder and the serializer. It omits the
-// goroutine and the channel of a client-go watch.
+// negotiated returns a function that decodes events with client-go's watch decoder and the given serializer. It omits
+// the goroutine and the channel of a client-go watch.
 func negotiated(serializer runtime.NegotiatedSerializer, mediaType string) func(io.Reader, int, func(runtime.Object)) {
 	return func(events io.Reader, n int, keep func(runtime.Object)) {
 		negotiator := runtime.NewClientNegotiator(serializer, corev1.SchemeGroupVersion)

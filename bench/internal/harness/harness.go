@@ -23,7 +23,7 @@ import (
 var Short = flag.Bool("short", false, "do as little work as possible, to check that the benchmark runs")
 
 // Main parses the flags and calls run. SIGINT and SIGTERM cancel the context. If run fails, Main prints the error and
-// exits with code 1. A process that [Run] or [Serve] started runs its role instead.
+// exits with code 1. In a process that [Run] or [Serve] started, Main runs the requested role instead.
 func Main(name string, run func(context.Context) error, roles ...Role) {
 	if Work(roles...) {
 		return
@@ -110,7 +110,7 @@ func CPUTime() time.Duration {
 	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }
 
-// CPUPer runs a garbage collection and then do. It returns the CPU time of do in nanoseconds, divided by units.
+// CPUPer runs a garbage collection and calls do. It returns the CPU time of the call in nanoseconds, divided by units.
 func CPUPer(units int, do func()) float64 {
 	runtime.GC()
 	began := CPUTime()
@@ -131,8 +131,8 @@ func HeapAndStacks() float64 {
 	return float64(stats.HeapInuse + stats.StackInuse)
 }
 
-// collected returns the memory statistics after five garbage collections. More than one is necessary to free objects
-// with finalizers and to shrink stacks, which halve at most once per collection.
+// collected returns the memory statistics after five garbage collections. Several collections are necessary to free
+// objects with finalizers and to shrink stacks, which halve at most once per collection.
 func collected() (stats runtime.MemStats) {
 	for range 5 {
 		runtime.GC()
@@ -155,7 +155,7 @@ func PeakRSS() float64 { return memory("VmHWM:") }
 // RSS returns the RSS of this process in bytes on Linux, and zero elsewhere.
 func RSS() float64 { return memory("VmRSS:") }
 
-// memory returns a field of /proc/self/status in bytes.
+// memory returns a field of /proc/self/status in bytes, or zero if the field is missing.
 func memory(name string) float64 {
 	status, err := os.ReadFile("/proc/self/status")
 	if err != nil {

@@ -16,7 +16,7 @@ type Role struct {
 	carry func(argument []byte)
 }
 
-// Worker returns a role that calls do with the task of [Run] and reports its result.
+// Worker returns a role that calls do with the task passed to [Run] and reports the result.
 func Worker[T, R any](name string, do func(T) R) Role {
 	return Role{name, func(argument []byte) {
 		var task T
@@ -25,8 +25,8 @@ func Worker[T, R any](name string, do func(T) R) Role {
 	}}
 }
 
-// Server returns a role that calls start with the config of [Serve] and reports the address. The process exits with its
-// parent.
+// Server returns a role that calls start with the config passed to [Serve] and reports the address. The process exits
+// with its parent.
 func Server[T, A any](name string, start func(T) A) Role {
 	return Role{name, func(argument []byte) {
 		var config T
@@ -59,7 +59,7 @@ func Run(ctx context.Context, role string, task, result any) error {
 	return RunProgram(ctx, path, role, task, result)
 }
 
-// RunProgram is like [Run] for the program at path, whose main function must call [Work].
+// RunProgram is like [Run], but runs the program at path, whose main function must call [Work].
 func RunProgram(ctx context.Context, path, role string, task, result any) error {
 	output, err := command(ctx, path, role, task).Output()
 	if err != nil {

@@ -3,7 +3,7 @@ package objects
 
 import "strconv"
 
-// Object is an lw.Keyed with the name of a node, by which benchmarks index it.
+// Object is an lw.Keyed that contains the name of a node. Benchmarks index objects by node.
 type Object struct{ Namespace, Name, Node, Version string }
 
 // GetNamespace implements lw.Keyed.

@@ -76,7 +76,8 @@ func NewOrders[T any]() *Orders[T] {
 	return &Orders[T]{next: &Order[T]{Given: make(chan struct{})}}
 }
 
-// Next returns the element that the next call of Give fills. The caller must wait until its channel Given is closed.
+// Next returns the element that the next call to Give fills. The caller must wait until the element's channel Given is
+// closed.
 func (o *Orders[T]) Next() *Order[T] {
 	o.mu.Lock()
 	defer o.mu.Unlock()

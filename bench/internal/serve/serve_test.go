@@ -34,7 +34,7 @@ func TestOrdersReachEveryWatch(t *testing.T) {
 	}
 	select {
 	case <-orders.Next().Given:
-		t.Fatal("an order arrived before it was given")
+		t.Fatal("Next returned an order that was already given")
 	default:
 	}
 }

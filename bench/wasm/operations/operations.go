@@ -12,8 +12,9 @@ import (
 // Objects is the number of objects in the store, and the number of repetitions of each operation.
 const Objects = 10_000
 
-// Run passes each operation to timed, which must call do. Each do repeats the operation [Objects] times on a store with
-// an index by node. The module page/operations.mjs contains the same operations in plain JavaScript.
+// Run calls timed(operation, do) for each operation. The function timed must call do, which repeats the operation
+// [Objects] times on a store with an index by node. The module page/operations.mjs contains the same operations in
+// plain JavaScript.
 func Run(timed func(operation string, do func())) {
 	first, second, moved := objects.New(Objects, 0, 0), objects.New(Objects, 0, Objects), objects.New(Objects, 1, 2*Objects)
 	order := rand.New(rand.NewPCG(1, 2)).Perm(Objects)
@@ -30,7 +31,7 @@ func Run(timed func(operation string, do func())) {
 	timed("index lookup, per object found", func() {
 		for i := range objects.Nodes {
 			if len(byNode.List(objects.Node(i))) != Objects/objects.Nodes {
-				panic("an index lacks objects")
+				panic("the index does not contain all objects")
 			}
 		}
 	})

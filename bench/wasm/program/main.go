@@ -50,7 +50,7 @@ func newStore() *cache.Writer[*lw.Object] {
 	return writer
 }
 
-// store decodes events and applies them to a store. The first pass adds objects, and the others replace them.
+// store decodes events and applies them to a store. The first pass adds objects, and the later passes replace them.
 func store(client *lw.Client[*lw.Object]) {
 	writer := newStore()
 	for range passes() {
@@ -108,7 +108,7 @@ func passes() int32
 //go:wasmimport bench began
 func began()
 
-// ended stops the stopwatch and reports the time of one pass as the given figure.
+// ended stops the stopwatch and reports the time of one pass under the given name.
 //
 //go:wasmimport bench ended
 func ended(figure string)

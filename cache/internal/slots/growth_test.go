@@ -58,7 +58,8 @@ func requireMembers(t *testing.T, name string, s Set, want []uint32) {
 	}
 }
 
-// A list inserts its objects mostly in ascending order. If this left nodes half full, they would use twice the memory.
+// A list inserts its objects mostly in ascending order. If these insertions left the nodes half full, the set would use
+// twice the memory.
 func TestSequentialInsertFillsNodes(t *testing.T) {
 	var s Set
 	for i := range uint32(nodeSize * nodeSize) {
@@ -97,7 +98,7 @@ func TestWriteAfterSnapshotCopiesLittle(t *testing.T) {
 		const times = 1000
 		before := allocated()
 		for i := range uint64(times) {
-			write(i+1, random.Uint32N(n)) // each write has a new epoch, as if a snapshot had been taken before it
+			write(i+1, random.Uint32N(n)) // each write has a new epoch, as if a snapshot had been taken before the write
 		}
 		each := (allocated() - before) / times
 		t.Logf("%s: %d bytes", name, each)

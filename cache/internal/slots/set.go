@@ -101,7 +101,7 @@ func (s *Set) Remove(epoch uint64, slot uint32) {
 	}
 }
 
-// own returns a node that may be modified in this epoch. It copies a node of an earlier epoch.
+// own returns n if n belongs to this epoch, and otherwise a copy of n that may be modified.
 func (n *node) own(epoch uint64) *node {
 	if n.epoch == epoch {
 		return n
@@ -114,15 +114,15 @@ func (n *node) own(epoch uint64) *node {
 	return made
 }
 
-// ownChild returns a child that may be modified in this epoch. It replaces a child of an earlier epoch with a copy.
+// ownChild returns the child at an index for modification. It replaces a child of an earlier epoch with a copy.
 func (n *node) ownChild(epoch uint64, at int) *node {
 	child := n.children[at].own(epoch)
 	n.children[at] = child
 	return child
 }
 
-// insert adds a member to a node of this epoch. If this splits the node, insert returns the new node with the greater
-// members, otherwise nil.
+// insert adds a member to a node of this epoch. If the insertion splits the node, insert returns the new node with the
+// greater members, and otherwise nil.
 func (n *node) insert(epoch uint64, slot uint32) (right *node) {
 	at := n.find(slot)
 	if n.children == nil {

@@ -23,7 +23,7 @@ type model struct {
 	kept  []keptSnapshot
 }
 
-// keptSnapshot is a snapshot with its expected content.
+// keptSnapshot is a snapshot with a copy of model.slots, which it must match.
 type keptSnapshot struct {
 	elements Vector[uint32]
 	table    Table
@@ -71,7 +71,7 @@ func (m *model) check(h keptSnapshot) {
 			odd = append(odd, slot)
 		}
 		got, ok := h.find(m, key)
-		require.True(t, ok, "key %d", key)
+		require.True(t, ok, "key %d must be found", key)
 		require.Equal(t, slot, got)
 	}
 	_, ok := h.find(m, 1<<31)
@@ -119,7 +119,7 @@ func (m *model) compare(older, newer keptSnapshot) {
 	require.Equal(m.t, want, got)
 }
 
-// runModel executes the operations that steps encodes, and then checks all snapshots.
+// runModel executes the operations that the bytes of steps encode, and then checks all snapshots.
 func runModel(t *testing.T, steps []byte, hash func(uint32) uint32) {
 	m := &model{t: t, hash: hash, slots: map[uint32]uint32{}}
 	next := uint32(0)
@@ -127,7 +127,7 @@ func runModel(t *testing.T, steps []byte, hash func(uint32) uint32) {
 		switch op, n := steps[i]%16, uint32(steps[i+1]); {
 		case op == 0:
 			m.keep()
-		case op < 3: // most operations are writes, so that nodes and pages are split
+		case op < 3: // inserts up to 255 keys at once, so that nodes and pages are split
 			for range n {
 				m.insert(next)
 				next++

@@ -24,8 +24,8 @@ type page struct {
 	slots  [pageSize]uint32
 }
 
-// Find calls a func for each slot with this hash until the func returns true. It returns that slot, or false if there
-// is none.
+// Find calls accept for each slot with this hash until accept returns true, and returns that slot. ok is false if
+// accept never returns true.
 func (t *Table) Find(hash uint32, accept func(slot uint32) bool) (slot uint32, ok bool) {
 	for p := t.directory.get(t.at(hash)); p != nil; p = p.next {
 		for i, h := range p.hashes[:p.length] {

@@ -1,5 +1,5 @@
-// Defines functions that tests call in a page. They identify collections by name, because only data can be passed
-// between a test and its page.
+// Defines functions that tests call in a page. The functions identify collections by name, because only data can be
+// passed between a test and its page.
 const before = new Set(Reflect.ownKeys(globalThis))
 const followed = new Map()
 let library
@@ -14,8 +14,8 @@ globalThis.stage = {
   },
 
   /**
-   * Opens a collection. `ask` is the first token that its token function returns. Without `ask`, it has no token
-   * function.
+   * Opens a collection. `ask` is the first token that the token function returns. Without `ask`, the collection has no
+   * token function.
    */
   open(name, { ask, ...options }) {
     const it = { asked: 0, token: ask, changes: [], replayed: {}, calls: 0, outcome: undefined, aborter: new AbortController() }
@@ -38,7 +38,7 @@ globalThis.stage = {
   abort(name) { followed.get(name).aborter.abort(new Error('enough')) },
 
   /**
-   * Returns the state and the objects of a collection. `replayed` contains the objects that result from its changes.
+   * Returns the state and the objects of a collection. `replayed` contains the objects that result from the changes.
    */
   show(name) {
     const { collection, outcome, changes, replayed, asked, calls } = followed.get(name)

@@ -44,7 +44,7 @@ test('a namespace without access does not hide the others', async () => {
   await screen.findByText('1 Pods team-b: no access')
 })
 
-test('a table renders only visible rows and sorts all', async () => {
+test('a table renders only the visible rows and sorts all rows', async () => {
   for (const name of ['clientHeight', 'clientWidth']) Object.defineProperty(HTMLElement.prototype, name, { configurable: true, value: 480 })
   cluster.apply(Array.from({ length: 1000 }, (_, i) => pod(`p-${String(i).padStart(4, '0')}`, i === 999 ? 'Failed' : 'Running')))
   render(h(PodTable))

@@ -1,6 +1,6 @@
-// Runs informers of @kubernetes/client-node on the configmaps and widgets of the server at process.argv[2]. For each
-// line on stdin it prints their objects as one line of JSON, {resource: {"namespace/name": resourceVersion}}. It exits
-// when stdin ends.
+// Runs informers of @kubernetes/client-node for the configmaps and widgets of the server at process.argv[2]. For each
+// line on stdin, it prints the objects of all informers as one line of JSON,
+// {resource: {"namespace/name": resourceVersion}}. It exits when stdin ends.
 import { createInterface } from 'node:readline';
 import { CoreV1Api, CustomObjectsApi, ERROR, KubeConfig, makeInformer } from '@kubernetes/client-node';
 

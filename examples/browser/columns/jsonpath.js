@@ -9,7 +9,7 @@ const STEP = /^(?:\.((?:[^.[\]\\]|\\.)+)|\['([^']+)'\]|\[(\d+|\*)\]|\[\?\(@\.([\
 const member = (value, name) => (value !== null && typeof value === 'object' && !Array.isArray(value) ? value[name] : undefined)
 
 /**
- * Returns the function of a step, which maps a value to the values below it.
+ * Returns a function that maps a value to the values that the step selects in it.
  * @param {RegExpExecArray} match
  * @returns {(value: any) => any[]}
  */
@@ -22,8 +22,8 @@ function stepOf([, dotted, quoted, index, field, double, single]) {
 }
 
 /**
- * Parses a JSON path. Returns undefined if it contains a step that this file does not support. `first` returns the
- * first value of the path in an object, or undefined. `field` is the longest prefix that consists of plain names.
+ * Parses a JSON path. Returns undefined if the path contains a step that this file does not support. `first` returns the
+ * first value at the path in an object, or undefined. `field` is the longest prefix that consists of plain names.
  * @param {string} path
  * @returns {{ field: string, first: (object: Kube) => any } | undefined}
  */

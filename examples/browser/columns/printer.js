@@ -39,7 +39,8 @@ export async function columnsOfServer(link, resource, namespace) {
 }
 
 /**
- * Returns undefined if the user may not read the CustomResourceDefinition, or if the page cannot evaluate its paths.
+ * Returns the columns of the collection's CustomResourceDefinition, or undefined if the user may not read the definition
+ * or the page cannot evaluate its paths.
  * @param {Link} link
  * @param {Resource} resource
  * @returns {Promise<Printed | undefined>}
@@ -73,7 +74,7 @@ async function fromTable(link, resource, namespace) {
 
 /**
  * @param {Definition} definition
- * @param {Definition[]} all the definitions of the collection; the first status among them is marked
+ * @param {Definition[]} all the definitions of the collection; the first status column gets a colored dot
  * @param {(object: Kube) => any} value
  * @returns {Column}
  */

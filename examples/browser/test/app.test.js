@@ -223,7 +223,7 @@ test('events are sorted by age by default', async () => {
   assert.equal(visited.at(-1), '#/v1/events?sort=-last')
 })
 
-test('a click on a row selects it and opens its detail', async () => {
+test('a click on a row selects the row and opens the details pane', async () => {
   await bootWith('#/v1/pods', pod('a'), pod('b'))
   assert.equal(byId('detail').hidden, true)
   click(rowOf('shop/b'))
@@ -236,7 +236,7 @@ test('a click on a row selects it and opens its detail', async () => {
   assert.deepEqual(requests.at(-1), 'http://page.example/api/v1/namespaces/shop/pods/b')
 })
 
-test('the detail shows changes of its object and stays open after a deletion', async () => {
+test('the details pane shows changes of its object and stays open after a deletion', async () => {
   await bootWith('#/v1/pods?sel=shop/a', pod('a'), pod('b'))
   assert.equal(byId('detail-name').textContent, 'a')
   feed().report(live('11'), [modified(pod('a', '2', { status: { phase: 'Failed' } }), pod('a'))])
@@ -255,7 +255,7 @@ test('the detail shows changes of its object and stays open after a deletion', a
   assert.equal(visited.at(-1), '#/v1/pods')
 })
 
-test('the keyboard moves the cursor, and opens and closes the detail', async () => {
+test('the keyboard moves the cursor, and opens and closes the details pane', async () => {
   await bootWith('#/v1/pods', pod('a'), pod('b'))
   press(byId('grid'), 'j')
   press(byId('grid'), 'j')
@@ -338,7 +338,7 @@ test('if the server is down at the start, the page shows the error of the collec
   feed().report({ phase: 'interrupted', stale: true, resourceVersion: '', lastEventAt: 0, retryAt: Date.now() + 3000, cause: { code: 'network', message: 'http: no response: the server may be down' } })
   drawn()
   assert.equal(byId('connection-text').textContent, 'No connection · next try in 3 s')
-  assert.deepEqual(texts('#empty > *'), ['Not listed yet: No connection', 'no response: the server may be down'])
+  assert.deepEqual(texts('#empty > *'), ['Not loaded yet · No connection', 'no response: the server may be down'])
   answer = () => discovery(...RESOURCES)
   feed().report(live('10'), first(pod('a')))
   drawn()
@@ -346,7 +346,7 @@ test('if the server is down at the start, the page shows the error of the collec
   assert.equal(textOf('#collections [aria-current]'), 'pods', 'the menu is loaded when the server is back')
 })
 
-test('if the server is no API server, the page shows its status instead of the table', async () => {
+test('if the server is not an API server, the page shows the error instead of the table', async () => {
   answer = () => Response.json({ kind: 'Greeting' })
   await boot()
   assert.equal(byId('grid').hidden, true)
@@ -499,7 +499,7 @@ test('scrolling draws the rows that become visible', async () => {
 })
 
 test('a long list is read over several frames before its matches are announced', async () => {
-  await boot('#/v1/configmaps') // ConfigMaps have no status; the page would read a status before the search and advance the clock
+  await boot('#/v1/configmaps') // ConfigMaps have no status column; to count statuses, the page would read rows before the search and advance the clock
   const slow = Array.from({ length: 10 }, (_, i) => {
     const one = pod(`p${i}`), { object } = one
     return Object.defineProperty(one, 'object', { get() { clock += 2; return object } })

@@ -48,7 +48,7 @@ test('a request with a rejected token is not retried', async (t) => {
   assert.deepEqual(told.map(([name, { status, message }]) => [name, status, message]), [['refused', 401, 'the server answered 401: Unauthorized']])
 })
 
-test('refresh returns the error of a failed request', async (t) => {
+test('refresh() returns the error of a failed request', async (t) => {
   const { collections: it, told } = collectionsWith(t, [answer({ message: 'no' }, 403), answer(collections)])
   assert.equal((await it.refresh(link)).message, 'the server answered 403: no')
   assert.deepEqual(told, [])

@@ -117,7 +117,7 @@ test("the status of a Pod has a color", () => {
   assert.equal(status([], { phase: 'Failed' }), 'Failed (bad)')
 })
 
-test("a Pod's status is that of its first container with a reason", () => {
+test("a Pod\'s status is the first reason that its containers report", () => {
   const status = (containerStatuses, more) => podStatus(pod(containerStatuses, more))
   const ended = (exitCode, reason) => container({ terminated: { exitCode, reason } })
   assert.equal(status([ended(3)]), 'Exit 3')

@@ -70,7 +70,7 @@ test('Escape cancels the dialog even after an earlier submission', async () => {
 
 test('an open dialog is not opened twice', async () => {
   byId('connect').showModal()
-  byId('connect').showModal = () => assert.fail('a browser would throw here')
+  byId('connect').showModal = () => assert.fail('a browser throws if an open dialog is opened again')
   const answer = askForServer({ server: 'http://a.example', token: '' })
   submit()
   assert.deepEqual(await answer, { server: 'http://a.example', token: '' })

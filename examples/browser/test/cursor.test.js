@@ -58,13 +58,13 @@ test('moving in an empty or missing table does nothing', () => {
   assert.deepEqual(log, [])
 })
 
-test('an open detail follows the cursor', () => {
+test('an open details pane follows the cursor', () => {
   const { cursor, log } = setup({ open: true })
   cursor.move(1)
   assert.deepEqual(log, ['reveal 0', { selected: 'a' }])
 })
 
-test('open selects the active row and then focuses the detail', () => {
+test('open() opens the details pane for the active row, and then focuses the pane', () => {
   const closed = setup()
   closed.cursor.open()
   assert.deepEqual(closed.taken(), [], 'no row is active')
@@ -78,7 +78,7 @@ test('open selects the active row and then focuses the detail', () => {
   assert.deepEqual(open.taken(), ['focus detail'])
 })
 
-test('a tab opens for the active row, or in the open detail', () => {
+test('openTab() opens the details pane for the active row, or switches the tab of an open pane', () => {
   const closed = setup()
   closed.cursor.openTab('yaml')
   closed.cursor.move(1)
@@ -90,7 +90,7 @@ test('a tab opens for the active row, or in the open detail', () => {
   assert.deepEqual(open.taken(), [{ tab: 'events' }])
 })
 
-test('escape closes the detail, then clears the search and the statuses, and focuses the table', () => {
+test('Escape closes the details pane, then clears the search and the status filter, and focuses the table', () => {
   const after = (route) => {
     const { cursor, log } = setup({ route })
     cursor.escape()

@@ -31,7 +31,7 @@ function show(row, full, { resource = pods, now = NOW, events = NONE, ...place }
 const yaml = () => texts('.yaml .line')
 const copy = () => byId('detail').querySelector('header .quiet')
 
-test('the detail shows the kind, the name and the version', () => {
+test('the details pane shows the kind, the name and the version', () => {
   assert.equal(detail.open, false)
   show(new Row(item('7')), undefined)
   assert.equal(detail.open, true)
@@ -41,7 +41,7 @@ test('the detail shows the kind, the name and the version', () => {
   assert.equal(textOf('.sub'), 'version 8')
 })
 
-test('the detail can be closed and focused', () => {
+test('the details pane can be closed and focused', () => {
   show(new Row(item('7')), undefined)
   const focused = []
   byId('detail-name').focus = (how) => focused.push(how)
@@ -55,7 +55,7 @@ test('the detail can be closed and focused', () => {
   assert.equal(detail.open, false)
 })
 
-test('the detail is accessible to screen readers and the keyboard', () => {
+test('the details pane is accessible to screen readers and the keyboard', () => {
   assert.equal(byId('detail-name').tabIndex, -1)
   const pre = byId('detail').querySelector('pre.yaml')
   assert.deepEqual([pre.tabIndex, pre.getAttribute('aria-label')], [0, 'The object as YAML'])
@@ -63,7 +63,7 @@ test('the detail is accessible to screen readers and the keyboard', () => {
 
 const tabs = () => all('[role="tab"]').map((tab) => [tab.textContent, tab.getAttribute('aria-selected'), tab.tabIndex, byId(tab.getAttribute('aria-controls')).hidden])
 
-test('the tabs show one panel, and the keyboard selects them', () => {
+test('only the panel of the selected tab is visible, and the keyboard selects tabs', () => {
   show(new Row(item('7')), undefined)
   assert.deepEqual(tabs(), [['Overview', 'true', 0, false], ['YAML', 'false', -1, true], ['Events', 'false', -1, true], ['Changes', 'false', -1, true]])
   for (const tab of all('[role="tab"]')) assert.equal(byId(tab.getAttribute('aria-controls')).getAttribute('aria-labelledby'), tab.id)
@@ -190,7 +190,7 @@ test('the full object replaces the fields of the table when it arrives', () => {
   assert.equal(document.querySelector('.yaml .comment'), null)
 })
 
-test('without a full object, the detail shows the reason or a newer object', () => {
+test('without a full object, the details pane shows the reason or a newer object', () => {
   const one = item('7', { part: true }), full = versions({ 7: { reason: 'the server answered 503' } })
   show(new Row(one), full)
   assert.equal(yaml()[0], '# Only the fields of the table. The server did not return the rest: the server answered 503.\n')
@@ -217,7 +217,7 @@ test('the full object is requested as of the last change, or as of the time befo
   assert.deepEqual(asOf(), ['2', { asOf: '10', current: true }])
 })
 
-test('the detail of a Secret explains that its values are removed', () => {
+test('the details pane of a Secret explains that the values are removed', () => {
   const resource = { group: '', plural: 'secrets', kind: 'Secret' }
   show(new Row(item('7')), undefined, { resource })
   assert.equal(yaml()[0], '# The values of a Secret are removed before it reaches this page.\n')
@@ -226,7 +226,7 @@ test('the detail of a Secret explains that its values are removed', () => {
   assert.equal(isSecret({ group: 'example.com', plural: 'secrets' }), false)
 })
 
-test('an object is redrawn after the detail was closed', () => {
+test('an object is redrawn after the details pane was closed', () => {
   const row = new Row(item('7'))
   show(row, undefined)
   document.querySelector('.yaml').replaceChildren()

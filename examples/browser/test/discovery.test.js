@@ -46,10 +46,10 @@ test('older servers receive a request for the older format', async (t) => {
 
 test('a discovery response without a list is rejected', async (t) => {
   answers(t, { '/api': { kind: 'APIVersions' }, '/apis': list() })
-  await assert.rejects(discover(link), { code: 'malformed', message: 'http://host/api does not list collections: it is not a Kubernetes API server of version 1.26 or later' })
+  await assert.rejects(discover(link), { code: 'malformed', message: 'http://host/api does not list collections: it is not a Kubernetes API server, or it is older than 1.26' })
 })
 
-test('discovery rejects with other errors of the server', async (t) => {
+test('discover() rejects with any other error of the server', async (t) => {
   answers(t, { '/api': () => Response.json({ message: 'no' }, { status: 403 }), '/apis': list() })
   await assert.rejects(discover(link), { code: 'status', status: 403 })
 })

@@ -72,7 +72,7 @@ test('changes update the rows, the history and the rate, and are reported', (t) 
   assert.deepEqual(feed.state.phase, 'loading')
   collection.report(live('10'), [added(one, { initial: true }), added(pod('1', {}, 'db'), { initial: true })])
   assert.deepEqual([feed.rows.size, told, feed.history.of('shop/web').length], [2, 1, 0])
-  assert.equal(feed.rate.list(now).at(-1), 0, 'the first list does not count as changes')
+  assert.equal(feed.rate.list(now).at(-1), 0, 'objects of the first list do not count as changes')
   assert.equal(feed.state.resourceVersion, '10')
   collection.report(live('20'), [modified(two, one)])
   collection.report(live('30'), [deleted(two)])
@@ -105,7 +105,7 @@ test('a new state is reported even without changes', () => {
 test('the feed of a resource that the server does not list is stopped with a cause', () => {
   const feed = feedOf({ resource: { ...pods, version: '', plural: 'nosuch' } })
   assert.equal(opened.length, 0)
-  assert.deepEqual(feed.state, { phase: 'stopped', stale: true, cause: { code: 'not-found', message: 'the server does not list nosuch' }, resourceVersion: '', lastEventAt: 0 })
+  assert.deepEqual(feed.state, { phase: 'stopped', stale: true, cause: { code: 'not-found', message: 'the server does not offer "nosuch"' }, resourceVersion: '', lastEventAt: 0 })
   assert.equal(feed.rows.size, 0)
   feed.close()
 })
@@ -117,7 +117,7 @@ test('a feed with rejected options is stopped with a cause, and other errors are
   assert.throws(() => feedOf(), TypeError)
 })
 
-test('close closes the collection and cancels the detail\'s requests', (t) => {
+test('close() closes the collection and cancels the requests of the details pane', (t) => {
   let signal
   t.mock.method(globalThis, 'fetch', (url, how) => { signal = how.signal; return new Promise(() => {}) })
   const feed = feedOf()

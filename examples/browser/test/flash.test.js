@@ -30,7 +30,7 @@ test('additions, deletions and changes without changed cells highlight the row',
   }
 })
 
-test('changed cells are highlighted longer than rows', () => {
+test('changed cells stay highlighted longer than changed rows', () => {
   flash.show(mark('modified', [1]), 1000)
   assert.deepEqual(lit(), [['cell 1', 'var(--modified)', 'transparent', 3200, -0, 'ease-in', false]])
   flash.show(mark('added', [0]), 1000)

@@ -218,7 +218,7 @@ test('a narrow table hides spare columns, then ages and numbers, starting with t
   assert.equal(shown(), 'name', 'new rows hide the same columns')
 })
 
-test('only a phone hides the namespaces', () => {
+test('only a phone hides the namespace column', () => {
   const withNamespace = [namespace, ...columns]
   rows = new Rows(withNamespace)
   const shown = (width) => {
@@ -261,7 +261,7 @@ test('a table without rows can be drawn', () => {
   assert.equal(element.getAttribute('aria-rowcount'), '1')
 })
 
-test('a column is selected for sorting by its visible position', () => {
+test('sortBy() identifies a column by its position among the visible columns', () => {
   show(1)
   told.length = 0
   for (const n of [1, 2, 9]) grid.sortBy(n)

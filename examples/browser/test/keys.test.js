@@ -24,7 +24,7 @@ test('the keys of the table also work while no element has the focus', () => {
   assert.deepEqual(log, ['move 1'])
 })
 
-test('letters open a tab of the detail', () => {
+test('letters open a tab of the details pane', () => {
   for (const key of ['o', 'y', 'e', 'c']) assert.equal(press(document.body, key), true)
   assert.deepEqual(log, ['openTab overview', 'openTab yaml', 'openTab events', 'openTab changes'])
 })
@@ -74,7 +74,7 @@ test('text fields receive all keys except Escape', () => {
   assert.deepEqual(log, ['escape'])
 })
 
-test('ArrowDown and Enter in the search move to the table', () => {
+test('ArrowDown and Enter in the search field move the focus to the table', () => {
   for (const key of ['ArrowDown', 'Enter']) {
     byId('search').focus()
     assert.equal(press(byId('search'), key), true)

@@ -5,7 +5,7 @@ import { notice } from '../notices.js'
 
 const shown = () => texts('#notices li span')
 
-test('each kind has one line, and an empty text removes it', (t) => {
+test('each kind of notice has one line, and an empty text removes the line', (t) => {
   t.mock.timers.enable({ apis: ['setTimeout', 'Date'], now: 1_000_000 })
   notice('a', 'first')
   notice('b', 'other')
@@ -25,7 +25,7 @@ test('each kind has one line, and an empty text removes it', (t) => {
   notice('a', '')
 })
 
-test('a dismissed text does not return, but another text of its kind does', (t) => {
+test('a dismissed text is not shown again, but another text of the same kind is', (t) => {
   t.mock.timers.enable({ apis: ['setTimeout', 'Date'], now: 2_000_000 })
   notice('c', 'no room')
   const button = byId('notices').querySelector('[data-kind="c"] button')

@@ -78,7 +78,7 @@ test('a Table replaces a definition with paths that the page cannot evaluate', a
   assert.deepEqual([columns.length, cells !== undefined], [1, true])
 })
 
-test('without columns of the server, the generic columns are used', async () => {
+test('if the server defines no columns, the generic columns are used', async () => {
   assert.equal(await columnsOfServer(link, roles, ''), undefined)
   answers[CRD] = definition([{ name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' }])
   assert.equal(await columnsOfServer(link, widgets, ''), undefined)

@@ -221,7 +221,7 @@ test('an expired change does not affect later comparisons', () => {
   assert.deepEqual(row.mark.cells, [])
 })
 
-test('update reports whether rows moved', () => {
+test('update() reports whether rows moved', () => {
   const { rows } = rowOf()
   assert.equal(rows.update(), true)
   assert.equal(rows.update(), false)

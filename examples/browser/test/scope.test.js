@@ -13,7 +13,7 @@ beforeEach(() => {
 })
 const options = () => [...select.options].map(({ value, textContent }) => `${value}:${textContent}`)
 
-test('the list of namespaces starts with all namespaces', () => {
+test('the list of namespaces starts with the option "All namespaces"', () => {
   assert.deepEqual([select.hidden, input.hidden], [false, true])
   assert.deepEqual(options(), [':All namespaces'])
   scope.names(['a', 'b'])

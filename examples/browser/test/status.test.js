@@ -84,7 +84,7 @@ test('an empty table shows the reason and the next step', () => {
     ['The server has no such collection', 'why', 'Choose another collection in the menu, or refresh the menu with ⟳.'])
   assert.deepEqual(lines(state('stopped', { cause: cause('forbidden') })), ['Not allowed', 'why'])
   assert.deepEqual(lines(state('loading')), [])
-  assert.deepEqual(lines(state('interrupted', { cause: cause('network') })), ['Not listed yet: No connection', 'why'])
+  assert.deepEqual(lines(state('interrupted', { cause: cause('network') })), ['Not loaded yet · No connection', 'why'])
   const live = state('live', { resourceVersion: '1' })
   assert.deepEqual(lines(live), ['No pods', 'They appear here as soon as there are any.'])
   assert.deepEqual(lines(live, 0, { namespace: 'shop' }), ['No pods in shop', 'They appear here as soon as there are any.'])

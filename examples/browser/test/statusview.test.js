@@ -61,7 +61,7 @@ test('without a feed, the table is hidden', () => {
   assert.equal(text('count'), 'Loading')
   showState({ ...lost, resourceVersion: '' }, undefined, route, NOW)
   assert.equal(text('count'), '')
-  assert.deepEqual(texts('#empty > *'), ['Not listed yet: No connection', 'refused'])
+  assert.deepEqual(texts('#empty > *'), ['Not loaded yet · No connection', 'refused'])
 })
 
 test('the focus moves to the table when the retry button disappears', () => {

@@ -79,7 +79,7 @@ test('a failed revision is requested only once', async (t) => {
   assert.equal(requests.length, 1)
 })
 
-test('close cancels the request and suppresses its result', async (t) => {
+test('close() cancels the request and suppresses its result', async (t) => {
   let cancelled
   const cancellation = new Promise((resolve) => { cancelled = resolve })
   t.mock.method(globalThis, 'fetch', (url, { signal }) => new Promise((resolve, reject) => {

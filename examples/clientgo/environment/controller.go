@@ -1,5 +1,5 @@
-// Package environment is the controller of docs/tutorials/controller.md. It adds an environment label to each Namespace
-// that has none.
+// Package environment implements the controller from docs/tutorials/controller.md. The controller adds an environment
+// label to each Namespace that has none.
 package environment
 
 import (
@@ -14,7 +14,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 )
 
-// Run labels Namespaces until ctx is canceled. It reads with the transport and writes with the clientset.
+// Run labels Namespaces until ctx is canceled. It uses the transport for reads and the clientset for writes.
 func Run(ctx context.Context, transport lw.Transport, clientset kubernetes.Interface) error {
 	resource, err := lw.ParseResource("namespaces", "")
 	if err != nil {

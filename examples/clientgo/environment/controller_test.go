@@ -52,7 +52,7 @@ func TestLabelsNamespace(t *testing.T) {
 func TestKeepsExistingLabel(t *testing.T) {
 	server := start(t)
 	create(t, server, `{"metadata":{"name":"shop","labels":{"environment":"production"}}}`)
-	create(t, server, `{"metadata":{"name":"blog"}}`) // when blog is labeled, the controller has handled shop
+	create(t, server, `{"metadata":{"name":"blog"}}`) // once "blog" is labeled, the controller has handled "shop"
 	require.Eventually(t, labeled(server, "blog"), 10*time.Second, time.Millisecond)
 	require.Len(t, server.Requests(patches), 1)
 }
@@ -63,7 +63,7 @@ func TestLabelsNamespaceAfterOutage(t *testing.T) {
 	require.Eventually(t, labeled(server, "shop"), 10*time.Second, time.Millisecond)
 
 	server.Close()
-	create(t, server, `{"metadata":{"name":"blog"}}`) // no watch is open
+	create(t, server, `{"metadata":{"name":"blog"}}`) // created while no watch is open
 	require.NoError(t, server.Restart())              // a restart makes all older resourceVersions expire
 	require.Eventually(t, labeled(server, "blog"), 30*time.Second, time.Millisecond)
 }

@@ -1,4 +1,4 @@
-// Command run runs an example program of docs/migration.md until it is interrupted:
+// Command run runs an example program from docs/migration.md until it is interrupted:
 //
 //	go run ./run -kubeconfig ~/.kube/config exporter listwatch
 //	go run ./run -kubeconfig ~/.kube/config controller clientgo
@@ -31,7 +31,7 @@ import (
 )
 
 func main() {
-	path := flag.String("kubeconfig", os.Getenv("KUBECONFIG"), "path of the kubeconfig (if empty: the Pod's service account)")
+	path := flag.String("kubeconfig", os.Getenv("KUBECONFIG"), "path of the kubeconfig; if empty, the Pod's service account is used")
 	address := flag.String("listen", "127.0.0.1:0", "listen address of the exporter")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)

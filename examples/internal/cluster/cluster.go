@@ -118,7 +118,7 @@ func (c *cluster) advance() {
 	}
 }
 
-// after schedules do after the given number of steps, plus a random number from 0 to spread.
+// after schedules a call of do. The delay is the given number of steps plus a random number from 0 to spread.
 func (c *cluster) after(steps, spread int, do func()) {
 	t := task{c.step + steps + c.rng.IntN(spread+1), do}
 	i, _ := slices.BinarySearchFunc(c.tasks, t.due+1, func(t task, due int) int { return t.due - due })
@@ -129,7 +129,7 @@ func (c *cluster) now() time.Time { return c.begin.Add(time.Duration(c.step) * i
 
 func (c *cluster) stamp() string { return c.now().UTC().Format(time.RFC3339) }
 
-// word returns n random characters of the alphabet that Kubernetes uses for generated names.
+// word returns n random characters from the alphabet that Kubernetes uses for generated names.
 func (c *cluster) word(n int) string {
 	const alphabet = "bcdfghjklmnpqrstvwxz2456789"
 	b := make([]byte, n)

@@ -109,7 +109,7 @@ func TestPodsReachEveryStage(t *testing.T) {
 			break
 		}
 	}
-	require.Empty(t, missing, "stages that no Pod reached")
+	require.Empty(t, missing, "no Pod reached these stages")
 	for _, resource := range resources {
 		_, objects := server.State(resource)
 		require.NotEmpty(t, objects, resource)
@@ -187,10 +187,10 @@ func TestReactsToOtherWriters(t *testing.T) {
 		}
 		require.Fail(t, until)
 	}
-	advance("the first pod of web", func() bool { return podsOf("shop/web-") > 0 })
+	advance("the Deployment web must get a Pod", func() bool { return podsOf("shop/web-") > 0 })
 
 	require.NoError(t, server.Delete("deployments.apps", "shop", "web"))
-	advance("no pod of the deleted deployment", func() bool { return podsOf("shop/web-") == 0 })
+	advance("the Pods of the deleted Deployment must disappear", func() bool { return podsOf("shop/web-") == 0 })
 	for range 200 {
 		c.advance()
 	}
@@ -201,7 +201,7 @@ func TestReactsToOtherWriters(t *testing.T) {
 		namespace, name, _ := strings.Cut(key, "/")
 		require.NoError(t, server.Delete("pods", namespace, name))
 	}
-	advance("a new pod of cart", func() bool { return podsOf("shop/cart-") > 0 })
+	advance("the Deployment cart must get a new Pod", func() bool { return podsOf("shop/cart-") > 0 })
 	_, events := server.State("events")
 	for key := range events {
 		namespace, name, _ := strings.Cut(key, "/")

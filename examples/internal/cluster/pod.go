@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// pod contains the state of a simulated Pod that its API object does not contain.
+// pod is the simulator's record of a Pod.
 type pod struct {
 	namespace, name, node, image string
 	app                          *app // nil if the Pod belongs to a Job
@@ -134,7 +134,7 @@ func (c *cluster) podStatus(component string, p *pod, phase string, status field
 	return c.patch("pods", p.namespace, p.name, fields{"status": status})
 }
 
-// maxEvents is the maximum number of Event objects. In a real cluster, they expire after some time.
+// maxEvents is the maximum number of Event objects. In a real cluster, Event objects expire after some time.
 const maxEvents = 60
 
 func (c *cluster) event(p *pod, component, kind, reason, message string) {

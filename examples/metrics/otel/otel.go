@@ -13,9 +13,9 @@ import (
 	"go.opentelemetry.io/otel/metric"
 )
 
-// Trace returns a trace that records OpenTelemetry metrics of a stream. resource is the attribute listwatch.resource of
-// all measurements. It must be unique for each stream, for example "pods". The trace may be reused after the stream has
-// ended, but not for two streams at the same time.
+// Trace returns a trace that records OpenTelemetry metrics of a stream. resource is the value of the attribute
+// listwatch.resource in all measurements. It must be unique for each stream, for example "pods". The trace may be
+// reused after the stream has ended, but not for two streams at the same time.
 //
 // Attributes never contain data from objects, request paths or error messages.
 func Trace(meter metric.Meter, resource string) (*lw.Trace, error) {
@@ -79,11 +79,11 @@ func newInstruments(meter metric.Meter, resource attribute.KeyValue) (*instrumen
 	m.open = seconds("listwatch.request.open.duration", "Time between a request and its response header or failure.", measure.OpenSeconds)
 	m.delay = seconds("listwatch.retry.delay", "Delay between an interruption and the next attempt.", measure.DelaySeconds)
 	m.bytes = counter("listwatch.read.io", "By", "Number of response bytes read, after decompression.")
-	m.pages = counter("listwatch.list.pages", "{page}", "Number of complete list pages, including those of version checks.")
+	m.pages = counter("listwatch.list.pages", "{page}", "Number of complete list pages, including the pages of resourceVersion checks.")
 	m.lists = counter("listwatch.lists", "{list}", "Number of complete lists.")
 	m.bookmarks = counter("listwatch.bookmarks", "{bookmark}", "Number of received bookmarks.")
 	m.undecoded = counter("listwatch.undecoded", "{object}", "Number of objects that the codec could not decode.")
-	m.interruptions = counter("listwatch.interruptions", "{interruption}", "Number of interruptions of the stream. The cause closed is a clean end.")
+	m.interruptions = counter("listwatch.interruptions", "{interruption}", "Number of interruptions of the stream. The cause \"closed\" is a clean end.")
 	m.relists = counter("listwatch.relists", "{relist}", "Number of interruptions that cause a relist.")
 	m.switches = counter("listwatch.switches", "{switch}", "Number of switches to another transport, by the failure of the previous transport.")
 	m.redirects = counter("listwatch.redirects", "{redirect}", "Number of requests redirected to another origin, without credentials.")
@@ -103,7 +103,7 @@ func (m *instruments) observe(meter metric.Meter) error {
 		return err
 	}
 	synced, err := meter.Int64ObservableGauge("listwatch.synced", metric.WithUnit("1"),
-		metric.WithDescription("1 after a complete list until the next relist is needed, otherwise 0."))
+		metric.WithDescription("1 from a complete list until a relist becomes necessary, otherwise 0."))
 	if err != nil {
 		return err
 	}

@@ -9,9 +9,9 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// Trace registers the metrics of a stream and returns a trace that records them. resource is the label of all metrics,
-// for example "pods". It must be unique for each stream, and Trace returns an error if it is already registered. The
-// trace may be reused after the stream has ended, but not for two streams at the same time.
+// Trace registers the metrics of a stream and returns a trace that records them. resource is the value of the label
+// resource in all metrics, for example "pods". It must be unique for each stream, and Trace returns an error if it is
+// already registered. The trace may be reused after the stream has ended, but not for two streams at the same time.
 //
 // Labels never contain data from objects, request paths or error messages.
 func Trace(registerer prometheus.Registerer, resource string) (*lw.Trace, error) {
@@ -69,18 +69,18 @@ func newMetrics() *metrics {
 	m.open = histogram("listwatch_request_open_duration_seconds", "Time between a request and its response header or failure.", measure.OpenSeconds, "verb")
 	m.bytes = counter("listwatch_read_bytes_total", "Number of response bytes read, after decompression.").WithLabelValues()
 	m.frames = histogram("listwatch_frame_size_bytes", "Size of list items and of objects in watch events.", measure.FrameBytes, "type")
-	m.pages = counter("listwatch_list_pages_total", "Number of complete list pages, including those of version checks.").WithLabelValues()
+	m.pages = counter("listwatch_list_pages_total", "Number of complete list pages, including the pages of resourceVersion checks.").WithLabelValues()
 	m.lists = counter("listwatch_lists_total", "Number of complete lists.").WithLabelValues()
 	m.bookmarks = counter("listwatch_bookmarks_total", "Number of received bookmarks.").WithLabelValues()
 	m.undecoded = counter("listwatch_undecoded_total", "Number of objects that the codec could not decode.").WithLabelValues()
-	m.interruptions = counter("listwatch_interruptions_total", "Number of interruptions of the stream. The cause closed is a clean end.", "cause")
+	m.interruptions = counter("listwatch_interruptions_total", "Number of interruptions of the stream. The cause \"closed\" is a clean end.", "cause")
 	m.relists = counter("listwatch_relists_total", "Number of interruptions that cause a relist.", "cause")
 	m.switches = counter("listwatch_switches_total", "Number of switches to another transport, by the failure of the previous transport.", "cause")
 	m.redirects = counter("listwatch_redirects_total", "Number of requests redirected to another origin, without credentials.").WithLabelValues()
 	m.delay = added(m, prometheus.NewHistogram(prometheus.HistogramOpts{
 		Name: "listwatch_retry_delay_seconds", Help: "Delay between an interruption and the next attempt.", Buckets: measure.DelaySeconds}))
 	m.live = gauge("listwatch_live", "1 while a watch is open and the state is current, otherwise 0.")
-	m.synced = gauge("listwatch_synced", "1 after a complete list until the next relist is needed, otherwise 0.")
+	m.synced = gauge("listwatch_synced", "1 from a complete list until a relist becomes necessary, otherwise 0.")
 	return m
 }
 

@@ -23,8 +23,8 @@ import (
 )
 
 func main() {
-	server := flag.String("server", "", "URL of an API server (default: an embedded one)")
-	duration := flag.Duration("duration", 0, "duration of the demo (0: until ^C)")
+	server := flag.String("server", "", "URL of an API server; if empty, the demo starts an embedded server")
+	duration := flag.Duration("duration", 0, "duration of the demo; 0 means until ^C")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()

@@ -16,7 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Cluster is an API server with the namespace default, and without nodes and Pods.
+// Cluster is an API server that has the namespace default, but no nodes or Pods.
 type Cluster struct {
 	URL     string
 	Options *lwhttp.Options // used for reads
@@ -137,7 +137,7 @@ func (r *run) bound() map[string]string {
 			Spec     struct{ NodeName string }
 		}
 	}
-	r.eventually("the informer lists the Pods", func() (bool, string) {
+	r.eventually("the server lists the Pods", func() (bool, string) {
 		code, text := r.try(http.MethodGet, podsPath, "")
 		return code == http.StatusOK && json.Unmarshal([]byte(text), &list) == nil, text
 	})

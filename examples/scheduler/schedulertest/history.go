@@ -17,7 +17,7 @@ type history struct {
 func (h *history) follow(ctx context.Context, transport lw.Transport) {
 	client, err := lw.NewClient(transport, lw.Pods(""), lw.RawCodec{}, nil)
 	if err != nil {
-		panic(err) // lw.Pods is a valid resource
+		panic(err) // cannot happen, because lw.Pods is a valid resource
 	}
 	for event := range lw.ListAndWatch(ctx, client, nil) {
 		if event.Object != nil {

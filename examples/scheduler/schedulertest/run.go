@@ -91,7 +91,7 @@ func (r *run) capacity() {
 	r.addPod("big", "8")
 	r.addPod("after", "100m")
 	r.waitFor("after", "")
-	require.Empty(r, r.bound()["big"], "no node has enough CPU")
+	require.Empty(r, r.bound()["big"], "the Pod must wait, because no node has enough CPU")
 	r.addNode(node{name: "large", cpu: "10"})
 	r.waitFor("big", "large")
 	r.addPod("next", "9")

@@ -18,14 +18,15 @@ import (
 // Secrets maps the description of a secret to the string that must not leak.
 type Secrets map[string]string
 
-// New returns a new secret. It is a valid bearer token and contains characters that URLs and HTML escape. In searches
-// only for its first part, and therefore also finds truncated secrets.
+// New returns a new secret with the given description. The secret is a valid bearer token and contains characters that
+// URLs and HTML escape. The method In searches only for the first part of the secret, and therefore also finds
+// truncated secrets.
 func (s Secrets) New(what string) string {
 	s[what] = fmt.Sprintf("C4+ary/%s~", what)
 	return s[what] + "0123456789abcdef"
 }
 
-// Add registers an existing string as a secret.
+// Add registers an existing string as a secret with the given description.
 func (s Secrets) Add(what, text string) { s[what] = text }
 
 // In returns the description and the encoding of each secret that text contains.
@@ -80,7 +81,7 @@ func forms(secret string) map[string]string {
 		"escaped for HTML":         strings.NewReplacer("+", "&#43;", "/", "&#x2F;").Replace(secret),
 	}
 	for name, encoding := range map[string]*base64.Encoding{"base64": base64.RawStdEncoding, "base64 for URLs": base64.RawURLEncoding} {
-		for shift := range 3 { // preceding bytes shift the base64 encoding of the secret
+		for shift := range 3 { // 0 to 2 preceding bytes shift the base64 encoding of the secret
 			text := encoding.EncodeToString([]byte(strings.Repeat("x", shift) + secret))
 			first, last := (shift*8+5)/6, len(text)-1 // the base64 characters that contain no bits of other bytes
 			all[fmt.Sprintf("in %s, shifted by %d bytes", name, shift)] = text[first:last]

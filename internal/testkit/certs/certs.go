@@ -33,8 +33,8 @@ func NewAuthority(t testing.TB) *Authority {
 	return a
 }
 
-// Issue returns a certificate for servers and clients and its key, both in PEM. names are the host names and IP
-// addresses of its subject. The first name is also the common name.
+// Issue returns a certificate and its private key, both in PEM. Servers and clients can use the certificate. names
+// contains its host names and IP addresses. The first name is also the common name.
 func (a *Authority) Issue(t testing.TB, names ...string) (cert, key []byte) {
 	t.Helper()
 	return a.issue(t, template(names...))

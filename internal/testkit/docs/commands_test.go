@@ -82,8 +82,8 @@ var parts = regexp.MustCompile(`…|\d\d:\d\d:\d\d(?:\.\d+)?Z?|[0-9a-f]{8}(?:-[0
 
 // pattern returns a regular expression for the printed output. Times, durations, UIDs and the width of spaces may
 // differ from the shown output. "…" stands for any text, or for any lines if it is alone on a line. If shown is empty,
-// any output matches. A command that must be interrupted may print more. In a block marked "like", numbers may differ
-// and lines may be added.
+// any output matches. A command that must be interrupted may print more than shown. In a block marked "like", numbers
+// may differ and lines may be added.
 func (c command) pattern(shown string) *regexp.Regexp {
 	var b strings.Builder
 	for line := range strings.Lines(shown) {

@@ -19,7 +19,7 @@ type Block struct {
 	File     string // path of the Markdown file, relative to the repository's root
 	Line     int    // line number of the first line after the opening fence
 	Language string // for example "go"
-	Info     string // rest of the line after the language
+	Info     string // rest of the opening fence after the language
 	Text     string
 }
 

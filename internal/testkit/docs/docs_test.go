@@ -24,7 +24,8 @@ func read(t *testing.T) []Block {
 	return blocks
 }
 
-// languages maps each allowed language of a block to its test. Output without a command uses "text".
+// languages maps each allowed language of a block to the test that checks such blocks. Output without a command uses
+// "text".
 var languages = map[string]string{
 	"go":      "TestGoBlocksCompile and the tests of other modules",
 	"console": "TestCommandsPrintTheShownOutput",
@@ -34,7 +35,7 @@ var languages = map[string]string{
 	"tsx":     "wasm/test/package.test.mjs",
 	"js":      "wasm/test/package.test.mjs",
 	"html":    "e2e/browser/bundlers.test.mjs",
-	"nginx":   "not tested, except for the policy, which e2e/browser/bundlers.test.mjs applies",
+	"nginx":   "not tested, except for the Content Security Policy, which e2e/browser/bundlers.test.mjs applies",
 	"json":    "TestDataBlocksParse",
 	"yaml":    "TestDataBlocksParse",
 	"mermaid": "lw/TestStateDiagram and internal/testkit/rules.TestDiagramMatchesImports",
@@ -102,9 +103,9 @@ func TestLinksHaveTargets(t *testing.T) {
 			if to != "" {
 				target = path.Join(path.Dir(filepath.ToSlash(file)), to)
 			}
-			require.FileExists(t, orReadable(target), "%s links to %s", file, match[1])
+			require.FileExists(t, orReadable(target), "%s has a broken link to %s", file, match[1])
 			if heading != "" {
-				require.Contains(t, headings(t, target), heading, "%s links to %s", file, match[1])
+				require.Contains(t, headings(t, target), heading, "%s has a broken link to %s", file, match[1])
 			}
 		}
 	}

@@ -16,18 +16,18 @@ import (
 
 // beneath maps each exported type that needs no example to the reason.
 var beneath = map[string]string{
-	"lw.FrameTooLargeError": "an error like MalformedError",
+	"lw.FrameTooLargeError": "is an error like MalformedError",
 	"lw.Keyed":              "has only the methods of every object",
 	"lw.ClientOptions":      "has only three fields",
 	"lw.StatusCause":        "is part of StatusError",
 
 	"lw.DecodeError":     "is shown in ExampleJSON of package codec",
-	"cache.ChangeType":   "constants",
+	"cache.ChangeType":   "consists of constants",
 	"cache.Change":       "is yielded by Informer.Changes",
 	"lwtest.Request":     "is returned by Requests",
 	"kubeconfig.Config":  "is returned by Load",
 	"fallback.Transport": "is returned by New",
-	"ws.Transport":       "what New returns",
+	"ws.Transport":       "is returned by New",
 }
 
 func TestEveryTypeHasAnExample(t *testing.T) {
@@ -53,12 +53,12 @@ func TestEveryTypeHasAnExample(t *testing.T) {
 	require.Greater(t, types, 80)
 }
 
-// shownIn returns the names that the examples of a package use, and the names for which they are examples.
+// shownIn returns the identifiers that a package's examples use, and the identifiers that the examples document.
 func shownIn(t *testing.T, folder string) map[string]bool {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(root, folder, "example*_test.go"))
 	require.NoError(t, err)
-	require.NotEmpty(t, files, "%s has no Examples", folder)
+	require.NotEmpty(t, files, "%s has no examples", folder)
 	shown := map[string]bool{}
 	for _, path := range files {
 		file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)

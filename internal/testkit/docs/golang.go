@@ -33,8 +33,8 @@ type Compiler struct {
 	exports map[string]string // paths of export data files, by import path
 }
 
-// NewCompiler returns a compiler for blocks. If blocks is nil, the compiler can resolve all packages in module.Names.
-// root is the repository's root.
+// NewCompiler returns a compiler that can check the given blocks. If blocks is nil, the compiler can resolve all
+// packages in module.Names. root is the repository's root.
 func NewCompiler(root string, module Module, blocks []Block) (*Compiler, error) {
 	c := &Compiler{module: module, exports: map[string]string{}}
 	needed := map[string]bool{"context": true}
@@ -71,8 +71,8 @@ func NewCompiler(root string, module Module, blocks []Block) (*Compiler, error) 
 }
 
 // Check type-checks a block. A block that starts with "package" must be a complete file. Other blocks are fragments,
-// which may have unused variables and may use the names that the module provides. In a fragment, "…" on a line or
-// between braces stands for omitted code.
+// which may have unused variables and may use the names in Module.Names and Module.Given. In a fragment, "…" on a line
+// or between braces stands for omitted code.
 func (c *Compiler) Check(b Block) error {
 	source, fragment, err := c.source(b)
 	if err != nil {

@@ -20,7 +20,7 @@ const (
 	worker  = `{"metadata":{"name":"worker-0","namespace":"shop","labels":{"app":"worker"}},"spec":{"nodeName":"n1"}}`
 )
 
-// fixed contains objects that do not change: pairs of resource and JSON.
+// fixed contains objects that never change. Each element consists of a resource and the JSON of an object.
 var fixed = [][2]string{
 	{"namespaces", `{"metadata":{"name":"shop"}}`},
 	{"services", `{"metadata":{"name":"web"}}`},
@@ -33,10 +33,11 @@ var fixed = [][2]string{
 		`"firstTimestamp":"` + ago(3*time.Hour) + `","lastTimestamp":"` + ago(3*time.Hour) + `","involvedObject":{"kind":"Pod","name":"web-0"}}`},
 }
 
-// ago returns the time d before now, in RFC 3339.
+// ago returns the current time minus d, in RFC 3339.
 func ago(d time.Duration) string { return time.Now().Add(-d).UTC().Format(time.RFC3339) }
 
-// changing contains objects that change: a resource and the JSON of two states.
+// changing contains objects that alternate between two states. Each element consists of a resource and the JSON of both
+// states.
 var changing = [][3]string{
 	{"nodes", `{"metadata":{"name":"n1"},"status":{"conditions":[{"type":"Ready","status":"True"}]}}`,
 		`{"metadata":{"name":"n1"},"status":{"conditions":[{"type":"Ready","status":"Unknown"}]}}`},
@@ -46,8 +47,8 @@ var changing = [][3]string{
 	{"deployments.apps", fmt.Sprintf(deployment, "1.27"), fmt.Sprintf(deployment, "1.28")},
 }
 
-// deployment is a Deployment whose rollout is complete. Each change increments the generation, so observedGeneration is
-// large.
+// deployment is a Deployment whose rollout is complete. Its observedGeneration is large, because each change increments
+// the generation.
 const deployment = `{"metadata":{"name":"web","labels":{"app":"web"}},` +
 	`"spec":{"replicas":1,"template":{"spec":{"containers":[{"name":"web","image":"nginx:%s"}]}}},"status":{"observedGeneration":1000000,` +
 	`"replicas":1,"updatedReplicas":1,"readyReplicas":1,"availableReplicas":1,"conditions":[{"type":"Available","status":"True"}]}}`
@@ -87,7 +88,7 @@ func live(t *testing.T, server *lwtest.Server) {
 }
 
 // change switches a Pod between pending and running. Every fifth call also changes the other objects. It ignores
-// errors, because a command may write the same objects.
+// errors, because a command of the document may write the same objects.
 func change(server *lwtest.Server, n int) {
 	_, _ = server.Put("pods", fmt.Sprintf(pod, []string{pending, running}[n%2]))
 	if n%5 != 0 {

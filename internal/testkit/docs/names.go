@@ -119,7 +119,7 @@ func Tables(text string) (rows []Row) {
 	return rows
 }
 
-// Column returns the inline code in all table columns of a document that have the given name.
+// Column returns the inline code in all columns with the given name in the tables of a document.
 func Column(root, document, name string) (spans []string, err error) {
 	text, err := os.ReadFile(filepath.Join(root, document))
 	for _, row := range Tables(string(text)) {

@@ -16,7 +16,7 @@ var quotes = map[string]struct{ module, file string }{
 	"docs/lwtest.md":               {"e2e/clients", "examples/clientgo/environment/controller_test.go"},
 }
 
-func TestPagesQuoteTheirPrograms(t *testing.T) {
+func TestDocumentsQuoteTheirPrograms(t *testing.T) {
 	quoting := map[string]bool{}
 	for _, b := range read(t) {
 		if of, ok := quotes[b.File]; ok && b.Language == "go" && b.Info == of.module {
@@ -24,7 +24,7 @@ func TestPagesQuoteTheirPrograms(t *testing.T) {
 			quoting[b.File] = true
 		}
 	}
-	require.Len(t, quoting, len(quotes), "a page has no code")
+	require.Len(t, quoting, len(quotes), "a document listed in the variable quotes does not quote its program")
 }
 
 func TestWrongQuotesAreFound(t *testing.T) {

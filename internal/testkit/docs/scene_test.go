@@ -69,7 +69,7 @@ func build(t *testing.T) (programs string) {
 	return programs
 }
 
-// play runs the commands of a block and compares their output.
+// play runs the commands of a block. It returns an error if their output differs from the block.
 func (s *scene) play(b Block) error {
 	all, err := commands(b)
 	for _, c := range all {

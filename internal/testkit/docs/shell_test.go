@@ -19,14 +19,14 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// resultTimeout limits the time until a command has printed the expected output.
+// resultTimeout is the maximum time for a command to print the expected output.
 const resultTimeout = time.Minute
 
 // shell is a bash process that runs the commands of a document in order.
 type shell struct {
 	*testing.T
 	in         io.WriteCloser
-	pid        string // path of the file with the process ID of the latest lwcat
+	pid        string // path of the file with the process ID of the latest lwcat process
 	background bool   // a background process is running and may print at any time
 
 	mu     sync.Mutex
@@ -121,7 +121,7 @@ func (s *shell) interrupt() bool {
 }
 
 // run runs a command until it has exited and printed the shown output. If the command does not exit by itself, run
-// interrupts it after the output above "^C". If the document shows no such output, run interrupts it when watches
+// interrupts it after the output above "^C". If there is no output above "^C", run interrupts the command when watches
 // returns true.
 func (s *shell) run(c command, watches func() bool) error {
 	s.Log(c.at, c.text)

@@ -24,8 +24,8 @@ var known = map[string]func(folder string, words []string) error{
 	"sudo":    nil,
 }
 
-// exists reports whether all programs of a command line are in known. It returns an error if the arguments name a
-// missing target, package or test. folder is the folder of the document.
+// exists reports whether all programs of a command line are in the map known. It returns an error if the arguments name
+// a missing target, package or test. folder is the folder of the document.
 func exists(folder, text string) (isKnown bool, err error) {
 	if _, err := os.Stat(filepath.Join(root, folder, "go.mod")); err != nil {
 		folder = "."

@@ -1,4 +1,4 @@
-// Package hostile generates the endless responses of malicious servers and measures the memory that clients need for
+// Package hostile generates the endless responses of malicious servers and measures how much memory clients use to read
 // them.
 package hostile
 
@@ -9,12 +9,12 @@ import (
 )
 
 // ErrEnough is returned by an [Endless] reader after its maximum number of bytes.
-var ErrEnough = errors.New("hostile: the reader read the maximum number of bytes")
+var ErrEnough = errors.New("hostile: the reader has returned its maximum number of bytes")
 
 // Endless is a reader that returns First once and then repeats Then. After about Most bytes, it returns ErrEnough.
 type Endless struct {
 	First, Then string
-	Most        int64  // Read returns ErrEnough at the first end of Then after this number of bytes
+	Most        int64  // limit in bytes, after which Read completes the current Then and returns ErrEnough
 	Heap        *Heap  // measures the heap after each MiB; may be nil
 	Pace        func() // called before each Read; may be nil
 

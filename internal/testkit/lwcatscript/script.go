@@ -8,7 +8,7 @@
 //	see FILE REGEXP [COUNT]
 //		Waits until the file has at least COUNT matches, or 1 match by default.
 //	end NAME CODE [interrupt]
-//		Waits until the process exits and checks its exit code. "interrupt" sends it an interrupt first.
+//		Waits until the process exits and checks its exit code. With "interrupt", sends SIGINT to the process first.
 //	drop, compact, restart
 //		Drops all connections, compacts the event history, or restarts the server.
 //

@@ -24,7 +24,6 @@ var public = []string{
 	"transport/http", "transport/ws", "transport/fallback", "transport/kubeconfig",
 }
 
-// TestPublicAPIMatchesAPIFolder fails unless api/ contains the current public API.
 func TestPublicAPIMatchesAPIFolder(t *testing.T) {
 	for _, pkg := range public {
 		found := strings.Join(apiOf(t, pkg), "\n") + "\n"

@@ -50,7 +50,7 @@ func TestTransportsHaveTheSameAPIOnAllPlatforms(t *testing.T) {
 		require.Contains(t, native, "New")
 		for name, what := range native {
 			if alone[pkg][name] == "" {
-				require.Equal(t, what, js[name], "%s: %s in the browser", pkg, name)
+				require.Equal(t, what, js[name], "%s: %s has a different type in the browser", pkg, name)
 			}
 		}
 		for name := range js {

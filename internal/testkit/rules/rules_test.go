@@ -173,7 +173,7 @@ func TestLightPackagesAvoidHeavyPackages(t *testing.T) {
 		deps := goList(t, platform, overlay, "-deps", "./lw", "./cache")
 		require.Contains(t, deps, module+"/lw")
 		for _, dep := range deps {
-			require.Empty(t, heavy[dep], "lw or cache imports %s with %v", dep, platform)
+			require.Empty(t, heavy[dep], "lw or cache imports %s on %v", dep, platform)
 		}
 		allowed := goList(t, platform, "std")
 		for _, dep := range deps {
@@ -196,7 +196,7 @@ func TestPackagesImportOnlyAllowedPackages(t *testing.T) {
 		for _, path := range packages(t, platform) {
 			name := strings.TrimPrefix(path, module+"/")
 			allowed, known := mayImport[name]
-			require.True(t, known, "%s is missing in the table mayImport", name)
+			require.True(t, known, "add %s to the map mayImport", name)
 			for _, imported := range goList(t, platform, "-e", "-f", `{{join .Imports " "}}`, path) {
 				if other, ours := strings.CutPrefix(imported, module+"/"); ours {
 					require.Contains(t, allowed, other, "%s imports %s", name, other)

@@ -13,8 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Only package need may skip tests, so that CI does not skip them unnoticed. Skips because of -short are allowed.
-func TestTestsAreSkippedOnlyByNeed(t *testing.T) {
+// In CI, package need fails tests instead of skipping them. Skips because of -short are allowed.
+func TestOnlyPackageNeedSkipsTests(t *testing.T) {
 	files := 0
 	require.NoError(t, filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
 		if entry.Name() == "node_modules" || entry.Name() == "need" {

@@ -13,10 +13,10 @@ type Pod struct {
 	Namespace, Name, UID, App, Node, Phase string
 	ResourceVersion                        uint64
 	hash, ip                               string
-	details                                *details // if nil, plain returns the details
+	details                                *details // if nil, members calls plain instead
 }
 
-// Pods returns n different Pods, which share most of their content. See [Templated] for more variety.
+// Pods returns n different Pods, which share most of their JSON. See [Templated] for more variety.
 func Pods(seed uint64, n int) []Pod {
 	r := rand.New(rand.NewPCG(seed, 1))
 	hex := func(n int) string {

@@ -18,7 +18,7 @@ func TestPodsAreReproducible(t *testing.T) {
 	require.Equal(t, "5fa90cb1c0f4d11cbfe89ac5de82c3c61a501cbd3ab15b6e98e121ea0cbc95f0", hex.EncodeToString(hash.Sum(nil)))
 }
 
-func TestTemplatedPods(t *testing.T) {
+func TestTemplatedPodsAreReproducible(t *testing.T) {
 	pods := Templated(1, 2000, 100)
 	require.Equal(t, pods, Templated(1, 2000, 100))
 	names, templates := map[string]bool{}, map[string]bool{}

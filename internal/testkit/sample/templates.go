@@ -12,7 +12,7 @@ type details struct {
 	created, started, ready, host, container                   string // one value per Pod
 }
 
-// plain returns the details of a Pod of [Pods]. They are constants or derived from the names of the Pod.
+// plain returns the details of a Pod of [Pods]. They are constants or derived from other fields of the Pod.
 func (p Pod) plain() *details {
 	return &details{
 		checksum: p.hash + p.hash + p.hash, note: `"quoted \"text\" and a path C:\\temp"`, owner: p.UID,

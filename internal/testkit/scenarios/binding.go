@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// binding checks that a Pod can be bound only once, and that rejections contain the same Status as those of a
+// binding checks that a Pod can be bound only once, and that error responses contain the same Status as those of
 // kube-apiserver.
 func binding(r *run) {
 	pods := "/api/v1/namespaces/" + r.ns + "/pods"

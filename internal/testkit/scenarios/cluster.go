@@ -20,7 +20,7 @@ import (
 
 // Cluster is a server under test.
 type Cluster struct {
-	// URL is the server's URL. Connect returns the options of a transport that authenticates with a bearer token.
+	// URL is the server's URL. Connect returns the options of a transport that sends the given bearer token.
 	URL     string
 	Connect func(token string) *lwhttp.Options
 
@@ -47,7 +47,7 @@ func Widgets(namespace string) lw.Resource {
 	return lw.Resource{Group: "lw.example.com", Version: "v1", Plural: "widgets", Namespace: namespace}
 }
 
-// deadline limits each wait. A correct client needs far less time.
+// deadline is the maximum duration of each wait. A correct client needs far less time.
 const deadline = 90 * time.Second
 
 // run is the state of a running scenario.
@@ -60,7 +60,8 @@ type run struct {
 	mode
 }
 
-// transport returns a transport for the scenario's mode that authenticates with token. It is closed when the test ends.
+// transport returns a transport for the scenario's mode that sends the given bearer token. It is closed when the test
+// ends.
 func (r *run) transport(token string) lw.Transport {
 	r.Helper()
 	over, err := lwhttp.New(r.URL, r.Connect(token))
@@ -92,13 +93,13 @@ func (r *run) eventually(what string, condition func() bool) {
 // kill kills the server and closes the idle connections of r.Client, which might not retry a request on a closed
 // connection.
 func (r *run) kill() {
-	require.True(r, r.alone, "the table must mark this scenario as alone")
+	require.True(r, r.alone, `set "alone" for this scenario in the table`)
 	require.NoError(r, r.Kill(r.ctx))
 	r.Client.CloseIdleConnections()
 }
 
 func (r *run) expire() {
-	require.True(r, r.alone, "the table must mark this scenario as alone")
+	require.True(r, r.alone, `set "alone" for this scenario in the table`)
 	require.NoError(r, r.Expire(r.ctx))
 	r.Client.CloseIdleConnections()
 }

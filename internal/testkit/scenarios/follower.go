@@ -14,8 +14,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// follower runs a reflector and applies its changes to fold. It records a fault for each change that contradicts the
-// content of fold.
+// follower runs a reflector and applies its changes to the map fold. It records a fault for each change that
+// contradicts the map.
 type follower struct {
 	*run
 	link      *link
@@ -32,8 +32,8 @@ type follower struct {
 	done    chan struct{}
 }
 
-// follow starts a follower of resource and stops it when the test ends. The follower authenticates with token. opts may
-// be nil. If edit is not nil, it can change the query of each request.
+// follow starts a follower of resource and stops it when the test ends. The follower sends the given bearer token. opts
+// may be nil. If edit is not nil, it can change the query of each request.
 func (r *run) follow(resource lw.Resource, token string, opts *lw.Options, edit func(query)) *follower {
 	f := r.follower(resource, token, opts, edit)
 	f.start()
@@ -107,7 +107,7 @@ func (f *follower) apply(d cache.Change[*lw.Object]) error {
 	held := f.fold[object.Key()]
 	switch {
 	case (held != nil) == (d.Type == cache.Added):
-		return fmt.Errorf("%v of %v; the object is known: %v", d.Type, object.Key(), held != nil)
+		return fmt.Errorf("received %v for %v (stored before: %v)", d.Type, object.Key(), held != nil)
 	case d.Type == cache.Modified && d.Old != held:
 		return fmt.Errorf("the update of %v has the wrong old object", object.Key())
 	case d.Type == cache.Modified && d.New.GetResourceVersion() == held.GetResourceVersion():
@@ -136,8 +136,8 @@ func is(target error) func(*lw.Interruption) bool {
 	return func(b *lw.Interruption) bool { return errors.Is(b.Err, target) }
 }
 
-// equal waits until the store and fold contain the objects that the server lists at path. It then compares the content
-// of the objects.
+// equal waits until the store and the map fold contain the objects that the server lists at path. It then compares the
+// content of the objects.
 func (f *follower) equal(path string) {
 	f.Helper()
 	var want map[string]map[string]any
@@ -145,7 +145,7 @@ func (f *follower) equal(path string) {
 		want = f.server(path)
 		f.mu.Lock()
 		defer f.mu.Unlock()
-		// The store may contain changes that step has not applied to fold yet.
+		// The store may contain changes that the method step has not applied to fold yet.
 		return f.live && maps.Equal(versions(want), versionsOf(f.reflector.Store().List())) &&
 			maps.Equal(versions(want), versionsOf(slices.Collect(maps.Values(f.fold))))
 	})

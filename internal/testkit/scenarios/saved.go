@@ -23,7 +23,7 @@ func resumesFromSavedState(r *run) {
 
 	resumed := r.restored(state)
 	resumed.equal(r.configMaps())
-	require.Equal(r, 1, resumed.syncs, "the reflector reports only the restored state")
+	require.Equal(r, 1, resumed.syncs, "the only Synced event is that of the restored objects")
 	require.Zero(r, resumed.lists())
 	require.Len(r, resumed.changes, 20+1+1+2)
 	resumed.stop()
@@ -45,7 +45,7 @@ func (f *follower) save() []byte {
 	return state.Bytes()
 }
 
-// restored starts a follower of the scenario's ConfigMaps that resumes from state, the result of save.
+// restored starts a follower of the scenario's ConfigMaps that resumes from state, the result of the method save.
 func (r *run) restored(state []byte) *follower {
 	f := r.follower(ConfigMaps(r.ns), r.AdminToken, nil, nil)
 	require.NoError(r, f.reflector.Restore(bytes.NewReader(state), f.origin(), lw.ParseObject))

@@ -23,7 +23,7 @@ type budget struct {
 func newBudget() *budget { return &budget{tokens: burst * time.Second, at: time.Now()} }
 
 func (b *budget) pass(now time.Time) {
-	passed := max(0, now.Sub(b.at)) // pay charges a page at its start time, which may be earlier than b.at
+	passed := max(0, now.Sub(b.at)) // now may be earlier than b.at, because pages are charged at their start time
 	b.excess, b.tokens, b.at = max(0, b.excess-passed), min(burst*time.Second, b.tokens+passed), b.at.Add(passed)
 }
 
@@ -75,7 +75,7 @@ func (b *budget) listWait(now time.Time) time.Duration {
 	return listWindow
 }
 
-// within returns the number of times that are less than listWindow before now.
+// within counts the elements of times that are less than listWindow before now.
 func within(times []time.Time, now time.Time) (n int) {
 	for i := len(times) - 1; i >= 0 && now.Sub(times[i]) < listWindow; i-- {
 		n++

@@ -19,7 +19,7 @@ type rejection struct {
 
 func (r *rejection) Error() string { return strconv.Itoa(r.code) + " " + r.body }
 
-// statusError returns the error that a transport returns for the response.
+// statusError converts the response to the error that a transport returns.
 func (r *rejection) statusError() error {
 	return lw.ReadStatusError(r.code, r.header, strings.NewReader(r.body))
 }
@@ -28,12 +28,12 @@ func (r *rejection) tooLarge() bool {
 	return r != nil && strings.Contains(r.body, "ResourceVersionTooLarge")
 }
 
-// final reports whether the StopOn option of the simulation stops at this rejection.
+// final reports whether the simulation's StopOn option stops the engine at this rejection.
 func (r *rejection) final() bool {
 	return r != nil && (r.code == 401 || r.code == 403 || r.code == 404)
 }
 
-// cause is the reason why a request ended. The simulation determines it without the engine's errors.
+// cause is the reason why a request ended. The simulation determines it without looking at the engine's errors.
 type cause int
 
 const (
@@ -56,7 +56,7 @@ func (c *conn) ends(why cause) {
 	}
 }
 
-// inspect parses text, which the engine has read. It records invalid bytes and passes complete watch events to event.
+// inspect parses text, which the engine has read. It records invalid bytes and passes complete watch events to c.event.
 func (c *conn) inspect(text string) {
 	if c.cause == garbled {
 		return
@@ -103,7 +103,7 @@ func (c *conn) event(line string) {
 	c.highest = max(c.highest, version)
 }
 
-// older reports whether the response was a complete list with a resourceVersion below claimed.
+// older reports whether the response was a complete list with a resourceVersion below the claimed resourceVersion.
 func (c *conn) older(claimed int64) bool {
 	return !c.watch && c.token == "" && c.cause == cleanEnd && !c.foreign && c.revision < claimed
 }

@@ -18,8 +18,8 @@ type checker struct {
 	ctx     context.Context
 
 	fold    map[lw.Key]*lw.Object // objects that result from all reported changes
-	claim   claim                 // revision of the server's data that the store should equal
-	pledge  claim                 // value of claim after the current list completes
+	claim   claim                 // revision of the server's data that the store must match
+	pledge  claim                 // value that `claim` gets when the current list completes
 	unread  claim                 // revision that the engine may have read before a restore but has not reported
 	fresh   bool                  // the stream has not completed its first list yet
 	first   bool                  // the stream has not sent a request yet
@@ -40,7 +40,7 @@ type checker struct {
 	version   string // resourceVersion of the latest event; used only if loose is set
 	delays    delays
 	counted   bool          // the current list already counts toward the limit on lists
-	kindKnown bool          // the stream has completed an ordinary list
+	kindKnown bool          // the object kind is known, because an ordinary list has completed
 	jumped    time.Duration // total jumps of the wall clock since the engine last received bytes
 	jumpedAt  time.Time
 	setBack   bool // the wall clock was set back during this request, so its idle time is unknown
@@ -98,7 +98,7 @@ func (c *checker) heard() {
 func (c *checker) reset(e lw.Event[*lw.Object]) {
 	c.listing = true
 	if c.live || e.ResourceVersion != "" {
-		c.fail("reports staleness", "LIST_STARTED@%s while live is %v", e.ResourceVersion, c.live)
+		c.fail("reports staleness", "LIST_STARTED@%s came while live was %v", e.ResourceVersion, c.live)
 	}
 }
 
@@ -124,15 +124,15 @@ func (c *checker) synced(e lw.Event[*lw.Object]) {
 	}
 	c.claim = claim{of: c.conn.of, revision: number(e.ResourceVersion)}
 	if before.of == c.claim.of && c.claim.revision < before.revision && !c.fresh {
-		c.fail("never decreases", "a list at resourceVersion %d after resourceVersion %d", c.claim.revision, before.revision)
+		c.fail("never decreases", "a list at resourceVersion %d came after resourceVersion %d", c.claim.revision, before.revision)
 	}
 	c.fresh = false
 }
 
-// replayed checks the Synced event of a saved state.
+// replayed checks the Synced event of a stream with saved state.
 func (c *checker) replayed(e lw.Event[*lw.Object]) {
 	if c.saved = false; !c.first || number(e.ResourceVersion) != c.claim.revision {
-		c.fail("restores the saved state", "restored resourceVersion %s; saved was %d", e.ResourceVersion, c.claim.revision)
+		c.fail("restores the saved state", "the stream restored resourceVersion %s, but the saved resourceVersion is %d", e.ResourceVersion, c.claim.revision)
 	}
 }
 
@@ -140,12 +140,12 @@ func (c *checker) becameLive(e lw.Event[*lw.Object]) {
 	c.live = true
 	switch conn := c.conn; {
 	case c.listing:
-		c.fail("is watching while live", "WATCH_STARTED during a list")
+		c.fail("is watching while live", "WATCH_STARTED came during a list")
 	case c.loose && conn.watch && conn.open:
 	case !conn.watch || !conn.open || !conn.streams && conn.version != e.ResourceVersion:
 		c.fail("is watching while live", "WATCH_STARTED@%s without an open watch from this resourceVersion", e.ResourceVersion)
 	case number(e.ResourceVersion) != c.claim.revision:
-		c.fail("is watching while live", "WATCH_STARTED@%s at resourceVersion %d", e.ResourceVersion, c.claim.revision)
+		c.fail("is watching while live", "WATCH_STARTED@%s, but the claimed resourceVersion is %d", e.ResourceVersion, c.claim.revision)
 	}
 }
 
@@ -154,7 +154,7 @@ func (c *checker) interrupted(e lw.Event[*lw.Object]) {
 	conn := c.conn
 	c.doubt = c.doubt || conn.rejection.tooLarge() || conn.regressed || conn.older(c.claim.revision)
 	if conn.open {
-		c.fail("closes responses", "interrupted before the response was closed")
+		c.fail("closes responses", "the interruption came before the response was closed")
 	}
 	if stops := c.stopsOn && conn.rejection.final(); stops != e.Interruption.Final {
 		c.fail("honors StopOn", "after %v: Final is %v", conn.rejection, e.Interruption.Final)
@@ -186,12 +186,12 @@ func (c *checker) wakeLater(delay time.Duration) {
 	})
 }
 
-// changed checks an event with an object. In a list, it must have no resourceVersion. In a watch, it must be the next
-// change of the server.
+// changed checks an event with an object. In a list, the event must not have a resourceVersion. In a watch, the event
+// must be the server's next change.
 func (c *checker) changed(e lw.Event[*lw.Object]) {
 	if c.listing {
 		if e.ResourceVersion != "" {
-			c.fail("brackets lists", "%v@%s during a list", e.Type, e.ResourceVersion)
+			c.fail("brackets lists", "%v@%s came during a list", e.Type, e.ResourceVersion)
 		}
 		if !c.saved {
 			c.countList()
@@ -205,9 +205,9 @@ func (c *checker) changed(e lw.Event[*lw.Object]) {
 	next, version := c.conn.of.after(c.claim.revision), number(e.ResourceVersion)
 	switch {
 	case !c.live:
-		c.fail("is watching while live", "%v@%d while not live", e.Type, version)
+		c.fail("is watching while live", "%v@%d came while the stream was not live", e.Type, version)
 	case next == 0 || version != next:
-		c.fail("ordered, unique, reliable", "%v@%d, but %d should follow %d", e.Type, version, next, c.claim.revision)
+		c.fail("ordered, unique, reliable", "%v@%d came, but %d should follow %d", e.Type, version, next, c.claim.revision)
 	default:
 		w := c.conn.of.write(next)
 		if e.Type.String() != eventKinds[w.kind] || e.Object.Key().String() != w.key || e.Object.Raw() != w.value.text(w.key, next) {
@@ -227,13 +227,13 @@ func (c *checker) bookmarked(e lw.Event[*lw.Object]) {
 	missed := c.conn.of.after(c.claim.revision)
 	switch {
 	case !c.live || c.listing:
-		c.fail("is watching while live", "bookmark @%d while not live", version)
+		c.fail("is watching while live", "a bookmark @%d came while the stream was not live", version)
 	case version < c.claim.revision:
-		c.fail("never decreases", "bookmark @%d after resourceVersion %d", version, c.claim.revision)
+		c.fail("never decreases", "a bookmark @%d came after resourceVersion %d", version, c.claim.revision)
 	case missed != 0 && missed <= version:
-		c.fail("bookmarkable", "bookmark @%d came before the event @%d", version, missed)
+		c.fail("bookmarkable", "a bookmark @%d came before the event @%d", version, missed)
 	case version > max(c.claim.revision, c.conn.of.last()):
-		c.fail("bookmarkable", "bookmark @%d, which the server has not reached", version)
+		c.fail("bookmarkable", "a bookmark @%d came, but the server has not reached this resourceVersion", version)
 	}
 	if version > c.claim.revision {
 		c.oracle.news = true

@@ -25,10 +25,10 @@ func (c *checker) changes(e lw.Event[*lw.Object], changes []cache.Change[*lw.Obj
 		legal := d.Type == cache.Added && held == nil || d.Type == cache.Modified && held == d.Old && held != nil ||
 			d.Type == cache.Deleted && held != nil
 		if !legal {
-			c.fail("changes alternate", "%v of %v after %v", d.Type, key, held)
+			c.fail("changes alternate", "the change of type %v to %v contradicts the current object %v", d.Type, key, held)
 		}
 		if d.FinalStateUnknown != (e.Type == lw.Synced || recreated) || d.FinalStateUnknown && d.Type != cache.Deleted {
-			c.fail("final state unknown only after relists", "%v of %v with %v: FinalStateUnknown is %v", d.Type, key, e.Type, d.FinalStateUnknown)
+			c.fail("final state unknown only after relists", "%v of %v by the event %v: FinalStateUnknown is %v", d.Type, key, e.Type, d.FinalStateUnknown)
 		}
 		if c.loose && d.FinalStateUnknown && !recreated && c.habit != earlyMark && c.conn.of.at(c.conn.revision)[key.String()] != "" {
 			c.fail("equals the server's state", "a relist deleted %v, which the server has", key)
@@ -39,12 +39,12 @@ func (c *checker) changes(e lw.Event[*lw.Object], changes []cache.Change[*lw.Obj
 	}
 }
 
-// compare compares the store with fold. Outside of lists, it also compares the store with the server's state at the
+// compare compares the store with c.fold. Outside of lists, it also compares the store with the server's state at the
 // claimed revision.
 func (c *checker) compare() {
 	held := c.subject.Held()
 	if len(held) != len(c.fold) {
-		c.fail("changes equal the store", "the store has %d objects, the changes result in %d", len(held), len(c.fold))
+		c.fail("changes equal the store", "the store has %d objects, but the changes result in %d", len(held), len(c.fold))
 	}
 	for _, object := range held {
 		if c.fold[object.Key()] != object {
@@ -55,18 +55,18 @@ func (c *checker) compare() {
 		return
 	}
 	if version := number(c.subject.Version()); version != c.claim.revision {
-		c.fail("atomic", "the store has resourceVersion %d, the stream %d", version, c.claim.revision)
+		c.fail("atomic", "the store has resourceVersion %d, but the stream has %d", version, c.claim.revision)
 	}
 	c.equals(held, c.claim.of.at(c.claim.revision), c.claim.revision)
 }
 
 func (c *checker) equals(held []*lw.Object, want state, revision int64) {
 	if len(held) != len(want) {
-		c.fail("equals the server's state", "the store has %d objects, the server had %d at resourceVersion %d", len(held), len(want), revision)
+		c.fail("equals the server's state", "the store has %d objects, but the server had %d at resourceVersion %d", len(held), len(want), revision)
 	}
 	for _, object := range held {
 		if text := object.Raw(); text != want[object.Key().String()] {
-			c.fail("equals the server's state", "the store has %s at resourceVersion %d, the server had %q", text, revision, want[object.Key().String()])
+			c.fail("equals the server's state", "the store has %s at resourceVersion %d, but the server had %q", text, revision, want[object.Key().String()])
 		}
 	}
 }

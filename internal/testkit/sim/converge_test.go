@@ -38,7 +38,7 @@ func (c *checker) converged() {
 	}
 	switch {
 	case c.probes > 0 && c.live && now.Sub(c.probed) >= probeBound:
-		c.fail("keeps watching", "a write without faults did not arrive within %v", now.Sub(c.probed))
+		c.fail("keeps watching", "a write after the faults stopped did not arrive within %v", now.Sub(c.probed))
 	case c.settled.IsZero() && now.Sub(c.fair) > limit:
 		c.fail("converges", "the store differs from the server %v after the faults stopped", now.Sub(c.fair))
 	}
@@ -58,7 +58,7 @@ func (c *checker) isCurrent() bool {
 	return missed == 0
 }
 
-// holds reports whether fold equals want.
+// holds reports whether c.fold equals want.
 func (c *checker) holds(want state) bool {
 	for key, object := range c.fold {
 		if want[key.String()] != object.Raw() {

@@ -33,9 +33,9 @@ func (o *oracle) broke(b *lw.Interruption, now time.Time, allowed time.Duration)
 	}
 	switch {
 	case v.relist == yes && !b.Relist:
-		o.fail("relists", "a watch follows instead of a list: %v", o.conn.cause)
+		o.fail("relists", "the next request is a watch instead of a list; the previous request ended with: %v", o.conn.cause)
 	case v.relist == no && b.Relist:
-		o.fail("resumes", "a list follows instead of a watch: %v", o.conn.cause)
+		o.fail("resumes", "the next request is a list instead of a watch; the previous request ended with: %v", o.conn.cause)
 	}
 	if b.Relist {
 		if o.short, o.faults = 0, 0; o.shortAtMost >= 3 && o.conn.watch && o.conn.cause == cleanEnd {

@@ -12,7 +12,8 @@ func newDice(seed, stream uint64) *dice { return &dice{rand.New(rand.NewPCG(seed
 
 func (d *dice) oneIn(n int) bool { return d.IntN(n) == 0 }
 
-// upTo returns a random duration of at least 1 ns and at most limit. This resolution prevents simultaneous events.
+// upTo returns a random duration of at least 1 ns and at most limit. The resolution of 1 ns makes simultaneous events
+// unlikely.
 func (d *dice) upTo(limit time.Duration) time.Duration {
 	return 1 + time.Duration(d.Int64N(int64(limit)))
 }

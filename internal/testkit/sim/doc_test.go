@@ -6,8 +6,8 @@
 // # Operation
 //
 // The only goroutines are the engine's caller and the watchdog. When the engine waits for bytes, the simulation
-// advances within Read. Simulated time comes from testing/synctest, so hours of it take milliseconds. The server uses
-// revlog. File truth_test.go records every write a second time, and the checks compare the engine with this record.
+// advances within Read. Simulated time comes from testing/synctest, so simulating hours takes milliseconds. The server
+// uses revlog. File truth_test.go records every write a second time, and the checks compare the engine with this record.
 //
 // Code and traces call the faults of a seed its weather. The weather clears up when the faults stop. A habit is a
 // lasting fault of the server. A stream is one call of the engine, which the caller may stop at any time. The next
@@ -64,12 +64,12 @@
 //     before its objects.
 //   - stops immediately: after the context is done, no time passes and no event comes. A remaining goroutine deadlocks
 //     the synctest bubble.
-//   - honors StopOn: the simulation's StopOn stops at 401, 403 and 404. Then Interrupted is the last event, and no
+//   - honors StopOn: the simulation's StopOn stops at 401, 403 and 404. Interrupted is then the last event, and no
 //     request follows.
 //   - closes responses: each response is closed before its interruption is reported and before the stream ends.
 //   - converges: within 12 simulated minutes after the faults stop, the store equals the server and a watch is open.
 //     See below.
-//   - keeps watching: a write after that arrives within 5 s.
+//   - keeps watching: a write after convergence arrives within 5 s.
 //
 // # The oracle
 //
@@ -83,7 +83,7 @@
 //
 // # Hostile servers
 //
-// In one of three seeds, the pages of lists repeat, come from different resourceVersions, or have none
+// In one of three seeds, the pages of lists repeat, have different resourceVersions, or have no resourceVersion
 // (hostile_test.go). Weather can include lists of another kind, watches that send one change and end, and gateways that
 // reject watches with 502, 503 or 504.
 //
@@ -108,9 +108,9 @@
 //
 // # Restores
 //
-// A restore of a backup starts an incarnation of the data. Its history equals the previous one up to a revision and
-// then diverges. A claim is a resourceVersion together with the incarnation that sent it. The store must equal the
-// state of that incarnation, even after it has ended.
+// A restore of a backup starts an incarnation of the data. Up to a revision, the history of the new incarnation equals
+// that of the previous incarnation. A claim is a resourceVersion together with the incarnation that sent it. The store
+// must equal the state of that incarnation, even after the incarnation has ended.
 //
 // If a restore resets the revision counter, two states can have the same resourceVersion. No client can distinguish
 // them, which is why etcdutl has --bump-revision. The simulation therefore avoids this case: the restored server does

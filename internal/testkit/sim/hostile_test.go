@@ -80,8 +80,8 @@ var foreign = [...]string{
 	`{"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"1"},"items":[]}` + "\n",
 }
 
-// mislead replaces the body of a list with an element of foreign. The last element is a valid list of another resource.
-// It is used only if the engine knows the expected kind from an earlier list.
+// mislead replaces the body of a list with an element of the array foreign. The last element is a valid list of another
+// resource. It is used only if the engine knows the expected kind from an earlier list.
 func (s *sim) mislead(c *conn) {
 	n := len(foreign)
 	if !s.check.kindKnown {
@@ -90,7 +90,7 @@ func (s *sim) mislead(c *conn) {
 	c.pending, c.ended, c.foreign = foreign[s.IntN(n)], true, true
 }
 
-// badHabit randomly starts a fault of the server, a gateway or the client's machine. It reports whether it did.
+// badHabit may start a fault of the server, a gateway or the client's machine. It reports whether a fault was started.
 func (s *sim) badHabit(now time.Time) bool {
 	switch {
 	case s.strikes(eager, 12):

@@ -61,12 +61,13 @@ func (s *server) nextPage(q query) (string, int64, error) {
 	return body, revision, nil
 }
 
-// page returns at most limit objects of the list at revision, starting after lastKey. A limit of 0 means no limit.
+// page returns the list at the given revision, with at most limit objects whose keys follow lastKey. A limit of 0 means
+// no limit.
 func (s *server) page(revision int64, lastKey string, limit int) string {
 	return s.render(revision, lastKey, limit, "")
 }
 
-// render is like page, but uses next as the continue token if it is not empty.
+// render is like page, but uses next as the continue token if next is not empty.
 func (s *server) render(revision int64, lastKey string, limit int, next string) string {
 	entries, err := s.log.At(watched, "", revision)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 )
 
 // TestFindsBugsOfOtherClients checks that the simulation finds bugs of other clients within 5,000 seeds, and that each
-// bug breaks the expected guarantee. The bugs wrap the engine, so the engine needs no test hooks.
+// bug breaks the expected guarantee. Wrappers of the engine add the bugs, so the engine needs no test hooks.
 //
 //	| bug                                                                      | broken guarantee               |
 //	| ------------------------------------------------------------------------ | ------------------------------ |
@@ -87,8 +87,8 @@ func (m mutant) Watch(ctx context.Context, opts lw.WatchOptions) iter.Seq2[event
 	return m.watch(m.ListerWatcher.Watch)(ctx, opts)
 }
 
-// replaceEnd returns a copy of watch whose error is the result of replace. It passes the original error to replace,
-// which is nil after a clean end.
+// replaceEnd returns a copy of watch that ends with the result of the function replace. It passes the original error to
+// replace. That error is nil after a clean end.
 func replaceEnd(watch watches, replace func(ctx context.Context, opts lw.WatchOptions, synced bool, err error) error) watches {
 	return func(ctx context.Context, opts lw.WatchOptions) iter.Seq2[event, error] {
 		return func(yield func(event, error) bool) {

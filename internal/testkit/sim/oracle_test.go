@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// maybe is yes, no or either, which permits both.
+// maybe is a prediction: yes, no, or either if both are permitted.
 type maybe int
 
 const (
@@ -47,8 +47,8 @@ func (o *oracle) begins(q query, now time.Time) {
 	o.asked, o.opened, o.slept, o.news, o.synced, o.complete = now, time.Time{}, 0, false, false, false
 }
 
-// life returns the time for which the response was open, by the monotonic clock and by the wall clock. wall is not
-// shorter than monotonic.
+// life returns the time for which the response was open, measured by the monotonic clock and by the wall clock. wall is
+// not shorter than monotonic.
 func (o *oracle) life(now time.Time) (monotonic, wall time.Duration) {
 	if o.opened.IsZero() {
 		return 0, 0

@@ -13,7 +13,7 @@ func (c *checker) asked(q query) {
 	now := time.Now()
 	c.sim.asked++
 	if c.live {
-		c.fail("reports staleness", "a request while the stream is live")
+		c.fail("reports staleness", "the engine sent a request while the stream was live")
 	}
 	if c.broken != nil {
 		c.follows(q, c.broken, now)
@@ -26,9 +26,9 @@ func (c *checker) asked(q query) {
 		c.fail("rejects early end bookmarks", "no ordinary list follows a streaming list with an early initial-events-end bookmark")
 	}
 	if !c.loose && q.watch && !q.streams && (c.claim.of == nil || number(q.version) != c.claim.revision) {
-		c.fail("resumable", "a watch from %s at resourceVersion %d", q.version, c.claim.revision)
+		c.fail("resumable", "a watch starts at %s, but the claimed resourceVersion is %d", q.version, c.claim.revision)
 	}
-	if q.token == "" { // later pages are charged in paged
+	if q.token == "" { // the method paged charges the budget for later pages
 		c.pay(now)
 	}
 	c.heard()
@@ -40,7 +40,7 @@ func (c *checker) asked(q query) {
 // follows checks that a request agrees with b, the interruption before it.
 func (c *checker) follows(q query, b *lw.Interruption, now time.Time) {
 	if b.Final {
-		c.fail("honors StopOn", "a request after the final event")
+		c.fail("honors StopOn", "the engine sent a request after the final event")
 	}
 	if c.deaf.Load() {
 		c.fail("wakes", "Options.Wake did not end a delay")
@@ -52,7 +52,7 @@ func (c *checker) follows(q query, b *lw.Interruption, now time.Time) {
 		c.budget.woke(now)
 	}
 	if !now.Equal(at) {
-		c.fail("follows the interruption", "a request %v after the announced time", now.Sub(at))
+		c.fail("follows the interruption", "a request was sent %v after the announced time", now.Sub(at))
 	}
 	if list := (q.streams || !q.watch) && !q.isCheck(); list != b.Relist {
 		c.fail("follows the interruption", "the request does not match Relist, which was %v", b.Relist)
@@ -67,14 +67,14 @@ func (c *checker) begins(resumes bool) {
 	c.fresh = false
 	c.resumed++
 	if !c.loose && (c.listing || c.doubt) {
-		c.fail("resumable", "a run starts with a watch, but the list was unfinished (%v) or resourceVersions decreased (%v)", c.listing, c.doubt)
+		c.fail("resumable", "a stream starts with a watch, but the list was unfinished (%v) or resourceVersions decreased (%v)", c.listing, c.doubt)
 	}
 }
 
 // pay charges the budget for a request. It records a failure if there were too many requests in any time window.
 func (c *checker) pay(at time.Time) {
 	if c.budget.pay(at); c.budget.excess > inAnyWindow*time.Second {
-		c.fail("limits requests", "more than %d requests in a window, plus one per second", inAnyWindow)
+		c.fail("limits requests", "more than %d requests in a time window, in addition to one per second", inAnyWindow)
 	}
 	if c.sim.asked > most {
 		c.fail("limits requests", "%d requests in total", c.sim.asked)
@@ -160,7 +160,7 @@ func (c *checker) known(revision int64) bool {
 }
 
 // restored records the restore of a backup. lost is the first revision that the restore undid. The engine may have read
-// it without reporting it.
+// this revision without reporting it.
 func (c *checker) restored(bump bool, lost claim) {
 	if c.unread = lost; !bump {
 		c.restores++
@@ -177,7 +177,7 @@ func (c *checker) ended(stopped time.Time) {
 		c.fail("stops immediately", "stopped %v after the context was done", now.Sub(stopped))
 	}
 	if c.conn != nil && c.conn.open {
-		c.fail("closes responses", "the sequence ended with an open response")
+		c.fail("closes responses", "the stream ended with an open response")
 	}
 }
 

@@ -15,8 +15,8 @@ import (
 
 func older(a, b string) bool { return number(a) >= 0 && number(a) < number(b) }
 
-// check requests the collection's resourceVersion. It returns endWentBack if that is older than the stream's
-// resourceVersion.
+// check fetches the collection's resourceVersion. It returns endWentBack if this resourceVersion is older than the
+// stream's.
 func (r *reference) check() ending {
 	r.checking = true
 	r.pay()
@@ -32,7 +32,7 @@ func (r *reference) check() ending {
 	return ending{}
 }
 
-// page requests and returns a page of a list.
+// page fetches a page of a list.
 func (r *reference) page(query url.Values) (page wire, end ending) {
 	began := time.Now()
 	b, done, end := r.ask(query, 90*time.Second)
@@ -58,7 +58,7 @@ func (r *reference) page(query url.Values) (page wire, end ending) {
 	return page, ending{}
 }
 
-// list requests the pages of a list and sends its objects to the caller.
+// list fetches the pages of a list and sends their objects to the caller.
 func (r *reference) list() ending {
 	query := url.Values{}
 	if r.listVersion != "" {
@@ -153,7 +153,7 @@ func (r *reference) asking(streaming bool) (url.Values, time.Duration) {
 	return query, timeout
 }
 
-// watch sends a watch or a streaming list and handles its events.
+// watch opens a watch or a streaming list and handles its events.
 func (r *reference) watch(streaming bool) ending {
 	r.pay()
 	query, timeout := r.asking(streaming)
@@ -231,8 +231,8 @@ func (w *following) follow() ending {
 
 var eventTypes = map[string]lw.EventType{"ADDED": lw.Added, "MODIFIED": lw.Modified, "DELETED": lw.Deleted, "BOOKMARK": lw.Bookmark}
 
-// initial handles an event before the initial-events-end bookmark of a streaming list. The result is zero if the
-// request continues.
+// initial handles an event before the initial-events-end bookmark of a streaming list. It returns the zero ending if
+// the request continues.
 func (w *following) initial(e, o wire) ending {
 	switch marked := o.Metadata.Annotations["k8s.io/initial-events-end"] == "true"; {
 	case time.Since(w.opened) > time.Minute:
@@ -252,7 +252,7 @@ func (w *following) initial(e, o wire) ending {
 	return ending{}
 }
 
-// next handles an event of a watch. The result is zero if the request continues.
+// next handles an event of a watch. It returns the zero ending if the request continues.
 func (w *following) next(e, o wire) ending {
 	version := o.Metadata.ResourceVersion
 	early := w.behind && !w.news && version == w.version && e.Type != "BOOKMARK"

@@ -13,8 +13,8 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// reference is a simple engine that follows the specification. It shares no code with the real engine. Each flag breaks
-// one rule.
+// reference is a simple engine that follows the specification. It shares no code with the real engine. Each flag makes
+// it break one rule.
 type reference struct {
 	noBucket, noListBound, slowResume, hotResume, noJitter, noRetryAfter, noDoubling, noWall bool // flags that break rules for delays
 	freePages, anyPages, anyKind, nameless, listOn503, mutePatience, deaf, trusting          bool // flags that break rules for responses
@@ -126,7 +126,7 @@ type ending struct {
 	timeout   time.Duration
 }
 
-// pay takes a token of the request limit.
+// pay takes a token from the request budget.
 func (r *reference) pay() {
 	r.refill()
 	r.tokens--

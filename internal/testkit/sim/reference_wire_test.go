@@ -78,7 +78,7 @@ func (g *guard) look() {
 	}
 }
 
-// watch calls look every 10 seconds, and each time that it receives from wake.
+// watch calls g.look every 10 seconds, and whenever it receives from wake.
 func (g *guard) watch(wake <-chan struct{}) {
 	timer := time.NewTicker(10 * time.Second)
 	defer timer.Stop()

@@ -37,7 +37,7 @@ func TestFindsBrokenRules(t *testing.T) {
 		promise string
 	}{
 		"no request budget":                             {reference{noBucket: true}, "limits requests"},
-		"free pages":                                    {reference{freePages: true}, "limits requests"},
+		"pages without request cost":                    {reference{freePages: true}, "limits requests"},
 		"no limit on relists":                           {reference{noListBound: true}, "limits relists"},
 		"backoff after a healthy watch":                 {reference{slowResume: true}, "resumes quickly"},
 		"no backoff after an unhealthy watch":           {reference{hotResume: true}, "backs off"},
@@ -88,8 +88,8 @@ func withContext(s Subject, modify func(context.Context) context.Context) Subjec
 	return s
 }
 
-// found simulates an engine with up to 5,000 seeds until it breaks a guarantee. It fails the test if promises does not
-// contain the broken guarantee.
+// found simulates an engine with up to 5,000 seeds until it breaks a guarantee. It fails the test if no guarantee is
+// broken, or if promises does not contain the broken guarantee.
 func found(t *testing.T, engine Engine, promises string) {
 	for seed := range uint64(5000) {
 		r := play(t, seed, engine)

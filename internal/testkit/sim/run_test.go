@@ -81,7 +81,7 @@ type Report struct {
 	Settled  time.Duration // time from the end of the faults until the store equaled the server
 }
 
-// Play simulates an engine. The seed determines all random numbers. The caller must run in a synctest bubble.
+// Play simulates an engine. The seed determines all random numbers. Call Play in a synctest bubble.
 func Play(seed uint64, engine Engine) Report {
 	s := newSim(seed)
 	s.random = newDice(seed, 2)
@@ -140,7 +140,7 @@ func (s *sim) run(subject Subject) {
 	})
 	s.check.ctx = ctx
 	s.check.begin(subject)
-	s.trace("a run starts")
+	s.trace("a stream starts")
 	for event, changes := range subject.Deltas(ctx) {
 		s.check.event(event, changes)
 		if steps--; s.over() || steps == 0 {
@@ -158,6 +158,6 @@ func (s *sim) run(subject Subject) {
 			s.check.wakeLater(event.Interruption.Delay)
 		}
 	}
-	s.trace("the run ended")
+	s.trace("the stream ended")
 	s.check.ended(stop)
 }

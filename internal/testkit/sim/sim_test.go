@@ -25,7 +25,7 @@ func env(t *testing.T, name string, otherwise uint64) uint64 {
 	return n
 }
 
-// play simulates an engine in a synctest bubble, in which a leaked goroutine is a deadlock.
+// play simulates an engine in a synctest bubble, in which a leaked goroutine causes a deadlock.
 func play(t *testing.T, seed uint64, engine Engine) (r Report) {
 	synctest.Test(t, func(*testing.T) { r = Play(seed, engine) })
 	return r
@@ -61,9 +61,9 @@ func TestSimulation(t *testing.T) {
 		}
 	})
 	took := time.Since(began)
-	t.Logf("%d seeds, %.0f per second; %d requests; %d runs resumed; all settled within %v",
+	t.Logf("%d seeds, %.0f per second; %d requests; %d streams resumed; all settled within %v",
 		seeds, float64(seeds)/took.Seconds(), requests.Load(), resumed.Load(), time.Duration(longest.Load()))
-	require.True(t, seeds < 100 || resumed.Load() > seeds/10, "only %d runs resumed", resumed.Load())
+	require.True(t, seeds < 100 || resumed.Load() > seeds/10, "only %d streams resumed", resumed.Load())
 }
 
 func TestSeedsAreDeterministic(t *testing.T) {

@@ -48,7 +48,7 @@ func (s *sim) trace(format string, args ...any) {
 	s.log.WriteByte('\n')
 }
 
-// fail records the first broken guarantee and ignores later ones.
+// fail records the first broken guarantee and ignores all later failures.
 func (s *sim) fail(promise, format string, args ...any) {
 	if s.failure == nil {
 		s.failure = &Broken{Promise: promise, How: fmt.Sprintf(format, args...)}

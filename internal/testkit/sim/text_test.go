@@ -48,7 +48,8 @@ func bookmark(revision int64, mark string) string {
 	return eventText("BOOKMARK", fmt.Sprintf(`{%s"metadata":{"resourceVersion":"%d"%s}}`, kindAndVersion, revision, mark))
 }
 
-// listText returns a list as a line of JSON. If metadataLast is set, it has the format of lists of custom resources.
+// listText returns a list as a line of JSON. If metadataLast is set, the list has the format of a list of custom
+// resources.
 func listText(items []revlog.Entry[value], revision int64, token string, metadataLast bool) string {
 	metadata := fmt.Sprintf(`"metadata":{"resourceVersion":"%d","continue":%q}`, revision, token)
 	texts := make([]string, len(items))

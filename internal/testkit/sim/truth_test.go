@@ -15,11 +15,12 @@ type write struct {
 	value      value
 }
 
-// state maps the keys of the watched collection to the JSON of its objects at a revision. It is shared and immutable.
+// state maps the keys of the watched collection to the JSON of its objects at a revision. States are shared and must
+// not be modified.
 type state map[string]string
 
-// incarnation is the history of the server's data between two restores. Up to revision fork, it equals the history of
-// its parent.
+// incarnation is the history of the server's data between two restores. Up to the revision in `fork`, it equals the
+// history of its parent.
 type incarnation struct {
 	number int
 	parent *incarnation
@@ -63,7 +64,7 @@ func (i *incarnation) write(revision int64) write {
 	return i.writes[revision-i.fork-1]
 }
 
-// after returns the next revision that changed the watched collection, or 0 if there is none.
+// after returns the first revision above the given revision that changed the watched collection, or 0 if there is none.
 func (i *incarnation) after(revision int64) int64 {
 	for revision++; revision <= i.last(); revision++ {
 		if i.write(revision).collection == watched {

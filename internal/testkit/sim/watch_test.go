@@ -18,7 +18,7 @@ type stream struct {
 	deadline time.Time
 	mark     time.Time // time of the initial-events-end bookmark; zero if none is due
 	bookmark time.Time // time of the next bookmark
-	final    bool      // the server closes the watch after the data in the field first
+	final    bool      // the server closes the watch after sending the data in `first`
 	first    string    // data to send before all events
 	nameless bool      // events have no resourceVersion
 	hasty    bool      // the server closes the watch after its first events
@@ -54,7 +54,7 @@ func (s *server) watch(q query, r *replica, now time.Time) (*stream, error) {
 	return w, w.follow(from)
 }
 
-// expire reports an expired resourceVersion by an error response, an ERROR event or an empty watch, depending on
+// expire reports an expired resourceVersion with an error response, an ERROR event or an empty watch, depending on
 // expiredAs.
 func (w *stream) expire() error {
 	w.final = true
@@ -139,8 +139,8 @@ func (w *stream) pump(now time.Time) (text string, end bool, next time.Time) {
 	return text, !w.deadline.After(now), next
 }
 
-// encoded returns the event as the server sends it. If the server has namelessEvents or namelessLists, the
-// resourceVersion is missing.
+// encoded returns the event as the server sends it. With the habits namelessEvents and namelessLists, the event has no
+// resourceVersion.
 func (w *stream) encoded(event string) string {
 	if w.nameless {
 		return nameless(event)

@@ -87,7 +87,7 @@ func (c *control) start(cmd *command) (any, error) {
 	return server.URL, nil
 }
 
-// do runs a command that changes or returns objects. It passes other commands to befall.
+// do runs a command that changes or returns objects. It passes other commands to injectFault.
 func (c *cluster) do(cmd *command) (any, error) {
 	switch cmd.Do {
 	case "put":
@@ -111,13 +111,13 @@ func (c *cluster) do(cmd *command) (any, error) {
 	case "watching":
 		return len(c.Open(lwtest.Watches)), nil
 	default:
-		return nil, c.befall(cmd)
+		return nil, c.injectFault(cmd)
 	}
 	return nil, nil
 }
 
-// befall runs a command that injects a fault into the server or its connections.
-func (c *cluster) befall(cmd *command) error {
+// injectFault runs a command that injects a fault into the server or its connections.
+func (c *cluster) injectFault(cmd *command) error {
 	switch cmd.Do {
 	case "drop":
 		c.DropConnections()

@@ -202,7 +202,7 @@ func (s *server) once(w http.ResponseWriter, r *http.Request) {
 }
 
 // upgrade performs a WebSocket handshake and returns the connection, or nil after an error. It selects the last
-// subprotocol of the client, because the others contain tokens.
+// subprotocol of the client, because the other subprotocols contain tokens.
 func upgrade(w http.ResponseWriter, r *http.Request) *websocket.Conn {
 	upgrader := websocket.Upgrader{CheckOrigin: func(*http.Request) bool { return true }}
 	if offered := websocket.Subprotocols(r); len(offered) > 0 {

@@ -95,7 +95,7 @@ func (p *Proxy) greet(client net.Conn) (net.Conn, error) {
 	return server, err
 }
 
-// field skips bytes, reads a length byte, and returns that number of bytes.
+// field skips the given number of bytes and reads a length byte. It returns the following bytes, up to that length.
 func field(r io.Reader, skip int) ([]byte, error) {
 	head := make([]byte, skip+1)
 	if _, err := io.ReadFull(r, head); err != nil {

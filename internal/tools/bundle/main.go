@@ -1,7 +1,7 @@
 //go:build js
 
-// Command bundle is a WASM program that make size builds to measure the size of the library. It calls every API that a
-// page would use, except a transport, so that the linker keeps them.
+// Command bundle is a WASM program that `make size` builds to measure the size of the library. It calls every API that
+// a typical page uses, except a transport, so that the linker keeps the code of these APIs.
 package main
 
 import (

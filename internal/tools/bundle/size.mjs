@@ -1,4 +1,4 @@
-// Prints the original and the compressed size of a file. It fails if the compressed size exceeds the budget in kB.
+// Prints the original and the compressed size of a file. Fails if the compressed size exceeds the budget in kB.
 // Usage: node size.mjs FILE BUDGET
 import { statSync } from 'node:fs'
 import { basename } from 'node:path'

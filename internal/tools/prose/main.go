@@ -38,7 +38,7 @@ func main() {
 	}
 }
 
-// enforced reads glob patterns from the file named list and returns the matching files. A pattern without a match is an
+// enforced reads glob patterns from a file and returns the paths of the matching files. A pattern without a match is an
 // error.
 func enforced(list string) (files []string, err error) {
 	text, err := os.ReadFile(list)
@@ -89,7 +89,7 @@ func extract(file string) (string, error) {
 // message matches a string with at least three words and no markup. Such a string is usually an error message or help text.
 var message = regexp.MustCompile(`^[^{}<>|]*[A-Za-z,]+ [a-z]+ [a-z]+[^{}<>|]*$`)
 
-// goProse returns the comments and messages of a Go file. Each element contains the prose of one line.
+// goProse returns the comments and messages of a Go file. The element at index i contains the prose of line i+1.
 func goProse(name, text string) ([]string, error) {
 	lines := make([]string, strings.Count(text, "\n")+1)
 	files := token.NewFileSet()
@@ -125,23 +125,23 @@ var (
 	jsComment = regexp.MustCompile(`(?m)/\*(?s:.*?)\*/|(^[ \t]*//.*\n)+|[ \t]//.*`)
 )
 
-// place writes text into lines, without its comment markers. at is the line number of its first line. place adds a full
-// stop, because Vale joins adjacent lines.
-func place(lines []string, at int, text string) {
+// place stores text, without comment markers, in the slice lines. start is the line number of the first line of text.
+// place ends the text with a full stop, because Vale joins adjacent lines.
+func place(lines []string, start int, text string) {
 	last := -1
 	for line := range strings.Lines(text) {
-		if line = strings.TrimSpace(marks.ReplaceAllString(line, "")); line != "" && at <= len(lines) {
-			last = at - 1
+		if line = strings.TrimSpace(marks.ReplaceAllString(line, "")); line != "" && start <= len(lines) {
+			last = start - 1
 			lines[last] = strings.TrimSpace(lines[last] + " " + line)
 		}
-		at++
+		start++
 	}
 	if last >= 0 {
 		lines[last] = strings.TrimRight(lines[last], ".") + "."
 	}
 }
 
-// jsProse returns the comments of a JavaScript file. Each element contains the prose of one line.
+// jsProse returns the comments of a JavaScript file. The element at index i contains the prose of line i+1.
 func jsProse(text string) []string {
 	lines := make([]string, strings.Count(text, "\n")+1)
 	for _, at := range jsComment.FindAllStringIndex(text, -1) {

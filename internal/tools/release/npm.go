@@ -12,7 +12,8 @@ import (
 	"time"
 )
 
-// pack writes the tarball of the npm package in source to folder. It contains the same files as a tarball of npm pack.
+// pack writes the tarball of the npm package in source to folder. The tarball contains the same files as the output of
+// `npm pack`.
 func pack(source, folder string) error {
 	text, err := os.ReadFile(filepath.Join(source, "package.json"))
 	if err != nil {
@@ -66,7 +67,7 @@ func packed(source string, patterns []string) (names []string, err error) {
 	return slices.Compact(names), nil
 }
 
-// add adds a file to the archive with the same mode and modification time as npm.
+// add adds a file to the archive with the mode and modification time that npm uses.
 func add(archive *tar.Writer, source, name string) error {
 	content, err := os.ReadFile(filepath.Join(source, name))
 	if err != nil {

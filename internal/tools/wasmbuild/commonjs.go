@@ -13,8 +13,8 @@ import (
 var entries = []string{"index", "react", "testing", "openshift", "glue"}
 
 // writeCommonJS writes a CommonJS copy (.cjs) of each module that the entry points load, and a copy (.d.cts) of the
-// entry points' type declarations. Test runners such as Jest load the copies. A copy loads only other copies, so all of
-// them share their state.
+// entry points' type declarations. Test runners such as Jest load the copies. A copy loads only other copies, so that
+// no module is loaded twice.
 func writeCommonJS(folder string) error {
 	written := map[string]bool{}
 	for queue := entries; len(queue) > 0; queue = queue[1:] {
@@ -76,16 +76,16 @@ var (
 	number     = regexp.MustCompile(`(\w+) = `)
 )
 
-// lazy is the module that loads the WASM module. CommonJS code loads it on the first call of the function that it
-// exports. Tests that simulate a cluster never call this function, and lazy needs classes that Jest's jsdom environment
-// lacks.
+// lazy is the module that loads the WASM module. A CommonJS copy loads it only when the exported function of the module
+// is called, because the module needs classes that Jest's jsdom environment lacks. Tests that simulate a cluster never
+// call this function.
 const lazy = "./connect.js"
 
-// decoders defines the classes that Jest's jsdom environment lacks.
+// decoders is JavaScript code that defines TextDecoder and TextEncoder. Jest's jsdom environment lacks these classes.
 const decoders = "const { TextDecoder, TextEncoder } = globalThis.TextDecoder ? globalThis : process.getBuiltinModule('node:util')\n"
 
 // asCommonJS converts a module to CommonJS. It also returns the names of the package's modules that the module imports.
-// It supports only the forms of import and export that the package uses, and returns an error for others.
+// It supports only the forms of import and export that the package uses, and returns an error for all other forms.
 func asCommonJS(module []byte) (script []byte, imported []string, err error) {
 	var names []string
 	require := func(specifier string) string {

@@ -111,8 +111,8 @@ func replace(path string, content []byte) error {
 	return os.Rename(path+".new", path)
 }
 
-// These strings surround wasm_exec.js, which adds missing APIs to globalThis and defines Go there. They give the script
-// a local globalThis with the APIs that the WASM module needs.
+// wasm_exec.js adds missing APIs to globalThis and defines Go there. These strings surround that script to give it a
+// local globalThis with the APIs that the WASM module needs.
 const (
 	before = `// Made by internal/tools/wasmbuild from wasm_exec.js of Go; LICENSE-GO is its licence
 const real = globalThis

@@ -11,7 +11,7 @@ import (
 var tableStart = []byte{0xf1, 0xff, 0xff, 0xff, 0, 0, 1, 8}
 
 // dropLines clears the source positions in Go's function table, which only stack traces use. Stack traces then show
-// function names without files and lines. Data without a function table remain unchanged.
+// function names without files and lines. Data without a function table is not changed. A malformed table is an error.
 func dropLines(data []byte) error {
 	start := bytes.Index(data, tableStart)
 	if start < 0 {
@@ -42,7 +42,7 @@ func dropLines(data []byte) error {
 // lineDropper clears source positions and collects the pc-value tables that remain in use.
 type lineDropper struct {
 	values []byte // all pc-value tables
-	kept   []byte // copy of values in which zeros replace the unused tables
+	kept   []byte // copy of `values` in which zeros replace the unused tables
 	short  bool   // a table has no terminating zero
 }
 

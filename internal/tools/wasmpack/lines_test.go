@@ -7,8 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// functionTable returns a function table with one function. The last parameters are the offsets of the function's
-// pc-value tables.
+// functionTable returns a function table with one function. stack, file, line and others are the offsets of the
+// function's pc-value tables.
 func functionTable(values []byte, startLine uint32, stack, file, line uint32, others ...uint32) []byte {
 	const header = 72
 	u32, u64 := binary.LittleEndian.AppendUint32, binary.LittleEndian.AppendUint64

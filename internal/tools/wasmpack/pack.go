@@ -19,7 +19,7 @@ const (
 )
 
 // widest is the maximum number of zero bytes between joined segments. Any value is correct, because memory is initially
-// zero. The few longer gaps are variables and would only make the file larger.
+// zero. The few longer gaps are zeroed variables. Joining across them would only make the file larger.
 const widest = 1024
 
 var errShape = errors.New("wasmpack: the input is not a wasm module from the Go compiler")

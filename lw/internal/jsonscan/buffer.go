@@ -9,7 +9,7 @@ const (
 
 	idleBuffer   = 512      // buffer size of an idle stream in bytes, large enough for a bookmark event
 	streamBuffer = 64 << 10 // buffer size in bytes of a stream that is receiving data
-	largeBuffer  = 1 << 20  // size in bytes above which a buffer is replaced after its large frame was consumed
+	largeBuffer  = 1 << 20  // size in bytes above which a buffer is replaced by a smaller buffer after its large frame was consumed
 )
 
 // buffer holds the part of a stream that is being scanned. The owner advances pos, and fill appends data. fill may move
@@ -17,7 +17,7 @@ const (
 type buffer struct {
 	src  io.Reader
 	data []byte // data[:end] holds the bytes that were read, and the next pad bytes are zero
-	idle []byte // small buffer to use as data while no data arrives
+	idle []byte // small buffer that data refers to while the stream is idle
 	end  int
 	pos  int   // position of the next byte
 	mark int   // position of the first byte to keep, or negative to keep no bytes before pos

@@ -77,7 +77,7 @@ func (r *Reader) at() byte {
 
 func isDigit(c byte) bool { return c-'0' < 10 }
 
-// hexDigit returns the value of a hexadecimal digit, or -1.
+// hexDigit returns the value of a hexadecimal digit, or -1 for any other byte.
 func hexDigit(c byte) int {
 	switch {
 	case isDigit(c):

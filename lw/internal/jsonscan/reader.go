@@ -75,12 +75,12 @@ func (r *Reader) EndFrame() bool {
 	return r.err == nil
 }
 
-// Frame returns the text from the mark to the current position. The text is valid until the next call of a method. If
-// the reader is from [NewText], the text stays valid.
+// Frame returns the text from the mark to the current position. The text is valid until the next method call, or
+// permanently if the reader was created with [NewText].
 func (r *Reader) Frame() []byte { return r.data[r.mark:r.pos] }
 
-// Part returns the text from start to end, which are relative to the mark. The text is valid until the next call of a
-// method. If the reader is from [NewText], the text stays valid.
+// Part returns the text from start to end, which are relative to the mark. The text is valid until the next method
+// call, or permanently if the reader was created with [NewText].
 func (r *Reader) Part(start, end int) []byte { return r.data[r.mark+start : r.mark+end] }
 
 // Pos returns the position of the next byte, relative to the mark.

@@ -45,7 +45,7 @@ func (r *reference) next() byte {
 
 func (r *reference) fail() { panic(failure(r.pos)) }
 
-// accept steps over the next byte if it is in set, and reports whether it is.
+// accept reports whether the next byte is in set. If so, it steps over the byte.
 func (r *reference) accept(set string) bool {
 	if r.pos == len(r.text) || !strings.Contains(set, r.text[r.pos:r.pos+1]) {
 		return false

@@ -41,8 +41,8 @@ func (r *Reader) SkipValue() {
 // variables. Methods that may refill the buffer return both again. After an error they return the position of a zero
 // byte, so that toComma ends the loop.
 //
-// skip reads member names in steps of sixteen bytes and other strings in a first step of eight bytes. Most of them end
-// within one step.
+// skip reads member names in steps of sixteen bytes and other strings in a first step of eight bytes. Most names and
+// strings end within their first step.
 func (r *Reader) skip(b []byte, i int) {
 	open, most := outermost, outermost<<min(mostOpen, maxDepth-r.depth)
 	for {
@@ -119,7 +119,8 @@ func (r *Reader) toQuote(i int) ([]byte, int) {
 	return r.resume()
 }
 
-// toComma steps over white space and closing brackets at i. It stops at a comma or after the outermost bracket.
+// toComma steps over white space and closing brackets at i. It stops at a comma or after the outermost bracket. It
+// returns the data, the new position and the brackets that remain open.
 func (r *Reader) toComma(i int, open nesting) ([]byte, int, nesting) {
 	for {
 		b, next := r.toNext(i)
@@ -155,7 +156,7 @@ func (r *Reader) restOfKey(i, end int) ([]byte, int) {
 }
 
 // skipOther steps over white space and the value after it. It calls skip recursively for strings, and for brackets that
-// exceed the capacity of open.
+// exceed the capacity of a nesting stack.
 func (r *Reader) skipOther(i int, open nesting) ([]byte, int) {
 	r.pos = i
 	if r.data[i] <= ' ' {

@@ -38,7 +38,7 @@ func isDelimiter(c byte) bool { return c <= ' ' || c == ',' || c == '}' || c == 
 // index i-1. It processes eight bytes at once, because indexes of a cache call it for each object that arrives.
 func bracketEnd(text string, i int) int {
 	b := unsafe.Slice(unsafe.StringData(text), len(text)) // must not be modified, because b and text share memory
-	open, inside := 1, uint64(0)                          // all bits of inside are one within a string, and zero outside
+	open, inside := 1, uint64(0)                          // `inside` is all ones within a string, and zero elsewhere
 	for {
 		for ; i+8 <= len(b); i += 8 {
 			x := load(b, i)

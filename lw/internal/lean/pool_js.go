@@ -1,6 +1,6 @@
 package lean
 
-// Pool replaces [sync.Pool] in a single-threaded WASM module, which becomes 3.2 kB smaller. It keeps at most one value.
+// Pool replaces [sync.Pool] in the WASM module, which is single-threaded. It saves 3.2 kB and keeps at most one value.
 type Pool struct {
 	New  func() any
 	kept any

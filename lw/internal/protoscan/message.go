@@ -1,5 +1,5 @@
 // Package protoscan reads protocol buffers from memory with [Message], and from streams with [Reader]. It implements
-// the wire format but knows no message types: https://protobuf.dev/programming-guides/encoding/
+// only the wire format: https://protobuf.dev/programming-guides/encoding/
 package protoscan
 
 // These are the wire types of protobuf fields.
@@ -17,7 +17,7 @@ type Field struct {
 	Start  int    // position of the tag
 	Value  int    // position of the content, after the length
 	End    int    // position after the value
-	Int    uint64 // value of a field of the wire type varint
+	Int    uint64 // value of the field if its wire type is varint
 }
 
 // Message iterates over the fields of a protobuf message in memory.

@@ -74,7 +74,7 @@ func (r *Reader) Wait() bool {
 // AtEnd reports whether the stream has ended cleanly. It blocks until data arrives or the stream ends.
 func (r *Reader) AtEnd() bool { return r.err == nil && r.fill() == io.EOF }
 
-// fill waits until ahead holds data. It returns the error of src if no data arrives.
+// fill reads from src until r.ahead holds data. It returns the error of src if no data arrives.
 func (r *Reader) fill() error {
 	for range 100 {
 		if len(r.ahead) > 0 {
@@ -131,8 +131,8 @@ func (r *Reader) Uint32() (v uint32) {
 	return v
 }
 
-// Frame reads the given number of bytes. The result is valid until the next call of Frame, Wait or Release. Memory is
-// allocated only as the bytes arrive, so a wrong size cannot exhaust it.
+// Frame reads the given number of bytes. It returns nil after an error. The result is valid until the next call of
+// Frame, Wait or Release. Memory is allocated only as the bytes arrive, so a wrong size cannot exhaust it.
 func (r *Reader) Frame(size uint64) []byte {
 	if r.err != nil {
 		return nil

@@ -11,7 +11,7 @@ import (
 
 // Task describes one measurement of a list.
 type Task struct {
-	Way  string // key in the map that Main receives
+	Way  string // key in the map that is passed to Main
 	URL  string
 	Pods int // expected number of Pods
 }
@@ -19,7 +19,7 @@ type Task struct {
 // Result contains the CPU time in seconds for reading a list, and the peak RSS of the process in bytes.
 type Result struct{ CPU, Peak float64 }
 
-// Held is a list in memory: the number of its objects, and a value that references them.
+// Held is a list in memory. N is the number of objects, and By is a value that keeps them in memory.
 type Held struct {
 	N  int
 	By any
@@ -27,7 +27,7 @@ type Held struct {
 
 const timeout = 3 * time.Minute
 
-// Main runs the task of this process. Each function of ways reads the list at url and returns all objects. Main panics
+// Main runs the task of this process. Each function in ways reads the list at url and returns its objects. Main panics
 // if the number of objects is wrong.
 func Main(ways map[string]func(ctx context.Context, url string) Held) {
 	worked := harness.Work(harness.Worker("read", func(t Task) Result {

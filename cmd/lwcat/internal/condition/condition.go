@@ -22,7 +22,7 @@ TERM
   FIELD OP VALUE             OP is = == != < <= > or >=; two numbers are compared as numbers
   condition=TYPE[=STATUS]    status.conditions has TYPE with STATUS True (the default), False or Unknown
 FIELD is a path such as status.phase, .data.key, status.containerStatuses[*].ready or metadata.labels.app\.io/name.
-VALUE is a text, or a FIELD that begins with a dot, metadata., spec. or status.; quotes make it a text.
+VALUE is a string, or a FIELD that begins with a dot, metadata., spec. or status.; quotes make it a string.
 `
 
 // Condition is a parsed condition of --until; see [Grammar]. A condition with "all" needs at least one object. Only

@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// FuzzParse checks that Parse returns a condition or a *SyntaxError. For one object, "none" is the opposite of "any".
-// Joined terms hold if each term holds.
+// FuzzParse checks that Parse returns a condition or a *SyntaxError. For a single object, "none" must be the opposite
+// of "any". Joined terms must hold if and only if each term holds.
 func FuzzParse(f *testing.F) {
 	const pod = `{"metadata":{"name":"a","labels":{"a.b/c":"x"}},"status":{"phase":"Running","n":10,"conditions":[{"type":"Ready","status":"True"}]}}`
 	f.Add("status.phase=Running", "condition=Ready", pod)

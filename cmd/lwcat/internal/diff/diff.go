@@ -103,7 +103,7 @@ func sharedNames(a, b members) (names []string) {
 	return names
 }
 
-// commonEnds returns the number of equal elements at the start and at the end.
+// commonEnds returns the numbers of equal elements at the start and at the end.
 func commonEnds(old, new []lw.Value) (first, last int) {
 	shorter := min(len(old), len(new))
 	for first < shorter && equal(old[first], new[first]) {

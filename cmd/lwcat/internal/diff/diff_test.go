@@ -30,12 +30,12 @@ func describe(changes []Change) string {
 
 func TestCompare(t *testing.T) {
 	for _, c := range []struct{ name, old, new, want string }{
-		{"nothing", `{"a":1,"b":[{"c":null}]}`, `{ "b" : [{"c":null}], "a":1 }`, ``},
-		{"a value", `{"a":{"b":"x"}}`, `{"a":{"b":"y"}}`, `a.b: "x" -> "y"`},
-		{"another type", `{"a":1}`, `{"a":"1"}`, `a: 1 -> "1"`},
-		{"a large number", `{"a":9007199254740992}`, `{"a":9007199254740993}`, `a: 9007199254740992 -> 9007199254740993`},
-		{"null is a value", `{"a":null}`, `{}`, `a: null -> `},
-		{"added and removed", `{"a":1,"b":2}`, `{"b":2,"c":{"d":3}}`, "c:  -> {\"d\":3}\na: 1 -> "},
+		{"equal values", `{"a":1,"b":[{"c":null}]}`, `{ "b" : [{"c":null}], "a":1 }`, ``},
+		{"changed value", `{"a":{"b":"x"}}`, `{"a":{"b":"y"}}`, `a.b: "x" -> "y"`},
+		{"changed type", `{"a":1}`, `{"a":"1"}`, `a: 1 -> "1"`},
+		{"changed large number", `{"a":9007199254740992}`, `{"a":9007199254740993}`, `a: 9007199254740992 -> 9007199254740993`},
+		{"removed null", `{"a":null}`, `{}`, `a: null -> `},
+		{"added and removed members", `{"a":1,"b":2}`, `{"b":2,"c":{"d":3}}`, "c:  -> {\"d\":3}\na: 1 -> "},
 		{"dots in names", `{"a":{"x.io/y":"1"}}`, `{"a":{"x.io/y":"2"}}`, `a.x\.io/y: "1" -> "2"`},
 		{"different escapes", `{"a":"\u0041/"}`, `{"a":"A\/"}`, ``},
 		{"elements by name", `{"c":[{"name":"a","i":1},{"name":"b","i":2}]}`, `{"c":[{"name":"b","i":3},{"name":"c","i":2}]}`,
@@ -47,8 +47,8 @@ func TestCompare(t *testing.T) {
 		{"element removed from the middle", `["a","b","c"]`, `["a","c"]`, `[1]: "b" -> `},
 		{"element added in the middle", `["a","c"]`, `["a","b","c"]`, `[1]:  -> "b"`},
 		{"element added at the end", `["a"]`, `["a","b"]`, `[1]:  -> "b"`},
-		{"several", `["a","b","c","d"]`, `["a","x","d"]`, "[1]: \"b\" -> \"x\"\n[2]: \"c\" -> "},
-		{"an array instead of an object", `{"a":{}}`, `{"a":[]}`, `a: {} -> []`},
+		{"several elements", `["a","b","c","d"]`, `["a","x","d"]`, "[1]: \"b\" -> \"x\"\n[2]: \"c\" -> "},
+		{"array instead of an object", `{"a":{}}`, `{"a":[]}`, `a: {} -> []`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			require.Equal(t, c.want, describe(Compare(value(t, c.old), value(t, c.new), Filter{})))
@@ -74,7 +74,7 @@ func TestFilter(t *testing.T) {
 	}
 	filter, err := Ignoring([]string{"metadata.annotations.b"})
 	require.NoError(t, err)
-	require.Equal(t, `metadata.annotations.c:  -> "2"`, describe(Compare(`{"metadata":{}}`, `{"metadata":{"annotations":{"b":"1","c":"2"}}}`, filter)), "within a new value")
+	require.Equal(t, `metadata.annotations.c:  -> "2"`, describe(Compare(`{"metadata":{}}`, `{"metadata":{"annotations":{"b":"1","c":"2"}}}`, filter)), "the filter must also apply within a new object")
 	for text, want := range map[string]string{"": `at ""`, "a..b": `at "..b"`, "a.": `at "."`, "a[": `at "["`, "a[].b": `at "[].b"`, `a\`: `at "\\"`} {
 		_, err := Ignoring([]string{text})
 		require.ErrorContains(t, err, want)

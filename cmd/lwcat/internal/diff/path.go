@@ -56,7 +56,7 @@ func parsePattern(text string) (p pattern, err error) {
 	for rest := text; rest != "" || p == nil; {
 		step := stepPattern.FindStringSubmatch(rest)
 		if step == nil {
-			return nil, fmt.Errorf("%q is not a path such as status.conditions[*].message: the error is at %q", text, rest)
+			return nil, fmt.Errorf("%q is not a path such as status.conditions[*].message: syntax error at %q", text, rest)
 		}
 		p = append(p, Step{Name: step[1] + escaped.ReplaceAllString(step[2], "$1"), Element: step[1] != ""})
 		rest = rest[len(step[0]):]
@@ -64,9 +64,8 @@ func parsePattern(text string) (p pattern, err error) {
 	return p, nil
 }
 
-// isPrefixOf reports whether each step of path matches the step at the same position in the pattern. The pattern may
-// have more steps.
-func (p pattern) isPrefixOf(path Path) bool {
+// startsWith reports whether the first steps of the pattern match the steps of path.
+func (p pattern) startsWith(path Path) bool {
 	if len(p) < len(path) {
 		return false
 	}
@@ -100,7 +99,7 @@ func Ignoring(paths []string) (f Filter, err error) {
 // skips reports whether the filter ignores a path.
 func (f *Filter) skips(path Path) bool {
 	for _, p := range f.ignored {
-		if len(p) == len(path) && p.isPrefixOf(path) {
+		if len(p) == len(path) && p.startsWith(path) {
 			return true
 		}
 	}
@@ -110,7 +109,7 @@ func (f *Filter) skips(path Path) bool {
 // skipsWithin reports whether the filter may ignore a descendant of a path.
 func (f *Filter) skipsWithin(path Path) bool {
 	for _, p := range f.ignored {
-		if len(p) > len(path) && p.isPrefixOf(path) {
+		if len(p) > len(path) && p.startsWith(path) {
 			return true
 		}
 	}

@@ -36,8 +36,8 @@ func elementsOf(v lw.Value) (elements []lw.Value) {
 	return elements
 }
 
-// namesOf returns the elements of an array by name. An element's name is the string in its member key. ok is false if a
-// name is missing or not unique.
+// namesOf returns the elements of an array by name. key is the member that contains the name, for example "type". ok is
+// false if a name is missing or not unique.
 func namesOf(elements []lw.Value, key string) (m members, ok bool) {
 	m.values = map[string]lw.Value{}
 	for _, element := range elements {

@@ -69,7 +69,7 @@ var cluster = map[string]string{
 	),
 }
 
-// TestFindMatchesKubectl compares Find with kubectl's REST mapper, including ambiguous names.
+// TestFindMatchesKubectl expects the results of kubectl's REST mapper, including those for ambiguous names.
 func TestFindMatchesKubectl(t *testing.T) {
 	all, s := ask(t, cluster)
 	require.EqualValues(t, 2, s.asked.Load())
@@ -118,7 +118,7 @@ func TestFindErrors(t *testing.T) {
 	}
 }
 
-// TestFindsCompletedNames checks that Find returns the completed resource for each completion.
+// TestFindsCompletedNames checks that Find accepts every name that Names returns.
 func TestFindsCompletedNames(t *testing.T) {
 	all, _ := ask(t, cluster)
 	var names []string

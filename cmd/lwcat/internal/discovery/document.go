@@ -8,7 +8,7 @@ type document lw.Value
 
 func (d document) string(path string) string { return stringOf(lw.Value(d).Get(path)) }
 
-// stringOf returns the content of a JSON string, or "" for other values.
+// stringOf returns the decoded string, or "" for values of other types.
 func stringOf(v lw.Value) string {
 	if v == "" || v[0] != '"' {
 		return ""
@@ -29,8 +29,8 @@ func (d document) each(name string, visit func(document)) {
 	}
 }
 
-// aggregated returns all resources of an aggregated document. For a stale group version, these are the last resources
-// that the server knew.
+// aggregated returns all resources in an aggregated discovery document. For a stale group version, these are the last
+// resources that the server knew.
 func (d document) aggregated() (a response) {
 	d.each("items", func(of document) {
 		group := of.string("metadata.name")

@@ -12,13 +12,13 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// accept requests aggregated discovery, in the format of Kubernetes 1.30 or 1.26. Servers without it send a
-// list of groups. https://kubernetes.io/docs/concepts/overview/kubernetes-api/#aggregated-discovery
+// accept requests aggregated discovery, in the format of Kubernetes 1.30 or 1.26. Servers without aggregated discovery
+// send a list of groups. https://kubernetes.io/docs/concepts/overview/kubernetes-api/#aggregated-discovery
 const accept = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList," +
 	"application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList,application/json"
 
-// Ask returns the server's resources. It sends two concurrent requests. Groups that cannot be discovered are listed in Missing. Ask returns an error if it
-// finds no resources.
+// Ask returns the server's resources. It sends two concurrent requests. The field Missing lists the groups that could
+// not be discovered. Ask returns an error if it finds no resources.
 func Ask(ctx context.Context, transport lw.Transport) (*Resources, error) {
 	var core, groups response
 	var both sync.WaitGroup
@@ -74,7 +74,7 @@ func fetch(ctx context.Context, transport lw.Transport, path string) (document, 
 	var text json.RawMessage
 	err = json.NewDecoder(&limitedReader{from: body, remaining: maxBytes}).Decode(&text)
 	if _, ok := errors.AsType[*json.SyntaxError](err); ok {
-		return "", fmt.Errorf("the response is not JSON, but perhaps a page of a proxy or a login: %w", err)
+		return "", fmt.Errorf("the response is not JSON; it may be a proxy's error page or a login page: %w", err)
 	}
 	if err != nil {
 		return "", err
@@ -83,7 +83,7 @@ func fetch(ctx context.Context, transport lw.Transport, path string) (document, 
 	return document(value), err
 }
 
-// limitedReader returns ErrTooLarge when remaining reaches zero.
+// limitedReader reads at most remaining bytes and then returns ErrTooLarge.
 type limitedReader struct {
 	from      io.Reader
 	remaining int

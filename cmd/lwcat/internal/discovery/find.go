@@ -43,7 +43,7 @@ func (r *Resource) watchable() error {
 	return fmt.Errorf("%s cannot be watched: the server only supports %s", r, strings.Join(r.Verbs, ", "))
 }
 
-// UnknownError reports a resource name that the server does not have.
+// UnknownError reports that the server has no resource with the given name.
 type UnknownError struct {
 	Name    string
 	Nearest []string // similar names

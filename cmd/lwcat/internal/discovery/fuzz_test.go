@@ -25,7 +25,7 @@ func (s staticServer) Open(_ context.Context, req *lw.Request) (io.ReadCloser, e
 }
 
 // FuzzAsk checks that Ask and encoding/json find the same resources in the same order. It also checks that Find accepts
-// each completed name.
+// every name that Names returns.
 func FuzzAsk(f *testing.F) {
 	f.Add(cluster["/api"], cluster["/apis"], "deploy.apps")
 	f.Add(`{"kind":"APIVersions","versions":["v1","v1"]}`, `{"kind":"APIGroupList","groups":[]}`, "pod")

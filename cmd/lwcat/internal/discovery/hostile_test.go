@@ -29,11 +29,11 @@ func (e *endlessServer) Open(context.Context, *lw.Request) (io.ReadCloser, error
 // TestDocumentSizeLimit checks that reading an endless document fails after 8 MiB.
 func TestDocumentSizeLimit(t *testing.T) {
 	for name, c := range map[string]struct{ first, then string }{
-		"a string":    {`{"kind":"`, "x"},
-		"white space": {"", " "},
-		"resources":   {`{"kind":"APIGroupDiscoveryList","items":[{"versions":[{"resources":[{}`, ",{}"},
-		"verbs":       {`{"kind":"APIGroupDiscoveryList","items":[{"versions":[{"resources":[{"resource":"a","verbs":[""`, `,""`},
-		"old groups":  {`{"kind":"APIGroupList","groups":[{}`, ",{}"},
+		"long string":       {`{"kind":"`, "x"},
+		"white space":       {"", " "},
+		"resources":         {`{"kind":"APIGroupDiscoveryList","items":[{"versions":[{"resources":[{}`, ",{}"},
+		"verbs":             {`{"kind":"APIGroupDiscoveryList","items":[{"versions":[{"resources":[{"resource":"a","verbs":[""`, `,""`},
+		"legacy group list": {`{"kind":"APIGroupList","groups":[{}`, ",{}"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			heap := hostile.NewHeap()
@@ -58,5 +58,5 @@ func TestLargeDocumentMemory(t *testing.T) {
 	runtime.ReadMemStats(&after)
 	require.NoError(t, err)
 	require.Len(t, all.All, 1)
-	require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(24<<20), "bytes in all, garbage and all")
+	require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(24<<20), "total bytes allocated, including garbage")
 }

@@ -17,7 +17,7 @@ func (p *parser) brackets() (s step) {
 	case p.take("?("):
 		f := p.filter()
 		p.expect(")")
-		s = f.to
+		s = f.toMatching
 	case c == '"' || c == '\'':
 		s = toMembers(list(p, p.quoted))
 	default:

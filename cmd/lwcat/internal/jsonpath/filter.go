@@ -31,8 +31,8 @@ func (o *operand) value(in scope) lw.Value {
 	return ""
 }
 
-// to yields the elements that match the filter.
-func (f *filter) to(from, root lw.Value, yield func(lw.Value) bool) bool {
+// toMatching is a step that selects the elements that match the filter.
+func (f *filter) toMatching(from, root lw.Value, yield func(lw.Value) bool) bool {
 	return toAll(from, root, func(element lw.Value) bool {
 		return !f.holds(scope{root: root, current: element}) || yield(element)
 	})
@@ -64,7 +64,7 @@ func (f *filter) holds(in scope) bool {
 	return comparable && order >= 0
 }
 
-// compare orders two values of the same type.
+// compare returns the order of two values. comparable is false if their types differ.
 func compare(a, b lw.Value) (order int, comparable bool) {
 	if isNumber(a) && isNumber(b) {
 		return compareNumbers(string(a), string(b)), true
@@ -77,7 +77,7 @@ func compare(a, b lw.Value) (order int, comparable bool) {
 
 func isNumber(v lw.Value) bool { return v[0] == '-' || v[0] >= '0' && v[0] <= '9' }
 
-// compareNumbers compares integers of any size exactly.
+// compareNumbers compares integers exactly and other numbers as floats.
 func compareNumbers(a, b string) int {
 	x, ok := new(big.Int).SetString(a, 10)
 	y, too := new(big.Int).SetString(b, 10)

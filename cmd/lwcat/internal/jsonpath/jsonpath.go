@@ -140,10 +140,10 @@ func toSlices(slices []slice) step {
 	}
 }
 
-// bound returns n as an index from 0 to length. It returns otherwise if n is nil.
-func (s slice) bound(n *int, otherwise, length int) int {
+// bound converts n to an index from 0 to length. If n is nil, it returns fallback.
+func (s slice) bound(n *int, fallback, length int) int {
 	if n == nil {
-		return otherwise
+		return fallback
 	}
 	if *n < 0 {
 		return max(*n+length, 0)

@@ -29,7 +29,7 @@ func (c *customColumn) cell(object lw.Value) string {
 	return strings.Join(values, ",")
 }
 
-// newCustomColumns parses "HEADER:PATH,HEADER:PATH".
+// newCustomColumns returns the format for columns such as "NAME:.metadata.name,PHASE:.status.phase".
 func newCustomColumns(text string, opts *Options) (Format, error) {
 	var columns []customColumn
 	for _, spec := range splitSpecs(strings.TrimSpace(text)) {

@@ -64,5 +64,5 @@ func printChange(out *bufio.Writer, c *diff.Change, opts *Options) {
 	out.WriteString("  " + opts.colorize(paint, Plain(text)) + "\n")
 }
 
-// readable replaces the escapes that protect HTML. The first pair keeps escaped backslashes.
+// readable replaces JSON's escapes for HTML characters. The first pair keeps escaped backslashes.
 var readable = strings.NewReplacer(`\\`, `\\`, `\u003c`, "<", `\u003e`, ">", `\u0026`, "&")

@@ -32,7 +32,7 @@ func TestNamesAreEscaped(t *testing.T) {
 				for _, line := range lines {
 					require.False(t, strings.ContainsFunc(line, func(r rune) bool {
 						return unicode.IsControl(r) && r != '\t' || spec != "yaml" && unicode.Is(unicode.Bidi_Control, r)
-					}), "%s of %q: %q", spec, nasty, line)
+					}), "format %s, name %q: %q", spec, nasty, line)
 				}
 			}
 		}

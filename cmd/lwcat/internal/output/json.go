@@ -52,7 +52,7 @@ func writeHead(out stringWriter, e *Event) {
 	out.WriteString(quote(e.Object.GetResourceVersion()))
 }
 
-// quote returns a JSON string. Valid names and resourceVersions need no escapes.
+// quote returns text as a JSON string. It is fast for valid names and resourceVersions, which need no escapes.
 func quote(text string) string {
 	for i := range len(text) {
 		if c := text[i]; c < ' ' || c > '~' || c == '"' || c == '\\' {

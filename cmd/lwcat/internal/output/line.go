@@ -5,11 +5,11 @@ import (
 	"time"
 )
 
-// clock is the format of times for people. It omits the date.
+// clock is the human-readable time format. It omits the date.
 const clock = "15:04:05.000"
 
 // newLine returns the human-readable format: time, event type, kind, object, age and state. Objects of kind Event have
-// different columns. If only events are followed, the columns also have headers.
+// different columns. These columns have headers if lwcat follows only one resource.
 func newLine(_ string, opts *Options) (Format, error) {
 	return newTable(opts, func(e *Event) row {
 		if e.Object.Kind() == "Event" {
@@ -29,8 +29,8 @@ func newLine(_ string, opts *Options) (Format, error) {
 // age returns the object's age at the time of the event, for example "5s", "3m" or "12d".
 func age(e *Event) string { return since(e.Time, e.Object.Get("metadata.creationTimestamp").String()) }
 
-// since formats the time since a timestamp in the largest unit that has a value of 2 or more. It returns "" without a
-// valid timestamp.
+// since formats the time since a timestamp in the largest unit that has a value of 2 or more. It returns "" if the
+// timestamp is invalid.
 func since(now time.Time, timestamp string) string {
 	then, err := time.Parse(time.RFC3339, timestamp)
 	if err != nil {

@@ -69,7 +69,7 @@ func condition(o *lw.Object) (state string) {
 	return state
 }
 
-// first returns the first value that is not empty or null.
+// first returns the first value at these paths that is not empty or null, or "".
 func first(object *lw.Object, paths ...string) string {
 	for _, path := range paths {
 		if value := object.Get(path); value != "null" && value.String() != "" {

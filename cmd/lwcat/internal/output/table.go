@@ -19,7 +19,7 @@ type row struct {
 }
 
 func (r *row) add(header, cell string, c color) {
-	r.headers = append(r.headers, Plain(header)) // servers can name columns
+	r.headers = append(r.headers, Plain(header)) // the server may supply the column names
 	r.cells = append(r.cells, Plain(cell))
 	r.colors = append(r.colors, c)
 }

@@ -11,7 +11,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// printYAML prints a document that starts with --- and ends with ... to delimit it in a stream:
+// printYAML prints a document between the markers "---" and "...", which delimit it in a stream:
 //
 //	--- # MODIFIED 2026-11-21T10:15:30.123456789Z pods default/web-0
 //	apiVersion: v1
@@ -50,8 +50,9 @@ func yamlNode(v lw.Value) *yaml.Node {
 	return &yaml.Node{Kind: yaml.ScalarNode, Value: string(v)}
 }
 
-// yamlString quotes strings that YAML parsers read as other types. YAML 1.1 parsers do so for more strings than the
-// encoder quotes. It also quotes multi-line strings with leading space, because the encoder writes them incorrectly.
+// yamlString quotes strings that YAML parsers would read as other types. The encoder alone does not quote all strings
+// that YAML 1.1 parsers misread. yamlString also quotes multi-line strings with leading space, because the encoder
+// writes them incorrectly.
 func yamlString(text string) *yaml.Node {
 	node := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: text}
 	block := strings.Contains(text, "\n")

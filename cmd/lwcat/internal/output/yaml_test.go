@@ -37,7 +37,7 @@ status:
 	require.Contains(t, text, "\nobject:\n  kind: Pod\n")
 }
 
-// TestYAMLQuotesAmbiguousStrings checks the output with parsers of YAML 1.1 and 1.2.
+// TestYAMLQuotesAmbiguousStrings covers strings that parsers of YAML 1.1 or 1.2 could read as other types.
 func TestYAMLQuotesAmbiguousStrings(t *testing.T) {
 	const text = `{"metadata":{"name":"x"},"y":"yes","on":"12:30","e":"","n":null,"t":"true","i":"0x1f","o":"0o7","d":"2026-11-21","m":"a\nb\n","s":" x","c":"# x","r":"a\r\nb","nel":"a\u0085b","big":18446744073709551616,"f":1.50,"exp":1e400,"l":[],"z":{},"_":"1_000","null":"~"}`
 	const want = `metadata:

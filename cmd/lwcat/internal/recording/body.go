@@ -8,7 +8,8 @@ import (
 )
 
 // Open implements [lw.Transport]. It returns the responses recorded for the request's path and query, in order. It
-// ignores the resourceVersion and the continue token. [Over] is true for the error if the recording has no response.
+// ignores the resourceVersion and the continue token. If the recording has no response, [Over] reports true for the
+// error.
 func (c *Playback) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, error) {
 	s, last, err := c.player.take(req)
 	if err != nil {

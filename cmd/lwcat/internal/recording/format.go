@@ -35,7 +35,7 @@ const (
 
 // entry is one line after the header. Entries are sorted by time.
 type entry struct {
-	At     int64  `json:"at"` // nanoseconds since the start, by a monotonic clock
+	At     int64  `json:"at"` // nanoseconds since the start, measured with a monotonic clock
 	Kind   string `json:"kind"`
 	Stream int    `json:"stream,omitempty"` // number of the request
 
@@ -63,7 +63,7 @@ type Collection struct {
 const (
 	failedSilent   = "silent"   // an idle timeout
 	failedTooLarge = "tooLarge" // an event above the size limit
-	failedCut      = "cut"      // the connection ended within the response
+	failedCut      = "cut"      // the connection ended in the middle of the response
 	failedReader   = "reader"   // the recorded run closed the response
 )
 
@@ -75,8 +75,8 @@ type failure struct {
 	Status *lw.StatusError `json:"status,omitempty"` // set for an error response
 }
 
-// newFailure describes the error that ended a request or its response. It returns the kind failedReader if ctx is done,
-// unless the cause is an idle timeout.
+// newFailure describes the error that ended a request or its response. It returns nil if the response is complete. The
+// kind is failedReader if ctx is done, unless the cause is an idle timeout.
 func newFailure(ctx context.Context, err error) *failure {
 	if err == nil || err == io.EOF {
 		return nil
@@ -96,7 +96,8 @@ func newFailure(ctx context.Context, err error) *failure {
 	return f
 }
 
-// toError returns the error that the engine received. If the recorded run closed the request, it returns ended.
+// toError returns the error that the engine received. If the recorded run closed the response, it returns the argument
+// ended.
 func (f *failure) toError(ended error) error {
 	switch {
 	case f.Status != nil:

@@ -97,7 +97,7 @@ func listOf(path string) *lw.Request {
 	return &lw.Request{Path: path, Query: "limit=500&resourceVersion=0", Accept: "application/json"}
 }
 
-// read reads a body to its end and returns the arrival time of each part.
+// read reads a body to its end. It returns the text, the arrival time of each part, and the final error.
 func read(t *testing.T, began time.Time, body io.ReadCloser) (text string, times []time.Duration, end error) {
 	t.Helper()
 	buffer := make([]byte, 300<<10)
@@ -114,7 +114,7 @@ func read(t *testing.T, began time.Time, body io.ReadCloser) (text string, times
 	}
 }
 
-// record records one request until its response ends.
+// record records one request until its response ends. It returns the text and the final error.
 func record(t *testing.T, w *Writer, req *lw.Request, s *scriptedTransport) (text string, end error) {
 	t.Helper()
 	body, err := w.Transport(s).Open(t.Context(), req)

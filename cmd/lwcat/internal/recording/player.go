@@ -44,8 +44,8 @@ type Player struct {
 	changed chan struct{}        // closed and replaced when a view changes
 }
 
-// Play returns a player that plays the recording at a multiple of its speed, or without delays if speed is 0. Time
-// starts with the first request.
+// Play returns a player that plays the recording at a multiple of the original speed, or without delays if speed is 0.
+// The clock starts with the first request.
 func (r *Recording) Play(speed float64) *Player {
 	p := &Player{recording: r, speed: speed, queues: map[string][]*stream{}, views: map[*Playback]int64{}, changed: make(chan struct{})}
 	for _, s := range r.streams {
@@ -135,7 +135,8 @@ func (p *Player) notify() {
 	p.changed = make(chan struct{})
 }
 
-// wait blocks until the entry is due and all other views have processed the earlier entries.
+// wait blocks until the entry is due and all other views have processed the earlier entries. It returns the cause of
+// ctx if ctx is done first.
 func (c *Playback) wait(ctx context.Context, next mark) error {
 	p := c.player
 	p.startOnce.Do(func() { p.started = time.Now() })
@@ -183,7 +184,7 @@ func (p *Player) blocked(c *Playback, offset int64) (changed <-chan struct{}, bl
 	return p.changed, blocked
 }
 
-// Now returns the recorded time of the last played entry. It is the time of the events in a replay.
+// Now returns the recorded time of the last played entry. A replay uses it as the time of its events.
 func (c *Playback) Now() time.Time {
 	return c.player.recording.Start.Add(time.Duration(c.reached.Load()))
 }

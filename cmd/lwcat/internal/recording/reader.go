@@ -138,7 +138,7 @@ func (r *Recording) entry(line []byte, number int, offset int64) error {
 	answering := s != nil && s.opened != nil && s.failure == nil && s.closed == nil
 	switch {
 	case e.At < int64(r.Length):
-		return errors.New("the time is before the time of the previous line")
+		return errors.New("the time is earlier than in the previous line")
 	case e.Kind == kindFollow && e.Collection != nil:
 		r.Collections = append(r.Collections, *e.Collection)
 	case e.Kind == kindOpen && s == nil && e.Path != "":

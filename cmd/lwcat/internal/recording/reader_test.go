@@ -46,8 +46,8 @@ func TestPlaysUpToDamage(t *testing.T) {
 		"{\"at\":4,\xff}\n":                         ": the line is not valid UTF-8",
 		strings.Replace(open, "1", "4", 1):          `: unexpected entry "open" of stream 1`,
 		strings.Replace(opened, "2", "4", 1):        `: unexpected entry "opened" of stream 1`,
-		strings.Replace(closed, "4", "-4", 1):       ": the time is before the time of the previous line",
-		strings.Replace(closed, "4", "1", 1):        ": the time is before the time of the previous line",
+		strings.Replace(closed, "4", "-4", 1):       ": the time is earlier than in the previous line",
+		strings.Replace(closed, "4", "1", 1):        ": the time is earlier than in the previous line",
 		strings.Replace(closed, `m":1`, `m":2`, 1):  `: unexpected entry "closed" of stream 2`,
 		strings.Replace(closed, "closed", "new", 1): `: unexpected entry "new" of stream 1`,
 		`{"at":4,"kind":"follow"}` + "\n":           `: unexpected entry "follow" of stream 0`,
@@ -59,13 +59,13 @@ func TestPlaysUpToDamage(t *testing.T) {
 		body, err := r.Play(0).Discovery().Open(t.Context(), &lw.Request{Path: "/x", Watch: true})
 		require.NoError(t, err)
 		text, err := io.ReadAll(body)
-		require.Equal(t, ErrEnd, err, "as the end is not known")
+		require.Equal(t, ErrEnd, err, "the end of the response is unknown")
 		require.Equal(t, "{}\n", string(text))
 	}
 }
 
-// FuzzRead checks that Read plays any input or returns an error, and that damage does not affect earlier lines.
-// It also reads each input after a valid header, because mutations rarely preserve the header.
+// FuzzRead checks that any input is played or rejected, and that damage does not affect earlier lines. It also reads
+// each input after a valid header, because mutations rarely preserve the header.
 func FuzzRead(f *testing.F) {
 	whole := header + `{"at":0,"kind":"follow","collection":{"resource":{"Plural":"pods","Version":"v1"}}}` + "\n" + open + opened + frame + closed
 	f.Add([]byte(whole), uint16(len(header)))
@@ -80,7 +80,8 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-// checkRead reads a file, and then only the complete lines before the offset cut.
+// checkRead reads a file, and then only its complete lines before the offset cut. The responses of the shorter file
+// must be prefixes of the original responses.
 func checkRead(t *testing.T, data []byte, cut int) {
 	r := readAny(t, data)
 	if r == nil {
@@ -90,7 +91,7 @@ func checkRead(t *testing.T, data []byte, cut int) {
 	lines := bytes.LastIndexByte(data[:min(cut, len(data))], '\n') + 1
 	part := readAny(t, data[:lines])
 	if part == nil {
-		require.Less(t, lines, bytes.IndexByte(data, '\n')+1, "only an invalid first line is an error")
+		require.Less(t, lines, bytes.IndexByte(data, '\n')+1, "only an invalid first line may cause an error")
 		return
 	}
 	for i, text := range playAll(t, part) {
@@ -112,7 +113,7 @@ func playAll(t *testing.T, r *Recording) (all []string) {
 		text := ""
 		if body, err := view.Open(t.Context(), &lw.Request{Path: s.open.Path, Query: s.open.Query, Watch: s.open.Watch}); err == nil {
 			read, err := io.ReadAll(body)
-			require.False(t, err == nil && s.closed == nil, "a recording without an end is not closed")
+			require.False(t, err == nil && s.closed == nil, "a response without a recorded end must not end cleanly")
 			text = string(read)
 		}
 		all = append(all, text)

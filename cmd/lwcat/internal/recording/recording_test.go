@@ -22,16 +22,16 @@ const event = `{"type":"ADDED","object":{"metadata":{"name":"a"}}}` + "\n"
 func TestReplayIsByteExact(t *testing.T) {
 	large := `{"a":"` + strings.Repeat("ö☃", 50<<10) + `"}` + "\n"
 	for name, says := range map[string][]timedText{
-		"events":                    {{0, event}, {0, event + event[:20]}, {0, event[20:]}},
-		"WebSocket messages":        {{0, event}, {0, "\n"}, {0, event}},
-		"without a newline":         {{0, event[:len(event)-1]}, {5 * time.Second, "\n" + event}},
-		"newlines":                  {{0, "\n\n\n"}, {0, event}, {0, "\n"}},
-		"a large event":             {{0, large}, {0, event}},
-		"invalid UTF-8":             {{0, "\xff\x00\u2028<&>\n"}, {0, event}},
-		"a character in two pieces": {{0, "\"\xe2"}, {3 * time.Second, "\x98\x83\"\n"}},
-		"truncated character":       {{0, "\"\xe2"}},
-		"empty body":                nil,
-		"list that is not an event": {{0, "{\"items\":[\n\n"}, {0, "]}"}},
+		"events":                            {{0, event}, {0, event + event[:20]}, {0, event[20:]}},
+		"WebSocket messages":                {{0, event}, {0, "\n"}, {0, event}},
+		"event without a newline":           {{0, event[:len(event)-1]}, {5 * time.Second, "\n" + event}},
+		"empty lines":                       {{0, "\n\n\n"}, {0, event}, {0, "\n"}},
+		"large event":                       {{0, large}, {0, event}},
+		"invalid UTF-8":                     {{0, "\xff\x00\u2028<&>\n"}, {0, event}},
+		"character split between two reads": {{0, "\"\xe2"}, {3 * time.Second, "\x98\x83\"\n"}},
+		"truncated character":               {{0, "\"\xe2"}},
+		"empty body":                        nil,
+		"list with newlines":                {{0, "{\"items\":[\n\n"}, {0, "]}"}},
 	} {
 		for _, req := range []*lw.Request{watchOf("/x"), listOf("/x")} {
 			t.Run(name, func(t *testing.T) {
@@ -56,7 +56,8 @@ func TestReplayIsByteExact(t *testing.T) {
 	}
 }
 
-// FuzzRecord checks that a replay returns the same bytes and the same end for any response and any sizes of reads.
+// FuzzRecord checks that a replay returns the same bytes and the same final error for any response, regardless of the
+// sizes of its reads.
 func FuzzRecord(f *testing.F) {
 	f.Add([]byte(event+event), uint32(7), uint8(0), true)
 	f.Add([]byte("\"\xe2\x98\x83\"\n\n\xff\x00\u2028<&>"), uint32(1), uint8(1), true)
@@ -85,7 +86,6 @@ func FuzzRecord(f *testing.F) {
 	})
 }
 
-// TestDataHasTimeOfArrival checks that each entry has the time at which its data arrived.
 func TestDataHasTimeOfArrival(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, out := begin(t)
@@ -104,7 +104,6 @@ func TestDataHasTimeOfArrival(t *testing.T) {
 	})
 }
 
-// TestFlushesEverySecond checks that data reaches the file within a second.
 func TestFlushesEverySecond(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, out := begin(t)
@@ -137,7 +136,7 @@ func TestReplaySpeed(t *testing.T) {
 			_, times, end := read(t, began, body)
 			require.Equal(t, io.EOF, end)
 			require.Equal(t, []time.Duration{scaled(2 * time.Second), scaled(62 * time.Second)}, times)
-			require.Equal(t, 62*time.Second, view.Now().Sub(load(t, out.String()).Start), "Now returns the recorded time")
+			require.Equal(t, 62*time.Second, view.Now().Sub(load(t, out.String()).Start), "Now must return the recorded time")
 		})
 	}
 }
@@ -237,7 +236,7 @@ func TestRecordedCloseEndsReplay(t *testing.T) {
 	})
 }
 
-// TestReplayKeepsOrderOfCollections checks the order of events across collections at several speeds.
+// TestReplayKeepsOrderOfCollections checks the order of events across collections in a replay without delays.
 func TestReplayKeepsOrderOfCollections(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, out := begin(t)
@@ -258,7 +257,7 @@ func TestReplayKeepsOrderOfCollections(t *testing.T) {
 		require.NoError(t, w.Close())
 		player := load(t, out.String()).Play(0)
 		views := map[string]*Playback{"/a": player.Collection(), "/b": player.Collection()}
-		told := make(chan time.Time, 100)
+		times := make(chan time.Time, 100)
 		for path, view := range views {
 			go func() {
 				body, _ := view.Open(t.Context(), watchOf(path))
@@ -268,22 +267,23 @@ func TestReplayKeepsOrderOfCollections(t *testing.T) {
 						done <- struct{}{}
 						return
 					}
-					told <- view.Now()
+					times <- view.Now()
 				}
 			}()
 		}
 		<-done
 		<-done
-		close(told)
+		close(times)
 		last := time.Time{}
-		for now := range told {
+		for now := range times {
 			require.False(t, now.Before(last))
 			last = now
 		}
 	})
 }
 
-// TestReportsFullDisk checks that the write error is reported at once, and that the entries before it can be replayed.
+// TestReportsFullDisk checks that a write error is reported at once, and that the recording contains the entries before
+// the error.
 func TestReportsFullDisk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		out, failed := &memoryFile{capacity: 1000}, error(nil)

@@ -11,7 +11,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// maxMember limits the size of a Table without its rows, in bytes. maxFrame limits rows and watch events.
+// maxMember limits each member of a Table other than its rows, in bytes. maxFrame limits each row and each watch event.
 const maxMember = 1 << 20
 
 // body converts Tables to lists or watch events.
@@ -39,8 +39,8 @@ func (b *body) Read(p []byte) (n int, err error) {
 // Redact removes the credential of the request from text. See package redact.
 func (b *body) Redact(text string) string { return redact.Body(b.ReadCloser, text) }
 
-// readHead starts a list if the response is a Table. It passes other responses through unchanged. Servers send the kind
-// first.
+// readHead reads the kind of the response, which servers send first. For a Table, it returns the start of a list. It
+// passes other responses through unchanged.
 func (b *body) readHead() ([]byte, error) {
 	b.source.seen = new(bytes.Buffer)
 	b.source.remaining = maxMember
@@ -77,7 +77,7 @@ func readPrefix(of io.Reader) ([]byte, error) {
 	return text[:n], err
 }
 
-// readMember converts the next member of the Table.
+// readMember reads the next member of the Table and returns the corresponding member of the list, if there is one.
 func (b *body) readMember() ([]byte, error) {
 	b.source.remaining = maxMember
 	if !b.decoder.More() {
@@ -103,7 +103,7 @@ func (b *body) readMember() ([]byte, error) {
 	return nil, nil
 }
 
-// openRows converts the start of the rows.
+// openRows reads the start of the rows and returns the start of the items.
 func (b *body) openRows() ([]byte, error) {
 	switch opened, err := b.token(); {
 	case err != nil:
@@ -117,7 +117,7 @@ func (b *body) openRows() ([]byte, error) {
 	return nil, invalid(b.decoder.InputOffset()-1, "rows to be an array")
 }
 
-// readRow converts the next row to an item.
+// readRow reads the next row and returns it as an item of the list.
 func (b *body) readRow() ([]byte, error) {
 	b.source.remaining = b.source.frame
 	if !b.decoder.More() {
@@ -145,7 +145,8 @@ func (b *body) readEnd() ([]byte, error) {
 	return []byte("}\n"), err
 }
 
-// readFrame converts the next watch event.
+// readFrame reads and returns the next watch event. If its object is a Table with one row, readFrame replaces the Table
+// with the row's object and cells.
 func (b *body) readFrame() ([]byte, error) {
 	b.source.remaining = b.source.frame
 	var text json.RawMessage

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// byteTransport returns a body one byte at a time.
+// byteTransport returns a body that is read one byte at a time.
 type byteTransport struct{ text string }
 
 func (c byteTransport) Open(context.Context, *lw.Request) (io.ReadCloser, error) {

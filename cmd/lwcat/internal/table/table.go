@@ -27,7 +27,8 @@ type Transport struct {
 	columns []string
 }
 
-// New returns a transport that requests Tables with whole objects or only their metadata.
+// New returns a transport that requests Tables. Their rows contain whole objects, or only the metadata of the objects
+// if metadataOnly is true.
 func New(over lw.Transport, metadataOnly bool) *Transport {
 	include := "Object"
 	if metadataOnly {

@@ -74,7 +74,7 @@ func TestWatchesOfTables(t *testing.T) {
 	require.ErrorIs(t, err, broken)
 	require.Equal(t, `{"type":"ADDED","object":{"metadata":{"name":"a"},"lwcat.cells":["a"]}}`+"\n"+
 		`{"type":"BOOKMARK","object":{"metadata":{"resourceVersion":"9"},"lwcat.cells":[""]}}`+"\n"+status, text)
-	require.Equal(t, []string{"Name", "Ready"}, tables.Columns(), "null leaves them")
+	require.Equal(t, []string{"Name", "Ready"}, tables.Columns(), "null must not change the columns")
 }
 
 func TestOtherResponsesPassThrough(t *testing.T) {
@@ -101,7 +101,7 @@ func TestMalformedTables(t *testing.T) {
 		if cut >= len(`{"kind":"Table"`) {
 			require.ErrorIs(t, err, io.ErrUnexpectedEOF, table[:cut])
 		} else {
-			require.NoError(t, err, "it passes as it is")
+			require.NoError(t, err, "the response must pass through unchanged")
 		}
 	}
 	got, err := read(t, New(&recordingTransport{text: table + " x"}, true), &lw.Request{})
@@ -113,7 +113,7 @@ func TestMalformedTables(t *testing.T) {
 	}
 }
 
-// TestTableMemoryLimit checks that at most one row or one frame is in memory.
+// TestTableMemoryLimit checks that at most one row or one watch event is in memory.
 func TestTableMemoryLimit(t *testing.T) {
 	const row = `{"cells":["a"],"object":{"metadata":{"name":"a"}}}`
 	const frame = 1 << 20
@@ -124,17 +124,17 @@ func TestTableMemoryLimit(t *testing.T) {
 		most        int64 // maximum number of buffered bytes
 		want        error
 	}{
-		"rows without end":           {first: `{"kind":"Table","rows":[` + row, then: "," + row, most: 1 << 20, want: hostile.ErrEnough},
-		"metadata without end":       {first: `{"kind":"Table","metadata":{"a":"`, then: "x", most: 4 << 20, want: tooLarge},
-		"columns without end":        {first: `{"kind":"Table","columnDefinitions":[{}`, then: ",{}", most: 4 << 20, want: tooLarge},
-		"a kind without end":         {first: `{"kind":"`, then: "x", most: 4 << 20},
+		"endless rows":               {first: `{"kind":"Table","rows":[` + row, then: "," + row, most: 1 << 20, want: hostile.ErrEnough},
+		"endless metadata":           {first: `{"kind":"Table","metadata":{"a":"`, then: "x", most: 4 << 20, want: tooLarge},
+		"endless columns":            {first: `{"kind":"Table","columnDefinitions":[{}`, then: ",{}", most: 4 << 20, want: tooLarge},
+		"endless kind":               {first: `{"kind":"`, then: "x", most: 4 << 20},
 		"a list that is not a Table": {first: `{"kind":"PodList","items":[`, then: `{},`, most: 4 << 20, want: hostile.ErrEnough},
 		"white space":                {first: " ", then: " ", most: 4 << 20},
-		"a row without end":          {first: `{"kind":"Table","rows":[{"cells":["`, then: "x", most: 4 * frame, want: tooLarge},
-		"a frame without end":        {first: `{"type":"`, then: "x", watch: true, most: 4 * frame, want: tooLarge},
-		"white space of a watch":     {first: " ", then: " ", watch: true, most: 4 * frame, want: tooLarge},
+		"endless row":                {first: `{"kind":"Table","rows":[{"cells":["`, then: "x", most: 4 * frame, want: tooLarge},
+		"endless watch event":        {first: `{"type":"`, then: "x", watch: true, most: 4 * frame, want: tooLarge},
+		"white space in a watch":     {first: " ", then: " ", watch: true, most: 4 * frame, want: tooLarge},
 		"a million tiny events":      {then: `{"type":"ADDED","object":{}}`, watch: true, most: 1 << 20, want: hostile.ErrEnough},
-		"a million Tables in turn":   {then: `{"kind":"Table"}`, most: 1 << 20, want: hostile.ErrEnough},
+		"a million Tables in a row":  {then: `{"kind":"Table"}`, most: 1 << 20, want: hostile.ErrEnough},
 	} {
 		t.Run(name, func(t *testing.T) {
 			heap := hostile.NewHeap()

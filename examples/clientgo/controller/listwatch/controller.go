@@ -1,5 +1,5 @@
-// Package listwatch is a controller that creates the Pods of Deployments. It reads with listwatch and writes with
-// client-go. Package clientgo is the same controller, but also reads with client-go.
+// Package listwatch implements a controller that creates Pods for Deployments. It uses listwatch for reads and
+// client-go for writes. Package clientgo implements the same controller, but also uses client-go for reads.
 package listwatch
 
 import (
@@ -20,7 +20,8 @@ import (
 	"k8s.io/client-go/kubernetes"
 )
 
-// The controller handles Deployments that have Label. It writes the number of running Pods to Annotation.
+// The controller handles Deployments with the label Label. It writes the number of running Pods to the annotation
+// Annotation.
 const (
 	Label      = "example.com/controller"
 	Annotation = "example.com/running"

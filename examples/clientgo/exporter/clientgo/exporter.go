@@ -1,5 +1,5 @@
-// Package clientgo is a small version of kube-state-metrics, written with client-go. Package listwatch is the same
-// exporter, written with listwatch.
+// Package clientgo implements a small version of kube-state-metrics with client-go. Package listwatch implements the
+// same exporter with listwatch.
 package clientgo
 
 import (

@@ -1,5 +1,5 @@
-// Package listwatch is a small version of kube-state-metrics, written with listwatch. Package clientgo is the same
-// exporter, written with client-go.
+// Package listwatch implements a small version of kube-state-metrics with listwatch. Package clientgo implements the
+// same exporter with client-go.
 package listwatch
 
 import (

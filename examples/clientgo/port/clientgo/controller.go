@@ -1,5 +1,5 @@
-// Package clientgo is a small controller, written with client-go. Package listwatch is the same controller, written
-// with listwatch.
+// Package clientgo implements a small controller with client-go. Package listwatch implements the same controller with
+// listwatch.
 package clientgo
 
 import (
@@ -18,8 +18,8 @@ import (
 	"k8s.io/client-go/util/workqueue"
 )
 
-// Run calls report with the state of an app after each change, until ctx is done. It retries a failed report. It
-// returns when all goroutines have ended.
+// Run reports the state of an app after each change, until ctx is done. It retries failed calls to the function report.
+// It returns when all goroutines have ended.
 func Run(ctx context.Context, path string, resync time.Duration, report func(string) error) error {
 	config, err := clientcmd.BuildConfigFromFlags("", path)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package listwatch is a small controller, written with listwatch. Package clientgo is the same controller, written
-// with client-go.
+// Package listwatch implements a small controller with listwatch. Package clientgo implements the same controller with
+// client-go.
 package listwatch
 
 import (
@@ -17,8 +17,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Run calls report with the state of an app after each change, until ctx is done. It retries a failed report. It
-// returns when all goroutines have ended.
+// Run reports the state of an app after each change, until ctx is done. It retries failed calls to the function report.
+// It returns when all goroutines have ended.
 func Run(ctx context.Context, path string, resync time.Duration, report func(string) error) error {
 	config, err := kubeconfig.Load(&kubeconfig.Options{Path: path})
 	if err != nil {

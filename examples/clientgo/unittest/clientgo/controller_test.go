@@ -39,7 +39,7 @@ func deployment(name string, labels map[string]string, replicas int32) *appsv1.D
 	}
 }
 
-// requirePods waits until the clientset has exactly these Pods.
+// requirePods waits until the clientset has exactly the given Pods.
 func requirePods(t *testing.T, clientset *fake.Clientset, names ...string) {
 	t.Helper()
 	require.Eventually(t, func() bool {

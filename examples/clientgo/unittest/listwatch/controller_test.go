@@ -48,7 +48,7 @@ const (
 	two    = `{"replicas":2,"template":{"metadata":{"labels":` + labels + `}}}`
 )
 
-// requirePods waits until the server has exactly these Pods.
+// requirePods waits until the server has exactly the given Pods.
 func requirePods(t *testing.T, server *lwtest.Server, pods ...string) {
 	t.Helper()
 	require.Eventually(t, func() bool {

@@ -31,7 +31,7 @@ func Verb(req *lw.Request) string {
 	return "list"
 }
 
-// causes assigns label values to errors. If several entries match, the first applies.
+// causes assigns label values to errors. The first matching entry applies.
 var causes = []struct {
 	name string
 	is   func(error) bool
@@ -65,8 +65,8 @@ var causes = []struct {
 	{"unsupported", is(errors.ErrUnsupported)}, // for example, a proxy without WebSocket support; last, because some system errors match errors.ErrUnsupported
 }
 
-// Cause returns one of 18 label values for an error, without data from its message. It returns "other" for unknown
-// errors, such as some HTTP/2 stream errors.
+// Cause returns one of 18 label values for an error. The value contains no part of the error message. It is "other" for
+// unknown errors, such as some HTTP/2 stream errors.
 func Cause(err error) string {
 	for _, cause := range causes {
 		if cause.is(err) {

@@ -65,5 +65,5 @@ func TestCause(t *testing.T) {
 	for _, cause := range causes {
 		require.True(t, seen[cause.name], "%s is not tested", cause.name)
 	}
-	require.Len(t, seen, 18, "number of words in the doc comment of Cause")
+	require.Len(t, seen, 18, "the doc comment of Cause must state the number of label values")
 }

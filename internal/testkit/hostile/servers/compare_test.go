@@ -29,7 +29,7 @@ func (j *judge) fold(changes []cache.Change[*lw.Object]) {
 		}
 		_, held := j.folded[object.Key()]
 		if held != (d.Type != cache.Added) {
-			j.fault("%v of %v; the object is stored: %v", d.Type, object, held)
+			j.fault("received %v for %v (stored before: %v)", d.Type, object, held)
 		}
 		if j.folded[object.Key()] = object; d.Type == cache.Deleted {
 			delete(j.folded, object.Key())
@@ -50,7 +50,7 @@ func (j *judge) compare(e lw.Event[*lw.Object]) {
 	if !known {
 		j.fault("after %v the store has resourceVersion %q, which the server never had", e.Type, snapshot.ResourceVersion())
 	} else if diff := differ(snapshot, state); diff != "" {
-		j.fault("after %v the store is wrong at %q: %s", e.Type, snapshot.ResourceVersion(), diff)
+		j.fault("after %v the store differs from the server at resourceVersion %q: %s", e.Type, snapshot.ResourceVersion(), diff)
 	}
 }
 

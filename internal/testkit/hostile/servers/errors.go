@@ -10,7 +10,7 @@ import (
 func hostileErrorResponses() []server {
 	fresh := strings.Replace(failure(410, "Expired", "expired"), `"metadata":{}`, `"metadata":{"continue":"1005/3"}`, 1)
 	return []server{
-		{name: "410-events", does: "sends an ERROR event 410 in each watch", causes: []error{lw.ErrExpired},
+		{name: "410-events", does: "sends an ERROR event with code 410 in each watch", causes: []error{lw.ErrExpired},
 			serve: onWatch(func(c *call) { c.write(failed(410, "Expired", "too old resource version")) })},
 		{name: "410-http", does: "rejects each watch with HTTP 410 and a fresh continue token", causes: []error{lw.ErrExpired},
 			serve: onWatch(func(c *call) { c.reject(410, "", fresh) })},
@@ -91,7 +91,7 @@ func hostileErrorResponses() []server {
 		{name: "mute-all", does: "never responds", causes: []error{lw.ErrSilent}, serve: (*call).hang},
 		{name: "list-for-watch", does: "ignores watch=1 and sends a list",
 			serve: onWatch(func(c *call) { c.list() })},
-		{name: "html-for-all", does: "sends 200 and an HTML page to every request",
+		{name: "html-for-all", does: "responds to every request with 200 and an HTML page",
 			serve: func(c *call) { c.write("<!doctype html><title>Log in</title>"); c.sleep(time.Millisecond) }},
 	}
 }

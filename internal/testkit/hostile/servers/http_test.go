@@ -49,7 +49,7 @@ func TestRecoversFromBrokenHTTP(t *testing.T) {
 			}
 			x.reply(200, "", x.text())
 		}},
-		{name: "slow-header", does: "sends a header at one byte per second", causes: []error{lw.ErrSilent}, wire: func(x *exchange) {
+		{name: "slow-header", does: "sends a header one byte every second", causes: []error{lw.ErrSilent}, wire: func(x *exchange) {
 			for _, b := range "HTTP/1.1 200 OK\r\nX: " + strings.Repeat("y", 500) {
 				if !x.say(string(b)) || !x.sleep(time.Second) {
 					return
@@ -66,11 +66,11 @@ func TestRecoversFromBrokenHTTP(t *testing.T) {
 			x.say(fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s", length, text))
 		}},
 		{name: "cut-chunks", does: "omits the last chunk", wire: func(x *exchange) { x.say(chunked + "\r\n" + chunk(x.text())) }},
-		{name: "gzip-cut", does: "truncates gzip at different positions", wire: func(x *exchange) {
+		{name: "gzip-cut", does: "truncates gzip bodies at different positions", wire: func(x *exchange) {
 			text := zipped(x.text())
 			x.say(chunked + "Content-Encoding: gzip\r\n\r\n" + chunk(text[:x.nth*17%len(text)]) + "0\r\n\r\n")
 		}},
-		{name: "gzip-garbage", does: "declares a compression that the body does not have", wire: func(x *exchange) {
+		{name: "gzip-garbage", does: "declares a Content-Encoding that the body does not have", wire: func(x *exchange) {
 			x.say(chunked + "Content-Encoding: " + []string{"gzip", "br", "gzip, gzip", "zstd"}[x.nth%4] + "\r\n\r\n" + chunk(x.text()) + "0\r\n\r\n")
 		}, lies: true},
 		{name: "redirect-loop", does: "redirects to itself forever", wire: func(x *exchange) {

@@ -42,7 +42,8 @@ type judge struct {
 	texts    func(string)   // fails the test if the string contains a secret; may be nil
 }
 
-// fault records a broken guarantee and the current time. It ignores further faults after three with the same format.
+// fault records a broken guarantee and the current time. After three faults with the same format, it ignores all
+// further faults with this format.
 func (j *judge) fault(format string, args ...any) {
 	if j.counts[format]++; j.counts[format] <= 3 {
 		j.faults = append(j.faults, fmt.Sprintf("%s: ", time.Now().Format("15:04:05.000"))+fmt.Sprintf(format, args...))
@@ -103,10 +104,10 @@ func (j *judge) opens(req *lw.Request) {
 	case len(j.requests) == 0:
 	case j.broken != nil:
 		if !now.Equal(j.due) {
-			j.fault("a %s was sent %v after it was due; the cause was %v", r.kind, now.Sub(j.due), j.broken.Err)
+			j.fault("a %s request was sent %v after its due time; cause of the interruption: %v", r.kind, now.Sub(j.due), j.broken.Err)
 		}
 		if lists := r.kind == "list" || r.kind == "stream"; lists != j.broken.Relist {
-			j.fault("a %s was sent although Relist was %v; the cause was %v", r.kind, j.broken.Relist, j.broken.Err)
+			j.fault("a %s request was sent although Relist was %v; cause of the interruption: %v", r.kind, j.broken.Relist, j.broken.Err)
 		}
 		j.broken = nil
 	case r.kind == "page" && j.list != nil:
@@ -120,7 +121,7 @@ func (j *judge) opens(req *lw.Request) {
 	case confirms: // an ordinary list confirms that the streaming list was empty
 	case j.last == lw.Interrupted && j.requests[len(j.requests)-1].kind == "check": // after a request that checks the resourceVersion, the watch follows at once
 	default:
-		j.fault("a %s was sent after %v without an interruption", r.kind, j.last)
+		j.fault("a %s request was sent after %v without a reported interruption", r.kind, j.last)
 	}
 	j.requests = append(j.requests, r)
 }
@@ -145,10 +146,10 @@ func (j *judge) event(e lw.Event[*lw.Object], changes []cache.Change[*lw.Object]
 	defer j.mu.Unlock()
 	now := time.Now()
 	if quiet := now.Sub(j.heard); j.last == lw.WatchStarted && quiet > 150*time.Second {
-		j.fault("%v came after %v without any event", e.Type, quiet)
+		j.fault("a %v event arrived after %v without events", e.Type, quiet)
 	}
 	if j.broken != nil && j.broken.Final {
-		j.fault("%v came after the final event", e.Type)
+		j.fault("a %v event arrived after the final event", e.Type)
 	}
 	j.heard = now
 	switch e.Type {
@@ -180,10 +181,10 @@ func (j *judge) event(e lw.Event[*lw.Object], changes []cache.Change[*lw.Object]
 func (j *judge) breaks(b *lw.Interruption) {
 	j.text(b.Err)
 	if b.Err == nil || errors.Is(b.Err, context.Canceled) {
-		j.fault("an interruption has the cause %v", b.Err)
+		j.fault("an interruption has the invalid cause %v", b.Err)
 	}
 	if b.Delay < 0 || b.Delay > 5*time.Minute+30*time.Second {
-		j.fault("the delay is %v; the cause was %v", b.Delay, b.Err)
+		j.fault("the delay %v is out of range; cause of the interruption: %v", b.Delay, b.Err)
 	}
 	j.broken, j.due = b, time.Now().Add(b.Delay)
 	j.causes = append(j.causes, b.Err)

@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// form is a transformation of the token, such as an encoding or a part of it, that a server may send back.
+// form describes how a server transforms the token before it sends it back. For example, the server may encode or
+// truncate the token.
 type form struct {
 	name string
 	of   func(string) string
@@ -39,14 +40,15 @@ func leaks(t *testing.T) func(string) {
 			for secret, i := form.of(token), 0; i+12 <= len(secret) && !found[form.name]; i++ {
 				if strings.Contains(text, secret[i:i+12]) {
 					found[form.name] = true
-					t.Errorf("the token or a part of it (form %s) is in %.400q", form.name, text)
+					t.Errorf("the token (form %s) or a part of it leaked into %.400q", form.name, text)
 				}
 			}
 		}
 	}
 }
 
-// echo returns a server that repeats the token of each request. Successive requests use successive forms of the token.
+// echo returns a server that repeats the token of each request in its response. Successive responses use successive
+// forms of the token.
 func echo(forms []form, name, does string, write func(x *exchange, secret string)) server {
 	return server{name: name, does: does, lies: true, wire: func(x *exchange) {
 		text := strings.TrimPrefix(x.request.Header.Get("Authorization"), "Bearer ")
@@ -58,11 +60,11 @@ func echo(forms []form, name, does string, write func(x *exchange, secret string
 	}}
 }
 
-func TestServersThatEchoTheToken(t *testing.T) { play(t, echoes(whole)) }
+func TestRedactsEchoedToken(t *testing.T) { play(t, echoes(whole)) }
 
-func TestServersThatEchoHalfTheToken(t *testing.T) { play(t, echoes(half)) }
+func TestRedactsHalfOfEchoedToken(t *testing.T) { play(t, echoes(half)) }
 
-func TestServersThatEchoTheTokenEncoded(t *testing.T) { play(t, echoes(encoded)) }
+func TestRedactsEncodedEchoedToken(t *testing.T) { play(t, echoes(encoded)) }
 
 func echoes(forms []form) []server {
 	status := func(s string) string {
@@ -79,7 +81,7 @@ func echoes(forms []form) []server {
 	}
 	return []server{
 		echo(forms, "status", "writes the token in every field of a Status", func(x *exchange, s string) { x.reply(403, "", status(s)) }),
-		echo(forms, "status-long", "writes a Status whose truncation at 64 kB splits the token", func(x *exchange, s string) {
+		echo(forms, "status-long", "writes a Status in which the token crosses the 64 kB truncation limit", func(x *exchange, s string) {
 			x.reply(403, "", `{"kind":"Status","apiVersion":"v1","message":"`+strings.Repeat("y", 65536-600-x.nth*7)+s+`","reason":"`+s+`"}`)
 		}),
 		echo(forms, "event", "writes the token in every field of an ERROR event", events(func(x *exchange, s string) string {
@@ -97,13 +99,13 @@ func echoes(forms []form) []server {
 		echo(forms, "member", "writes the token instead of JSON and as a member name", func(x *exchange, s string) {
 			x.reply(200, "", []string{s, `{"` + s + `":`, `{"` + s, `[` + s}[x.kind%4])
 		}),
-		echo(forms, "html", "writes a page whose truncation at 200 bytes splits the token", func(x *exchange, s string) {
+		echo(forms, "html", "writes a page in which the token crosses the 200-byte truncation limit", func(x *exchange, s string) {
 			x.reply(502, "", "<html>"+strings.Repeat("p", 150+x.nth*3%50)+s+"</html>")
 		}),
 		echo(forms, "reason", "writes the token in the status line", func(x *exchange, s string) {
 			x.say([]string{"HTTP/1.1 500 ", "HTTP/1.1 ", "HTTP/", "HTTP/1.1 99999 ", ""}[x.kind%5] + s + "\r\nConnection: close\r\n\r\n")
 		}),
-		echo(forms, "headers", "writes the token in headers that clients quote", func(x *exchange, s string) {
+		echo(forms, "headers", "writes the token in headers that clients quote in errors", func(x *exchange, s string) {
 			name := []string{"Retry-After", "Content-Type", "Content-Encoding", "Transfer-Encoding", "Content-Length", "Warning", "WWW-Authenticate", "Set-Cookie"}[x.kind%8]
 			x.say("HTTP/1.1 503 Busy\r\nConnection: close\r\n" + name + ": " + s + "\r\n\r\n")
 		}),
@@ -129,11 +131,11 @@ func echoes(forms []form) []server {
 	}
 }
 
-func TestWebSocketsThatEchoTheToken(t *testing.T) { play(t, socketEchoes(whole)) }
+func TestRedactsTokenEchoedByWebSocket(t *testing.T) { play(t, socketEchoes(whole)) }
 
-func TestWebSocketsThatEchoHalfTheToken(t *testing.T) { play(t, socketEchoes(half)) }
+func TestRedactsHalfOfTokenEchoedByWebSocket(t *testing.T) { play(t, socketEchoes(half)) }
 
-func TestWebSocketsThatEchoTheTokenEncoded(t *testing.T) { play(t, socketEchoes(encoded)) }
+func TestRedactsEncodedTokenEchoedByWebSocket(t *testing.T) { play(t, socketEchoes(encoded)) }
 
 func socketEchoes(forms []form) []server {
 	ws := func(name, does string, write func(x *exchange, secret string)) server {

@@ -9,7 +9,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// onList returns a handler that passes lists to serve. Its watches are correct for 20 seconds and then expire.
+// onList returns a handler that passes list requests to serve. Its watches are correct for 20 seconds and then expire.
 func onList(serve func(c *call)) func(c *call) {
 	return func(c *call) {
 		if !c.watch {
@@ -56,7 +56,7 @@ func wrongLists() []server {
 				}
 				c.list()
 			}},
-		{name: "pages-ahead", does: "sends each page of a list at the current resourceVersion", causes: []error{invalid.ErrInconsistentPages}, opts: ordinary,
+		{name: "pages-ahead", does: "sends each page of a list at the latest resourceVersion instead of that of the first page", causes: []error{invalid.ErrInconsistentPages}, opts: ordinary,
 			serve: onList(func(c *call) {
 				_, items, next := c.page()
 				c.step()
@@ -84,7 +84,7 @@ func wrongLists() []server {
 			}
 			c.write(document(c.version(at), next, items))
 		})},
-		{name: "empty-pages", does: "sends empty pages with new tokens forever", causes: []error{invalid.ErrNoProgress}, opts: ordinary,
+		{name: "empty-pages", does: "sends empty pages with new continue tokens forever", causes: []error{invalid.ErrNoProgress}, opts: ordinary,
 			serve: onList(func(c *call) {
 				if c.q.Get("limit") == "" {
 					c.list()
@@ -105,7 +105,7 @@ func wrongLists() []server {
 				c.sleep(time.Second)
 				c.write(document(c.version(1005), fmt.Sprintf("endless-%d", c.nth), []string{c.object(fmt.Sprintf("new-%d", c.nth), 1, 1)}))
 			}},
-		{name: "odd-names", does: "lists names that differ only in case or contain NUL and slashes", opts: ordinary,
+		{name: "odd-names", does: "lists objects whose names differ only in case or contain NUL or slashes", opts: ordinary,
 			naming: func(n int) string {
 				return []string{"x%d", "X%d", "x\x00%d", "shop/x%d", "/x%d", "x%d/"}[n%6][:] + fmt.Sprint(n/6)
 			},
@@ -114,7 +114,7 @@ func wrongLists() []server {
 			serve: edited(func(c *call, text string) string {
 				return strings.Replace(text, `"items":[`, `"items":[{"kind":"Secret","metadata":{"name":"a","namespace":"kube-system","resourceVersion":"5"}},`, 1)
 			})},
-		{name: "twice", does: "lists each object twice, with the older state last", lies: true, opts: ordinary,
+		{name: "twice", does: "lists each object twice, first in its current state and then in an older state", lies: true, opts: ordinary,
 			serve: onList(func(c *call) {
 				at, items, next := c.page()
 				c.write(document(c.version(at), next, append(items, c.items(at-3)...)))
@@ -144,14 +144,14 @@ func malformedLists() []server {
 		}
 	}
 	return []server{
-		{name: "empty-200", does: "sends 200 and an empty body to every request", serve: func(c *call) {}},
-		{name: "not-lists", does: "responds to lists with other JSON documents", opts: ordinary, causes: []error{invalid.ErrNotList},
+		{name: "empty-200", does: "responds to every request with 200 and an empty body", serve: func(c *call) {}},
+		{name: "not-lists", does: "responds to list requests with other JSON documents", opts: ordinary, causes: []error{invalid.ErrNotList},
 			serve: strange(`{}`, `null`, `[]`, `""`, `7`, `{"kind":"Status","apiVersion":"v1","status":"Success","code":200}`,
 				`{"kind":"ConfigMap","apiVersion":"v1","metadata":{"resourceVersion":"9"}}`,
 				`{"kind":"SecretList","apiVersion":"evil/v9","metadata":{"resourceVersion":"9"},"items":[]}`)},
 		{name: "html-lists", does: "sends HTML instead of lists", opts: ordinary, serve: strange("<!doctype html><title>Log in</title>")},
 		// Without the resourceVersion of the list, the client cannot notice deletions between the list and its watch.
-		{name: "no-list-version", does: "lists without a resourceVersion and starts each watch after 10 seconds", lies: true, nameless: true, opts: ordinary,
+		{name: "no-list-version", does: "sends lists without a resourceVersion and starts each watch after 10 seconds", lies: true, nameless: true, opts: ordinary,
 			serve: func(c *call) {
 				if c.watch {
 					c.sleep(10 * time.Second)
@@ -160,7 +160,7 @@ func malformedLists() []server {
 				}
 				c.write(strings.Replace(document("", "", c.items(c.now())), `"resourceVersion":"",`, ``, 1))
 			}},
-		{name: "odd-list-versions", does: "lists at malformed resourceVersions such as 00, -1 and a JSON number", lies: true, restart: true, opts: ordinary,
+		{name: "odd-list-versions", does: "sends lists with malformed resourceVersions such as 00, -1 and a JSON number", lies: true, restart: true, opts: ordinary,
 			serve: edited(func(c *call, text string) string {
 				odd := []string{`"0"`, `"00"`, `"-1"`, `7`, `" 7"`, `null`, `{}`, `"007"`}[c.nth%8]
 				return strings.Replace(text, fmt.Sprintf("%q", c.version(c.now())), odd, 1)
@@ -169,7 +169,7 @@ func malformedLists() []server {
 			serve: edited(func(c *call, text string) string {
 				return strings.Replace(text, `"resourceVersion":`, `"resourceVersion":"99999999","resourceVersion":`, 1)
 			})},
-		{name: "changing-kind", does: "changes the kind between pages", opts: ordinary,
+		{name: "changing-kind", does: "changes the kind of a list between pages", opts: ordinary,
 			serve: edited(func(c *call, text string) string {
 				if c.q.Get("continue") != "" {
 					return strings.Replace(text, "ConfigMapList", "SecretList", 1)
@@ -180,7 +180,7 @@ func malformedLists() []server {
 			serve: edited(func(c *call, text string) string { return text + []string{"{}", "garbage", "\x00", text}[c.nth%4] })},
 		{name: "torn", does: "truncates each list at a different position", opts: ordinary,
 			serve: edited(func(c *call, text string) string { return text[:c.nth*37%len(text)] })},
-		{name: "drip", does: "sends lists at one byte per five seconds", opts: ordinary, causes: []error{lw.ErrSilent},
+		{name: "drip", does: "sends lists one byte every five seconds", opts: ordinary, causes: []error{lw.ErrSilent},
 			serve: edited(func(c *call, text string) string {
 				for _, b := range text {
 					c.write(string(b))

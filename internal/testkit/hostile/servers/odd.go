@@ -9,7 +9,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// rewritten returns a handler with correct lists that passes each watch event through edit.
+// rewritten returns a handler that sends correct lists and passes each watch event through edit.
 func rewritten(edit func(c *call, change change, event string) string) func(c *call) {
 	return onWatch(func(c *call) {
 		c.edit = edit
@@ -45,7 +45,7 @@ func unusualServers() []server {
 			at := c.now() - 30
 			c.write(document(c.version(max(at, 1024)), "", c.items(max(at, 1024))))
 		})},
-		{name: "error-429", does: "ends each watch with an ERROR event 429 and an extreme retry delay", causes: []error{lw.ErrTooManyRequests},
+		{name: "error-429", does: "ends each watch with a 429 ERROR event that has an extreme retry delay", causes: []error{lw.ErrTooManyRequests},
 			serve: onWatch(func(c *call) {
 				after := []string{"1000000000", "-5", "0", `"soon"`, "1e3", "9223372036854775807"}[c.nth%6]
 				c.news()
@@ -57,7 +57,7 @@ func unusualServers() []server {
 			}
 			c.list()
 		})},
-		{name: "too-large", does: "rejects lists at a resourceVersion as too large (504) and expires all watches", opts: ordinary, causes: []error{lw.ErrResourceVersionTooLarge},
+		{name: "too-large", does: "rejects lists at a requested resourceVersion with 504 (too large) and all watches with 410", opts: ordinary, causes: []error{lw.ErrResourceVersionTooLarge},
 			serve: func(c *call) {
 				switch v := c.q.Get("resourceVersion"); {
 				case c.watch:
@@ -93,7 +93,7 @@ func unusualServers() []server {
 	}
 }
 
-// escapeType replaces the characters of the event's type by \u escapes and ends the event with CRLF.
+// escapeType replaces the characters of the event's type with \u escapes and ends the event with CRLF.
 func escapeType(event string) string {
 	kind := event[9:strings.Index(event, `",`)]
 	var escaped strings.Builder

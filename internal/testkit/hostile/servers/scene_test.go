@@ -91,7 +91,7 @@ func (s *server) run(t *testing.T, seed uint64, end time.Duration) {
 	canceled := time.Now()
 	<-over
 	synctest.Wait()
-	require.Zero(t, time.Since(canceled), "the stream did not end at once")
+	require.Zero(t, time.Since(canceled), "the stream did not end immediately")
 	require.Zero(t, m.open.Load(), "requests are still open")
 	j.finish(t, s)
 }
@@ -103,7 +103,7 @@ func (s *server) recovers(t *testing.T, m *memory, j *judge) {
 	j.lock(func() {
 		for _, cause := range s.causes {
 			if !matches(j.causes, cause) {
-				j.fault("%v was not reported; reported were %v", cause, distinct(j.causes))
+				j.fault("the stream did not report %v; it reported %v", cause, distinct(j.causes))
 			}
 		}
 	})

@@ -24,7 +24,7 @@ type server struct {
 	naming   func(int) string // returns the name of the nth object; nil for names such as cm-0001
 
 	wire func(x *exchange) // writes raw bytes to a connection; used instead of serve
-	tls  bool              // connections use TLS; wire handles them before the handshake
+	tls  bool              // connections use TLS; wire receives each connection before its TLS handshake
 	ws   bool              // watches use WebSocket
 }
 

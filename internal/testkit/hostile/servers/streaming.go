@@ -55,11 +55,11 @@ func wrongStreamingLists() []server {
 			c.initial(c.now())
 		})},
 		{name: "empty-stream", does: "closes each streaming list immediately", serve: onStream((*call).begin)},
-		{name: "error-in-list", does: "sends an ERROR event 410 in the middle of each streaming list and continues", serve: onStream(func(c *call) {
+		{name: "error-in-list", does: "sends an ERROR event with code 410 in the middle of each streaming list and continues the list", serve: onStream(func(c *call) {
 			items := c.items(c.now())
 			c.write(frame("ADDED", items[0]), failed(410, "Expired", "expired"), frame("ADDED", items[1]), bookmark(c.version(c.now()), true))
 		})},
-		{name: "closed-at-mark", does: "closes each streaming list after its initial-events-end bookmark and expires all watches", serve: func(c *call) {
+		{name: "closed-at-mark", does: "closes each streaming list after its initial-events-end bookmark and rejects all watches with 410", serve: func(c *call) {
 			if c.watch && !c.streaming() {
 				c.reject(410, "", failure(410, "Gone", "gone"))
 			}

@@ -9,7 +9,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// onWatch returns a handler with correct lists that passes watches to serve.
+// onWatch returns a handler that sends correct lists and passes watch requests to serve.
 func onWatch(serve func(c *call)) func(c *call) {
 	return func(c *call) {
 		if !c.watch || c.streaming() {
@@ -44,7 +44,7 @@ func (c *call) news() change {
 func correctServers() []server {
 	return []server{
 		{name: "streaming", does: "responds correctly", serve: (*call).honestly},
-		{name: "listing", does: "responds correctly to ordinary lists in pages", serve: (*call).honestly, opts: ordinary},
+		{name: "listing", does: "sends correct ordinary lists in pages, and correct watches", serve: (*call).honestly, opts: ordinary},
 	}
 }
 
@@ -98,7 +98,7 @@ func wrongWatches() []server {
 					}
 				})
 			})},
-		{name: "no-version", does: "sends one event without a resourceVersion and closes", lies: true,
+		{name: "no-version", does: "sends one event without a resourceVersion in each watch and closes the watch", lies: true,
 			serve: onWatch(func(c *call) {
 				c.write(strings.Replace(frame("MODIFIED", c.object("cm-0001", 1, 123456)), `,"resourceVersion":"123456"`, ``, 1))
 			})},
@@ -137,13 +137,13 @@ func shortWatches() []server {
 		{name: "999ms", does: "closes each watch after 999 ms", causes: []error{lw.ErrWatchClosed}, serve: onWatch(func(c *call) { c.begin(); c.sleep(pause) })},
 		{name: "999ms-reset", does: "resets each watch after 999 ms", causes: []error{errReset},
 			serve: onWatch(func(c *call) { c.begin(); c.sleep(pause); c.fail(errReset) })},
-		{name: "999ms-event", does: "sends one event after 999 ms and closes each watch", serve: onWatch(func(c *call) { c.begin(); c.sleep(pause); c.news() })},
-		{name: "one-event", does: "sends one event in each watch and closes", serve: onWatch(func(c *call) { c.news() })},
-		{name: "one-event-reset", does: "sends one event in each watch and resets the connection", causes: []error{errReset},
+		{name: "999ms-event", does: "sends one event in each watch after 999 ms and then closes the watch", serve: onWatch(func(c *call) { c.begin(); c.sleep(pause); c.news() })},
+		{name: "one-event", does: "closes each watch after one event", serve: onWatch(func(c *call) { c.news() })},
+		{name: "one-event-reset", does: "resets the connection of each watch after one event", causes: []error{errReset},
 			serve: onWatch(func(c *call) { c.news(); c.fail(errReset) })},
-		{name: "one-event-opaque", does: "sends one event with an opaque resourceVersion in each watch and closes",
+		{name: "one-event-opaque", does: "closes each watch after one event with an opaque resourceVersion",
 			version: func(n int) string { return fmt.Sprintf("etag-%x", n*7919) }, serve: onWatch(func(c *call) { c.news() })},
-		{name: "one-event-equal", does: "sends the event at the requested resourceVersion in each watch and closes",
+		{name: "one-event-equal", does: "closes each watch after repeating the event at the requested resourceVersion",
 			serve: onWatch(func(c *call) {
 				changes, _, _ := c.since(c.from() - 1)
 				c.write(c.event(changes[0]))
@@ -157,7 +157,7 @@ func shortWatches() []server {
 					c.write(" ")
 				}
 			})},
-		{name: "slow-bytes", does: "sends events at one byte per five seconds", causes: []error{lw.ErrSilent},
+		{name: "slow-bytes", does: "sends events one byte every five seconds", causes: []error{lw.ErrSilent},
 			serve: onWatch(func(c *call) {
 				for _, b := range bookmark(c.version(c.now()), false) {
 					c.write(string(b))
@@ -168,7 +168,7 @@ func shortWatches() []server {
 			serve: rewritten(func(_ *call, _ change, event string) string { return strings.TrimSpace(event) })},
 		{name: "bookmark-then-silent", does: "sends one bookmark and then nothing", causes: []error{lw.ErrSilent},
 			serve: onWatch(func(c *call) { c.write(bookmark(c.version(c.from()), false)); c.hang() })},
-		{name: "one-bookmark", does: "sends a bookmark with the requested resourceVersion in each watch and closes", causes: []error{lw.ErrWatchClosed},
+		{name: "one-bookmark", does: "closes each watch after a bookmark with the requested resourceVersion", causes: []error{lw.ErrWatchClosed},
 			serve: onWatch(func(c *call) { c.write(bookmark(c.q.Get("resourceVersion"), false)) })},
 	}
 }

@@ -1,14 +1,14 @@
 package servers
 
 import (
-	"crypto/sha1" //nolint:gosec // RFC 6455 asks for it.
+	"crypto/sha1" //nolint:gosec // RFC 6455 requires SHA-1
 	"encoding/base64"
 	"encoding/binary"
 	"io"
 )
 
 func (x *exchange) upgrade() {
-	sum := sha1.Sum([]byte(x.request.Header.Get("Sec-WebSocket-Key") + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11")) //nolint:gosec // as above
+	sum := sha1.Sum([]byte(x.request.Header.Get("Sec-WebSocket-Key") + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11")) //nolint:gosec // RFC 6455 requires SHA-1
 	x.say("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Accept: " +
 		base64.StdEncoding.EncodeToString(sum[:]) + "\r\n\r\n")
 }

@@ -24,8 +24,8 @@ import (
 // token is the credential that must not appear in any message.
 const token = "tOk3nQ7zXw9Lm2Vb5Rk8Jd4Hs6Pf1Yc0"
 
-// source returns a transport to the server. The function search fails the test if a string contains the token. It is nil
-// for servers that do not serve real connections. The function stop closes the transport.
+// source returns a transport to the server. The function search fails the test if a string contains the token. search
+// is nil if s.wire is nil, because requests then carry no token. The function stop closes the transport.
 func (s *server) source(t *testing.T, m *memory) (client lw.Transport, search func(string), stop func()) {
 	if s.wire == nil {
 		return m, nil, func() {}

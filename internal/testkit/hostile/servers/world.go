@@ -25,7 +25,7 @@ type world struct {
 	mu       sync.Mutex
 	revision int
 	objects  map[string]int         // revision of the latest write, by object name
-	states   map[int]map[string]int // copy of the field objects at each revision
+	states   map[int]map[string]int // copies of `objects`, by revision
 	changes  []change
 	changed  chan struct{} // closed by the next change
 	version  func(int) string
@@ -151,7 +151,7 @@ func (w *world) event(c change) string {
 	return frame(c.kind, w.object(c.name, c.body, c.revision))
 }
 
-// frame returns a watch event as a line of JSON. item is the result of object.
+// frame returns a watch event as a line of JSON. item is the result of the method object.
 func frame(kind, item string) string {
 	return `{"type":"` + kind + `","object":{"kind":"ConfigMap","apiVersion":"v1",` + item[1:] + "}\n"
 }
