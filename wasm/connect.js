@@ -1,10 +1,11 @@
 // Chooses where the WASM module runs: in a worker that all tabs share, in a worker of this page, or on this thread.
 
-import { Engine, isBytes, wasmURL } from './engine.js'
 import { ListWatchError } from './error.js'
-import { Host } from './host.js'
+import { suffixOf } from './messages.js'
 import { Remote } from './remote.js'
+import { isBytes, wasmURL } from './source.js'
 
+/** @import { Host } from './host.js' */
 /** @import { Source } from './messages.js' */
 /** @import { InitOptions } from './types.js' */
 
@@ -50,7 +51,7 @@ function available() {
  */
 async function begin([mode, ...others], sources, failed) {
   const { wasm, worker } = sources
-  if (mode === 'main') return new Host(await Engine.load(wasm))
+  if (mode === 'main') return startLocal(wasm)
   const remote = new Remote(mode, sendable(wasm), worker && absolute(worker, 'worker'), failed)
   try {
     await remote.start()
@@ -60,6 +61,20 @@ async function begin([mode, ...others], sources, failed) {
     console.warn(/** @type {ListWatchError} */ (error).message)
     return begin(others, sources, failed)
   }
+}
+
+/**
+ * Starts the module on this thread. It imports the code for this mode only here, because most pages use a worker.
+ * @param {InitOptions['wasm']} wasm
+ */
+async function startLocal(wasm) {
+  let local
+  try {
+    local = await import('./local.js')
+  } catch (cause) {
+    throw new ListWatchError('load', `listwatch: the code for mode "main" could not be loaded${suffixOf(cause)}; reload the page`, { cause })
+  }
+  return local.startHost(wasm)
 }
 
 /** @param {InitOptions['wasm']} wasm @returns {Source} */

@@ -9,11 +9,7 @@ import { glue } from './glue.js'
 import { makeGo } from './go.js'
 import { suffixOf, crashed } from './messages.js'
 import { Slots } from './slots.js'
-
-/** Advice for load errors: a bundler may have separated this package from its worker and its WASM module. */
-export const BUNDLERS = 'If you use a bundler, it may need init({ worker, wasm }): https://github.com/seed-6d2a410a/listwatch/tree/main/wasm#bundlers'
-
-export const wasmURL = () => new URL('./listwatch.wasm', import.meta.url)
+import { BUNDLERS, isBytes, wasmURL } from './source.js'
 
 /**
  * Describes a collection for the module. `indexes` lists the indexed fields, and `needs` lists the fields that a
@@ -139,9 +135,6 @@ export class Engine {
     return this.#commands.shift() ?? new Promise((resolve) => { this.#idle = resolve })
   }
 }
-
-/** @type {(wasm: unknown) => wasm is BufferSource} */
-export const isBytes = (wasm) => ArrayBuffer.isView(wasm) || wasm instanceof ArrayBuffer
 
 /**
  * @param {NonNullable<InitOptions['wasm']>} wasm

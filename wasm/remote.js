@@ -5,10 +5,10 @@
 /** @import { Spec } from './spec.js' */
 
 import { ListWatchError } from './error.js'
+import { later } from './later.js'
 import { holdLifetimeLock, lifetimeEnd } from './lifetime.js'
 import { Channel, PROTOCOL, crashed, errorOf } from './messages.js'
 import { notStarted, spawn } from './spawn.js'
-import { later } from './streams.js'
 
 /** @typedef {Channel<FromWorker, FromPage>} WorkerChannel */
 

@@ -1,8 +1,8 @@
 // Starts workers.
 
-import { BUNDLERS } from './engine.js'
 import { ListWatchError } from './error.js'
 import { suffixOf } from './messages.js'
+import { BUNDLERS } from './source.js'
 
 /**
  * Starts a worker and returns its port. `failed` receives the worker's error events.

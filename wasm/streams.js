@@ -3,6 +3,8 @@
 
 /** @import { GlueHost, HostAnswer, Lease } from './glue.js' */
 
+import { later } from './later.js'
+
 /** Special values of a stream's state and of the result of read. They must match internal/jsx. */
 export const PENDING = -1, FAILED = -2, TOO_MUCH = -3, LOST = -4
 
@@ -16,22 +18,6 @@ export const PENDING = -1, FAILED = -2, TOO_MUCH = -3, LOST = -4
  * @property {(view: () => Uint8Array) => number} read
  * @property {() => void} close
  */
-
-/**
- * Runs a function after the pending events. It posts a message, because browsers throttle timers in hidden pages.
- * @type {(f: () => void) => void}
- */
-export const later = (() => {
-  if (typeof setImmediate === 'function') return setImmediate
-  const { port1, port2 } = new MessageChannel()
-  /** @type {(() => void)[]} */
-  const waiting = []
-  port1.onmessage = () => waiting.shift()?.()
-  return (/** @type {() => void} */ f) => {
-    waiting.push(f)
-    port2.postMessage(0)
-  }
-})()
 
 let yielded = 0
 

@@ -1,4 +1,5 @@
-import { Chunks, FAILED, LOST, PENDING, TOO_MUCH, explain, later } from './streams.js'
+import { later } from './later.js'
+import { Chunks, FAILED, LOST, PENDING, TOO_MUCH, explain } from './streams.js'
 
 const MESSAGE_COST = 200 // in bytes; added to the length of each message
 const NEWLINE = new Uint8Array([10])

@@ -1,6 +1,6 @@
 // Measures contenders in Chromium and Firefox. Each measurement runs in a new browser profile.
 import { launch } from '../../e2e/browser/launch.mjs'
-import { mainThreads } from './cpu.mjs'
+import { idle, mainThreads } from './cpu.mjs'
 import { linear } from './linear.mjs'
 import { orders, progress } from './print.mjs'
 
@@ -11,6 +11,7 @@ async function onPage(profile, url, use) {
   try {
     await page.goto(`${url}/`)
     await page.waitForFunction(() => globalThis.courses)
+    await idle(page.browser().process().pid)
     return await use({ page, course: (name, contender) => page.evaluate((name, contender) => courses[name](contender), name, contender) })
   } finally {
     await page.close()

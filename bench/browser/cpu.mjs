@@ -1,5 +1,6 @@
 // Reads the CPU times of browser processes from /proc.
 import { readFileSync, readdirSync } from 'node:fs'
+import { setTimeout } from 'node:timers/promises'
 
 const read = (path) => {
   try {
@@ -35,4 +36,28 @@ export function mainThreads(pid) {
   const pages = descendants(pid).filter((page) => runsPages.test(read(`/proc/${page}/cmdline`)))
   const nanoseconds = pages.map((page) => Number(read(`/proc/${page}/task/${page}/schedstat`).split(' ')[0]))
   return nanoseconds.reduce((sum, time) => sum + time, 0) / 1e6
+}
+
+/** Returns the CPU time in ticks of 10 ms that all threads of a browser have used. */
+function ticks(pid) {
+  const times = descendants(pid).map((each) => read(`/proc/${each}/stat`).split(') ')[1]?.split(' '))
+  return times.reduce((sum, fields) => sum + (fields ? Number(fields[11]) + Number(fields[12]) : 0), 0)
+}
+
+/**
+ * Waits until a browser uses almost no CPU time for 300 ms. For about a second after a window opens, Chromium loads
+ * pages of its own user interface. On systems other than Linux, it waits for 30 steps of 100 ms.
+ * @param {number} pid the process ID of the browser
+ * @param {(pid: number) => number} measure returns the CPU time that the browser has used, in ticks
+ * @param {() => Promise<void>} step waits for 100 ms
+ */
+export async function idle(pid, measure = process.platform === 'linux' ? ticks : () => NaN, step = () => setTimeout(100)) {
+  for (let before = measure(pid), quiet = 0, steps = 0; quiet < 3; steps++) {
+    if (steps === 300) throw new Error('the browser has been busy for 30 s before a measurement; measure on an idle machine')
+    if (steps === 30 && Number.isNaN(before)) return
+    await step()
+    const now = measure(pid)
+    quiet = now - before <= 1 ? quiet + 1 : 0
+    before = now
+  }
 }

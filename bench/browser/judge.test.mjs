@@ -5,13 +5,13 @@ import { median, orders } from './print.mjs'
 
 // Returns measurements that are equal to the budgets.
 function met() {
-  const { loadTasks, tableTasks, wasm, scripts, ...ratios } = budgets
+  const { loadTasks, tableTasks, wasm, script, ...ratios } = budgets
   const round = (scale) => ({
     plain: { ...Object.fromEntries(Object.keys(ratios).map((key) => [key, 100 * scale])), loadTasks: 3, tableTasks: 3 },
     shared: { ...Object.fromEntries(Object.entries(ratios).map(([key, ratio]) => [key, 100 * scale * ratio])), loadTasks, tableTasks },
   })
   return {
-    sizes: { wasm, index: 1000 * scripts, worker: 9000 },
+    sizes: { wasm, page: 1000 * script },
     browsers: { chrome: [round(1), round(4), round(2)], firefox: [round(1)] },
   }
 }
@@ -25,10 +25,10 @@ test('measurements equal to the budgets meet them', () => {
 
 const greater = {
   'the WASM module, kB, brotli 11': (all) => { all.sizes.wasm += 1 },
-  'the JavaScript, kB, gzipped': (all) => { all.sizes.worker = 16001 },
+  'the JavaScript of a page, kB, gzipped': (all) => { all.sizes.page += 1 },
   'firefox: 10,000 Pods: ready': (all) => { all.browsers.firefox[0].plain.ready -= 10 },
 }
-for (const key of Object.keys(budgets).filter((key) => key !== 'wasm' && key !== 'scripts')) {
+for (const key of Object.keys(budgets).filter((key) => key !== 'wasm' && key !== 'script')) {
   const { what } = judge(met()).find(({ what }) => what.startsWith('chrome') && unmet(chromeWith(key, 2)).flat().includes(what))
   greater[what] = (all) => Object.assign(all, chromeWith(key, 2))
 }
@@ -66,9 +66,9 @@ test('contenders are compared within the same round', () => {
 
 test('a missing measurement does not meet its budget', () => {
   const all = met()
-  all.sizes = { wasm: undefined, index: undefined }
+  all.sizes = { wasm: undefined, page: undefined }
   all.browsers.chrome[0].shared.cpu = all.browsers.chrome[1].shared.cpu = NaN
-  assert.deepEqual(unmet(all), [['the WASM module, kB, brotli 11', 'not measured'], ['the JavaScript, kB, gzipped', 'not measured'],
+  assert.deepEqual(unmet(all), [['the WASM module, kB, brotli 11', 'not measured'], ['the JavaScript of a page, kB, gzipped', 'not measured'],
     ['chrome: main thread for 5,000 events with list()', 'not measured']])
 })
 

@@ -36,10 +36,16 @@ export function build(folder, ...args) {
   execFileSync(process.execPath, [vite(folder), 'build', ...args, '--logLevel', 'warn'], { cwd: folder, stdio: ['ignore', 'inherit', 'inherit'] })
 }
 
-/** Builds a page that uses only the package. Returns the minified and gzipped size of each script in bytes. */
+/**
+ * Builds a page that uses only the package. Returns the minified and gzipped sizes in bytes of the scripts that the page
+ * loads at its start, of the worker's script and of the script for mode "main".
+ */
 export function weigh(folder) {
   build(folder, '--config', 'size.config.js')
-  const assets = join(folder, 'weighed/assets')
-  const scripts = readdirSync(assets).filter((file) => file.endsWith('.js'))
-  return Object.fromEntries(scripts.map((file) => [file.replace(/-.*/, ''), gzipSync(readFileSync(join(assets, file)), { level: 9 }).length]))
+  const sizes = { page: 0, worker: 0, local: 0 }, assets = join(folder, 'weighed/assets')
+  for (const file of readdirSync(assets).filter((file) => file.endsWith('.js'))) {
+    const name = file.replace(/-.*/, '')
+    sizes[name in sizes ? name : 'page'] += gzipSync(readFileSync(join(assets, file)), { level: 9 }).length
+  }
+  return sizes
 }

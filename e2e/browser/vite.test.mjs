@@ -41,6 +41,7 @@ async function serving(args, f) {
   }
 }
 
+// Checks that a page shows the collection and its changes. Returns the URLs that the page has requested.
 async function shows(url, mode) {
   const profile = await browser.createBrowserContext()
   const page = await profile.newPage()
@@ -60,7 +61,9 @@ async function shows(url, mode) {
   assert.equal(workers.includes('shared_worker'), mode === '' || mode === 'shared', `${workers}`)
   assert.equal(page.workers().length, mode === 'worker' ? 1 : 0)
   assert.deepEqual(complaints, [])
+  const requested = await page.evaluate(() => performance.getEntriesByType('resource').map(({ name }) => name))
   await profile.close()
+  return requested
 }
 
 // Unmounts the component, mounts it again, and returns the text of its first render.
@@ -82,19 +85,36 @@ test('the package builds and runs in every mode under a content security policy'
   const [program] = built.filter((file) => file.endsWith('.wasm'))
   assert.deepEqual(readFileSync(join(folder, 'dist/assets', program)), readFileSync(join(wasm, 'listwatch.wasm')))
   await serving(['preview'], async (url) => {
-    for (const mode of ['', 'worker', 'main']) await shows(url, mode)
+    for (const mode of ['', 'worker', 'main']) {
+      const requested = await shows(url, mode)
+      assert.equal(requested.some(isLocal), mode === 'main', `only mode "main" requests its code: ${requested}`)
+    }
   })
 })
 
-// Maximum size in bytes of the page's script and of the worker's script, minified and gzipped.
-const BUDGET = 16_000
+const isLocal = (url) => /\/local-[^/]*\.js$/.test(url)
+
+test('init rejects if the code for mode "main" cannot be loaded', async () => {
+  await serving(['preview'], async (url) => {
+    const page = await browser.newPage()
+    await page.setRequestInterception(true)
+    page.on('request', (request) => (isLocal(request.url()) ? request.abort() : request.continue()))
+    await page.goto(`${url}/?mode=main`)
+    const message = await page.evaluate(() => globalThis.started.then(() => 'it loaded', ({ name, message }) => `${name}: ${message}`))
+    assert.match(message, /^ListWatchError: listwatch: the code for mode "main" could not be loaded: .*; reload the page/)
+    await page.close()
+  })
+})
+
+// Maximum sizes in bytes of the scripts, minified and gzipped. The page's scripts include the React hooks.
+const BUDGET = { page: 12_000, worker: 10_000, local: 8_000 }
 
 test('the JavaScript around the WASM module stays within its budget', (t) => {
-  const sizes = Object.entries(weigh(folder))
-  assert.ok(sizes.length > 1)
-  for (const [file, size] of sizes) {
-    t.diagnostic(`${file}: ${size} bytes`)
-    assert.ok(size > 1000 && size <= BUDGET, `${file} has ${size} bytes: the limit is ${BUDGET}; remove code, or raise the limit and explain why in the README`)
+  const sizes = weigh(folder)
+  for (const [name, limit] of Object.entries(BUDGET)) {
+    const size = sizes[name]
+    t.diagnostic(`${name}: ${size} bytes`)
+    assert.ok(size > 1000 && size <= limit, `${name} has ${size} bytes: the limit is ${limit}; remove code, or raise the limit and explain why in the README`)
   }
 })
 

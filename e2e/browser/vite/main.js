@@ -4,7 +4,7 @@ import { init } from 'listwatch'
 import { useListWatch } from 'listwatch/react'
 
 const mode = new URLSearchParams(location.search).get('mode')
-if (mode) init({ mode })
+if (mode) globalThis.started = init({ mode })
 
 function Maps() {
   const maps = useListWatch({ server: '/k8s', resource: 'configmaps', indexes: { on: 'data.on' } })

@@ -1,3 +1,4 @@
 import { init, listWatch } from 'listwatch'
+import { useListWatch, useListWatches, useObject } from 'listwatch/react'
 
-globalThis.used = [init, listWatch]
+globalThis.used = [init, listWatch, useListWatch, useListWatches, useObject]

@@ -72,6 +72,7 @@ var (
 	exports    = regexp.MustCompile(`(?m)^export ((?:async )?function\*?|class|const|let) (\w.*)$`)
 	leftover   = regexp.MustCompile(`(?m)^(?:import|export)\b.*$`)
 	identifier = regexp.MustCompile(`^[\w$]+`)
+	dynamic    = regexp.MustCompile(`\bawait import\('([^']+)'\)`)
 	numbers    = regexp.MustCompile(`(?m)^export (const (?:\w+ = -?\d+,\s+)+\w+ = -?\d+)$`)
 	number     = regexp.MustCompile(`(\w+) = `)
 )
@@ -107,6 +108,7 @@ func asCommonJS(module []byte) (script []byte, imported []string, err error) {
 		}
 		return "const " + strings.ReplaceAll(parts[1], " as ", ": ") + " = " + require(parts[2])
 	})
+	text = dynamic.ReplaceAllStringFunc(text, func(s string) string { return require(dynamic.FindStringSubmatch(s)[1]) })
 	text = numbers.ReplaceAllStringFunc(text, func(s string) string {
 		for _, found := range number.FindAllStringSubmatch(s, -1) {
 			names = append(names, found[1])

@@ -15,11 +15,11 @@ export { d } from './last.js'
 export const ONE = 1, TWO = -2,
   THREE = 3
 export let late
-export async function f() { return import.meta.url }
+export async function f() { return import.meta.url + await import('./later.js') }
 export class C {}
 `))
 	require.NoError(t, err)
-	require.Equal(t, []string{"last", "other", "connect"}, imported)
+	require.Equal(t, []string{"last", "other", "connect", "later"}, imported)
 	require.Equal(t, `'use client'
 'use strict'
 const { a, b: c } = require('./other.cjs')
@@ -29,7 +29,7 @@ Object.assign(exports, (({ d }) => ({ d }))(require('./last.cjs')))
 const ONE = 1, TWO = -2,
   THREE = 3
 let late
-async function f() { return ('file://' + __filename.replace(/[%#?]/g, encodeURIComponent)) }
+async function f() { return ('file://' + __filename.replace(/[%#?]/g, encodeURIComponent)) + require('./later.cjs') }
 class C {}
 Object.assign(exports, { ONE, TWO, THREE, late, f, C })
 `, string(script))

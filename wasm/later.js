@@ -1,0 +1,15 @@
+/**
+ * Runs a function after the pending events. It posts a message, because browsers throttle timers in hidden pages.
+ * @type {(f: () => void) => void}
+ */
+export const later = (() => {
+  if (typeof setImmediate === 'function') return setImmediate
+  const { port1, port2 } = new MessageChannel()
+  /** @type {(() => void)[]} */
+  const waiting = []
+  port1.onmessage = () => waiting.shift()?.()
+  return (/** @type {() => void} */ f) => {
+    waiting.push(f)
+    port2.postMessage(0)
+  }
+})()

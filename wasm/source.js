@@ -1,0 +1,9 @@
+// The source of the WASM module: a URL, a Response, bytes or a compiled module.
+
+/** Advice for load errors: a bundler may have separated this package from its worker and its WASM module. */
+export const BUNDLERS = 'If you use a bundler, it may need init({ worker, wasm }): https://github.com/seed-6d2a410a/listwatch/tree/main/wasm#bundlers'
+
+export const wasmURL = () => new URL('./listwatch.wasm', import.meta.url)
+
+/** @type {(wasm: unknown) => wasm is BufferSource} */
+export const isBytes = (wasm) => ArrayBuffer.isView(wasm) || wasm instanceof ArrayBuffer
