@@ -77,7 +77,7 @@ test('a deletion and a later addition remain two changes with their own flags', 
   }
 })
 
-test('a canceled addition does not delay changes of other objects', () => {
+test('a canceled addition does not delay changes to other objects', () => {
   const changes = new Changes()
   const add = (type, key) => changes.add(new Change(type, { key, object: key }))
   add('added', 'cancelled')
@@ -102,7 +102,7 @@ test('a merged deletion keeps finalStateUnknown', () => {
   assert.equal(changes.take()[0].finalStateUnknown, true)
 })
 
-test('shift() returns merged changes in order, including changes that are added later', () => {
+test('shift() returns merged changes in order, including changes added after the first call', () => {
   const named = (key, type, object) => new Change(type, { key, object }, undefined)
   const changes = new Changes()
   changes.add(named('a', 'added', 1))

@@ -108,7 +108,7 @@ test('saved objects from a new host are applied only if they are newer than the 
   assert.deepEqual(collection.list().map(({ name, resourceVersion }) => name + resourceVersion), ['a10', 'b8', 'c2', 'new11'])
 })
 
-test('an object recreated while the host was replaced is reported as deleted and added', async () => {
+test('an object recreated during a host replacement is reported as deleted and added', async () => {
   const { collection, host, opened } = withFakeHost()
   await opened
   host.send(...first(added('a', 1), added('b', 1), added('c', 1)))
@@ -156,7 +156,7 @@ test('a state change without object changes causes an empty batch', async () => 
   assert.equal(collection.state.phase, 'interrupted')
 })
 
-test('a subscriber receives only changes after its subscription', async () => {
+test('a subscriber receives only the changes after its subscription', async () => {
   const { collection, host, opened } = withFakeHost()
   await opened
   host.send(...first(added('a', 1)))
@@ -166,7 +166,7 @@ test('a subscriber receives only changes after its subscription', async () => {
   assert.deepEqual((await late).map(shape), ['added default/b'])
 })
 
-test('a throwing subscriber does not affect other subscribers, and a removed subscriber is not called', async (t) => {
+test('an exception in a subscriber does not affect other subscribers, and a removed subscriber is not called', async (t) => {
   const { collection, host, opened } = withFakeHost()
   await opened
   const thrown = new Promise((resolve) => process.prependOnceListener('uncaughtException', resolve))
@@ -330,7 +330,7 @@ test('an aborted collection removes its listener from the signal', () => {
   assert.equal(getEventListeners(controller.signal, 'abort').length, 0)
 })
 
-test('the state contains the reason why the collection is not saved', async () => {
+test('state.persistError explains why the collection is not saved', async () => {
   const { collection, host, opened } = withFakeHost()
   await opened
   const late = withFakeHost()
@@ -402,7 +402,7 @@ test('a failed host stops the collection', async () => {
   assert.equal(collection.size, 1)
 })
 
-test('a collection that fails while its host opens it is closed in the host', async () => {
+test('a failure during host.open() closes the collection in the host', async () => {
   let ended = 0
   const host = {
     open(_, client) {
@@ -444,7 +444,7 @@ test('changes are not queued for a finished iteration', async (t) => {
   assert.equal(add.mock.callCount(), 0)
 })
 
-test('a page that joins receives each object once', async () => {
+test('a replay for a joining page contains each object once', async () => {
   const { host, opened } = withFakeHost()
   await opened
   host.send(...first(...Array.from({ length: 120 }, (_, i) => added(`pod-${i}`, 1))))

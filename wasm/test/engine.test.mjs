@@ -51,7 +51,7 @@ for (const [words, wasm] of Object.entries(sources)) {
 
 const typed = { headers: { 'Content-Type': 'application/wasm' } }
 
-test('the module is loaded from a response of another realm', async (t) => {
+test('the module is loaded from a response that belongs to another realm', async (t) => {
   const window = new Window()
   t.after(() => window.close())
   const { init } = await fresh()
@@ -82,13 +82,13 @@ for (const [words, response] of Object.entries({
 /** Returns a copy of an object that includes its non-enumerable properties. */
 const own = (object) => Object.fromEntries(Object.getOwnPropertyNames(object).map((name) => [name, object[name]]))
 
-test('an invalid module is reported with the error of its compilation', async () => {
+test('an invalid module is reported with its compilation error', async () => {
   const { init } = await fresh()
   await assert.rejects(init({ wasm: new Response(new Uint8Array(8), typed) }), ({ code, message, cause }) =>
     code === 'load' && /magic/.test(message) && cause instanceof WebAssembly.CompileError)
 })
 
-test('an HTML page instead of the module is reported with its URL and with advice for bundlers', async () => {
+test('the error for an HTML page instead of the module contains its URL and a hint for bundlers', async () => {
   const { init } = await fresh()
   await assert.rejects(init({ wasm: `${base}/login` }),
     { code: 'load', message: /127\.0\.0\.1:\d+\/login answers with an HTML page\. .*bundler.*init\({ worker, wasm }\): https:.*#bundlers$/ })
@@ -99,7 +99,7 @@ const failing = {
   'an HTML page': () => `${base}/login`,
   'no server': () => 'http://127.0.0.1:1/listwatch.wasm',
   'a missing file': () => new URL('./none.wasm', import.meta.url),
-  'a relative path outside of a page': () => './listwatch.wasm',
+  'a relative path outside a page': () => './listwatch.wasm',
   'invalid bytes': () => new Uint8Array([1, 2, 3]),
   'a number': () => 7,
 }
@@ -178,7 +178,7 @@ test('a trap fails all collections, and the next collection restarts the module'
   assert.deepEqual([first.failures.length, second.failures.length], [1, 1])
 })
 
-test('a trap during the start of the module fails all collections', async () => {
+test('a trap while the module starts fails all collections', async () => {
   const engine = await Engine.load(trapsAtStart), it = sink()
   engine.start({ endpoint: {} }, it)
   await until(() => it.failures.length)
@@ -197,7 +197,7 @@ test('all collections fail if the module exits, for example after a panic', asyn
   assert.match(it.failures[0].message, /crashed: it exited/)
 })
 
-test('an exception while one client receives records fails all collections', async () => {
+test('an exception in one client\'s records() fails all collections', async () => {
   const engine = await Engine.load(trap), other = sink()
   engine.start({ endpoint: {} }, other)
   await live(other)

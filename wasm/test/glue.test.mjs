@@ -40,7 +40,7 @@ async function listen(handler) {
   return `http://127.0.0.1:${server.address().port}/`
 }
 
-test('a response is read completely in the requested pieces', async () => {
+test('a response is read completely in pieces of the requested size', async () => {
   const url = await listen((request, response) => {
     response.writeHead(429, { 'Retry-After': '7' })
     response.end(`${request.headers.accept} and more`)
@@ -81,7 +81,7 @@ test('a response is not read in advance', async () => {
   await until(() => p.woken.length > 1)
   let held = -1
   await until(() => held === (held = sent)) // the server waits, because all buffers are full
-  assert.ok(sent < 5e7, `${sent} bytes were sent`)
+  assert.ok(sent < 5e7, `the server sent ${sent} bytes before the program read them`)
   p.imports.close(id)
 })
 
@@ -170,7 +170,7 @@ test('a lease lasts until the host revokes it or the program closes the stream',
     assert.equal(p.read(id), PENDING)
     over[end](new Error('no locks'))
     await until(() => p.woken.length === 2)
-    assert.equal(p.read(id), '', 'the host has revoked the slot')
+    assert.equal(p.read(id), '', 'a read must end after the host has revoked the slot')
     assert.equal(returned, false)
     p.imports.close(id)
     await until(() => returned)
@@ -243,9 +243,9 @@ async function socket(t, url, limit) {
 }
 const turns = () => new Promise((resolve) => setTimeout(resolve))
 
-test('the messages of a WebSocket are joined by newlines, and a burst wakes the program once', async (t) => {
+test('WebSocket messages are joined by newlines, and a burst wakes the program once', async (t) => {
   const { p, id, socket: s } = await socket(t, 'ws://host/', 1000)
-  assert.deepEqual(s.protocols, { protocols: ['protocol'], headers: { Origin: 'http://host' } }, 'Node sends the Origin header')
+  assert.deepEqual(s.protocols, { protocols: ['protocol'], headers: { Origin: 'http://host' } }, 'Node must send the Origin header')
   s.onopen()
   await turns()
   assert.equal(p.imports.state(id), 101)
@@ -260,7 +260,7 @@ test('the messages of a WebSocket are joined by newlines, and a burst wakes the 
   assert.deepEqual([p.imports.state(id), p.read(id), p.text(id)], [1001, '', 'going away'])
 })
 
-test('a WebSocket that exceeds the limit of unread bytes is closed, and earlier messages stay readable', async (t) => {
+test('a WebSocket that exceeds the limit for unread bytes is closed, and earlier messages stay readable', async (t) => {
   const { p, id, socket: s } = await socket(t, 'ws://host/', 10)
   s.onopen()
   s.onmessage({ data: '12345678' })
@@ -270,15 +270,15 @@ test('a WebSocket that exceeds the limit of unread bytes is closed, and earlier 
   assert.equal(p.read(id), TOO_MUCH)
 })
 
-test('many empty messages are read in linear time and count toward the limit', async (t) => {
+test('empty messages are read in linear time and count toward the limit', async (t) => {
   const { p, id, socket: s } = await socket(t, 'ws://host/', 1 << 26)
   s.onopen()
   let sent = 0
   for (; !s.closed && sent < 400_000; sent++) s.onmessage({ data: '' })
-  assert.ok(sent > 100_000 && sent < 400_000, `${sent} messages`)
+  assert.ok(sent > 100_000 && sent < 400_000, `the socket closed after ${sent} messages`)
   let read = 0
   for (let part; (part = p.imports.read(id, 0, 1 << 16)) > 0;) read += part
-  assert.equal(read, sent - 2, 'the newlines between the read messages')
+  assert.equal(read, sent - 2, 'the program must read only the newlines between the messages')
   assert.equal(p.read(id), TOO_MUCH)
 })
 
@@ -303,13 +303,13 @@ test('a WebSocket that does not open fails with or without a close event', async
   await socket(t, 'ws://host/', 10)
 })
 
-test('a WebSocket that reports only a clean close, as Firefox may do, counts as lost instead of rejected', async (t) => {
+test('a WebSocket that reports only a clean close (possible in Firefox) counts as lost, not as rejected', async (t) => {
   const { p, id, socket: s } = await socket(t, 'ws://host/', 10)
   s.onclose({ code: 1000, reason: '' })
   assert.equal(p.imports.state(id), LOST)
 })
 
-test('a runtime without WebSockets, such as Node 20, is reported', async (t) => {
+test('a runtime without WebSockets, such as Node 20, causes an error', async (t) => {
   const real = globalThis.WebSocket
   globalThis.WebSocket = undefined
   t.after(() => { globalThis.WebSocket = real })

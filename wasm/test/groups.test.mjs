@@ -9,7 +9,7 @@ import { added, fields, first } from './support.mjs'
 
 const keys = (items) => items.map(({ key }) => key)
 
-test('updated groups equal groups that are built from all items', () => rounds(50, (random) => {
+test('incrementally updated groups equal groups built from all items', () => rounds(50, (random) => {
   const items = new Map(), valueOf = ({ value }) => value
   const groups = new Groups(items, valueOf)
   const results = []
@@ -24,7 +24,7 @@ test('updated groups equal groups that are built from all items', () => rounds(5
     assert.deepEqual(new Map(groups.get()), expected)
     results.push([groups.get(), expected])
   }
-  for (const [result, expected] of results) assert.deepEqual(new Map(result), expected, 'a later change modified a result')
+  for (const [result, expected] of results) assert.deepEqual(new Map(result), expected, 'a later change must not modify an earlier result')
 }))
 
 test('a change replaces only the arrays of the affected groups', () => {

@@ -97,7 +97,7 @@ test('a collection stays open for keepAlive after its last component unmounted',
   }
 })
 
-test('a component does not reuse a collection that failed after its last component unmounted', async () => {
+test('a component does not reuse a collection that failed after the previous component unmounted', async () => {
   const first = await mount(useListWatch, pods())
   await first.unmount()
   cluster.close()
@@ -146,7 +146,7 @@ test('several namespaces are merged into one sorted list', async () => {
   assert.deepEqual([keys(now()), now().loaded, now().stale, now().error], ['', true, false, undefined])
 })
 
-test('a namespace that fails does not affect the others', async () => {
+test('a failed namespace does not affect the other namespaces', async () => {
   cluster.apply(pod('a/1'))
   cluster.reject('pods', 403, { namespace: 'b' })
   const { render, now } = await mount(useListWatch, pods({ namespaces: ['a', 'b'] }))
@@ -158,7 +158,7 @@ test('a namespace that fails does not affect the others', async () => {
   assert.deepEqual([Object.keys(now().errors), now().error.code, now().loaded, now().stale], [['a', 'b'], 'invalid', false, true])
 })
 
-test('useObject follows one object', async () => {
+test('useObject follows a single object', async () => {
   const { now, results } = await mount(useObject, pods({ namespace: 'a', name: '1' }))
   assert.deepEqual([results[0], now()], [{ object: undefined, loaded: false, error: undefined, stale: true }, { object: undefined, loaded: true, error: undefined, stale: false }])
   await change(() => cluster.apply([pod('a/1', { spec: { nodeName: 'n1' } }), pod('a/2')]))
@@ -170,7 +170,7 @@ test('useObject follows one object', async () => {
   assert.deepEqual([now().object, now().loaded], [undefined, true])
 })
 
-test('useListWatches follows several collections, and its keys may change', async () => {
+test('useListWatches follows several collections and supports changing keys', async () => {
   cluster.apply([pod('a/1'), node('n1')])
   const { render, now } = await mount(useListWatches, { pods: pods(), nodes: pods({ resource: 'nodes' }), nothing: null })
   assert.deepEqual([keys(now().pods), keys(now().nodes), now().nothing.loaded], ['a/1', 'n1', false])

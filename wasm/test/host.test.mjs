@@ -40,7 +40,7 @@ test('a collection that is closed while its saved state loads never starts, and 
   assert.deepEqual([...held], [])
   const other = new Host({ start: (spec) => started.push(spec), stop() {} }).open(spec, { records() {}, failed() {} })
   await until(() => started.length)
-  assert.equal(held.size, 1, 'the next collection holds the lock')
+  assert.equal(held.size, 1, 'the next collection must hold the lock')
   other()
   await turns()
   assert.deepEqual([...held], [])

@@ -33,7 +33,7 @@ function flood(response, first, then) {
   return counted
 }
 
-// Opens a collection of Pods. Returns the first cause in its state, with the phase and the size at that time.
+// Opens a collection of Pods and waits until state.cause is set. Returns the cause, and the phase and size at that time.
 async function causeOf(t, url, options = {}) {
   const pods = listWatch({ server: url, resource: 'pods', streamingLists: false, ...options })
   t.after(() => pods.close())
@@ -51,7 +51,7 @@ test('an endless string is rejected as too large, and its connection is closed',
   const { cause } = await causeOf(t, url)
   assert.equal(cause.code, 'too-large')
   await until(() => counted.over)
-  assert.ok(counted.sent < 256 << 20, `${counted.sent} bytes were sent`)
+  assert.ok(counted.sent < 256 << 20, `the server sent ${counted.sent} bytes before the client closed the connection`)
 })
 
 test('an endless list exceeds maxObjects', async (t) => {
@@ -95,14 +95,14 @@ const bombs = {
 for (const [encoding, make] of Object.entries(bombs)) {
   test(`a ${encoding} bomb is rejected as too large and is not kept in memory`, async (t) => {
     const bomb = await make(`${LIST}{"metadata":{"name":"`)
-    assert.ok(bomb.length < 2 << 20, `${bomb.length} bytes`)
+    assert.ok(bomb.length < 2 << 20, `the compressed bomb has ${bomb.length} bytes`)
     const url = await listen((_, response) => response.setHeader('Content-Encoding', encoding).end(bomb))
     let most = 0
     const before = process.memoryUsage().arrayBuffers
     const looking = setInterval(() => { most = Math.max(most, process.memoryUsage().arrayBuffers - before) }, 5)
     t.after(() => clearInterval(looking))
     assert.equal((await causeOf(t, url)).cause.code, 'too-large')
-    assert.ok(most < 64 << 20, `${most >> 20} MiB outside of the module's memory`)
+    assert.ok(most < 64 << 20, `the client used ${most >> 20} MiB outside the module's memory`)
   })
 }
 

@@ -37,7 +37,7 @@ for (const mode of ['shared', 'worker', 'main']) {
     for (const each of [collection, nodes]) isStopped(each, 'crashed')
     const again = page.listWatch(options)
     await live(again)
-    assert.equal(at.started.length, mode === 'main' ? 0 : 1, 'the worker keeps running')
+    assert.equal(at.started.length, mode === 'main' ? 0 : 1, 'the worker must keep running')
   })
 }
 
@@ -51,7 +51,7 @@ test('an unresponsive shared worker is replaced', async (t) => {
   at.shared = 'works'
   t.mock.timers.tick(5000)
   for (let i = 0; i < 100; i++) await turn()
-  assert.equal(at.started.length, 2, 'the page connects again')
+  assert.equal(at.started.length, 2, 'the page must connect again')
   await loading
 })
 
@@ -104,7 +104,7 @@ for (const mode of ['shared', 'worker']) {
     }
   })
 
-  test(`${mode}: a first worker that dies before a collection is live is replaced`, async (t) => {
+  test(`${mode}: the first worker is replaced even if it dies before a collection is live`, async (t) => {
     let opens = 0
     const at = browser(t, { [mode](port) {
       at.locks.request('the first', () => new Promise(() => {}))
@@ -120,7 +120,7 @@ for (const mode of ['shared', 'worker']) {
     assert.equal(at.started.length, 2)
   })
 
-  test(`${mode}: the worker loads the package's own module by default, or the module that the page specifies`, async (t) => {
+  test(`${mode}: the worker loads the module that the page specifies, or the package's own module by default`, async (t) => {
     const loaded = []
     const at = browser(t, { [mode]: (port) => new Channel(port, { hello: () => '', load: ({ wasm }) => { loaded.push(wasm) } }, assert.fail) })
     for (const wasm of [undefined, './other.wasm', new URL('http://cdn/other.wasm')]) await (await at.page()).init({ mode, wasm })
@@ -128,7 +128,7 @@ for (const mode of ['shared', 'worker']) {
     for (const wasm of [7, new Response()]) await assert.rejects((await at.page()).init({ mode, wasm }), { code: 'invalid', message: /a worker needs wasm as a URL, bytes or a module/ })
   })
 
-  test(`${mode}: a second worker that dies before a collection is live is not replaced`, async (t) => {
+  test(`${mode}: the second worker is not replaced if it dies before a collection is live`, async (t) => {
     const at = browser(t)
     const { page, collection } = await opened(at, { wasm: trap, mode })
     let opens = 0
@@ -159,7 +159,7 @@ for (const mode of ['shared', 'worker']) {
     assert.match(collection.state.cause.message, /worker file:.*worker\.js could not be started/)
     at[mode] = 'works'
     await live(page.listWatch(options))
-    assert.deepEqual(at.started.map(([kind]) => kind), [mode, mode, mode], 'the mode and the module stay the same')
+    assert.deepEqual(at.started.map(([kind]) => kind), [mode, mode, mode], 'each new worker must use the same mode')
   })
 
   test(`${mode}: init fails if the worker dies while loading the module`, async (t) => {
@@ -246,11 +246,11 @@ test('the shared worker closes the collections of a closed page', async (t) => {
   await live(first.page.listWatch({ ...options, resource: 'nodes' }))
   at.locks.kill(at.locks.names[0]) // as if the first page had crashed
   await until(() => !at.ports[1].onmessage) // the worker ignores later messages of this page
-  assert.equal(stops.mock.callCount(), 1, 'only the first page watches nodes')
+  assert.equal(stops.mock.callCount(), 1, 'only the watch of nodes must stop, because only the closed page watches nodes')
   await live(second.collection)
 })
 
-test('a page in a frame without lock permission works without locks', async (t) => {
+test('a page in a frame without lock permission does not use locks', async (t) => {
   const at = browser(t)
   at.locks.request = async () => { throw new DOMException('a sandboxed frame', 'SecurityError') }
   await opened(at)
@@ -358,7 +358,7 @@ test('pages and workers of different versions do not connect', async (t) => {
     { name: 'ListWatchError', code: 'load', message: /version 2 .*version 1; reload the page/ })
 })
 
-test('a page that is rejected because of its version does not try another worker type', async (t) => {
+test('a page that a worker rejects because of its version does not try another worker type', async (t) => {
   const at = browser(t)
   at.shared = (port) => new Channel(port, { hello() { throw Object.assign(new Error('reload the page'), { code: 'load' }) } }, assert.fail)
   const page = await at.page()
@@ -384,7 +384,7 @@ test('a page wakes the worker when it comes online, becomes visible or is restor
 
 // In Chromium, a shared worker cannot connect to a server that requests client certificates until a page has connected
 // to it.
-test('a page sends requests to a server that its shared worker cannot reach, until one succeeds', async (t) => {
+test('if the shared worker cannot reach a server, the page sends requests to it until a request succeeds', async (t) => {
   const at = browser(t), woken = []
   let channel, collection, online = false
   at.shared = (port) => {
@@ -433,7 +433,7 @@ test('a failed connection removes its listeners from the page', async (t) => {
   assert.equal(woken.length, 1)
 })
 
-test('a page provides tokens and replays until its collection is closed', async (t) => {
+test('a page answers token and replay requests until its collection is closed', async (t) => {
   const at = browser(t)
   let channel
   const open = []

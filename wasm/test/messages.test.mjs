@@ -25,12 +25,12 @@ test('a call returns the value of its own answer', async () => {
   assert.deepEqual(await Promise.all([channel.call({ type: 'double', n: 1 }), channel.call({ type: 'double', n: 2 })]), [2, 4])
 })
 
-test('a call whose answer has no value returns the received parts', async () => {
+test('a call returns the received parts if its answer has no value', async () => {
   const { channel } = channels({ tell: (_, part) => { part('a'); part('b') } })
   assert.deepEqual(await channel.call({ type: 'tell' }), ['a', 'b'])
 })
 
-test('a call rejects with the code of the exception in its handler', async () => {
+test('a call rejects with the code of the exception that its handler threw', async () => {
   const { channel, reports } = channels({ fail: () => { throw Object.assign(new Error('no'), { code: 'forbidden', status: 403, reason: 'Forbidden' }) }, plain: () => { throw new TypeError('bad') } })
   await assert.rejects(channel.call({ type: 'fail' }), { name: 'ListWatchError', code: 'forbidden', message: 'no', status: 403, reason: 'Forbidden' })
   await assert.rejects(channel.call({ type: 'plain' }), { name: 'ListWatchError', code: 'crashed', message: 'bad' })
@@ -78,8 +78,8 @@ test('end() rejects all pending and later calls, and stops the channel', async (
 })
 
 for (const [words, data] of Object.entries({
-  'without a type': {}, 'that is null': null, 'of an unknown type': { type: 'toString' }, 'that answers an unknown call': { type: 'answer', id: 7 },
-  'that answers without an id': { type: 'refused' },
+  'without a type': {}, 'that is null': null, 'of an unknown type': { type: 'toString' }, 'that responds to an unknown call': { type: 'answer', id: 7 },
+  'that rejects a call but contains no id': { type: 'refused' },
 })) {
   test(`a message ${words} is reported`, async () => {
     const reports = []

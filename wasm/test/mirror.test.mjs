@@ -10,7 +10,7 @@ const fold = (mirror, ...records) => records.flatMap(([kind, ...rest]) => mirror
 const by = (mirror, ...args) => new Snapshot(mirror, mirror.state).by(...args)
 const keys = (items) => items.map(({ key }) => key)
 
-test('an item parses its object once', () => {
+test('an item parses its object only once', () => {
   const mirror = new Mirror()
   fold(mirror, added('web', 7, { object: { kind: 'Pod' } }))
   const item = mirror.items.get('default/web')
@@ -39,7 +39,7 @@ test('changes contain the old object, the new object and the flags', () => {
   assert.deepEqual([...mirror.items.keys()], ['default/b'])
 })
 
-test('an ADDED record of an existing key modifies the object', () => {
+test('an ADDED record for an existing key modifies the object', () => {
   const mirror = new Mirror()
   const [, change] = fold(mirror, added('a', 1), added('a', 2))
   assert.equal(change.type, 'modified')
@@ -106,7 +106,7 @@ test('an item returns the fields of its record before and after parsing', () => 
   assert.deepEqual(valuesOf(item), ['n1'])
 })
 
-test('a collection whose watches take turns is live and reports why changes arrive late', () => {
+test('a collection stays live while watches take turns, and reports why changes arrive late', () => {
   const turns = [INTERRUPTED, 'turns', 'watches take turns', '', '', '0', '']
   const mirror = new Mirror()
   fold(mirror, ...first(added('a', 1)), turns)
@@ -133,7 +133,7 @@ test('the phase changes from loading to listing to live', () => {
   assert.equal(mirror.synced, false)
   fold(mirror, [SYNCED, '5'])
   assert.deepEqual([mirror.synced, mirror.state.phase, mirror.state.stale, mirror.state.progress], [true, 'live', false, undefined],
-    'a list that the server has just sent is fresh')
+    'the state must be live and current after the list')
   fold(mirror, [INTERRUPTED, 'network', 'the watch failed', '', '', '800', ''])
   assert.deepEqual([mirror.state.phase, mirror.state.stale], ['interrupted', true])
   fold(mirror, [LIVE, '5'])
@@ -182,7 +182,7 @@ test('a joining page receives the time of the last event', () => {
   assert.deepEqual([mirror.state.lastEventAt, mirror.state.resourceVersion], [1234, '77'])
 })
 
-test('saved objects count neither as server data nor as progress of a list', () => {
+test('saved objects count neither as server data nor as list progress', () => {
   const mirror = new Mirror()
   fold(mirror, [SAVED, ...fields('a', 1)])
   assert.deepEqual([mirror.state.lastEventAt, mirror.state.resourceVersion, mirror.state.progress], [0, '', undefined])
@@ -198,13 +198,13 @@ test('only the first list has progress, and a restarted list resets the number o
   assert.equal(mirror.state.progress, undefined)
 })
 
-test('changes of a resumed watch do not count as progress of a list', () => {
+test('changes from a resumed watch do not count as list progress', () => {
   const mirror = new Mirror()
   fold(mirror, [SAVED, ...fields('a', 1)], [ACTIVITY, '1234', '9'], [MODIFIED, ...fields('a', 10)])
   assert.equal(mirror.state.progress, undefined)
 })
 
-test('a replay of many objects contains each of them once', () => {
+test('a replay of many objects contains each object once', () => {
   const mirror = new Mirror(), replayed = []
   fold(mirror, ...first(...Array.from({ length: 120 }, (_, i) => added(`pod-${i}`, i + 1))))
   for (const bytes of replay(mirror)) decode(bytes, (kind, [key]) => replayed.push(key))

@@ -115,7 +115,7 @@ test('an index reads fields and array elements, even outside of a projection', a
   }
 })
 
-test('a projection keeps only the selected fields', async (t) => {
+test('a projection keeps only the selected fields of each object', async (t) => {
   const space = namespace()
   await put(space, 'a', { spec: { nodeName: 'n1', hostname: 'h' } })
   const pods = follow(t, { namespace: space, project: ['spec.nodeName'] })
@@ -150,7 +150,7 @@ test('a selector or a name restricts the collection', async (t) => {
   }
 })
 
-test('an unknown token and a token without permissions are rejected with status and reason', async (t) => {
+test('the error for an unknown token or a token without permissions contains the status and the reason', async (t) => {
   for (const [token, status, reason, code] of [['none', 401, 'Unauthorized', 'unauthorized'], ['weak', 403, 'Forbidden', 'forbidden']]) {
     const pods = follow(t, { server: guarded.url, token })
     await assert.rejects(pods.synced, { name: 'ListWatchError', code, status, reason, retryable: false })
@@ -230,7 +230,7 @@ test('no change is missed after clean closes, broken connections and lost histor
   await server.command('end')
   await put(space, 'b2')
   await until(() => pods.size === 3)
-  assert.ok(phases.every((phase) => phase === 'live'), 'a clean close does not change the state')
+  assert.ok(phases.every((phase) => phase === 'live'), 'a clean close must not change the phase')
   await server.command('stop')
   await until(() => pods.state.phase === 'interrupted')
   assert.ok(pods.state.stale && pods.state.cause.retryable && pods.state.retryAt > 0)
@@ -274,7 +274,7 @@ test('closing a collection ends its watch on the server', async (t) => {
   await until(async () => await server.command('watching') === before - 1)
 })
 
-for (const [words, url] of [['that is live', () => server.url], ['that waits for a retry', () => 'http://127.0.0.1:9']]) {
+for (const [words, url] of [['while it is live', () => server.url], ['while it waits for a retry', () => 'http://127.0.0.1:9']]) {
   test(`closing a collection ${words} lets the process exit`, async () => {
     await put(namespace(), 'a')
     const child = spawn(process.execPath, [fileURLToPath(new URL('./exit.mjs', import.meta.url)), url(), words.endsWith('retry') ? 'x' : []].flat(),

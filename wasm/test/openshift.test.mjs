@@ -42,7 +42,7 @@ async function mount(use, given) {
   return { render, results, now: () => results.at(-1) }
 }
 
-test('null watches nothing', async () => {
+test('null starts no watch', async () => {
   const { render, now } = await mount(useK8sWatchResource, null)
   assert.deepEqual([now(), cluster.collections], [[undefined, true, undefined], 0])
   await render({ groupVersionKind: POD, isList: true })
@@ -75,7 +75,7 @@ test('a single object is null until it is loaded', async () => {
   assert.deepEqual([results[0], now()[0].metadata.name, now()[1], now()[2]], [[null, false, undefined], '1', true, undefined])
 })
 
-test('a missing object is an error with the status 404', async () => {
+test('a missing object causes an error with the status 404', async () => {
   const { now } = await mount(useK8sWatchResource, { kind: 'Pod', name: '1', namespace: 'a' })
   assert.deepEqual([now()[0], now()[1], now()[2].code, now()[2].response.status], [null, false, 404, 404])
   await change(() => cluster.apply(pod('a/1')))

@@ -58,7 +58,7 @@ test('the committed declarations are current', () => {
   }
 })
 
-test('the examples of the READMEs and of docs/ compile', () => {
+test('the examples in the READMEs and in docs/ compile', () => {
   for (const name of ['README_md0', '___README_md0']) assert.match(examples.get(`${root}test/${name}.tsx`), /listWatch<Pod>/)
   // Unused variables and untyped parameters are allowed.
   const unused = new Set([6133, 6196, 6198, 7006])
@@ -86,7 +86,7 @@ function shown(object) {
   return [...names].map((name) => (typeof name === 'symbol' ? `[${name.description.replace('Symbol.', '')}]` : name)).sort()
 }
 
-test('the exports match the declarations', () => {
+test('the exports match the type declarations', () => {
   assert.deepEqual(declared('index.d.ts').values.sort(), Object.keys(main).sort())
   assert.deepEqual(declared('react.d.ts').values.sort(), Object.keys(react).sort())
   assert.deepEqual(declared('testing.d.ts').values.sort(), Object.keys(testing).sort())
@@ -94,7 +94,7 @@ test('the exports match the declarations', () => {
   assert.deepEqual(declared('glue.d.ts').values, Object.keys(glue))
 })
 
-test('the figures of the README equal those of docs/performance.md', () => {
+test('the figures in README.md equal those in docs/performance.md', () => {
   const rows = (file) => readFileSync(root + file, 'utf8').match(/\| quantity \| plain JavaScript[^]*?\n\n/)[0]
   assert.equal(rows('README.md'), rows('../docs/performance.md'), 'copy the table from docs/performance.md to wasm/README.md')
 })
@@ -125,7 +125,7 @@ test('the hooks are client modules for frameworks with server components', () =>
   for (const name of ['react.js', 'react.cjs', 'openshift.js', 'openshift.cjs']) assert.match(readFileSync(root + name, 'utf8'), /^'use client'\n/)
 })
 
-test('the members of objects match the declarations', async () => {
+test('the properties of exported objects match the type declarations', async () => {
   const { members } = declared('index.d.ts')
   const { collection, host, opened } = withFakeHost()
   await opened
@@ -143,14 +143,14 @@ test('the members of objects match the declarations', async () => {
   for (const name of shown(error)) assert.ok(said.includes(name), name)
 })
 
-test('the options match the declarations', () => {
+test('the options match the type declarations', () => {
   const good = { server: 'http://host', resource: 'pods' }
   const known = [...readFileSync(root + 'spec.js', 'utf8').matchAll(/^ {2}(\w+): (?:STRING|oneOf|\[)/gm)].map(([, name]) => name)
   assert.deepEqual(declared('index.d.ts').members('ListWatchOptions').sort(), known.sort())
   assert.throws(() => main.listWatch({ ...good, other: 1 }))
 })
 
-test('the error codes match the declarations', () => {
+test('the error codes match the type declarations', () => {
   const declaration = readFileSync(root + 'index.d.ts', 'utf8').match(/type ErrorCode =([^]*?)\n\n/)[1]
   const codes = [...declaration.matchAll(/'([\w-]+)'/g)].map(([, code]) => code)
   const sources = ['collection.js', 'connect.js', 'engine.js', 'messages.js', 'spawn.js', 'spec.js', 'mirror.js', 'sharing.js'].map((file) => readFileSync(root + file, 'utf8')).join()
@@ -170,7 +170,7 @@ after(() => rmSync(folder, { recursive: true }))
 
 // CommonJS code imports neither the worker nor the WASM module.
 for (const [tool, ...args] of [['publint', '--strict'], ['attw', '--profile', 'esm-only'], ['attw', '--profile', 'node16', '--exclude-entrypoints', 'worker', 'listwatch.wasm']]) {
-  test(`${[tool, ...args].join(' ')} finds no problem in the package`, () => {
+  test(`${[tool, ...args].join(' ')} reports no problem in the package`, () => {
     const { status, stdout, stderr } = spawnSync(join(root, 'node_modules/.bin', tool), [join(folder, packed.filename), ...args], { encoding: 'utf8' })
     assert.equal(status, 0, stdout + stderr)
   })
@@ -200,7 +200,7 @@ test('the single-file worker imports nothing and runs as a module and as a class
   new Function(text) // throws a SyntaxError unless the file is a classic script
 })
 
-test('package.json has the fields of the registry page, and tools can resolve it', () => {
+test('package.json has the fields that npm displays, and tools can resolve it', () => {
   for (const field of ['description', 'homepage', 'bugs', 'repository', 'keywords']) assert.ok(manifest[field]?.length !== 0 && manifest[field], field)
   assert.equal(import.meta.resolve('listwatch/package.json'), new URL('../package.json', import.meta.url).href)
 })

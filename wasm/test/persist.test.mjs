@@ -105,7 +105,7 @@ test('a page that resumes a saved collection adds its changes to the saved objec
   await savedKeys('default/a', 'default/b')
 })
 
-test('a transaction writes only the changes since the last one', async (t) => {
+test('a transaction writes only the changes since the previous transaction', async (t) => {
   const { save } = await open()
   save(...first(added('a', 1), added('b', 1)))
   await savedVersion('9')
@@ -115,7 +115,7 @@ test('a transaction writes only the changes since the last one', async (t) => {
   assert.deepEqual(put.mock.calls.map(({ arguments: [{ key, version }] }) => key ?? version), ['default/a', '10'])
 })
 
-test('a page deletes the saved objects of a first list that an earlier page did not complete', async () => {
+test('a page deletes objects saved from a first list that an earlier page left incomplete', async () => {
   const early = await open()
   early.save([RESET], [ADDED, 'default/stale', '', 'uid', '1', 'sum', '{}'])
   await savedKeys('default/stale')
@@ -160,7 +160,7 @@ for (const [name, record] of Object.entries({ ADDED: added('b', 12), MODIFIED: [
   })
 }
 
-test('the time of the last data is saved', async (t) => {
+test('the time of the latest server data is saved', async (t) => {
   const { saved, save } = await open()
   t.mock.method(Date, 'now', () => 1700000000000)
   save(...first(added('a', 1)))
@@ -169,7 +169,7 @@ test('the time of the last data is saved', async (t) => {
   assert.deepEqual((await open()).told.at(-1), [ACTIVITY, '1700000000000', '9'])
 })
 
-test('changes during a transaction are written by the next one', async () => {
+test('changes that arrive during a transaction are written by the next transaction', async () => {
   const { save } = await open()
   save(...first(added('a', 1)))
   save(added('b', 10))
@@ -203,7 +203,7 @@ test('a page that waits for the lock writes when the other page closes', async (
   await until(() => locks.count === 0)
 })
 
-test('a page that closes while waiting for the lock does not keep it', async () => {
+test('a page that closes while waiting for the lock never holds it', async () => {
   const writer = await open(), other = await open(), third = await open()
   other.saved.close()
   writer.saved.close()
@@ -211,7 +211,7 @@ test('a page that closes while waiting for the lock does not keep it', async () 
   await savedKeys('default/third')
 })
 
-test('each user and each collection has a separate saved state and lock', async () => {
+test('each combination of user and collection has its own saved state and lock', async () => {
   for (const options of [{ persist: true }, { persist: 'ann' }, { persist: 'bob' }, { namespace: 'shop' }, { transport: 'http' }]) {
     const { loaded, save } = await open(options)
     assert.equal(loaded, false)
@@ -278,7 +278,7 @@ test('a full disk ends saving and is reported', async (t) => {
   await until(() => locks.count === 0)
 })
 
-test('if a lock request fails, saving stops and the error is reported', async () => {
+test('a failed lock request stops saving and is reported', async () => {
   locks.request = () => Promise.reject(new Error('no locks'))
   const { told } = await open()
   await until(() => told.length)
@@ -291,7 +291,7 @@ test('when another tab deletes the database, the page closes it and stops saving
   save(...first(added('a', 1)))
   await savedKeys('default/a')
   const deleting = indexedDB.deleteDatabase('listwatch')
-  deleting.onblocked = () => assert.fail('the page blocks the deletion')
+  deleting.onblocked = () => assert.fail('the page must not block the deletion')
   await done(deleting)
   assert.deepEqual(told, [[UNSAVED, 'listwatch: the collection is not saved: another tab deletes or upgrades the database']])
   save(added('b', 10))

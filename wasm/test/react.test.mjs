@@ -115,7 +115,7 @@ test('StrictMode opens one collection', async () => {
   await until(async () => await watching() === 0)
 })
 
-test('a component renders only if its selection changes', async () => {
+test('a component re-renders only if its selection changes', async () => {
   const space = namespace()
   await put(space, 'a')
   let sizes = 0, lists = 0
@@ -170,7 +170,7 @@ test('the token function of the last render is called', async () => {
   assert.equal(seen.at(-1), 'later')
 })
 
-test('components with different token functions do not share a collection, even after the functions change', async () => {
+test('components with different token functions do not share a collection, even after these functions are replaced', async () => {
   const asked = []
   const user = (name) => () => (asked.push(name), 'good')
   const ann = user('ann'), bob = user('bob')
@@ -306,10 +306,10 @@ test('every commit shows a consistent state while changes arrive', async () => {
     await until(() => container.querySelectorAll('i').length === 1)
   }
   assert.deepEqual(torn, [])
-  assert.ok(seen.size > 1 && interrupted > 0, `${seen.size} states, ${interrupted} writes during a render`)
+  assert.ok(seen.size > 1 && interrupted > 0, `the test saw only ${seen.size} states and ${interrupted} writes during a render`)
 })
 
-test('a component that mounts during a pending change shows the same state as the others', async () => {
+test('a component that mounts during a pending change shows the same state as the other components', async () => {
   const space = namespace()
   const Size = () => useListWatch({ server: server.url, resource: 'pods', namespace: space, keepAlive: 0 }, (pods) => pods.size)
   const { text } = mount(h(Size))

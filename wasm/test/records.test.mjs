@@ -17,7 +17,7 @@ test('decode() returns the records that encode() encoded', () => {
   assert.deepEqual(all(encode([])), [])
 })
 
-test('fields of various lengths and characters are decoded', () => {
+test('fields with various lengths and characters are decoded', () => {
   const pieces = ['', 'a', 'default/web-0', 'é', '€uro', '𝄞', '\uFEFF', 'x'.repeat(127), 'x'.repeat(128), 'y'.repeat(0xC3), 'é'.repeat(0xE2), 'z'.repeat(50000)]
   for (const one of pieces) {
     for (const two of pieces) {
@@ -34,13 +34,13 @@ test('records are decoded at any offset of a buffer', () => {
   assert.deepEqual(all(memory.subarray(13, 13 + bytes.length)), [[1, 'key', 'value']])
 })
 
-test('the format of records matches outbox.go: kind, number of fields, and fields with little-endian lengths', () => {
+test('the record format matches outbox.go: kind, number of fields, and fields with little-endian lengths', () => {
   assert.deepEqual([...encode([[3, 'ab', '']])], [3, 2, 2, 0, 0, 0, 97, 98, 0, 0, 0, 0])
   assert.deepEqual([...encodeFields(['x'.repeat(258)]).subarray(0, 5)], [2, 1, 0, 0, 120])
   assert.deepEqual([...concat([new Uint8Array([1]), new Uint8Array(0), new Uint8Array([2, 3])])], [1, 2, 3])
 })
 
-test('the kinds of records match outbox.go', () => {
+test('the record kinds match outbox.go', () => {
   const source = readFileSync(new URL('../outbox.go', import.meta.url), 'utf8')
   const [, body] = /const \(\n\tadded = iota \+ 1\n([^)]*)\)/.exec(source)
   const kinds = ['added', ...body.trim().split(/\s+/)]

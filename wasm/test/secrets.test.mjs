@@ -70,13 +70,13 @@ for (const path of ['echo401', 'echo500', 'elsewhere', 'noURL', 'loop', 'cut', '
         secrets.close()
         await refused
       })
-      for (const value of told) absent(`${name}: ${path}`, `${spoken(value)} ${inspect(value, { depth: 10, showHidden: true })} ${JSON.stringify(value) ?? ''}`, FORMS)
-      absent(`the console of ${name}: ${path}`, console, FORMS)
+      for (const value of told) absent(`the result for ${name} at ${path}`, `${spoken(value)} ${inspect(value, { depth: 10, showHidden: true })} ${JSON.stringify(value) ?? ''}`, FORMS)
+      absent(`the console output for ${name} at ${path}`, console, FORMS)
     }
   })
 }
 
-test('errors do not contain the values of invalid options', () => {
+test('errors for invalid options do not contain their values', () => {
   for (const options of [
     { token: `${secret('token')}\n` }, { token: [secret('token')] }, { headers: { 'X-Key': `${secret('header')}\n` } }, { headers: [['X-Key', secret('header')]] },
     { token: secret('token'), headers: { Authorization: secret('header') } }, { server: `https://jane:${secret('token')}@host` }, { server: `https://host?${secret('token')}` },

@@ -134,7 +134,7 @@ test('records that arrive during a replay are delivered after it', async () => {
   assert.equal(engine.started.length, 1)
 })
 
-test('an unresponsive member is skipped, and a new watch starts if no member replays', async () => {
+test('an unresponsive client is skipped, and a new watch starts if no client replays its objects', async () => {
   const { engine, host } = shared()
   const frozen = client(), awake = client(), second = client()
   frozen.replay = () => Promise.reject(new ListWatchError('silent', 'no answer'))
@@ -215,7 +215,7 @@ const timedOut = () => Promise.reject(new ListWatchError('silent', 'no answer wi
 // Returns the spec of an unsaved collection that all tabs of a user share.
 const oneUser = () => ({ ...specOf({ server: 'http://host', resource: 'pods', token: () => {} }).spec, persist: '' })
 
-test('a tab that closes while another one joins leaves no watch behind', async () => {
+test('a tab that closes while another tab joins leaves no watch behind', async () => {
   const { engine, host } = shared()
   const early = client(), late = client()
   let refuse
@@ -226,14 +226,14 @@ test('a tab that closes while another one joins leaves no watch behind', async (
   endEarly()
   refuse(new ListWatchError('closed', 'the page is gone'))
   await settled()
-  assert.deepEqual([engine.started.length, engine.stopped], [2, [1]], 'the watch of the closed tab has ended')
+  assert.deepEqual([engine.started.length, engine.stopped], [2, [1]], 'the watch of the closed tab must stop')
   engine.started[1].tell(...first(added('b', 2)))
   assert.deepEqual([...late.mirror.items.keys()], ['default/b'])
   endLate()
   assert.equal(engine.open(), 0)
 })
 
-test('tabs that close in any order while others join leave no watch behind', async () => {
+test('tabs that close in any order while other tabs join leave no watch behind', async () => {
   for (const order of [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]]) {
     for (const answers of [false, true]) {
       const { engine, host } = shared()
@@ -300,7 +300,7 @@ test('an unresponsive tab is asked last for replays and tokens', async (t) => {
   assert.equal(engine.started.length, 1)
 })
 
-test('a tab that does not return a token within a second is asked last from then on', async (t) => {
+test('a tab that fails to return a token within a second is asked last from then on', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const asked = []
   let wake
@@ -320,7 +320,7 @@ test('a tab that does not return a token within a second is asked last from then
   wake('late')
 })
 
-test('a failed watch is reported to members and joining clients, and the next tab gets a new watch', async () => {
+test('a failed watch is reported to current and joining clients, and the next client gets a new watch', async () => {
   const { engine, host } = shared()
   const failures = []
   const tab = (name) => ({ ...frozen(), failed: ({ message }) => failures.push(`${name} ${message}`) })
@@ -335,7 +335,7 @@ test('a failed watch is reported to members and joining clients, and the next ta
   assert.equal(engine.open(), 1)
 })
 
-test('a tab that cannot receive records is notified, and other tabs continue', async () => {
+test('a tab that cannot receive records gets an error, and other tabs are not affected', async () => {
   const { engine, host } = shared()
   const failures = []
   const end = host.open(spec, client())

@@ -41,11 +41,11 @@ const answers = async (all) => {
 }
 
 for (const protocol of ['http/1.1', 'http/1.0', '']) {
-  test(`with the protocol "${protocol}", two watches of a server get slots, and a third watch gets "busy"`, async () => {
+  test(`with the protocol "${protocol}", two watches on a server get slots, and the third gets "busy"`, async () => {
     const page = browser()
     page.observe(protocol)
     assert.deepEqual(await answers([page.take(), page.take(), page.take()]), ['slot', 'slot', 'busy'])
-    assert.deepEqual(await answers([page.take(false, 'http://127.0.0.1:8002')]), [undefined], 'the watch waits for a timing entry')
+    assert.deepEqual(await answers([page.take(false, 'http://127.0.0.1:8002')]), [undefined], 'a watch on another server must wait for a timing entry')
     await page.pass(200)
   })
 }
@@ -99,7 +99,7 @@ test('all tabs share the slots', async () => {
   assert.deepEqual(await answers([second.take()]), ['slot'])
 })
 
-test('waiting watches are queued alternately at both slots', async () => {
+test('waiting watches are queued for the two slots alternately', async () => {
   const page = browser()
   page.observe('http/1.1')
   const holders = [page.take(), page.take()]
@@ -139,16 +139,16 @@ test('a watch that is closed before it gets a slot holds no slot', async () => {
   assert.deepEqual(await answers([page.take(), page.take(), page.take()]), ['slot', 'slot', 'busy'])
 })
 
-test('a turn ends after its duration if another watch waits', async () => {
+test('a turn ends after its minimum duration if another watch is waiting', async () => {
   const page = browser()
   page.observe('http/1.1')
   const [a, b] = [page.take(), page.take()]
   await answers([a, b])
   await page.pass(5000)
-  assert.deepEqual([a.over, b.over], [false, false], 'no watch is waiting')
+  assert.deepEqual([a.over, b.over], [false, false], 'a turn must not end while no other watch is waiting')
   const c = page.take(true)
   await answers([c])
-  assert.deepEqual([a.over, b.over], [false, false], 'the turn has not lasted long enough')
+  assert.deepEqual([a.over, b.over], [false, false], 'a turn must not end before its minimum duration')
   await page.pass(5000)
   assert.deepEqual([a.over, b.over], [true, false])
   const d = page.take(true)
@@ -168,7 +168,7 @@ test('a returned slot is not revoked', async () => {
   assert.deepEqual(page.sleeping, [])
 })
 
-test('a failed lock manager fails the watch', async () => {
+test('a failed lock request fails the watch', async () => {
   const page = browser({ request: async () => { throw new Error('no locks') } })
   page.observe('http/1.1')
   const [a, b] = [page.take(), page.take(true)]

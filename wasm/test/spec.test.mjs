@@ -100,7 +100,7 @@ const BUILT_IN = `
   apiextensions.k8s.io/v1: customresourcedefinitions`
 for (const line of BUILT_IN.trim().split('\n')) {
   const [of, plurals] = line.trim().split(': ')
-  test(`the resources of ${of} need no group and no version`, () => {
+  test(`the resources of ${of} need no group or version`, () => {
     for (const plural of plurals.split(' ')) {
       const { group, version } = specOf({ ...good, resource: plural }).spec
       assert.equal([group, version].filter(Boolean).join('/'), of, plural)
@@ -121,7 +121,7 @@ function atPage(url, f) {
 }
 
 for (const path of ['/', '/app/index.html', '/app/index.html?x=1', '/app/index.html?x=1#/route']) {
-  test(`in a page at ${path}, the default server is the origin, and a relative URL is resolved against the origin`, () => {
+  test(`in a page at ${path}, the default server is the page's origin, and relative URLs are resolved against it`, () => {
     atPage(`http://page.example:8080${path}`, (server) => {
       for (const own of [undefined, '', '/']) assert.equal(server(own), 'http://page.example:8080')
       for (const relative of ['/k8s', 'k8s', '/k8s/']) assert.equal(server(relative), 'http://page.example:8080/k8s')
@@ -149,7 +149,7 @@ test('a spec can be cloned because it contains no token function', () => {
   assert.equal(specOf({ ...good, token: 'fixed' }).spec.token, 'fixed')
 })
 
-test('errors of a token function do not contain its result', async () => {
+test('errors from a token function do not contain the token', async () => {
   const of = (token) => specOf({ ...good, token }).token()
   assert.equal(await of(async () => 'x'), 'x')
   assert.equal(await of(() => undefined), '')
@@ -161,7 +161,7 @@ test('errors of a token function do not contain its result', async () => {
   await assert.rejects(of(() => { throw undefined }), { message: 'the token function failed: undefined' })
 })
 
-test('omitted options have default values', () => {
+test('omitted options get default values', () => {
   assert.deepEqual(specOf({ server: 'https://host', resource: 'pods' }), {
     spec: {
       endpoint: { server: 'https://host', transport: 'auto', headers: {}, credentials: '' },

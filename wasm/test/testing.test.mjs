@@ -36,7 +36,7 @@ test('a collection lists the objects and follows their changes in batches', asyn
   assert.deepEqual([metadata.uid !== '', metadata.resourceVersion, pods.state.phase], [true, '3', 'live'])
 })
 
-test('the cluster copies objects and keeps their UIDs', async () => {
+test('the cluster copies objects and preserves their UIDs', async () => {
   const object = pod('a/1', { app: 'web' })
   cluster.apply(object)
   object.metadata.labels.app = 'changed'
@@ -120,7 +120,7 @@ test('interrupted collections keep their objects and relist after recover()', as
 
 for (const [status, code, phase] of [[401, 'unauthorized', 'stopped'], [403, 'forbidden', 'stopped'], [404, 'not-found', 'stopped'], [422, 'invalid', 'stopped'],
   [410, 'expired', 'interrupted'], [429, 'too-many-requests', 'interrupted'], [500, 'status', 'interrupted']]) {
-  test(`the status ${status} leaves a new collection ${phase} with the code ${code}`, async () => {
+  test(`a new collection is ${phase} with the code ${code} if the server responds with ${status}`, async () => {
     cluster.reject('deployments', status, { message: 'no' })
     const deployments = open({ resource: 'deployments' })
     await settled()
@@ -129,7 +129,7 @@ for (const [status, code, phase] of [[401, 'unauthorized', 'stopped'], [403, 'fo
   })
 }
 
-test('a loaded collection is only interrupted by a rejection, and other namespaces are not affected', async () => {
+test('a rejection interrupts a loaded collection without stopping it, and does not affect other namespaces', async () => {
   const a = open({ resource: 'pods', namespace: 'a' }), b = open({ resource: 'pods', namespace: 'b' })
   await Promise.all([a.synced, b.synced])
   cluster.reject('pods', 403, { namespace: 'a' })
@@ -144,13 +144,13 @@ test('an invalid selector stops the collection', async () => {
   }
 })
 
-test('objects without a name, kind or known resource are errors', () => {
+test('objects without a name or kind, and unknown resources, cause errors', () => {
   assert.throws(() => cluster.apply({ apiVersion: 'v1', kind: 'Pod' }), /needs metadata\.name/)
   assert.throws(() => cluster.apply({ metadata: { name: 'a' } }), /needs apiVersion and kind/)
   assert.throws(() => cluster.reject('podz', 403), /unknown resource podz/)
 })
 
-test('another cluster replaces the first one, whose collections stop', async () => {
+test('a new cluster replaces the previous cluster and stops its collections', async () => {
   const pods = open({ resource: 'pods' })
   await pods.synced
   assert.equal(cluster.collections, 1)
@@ -163,7 +163,7 @@ test('another cluster replaces the first one, whose collections stop', async () 
   other.close()
 })
 
-test('init loads no module while a cluster is simulated', async () => {
+test('init() loads no module while a cluster is simulated', async () => {
   await init({ wasm: 'http://127.0.0.1:1/missing.wasm' })
   cluster.close()
   await assert.rejects(init({ wasm: 'http://127.0.0.1:1/missing.wasm', mode: 'main' }), { code: 'load' })
