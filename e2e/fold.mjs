@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline'
 const state = new Map()
 for await (const line of createInterface({ input: process.stdin })) {
   const { type, key, resourceVersion } = JSON.parse(line)
-  if (state.has(key) === (type === 'ADDED')) throw new Error(`${type} of ${key} at ${resourceVersion}, but its known state is ${state.get(key) ?? 'absent'}`)
+  if (state.has(key) === (type === 'ADDED')) throw new Error(`${type} event for ${key} at ${resourceVersion}, but its previous resourceVersion is ${state.get(key) ?? 'unknown'}`)
   if (type === 'DELETED') state.delete(key)
   else state.set(key, resourceVersion)
 }

@@ -242,7 +242,7 @@ export interface ListWatch<T = KubernetesObject, I extends string = string> exte
   by(index: I, value: string): readonly Item<T>[]
   /**
    * Calls `callback` with each batch of changes, at most once per animation frame. The batch is empty if only the state
-   * changed. It returns a function that ends the subscription.
+   * changed. Returns a function that ends the subscription.
    */
   subscribe(callback: (changes: readonly Change<T>[]) => void): () => void
   /**
@@ -312,7 +312,7 @@ export class ListWatchError extends Error {
 export function init(options?: InitOptions): Promise<void>
 
 /**
- * Lists a collection, and then follows its changes until it is closed.
+ * Lists a collection, and then follows its changes until the returned ListWatch is closed.
  *
  * It throws a `ListWatchError` with the code `"invalid"` if an option is invalid. Later errors appear in `state.cause`. If they
  * are final, they also reject `synced` and end the iteration.

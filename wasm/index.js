@@ -51,7 +51,7 @@ function reset(failed) {
 }
 
 /**
- * Lists a collection, and then follows its changes until it is closed.
+ * Lists a collection, and then follows its changes until the returned ListWatch is closed.
  *
  * It throws a `ListWatchError` with the code `"invalid"` if an option is invalid. Later errors appear in `state.cause`. If they
  * are final, they also reject `synced` and end the iteration.

@@ -1,4 +1,4 @@
-// Runs the WASM module on the thread of the page.
+// Runs the WASM module on the page's main thread.
 
 /** @import { InitOptions } from './types.js' */
 

@@ -242,7 +242,7 @@ export interface ListWatch<T = KubernetesObject, I extends string = string> exte
   by(index: I, value: string): readonly Item<T>[]
   /**
    * Calls `callback` with each batch of changes, at most once per animation frame. The batch is empty if only the state
-   * changed. It returns a function that ends the subscription.
+   * changed. Returns a function that ends the subscription.
    */
   subscribe(callback: (changes: readonly Change<T>[]) => void): () => void
   /**

@@ -4,18 +4,18 @@ import { idle } from './cpu.mjs'
 
 for (const [name, times, steps] of [
   ['three quiet steps', [0, 0, 0, 0, 9], 3],
-  ['one tick per step is quiet', [0, 1, 2, 3, 9], 3],
-  ['a busy step starts again', [0, 0, 0, 2, 2, 2, 2, 9], 6],
-  ['without CPU times', [NaN], 30],
+  ['steps of one tick count as quiet', [0, 1, 2, 3, 9], 3],
+  ['a busy step restarts the count', [0, 0, 0, 2, 2, 2, 2, 9], 6],
+  ['unavailable CPU times', [NaN], 30],
 ]) {
-  test(`idle: ${name}`, async () => {
+  test(`idle() waits: ${name}`, async () => {
     let at = 0
     await idle(1, () => times[at] ?? NaN, async () => { at++ })
     assert.equal(at, steps)
   })
 }
 
-test('idle rejects if the browser stays busy', async () => {
+test('idle() rejects if the browser stays busy', async () => {
   let used = 0
   await assert.rejects(idle(1, () => used += 2, async () => {}), /the browser has been busy for 30 s/)
 })

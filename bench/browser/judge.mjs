@@ -16,9 +16,9 @@ export const budgets = {
 }
 
 const names = {
-  ready: '10,000 Pods: ready', heap: '10,000 Pods: heap of the main thread', parsedHeap: '10,000 Pods: heap with every object parsed',
-  loadTasks: 'long tasks during the load', tableTasks: 'long tasks at 1,000 changes/s', cpu: 'main thread for 5,000 events with list()',
-  synced: 'from init to 1,000 Pods', cached: 'from init to 1,000 Pods, cached',
+  ready: 'time until 10,000 Pods are ready', heap: 'main-thread heap with 10,000 Pods', parsedHeap: 'main-thread heap with 10,000 parsed Pods',
+  loadTasks: 'long tasks during the load', tableTasks: 'long tasks at 1,000 changes/s', cpu: 'main-thread CPU time for 5,000 events with list()',
+  synced: 'time from init to 1,000 Pods', cached: 'time from init to 1,000 Pods with cached code',
 }
 const onlyChrome = ['heap', 'parsedHeap'] // Firefox cannot measure the heap
 
@@ -29,7 +29,7 @@ const mode = 'shared' // the default mode of a page
  * the medians of both contenders.
  */
 export function judge({ sizes, browsers }) {
-  const rows = [row('the WASM module, kB, brotli 11', sizes.wasm, budgets.wasm), row('the JavaScript of a page, kB, gzipped', sizes.page / 1000, budgets.script)]
+  const rows = [row('the WASM module, kB, brotli 11', sizes.wasm, budgets.wasm), row('a page\'s JavaScript, kB, gzipped', sizes.page / 1000, budgets.script)]
   for (const [name, rounds] of Object.entries(browsers)) {
     for (const key of Object.keys(names)) {
       if (name === 'chrome' || !onlyChrome.includes(key)) rows.push(compare(`${name}: ${names[key]}`, key, rounds))

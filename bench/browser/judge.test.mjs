@@ -25,15 +25,15 @@ test('measurements equal to the budgets meet them', () => {
 
 const greater = {
   'the WASM module, kB, brotli 11': (all) => { all.sizes.wasm += 1 },
-  'the JavaScript of a page, kB, gzipped': (all) => { all.sizes.page += 1 },
-  'firefox: 10,000 Pods: ready': (all) => { all.browsers.firefox[0].plain.ready -= 10 },
+  'a page\'s JavaScript, kB, gzipped': (all) => { all.sizes.page += 1 },
+  'firefox: time until 10,000 Pods are ready': (all) => { all.browsers.firefox[0].plain.ready -= 10 },
 }
 for (const key of Object.keys(budgets).filter((key) => key !== 'wasm' && key !== 'script')) {
   const { what } = judge(met()).find(({ what }) => what.startsWith('chrome') && unmet(chromeWith(key, 2)).flat().includes(what))
   greater[what] = (all) => Object.assign(all, chromeWith(key, 2))
 }
 for (const [what, change] of Object.entries(greater)) {
-  test(`a larger value exceeds its budget: ${what}`, () => {
+  test(`a value above the budget does not meet it: ${what}`, () => {
     const all = met()
     change(all)
     assert.deepEqual(unmet(all), [[what, 'NO']])
@@ -47,11 +47,11 @@ function chromeWith(key, rounds) {
   return all
 }
 
-test('each budget has its own row', () => {
+test('each budget is tested with its own row', () => {
   assert.equal(Object.keys(greater).length, 3 + 8)
 })
 
-test('one outlier round does not change the results', () => {
+test('a single outlier round does not change the result', () => {
   for (const key of Object.keys(budgets)) assert.deepEqual(unmet(chromeWith(key, 1)), [])
 })
 
@@ -61,18 +61,18 @@ test('contenders are compared within the same round', () => {
   for (const round of [first, second]) round.shared.cpu = 0.9 * round.plain.cpu
   third.shared.cpu = 1e6
   assert.deepEqual(unmet(all), [])
-  assert.equal(judge(all).find(({ what }) => what.startsWith('chrome: main thread')).figure, 0.9)
+  assert.equal(judge(all).find(({ what }) => what.startsWith('chrome: main-thread CPU')).figure, 0.9)
 })
 
 test('a missing measurement does not meet its budget', () => {
   const all = met()
   all.sizes = { wasm: undefined, page: undefined }
   all.browsers.chrome[0].shared.cpu = all.browsers.chrome[1].shared.cpu = NaN
-  assert.deepEqual(unmet(all), [['the WASM module, kB, brotli 11', 'not measured'], ['the JavaScript of a page, kB, gzipped', 'not measured'],
-    ['chrome: main thread for 5,000 events with list()', 'not measured']])
+  assert.deepEqual(unmet(all), [['the WASM module, kB, brotli 11', 'not measured'], ['a page\'s JavaScript, kB, gzipped', 'not measured'],
+    ['chrome: main-thread CPU time for 5,000 events with list()', 'not measured']])
 })
 
-test('median returns the middle value, and orders reverses every second round', () => {
+test('median() returns the middle value, and orders() reverses every second round', () => {
   assert.equal(median([5, 1, 9]), 5)
   assert.equal(median([1, 2, 3, 10]), 2.5)
   assert.deepEqual(orders(['a', 'b'], 3), [['a', 'b'], ['b', 'a'], ['a', 'b']])

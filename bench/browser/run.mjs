@@ -26,11 +26,11 @@ const held = ['plain', 'shared', 'worker', 'main', ...others]
 
 function tabulate(found) {
   const columns = Object.entries({
-    nothing: '1,000 Pods including code loading, ms', synced: '1,000 Pods after init, ms', cached: '1,000 Pods with cached code, ms',
-    ready: '10,000 Pods, ms', loadTasks: 'long tasks of that', heap: 'heap of the main thread, MB', parsedHeap: 'with all objects parsed, MB',
-    cpu: 'CPU of the main thread for 5,000 events, ms', tableTasks: 'long tasks of these',
-    burst: '10,000 changes, ms', burstBlock: 'longest block of 10,000 changes, ms', again: '10,000 more, ms',
-    againBlock: 'longest block of 10,000 more, ms', rss: 'process with 10,000 Pods, MB',
+    nothing: '1,000 Pods, including code loading, ms', synced: '1,000 Pods after init, ms', cached: '1,000 Pods with cached code, ms',
+    ready: '10,000 Pods, ms', loadTasks: 'long tasks while listing 10,000 Pods', heap: 'heap of the main thread, MB', parsedHeap: 'heap with all objects parsed, MB',
+    cpu: 'CPU of the main thread for 5,000 events, ms', tableTasks: 'long tasks at 1,000 changes/s',
+    burst: '10,000 changes, ms', burstBlock: 'longest block of 10,000 changes, ms', again: 'another 10,000 changes, ms',
+    againBlock: 'longest block of another 10,000 changes, ms', rss: 'RSS of the process with 10,000 Pods, MB',
   })
   const contenders = [...new Set(found.flatMap((round) => Object.keys(round)))]
   return contenders.map((contender) => {

@@ -82,16 +82,16 @@ async function serving(folder, policy, f) {
   }
 }
 
-test('the table names each bundler that has a test', { skip: next }, () => {
+test('the table lists exactly the bundlers that have a test', { skip: next }, () => {
   assert.deepEqual(table.rows.filter((row) => !isNext(row)).map(({ name }) => name).sort(), Object.keys(BUNDLERS).sort())
 })
 
 for (const row of table.rows.filter((row) => isNext(row) === next)) {
-  test(`the page of the README starts: ${row.name}`, async () => {
+  test(`the page from the README starts with ${row.name}`, async () => {
     if (next) return startsInNext(row)
     const { tool, vite, build, output, inline } = BUNDLERS[row.name]
     const app = shop.app(row.name.replaceAll(' ', '-'), filesOf(row, table, recipes.vite))
-    if (tool) assert.equal(app.version(tool), row.version, 'the table names the tested version')
+    if (tool) assert.equal(app.version(tool), row.version, 'the table must name the tested version')
     if (vite) await app.serving(vite, cluster.url, follows)
     build(app, commandOf(row))
     const folder = join(app.folder, output)
@@ -107,7 +107,7 @@ async function startsInNext({ name, version }) {
   await serving(join(app.folder, 'out'), '', follows) // Next.js adds inline scripts, which the policy forbids
 }
 
-test('the Vite configuration of docs/browser.md forwards WebSockets', { skip: next }, async () => {
+test('the Vite configuration in docs/browser.md forwards WebSockets', { skip: next }, async () => {
   const row = table.rows.find(({ name }) => name === 'Vite 8')
   const page = table.page.replace("resource: 'pods' }", "resource: 'pods', transport: 'ws' }")
   assert.notEqual(page, table.page)
@@ -115,13 +115,13 @@ test('the Vite configuration of docs/browser.md forwards WebSockets', { skip: ne
   await app.serving(BUNDLERS['Vite 8'].vite, cluster.url, follows)
 })
 
-test('without the additional lines, the error in Vite\'s development server names the next step', { skip: next }, async () => {
+test('without the additional lines, the error in Vite\'s development server contains a hint for bundlers', { skip: next }, async () => {
   const row = { ...table.rows.find(({ name }) => name === 'Vite 5'), blocks: [] }
   const app = shop.app('without-lines', filesOf(row, table, recipes.vite))
   await app.serving(BUNDLERS['Vite 5'].vite, cluster.url, advises) // responds with an HTML page instead of the WASM module
 })
 
-test('without the additional lines, the error in a page that esbuild bundles names the next step', { skip: next }, async () => {
+test('without the additional lines, the error in a page that esbuild bundles contains a hint for bundlers', { skip: next }, async () => {
   const row = table.rows.find(({ name }) => name === 'esbuild')
   const app = shop.app('esbuild-without-lines', filesOf({ ...row, blocks: [] }, table, ''))
   app.run('.bin/esbuild', ...commandOf(row).slice(1))

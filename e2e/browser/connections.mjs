@@ -50,7 +50,7 @@ export async function change(page, path, put, prefix) {
 /**
  * Checks the maximum number of concurrent HTTP watches: two, plus a short watch that determines why a WebSocket failed.
  */
-export const bounded = ({ seen }) => assert.ok(seen.most <= 2 + (seen.refused ? 1 : 0), `${seen.most} concurrent watches over HTTP`)
+export const bounded = ({ seen }) => assert.ok(seen.most <= 2 + (seen.refused ? 1 : 0), `the page had ${seen.most} concurrent watches over HTTP`)
 
 export function connections(scene) {
   const path = '/api/v1/namespaces/default/configmaps?limit=1'
@@ -75,7 +75,7 @@ export function connections(scene) {
   }))
 
   for (const [condition, options, more] of [['server without WebSocket', { sockets: false }, {}], ['transport http', {}, { transport: 'http' }], ['headers', {}, { headers: { 'X-Requested-With': 'test' } }]]) {
-    it(`HTTP/1.1, ${condition}: ten collections take turns on two connections and report this, and the page's own requests succeed`, fronted(options, async (profile, at, cluster) => {
+    it(`HTTP/1.1, ${condition}: ten collections report that they take turns on two connections, and the page's own requests succeed`, fronted(options, async (profile, at, cluster) => {
       const page = await open(profile, at, { mode: 'shared' })
       await ten(page, at, path, putter(cluster), more)
       bounded(at)
@@ -96,11 +96,11 @@ export function connections(scene) {
         }
       })
       await change(page, path, putter(cluster), 'b')
-      assert.deepEqual(await page.evaluate(() => [...globalThis.causes]), ['turns'], 'the cause remains set during a turn')
+      assert.deepEqual(await page.evaluate(() => [...globalThis.causes]), ['turns'], 'the cause must remain set during a turn')
     }))
   }
 
-  it('HTTP/1.1: six tabs that each have their own worker share two connections', fronted({}, async (profile, at, cluster) => {
+  it('HTTP/1.1: six tabs, each with its own worker, share two connections', fronted({}, async (profile, at, cluster) => {
     const put = putter(cluster), pages = []
     for (let n = 0; n < 6; n++) {
       const page = await open(profile, at, { mode: 'worker' })
@@ -119,7 +119,7 @@ export function connections(scene) {
 
   // In Firefox, fetch() resolves with the first byte of the body. Without changes, the server sends no bytes.
   for (const transport of ['http', 'auto']) {
-    it(`HTTP/1.1 without WebSockets, transport ${transport}: a quiet collection is live directly after its list`, fronted({ quiet: true, sockets: false }, async (profile, at, cluster) => {
+    it(`HTTP/1.1 without WebSockets, transport ${transport}: a quiet collection is live immediately after its list`, fronted({ quiet: true, sockets: false }, async (profile, at, cluster) => {
       const page = await open(profile, at, { mode: 'main' })
       await cluster.hold()
       await follow(page, 'all', { server: at.url, transport })

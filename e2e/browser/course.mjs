@@ -14,13 +14,13 @@ export async function course(cluster, page, transport) {
 
   await cluster.drop()
   await cluster.write({ n: 50, seed: 20 })
-  assert.equal((await equal(cluster, page)).has.lists, 1, 'a broken connection does not cause a relist')
+  assert.equal((await equal(cluster, page)).has.lists, 1, 'a broken connection must not cause a relist')
 
   await page.evaluate(() => globalThis.stage.setToken('all', 'second'))
   await cluster.revoke({ token: 'first' })
   await cluster.end()
   await cluster.write({ n: 50, seed: 21 })
-  assert.equal((await equal(cluster, page)).has.lists, 1, 'a revoked token does not cause a relist')
+  assert.equal((await equal(cluster, page)).has.lists, 1, 'a revoked token must not cause a relist')
 
   await cluster.expire({ n: 2 })
   await cluster.end()

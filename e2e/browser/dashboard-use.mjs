@@ -15,7 +15,7 @@ export function usage(name) {
     before(() => theatre.begin(name))
     after(() => theatre.end())
 
-    it('accepts keys immediately after loading, sorts by column and explains the keys', play({}, async (view) => {
+    it('accepts keys immediately after loading, sorts by column and lists the keys in its help', play({}, async (view) => {
       for (const name of ['a', 'b']) await view.create('pods', pod(name))
       await view.goto('#/v1/pods')
       await view.rows('shop/a', 'shop/b')
@@ -39,7 +39,7 @@ export function usage(name) {
       assert.equal(await focused(view), 'search')
     }))
 
-    it('sorts by a column title that Tab reaches', play({}, async (view) => {
+    it('sorts by a column when its header is reached with Tab', play({}, async (view) => {
       for (const name of ['a', 'b']) await view.create('pods', pod(name))
       await view.goto('#/v1/pods')
       await view.rows('shop/a', 'shop/b')
@@ -52,7 +52,7 @@ export function usage(name) {
       await view.rows('shop/b', 'shop/a')
     }))
 
-    it('matches labels exactly', play({}, async (view) => {
+    it('finds only Pods whose label matches the search exactly', play({}, async (view) => {
       for (const app of ['app7', 'app70']) await view.create('pods', pod(app, 'shop', { app }))
       await view.goto('#/v1/pods')
       await view.page.type('#search', 'app=app7')
@@ -96,11 +96,11 @@ export function usage(name) {
       const length = await view.page.evaluate(() => history.length)
       await view.page.keyboard.press('Escape')
       await view.until('the closed details pane', closed)
-      assert.equal(await view.page.evaluate(() => history.state), null, 'Escape returns to the history entry before the details pane')
+      assert.equal(await view.page.evaluate(() => history.state), null, 'Escape must return to the history entry before the details pane')
       assert.equal(await view.page.evaluate(() => history.length), length)
     }))
 
-    it('links an object to its owner, its node and its events, and back', play({}, async (view) => {
+    it('links an object with its owner, its node and its events in both directions', play({}, async (view) => {
       const own = { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web', uid: 'u1' }
       const one = pod('web-0')
       await view.create('pods', { ...one, metadata: { ...one.metadata, ownerReferences: [own] } })
@@ -132,7 +132,7 @@ export function usage(name) {
       await follow('Pod/web-0', 'web-0')
     }))
 
-    it('explains that the object of a link does not exist, until it is created', play({}, async (view) => {
+    it('explains that the target of a link does not exist until the object is created', play({}, async (view) => {
       const own = { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web', uid: 'u1' }, one = pod('web-0')
       await view.create('pods', { ...one, metadata: { ...one.metadata, ownerReferences: [own] } })
       await view.goto('#/v1/pods?sel=shop/web-0')
@@ -171,19 +171,19 @@ export function usage(name) {
       await cluster.restart()
       await view.until('the connection', () => view.text('#connection-text'), 'Live')
       assert.equal(await view.text('#detail-name'), 'b')
-      assert.ok(await whole(), 'the whole object remains after a reconnect')
+      assert.ok(await whole(), 'the whole object must remain visible after a reconnect')
       await view.accessible(axe, 'deleted object')
       await view.picture('deleted')
       await view.remove('pods', 'shop', 'c')
       await view.rows('shop/a')
       await view.until('the last row', active, 'shop/a')
       await view.page.keyboard.press('Escape')
-      await view.until('the closed detail', () => view.page.$eval('#detail', (e) => e.hidden))
+      await view.until('the closed details pane', () => view.page.$eval('#detail', (e) => e.hidden))
       await view.page.keyboard.press('Enter')
-      await view.until('the detail', () => view.text('#detail-name'), 'a')
+      await view.until('the details pane', () => view.text('#detail-name'), 'a')
     }))
 
-    it('reaches the menu, the namespace, the server, the token and the help on a phone', play({ tokens: ['first'] }, async (view) => {
+    it('gives access to the menu, the namespace, the server, the token and the help on a phone', play({ tokens: ['first'] }, async (view) => {
       await view.page.setViewport({ width: 400, height: 800 })
       await view.create('pods', pod('web-0'), 'first')
       await view.goto('#/v1/pods')
@@ -249,7 +249,7 @@ export function usage(name) {
       await view.rows('web-1')
     }))
 
-    it('shows the error message of the package if the server is down at the start, and recovers', play({}, async (view, cluster) => {
+    it('shows the package\'s error message if the server is down when the page loads, and recovers', play({}, async (view, cluster) => {
       await view.create('pods', pod('web-0'))
       await cluster.stop()
       await view.goto('#/v1/pods')
@@ -278,7 +278,7 @@ export function usage(name) {
       await view.until('the status filter', async () => (await view.texts('#statuses .chip')).join(), 'True 1')
     }))
 
-    it('keeps the columns of the server after a reload during an outage', play({}, async (view, cluster) => {
+    it('keeps the columns that the server defines after a reload during an outage', play({}, async (view, cluster) => {
       const gadget = (flavor) => ({ of: 'gadgets.example.com', object: { metadata: { name: 'a', namespace: 'shop' }, spec: { flavor } } })
       await cluster.define({ name: 'gadgets', columns: [{ Name: 'Flavor', Path: '.spec.flavor' }] })
       await cluster.put(gadget('sweet'))
@@ -326,7 +326,7 @@ export function usage(name) {
       await ticks('lw.example.com/v1/widgets', 'shop/widget')
     }))
 
-    it('shows the columns of a Table and requests the cells of a changed object', play({}, async (view, cluster) => {
+    it('shows the columns of a Table and requests new cells when an object changes', play({}, async (view, cluster) => {
       await cluster.define({ name: 'gadgets', columns: [{ Name: 'Flavor', Path: '.spec.flavor' }, { Name: 'Age', Type: 'date', Path: '.metadata.creationTimestamp' }] })
       await cluster.put({ of: 'gadgets.example.com', object: { metadata: { name: 'a', namespace: 'shop' }, spec: { flavor: 'sweet' } } })
       await view.goto('#/example.com/v1/gadgets')

@@ -13,7 +13,7 @@ export function dashboard(name) {
     before(() => theatre.begin(name))
     after(() => theatre.end())
 
-    it('lists the collections of the server, and shows the selected collection with its columns', play({}, async (view) => {
+    it('lists the server\'s collections, and shows the selected collection with its columns', play({}, async (view) => {
       await view.create('pods', pod('web-0'))
       await view.goto('')
       await view.rows('shop/web-0')
@@ -30,7 +30,7 @@ export function dashboard(name) {
       await view.create('pods', pod('web-1'))
       await view.goto('#/v1/pods?sel=shop/web-0')
       await view.rows('shop/web-0', 'shop/web-1')
-      assert.deepEqual(await view.texts('[data-mark]'), [], 'the objects of the first list are not marked')
+      assert.deepEqual(await view.texts('[data-mark]'), [], 'objects from the first list must not be marked')
       await view.patch('pods', 'shop', 'web-0', { status: { phase: 'Failed', reason: 'Evicted', containerStatuses: [] } })
       await view.until('the mark', () => view.text('.row[data-mark="modified"] > div:nth-child(2)'), 'web-0')
       await view.until('the cell', () => view.text('.row[data-mark="modified"] > div:nth-child(4)'), 'Evicted')
@@ -44,7 +44,7 @@ export function dashboard(name) {
       await view.rows('shop/web-1')
     }))
 
-    it('shows all fields that changed before the selection, and reports if only the fields of the table are known', play({}, async (view, cluster) => {
+    it('shows all fields that changed before an object was selected, and explains why only the fields in the table are known', play({}, async (view, cluster) => {
       for (const name of ['web-0', 'web-1']) await view.create('pods', pod(name))
       await view.goto('#/v1/pods')
       await view.rows('shop/web-0', 'shop/web-1')
@@ -60,8 +60,8 @@ export function dashboard(name) {
       await view.until('the whole object', async () => (await view.texts('.yaml .changed')).includes('    note: hello\n'))
       await cluster.compact()
       await view.page.goto(view.page.url().replace('web-0', 'web-1'))
-      await view.until('the changed fields of the table', async () => (await fields()).join() === 'status.phaseRunning→Failed')
-      await view.until('the reason', async () => /^Only the fields of the table.*no longer keeps this version/.test(await view.text('.changes .part')))
+      await view.until('the changed fields in the table', async () => (await fields()).join() === 'status.phaseRunning→Failed')
+      await view.until('the reason', async () => /^Only the fields in the table are shown.*no longer keeps this version/.test(await view.text('.changes .part')))
       await view.until('the whole object', async () => (await view.texts('.yaml .line')).includes('    note: hello\n'))
     }))
 
@@ -72,19 +72,19 @@ export function dashboard(name) {
       assert.equal(await view.text('.yaml .comment'), undefined)
       await view.remove('pods', 'shop', 'web-0')
       await view.rows()
-      assert.equal(await view.text('.yaml .comment'), undefined, 'the object remains visible after its deletion')
+      assert.equal(await view.text('.yaml .comment'), undefined, 'the object must remain visible after its deletion')
     }))
 
-    it('reports why the whole object is not shown', play({}, async (view) => {
+    it('explains why the whole object is not shown', play({}, async (view) => {
       await view.create('pods', pod('web-0'))
       await view.goto('#/v1/pods')
       await view.rows('shop/web-0')
       await view.answer('/pods/web-0', 503, { message: 'overloaded' })
       await view.page.evaluate(() => { location.hash += '?sel=shop/web-0' })
-      await view.until('the reason', () => view.text('.yaml .comment'), '# Only the fields of the table. The server did not return the rest: the server answered 503: overloaded.\n')
+      await view.until('the reason', () => view.text('.yaml .comment'), '# Only the fields in the table are shown. The server did not return the rest: the server answered 503: overloaded.\n')
     }))
 
-    it('reports when a quiet server last sent something', play({ quiet: true }, async (view) => {
+    it('shows the time since a quiet server last sent data', play({ quiet: true }, async (view) => {
       await view.create('pods', pod('web-0'))
       await view.page.evaluateOnNewDocument(() => {
         const { now } = Date
@@ -96,19 +96,19 @@ export function dashboard(name) {
       assert.equal(await tone(), 'ok')
       await view.until('the announcement', () => view.text('#announcer'), 'Live. 1 pods')
       await view.page.evaluate(() => { globalThis.ahead = 13_000 })
-      const heard = async () => Number(/^Live, last heard (\d+) s ago$/.exec(await view.text('#connection-text'))?.[1])
+      const heard = async () => Number(/^Live, last update (\d+) s ago$/.exec(await view.text('#connection-text'))?.[1])
       await view.until('the time since the last message', async () => await heard() >= 13)
       assert.equal(await tone(), 'quiet')
       await view.picture('quiet')
       const before = await heard()
       await view.until('the next second', async () => await heard() > before)
-      assert.equal(await view.text('#announcer'), 'Live. 1 pods', 'a screen reader does not announce each second')
+      assert.equal(await view.text('#announcer'), 'Live. 1 pods', 'a screen reader must not announce each second')
       await view.create('pods', pod('web-1'))
       await view.until('the connection', () => view.text('#connection-text'), 'Live')
       assert.equal(await tone(), 'ok')
     }))
 
-    it('reports parts of the page that fail while the rest works', play({}, async (view) => {
+    it('reports features of the page that fail while other features work', play({}, async (view) => {
       await view.create('pods', pod('web-0'))
       await view.page.evaluateOnNewDocument(() => { Storage.prototype.setItem = () => { throw new Error('no room') } })
       await view.goto('#/v1/pods?sel=shop/web-0')
@@ -144,7 +144,7 @@ export function dashboard(name) {
       await view.until('the cause of the interruption', async () => /^The server rejected the token/.test(await view.text('#connection-text')))
     }))
 
-    it('reports a failure of the page itself', play({}, async (view) => {
+    it('reports exceptions and rejections in the page\'s own code', play({}, async (view) => {
       await view.goto('#/v1/pods')
       await view.until('the connection', () => view.text('#connection-text'), 'Live')
       assert.equal(await view.page.$eval('#failure', (element) => element.hidden), true)
@@ -169,7 +169,7 @@ export function dashboard(name) {
       view.complaints.length = 0
     }))
 
-    it('adds new collections and removes deleted ones', play({}, async (view, cluster) => {
+    it('adds new collections to the menu and removes deleted collections', play({}, async (view, cluster) => {
       await view.create('pods', pod('web-0'))
       await view.goto('#/v1/pods')
       await view.rows('shop/web-0')
@@ -217,10 +217,10 @@ export function dashboard(name) {
       await view.page.keyboard.press('Enter')
       await view.until('the connection', () => view.text('#connection-text'), 'Live')
       assert.equal(await shown(), false)
-      assert.equal(await view.page.evaluate(() => document.activeElement.id), 'grid', 'the focus moves to the grid when the button disappears')
+      assert.equal(await view.page.evaluate(() => document.activeElement.id), 'grid', 'the focus must move to the grid when the button disappears')
     }))
 
-    it('searches, sorts and selects a namespace, and the URL reflects it', play({}, async (view) => {
+    it('searches, sorts and selects a namespace, and reflects these choices in the URL', play({}, async (view) => {
       for (const name of ['web-2', 'web-10', 'db-1']) await view.create('pods', pod(name, 'shop', { app: name.split('-')[0] }))
       await view.create('pods', pod('web-0', 'batch'))
       await view.create('namespaces', { metadata: { name: 'batch' } })
@@ -273,7 +273,7 @@ export function dashboard(name) {
       await view.until('the other collection', () => view.text('#title'), 'Deployments')
     }))
 
-    it('reports the cause of an interruption, the next retry and the age of the data', play({}, async (view, cluster) => {
+    it('shows the cause of an interruption, the time until the next retry and the age of the data', play({}, async (view, cluster) => {
       await view.create('pods', pod('web-0'))
       await view.goto('#/v1/pods')
       await view.until('the connection', () => view.text('#connection-text'), 'Live')
@@ -289,7 +289,7 @@ export function dashboard(name) {
       assert.equal(await view.page.$eval('#stale', (e) => e.hidden), true)
     }))
 
-    it('shows the saved state, marked as stale, after a reload during an outage', play({}, async (view, cluster) => {
+    it('shows the saved objects as stale after a reload during an outage', play({}, async (view, cluster) => {
       await view.create('pods', pod('web-0'))
       await view.goto('#/v1/pods')
       await view.until('the connection', () => view.text('#connection-text'), 'Live')
@@ -304,13 +304,13 @@ export function dashboard(name) {
       await view.rows('shop/web-0')
       // The worker saves the time of the last event. It may have received the event one second earlier or later than
       // the page.
-      await view.until('the time from before the reload', async () => Math.abs(secondOf(await stale()) - then) <= 1)
+      await view.until('the time of the last update before the reload', async () => Math.abs(secondOf(await stale()) - then) <= 1)
       await cluster.restart()
       await view.until('the connection', () => view.text('#connection-text'), 'Live')
       assert.equal(await view.page.$eval('#stale', (e) => e.hidden), true)
     }))
 
-    it('shows the reason instead of a count before the first list', play({}, async (view, cluster) => {
+    it('shows the cause of an interruption instead of a count before the first list', play({}, async (view, cluster) => {
       await view.create('pods', pod('web-0'))
       await view.goto('#/v1/pods')
       await view.until('the connection', () => view.text('#connection-text'), 'Live')
@@ -328,7 +328,7 @@ export function dashboard(name) {
       await view.until('the empty list after the interruption', () => view.text('#empty strong'), 'There were no secrets')
     }))
 
-    it('shows an error and a remedy instead of the previous collection if the URL names an unknown collection', play({}, async (view) => {
+    it('replaces the previous collection with an error and a hint if the URL names an unknown collection', play({}, async (view) => {
       await view.goto('#/v1/pods')
       await view.until('the announcement', () => view.text('#announcer'), 'Live. 0 pods')
       await view.page.evaluate(() => { location.hash = '#/nosuch' })
@@ -342,7 +342,7 @@ export function dashboard(name) {
       await view.until('the announcement of the other collection', () => view.text('#announcer'), 'Live. 0 secrets')
     }))
 
-    it('sorts by age with the youngest object first, which is the default for events', play({}, async (view) => {
+    it('sorts by age with the youngest object first, and sorts events this way by default', play({}, async (view) => {
       const hoursAgo = (n) => new Date(Date.now() - n * 3_600_000).toISOString()
       for (const [name, hours] of [['a', 5], ['b', 2], ['c', 9]]) await view.create('events', { metadata: { name, namespace: 'shop' }, lastTimestamp: hoursAgo(hours) })
       await view.goto('#/v1/events')
@@ -377,7 +377,7 @@ export function dashboard(name) {
       await view.rows('shop/web-0')
       const kept = await view.page.evaluate(() => JSON.stringify([location.href, { ...localStorage }, { ...sessionStorage }, document.documentElement.outerHTML]))
       assert.ok(!kept.includes('token-of-ann'))
-      assert.deepEqual(await view.page.evaluate(() => indexedDB.databases()), [], 'no objects are saved for the next user of the browser')
+      assert.deepEqual(await view.page.evaluate(() => indexedDB.databases()), [], 'no objects must be saved for the next user of the browser')
       assert.equal(await view.page.$eval('#connect-token', (e) => e.value), '')
     }))
 
@@ -415,18 +415,18 @@ export function dashboard(name) {
       await shows()
     }))
 
-    it('fits into a narrow window, even with long messages', play({}, async (view, cluster) => {
+    it('fits in a narrow window, even with long messages', play({}, async (view, cluster) => {
       const status = { phase: 'Running', containerStatuses: [{ name: 'main', ready: false, state: { waiting: { reason: 'CrashLoopBackOff' } } }] }
       await view.create('pods', { ...pod('web-0'), status })
       await view.page.setViewport({ width: 390, height: 780 })
       await view.goto('#/v1/pods')
       await view.until('the connection', () => view.text('#connection-text'), 'Live')
       const wide = () => view.page.evaluate(() => document.documentElement.scrollWidth)
-      assert.equal(await wide(), 390, 'the page is not wider than the window')
+      assert.equal(await wide(), 390, 'the page must not be wider than the window')
       const outside = () => view.page.$$eval('.bar > *, .toolbar > *, .goto, #connection-text, .head > :nth-child(-n+4)', (all) => all
         .filter((e) => e.checkVisibility() && (e.getBoundingClientRect().right > innerWidth || e.id === 'connection-text' && e.scrollWidth > e.clientWidth)).map((e) => e.outerHTML))
       assert.deepEqual(await outside(), [])
-      assert.ok(await view.page.$eval('.row .dotted', (cell) => cell.textContent === 'CrashLoopBackOff' && cell.scrollWidth <= cell.clientWidth), 'the status is complete')
+      assert.ok(await view.page.$eval('.row .dotted', (cell) => cell.textContent === 'CrashLoopBackOff' && cell.scrollWidth <= cell.clientWidth), 'the status must not be truncated')
       await cluster.stop()
       await view.until('the cause and the countdown', async () => /^No connection · next try/.test(await view.text('#connection-text')))
       assert.deepEqual(await outside(), [])
@@ -435,7 +435,7 @@ export function dashboard(name) {
       await view.accessible(axe, 'narrow and interrupted')
     }))
 
-    it('has accessible names, roles and contrast in both themes', play({}, async (view) => {
+    it('has accessible names and roles and sufficient contrast in both themes', play({}, async (view) => {
       await view.look('light')
       for (const name of ['a', 'b']) await view.create('pods', pod(name))
       await view.create('pods', { ...pod('c'), status: { phase: 'Pending' } })

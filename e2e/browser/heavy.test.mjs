@@ -9,7 +9,7 @@ const theatre = new Theatre()
 before(() => theatre.begin('chrome'))
 after(() => theatre.end())
 
-it('of 10,000 Pods, the page parses and keeps only the visible Pods, even while Pods change', theatre.play({}, async (view, cluster) => {
+it('with 10,000 Pods, the page parses and keeps only the visible Pods, even during changes', theatre.play({}, async (view, cluster) => {
   await cluster.fill({ n: N })
   await countParsing(view.page)
   await noteMoments(view.page)
@@ -22,15 +22,15 @@ it('of 10,000 Pods, the page parses and keeps only the visible Pods, even while 
   console.log(`10,000 Pods: first rows after ${rows.toFixed(0)} ms, complete after ${live.toFixed(0)} ms; parsed ${texts} strings with ${bytes} bytes; ` +
     `${mega.page.toFixed(1)} MB in the page, ${mega.worker.toFixed(1)} MB in the worker`)
   const elements = () => view.page.$$eval('.row', (rows) => rows.length)
-  assert.ok(await elements() < 80, `${await elements()} rows`)
-  assert.ok(texts < 200, `${texts} objects were parsed`)
-  assert.ok(mega.page < 25 && mega.worker < 25, 'the whole objects would need 45 MB')
+  assert.ok(await elements() < 80, `the table has ${await elements()} row elements`)
+  assert.ok(texts < 200, `the page parsed ${texts} objects`)
+  assert.ok(mega.page < 25 && mega.worker < 25, 'the page and its worker must each use less than 25 MB; all whole objects would need 45 MB')
 
   const churn = start(cluster)
   const frames = await scroll(view.page, 6000)
   console.log(`scrolled for 6 s at ${await churn.end()} changes/s: median frame ${frames.median.toFixed(0)} ms, 95th percentile ` +
     `${frames.most.toFixed(0)} ms, longest ${frames.longest.toFixed(0)} ms; longest main-thread block ${frames.block.toFixed(0)} ms`)
-  assert.ok(await elements() < 80, `${await elements()} rows`)
+  assert.ok(await elements() < 80, `the table has ${await elements()} row elements`)
 
   await view.page.focus('#grid')
   await view.page.keyboard.press('End')

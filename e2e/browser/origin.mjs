@@ -11,7 +11,7 @@ const PAGES = new URL('page/', import.meta.url), PACKAGE = new URL('../../wasm/'
 const TYPES = { '.html': 'text/html', '.js': 'text/javascript', '.wasm': 'application/wasm' }
 
 export function origin(scene) {
-  it('the page\'s origin is the default server of a page at /app/index.html?x=1', () => scene.fresh(async (profile) => {
+  it('a page at /app/index.html?x=1 uses its origin as the default server', () => scene.fresh(async (profile) => {
     const cluster = await scene.cluster()
     await cluster.write({ n: 20, seed: 1 })
     const app = await serve(cluster.url)

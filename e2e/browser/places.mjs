@@ -90,7 +90,7 @@ export function inPlaces(scene, modes) {
   }
 
   for (const mode of ['worker', 'shared']) {
-    test(`${mode}: a killed worker is replaced, but the collections stop if the script of the new worker fails to load`, async ({ page, profile, at, base, refused }) => {
+    test(`${mode}: the collections stop if a killed worker is replaced and the script of the new worker fails to load`, async ({ page, profile, at, base, refused }) => {
       await at('/plain.html')
       await page.evaluate(() => {
         globalThis.started = []
@@ -160,7 +160,7 @@ export function inPlaces(scene, modes) {
     }
   })
 
-  test('if the worker and the module are HTML pages, the error contains advice for bundlers', async ({ page, at, base, refused }) => {
+  test('if the worker and the module are HTML pages, the error contains a hint for bundlers', async ({ page, at, base, refused }) => {
     refused.add('/listwatch/worker.js')
     await at('/plain.html')
     const { code, message } = await load(page, base, { real: true, wasm: `${base}/plain.html`, worker: `${base}/plain.html` })

@@ -33,7 +33,7 @@ export function refusals(scene, modes) {
     }))
   }
 
-  it('shared: a new collection succeeds when the server accepts a token that it has rejected before', () => scene.fresh(async (profile) => {
+  it('shared: a new collection succeeds when the server accepts a previously rejected token', () => scene.fresh(async (profile) => {
     const cluster = await scene.cluster({ tokens: ['good'] })
     await cluster.revoke({ token: 'good' })
     const [first, second] = [await scene.open(profile, { mode: 'shared' }), await scene.open(profile, { mode: 'shared' })]

@@ -33,7 +33,7 @@ export function tabs(scene) {
     await open(0)
   }))
 
-  it('tabs that close while others open leave no watch behind', () => scene.fresh(async (profile) => {
+  it('tabs that close while other tabs open leave no watch behind', () => scene.fresh(async (profile) => {
     const cluster = await scene.cluster()
     await cluster.write({ n: 100, seed: 1 })
     const pages = []
@@ -67,7 +67,7 @@ export function tabs(scene) {
       for (const other of living) {
         await until('one connection and a live collection', async () => {
           const { changes, state } = await show(other, 'all')
-          assert.deepEqual(changes, [], 'no changes')
+          assert.deepEqual(changes, [], 'a crashed tab must not cause changes in other tabs')
           return state.phase === 'live' && (await cluster.look()).open === 1
         })
       }

@@ -51,7 +51,7 @@ async function session(server, command) {
     terminal.kill()
   }
   const lines = said.split('\r\n').slice(0, ROWS - 2)
-  assert.match(lines.join('\n'), /relisted at/, 'the output ends before the relist: run make screenshots again')
+  assert.match(lines.join('\n'), /relisted at/, 'the terminal output ended before the relist; run make screenshots again')
   return lines.join('\r\n')
 }
 

@@ -42,6 +42,6 @@ export function transports(scene) {
     await equal(cluster, page, 'ws')
     await cluster.put({ object: { metadata: { name: 'late' } } })
     await equal(cluster, page, 'ws')
-    assert.deepEqual(Object.keys((await show(page, 'all')).objects).filter((key) => key.endsWith('late')), [], 'a proxy buffers the HTTP watch')
+    assert.deepEqual(Object.keys((await show(page, 'all')).objects).filter((key) => key.endsWith('late')), [], 'the collection with headers must use HTTP, which the proxy buffers')
   }))
 }

@@ -87,7 +87,7 @@ test('the package builds and runs in every mode under a content security policy'
   await serving(['preview'], async (url) => {
     for (const mode of ['', 'worker', 'main']) {
       const requested = await shows(url, mode)
-      assert.equal(requested.some(isLocal), mode === 'main', `only mode "main" requests its code: ${requested}`)
+      assert.equal(requested.some(isLocal), mode === 'main', `only mode "main" must request its code; the page requested ${requested}`)
     }
   })
 })
@@ -114,7 +114,7 @@ test('the JavaScript around the WASM module stays within its budget', (t) => {
   for (const [name, limit] of Object.entries(BUDGET)) {
     const size = sizes[name]
     t.diagnostic(`${name}: ${size} bytes`)
-    assert.ok(size > 1000 && size <= limit, `${name} has ${size} bytes: the limit is ${limit}; remove code, or raise the limit and explain why in the README`)
+    assert.ok(size > 1000 && size <= limit, `${name} has ${size} bytes; the limit is ${limit} bytes: remove code, or raise the limit and explain why in the README`)
   }
 })
 

@@ -17,7 +17,7 @@ export async function memory(page) {
 }
 
 /**
- * Counts the calls of JSON.parse and the parsed characters in the global variable `parsed` of the page. Must be called
+ * Makes the page count its JSON.parse calls and the characters that they parse, in its global variable `parsed`. Call it
  * before the page loads.
  */
 export const countParsing = (page) => page.evaluateOnNewDocument(() => {

@@ -17,7 +17,7 @@ export function windows(name) {
     after(() => theatre.end())
 
     for (const sockets of [true, false]) {
-      it(`HTTP/1.1, ${sockets ? 'with' : 'without'} WebSocket: six tabs watch their collections and report whether changes arrive late`, play({}, async (view, cluster, open) => {
+      it(`HTTP/1.1, ${sockets ? 'with' : 'without'} WebSocket: six tabs watch their collections and show whether changes arrive late`, play({}, async (view, cluster, open) => {
         const at = await front(theatre.stage.url, cluster.url, { sockets })
         const create = async (name) => {
           for (const [place, of = {}] of TABS) await view.create(place.split('/').at(-1), { ...of, metadata: { name, namespace: 'shop' } })
@@ -35,7 +35,7 @@ export function windows(name) {
           for (const tab of tabs) {
             await tab.page.bringToFront() // browsers do not render hidden tabs
             await tab.rows('shop/a', 'shop/b')
-            const live = sockets ? /^Live(, last heard.*)?$/ : /^Live, a few seconds behind(, last heard.*)?$/
+            const live = sockets ? /^Live(, last update.*)?$/ : /^Live, a few seconds behind(, last update.*)?$/
             await tab.until('the connection state', async () => live.test(await tab.text('#connection-text')))
           }
           if (!sockets) assert.match(await tabs.at(-1).page.$eval('#connection', (corner) => corner.title), /HTTP\/2/)

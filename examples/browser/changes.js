@@ -20,7 +20,7 @@ import { h, setText } from './dom.js'
 const SHOWN = 30 // the maximum number of listed differences per change
 
 /** @param {string} reason */
-export const inPart = (reason) => `Only the fields of the table. The server did not return the rest: ${reason}.`
+export const inPart = (reason) => `Only the fields in the table are shown. The server did not return the rest: ${reason}.`
 
 /**
  * Returns the objects before and after a change. Until the full objects arrive, it returns the partial objects of the
@@ -48,7 +48,7 @@ export class ChangeList {
   #made = new WeakMap()
 
   /**
-   * Shows changes, the newest first.
+   * Shows changes, newest first.
    * @param {Entry[]} entries
    * @param {Versions | undefined} versions
    * @param {number} now
@@ -94,7 +94,7 @@ const VERBS = { added: 'appeared', modified: 'changed', deleted: 'deleted' }
 export function changeElement({ change, at }, { old, object, complete, reason }, open) {
   const time = new Date(at).toLocaleTimeString([], { hour12: false })
   const found = old && object ? visibleDifferences(diff(old, object)) : []
-  const nothing = complete === undefined ? '…' : complete ? 'no visible field' : 'no field of the table'
+  const nothing = complete === undefined ? '…' : complete ? 'no visible field' : 'no field in the table'
   const summary = old ? found.map(({ path }) => path).join(', ') || nothing : change.finalStateUnknown ? 'while disconnected' : ''
   const head = [h('span', { class: 'type', 'data-type': change.type }, VERBS[change.type]), h('span', { class: 'paths' }, summary), h('span', { class: 'ago' }), h('time', {}, time)]
   const part = reason && h('p', { class: 'part' }, inPart(reason))

@@ -70,7 +70,7 @@ export function indicator(state, now) {
       const text = late ? 'Live, a few seconds behind' : 'Live', title = late ? long : `Version ${state.resourceVersion}`
       if (quiet < IDLE_AFTER) return { tone: late ? 'quiet' : 'ok', text, more: '', title }
       const time = quiet < 60_000 ? `${Math.floor(quiet / 1000)} s` : `${Math.floor(quiet / 60_000)} min`
-      return { tone: 'quiet', text, more: `, last heard ${time} ago`, title }
+      return { tone: 'quiet', text, more: `, last update ${time} ago`, title }
     }
     case 'interrupted': {
       const left = (state.retryAt ?? 0) - now

@@ -47,7 +47,7 @@ export async function operate(passes, { began, ended }) {
     })
     timed('index lookup, per object found', () => {
       for (let i = 0; i < NODES; i++) {
-        if (store.list(`node-${i}`).length !== OBJECTS / NODES) throw new Error('an index lacks objects')
+        if (store.list(`node-${i}`).length !== OBJECTS / NODES) throw new Error('the index does not return all objects')
       }
     })
     timed('update', () => order.forEach((i) => store.put(versions[i])))

@@ -69,7 +69,7 @@ async function list(store) {
 }
 
 const known = (type) => {
-  if (type !== 'ADDED' && type !== 'MODIFIED' && type !== 'DELETED') throw new Error(`an event of type ${type}`)
+  if (type !== 'ADDED' && type !== 'MODIFIED' && type !== 'DELETED') throw new Error(`unexpected event type ${type}`)
 }
 
 let last // keeps the JavaScript engine from removing the parsing

@@ -98,7 +98,7 @@ test('a page without a route shows Pods', async () => {
   assert.equal(byId('connection-text').textContent, 'Connecting')
 })
 
-test('a page shows the collection and the namespace that its URL names', async () => {
+test('a page shows the collection and the namespace in its URL', async () => {
   await boot('#/v1/pods?ns=shop')
   assert.equal(feed().options.namespace, 'shop')
   assert.equal(byId('grid').getAttribute('aria-label'), 'Pods in shop')
@@ -127,10 +127,10 @@ test('times are updated twice a second', async () => {
   mock.timers.setTime(Date.now() + 20_000)
   draw()
   frame()
-  assert.equal(byId('connection-text').textContent, 'Live, last heard 20 s ago')
+  assert.equal(byId('connection-text').textContent, 'Live, last update 20 s ago')
 })
 
-test('deleted rows disappear and marks expire', async () => {
+test('deleted rows disappear, and marks expire', async () => {
   await bootWith('#/v1/pods', pod('a'), pod('b'))
   feed().report(live('11'), [deleted(pod('a')), modified(pod('b', '2'), pod('b'))])
   drawn()
@@ -167,7 +167,7 @@ test('a search filters the table and announces the number of matches once', asyn
   type(byId('search'), '')
   drawn()
   assert.deepEqual(keys(), ['shop/db', 'shop/web'])
-  assert.equal(heard(), '', 'without a search, no matches are announced')
+  assert.equal(heard(), '', 'clearing the search must not announce matches')
 })
 
 test('a search term in the URL appears in the search field', async () => {
@@ -180,7 +180,7 @@ test('a search term in the URL appears in the search field', async () => {
   assert.deepEqual(keys(), ['shop/db'])
 })
 
-test('typing does not move the text cursor of the search field', async () => {
+test('typing does not move the text cursor in the search field', async () => {
   await bootWith('#/v1/pods', pod('web'))
   let writes = 0
   const search = byId('search')
@@ -236,7 +236,7 @@ test('a click on a row selects the row and opens the details pane', async () => 
   assert.deepEqual(requests.at(-1), 'http://page.example/api/v1/namespaces/shop/pods/b')
 })
 
-test('the details pane shows changes of its object and stays open after a deletion', async () => {
+test('the details pane shows changes to its object and stays open after the object is deleted', async () => {
   await bootWith('#/v1/pods?sel=shop/a', pod('a'), pod('b'))
   assert.equal(byId('detail-name').textContent, 'a')
   feed().report(live('11'), [modified(pod('a', '2', { status: { phase: 'Failed' } }), pod('a'))])
@@ -251,7 +251,7 @@ test('the details pane shows changes of its object and stays open after a deleti
   assert.equal(byId('detail').hidden, false)
   hash('#/v1/pods?sel=shop/a&tab=changes')
   drawn()
-  assert.equal(byId('panel-changes').hidden, false, 'the tabs still work')
+  assert.equal(byId('panel-changes').hidden, false, 'the tabs of a deleted object must still work')
   assert.match(textOf('.sub'), /^deleted · /)
   click(byId('detail').querySelector('[aria-label="Close"]'))
   drawn()
@@ -259,7 +259,7 @@ test('the details pane shows changes of its object and stays open after a deleti
   assert.equal(visited.at(-1), '#/v1/pods')
 })
 
-test('the active row moves to its neighbor after a deletion, and the details pane keeps its object', async () => {
+test('after a deletion, the neighboring row becomes active, and the details pane keeps the deleted object', async () => {
   await bootWith('#/v1/pods', pod('a'), pod('b'), pod('c'))
   for (const key of ['j', 'j', 'Enter']) press(byId('grid'), key)
   drawn()
@@ -274,7 +274,7 @@ test('the active row moves to its neighbor after a deletion, and the details pan
   assert.deepEqual([textOf('#detail-name'), byId('detail').className], ['b', 'detail gone'])
   type(byId('search'), 'shop')
   drawn()
-  assert.equal(rowOf('shop/c').getAttribute('aria-selected'), 'true', 'a search does not lose the active row')
+  assert.equal(rowOf('shop/c').getAttribute('aria-selected'), 'true', 'a search must not lose the active row')
   press(byId('grid'), 'k')
   drawn()
   assert.equal(byId('detail-name').textContent, 'a')
@@ -283,7 +283,7 @@ test('the active row moves to its neighbor after a deletion, and the details pan
 test('the details pane explains that the selected object does not exist', async () => {
   await boot('#/v1/pods?sel=shop/lost')
   drawn()
-  assert.equal(byId('detail').hidden, true, 'the first list may still contain it')
+  assert.equal(byId('detail').hidden, true, 'the message must wait for the first list, which may still contain the object')
   feed().report(live('10'), first(pod('a')))
   drawn()
   assert.equal(textOf('#detail > .none'), 'The Pod lost does not exist in the namespace shop. It may have been deleted.')
@@ -308,7 +308,7 @@ test('the keyboard moves the cursor, and opens and closes the details pane', asy
   press(byId('grid'), 'Escape')
   drawn()
   assert.equal(byId('detail').hidden, true)
-  assert.equal(rowOf('shop/a').getAttribute('aria-selected'), 'true', 'the row stays active')
+  assert.equal(rowOf('shop/a').getAttribute('aria-selected'), 'true', 'the row must stay active')
 })
 
 test('selecting another collection replaces the current one', async () => {
@@ -323,7 +323,7 @@ test('selecting another collection replaces the current one', async () => {
   assert.equal(textOf('#collections [aria-current]'), 'nodes')
   drawn()
   assert.deepEqual(keys(), [])
-  assert.equal(heard(), '', 'the announcement about the Pods is canceled')
+  assert.equal(heard(), '', 'the announcement about the Pods must be canceled')
   feed().report(live('10'), first(item({ metadata: { name: 'n' } })))
   drawn()
   press(byId('grid'), 'j')
@@ -331,13 +331,13 @@ test('selecting another collection replaces the current one', async () => {
   assert.equal(rowOf('n').getAttribute('aria-selected'), 'true')
 })
 
-test('the row that the URL selects is active', async () => {
+test('the row selected in the URL is active', async () => {
   await bootWith('#/v1/pods?sel=shop/b', pod('a'), pod('b'))
   assert.equal(rowOf('shop/b').getAttribute('aria-selected'), 'true')
   hash('#/v1/pods?sel=shop/a')
   drawn()
   assert.equal(rowOf('shop/a').getAttribute('aria-selected'), 'true')
-  assert.equal(feeds().length, 1, 'the feed stays open')
+  assert.equal(feeds().length, 1, 'the feed must stay open')
 })
 
 test('selecting a namespace replaces the feed and clears the selection', async () => {
@@ -351,7 +351,7 @@ test('selecting a namespace replaces the feed and clears the selection', async (
   assert.deepEqual(feeds().map(({ closed, options }) => [closed, options.namespace]), [[true, undefined], [false, 'batch']])
 })
 
-test('a collection is opened even if the server does not list it', async () => {
+test('a collection is opened even if the server does not offer it', async () => {
   await boot('#/example.com/v1/widgets')
   assert.equal(feed().options.resource, 'example.com/v1/widgets')
   assert.equal(byId('title').textContent, 'widgets')
@@ -362,14 +362,14 @@ test('a collection is opened even if the server does not list it', async () => {
   assert.equal(byId('connection-text').textContent, 'The server has no such collection')
 })
 
-test('a collection is identified by group and plural', async () => {
+test('a collection is identified by its group and plural, not by its version', async () => {
   await boot('#/example.com/v1/pods')
   assert.equal(byId('title').textContent, 'pods')
   hash('#/v1beta1/pods')
-  assert.equal(feed().options.resource, 'v1/pods', 'the collection is opened in the server\'s preferred version')
+  assert.equal(feed().options.resource, 'v1/pods', 'the collection must be opened in the server\'s preferred version')
 })
 
-test('if the server is down at the start, the page shows the error of the collection', async () => {
+test('if the server is down when the page loads, the page shows the error from the collection', async () => {
   answer = () => { throw new TypeError('away') }
   await boot()
   assert.equal(feed().options.resource, 'v1/pods')
@@ -381,7 +381,7 @@ test('if the server is down at the start, the page shows the error of the collec
   feed().report(live('10'), first(pod('a')))
   drawn()
   await settle()
-  assert.equal(textOf('#collections [aria-current]'), 'pods', 'the menu is loaded when the server is back')
+  assert.equal(textOf('#collections [aria-current]'), 'pods', 'the menu must be loaded when the server is back')
 })
 
 test('if the server is not an API server, the page shows the error instead of the table', async () => {
@@ -466,7 +466,7 @@ test('the buttons open the help and refresh the menu', async () => {
   click(byId('refresh'))
   await settle()
   assert.ok(texts('#collections a').includes('widgets'))
-  assert.equal(feeds().length, 1, 'the feed stays open')
+  assert.equal(feeds().length, 1, 'the feed must stay open')
   assert.equal(heard(), 'The collections have changed')
 })
 
@@ -487,7 +487,7 @@ test('a stopped collection is reopened when the list of collections changes', as
   assert.equal(feeds().length, 2)
 })
 
-test('focus and online events refresh the menu, but not too often', async () => {
+test('focus and online events refresh the menu at a limited rate', async () => {
   for (const event of ['focus', 'online']) {
     const before = asks()
     clock += 10_000
@@ -500,7 +500,7 @@ test('focus and online events refresh the menu, but not too often', async () => 
   }
 })
 
-test('the menu is refreshed after a reconnect, and when the server no longer has the collection', async () => {
+test('the menu is refreshed after a reconnect, and when the server no longer offers the collection', async () => {
   await bootWith('#/v1/pods', pod('a'))
   const after = async (state) => {
     const before = asks()
@@ -517,10 +517,10 @@ test('the menu is refreshed after a reconnect, and when the server no longer has
   assert.equal(await after(unknown), 1)
   assert.equal(await after(unknown), 0)
   assert.equal(await after({ phase: 'listing' }), 0)
-  assert.equal(await after({}), 0, 'the collection was not interrupted')
+  assert.equal(await after({}), 0, 'without an interruption, the menu must not be refreshed')
 })
 
-test('a change of the theme redraws the page', async () => {
+test('a change to the theme redraws the page', async () => {
   await boot()
   assert.equal(frames.length, 0)
   document.dispatchEvent(new Event('themechange'))
@@ -536,7 +536,7 @@ test('scrolling draws the rows that become visible', async () => {
   assert.equal(keys()[0], 'shop/p044')
 })
 
-test('a long list is read over several frames before its matches are announced', async () => {
+test('a long list is searched over several frames before the number of matches is announced', async () => {
   await boot('#/v1/configmaps') // ConfigMaps have no status column; to count statuses, the page would read rows before the search and advance the clock
   const slow = Array.from({ length: 10 }, (_, i) => {
     const one = pod(`p${i}`), { object } = one
@@ -548,7 +548,7 @@ test('a long list is read over several frames before its matches are announced',
   assert.equal(heard(), 'Live. 10 configmaps')
   type(byId('search'), 'node-p')
   frame()
-  assert.equal(frames.length, 1, 'some rows are still unread')
+  assert.equal(frames.length, 1, 'another frame must be requested while rows are unread')
   assert.equal(byId('count').textContent, '4 of 10')
   assert.equal(heard(), 'Live. 10 configmaps')
   drawn()
@@ -556,7 +556,7 @@ test('a long list is read over several frames before its matches are announced',
   assert.equal(heard(), '10 of 10 match')
 })
 
-test('the table scrolls once to the row that the URL selects', async () => {
+test('the table scrolls only once to the row selected in the URL', async () => {
   const pods = Array.from({ length: 100 }, (_, i) => pod(`p${String(i).padStart(3, '0')}`))
   await bootWith('#/v1/pods?sel=shop/p090', ...pods)
   assert.equal(byId('grid').scrollTop, 91 * 28 - (280 - 30))
@@ -588,7 +588,7 @@ test('the URL and the buttons filter by status, and Escape clears the filter', a
   assert.deepEqual(keys(), ['shop/a', 'shop/b', 'shop/c'])
 })
 
-test('an incomplete list is sorted at intervals', async () => {
+test('an incomplete list is sorted only at intervals', async () => {
   await boot('#/v1/pods')
   const arrive = (name) => {
     feed().report({ phase: 'listing', stale: true, resourceVersion: '', lastEventAt: 0, progress: { received: 1 } }, first(pod(name)))

@@ -9,23 +9,23 @@ const entry = (type, { old, object = pod('2'), finalStateUnknown = false } = {})
 // Simulates Versions. `at` returns the answer for a resourceVersion.
 const versions = (answers) => ({ asked: [], at(version, { asOf }) { this.asked.push([version, asOf]); return answers[version] } })
 
-test('additions and deletions are shown without objects', () => {
+test('additions and deletions are shown without their objects', () => {
   for (const type of ['added', 'deleted']) assert.deepEqual(objectsOf(entry(type), versions({})), { complete: true })
 })
 
-test('without a Versions object, the fields of the table count as complete', () => {
+test('without a Versions object, the fields in the table count as the complete object', () => {
   const old = pod('1'), object = pod('2')
   assert.deepEqual(objectsOf(entry('modified', { old, object }), undefined), { old, object, complete: true })
 })
 
-test('the full objects replace the fields of the table', () => {
+test('the full objects replace the fields in the table', () => {
   const old = pod('1'), object = pod('2')
   const full = { 1: { object: pod('1', { full: true }) }, 2: { object: pod('2', { full: true }) } }, it = versions(full)
   assert.deepEqual(objectsOf(entry('modified', { old, object }), it), { old: full[1].object, object: full[2].object, complete: true })
   assert.deepEqual(it.asked, [['2', '20'], ['1', '10']])
 })
 
-test('the fields of the table are shown until both full objects arrive', () => {
+test('only the fields in the table are compared until both full objects arrive', () => {
   const old = pod('1'), object = pod('2'), part = (answers) => objectsOf(entry('modified', { old, object }), versions(answers))
   assert.deepEqual(part({}), { old, object, complete: undefined, reason: undefined })
   assert.deepEqual(part({ 1: { object: old } }), { old, object, complete: undefined, reason: undefined })
@@ -40,7 +40,7 @@ test('a modification without an old object does not request a past version', () 
 
 const field = (element) => all('.field', element).map((one) => [textOf('dt', one), all('dd > *', one).map((e) => `${e.tagName.toLowerCase()} ${e.textContent}`)])
 
-test('a modification shows its fields in an expandable element', () => {
+test('a modification shows its changed fields in an expandable element', () => {
   const old = pod('1', { a: 1, gone: 'x' }), object = pod('2', { a: 2, more: 'y' })
   const element = changeElement(entry('modified', { old, object }), { old, object, complete: true }, true)
   assert.equal(element.tagName, 'LI')
@@ -54,9 +54,9 @@ test('a modification shows its fields in an expandable element', () => {
   assert.equal(changeElement(entry('modified'), { old, object, complete: true }, false).firstElementChild.open, false)
 })
 
-test('an incomplete change shows the reason', () => {
+test('an incomplete change shows why it is incomplete', () => {
   const old = pod('1', { a: 1 }), object = pod('2', { a: 2 }), reason = 'the server answered 403'
-  assert.equal(inPart(reason), 'Only the fields of the table. The server did not return the rest: the server answered 403.')
+  assert.equal(inPart(reason), 'Only the fields in the table are shown. The server did not return the rest: the server answered 403.')
   assert.equal(textOf('details > .part', changeElement(entry('modified'), { old, object, complete: false, reason }, true)), inPart(reason))
   assert.equal(textOf('.summary + .part', changeElement(entry('modified'), { old, object: old, complete: false, reason }, true)), inPart(reason))
 })
@@ -65,11 +65,11 @@ test('a change without visible differences is labeled', () => {
   const old = pod('1'), paths = (pair) => textOf('.paths', changeElement(entry('modified'), pair, true))
   assert.equal(paths({ old, object: old, complete: undefined }), '…')
   assert.equal(paths({ old, object: old, complete: true }), 'no visible field')
-  assert.equal(paths({ old, object: old, complete: false, reason: 'gone' }), 'no field of the table')
+  assert.equal(paths({ old, object: old, complete: false, reason: 'gone' }), 'no field in the table')
   assert.equal(paths({ old, object: undefined, complete: true }), 'no visible field')
 })
 
-test('additions and deletions are labeled, including an unknown final state', () => {
+test('additions and deletions are labeled, even if the final state is unknown', () => {
   const summary = (type, finalStateUnknown) => texts('.summary > *', changeElement(entry(type, { finalStateUnknown }), { complete: true }, true)).slice(0, 2)
   assert.deepEqual(summary('added'), ['appeared', ''])
   assert.deepEqual(summary('deleted', true), ['deleted', 'while disconnected'])

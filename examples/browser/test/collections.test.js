@@ -52,12 +52,12 @@ test('refresh() returns the error of a failed request', async (t) => {
   const { collections: it, told } = collectionsWith(t, [answer({ message: 'no' }, 403), answer(collections)])
   assert.equal((await it.refresh(link)).message, 'the server answered 403: no')
   assert.deepEqual(told, [])
-  assert.equal(await it.refresh(link, true), undefined, 'the collections were refreshed just now')
+  assert.equal(await it.refresh(link, true), undefined, 'a throttled refresh must be skipped right after another refresh')
   assert.equal(await it.refresh(link), undefined)
   assert.deepEqual(told, [['found', [pods]]])
 })
 
-test('a late response of the previous server is ignored', async (t) => {
+test('a late response from the previous server is ignored', async (t) => {
   let answerLate
   const late = new Promise((resolve) => { answerLate = resolve })
   const nodes = { ...collections, items: [{ metadata: {}, versions: [{ ...version, resources: [{ ...version.resources[0], resource: 'nodes' }] }] }] }
@@ -97,7 +97,7 @@ test('the collections are saved for the next visit to the same server', async (t
   assert.deepEqual(JSON.parse(storage.value), { server: 'http://host', resources: [pods] })
   told.length = 0
   it.load(link)
-  assert.deepEqual(told, [['found', [pods]]], 'the saved collections are shown before the server responds')
+  assert.deepEqual(told, [['found', [pods]]], 'the saved collections must be shown before the server responds')
   await turn()
   assert.equal(told[1][0], 'waiting')
   told.length = 0
@@ -105,7 +105,7 @@ test('the collections are saved for the next visit to the same server', async (t
   assert.deepEqual(told, [])
 })
 
-test('collections of a server that requires a token are neither saved nor restored', async (t) => {
+test('collections from a server that requires a token are neither saved nor restored', async (t) => {
   const storage = memory(JSON.stringify({ server: 'http://host', resources: [pods] }))
   const { collections: it, told } = collectionsWith(t, [answer(collections)], storage), before = storage.value = storage.value.replace('pods', 'kept')
   await it.load({ ...link, token: 'secret' })
@@ -132,7 +132,7 @@ test('the delay between retries doubles up to 30 seconds', async (t) => {
   assert.deepEqual(delays, [1000, 2000, 4000, 8000, 16_000, 30_000, 30_000])
 })
 
-test('a new request ends the retries of an earlier one', async (t) => {
+test('a new request ends the retries of an earlier request', async (t) => {
   const { collections: it, told } = collectionsWith(t, [away, answer(collections)])
   const first = it.load(link)
   await turn()
@@ -140,7 +140,7 @@ test('a new request ends the retries of an earlier one', async (t) => {
   const before = globalThis.fetch.mock.callCount()
   t.mock.timers.tick(1000)
   await first
-  assert.equal(globalThis.fetch.mock.callCount(), before, 'the previous server is not retried')
+  assert.equal(globalThis.fetch.mock.callCount(), before, 'requests to the previous server must not be retried')
   assert.deepEqual(told.map(([name]) => name), ['waiting', 'found'])
 })
 
@@ -160,7 +160,7 @@ test('a 403 response is not retried', async (t) => {
   assert.deepEqual(told.map(([name, { status }]) => [name, status]), [['refused', 403]])
 })
 
-test('a throttled refresh is skipped within five seconds of another one', async (t) => {
+test('a throttled refresh is skipped within five seconds of another refresh', async (t) => {
   let now = 0
   t.mock.method(performance, 'now', () => now)
   const { collections: it, told } = collectionsWith(t, [answer(collections), answer(collections)])

@@ -63,7 +63,7 @@ test('events are sorted by age and all other collections by key', () => {
   assert.deepEqual(sortOf({ plural: 'pods' }), { sort: '', descending: false })
 })
 
-test('ages are rounded like in kubectl', () => {
+test('ages are rounded as in kubectl', () => {
   const minute = 60_000, hour = 60 * minute, day = 24 * hour
   const ages = [[NaN, '—'], [-5000, '0s'], [999, '0s'], [59_999, '59s'], [minute, '1m'], [hour - 1, '59m'], [hour, '1h'], [48 * hour - 1, '47h'],
     [48 * hour, '2d'], [730 * day - 1, '729d'], [730 * day, '2y'], [1095 * day - 1, '2y'], [1095 * day, '3y']]
@@ -83,7 +83,7 @@ test('every object has a name, a namespace, labels and an age', () => {
   assert.equal(cell(kind, 'labels', { metadata: { labels: { 'app.example.com/part/of': 'x', b: 'y' } } }), 'of=x  b=y (dim)')
 })
 
-test('the status of a custom resource comes from several fields', () => {
+test('the status of a custom resource is read from several fields', () => {
   const status = (status, metadata = meta) => cell('example.com/widgets', 'status', { metadata, status })
   const conditions = (...all) => ({ conditions: all.map(([type, status, reason]) => ({ type, status, reason })) })
   assert.equal(status(undefined), ' (dim)')
@@ -104,7 +104,7 @@ const container = (state, more) => ({ ready: false, restartCount: 0, state, ...m
 const running = (ready = true, more) => container({ running: {} }, { ready, ...more })
 const pod = (containerStatuses, status = {}, spec = {}) => ({ spec, status: { phase: 'Running', containerStatuses, ...status } })
 
-test("the status of a Pod has a color", () => {
+test("a Pod's status has a color", () => {
   const status = (...of) => cell('/pods', 'status', pod(...of))
   assert.equal(status([running()]), 'Running (ok)')
   assert.equal(status([running(), running(false)]), 'Running (warn)')
@@ -138,7 +138,7 @@ test('the status of a starting Pod comes from its init containers', () => {
   assert.equal(status(container({ terminated: { exitCode: 2 } })), 'Init:Exit 2')
   assert.equal(status(done), 'Pending')
   assert.equal(status(running(true)), 'Pending')
-  assert.equal(status(running(false, { started: true })), 'Pending', 'a sidecar that has started')
+  assert.equal(status(running(false, { started: true })), 'Pending', 'a started sidecar must not count as pending initialization')
 })
 
 test('a Pod shows its readiness, restarts, node and IP address', () => {
@@ -281,7 +281,7 @@ test('numbers and times are aligned to the right', () => {
   assert.equal(right('coordination.k8s.io/leases'), 'renewed age')
 })
 
-test('a narrow table can hide some columns', () => {
+test('some columns may be hidden in a narrow table', () => {
   const spare = (kind) => columns(kind).filter(({ spare }) => spare).map(({ id }) => id).join(' ')
   assert.equal(spare('/pods'), 'restarts node ip')
   assert.equal(spare('/nodes'), 'roles version address cpu memory')

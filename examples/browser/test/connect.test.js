@@ -10,7 +10,7 @@ beforeEach(() => {
   at('http://page.example/')
 })
 
-test('the server is in the page\'s URL and defaults to the page\'s origin', () => {
+test('the server is read from the page\'s URL and defaults to the page\'s origin', () => {
   assert.equal(serverOfPage(), 'http://page.example')
   at('http://page.example/?server=http://api.example/k8s//')
   assert.equal(serverOfPage(), 'http://api.example/k8s')
@@ -48,7 +48,7 @@ test('an empty server URL selects the page\'s origin', async () => {
   assert.deepEqual(await answer, { server: 'http://page.example', token: '' })
 })
 
-test('if the dialog shows a reason, the token field has the focus', async () => {
+test('the dialog focuses the token field if it shows the reason for a rejection', async () => {
   const answer = askForServer({ server: 'http://old.example', token: '' }, 'the token is wrong')
   assert.equal(byId('connect-why').textContent, 'the token is wrong')
   assert.equal(byId('connect-why').hidden, false)
@@ -70,7 +70,7 @@ test('Escape cancels the dialog even after an earlier submission', async () => {
 
 test('an open dialog is not opened twice', async () => {
   byId('connect').showModal()
-  byId('connect').showModal = () => assert.fail('a browser throws if an open dialog is opened again')
+  byId('connect').showModal = () => assert.fail('showModal() must not be called on an open dialog')
   const answer = askForServer({ server: 'http://a.example', token: '' })
   submit()
   assert.deepEqual(await answer, { server: 'http://a.example', token: '' })

@@ -53,7 +53,7 @@ test('the cursor moves from a removed row to the next row, or to the last row', 
   const remove = (key) => {
     rows.apply([{ type: 'deleted', key }], 0)
     cursor.leaveRemoved()
-    assert.equal(grid.active, key, 'a deleted row stays active while it is visible')
+    assert.equal(grid.active, key, 'a deleted row must stay active while it is visible')
     rows.sweep(LEAVING)
     cursor.leaveRemoved()
     rows.update()
@@ -62,10 +62,10 @@ test('the cursor moves from a removed row to the next row, or to the last row', 
   }
   grid.active = 'b'
   assert.deepEqual([remove('b'), remove('c'), remove('a')], ['c', 'a', ''])
-  assert.deepEqual(log, [], 'the route stays the same, so that an open details pane keeps its object')
+  assert.deepEqual(log, [], 'the route must not change, so that an open details pane keeps its object')
 })
 
-test('the cursor stays at a key that the table has never contained', () => {
+test('the cursor stays on a key that the table has never contained', () => {
   const { cursor, grid } = setup()
   grid.active = 'x'
   cursor.leaveRemoved()
@@ -91,7 +91,7 @@ test('an open details pane follows the cursor', () => {
 test('open() opens the details pane for the active row, and then focuses the pane', () => {
   const closed = setup()
   closed.cursor.open()
-  assert.deepEqual(closed.taken(), [], 'no row is active')
+  assert.deepEqual(closed.taken(), [], 'without an active row, open() must do nothing')
   closed.cursor.move(2)
   closed.taken()
   closed.cursor.open()

@@ -104,7 +104,7 @@ test('a deleted object is marked', () => {
   assert.equal(textOf('.sub'), 'deleted while disconnected · in shop · version 7')
 })
 
-test('a missing object is explained, and announced once', (t) => {
+test('the message about a missing object is announced once', (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const missing = (name) => {
     detail.showMissing({ kind: 'Pod', name, namespace: 'shop' }, `${name} does not exist`)
@@ -120,7 +120,7 @@ test('a missing object is explained, and announced once', (t) => {
   assert.equal(byId('detail').className, 'detail')
 })
 
-test('an object without changes shows a message', () => {
+test('the pane shows a message if an object has no changes', () => {
   show(new Row(item('7')), undefined)
   assert.deepEqual(texts('.changes > li'), ['No changes since this page was opened.'])
   assert.equal(document.querySelector('.changes > li').className, 'none')
@@ -136,7 +136,7 @@ test('changes are listed newest first with their ages, and only the newest is op
   const elements = all('.changes > li')
   show(new Row(three), undefined, { now: NOW + 1000 })
   assert.deepEqual(texts('.changes .ago'), ['6s ago', '1m ago'])
-  assert.ok(all('.changes > li').every((element, i) => element === elements[i]), 'the elements are reused')
+  assert.ok(all('.changes > li').every((element, i) => element === elements[i]), 'the elements must be reused')
   history.add(modified(three, item('4', { n: 4 })))
   show(new Row(item('4', { n: 4 })), undefined)
   assert.deepEqual(all('.changes > li').slice(1), elements)
@@ -170,7 +170,7 @@ test('a change is redrawn when its full objects arrive and stays collapsed', () 
   const after = document.querySelector('.changes > li')
   delete answers[1] // the old version is no longer available
   show(row, full)
-  assert.equal(document.querySelector('.changes > li'), after, 'a complete change is not redrawn')
+  assert.equal(document.querySelector('.changes > li'), after, 'a complete change must not be redrawn')
 })
 
 test('the object is shown as YAML with marked changes', () => {
@@ -191,7 +191,7 @@ test('a field with the prefix of a changed field is not marked', () => {
   assert.deepEqual(texts('.yaml .changed'), ['a: 2\n'])
 })
 
-test('the full object replaces the fields of the table when it arrives', () => {
+test('the full object replaces the fields in the table when it arrives', () => {
   const one = item('7', { part: true }), answers = {}, full = versions(answers), row = new Row(one)
   show(row, full)
   assert.ok(yaml().includes('part: true\n'))
@@ -202,14 +202,14 @@ test('the full object replaces the fields of the table when it arrives', () => {
   assert.ok(yaml().includes('full: true\n'))
   const before = document.querySelector('.yaml').firstChild
   show(row, full)
-  assert.equal(document.querySelector('.yaml').firstChild, before, 'unchanged content is not redrawn')
+  assert.equal(document.querySelector('.yaml').firstChild, before, 'unchanged content must not be redrawn')
   assert.equal(document.querySelector('.yaml .comment'), null)
 })
 
 test('without a full object, the details pane shows the reason or a newer object', () => {
   const one = item('7', { part: true }), full = versions({ 7: { reason: 'the server answered 503' } })
   show(new Row(one), full)
-  assert.equal(yaml()[0], '# Only the fields of the table. The server did not return the rest: the server answered 503.\n')
+  assert.equal(yaml()[0], '# Only the fields in the table are shown. The server did not return the rest: the server answered 503.\n')
   assert.ok(yaml().includes('part: true\n'))
   full.newest = { newest: true }
   show(new Row(one), full)
@@ -220,7 +220,7 @@ test('without a full object, the details pane shows the reason or a newer object
   assert.deepEqual(yaml(), ['newest: again\n'])
 })
 
-test('the full object is requested as of the last change, or as of the time before a deletion', () => {
+test('the full object is requested at the resourceVersion of the last change, or at the version before a deletion', () => {
   const old = item('1', { n: 1 }), now = item('2', { n: 2 }), row = new Row(now)
   history.add(modified(old, now))
   const asOf = () => {
@@ -242,7 +242,7 @@ test('the details pane of a Secret explains that the values are removed', () => 
   assert.equal(isSecret({ group: 'example.com', plural: 'secrets' }), false)
 })
 
-test('an object is redrawn after the details pane was closed', () => {
+test('an object is redrawn when the details pane opens again', () => {
   const row = new Row(item('7'))
   show(row, undefined)
   document.querySelector('.yaml').replaceChildren()
@@ -260,7 +260,7 @@ test('the object is copied as YAML, and the button shows the result until anothe
   Object.defineProperty(navigator, 'clipboard', { get: () => clipboard.writeText && clipboard, configurable: true })
   assert.equal(copy().textContent, 'Copy YAML')
   await click()
-  assert.deepEqual(copied, [], 'no object is shown')
+  assert.deepEqual(copied, [], 'nothing must be copied while no object is shown')
   const row = new Row(item('7'))
   show(row, undefined)
   await click()

@@ -29,11 +29,11 @@ test('discovery returns the collections from /api and /apis that can be listed a
     { group: 'apps', version: 'v1', plural: 'pods', kind: 'pods', namespaced: true, shortNames: [] },
   ])
   assert.deepEqual(requests.map(({ url }) => url), ['http://host/api', 'http://host/apis'])
-  assert.deepEqual(requests.map(({ cache }) => cache), ['no-cache', 'no-cache'], 'the browser may revalidate the document')
+  assert.deepEqual(requests.map(({ cache }) => cache), ['no-cache', 'no-cache'], 'the requests must allow the browser to revalidate its cached document')
   assert.equal(requests[0].headers.Accept, 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList')
 })
 
-test('older servers receive a request for the older format', async (t) => {
+test('a server that rejects the newer format receives a request for the older format', async (t) => {
   const forms = []
   const old = (accept) => {
     forms.push(accept)
@@ -49,12 +49,12 @@ test('a discovery response without a list is rejected', async (t) => {
   await assert.rejects(discover(link), { code: 'malformed', message: 'http://host/api does not list collections: it is not a Kubernetes API server, or it is older than 1.26' })
 })
 
-test('discover() rejects with any other error of the server', async (t) => {
+test('discover() rejects with any other error from the server', async (t) => {
   answers(t, { '/api': () => Response.json({ message: 'no' }, { status: 403 }), '/apis': list() })
   await assert.rejects(discover(link), { code: 'status', status: 403 })
 })
 
-test('a title is the plural of the kind if the plural is regular', () => {
+test('a title is the plural of the kind if that plural is regular', () => {
   const title = (kind, plural) => titleOf({ kind, plural })
   assert.deepEqual([title('Pod', 'pods'), title('Endpoints', 'endpoints'), title('Foo', 'bars'), title('Bay', 'bays'), title('Policy', 'policys'), title('Policy', 'things')],
     ['Pods', 'Endpoints', 'Foo', 'Bays', 'Policys', 'Policy'])

@@ -35,7 +35,7 @@ test('setText does not write unchanged text', () => {
   assert.deepEqual([...element.childNodes], [node])
 })
 
-test('setAttribute does not write unchanged values, and removes missing ones', () => {
+test('setAttribute does not write unchanged values, and removes an attribute whose value is undefined or false', () => {
   const element = h('p'), writes = []
   const { setAttribute: write } = element
   element.setAttribute = (...args) => { writes.push(args); write.apply(element, args) }
@@ -49,7 +49,7 @@ test('setAttribute does not write unchanged values, and removes missing ones', (
   assert.equal(element.hasAttribute('title'), false)
 })
 
-test('announcements are at least three seconds apart, and a newer one replaces pending ones', (t) => {
+test('announcements are at least three seconds apart, and a newer announcement replaces a pending one', (t) => {
   t.mock.timers.enable({ apis: ['setTimeout', 'Date'], now: 1_000_000 })
   const heard = () => byId('announcer').textContent
   const after = (ms) => { t.mock.timers.tick(ms); return heard() }

@@ -23,7 +23,7 @@ test('a page without a failure shows no message', () => {
   assert.equal(shown(), undefined)
 })
 
-test('a failure before the page is loaded is shown afterwards', () => {
+test('a failure before the page has loaded is shown once it has loaded', () => {
   error('too early')
   assert.equal(shown(), undefined)
   loaded()
@@ -56,7 +56,7 @@ test('scripts and styles that fail to load are named', () => {
   error(undefined, make('script', { src: 'http://page.example/app.js' }))
   error(undefined, make('link', { href: 'http://page.example/base.css' }))
   assert.equal(shown(), 'http://page.example/app.js could not be loaded; http://page.example/base.css could not be loaded')
-  assert.equal(listeners.error.capture, true, 'errors of elements do not bubble')
+  assert.equal(listeners.error.capture, true, 'the listener must capture, because element errors do not bubble')
 })
 
 test('the reload button reloads the page', () => {

@@ -47,7 +47,7 @@ test('Secrets are not saved and their values are not requested', () => {
   assert.equal(feedOf({ resource: { ...pods, plural: 'secrets' } }).versionsOf({ key: 'a', item: pod('1') }), undefined)
 })
 
-test('the events about a row are watched until another row is shown or the feed closes', () => {
+test('the events for a row are watched until another row is shown or the feed closes', () => {
   const feed = feedOf({ to: { server: 'http://host', token: 'secret' } }), row = (one) => ({ key: one.key, item: one })
   assert.deepEqual(feed.eventsOf(row(pod('1'))), { items: [], listed: false })
   const events = opened[1], { project, ...options } = events.options
@@ -72,7 +72,7 @@ test('changes update the rows, the history and the rate, and are reported', (t) 
   assert.deepEqual(feed.state.phase, 'loading')
   collection.report(live('10'), [added(one, { initial: true }), added(pod('1', {}, 'db'), { initial: true })])
   assert.deepEqual([feed.rows.size, told, feed.history.of('shop/web').length], [2, 1, 0])
-  assert.equal(feed.rate.list(now).at(-1), 0, 'objects of the first list do not count as changes')
+  assert.equal(feed.rate.list(now).at(-1), 0, 'objects from the first list must not count as changes')
   assert.equal(feed.state.resourceVersion, '10')
   collection.report(live('20'), [modified(two, one)])
   collection.report(live('30'), [deleted(two)])
@@ -102,7 +102,7 @@ test('a new state is reported even without changes', () => {
   assert.deepEqual([told, feed.state.phase], [1, 'live'])
 })
 
-test('the feed of a resource that the server does not list is stopped with a cause', () => {
+test('a feed for a resource that the server does not offer is stopped with a cause', () => {
   const feed = feedOf({ resource: { ...pods, version: '', plural: 'nosuch' } })
   assert.equal(opened.length, 0)
   assert.deepEqual(feed.state, { phase: 'stopped', stale: true, cause: { code: 'not-found', message: 'the server does not offer "nosuch"' }, resourceVersion: '', lastEventAt: 0 })
@@ -110,7 +110,7 @@ test('the feed of a resource that the server does not list is stopped with a cau
   feed.close()
 })
 
-test('a feed with rejected options is stopped with a cause, and other errors are thrown', () => {
+test('a feed with invalid options is stopped with a cause, and other errors are thrown', () => {
   calls.refuse = new ListWatchError('invalid', 'bad namespace')
   assert.equal(feedOf().state.cause.message, 'bad namespace')
   calls.refuse = new TypeError('a defect')
@@ -128,7 +128,7 @@ test('close() closes the collection and cancels the requests of the details pane
   assert.equal(opened[0].closed, true)
 })
 
-test('the full object of a row is kept until another row is shown', (t) => {
+test('requests for the full object of a row continue until another row is shown', (t) => {
   const urls = []
   t.mock.method(globalThis, 'fetch', (url, { signal, headers }) => { urls.push([url, signal, headers]); return new Promise(() => {}) })
   const feed = feedOf({ to: { server: 'http://host', token: 'secret' } }), row = { key: 'shop/web', item: pod('1') }
@@ -164,6 +164,6 @@ test('full objects are requested again after a reconnect', () => {
   first.newest = pod('1').object
   collection.report(live('12'))
   assert.notEqual(feed.versionsOf(row), first)
-  assert.equal(feed.versionsOf(row).newest, first.newest, 'an object that no longer exists remains visible')
+  assert.equal(feed.versionsOf(row).newest, first.newest, 'the previous full object must remain visible after a reconnect')
   assert.equal(feed.versionsOf({ key: 'shop/db', item: pod('1', {}, 'db') }).newest, undefined)
 })

@@ -44,7 +44,7 @@ test('an expired highlight is not shown again', () => {
   assert.deepEqual(lit().map(([name]) => name), ['cell 0'])
   flash.show(mark('added', [0]), 4200)
   assert.deepEqual(lit(), [])
-  assert.equal(element.dataset.mark, 'added', 'the colored edge remains')
+  assert.equal(element.dataset.mark, 'added', 'the colored edge must remain')
 })
 
 test('the next row cancels the highlights of the previous row', () => {
@@ -55,7 +55,7 @@ test('the next row cancels the highlights of the previous row', () => {
   assert.equal(element.dataset.mark, undefined)
   for (const light of before) light.cancelled = false
   flash.show(undefined, 1000)
-  assert.deepEqual(before.map(({ cancelled }) => cancelled), [false, false], 'each highlight is canceled once')
+  assert.deepEqual(before.map(({ cancelled }) => cancelled), [false, false], 'each highlight must be canceled only once')
 })
 
 test('with reduced motion, only the edge shows a change', () => {

@@ -30,7 +30,7 @@ test('the token option is omitted if there is no token', () => {
   assert.equal('token' in namespaces().collection.options, false)
 })
 
-test('namespaces that cannot be listed are reported as null with the cause', () => {
+test('a failure to list namespaces is reported as null with the cause', () => {
   const { heard, collection } = namespaces(), cause = { code: 'forbidden', message: 'no' }
   collection.report({ phase: 'stopped', cause })
   assert.deepEqual(heard, [[null, cause]])
@@ -43,14 +43,14 @@ test('known namespaces remain available after their watch stops', () => {
   assert.deepEqual(heard, [[['a'], cause]])
 })
 
-test('an interruption is reported only for an error response', () => {
+test('an interruption is reported only if its cause is an error response', () => {
   const { heard, collection } = namespaces(), refused = { code: 'status', message: 'no', status: 500 }
   collection.report({ phase: 'interrupted', cause: { code: 'network', message: 'away' } })
   collection.report({ phase: 'interrupted', cause: refused })
   assert.deepEqual(heard, [[[], undefined], [[], refused]])
 })
 
-test('rejected options for namespaces are reported once', () => {
+test('invalid options for the namespaces are reported once', () => {
   calls.refuse = new ListWatchError('invalid', 'bad server')
   const { heard, end } = namespaces()
   assert.deepEqual(heard.map(([names, { message }]) => [names, message]), [[null, 'bad server']])

@@ -44,7 +44,7 @@ test('the table has a header, a label and a size', () => {
   assert.deepEqual(['role', 'aria-label', 'aria-colcount', 'aria-rowcount'].map((a) => element.getAttribute(a)), ['grid', 'Pods in shop', '5', '4'])
   assert.deepEqual(['role', 'aria-rowindex'].map((a) => element.querySelector('.head').getAttribute(a)), ['row', '1'])
   assert.deepEqual(all('[role="rowgroup"]', element).map((e) => e.className), ['heads', 'body'])
-  assert.ok(all('.head button', element).every((button) => button.tabIndex === 0), 'Tab reaches the titles')
+  assert.ok(all('.head button', element).every((button) => button.tabIndex === 0), 'each column title must be reachable with Tab')
   assert.equal(element.querySelector('.body').style.height, `${3 * HEIGHT}px`)
 })
 
@@ -61,7 +61,7 @@ test('a row has cells, a position and an index', () => {
   assert.deepEqual(lines().map((line) => line.classList.contains('odd')), [false, true, false, true, false])
 })
 
-test('only visible rows and a few around them have elements', () => {
+test('only the visible rows and a few rows around them have elements', () => {
   show(1000)
   assert.deepEqual(keys(), names(1000).slice(0, 16))
   assert.equal(all('.row', element).length, 23)
@@ -186,11 +186,11 @@ test('another collection replaces the rows and scrolls to the top', () => {
   assert.equal(all('.head > *', element).length, 5)
 })
 
-test('a narrow table hides spare columns, then ages and numbers, starting with the last one', () => {
+test('a narrow table hides spare columns, then ages and numbers, starting with the rightmost column', () => {
   const least = 170 + 50 + 64 + 16
   const shown = () => {
     const hidden = [...all('[role="columnheader"]', element), ...lines()[0].children].map((e) => e.hidden)
-    assert.deepEqual(hidden.slice(0, 5), hidden.slice(5), 'headers and cells hide the same columns')
+    assert.deepEqual(hidden.slice(0, 5), hidden.slice(5), 'the header and the cells must hide the same columns')
     return columns.filter((_, i) => !hidden[i]).map(({ id }) => id).join(' ')
   }
   const style = (property) => element.style.getPropertyValue(property)
@@ -215,10 +215,10 @@ test('a narrow table hides spare columns, then ages and numbers, starting with t
   fit(100)
   assert.equal(shown(), 'name')
   show(1)
-  assert.equal(shown(), 'name', 'new rows hide the same columns')
+  assert.equal(shown(), 'name', 'new rows must hide the same columns')
 })
 
-test('only a phone hides the namespace column', () => {
+test('the namespace column is hidden only at phone width', () => {
   const withNamespace = [namespace, ...columns]
   rows = new Rows(withNamespace)
   const shown = (width) => {
@@ -237,7 +237,7 @@ test('a row is scrolled into view below the header', () => {
   assert.equal(at(8), 2)
   assert.equal(at(20), 20 * HEIGHT + HEIGHT - (9 * HEIGHT - 2))
   const top = element.scrollTop
-  assert.equal(at(18), top, 'the row is visible')
+  assert.equal(at(18), top, 'a visible row must not scroll the table')
   assert.equal(at(5), 5 * HEIGHT)
 })
 

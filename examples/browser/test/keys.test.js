@@ -19,28 +19,28 @@ for (const [key, call] of Object.entries(inGrid)) {
   })
 }
 
-test('the keys of the table also work while no element has the focus', () => {
+test('the table shortcuts also work while no element has the focus', () => {
   assert.equal(press(document.body, 'j'), true)
   assert.deepEqual(log, ['move 1'])
 })
 
-test('letters open a tab of the details pane', () => {
+test('letter keys open tabs of the details pane', () => {
   for (const key of ['o', 'y', 'e', 'c']) assert.equal(press(document.body, key), true)
   assert.deepEqual(log, ['openTab overview', 'openTab yaml', 'openTab events', 'openTab changes'])
 })
 
-test('digits sort by a column', () => {
+test('digit keys sort by a column', () => {
   for (const key of ['1', '9']) assert.equal(press(byId('grid'), key), true)
   assert.deepEqual(log, ['sortBy 1', 'sortBy 9'])
 })
 
-test('the browser handles other keys and keys outside of the table', () => {
+test('the page ignores other keys and keys outside the table', () => {
   for (const key of ['x', '0']) assert.equal(press(byId('grid'), key), false)
   for (const key of ['ArrowDown', 'j', 'Enter', ' ', '1']) assert.equal(press(byId('theme'), key), false)
   assert.deepEqual(log, [])
 })
 
-test('the browser handles keys with a modifier', () => {
+test('the page ignores keys with a modifier', () => {
   for (const modifier of ['ctrlKey', 'metaKey', 'altKey']) assert.equal(press(byId('grid'), 'j', { [modifier]: true }), false)
   assert.deepEqual(log, [])
 })
@@ -58,7 +58,7 @@ test('shortcuts for the search, the menu, the theme and the help work everywhere
   assert.equal(clicks, 2)
   assert.equal(press(document.body, '?'), true)
   assert.equal(byId('help').open, true)
-  assert.equal(press(byId('grid'), 'j'), false, 'the dialog receives the keys')
+  assert.equal(press(byId('grid'), 'j'), false, 'an open dialog must receive the keys')
   byId('help').close()
   assert.deepEqual(log, [])
 })

@@ -5,7 +5,7 @@ import { notice } from '../notices.js'
 
 const shown = () => texts('#notices li span')
 
-test('each kind of notice has one line, and an empty text removes the line', (t) => {
+test('each kind of notice has one line, which an empty text removes', (t) => {
   t.mock.timers.enable({ apis: ['setTimeout', 'Date'], now: 1_000_000 })
   notice('a', 'first')
   notice('b', 'other')
@@ -14,7 +14,7 @@ test('each kind of notice has one line, and an empty text removes the line', (t)
   assert.equal(byId('announcer').textContent, 'other')
   const line = byId('notices').firstElementChild
   notice('a', 'first')
-  assert.equal(byId('notices').firstElementChild, line, 'the element is reused')
+  assert.equal(byId('notices').firstElementChild, line, 'the element must be reused')
   notice('a', 'second')
   assert.deepEqual(shown(), ['other', 'second'])
   notice('a', '')
@@ -25,7 +25,7 @@ test('each kind of notice has one line, and an empty text removes the line', (t)
   notice('a', '')
 })
 
-test('a dismissed text is not shown again, but another text of the same kind is', (t) => {
+test('a dismissed notice is not shown again, but a notice of the same kind with another text is', (t) => {
   t.mock.timers.enable({ apis: ['setTimeout', 'Date'], now: 2_000_000 })
   notice('c', 'no room')
   const button = byId('notices').querySelector('[data-kind="c"] button')
@@ -42,7 +42,7 @@ test('a dismissed text is not shown again, but another text of the same kind is'
   assert.deepEqual(shown(), ['forbidden'])
 })
 
-test('scripts that are not modules show a line by dispatching an event', (t) => {
+test('a classic script shows a notice by dispatching an event', (t) => {
   t.mock.timers.enable({ apis: ['setTimeout', 'Date'], now: 3_000_000 })
   document.dispatchEvent(new Event('notice'))
   document.dispatchEvent(new CustomEvent('notice', { detail: { kind: 'theme', text: 'not kept' } }))

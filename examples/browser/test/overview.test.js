@@ -33,7 +33,7 @@ test('an event links to its object', () => {
   }
 })
 
-test('an object of an unknown collection has no link', () => {
+test('a related object in an unknown collection has no link', () => {
   assert.equal(hrefs({ metadata: { name: 'a', ownerReferences: [{ apiVersion: 'x.com/v1', kind: 'ReplicaSet', name: 'b' }] } }, pods).at(-1), 'ReplicaSet/b ')
 })
 
@@ -47,7 +47,7 @@ test('the overview shows links, cells, labels and conditions', () => {
   assert.equal(document.querySelector('[data-tone="ok"], .dotted').textContent, 'Running')
 })
 
-test('the overview shows that a time is known only from an age', () => {
+test('the overview marks a time as approximate if it is derived from an age', () => {
   const times = [{ id: 'a', title: 'A', time: () => 0 }, { id: 'b', title: 'B', time: () => 0, rounded: true }]
   document.body.replaceChildren(...overview({}, times, { resource: pods, resources: [], namespace: '' }))
   const [exact, rounded] = texts('time')

@@ -32,7 +32,7 @@ globalThis.reportError = (error) => { throw error }
 
 const definition = (additionalPrinterColumns) => ({ spec: { versions: [{ name: 'v1beta1', additionalPrinterColumns: [] }, { name: 'v1', additionalPrinterColumns }] } })
 
-test('a custom resource has the columns of its definition', async () => {
+test('a custom resource has the columns that its definition specifies', async () => {
   answers[CRD] = definition([
     { name: 'Ready', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].status' }, { name: 'Size', type: 'integer', jsonPath: '.spec.size' },
     { name: 'Phase', type: 'string', jsonPath: '.status.phase', priority: 1 }, { name: 'Renewed', type: 'date', jsonPath: '.status.renewed' },
@@ -57,22 +57,22 @@ test('a collection without a readable definition has the columns of its Table', 
   assert.deepEqual([users.title, status.title, status.dot, fields], ['Users', 'Status', true, []])
   assert.deepEqual(asked.map(([, accept]) => accept), [undefined, 'application/json;as=Table;v=v1;g=meta.k8s.io'])
   assert.deepEqual([users.text(object('a', '1')), users.rank(object('a', '1')), status.text(object('a', '1'))], ['3', 3, 'Ok'])
-  assert.equal(asked.length, 2, 'the cells of an unchanged object are not requested again')
+  assert.equal(asked.length, 2, 'the cells of an unchanged object must not be requested again')
 
   const changed = []
   cells.changed = (key) => changed.push(key)
   const path = '/apis/example.com/v1/namespaces/shop/widgets/a'
   answers[path] = table(null, { cells: ['a', 4, '1d', 'Ok'], object: object('a', '3') })
-  assert.equal(users.text(object('a', '2')), '3', 'the previous value stays until the new one arrives')
+  assert.equal(users.text(object('a', '2')), '3', 'the previous value must stay until the new value arrives')
   status.text(object('a', '2'))
   await settle()
   assert.deepEqual([asked.slice(2).map(([path]) => path), changed, users.text(object('a', '2'))], [[path], ['shop/a'], '4'])
   users.text(object('b', '1'))
   await settle()
-  assert.deepEqual([changed, users.text(object('b', '1')), asked.length], [['shop/a', 'shop/b'], '', 4], 'a failed request is not repeated')
+  assert.deepEqual([changed, users.text(object('b', '1')), asked.length], [['shop/a', 'shop/b'], '', 4], 'a failed request must not be repeated')
 })
 
-test('a date column of a Table becomes a time, so that its age is not constant', async (t) => {
+test('ages in a Table\'s date column are converted to times, so that they keep increasing', async (t) => {
   const now = Date.parse('2030-01-02T00:00:00Z'), MINUTE = 60_000
   t.mock.timers.enable({ apis: ['Date'], now })
   const columns = [{ name: 'Name', type: 'string' }, { name: 'Renewed', type: 'date' }, { name: 'Window', type: 'string' }, { name: 'Age', type: 'date' }]
@@ -85,11 +85,11 @@ test('a date column of a Table becomes a time, so that its age is not constant',
   answers['/apis/example.com/v1/namespaces/shop/widgets/a'] = table(null, { cells: ['a', '3m', '6m', '1d'], object: object('a', '2') })
   renewed.time(object('a', '2'))
   await settle()
-  assert.equal(renewed.time(object('a', '2')), now + 7 * MINUTE, 'the age of a later response is relative to that response')
+  assert.equal(renewed.time(object('a', '2')), now + 7 * MINUTE, 'an age must be relative to the time of its response')
   assert.equal(renewed.time(object('b', '1')), NaN)
 })
 
-test('a cell of a date column contains a timestamp or an age', () => {
+test('a cell in a date column can contain a timestamp or an age', () => {
   const now = 10 ** 12, cases = { '5s': 5, '2m30s': 150, '3h20m': 12_000, '5d': 432_000, '1y': 31_536_000, '2001-09-09T01:46:39Z': 1, '<unknown>': NaN, '': NaN, undefined: NaN }
   for (const [cell, seconds] of Object.entries(cases)) assert.equal(timeOf(cell, now), now - 1000 * seconds, cell)
 })
@@ -99,7 +99,7 @@ test('a Table is requested in the selected namespace', async () => {
   assert.deepEqual(asked.map(([path]) => path), ['/api/v1/namespaces/shop/roles?limit=500'])
 })
 
-test('a Table replaces a definition with paths that the page cannot evaluate', async () => {
+test('a Table is used if the page cannot evaluate the paths in a definition', async () => {
   answers[CRD] = definition([{ name: 'Size', type: 'integer', jsonPath: '..size' }])
   answers['/apis/example.com/v1/widgets?limit=500'] = table([{ name: 'Name', type: 'string' }, { name: 'Size', type: 'integer' }])
   const { columns, cells } = await columnsOfServer(link, widgets, '')

@@ -47,7 +47,7 @@ test('a change marks the changed cells for a while', () => {
   const rows = new Rows(columns)
   rows.apply([change('added', item('a', 1), { initial: true })], 0)
   rows.get('a').read(columns)
-  assert.equal(rows.get('a').mark, undefined, 'objects of the first list are not marked')
+  assert.equal(rows.get('a').mark, undefined, 'objects from the first list must not be marked')
   rows.apply([change('modified', item('a', 2))], 10)
   rows.get('a').read(columns)
   assert.deepEqual(rows.get('a').mark, { type: 'modified', at: 10, finalStateUnknown: undefined, cells: [1] })
@@ -55,7 +55,7 @@ test('a change marks the changed cells for a while', () => {
   assert.equal(rows.get('a').mark, undefined)
 })
 
-test('changes between two redraws are marked together', () => {
+test('all changes between two redraws are marked', () => {
   const three = [...columns, count('m', 'M', 50, (o) => o.m)], rows = new Rows(three)
   const version = (n, m) => ({ ...item('a', n), object: { metadata: { name: 'a' }, n, m } })
   rows.apply([change('added', version(1, 1), { initial: true })], 0)
@@ -130,7 +130,7 @@ test('objects are parsed only for drawing, sorting or searching', () => {
   rows.update()
   assert.deepEqual([rows.view.length, looks], [100, 0])
   rows.get('a-7').read(columns)
-  assert.deepEqual([rows.get('a-7').mark.cells, looks], [[1], 1], 'the old object is compared although it was never drawn')
+  assert.deepEqual([rows.get('a-7').mark.cells, looks], [[1], 1], 'the old object must be compared even though it was never drawn')
   rows.sort('n', true)
   readAll(rows)
   rows.update()
@@ -143,13 +143,13 @@ const rowOf = (...more) => {
   return { rows, row: rows.get('a') }
 }
 
-test('an unread row is compared with the object before its first change', () => {
+test('an unread row is compared with its object before the first change', () => {
   const { row } = rowOf(change('added', item('a', 5), { initial: true }), change('modified', item('a', 2), { old: item('a', 1).object }))
   row.read(columns)
   assert.deepEqual(row.mark.cells, [1])
 })
 
-test('a row that was read is compared with its shown strings', () => {
+test('a row that was read before is compared with the strings that it shows', () => {
   const { rows, row } = rowOf()
   row.read(columns)
   rows.apply([change('modified', item('a', 2), { old: item('a', 2).object })], 1)
@@ -157,7 +157,7 @@ test('a row that was read is compared with its shown strings', () => {
   assert.deepEqual(row.mark.cells, [1])
   rows.apply([change('modified', item('a', 2), { old: item('a', 1).object })], 2)
   row.read(columns)
-  assert.deepEqual(row.mark.cells, [], 'the shown strings are equal')
+  assert.deepEqual(row.mark.cells, [], 'a change that leaves the shown strings unchanged must not mark a cell')
 })
 
 test('a changed age does not mark a cell', () => {
@@ -170,7 +170,7 @@ test('a changed age does not mark a cell', () => {
   assert.deepEqual(rows.get('a').mark.cells, [])
 })
 
-test('a row has the strings, values and colors of its columns', () => {
+test('a row computes the strings, values and colors of its columns', () => {
   const toned = [{ ...name, tone: (o, text) => `${text} ${o.n}` }, columns[1], created], rows = new Rows(toned)
   const one = { ...item('a', 3), object: { metadata: { name: 'a', creationTimestamp: '1970-01-01T00:00:01Z' }, n: 3 } }
   rows.apply([change('added', one, { initial: true })], 0)
@@ -232,7 +232,7 @@ test('update() reports whether rows moved', () => {
   }
 })
 
-test('many changes at once have the same result as a few changes', () => {
+test('many changes in one batch have the same result as a few changes', () => {
   for (const n of [200, 201]) {
     const rows = new Rows(columns)
     rows.sort('n', true)
@@ -248,10 +248,10 @@ test('many changes at once have the same result as a few changes', () => {
   }
 })
 
-test('reading rows can stop and continue later', () => {
+test('reading rows can be interrupted and resumed', () => {
   const rows = new Rows(columns)
   rows.apply(['a', 'b', 'c'].map((key) => change('added', item(key, 1, { app: 'x' }), { initial: true })), 0)
-  assert.equal(rows.read(() => assert.fail('no row has to be read')), false)
+  assert.equal(rows.read(() => assert.fail('enough() must not be called if there is no row to read')), false)
   rows.search('app=x')
   let budget = 2
   assert.equal(rows.read(() => budget-- === 0), true)
@@ -262,7 +262,7 @@ test('reading rows can stop and continue later', () => {
   assert.equal(keys(rows), 'a b c')
 })
 
-test('unread rows come last in either order', () => {
+test('unread rows come last in ascending and descending order', () => {
   const rows = new Rows(columns)
   rows.apply([change('added', item('b', 2), { initial: true }), change('added', item('a', 1), { initial: true })], 0)
   for (const descending of [false, true]) {
@@ -275,7 +275,7 @@ test('unread rows come last in either order', () => {
     readAll(rows)
     rows.update()
   }
-  assert.equal(keys(rows), 'new-true new-false b a', 'equal rows are sorted by key')
+  assert.equal(keys(rows), 'new-true new-false b a', 'rows with equal values must be sorted by key')
 })
 
 test('rows are sorted by key if the column is unknown', () => {
@@ -294,7 +294,7 @@ test('a search matches keys of unread rows and ignores case', () => {
   rows.search('77')
   readAll(rows)
   rows.update()
-  assert.equal(keys(rows), 'db', 'the text of a column matches')
+  assert.equal(keys(rows), 'db', 'the search must match the text of a column')
 })
 
 test('a search ignores case after the cells of the rows were read', () => {
@@ -342,14 +342,14 @@ test('rows are counted by status if requested', () => {
   assert.deepEqual(counts(rows), { Running: 1 })
   rows.search('')
   rows.apply([change('deleted', inState('c', 'Failed'))], 0)
-  assert.deepEqual(counts(rows), { Failed: 1, Running: 1 }, 'a deleted row is visible but not counted')
+  assert.deepEqual(counts(rows), { Failed: 1, Running: 1 }, 'a deleted row must not be counted while it is still visible')
   rows.apply([change('deleted', inState('a', 'Failed'))], 0)
   rows.search('')
   rows.sweep(LEAVING)
   assert.deepEqual(counts(rows), { Running: 1 })
 })
 
-test('selected statuses filter the view, also after changes', () => {
+test('the selected statuses filter the view, even after changes', () => {
   const rows = new Rows([name, state])
   rows.select(['Failed', 'Pending'])
   rows.apply([change('added', inState('a', 'Running')), change('added', inState('b', 'Pending')), change('added', inState('c', 'Failed'))], 0)
@@ -357,7 +357,7 @@ test('selected statuses filter the view, also after changes', () => {
   assert.equal(keys(rows), 'b c')
   rows.apply([change('modified', inState('b', 'Running')), change('modified', inState('a', 'Failed'))], 0)
   rows.update()
-  assert.equal(keys(rows), 'b c', 'until a row is read, its last status counts')
+  assert.equal(keys(rows), 'b c', 'until a row is read, its previous status must apply')
   counts(rows)
   assert.equal(keys(rows), 'a c')
   rows.select([])

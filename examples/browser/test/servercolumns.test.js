@@ -38,7 +38,7 @@ test('the columns are requested once', async () => {
   assert.equal(requests, 1)
 })
 
-test('the columns of the last visit are used if the server does not answer', async () => {
+test('the columns from the last visit are used if the server does not respond', async () => {
   answer = answerWith(definition)
   await visit().of(widgets, '')
   const columns = visit()
@@ -49,7 +49,7 @@ test('the columns of the last visit are used if the server does not answer', asy
   assert.equal(titles(await columns.of(widgets, '')), 'Flavor Renewed')
 })
 
-test('the columns of the last visit are used if the server is slow, and a late answer is kept', async () => {
+test('the columns from the last visit are used if the server is slow, and its late response is kept for the next use', async () => {
   answer = answerWith(definition)
   await visit().of(widgets, '')
   const columns = visit()
@@ -66,7 +66,7 @@ test('the columns of the last visit are used if the server is slow, and a late a
   definition.spec.versions[0].additionalPrinterColumns[0].name = 'Size'
 })
 
-test('the current cells of a Table are saved, with times instead of ages', async () => {
+test('the current cells of a Table are saved with times instead of ages', async () => {
   const began = Date.now()
   answer = answerWith(table('sweet', '1'))
   const before = visit(), [flavor] = (await before.of(roles, 'shop')).columns
@@ -87,7 +87,7 @@ test('a collection for which the server defines no columns keeps the generic col
   assert.equal(await visit().of(roles, ''), undefined)
 })
 
-test('only the columns of the current server are used, and those of a server with a token are not saved', async () => {
+test('only columns from the current server are used, and columns from a server that requires a token are not saved', async () => {
   answer = answerWith(definition)
   await visit({ ...link, token: 'secret' }).of(widgets, '')
   assert.equal(localStorage.getItem(KEY), null)
@@ -96,7 +96,7 @@ test('only the columns of the current server are used, and those of a server wit
   for (const to of [{ ...link, token: 'secret' }, { ...link, server: 'http://other' }]) assert.equal(await visit(to).of(widgets, ''), undefined)
 })
 
-test('the newest twenty collections are saved', async () => {
+test('the columns of only the latest twenty collections are saved', async () => {
   answer = answerWith(definition)
   const columns = visit()
   for (let i = 0; i < 21; i++) await columns.of({ ...widgets, plural: `widgets${i}` }, '')
@@ -104,7 +104,7 @@ test('the newest twenty collections are saved', async () => {
   assert.deepEqual([saved.length, saved[0]], [20, 'example.com/v1/widgets1/'])
 })
 
-test('a storage failure is reported, and the columns are used', async (t) => {
+test('a storage failure is reported, and the columns are still used', async (t) => {
   const storage = globalThis.localStorage
   globalThis.localStorage = { getItem: () => null, setItem() { throw new Error('no room') } }
   t.after(() => { globalThis.localStorage = storage })

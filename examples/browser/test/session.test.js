@@ -59,7 +59,7 @@ test('a session loads the collections and watches the namespaces', async () => {
   assert.equal(line('namespaces'), undefined)
 })
 
-test('a notice is shown while the namespaces are not watched', async () => {
+test('a notice is shown while the namespaces cannot be watched', async () => {
   begin()
   session.connect()
   await settle()
@@ -71,7 +71,7 @@ test('a notice is shown while the namespaces are not watched', async () => {
   assert.equal(line('namespaces'), undefined)
 })
 
-test('if the server does not respond, the page opens the collection, which reports the cause', async () => {
+test('if the server does not respond, the page still opens the collection, so that the collection reports the cause', async () => {
   begin()
   answer = away
   session.connect()
@@ -80,7 +80,7 @@ test('if the server does not respond, the page opens the collection, which repor
   assert.equal(session.waiting, undefined)
 })
 
-test('the page shows the cause of a malformed response until discovery succeeds', async () => {
+test('the page shows an error about a malformed response until discovery succeeds', async () => {
   begin()
   answer = () => Response.json({ kind: 'Greeting' })
   session.connect()
@@ -94,7 +94,7 @@ test('the page shows the cause of a malformed response until discovery succeeds'
   assert.deepEqual([session.waiting, plurals(), calls()], [undefined, 'pods', ['show']])
 })
 
-test('a notice about an unreachable server is shown only if the page is live', async () => {
+test('a notice about a failed discovery is shown only if the collection is not interrupted', async () => {
   localStorage.setItem('listwatch-collections', JSON.stringify({ server: 'http://page.example', resources: [{ plural: 'pods' }] }))
   begin()
   answer = away
@@ -166,7 +166,7 @@ test('changing the server replaces the notices and namespaces', async () => {
   assert.deepEqual(opened[1].options.server, 'https://other.example')
 })
 
-test('connecting clears the status of the previous server', async () => {
+test('connecting to a server clears the status of the previous server', async () => {
   begin()
   answer = () => Response.json({ kind: 'Greeting' })
   session.connect()
@@ -197,7 +197,7 @@ test('a refresh announces whether the collections have changed', async () => {
   session.refresh()
   await settle()
   assert.equal(heard(), 'The collections have not changed')
-  assert.deepEqual(calls(), [], 'the feed stays open')
+  assert.deepEqual(calls(), [], 'the feed must stay open')
   answer = () => discovery('pods', 'nodes')
   session.refresh()
   await settle()
@@ -205,7 +205,7 @@ test('a refresh announces whether the collections have changed', async () => {
   assert.deepEqual([plurals(), calls(), opened.length], ['pods nodes', ['show'], 1])
 })
 
-test('a failed refresh shows a notice until the next success', async () => {
+test('a failed refresh shows a notice until a refresh succeeds', async () => {
   begin()
   session.connect()
   await settle()

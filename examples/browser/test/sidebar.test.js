@@ -34,7 +34,7 @@ const toggle = (group, open) => {
   group.dispatchEvent(new Event('toggle'))
 }
 
-test('collapsed groups stay collapsed until the user filters or opens one of their collections', () => {
+test('a collapsed group stays collapsed until the user filters the menu or opens a collection in the group', () => {
   for (const group of all('#collections details')) toggle(group, false)
   sidebar.show(RESOURCES)
   assert.deepEqual(opened(), [false, false, false, false])
@@ -63,7 +63,7 @@ test('a notice is shown if the browser cannot save the collapsed groups', (t) =>
   globalThis.localStorage = { setItem() { throw new Error('no room') } }
   t.after(() => { globalThis.localStorage = storage })
   toggle(all('#collections details')[0], true)
-  assert.equal(line(), '', 'an unchanged group is not saved')
+  assert.equal(line(), '', 'an unchanged group must not be saved')
   toggle(all('#collections details')[0], false)
   assert.equal(line(), 'The menu forgets its collapsed groups because the browser cannot save them: no room')
 })
@@ -82,7 +82,7 @@ test('the menu of a narrow window opens with its button and closes with a link',
   assert.equal(open(), false)
 })
 
-test('links of namespaced collections keep the namespace', () => {
+test('links to namespaced collections keep the selected namespace', () => {
   const href = (title) => link(title).getAttribute('href')
   assert.equal(href('v1/pods'), '#/v1/pods')
   route.namespace = 'shop'
@@ -110,7 +110,7 @@ test('the filter matches plurals, kinds and short names, and hides empty groups'
   }
 })
 
-test('Enter opens the first match, Escape opens none, and both clear the filter', () => {
+test('Enter opens the first match, Escape opens no collection, and both clear the filter', () => {
   const clicked = []
   for (const a of all('#collections a')) a.addEventListener('click', (event) => { event.preventDefault(); clicked.push(a.title) })
   type(byId('goto'), 'd')
@@ -131,7 +131,7 @@ test('Enter opens the first match, Escape opens none, and both clear the filter'
   assert.deepEqual([clicked.length, byId('goto').value, visible().length, document.activeElement.id], [2, '', 5, 'grid'])
 })
 
-test('the filter handles Escape itself and passes on other keys', () => {
+test('the filter handles Escape itself and passes other keys on to the page', () => {
   const reached = []
   const listener = ({ key }) => reached.push(key)
   document.addEventListener('keydown', listener)

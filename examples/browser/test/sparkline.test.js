@@ -38,7 +38,7 @@ test('each second has a bar whose height is relative to the highest count', () =
   assert.deepEqual(calls, [['setTransform', 1, 0, 0, 1, 0, 0], ['clearRect', 0, 0, 120, 22]])
 })
 
-test('the bars are low if there are few changes', () => {
+test('the bars stay low if there are few changes', () => {
   assert.deepEqual(draw(1, 2).bars.slice(-2), [['red', 116, 17, 1.5, 5], ['red', 118, 12, 1.5, 10]])
 })
 
@@ -51,7 +51,7 @@ test('the canvas has the resolution of the screen', () => {
   let writes = 0
   Object.defineProperty(canvas, 'width', { get: () => 240, set: () => writes++ })
   draw()
-  assert.equal(writes, 0, 'setting the width clears the canvas')
+  assert.equal(writes, 0, 'the width must not be set again, because that would clear the canvas')
   globalThis.devicePixelRatio = 1
 })
 

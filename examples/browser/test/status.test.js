@@ -23,7 +23,7 @@ test('the message of a cause omits the prefixes of the package', () => {
   assert.deepEqual(explain(undefined), { short: '', long: '' })
 })
 
-test('only a failed connection is described as offline', (t) => {
+test('only a network error is described as offline', (t) => {
   const real = Object.getOwnPropertyDescriptor(globalThis, 'navigator')
   const navigator = { onLine: false }
   Object.defineProperty(globalThis, 'navigator', { value: navigator, configurable: true })
@@ -34,7 +34,7 @@ test('only a failed connection is described as offline', (t) => {
   assert.equal(explain(cause('network')).short, 'No connection')
 })
 
-test('the indicator describes pages that are not live', () => {
+test('the indicator explains why a page is not live', () => {
   const shown = (phase, more) => indicator(state(phase, more), 1000)
   assert.deepEqual(shown('loading'), { tone: 'busy', text: 'Connecting', more: '', title: '' })
   assert.deepEqual(shown('listing'), { tone: 'busy', text: 'Listing', more: '', title: '' })
@@ -50,7 +50,7 @@ test('the indicator describes pages that are not live', () => {
 })
 
 test('a live page is quiet if no event has arrived', () => {
-  assert.equal(indicator(state('live', { resourceVersion: '1' }), 60_000).more, ', last heard 1 min ago')
+  assert.equal(indicator(state('live', { resourceVersion: '1' }), 60_000).more, ', last update 1 min ago')
 })
 
 test('only a 401 response requires another token', () => {
@@ -64,7 +64,7 @@ test('the retry button is hidden while the page connects', () => {
   assert.equal(actionLabel(state('interrupted')), 'Try now')
 })
 
-test('rows are marked as stale only after a complete list', () => {
+test('rows are marked as stale only after the first complete list', () => {
   const at = new Date(2030, 0, 1, 13, 3, 4).getTime(), stale = { stale: true, lastEventAt: at }
   assert.equal(staleness(stale, 3, at + 34_000), 'Stale: last update at 13:03:04, 34s ago. Later changes are unknown.')
   assert.equal(staleness({ ...stale, cause: cause('network') }, 1, at), 'Stale: last update at 13:03:04, 0s ago. Later changes are unknown. Cause: why')
@@ -78,7 +78,7 @@ test('the number of objects is known after a complete list', () => {
   assert.equal(isKnown(state('live', { resourceVersion: '1' }), 0), true)
 })
 
-test('an empty table shows the reason and the next step', () => {
+test('an empty table shows the reason and a next step', () => {
   const lines = (of, size = 0, where = {}) => emptyMessage(of, size, { ...route, ...where })
   assert.deepEqual(lines(state('stopped', { cause: cause('not-found') })),
     ['The server has no such collection', 'why', 'Choose another collection in the menu, or refresh the menu with ⟳.'])

@@ -24,7 +24,7 @@ test('each status is a button with its count, and the buttons are reused', () =>
   assert.deepEqual(chosen, [[], ['Failed', 'Running']])
 })
 
-test('only the most frequent statuses have a button', () => {
+test('only the most frequent statuses have buttons', () => {
   filter.show(rows(Object.fromEntries(Array.from({ length: 20 }, (_, i) => [`s${String(i).padStart(2, '0')}`, i]))), [])
   assert.deepEqual([chips().length, chips()[0]], [12, 's08 8'])
 })
@@ -37,7 +37,7 @@ test('without statuses, the filter is hidden', () => {
 test('the statuses of a large collection are counted on request', () => {
   const large = { size: 1001, counting: false }
   assert.equal(filter.counts(rows({}), true), true)
-  assert.equal(filter.counts(rows({}), false), false, 'the list is incomplete')
+  assert.equal(filter.counts(rows({}), false), false, 'the statuses of an incomplete list must not be counted')
   assert.equal(filter.counts(rows({}, { hasStatus: false }), true), false)
   assert.equal(filter.counts(rows({}, large), true), false)
   filter.show(rows({}, large), [])

@@ -31,7 +31,7 @@ test('a live collection shows its state, count and title', () => {
   assert.equal(document.body.classList.contains('is-stale'), false)
 })
 
-test('a new table receives the focus unless another element has it', () => {
+test('a new table receives the focus unless another element has the focus', () => {
   show(live, null)
   show(live)
   assert.equal(document.activeElement.id, 'grid')
@@ -41,7 +41,7 @@ test('a new table receives the focus unless another element has it', () => {
   assert.equal(document.activeElement.id, 'search')
 })
 
-test('an interrupted collection is stale and offers a retry', () => {
+test('an interrupted collection is marked as stale and offers a retry', () => {
   show(lost)
   assert.equal(text('connection-text'), 'No connection · next try in 3 s')
   assert.deepEqual(['retry', 'stale'].map(hidden), [false, false])
@@ -99,7 +99,7 @@ test('the first list shows its progress', () => {
   assert.ok(bar.classList.contains('unknown'))
   assert.equal(byId('progress-bar').style.width, '')
   assert.equal(text('count'), '700 received')
-  assert.equal(hidden('empty'), true, 'the list is incomplete')
+  assert.equal(hidden('empty'), true, 'no reason must be shown while the list is incomplete')
   show(live)
   assert.equal(bar.hidden, true)
   assert.equal(text('count'), '3')
@@ -114,13 +114,13 @@ test('during a search, the count is the number of matches', () => {
   assert.equal(text('count'), '')
 })
 
-test('an empty table shows the reason', () => {
+test('an empty table shows why it is empty', () => {
   show(live, feed(0))
   assert.equal(hidden('empty'), false)
   assert.equal(byId('empty').innerHTML, '<strong>No pods</strong><p>They appear here as soon as there are any.</p>')
   const line = byId('empty').firstChild
   show(live, feed(0))
-  assert.equal(byId('empty').firstChild, line, 'the message is not redrawn')
+  assert.equal(byId('empty').firstChild, line, 'the message must not be redrawn')
   show(live, feed(3, 0), { search: 'x' })
   assert.deepEqual(texts('#empty > *'), ['Nothing matches “x”', 'Esc clears the search.'])
   show(live)
@@ -136,7 +136,7 @@ test('each state is announced once, and a live state includes the number of obje
   show(lost)
   assert.equal(later(), 'No connection')
   show({ phase: 'listing', stale: true })
-  assert.equal(later(), 'No connection', 'a busy page announces nothing')
+  assert.equal(later(), 'No connection', 'the start of a list must not be announced')
   byId('announcer').textContent = ''
   show(lost)
   assert.equal(later(), '')
@@ -144,7 +144,7 @@ test('each state is announced once, and a live state includes the number of obje
   assert.equal(later(), 'Live. 3 pods')
 })
 
-test('a switch to another collection cancels the announcement and announces the next state', () => {
+test('a switch to another collection cancels the pending announcement and announces the next state', () => {
   show(live)
   resetAnnouncements()
   assert.equal(later(), '')

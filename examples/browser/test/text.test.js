@@ -8,7 +8,7 @@ import { collectionOf, format, parse } from '../route.js'
 import { indicator, progress, actionLabel, staleness } from '../status.js'
 import { linesOf, partsOf, toYAML } from '../yaml.js'
 
-test('a difference contains the path of the field, with names of array elements', () => {
+test('the path of a difference identifies array elements by name', () => {
   const old = { spec: { n: 1, 'a/b': 'x' }, status: { conditions: [{ type: 'Ready', status: 'False' }], ips: ['1', '2'] } }
   const now = { spec: { n: 2, 'a/b': 'x' }, status: { conditions: [{ type: 'New', status: 'True' }, { type: 'Ready', status: 'True' }], ips: ['1'] } }
   assert.deepEqual(diff(old, now), [
@@ -22,12 +22,12 @@ test('a difference contains the path of the field, with names of array elements'
   assert.deepEqual(diff(now, structuredClone(now)), [])
 })
 
-test('the resourceVersion is shown only without other differences', () => {
+test('the resourceVersion is shown only if nothing else differs', () => {
   const version = (v) => ({ path: 'metadata.resourceVersion', old: '1', now: v })
   assert.deepEqual(visibleDifferences([version('2')]), [version('2')])
   assert.deepEqual(visibleDifferences([version('2'), { path: 'spec.n' }]), [{ path: 'spec.n' }])
   const [when, what] = ['lastTransitionTime', 'status'].map((field) => ({ path: `status.conditions[Ready].${field}` }))
-  assert.deepEqual(visibleDifferences([when, what]), [what, when], 'timestamps come last')
+  assert.deepEqual(visibleDifferences([when, what]), [what, when], 'timestamps must come last')
 })
 
 test('a route can be converted to a URL and back', () => {
@@ -86,25 +86,25 @@ test('stale data is shown with its time and age', () => {
   const at = new Date(2030, 0, 1, 12, 3, 4).getTime()
   assert.match(staleness({ stale: true, lastEventAt: at, cause: { message: 'gone' } }, 3, at + 34_000), /12:03:04, 34s ago.*Cause: gone/)
   assert.equal(staleness({ stale: false, lastEventAt: at }, 3, at), '')
-  assert.equal(staleness({ stale: true, lastEventAt: at }, 0, at), '', 'there are no rows that could be stale')
+  assert.equal(staleness({ stale: true, lastEventAt: at }, 0, at), '', 'an empty table must not be marked as stale')
   assert.deepEqual(progress({ phase: 'listing', progress: { received: 500, remaining: 1500 } }), { part: 0.25, text: '500 of 2,000' })
 })
 
-test('a live page shows when a quiet server last sent something', () => {
+test('a live page shows when the server last sent data, if that was at least 10 s ago', () => {
   const at = Date.UTC(2030, 0, 1)
   const shown = (ms) => indicator({ phase: 'live', stale: false, resourceVersion: '7', lastEventAt: at }, at + ms)
   const words = (ms) => shown(ms).text + shown(ms).more
   assert.deepEqual(shown(9_999), { tone: 'ok', text: 'Live', more: '', title: 'Version 7' })
-  assert.deepEqual(shown(43_900), { tone: 'quiet', text: 'Live', more: ', last heard 43 s ago', title: 'Version 7' })
-  assert.deepEqual([10_000, 59_999, 60_000, 150_000].map(words), ['Live, last heard 10 s ago', 'Live, last heard 59 s ago', 'Live, last heard 1 min ago', 'Live, last heard 2 min ago'])
-  assert.equal(words(-5000), 'Live', 'the clock was set back')
+  assert.deepEqual(shown(43_900), { tone: 'quiet', text: 'Live', more: ', last update 43 s ago', title: 'Version 7' })
+  assert.deepEqual([10_000, 59_999, 60_000, 150_000].map(words), ['Live, last update 10 s ago', 'Live, last update 59 s ago', 'Live, last update 1 min ago', 'Live, last update 2 min ago'])
+  assert.equal(words(-5000), 'Live', 'no time must be shown if the clock was set back')
 })
 
 test('a live page reports delayed changes while watches take turns', () => {
   const at = Date.UTC(2030, 0, 1), cause = { code: 'turns', message: 'watches take turns on two connections' }
   const shown = (ms) => indicator({ phase: 'live', stale: false, resourceVersion: '7', lastEventAt: at, cause }, at + ms)
   assert.deepEqual(shown(0), { tone: 'quiet', text: 'Live, a few seconds behind', more: '', title: cause.message })
-  assert.deepEqual(shown(12_000), { tone: 'quiet', text: 'Live, a few seconds behind', more: ', last heard 12 s ago', title: cause.message })
+  assert.deepEqual(shown(12_000), { tone: 'quiet', text: 'Live, a few seconds behind', more: ', last update 12 s ago', title: cause.message })
 })
 
 test('the retry button offers another token after a 401 response, or a retry unless the server requested a delay', () => {
@@ -117,7 +117,7 @@ test('the retry button offers another token after a 401 response, or a retry unl
   assert.equal(offered('live', 'turns'), '')
 })
 
-test('without events, only the part hidden from screen readers changes', () => {
+test('the countdown to a retry changes only the text that is hidden from screen readers', () => {
   const state = { phase: 'interrupted', stale: true, cause: { code: 'network', message: 'refused' }, retryAt: 5000 }
   assert.deepEqual(indicator(state, 2000), { tone: 'warn', text: 'No connection', more: ' · next try in 3 s', title: 'refused' })
   assert.deepEqual(indicator(state, 5000), { tone: 'warn', text: 'No connection', more: ' · trying now', title: 'refused' })
@@ -200,12 +200,12 @@ test('lists are compared by name only if all elements have unique names', () => 
   assert.deepEqual(paths([named('a', 1), { v: 1 }], [named('a', 2), { v: 1 }]), ['l[0].v'])
   assert.deepEqual(paths([named(1, 1)], [named(1, 2)]), ['l[0].v'])
   assert.deepEqual(paths([named('a', 1), null], [named('a', 2), null]), ['l[0].v'])
-  assert.deepEqual(paths([named('a', 1), named('b', 1)], [named('b', 2)]), ['l[b].v', 'l[a]'], 'removed elements come last')
+  assert.deepEqual(paths([named('a', 1), named('b', 1)], [named('b', 2)]), ['l[b].v', 'l[a]'], 'removed elements must come last')
   for (const key of ['type', 'key', 'ip', 'uid']) assert.deepEqual(paths([{ [key]: 'a', v: 1 }], [{ [key]: 'b' }, { [key]: 'a', v: 2 }]), ['l[b]', 'l[a].v'])
   assert.deepEqual(paths([1, 2], [1, 3, 4]), ['l[1]', 'l[2]'])
 })
 
-test('a value that changes its type differs as a whole', () => {
+test('a value whose type changes is one difference', () => {
   const found = (old, now) => diff({ a: old }, { a: now })
   assert.deepEqual(found([1], { 0: 2 }), [{ path: 'a', at: ['a'], old: [1], now: { 0: 2 } }])
   assert.deepEqual(found({ 0: 2 }, [1]).length, 1)

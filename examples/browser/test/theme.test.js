@@ -44,7 +44,7 @@ test('the saved theme is set before the page is rendered', async () => {
   assert.equal(await load(), 'auto')
 })
 
-test('changes of the theme and of the system setting are reported', async () => {
+test('changes to the theme and to the system setting are reported', async () => {
   await load()
   let changes = 0
   const listener = () => changes++

@@ -85,23 +85,23 @@ test('close() cancels the request and suppresses its result', async (t) => {
   t.mock.method(globalThis, 'fetch', (url, { signal }) => new Promise((resolve, reject) => {
     signal.addEventListener('abort', () => { reject(signal.reason); cancelled() })
   }))
-  const versions = new Versions(link, pods, { namespace: 'shop', name: 'web' }, () => assert.fail('a result was reported'))
+  const versions = new Versions(link, pods, { namespace: 'shop', name: 'web' }, () => assert.fail('no result must be reported after close()'))
   versions.at('5', { current: true })
   versions.close()
   await cancellation
   await new Promise(setImmediate)
 })
 
-test('an object revision with no known time is not requested', async (t) => {
-  const { answered, requests } = ask(t, () => assert.fail('the revision was requested'), '5', {})
+test('a revision whose time is unknown is not requested', async (t) => {
+  const { answered, requests } = ask(t, () => assert.fail('a revision whose time is unknown must not be requested'), '5', {})
   assert.deepEqual([await answered, requests], [{ reason: 'the time of this version is unknown' }, []])
 })
 
-test('a list that contains another revision of the object is reported as a failure', async (t) => {
+test('a list that contains another revision of the object causes an error', async (t) => {
   assert.deepEqual(await ask(t, () => json(list(pod('4'))), '5', { asOf: '7' }).answered, { reason: 'the object had another version at that time' })
 })
 
-test('the object with the same name is selected from a list', async (t) => {
+test('the object with the requested name is selected from a list', async (t) => {
   const other = { ...pod('5'), metadata: { ...pod('5').metadata, name: 'db' } }
   const { answered } = ask(t, () => json(list(other, { ...pod('5'), kind: undefined })), '5', { asOf: '7' })
   assert.equal((await answered).object.metadata.name, 'web')
@@ -139,7 +139,7 @@ test('revisions are requested sequentially and only once', async (t) => {
   await turn()
   assert.equal(versions.at('6', {}).object.metadata.resourceVersion, '6')
   assert.equal(versions.at('7', { asOf: '7' }), undefined)
-  assert.deepEqual([pending.length, told], [3, [1, 2]], 'a later version is requested immediately')
+  assert.deepEqual([pending.length, told], [3, [1, 2]], 'a later revision must be requested immediately')
 })
 
 test('pending and stored revisions are limited, and the oldest are dropped first', async (t) => {
@@ -153,12 +153,12 @@ test('pending and stored revisions are limited, and the oldest are dropped first
   }
   ask(1, 40)
   await drain()
-  assert.deepEqual([pending.length, versions.arrivals, pending[1].asOf], [31, 31, '11'], 'the first of 40 versions and the last 30 are requested')
+  assert.deepEqual([pending.length, versions.arrivals, pending[1].asOf], [31, 31, '11'], 'only the first and the last 30 of the 40 revisions must be requested')
   ask(41, 70)
   await drain()
   assert.equal(versions.arrivals, 61)
-  assert.ok(versions.at('11', {}), 'the second of 61 versions is stored')
-  assert.equal(versions.at('1', {}), undefined, 'the first of 61 versions is dropped')
+  assert.ok(versions.at('11', {}), 'the second of the 61 received revisions must be stored')
+  assert.equal(versions.at('1', {}), undefined, 'the first of the 61 received revisions must be dropped')
 })
 
 test('a result that arrives after close is dropped', async (t) => {
