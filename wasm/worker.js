@@ -64,7 +64,7 @@ function serve(port) {
   const channel = new Channel(port, {
     async hello({ protocol, lock: page }) {
       if (protocol !== PROTOCOL) {
-        throw new ListWatchError('load', `listwatch: the page has version ${protocol} of the protocol and its worker version ${PROTOCOL}; reload the page`)
+        throw new ListWatchError('load', `listwatch: the page has protocol version ${protocol} but its worker has version ${PROTOCOL}; reload the page`)
       }
       if (page) lifetimeEnd(page).then(() => leave(new ListWatchError('closed', 'listwatch: the page is gone')), fail)
       return (await lock).name

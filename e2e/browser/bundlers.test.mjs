@@ -87,7 +87,7 @@ test('the table lists exactly the bundlers that have a test', { skip: next }, ()
 })
 
 for (const row of table.rows.filter((row) => isNext(row) === next)) {
-  test(`the page from the README starts with ${row.name}`, async () => {
+  test(`the page from the README starts (${row.name})`, async () => {
     if (next) return startsInNext(row)
     const { tool, vite, build, output, inline } = BUNDLERS[row.name]
     const app = shop.app(row.name.replaceAll(' ', '-'), filesOf(row, table, recipes.vite))

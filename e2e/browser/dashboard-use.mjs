@@ -77,7 +77,7 @@ export function usage(name) {
       }
     }))
 
-    it('closes the details pane with the Back button and keeps a later search', play({}, async (view) => {
+    it('closes the details pane with the Back button without undoing a later search', play({}, async (view) => {
       for (const name of ['a', 'b']) await view.create('pods', pod(name))
       await view.goto('#/v1/pods')
       await view.rows('shop/a', 'shop/b')

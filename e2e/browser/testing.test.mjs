@@ -36,7 +36,7 @@ function run(...args) {
   return stdout + stderr
 }
 
-test('components that use a simulated cluster, and the recipes of docs/react.md, pass their tests in Vitest', () => {
+test('components that use a simulated cluster, and the recipes in docs/react.md, pass their tests in Vitest', () => {
   assert.match(run('node_modules/vitest/vitest.mjs', 'run'), /Tests +8 passed/)
 })
 

@@ -367,7 +367,7 @@ test('synced stays resolved when the collection is closed', async () => {
   await collection.synced
 })
 
-test('an unhandled rejection of synced is not hidden', async (t) => {
+test('a rejection of synced that is not handled is reported as unhandled', async (t) => {
   const unhandled = new Promise((resolve) => process.prependOnceListener('unhandledRejection', resolve))
   const listeners = process.listeners('unhandledRejection').slice(1)
   listeners.forEach((listener) => process.off('unhandledRejection', listener)) // the test runner's listeners would report a failure

@@ -208,7 +208,7 @@ test('an exception in one client\'s records() fails all collections', async () =
   assert.match(other.failures[0].message, /a mistake/)
 })
 
-test('an external error stops the module immediately', async () => {
+test('die() stops the module and its collections immediately', async () => {
   const engine = await Engine.load(trap), first = sink(), second = sink()
   engine.start({ endpoint: {} }, first)
   await live(first)
@@ -219,7 +219,7 @@ test('an external error stops the module immediately', async () => {
   assert.equal(first.failures.length, 1)
 })
 
-test('a restarted module does not receive commands for the crashed one', async () => {
+test('a restarted module does not receive commands for the crashed module', async () => {
   const engine = await Engine.load(trap), first = sink(), second = sink()
   engine.start({ endpoint: {} }, first)
   engine.wake() // must not reach the next module, which would trap
@@ -229,7 +229,7 @@ test('a restarted module does not receive commands for the crashed one', async (
   assert.deepEqual(second.failures, [])
 })
 
-test('an external error closes the connections of the module', async (t) => {
+test('die() closes the connections of the module', async (t) => {
   let requested, gone
   const request = new Promise((resolve) => { requested = resolve }), closed = new Promise((resolve) => { gone = resolve })
   const silent = createServer((_, response) => {

@@ -44,7 +44,7 @@ async function mount(use, given) {
   return { render, results, now: () => results.at(-1), unmount: () => change(() => root.unmount()) }
 }
 
-test('a result contains the items and the state, and stays the same value until something changes', async () => {
+test('a result contains the items and the state, and stays the same value until an item or the state changes', async () => {
   cluster.apply([pod('a/2'), pod('a/1')])
   const { render, results, now } = await mount(useListWatch, pods())
   assert.deepEqual([keys(results[0]), results[0].loaded, results[0].stale, results[0].error], ['', false, true, undefined])
@@ -79,7 +79,7 @@ test('null opens no collection', async () => {
   assert.deepEqual([now().loaded, cluster.collections], [true, 1])
 })
 
-test('a collection stays open for keepAlive after its last component unmounted', async (t) => {
+test('a collection stays open for the keepAlive time after its last component unmounts', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
   cluster.apply(pod('a/1'))
   for (const [given, wait] of [[pods(), 5000], [pods({ keepAlive: 60_000 }), 60_000], [pods({ keepAlive: 0 }), 0]]) {
@@ -131,7 +131,7 @@ test('without keepPrevious, new options begin with an empty list', async () => {
   assert.deepEqual([keys(results[0]), results[0].loaded, keys(now())], ['', false, 'b/2'])
 })
 
-test('several namespaces are merged into one sorted list', async () => {
+test('objects from several namespaces are merged into one sorted list', async () => {
   cluster.apply([pod('a/1'), pod('a-b/1'), pod('b/1'), pod('c/1')])
   const given = (...namespaces) => pods({ namespaces, indexes: { name: 'metadata.name' } })
   const { render, now } = await mount(useListWatch, given('b', 'a', 'a-b', 'a'))

@@ -46,7 +46,7 @@ test('a collection that is closed while its saved state loads never starts, and 
   assert.deepEqual([...held], [])
 })
 
-test('an engine error at the start of a collection is reported once and releases the lock', async () => {
+test('an engine error when a collection starts is reported once and releases the lock', async () => {
   const failures = []
   const engine = { start() { throw new TypeError('no command') }, stop() {} }
   new Host(engine).open(spec, { records() {}, failed: (error) => failures.push(error) })

@@ -36,7 +36,7 @@ test('a component shows the objects and their changes', async () => {
   expect(complaints).not.toHaveBeenCalled()
 })
 
-test('fake timers need not advance', async () => {
+test('updates arrive without advancing fake timers', async () => {
   vi.useFakeTimers()
   await act(async () => { render(h(Pods)) })
   act(() => cluster.apply(pod('web-0')))

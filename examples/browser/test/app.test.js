@@ -403,7 +403,7 @@ test('if the server is not an API server, the page shows the error instead of th
   assert.equal(byId('grid').hidden, false)
 })
 
-test('the retry button retries an interrupted collection and reopens a stopped one', async () => {
+test('the retry button retries an interrupted collection and reopens a stopped collection', async () => {
   await bootWith('#/v1/pods', pod('a'))
   feed().report({ ...live('10'), phase: 'interrupted', stale: true, cause: { code: 'network', message: 'away' } })
   click(byId('retry'))

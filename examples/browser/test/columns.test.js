@@ -215,7 +215,7 @@ test('a Node shows its readiness and pressures', () => {
   assert.deepEqual(ids.map((id) => cell('/nodes', id, {})), ['', '', '', '', '', 'none (dim)'])
 })
 
-test('an Event of either group shows its time, object and count', () => {
+test('an Event of either API group shows its time, object and count', () => {
   const ids = ['type', 'reason', 'object', 'message', 'count', 'namespace']
   const old = { type: 'Warning', reason: 'Failed', message: 'why', count: 3, involvedObject: { kind: 'Pod', name: 'web' } }
   const now = { type: 'Normal', reason: 'Ok', note: 'why', series: { count: 7 }, deprecatedCount: 2, regarding: { kind: 'Node', name: 'n' } }

@@ -43,7 +43,7 @@ test('the last three distinct exceptions and rejections are shown', () => {
   assert.equal(shown(), 'third; fourth; undefined')
 })
 
-test('ResizeObserver loops and failed images are ignored', () => {
+test('ResizeObserver loop errors and failed images are ignored', () => {
   loaded()
   error('ResizeObserver loop completed with undelivered notifications.')
   error(undefined, document.createElement('img'))

@@ -60,7 +60,7 @@ function project(value, paths) {
 const ALWAYS = ['metadata.name', 'metadata.namespace']
 
 for (const [kind, samples] of Object.entries(SAMPLES)) {
-  test(`the requested fields are enough for the columns of ${kind}`, () => {
+  test(`the requested fields contain all data that the columns of ${kind} show`, () => {
     const [group, plural] = kind.split('/'), resource = { group, plural, namespaced: true }
     const paths = [...ALWAYS, ...fieldsOf(resource)].map((path) => path.replaceAll('[*]', '.[*]').split('.'))
     for (const sample of samples) {

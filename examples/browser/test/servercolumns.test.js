@@ -29,7 +29,7 @@ beforeEach(() => {
 const visit = (to = link) => new ServerColumns(to, (reason) => failures.push(reason))
 const titles = (printed) => printed?.columns.map(({ title }) => title).join(' ')
 
-test('the columns are requested once', async () => {
+test('the columns are requested only once', async () => {
   const columns = visit()
   answer = answerWith(definition)
   const printed = await columns.of(widgets, '')

@@ -72,7 +72,7 @@ for (const [reason, [respond, how]] of Object.entries(failures)) {
   })
 }
 
-test('a failed revision is requested only once', async (t) => {
+test('a revision that could not be read is requested only once', async (t) => {
   const { answered, requests, versions } = ask(t, () => json({}, 404), '5', { current: true })
   await answered
   assert.equal(versions().at('5', { current: true }).reason, 'the object no longer exists')
