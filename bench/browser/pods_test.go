@@ -25,7 +25,7 @@ func TestEventsHaveTheirVersions(t *testing.T) {
 			}
 		}
 		if lines.More() {
-			t.Fatal("the server sent more events than ordered")
+			t.Fatal("the server sent more events than requested")
 		}
 	}
 }

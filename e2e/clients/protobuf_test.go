@@ -139,7 +139,7 @@ func TestProtobufList(t *testing.T) {
 		list.Items = append(list.Items, pod)
 	}
 	body := encode(t, list)
-	for name, reader := range map[string]io.Reader{"whole": bytes.NewReader(body), "single bytes": iotest.OneByteReader(bytes.NewReader(body))} {
+	for name, reader := range map[string]io.Reader{"whole body": bytes.NewReader(body), "one byte at a time": iotest.OneByteReader(bytes.NewReader(body))} {
 		t.Run(name, func(t *testing.T) {
 			client, err := lw.NewClient(response{reader}, lw.Pods(""), codec.Protobuf[*corev1.Pod]{}, nil)
 			require.NoError(t, err)

@@ -63,7 +63,7 @@ func (r *replay) apply(d cache.Change[*lw.Object]) error {
 	held := r.held[key]
 	switch {
 	case (held != nil) == (d.Type == cache.Added):
-		return fmt.Errorf("%v change for %v; object known before: %v", d.Type, key, held != nil)
+		return fmt.Errorf("%v change for %v contradicts the earlier changes; object known: %v", d.Type, key, held != nil)
 	case (d.Type == cache.Modified || d.FinalStateUnknown) && d.Old != held:
 		return fmt.Errorf("%v change for %v: its old object differs from the last object received", d.Type, key)
 	case d.FinalStateUnknown && !r.listing:
@@ -156,7 +156,7 @@ func TestReplayRejectsWrongChanges(t *testing.T) {
 		"deletion of an unknown object": func(t *testing.T, _ *lw.Object) cache.Change[*lw.Object] {
 			return cache.Change[*lw.Object]{Type: cache.Deleted, Old: object(t, "b", 1)}
 		},
-		"update whose old object is not the known object": func(t *testing.T, _ *lw.Object) cache.Change[*lw.Object] {
+		"update with a wrong old object": func(t *testing.T, _ *lw.Object) cache.Change[*lw.Object] {
 			return cache.Change[*lw.Object]{Type: cache.Modified, Old: object(t, "a", 4), New: object(t, "a", 5)}
 		},
 		"update to an older resourceVersion": func(t *testing.T, held *lw.Object) cache.Change[*lw.Object] {

@@ -86,7 +86,7 @@ func (r *run) eventually(what string, condition func() bool) {
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
 	for end := time.Now().Add(deadline); !condition(); <-tick.C {
-		require.True(r, time.Now().Before(end), "timed out after %v: %s", deadline, what)
+		require.True(r, time.Now().Before(end), "timed out after %v waiting until %s", deadline, what)
 	}
 }
 
