@@ -179,8 +179,8 @@ func listError(t testing.TB, body []byte) (err error) {
 	return err
 }
 
-// TestProtobufListCutShort truncates a list at every byte. The client must return an error each time.
-func TestProtobufListCutShort(t *testing.T) {
+// TestTruncatedProtobufList truncates a list at every byte. The client must return an error each time.
+func TestTruncatedProtobufList(t *testing.T) {
 	list := &corev1.PodList{ListMeta: metav1.ListMeta{ResourceVersion: "12"}, Items: []corev1.Pod{{ObjectMeta: metav1.ObjectMeta{Name: "a"}}}}
 	body := encode(t, list)
 	trailer := len("\x1a\x00\x22\x00") // the empty fields contentEncoding and contentType, which the client does not need
@@ -223,7 +223,7 @@ func TestProtobufEvents(t *testing.T) {
 	}
 }
 
-func TestProtobufEventCutShort(t *testing.T) {
+func TestTruncatedProtobufEvent(t *testing.T) {
 	frame := watchFrame(t, "ADDED", encode(t, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "a"}}))
 	for n := 1; n < len(frame); n++ {
 		_, err := watch(t, frame[:n])

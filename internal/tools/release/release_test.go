@@ -48,7 +48,7 @@ func TestBillOfMaterialsListsCompiledModules(t *testing.T) {
 	require.Empty(t, versions["github.com/stretchr/testify"], "the BOM must not list a module that only tests import")
 }
 
-func TestWritesSumsInFormatOfSha256sum(t *testing.T) {
+func TestWritesChecksumsInSha256sumFormat(t *testing.T) {
 	folder := t.TempDir()
 	write(t, folder, map[string]string{"a": "1", "b": "2"})
 	require.NoError(t, writeSums(folder))

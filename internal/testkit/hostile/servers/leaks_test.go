@@ -22,7 +22,7 @@ var (
 var encoded = []form{
 	{"base64", func(s string) string { return base64.StdEncoding.EncodeToString([]byte(s)) }},
 	{"base64 of the header", func(s string) string { return base64.RawURLEncoding.EncodeToString([]byte("Bearer " + s)) }},
-	{"percent", func(s string) string {
+	{"percent-encoding", func(s string) string {
 		var b strings.Builder
 		for _, c := range []byte(s) {
 			fmt.Fprintf(&b, "%%%02X", c)

@@ -53,7 +53,7 @@ func TestMemoryIsBounded(t *testing.T) {
 		{"nested objects", list + item, `{"a":`},
 		{"nested arrays", list + item, `[`},
 		{"long string", list + item + `"`, `abcdefgh`},
-		{"escapes", list + item + `"`, `\u0041`},
+		{"escaped characters", list + item + `"`, `\u0041`},
 		{"long object name", list + `{"metadata":{"name":"`, `abcdefgh`},
 		{"repeated field", list + `{"metadata":{"name":"a"`, `,"resourceVersion":"7"`},
 		{"repeated items array", strings.TrimSuffix(list, `"items":[`), `"items":[],`},
