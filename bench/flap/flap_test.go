@@ -35,7 +35,7 @@ func TestDelayCountsUntilALaterStateIsSeen(t *testing.T) {
 	require.Equal(t, []float64{5000, 3000}, c.seen())
 	c.saw("a", at(3), at(7))
 	c.saw("a", at(4), at(8))
-	require.Equal(t, []float64{5000, 3000, 4000}, c.seen(), "a repeated state must count only once")
+	require.Equal(t, []float64{5000, 3000, 4000}, c.seen(), "a state that is seen twice must count only once")
 	require.Error(t, c.drain(canceled(t)))
 	c.saw("b", at(2), at(9))
 	require.NoError(t, c.drain(canceled(t)))

@@ -69,7 +69,7 @@ func (r *replay) apply(d cache.Change[*lw.Object]) error {
 	case d.FinalStateUnknown && !r.listing:
 		return fmt.Errorf("%v change for %v: tombstone outside of a list", d.Type, key)
 	case d.Type != cache.Added && !d.FinalStateUnknown && !r.listing && !older(held, object):
-		return fmt.Errorf("%v change for %v: the resourceVersion changes from %s to %s", d.Type, key, held.GetResourceVersion(), object.GetResourceVersion())
+		return fmt.Errorf("%v change for %v: the resourceVersion must increase, but it changes from %s to %s", d.Type, key, held.GetResourceVersion(), object.GetResourceVersion())
 	}
 	if err := r.number(d, object); err != nil {
 		return err
@@ -98,7 +98,7 @@ func (r *replay) number(d cache.Change[*lw.Object], object *lw.Object) error {
 		right = serial == last // a deletion does not increment the serial number
 	}
 	if !right {
-		return fmt.Errorf("%v change for %v: serial number %d follows %d", d.Type, key, serial, last)
+		return fmt.Errorf("%v change for %v: wrong serial number %d after %d", d.Type, key, serial, last)
 	}
 	return nil
 }
