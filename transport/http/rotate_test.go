@@ -130,7 +130,7 @@ func TestInvalidFilesKeepPrevious(t *testing.T) {
 		transport.Age()
 		identity, same := s.identity(t, transport)
 		require.Equal(t, "first t1", identity)
-		require.Equal(t, address, same, "the connection is reused")
+		require.Equal(t, address, same, "the connection must be reused")
 
 		s.rejected.Store("first")
 		before := s.requests.Load()
