@@ -25,7 +25,7 @@ type recordOptions struct {
 
 func (o *recordOptions) flags(set *pflag.FlagSet) {
 	set.StringVar(&o.record, "record", "", "write the server's responses, including all objects, to `FILE` for --replay")
-	set.StringVar(&o.replay, "replay", "", "play `FILE[@SPEED]` instead of connecting to a server; for example run@10, run@0.5, or run@max without delays")
+	set.StringVar(&o.replay, "replay", "", "replay `FILE[@SPEED]` instead of connecting to a server; for example run@10, run@0.5, or run@max without delays")
 }
 
 func (o *recordOptions) validate() (err error) {
@@ -131,7 +131,7 @@ func (s *source) resources(ctx context.Context, c *config, status *status) (reso
 			o.labels, o.fields = followed.Labels, followed.Fields // all collections of a run have the same selectors
 		}
 		if len(resources) == 0 {
-			return nil, errors.Join(errors.New("the recording does not list its collections: name one, for example /api/v1/pods"), s.recorded.Broken)
+			return nil, errors.Join(errors.New("the recording does not list its collections: specify one, for example /api/v1/pods"), s.recorded.Broken)
 		}
 		return resources, nil
 	}

@@ -58,7 +58,7 @@ func TestSecretsOfConnections(t *testing.T) {
 		works bool
 	}{
 		"unknown certificate authority":          {args: []string{"-s", v.url}},
-		"certificate for another name":           {args: []string{"-s", "https://localhost" + v.port, "--certificate-authority", v.ca}},
+		"certificate for a different name":       {args: []string{"-s", "https://localhost" + v.port, "--certificate-authority", v.ca}},
 		"refused connection":                     {args: []string{"-s", "https://127.0.0.1:1"}},
 		"HTTP instead of HTTPS":                  {args: []string{"-s", "http" + v.url[len("https"):]}},
 		"server that never responds":             {args: []string{"-s", v.url + "/silent", "--certificate-authority", v.ca}},

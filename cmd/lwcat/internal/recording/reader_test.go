@@ -59,7 +59,7 @@ func TestPlaysUpToDamage(t *testing.T) {
 		body, err := r.Play(0).Discovery().Open(t.Context(), &lw.Request{Path: "/x", Watch: true})
 		require.NoError(t, err)
 		text, err := io.ReadAll(body)
-		require.Equal(t, ErrEnd, err, "the end of the response is unknown")
+		require.Equal(t, ErrEnd, err, "a response without a recorded end must end with ErrEnd")
 		require.Equal(t, "{}\n", string(text))
 	}
 }
