@@ -128,9 +128,9 @@ func TestRejectionHints(t *testing.T) {
 	requireHint(t, plugin("echo session is over >&2; exit 1"), "exit status 1: session is over", "hint: log in again", "login manually")
 }
 
-// TestRejectionHintsOfImpersonatedUsers checks that the suggested command contains the user, the context and the
+// TestRejectionHintsForImpersonatedUsers checks that the suggested command contains the user, the context and the
 // namespace of the request.
-func TestRejectionHintsOfImpersonatedUsers(t *testing.T) {
+func TestRejectionHintsForImpersonatedUsers(t *testing.T) {
 	for message, want := range map[string]string{
 		"pods is forbidden: User \"jane doe\" cannot watch resource": "the impersonated user \"jane doe\" needs a role with the verbs list and watch for pods; " +
 			"check with kubectl auth can-i watch pods --namespace shop --context x --as 'jane doe' --as-group dev --as-group ops",

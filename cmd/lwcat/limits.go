@@ -52,7 +52,7 @@ func (o *rangeOptions) validate() error {
 	case o.from != "" && o.resume != "":
 		return errors.New("--from and --resume both set the start: use only one of them")
 	case o.once && (o.from != "" || o.watchOnly):
-		return errors.New("--once prints the existing objects, but --from and --watch-only omit them: use only one of them")
+		return errors.New("--once prints the existing objects, but --from and --watch-only omit them: do not combine these flags")
 	case slices.Contains(o.until, ""):
 		return errors.New("--until is empty: expected a condition such as status.phase=Running")
 	case o.from == "" && o.set.Changed("from"):

@@ -253,7 +253,7 @@ func testPrintedEvents(t *testing.T, transport, upgrade string) {
 	fold := map[string]string{}
 	for _, l := range lines(t, out.String()) {
 		_, there := fold[l.key()]
-		require.Equal(t, l.Type != "ADDED", there, "%s event for %s", l.Type, l.key())
+		require.Equal(t, l.Type != "ADDED", there, "unexpected %s event for %s", l.Type, l.key())
 		if fold[l.key()] = l.Object.Metadata.ResourceVersion; l.Type == "DELETED" {
 			delete(fold, l.key())
 		}

@@ -31,7 +31,7 @@ func (o *recordOptions) flags(set *pflag.FlagSet) {
 func (o *recordOptions) validate() (err error) {
 	switch {
 	case o.record == "-":
-		return errors.New("--record needs a file: standard output carries the events")
+		return errors.New("--record needs a file, because lwcat writes the events to standard output")
 	case o.record != "" && o.replay != "":
 		return errors.New("--record and --replay cannot be combined")
 	case o.limits.resume != "" && (o.record != "" || o.replay != ""):

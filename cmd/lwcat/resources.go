@@ -28,7 +28,7 @@ type resourceOptions struct {
 }
 
 func (o *resourceOptions) flags(set *pflag.FlagSet) {
-	set.StringSliceVarP(&o.namespaces, "namespace", "n", nil, "`NAME` of a namespace, or several: a,b; the default is the context's namespace, or \"default\"")
+	set.StringSliceVarP(&o.namespaces, "namespace", "n", nil, "`NAME` of a namespace, or several such as a,b; the default is the context's namespace, or \"default\"")
 	set.BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "follow objects in all namespaces")
 	set.StringVarP(&o.labels, "selector", "l", "", "`LABELS`, for example app=web,tier!=db")
 	set.StringVar(&o.fields, "field-selector", "", "`FIELDS`, for example spec.nodeName=n1")

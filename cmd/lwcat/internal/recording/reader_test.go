@@ -20,7 +20,7 @@ const (
 	closed = `{"at":4,"kind":"closed","stream":1}` + "\n"
 )
 
-func TestRejectsOtherFiles(t *testing.T) {
+func TestRejectsInvalidHeaders(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                                      "line 1 of the recording: the line is incomplete",
 		"\n":                                    "line 1 of the recording: the file is not an lwcat recording",

@@ -86,7 +86,7 @@ func FuzzRecord(f *testing.F) {
 	})
 }
 
-func TestDataHasTimeOfArrival(t *testing.T) {
+func TestRecordsArrivalTimes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, out := begin(t)
 		_, _ = record(t, w, watchOf("/x"), &scriptedTransport{after: time.Second, says: []timedText{

@@ -77,7 +77,7 @@ func TestWatchesOfTables(t *testing.T) {
 	require.Equal(t, []string{"Name", "Ready"}, tables.Columns(), "null must not change the columns")
 }
 
-func TestOtherResponsesPassThrough(t *testing.T) {
+func TestOtherResponsesAreUnchanged(t *testing.T) {
 	for _, text := range []string{`{"kind":"PodList","items":[]}`, `{"kind":"Status"}`, `[]`, `"x"`, `<html>`, ``, ` `, `{"metadata":{},"kind":"Table"}`, `{"kind":7}`} {
 		got, err := read(t, New(&recordingTransport{text: text}, true), &lw.Request{})
 		require.NoError(t, err)
