@@ -118,7 +118,7 @@ func recordError(err error) error {
 	if errors.Is(err, syscall.ENOSPC) {
 		hint = "the disk is full"
 	}
-	return withHint(fmt.Errorf("--record: %v", err), hint) // %v hides EPIPE, because exitCode would take it for a closed standard output
+	return withHint(fmt.Errorf("--record: %v", err), hint) // %v hides EPIPE, because exitCode would interpret it as a closed standard output
 }
 
 // resources returns the selected collections. If the command line names none, a replay selects all recorded
