@@ -194,7 +194,7 @@ func TestHandlersFollowRandomChanges(t *testing.T) {
 			cancel()
 			<-done
 			for i, sum := range sums {
-				require.Equal(t, len(sum), informer.Store().Len(), "seed %d, handler %d", seed, i)
+				require.Equal(t, len(sum), informer.Store().Len(), "seed %d: handler %d must have received the objects of the store", seed, i)
 				sum.equal(t, informer.Store())
 			}
 		})

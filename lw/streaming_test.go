@@ -52,7 +52,7 @@ func TestEmptyStreamingListOfTrustedServerIsComplete(t *testing.T) {
 	r.synced("7").opens().pass(healthyAfter)
 	r.fails(status(410))
 	r.opens().marks("8")
-	require.IsType(t, &listing{}, r.state, "no streaming list has been followed by a healthy watch")
+	require.IsType(t, &listing{}, r.state, "an empty streaming list must be confirmed until a healthy watch follows a streaming list with objects")
 
 	r = newStreamingHarness(t, Options{}).opens()
 	r.receives("3")
@@ -84,7 +84,7 @@ func TestUnansweredListsAreNotCounted(t *testing.T) {
 	r = newStreamingHarness(t, Options{}).opens()
 	r.marks("7")
 	require.Zero(t, counted(r))
-	require.Equal(t, 1, counted(r.synced("7")), "the empty streaming list and the confirming list count once")
+	require.Equal(t, 1, counted(r.synced("7")), "an empty streaming list and the list that confirms it must count as one list")
 
 	r = newStreamingHarness(t, Options{})
 	r.server.streamWorked()
@@ -153,7 +153,7 @@ func TestStreamingListIsTrustedAgain(t *testing.T) {
 	r.marks("9")
 	r.fails(status(410))
 	r.opens().closes()
-	require.EqualValues(t, maxStreamFaults, r.server.streamFaults.Load(), "the watch after the streaming list was not healthy")
+	require.EqualValues(t, maxStreamFaults, r.server.streamFaults.Load(), "an unhealthy watch must not reset the number of failed streaming lists")
 }
 
 func TestObjectsAfterInitialEventsEnd(t *testing.T) {

@@ -132,7 +132,7 @@ func TestForeignRegistration(t *testing.T) {
 	var handler recorder
 	registered, err := one.AddEventHandler(&handler)
 	require.NoError(t, err)
-	require.NoError(t, other.RemoveEventHandler(registered), "a registration of another informer must be ignored, as in client-go")
+	require.NoError(t, other.RemoveEventHandler(registered), "a registration from another informer must be ignored, as in client-go")
 	require.ErrorContains(t, one.RemoveEventHandler(nil), "invalid key type")
 	start(t, one)
 	putPod(t, server, "a", "n1")

@@ -98,7 +98,7 @@ func TestConcurrentUse(t *testing.T) {
 		all.Go(func() {
 			for i, object := range <-decoded {
 				if object.Object().Raw() != texts[i].Raw() {
-					t.Error("the text differs from the original")
+					t.Error("the JSON differs from the original")
 				}
 			}
 		})
