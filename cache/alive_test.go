@@ -19,7 +19,7 @@ func TestModifiedObjectIsFreed(t *testing.T) {
 	writer.fold(lw.Event[*lw.Object]{Type: lw.Synced, ResourceVersion: "1"})
 	require.NotNil(t, first.Value())
 	second := applyLarge(t, writer, lw.Modified, "2")
-	writer.fold(lw.Event[*lw.Object]{Type: lw.Bookmark, ResourceVersion: "3"}) // makes the writer release the changes of the previous call
+	writer.fold(lw.Event[*lw.Object]{Type: lw.Bookmark, ResourceVersion: "3"}) // makes the writer release the changes from the previous call
 	require.True(t, eventually(func() bool { runtime.GC(); return first.Value() == nil }), "the old JSON must be freed after an update")
 	require.NotNil(t, second.Value())
 

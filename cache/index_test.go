@@ -84,7 +84,7 @@ func TestBatchIsAtomic(t *testing.T) {
 		defer close(done)
 		for range 500 {
 			if n := len(books.List()); n%10 != 0 {
-				t.Errorf("found %d books, expected a multiple of 10", n)
+				t.Errorf("List returned %d books, expected a multiple of 10", n)
 			}
 		}
 	}()
@@ -202,7 +202,7 @@ func TestIndexKeysDoNotKeepObjects(t *testing.T) {
 	}
 	first := put("1")
 	second := put("2")
-	writer.fold() // makes the writer release the changes of the previous call
+	writer.fold() // makes the writer release the changes from the previous call
 	require.True(t, eventually(func() bool { runtime.GC(); return first.Value() == nil }))
 	require.Equal(t, []string{"web"}, byLabel.Keys())
 
@@ -237,7 +237,7 @@ func TestLookupAllocatesOnlyResult(t *testing.T) {
 	}
 	require.EqualValues(t, 1, testing.AllocsPerRun(100, func() {
 		if len(byYear.List(7)) != 10 {
-			t.Error("expected 10 books")
+			t.Error("List must return 10 books")
 		}
 	}))
 }

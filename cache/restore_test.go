@@ -95,7 +95,7 @@ func TestRestoredRunStopsDuringReplay(t *testing.T) {
 // After a break during the replay, the run must not send a request.
 func TestBreakDuringReplay(t *testing.T) {
 	for stop := 1; stop <= 4; stop++ {
-		r := NewReflector[*lw.Object](&script{t: t, end: func() { t.Error("unexpected request") }}, plainLists())
+		r := NewReflector[*lw.Object](&script{t: t, end: func() { t.Error("the reflector must not send a request") }}, plainLists())
 		r.RestoreObjects("7", []*lw.Object{object("x@1"), object("y@2")})
 		seen := 0
 		for range r.Changes(t.Context()) {

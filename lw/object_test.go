@@ -77,7 +77,7 @@ func TestSameComparesDecodedObject(t *testing.T) {
 					changed := []byte(object.Raw())
 					changed[i] ^= 1
 					require.False(t, same(&Object{raw: string(changed)}), "%s", changed)
-					require.False(t, same(&Object{raw: object.Raw()[:i]}), "truncated at byte %d", i)
+					require.False(t, same(&Object{raw: object.Raw()[:i]}), "an object truncated at byte %d must not equal the original", i)
 				}
 				require.False(t, same(&Object{raw: object.Raw() + "}"}))
 			}

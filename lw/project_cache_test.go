@@ -26,7 +26,7 @@ func (a *answers) Open(ctx context.Context, _ *lw.Request) (io.ReadCloser, error
 	return io.NopCloser(strings.NewReader(body)), nil
 }
 
-// A relist does not copy unchanged objects and ignores changes of dropped fields. It reports changes of kept fields
+// A relist does not copy unchanged objects and ignores changes to dropped fields. It reports changes to kept fields
 // even at the same resourceVersion, for example after a backup is restored.
 func TestReflectorOfProjections(t *testing.T) {
 	const n = 1000

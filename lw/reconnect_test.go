@@ -272,7 +272,7 @@ func TestHealthyWatchResetsBackoff(t *testing.T) {
 
 	r = failing()
 	r.receives("8")
-	require.Equal(t, 4*firstDelay, r.fails(status(500)).Delay, "the server ended the watch with an error")
+	require.Equal(t, 4*firstDelay, r.fails(status(500)).Delay, "an event must not reset the backoff if the watch then ends with a server error")
 
 	r = failing()
 	r.pass(provenAfter)

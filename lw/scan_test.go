@@ -68,8 +68,8 @@ func TestStreamsSplitAtEveryByte(t *testing.T) {
 			}
 			for cut := range len(stream) {
 				halves, err := readEvents(io.MultiReader(strings.NewReader(stream[:cut]), strings.NewReader(stream[cut:])))
-				require.NoError(t, err, "split at byte %d", cut)
-				require.Equal(t, whole, halves, "split at byte %d", cut)
+				require.NoError(t, err, "the stream is split at byte %d", cut)
+				require.Equal(t, whole, halves, "the stream is split at byte %d", cut)
 			}
 			single, err := readEvents(iotest.OneByteReader(strings.NewReader(stream)))
 			require.NoError(t, err)
@@ -78,7 +78,7 @@ func TestStreamsSplitAtEveryByte(t *testing.T) {
 	}
 }
 
-func TestTruncatedAtEveryByte(t *testing.T) {
+func TestStreamsTruncatedAtEveryByte(t *testing.T) {
 	first := strings.IndexByte(twoEvents, '\n')
 	for cut := 1; cut < len(twoEvents)-1; cut++ {
 		events, err := readEvents(strings.NewReader(twoEvents[:cut]))
@@ -86,7 +86,7 @@ func TestTruncatedAtEveryByte(t *testing.T) {
 			require.NoError(t, err)
 			continue
 		}
-		require.ErrorIs(t, err, io.ErrUnexpectedEOF, "truncated at byte %d", cut)
+		require.ErrorIs(t, err, io.ErrUnexpectedEOF, "the stream is truncated at byte %d", cut)
 		malformed, ok := errors.AsType[*MalformedError](err)
 		require.True(t, ok)
 		require.EqualValues(t, cut, malformed.Offset)

@@ -125,7 +125,7 @@ func TestRemovedHandlerReceivesNothing(t *testing.T) {
 	removed.wait(t, "add a@n1 false")
 }
 
-func TestForeignRegistration(t *testing.T) {
+func TestRegistrationFromAnotherInformerIsIgnored(t *testing.T) {
 	t.Parallel()
 	server := startServer(t)
 	one, other := podInformer(t, server, nil), podInformer(t, server, nil)

@@ -24,7 +24,7 @@ func TestPredefinedFaults(t *testing.T) {
 		media, retryAfter string
 		body              string
 	}{
-		"a Status": {Refuse(&lw.StatusError{Code: 500, Reason: "InternalError", Message: "boom"}), 500, "application/json", "",
+		"500 as JSON": {Refuse(&lw.StatusError{Code: 500, Reason: "InternalError", Message: "boom"}), 500, "application/json", "",
 			`{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"boom","reason":"InternalError","code":500}`},
 		"429 as JSON with Retry-After": {retryLater(429, "TooManyRequests"), 429, "application/json", "7",
 			`"message":"later","reason":"TooManyRequests","details":{"retryAfterSeconds":7},"code":429}`},

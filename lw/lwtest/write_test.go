@@ -143,7 +143,7 @@ func TestManagersOwnTheirLastChanges(t *testing.T) {
 	}, owners)
 }
 
-func TestGenerationCountsChangesOfTheSpec(t *testing.T) {
+func TestGenerationCountsChangesToTheSpec(t *testing.T) {
 	s := start(t, nil)
 	url := s.URL + "/apis/apps/v1/namespaces/t/deployments/d"
 	_, err := s.Create("deployments.apps", `{"metadata":{"name":"d","namespace":"t"},"spec":{"replicas":1}}`)
