@@ -283,8 +283,8 @@ func TestResourceStringsAndErrors(t *testing.T) {
 	require.Equal(t, "/x", Resource{Raw: "/x"}.String())
 	for want, r := range map[string]Resource{
 		`lw: Resource.Raw x must begin with a slash`:                                                               {Raw: "x"},
-		`lw: Resource ../pods has .. in its path, which is not a valid name`:                                       {Version: "v1", Plural: "pods", Namespace: ".."},
-		`lw: Resource pods.. has . in its path, which is not a valid name`:                                         {Group: ".", Version: "v1", Plural: "pods"},
+		`lw: Resource ../pods has the invalid path segment ".."`:                                                   {Version: "v1", Plural: "pods", Namespace: ".."},
+		`lw: Resource pods.. has the invalid path segment "."`:                                                     {Group: ".", Version: "v1", Plural: "pods"},
 		`lw: Resource needs Plural (such as "pods") or Raw`:                                                        {Version: "v1"},
 		`lw: Resource pods needs Version, such as "v1"`:                                                            {Plural: "pods"},
 		`lw: Resource /pods contains a slash: split "apps/v1" into Group and Version, and use Name for an object`:  {Plural: "/pods", Version: "v1"},
