@@ -244,13 +244,13 @@ func TestStartAndStopOrders(t *testing.T) {
 			_, err := informer.AddEventHandler(handler)
 			require.NoError(t, err)
 		},
-		"handler before the start": func(informer cache.SharedIndexInformer, handler *recorder) {
+		"handler added before the start": func(informer cache.SharedIndexInformer, handler *recorder) {
 			_, err := informer.AddEventHandler(handler)
 			require.NoError(t, err)
 			defer start(t, informer)()
 			handler.wait(t, "add a@n1 true")
 		},
-		"handler after the start": func(informer cache.SharedIndexInformer, handler *recorder) {
+		"handler added after the start": func(informer cache.SharedIndexInformer, handler *recorder) {
 			defer start(t, informer)()
 			waitSynced(t, informer.HasSyncedChecker())
 			registered, err := informer.AddEventHandler(handler)
