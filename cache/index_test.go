@@ -341,7 +341,7 @@ func TestSingleKeyIsReadOnce(t *testing.T) {
 		put("o", labels...)
 		for _, label := range []string{"a", "b", "c"} {
 			has := slices.ContainsFunc(byLabel.List(label), func(o *lw.Object) bool { return o.GetName() == "o" })
-			require.Equal(t, slices.Contains(labels, label), has, "the index must contain the object at label %s if and only if its labels %v include it", label, labels)
+			require.Equal(t, slices.Contains(labels, label), has, "the index must list the object under label %s only if the object has it; its labels are %v", label, labels)
 		}
 	}
 	first, second := put("o", "d"), put("o", "d")

@@ -43,7 +43,7 @@ func TestCORSHeaders(t *testing.T) {
 			}
 		})
 	}
-	require.Len(t, s.Requests(func(r Request) bool { return r.Method == http.MethodOptions }), 2, "Requests must include only the rejected OPTIONS requests, which are not preflights")
+	require.Len(t, s.Requests(func(r Request) bool { return r.Method == http.MethodOptions }), 2, "Requests must include the rejected OPTIONS requests, but no preflights")
 }
 
 func TestOpenListsActiveWatches(t *testing.T) {
