@@ -19,13 +19,13 @@ func TestModifiedObjectIsFreed(t *testing.T) {
 	writer.fold(lw.Event[*lw.Object]{Type: lw.Synced, ResourceVersion: "1"})
 	require.NotNil(t, first.Value())
 	second := applyLarge(t, writer, lw.Modified, "2")
-	writer.fold(lw.Event[*lw.Object]{Type: lw.Bookmark, ResourceVersion: "3"}) // makes the writer release the changes of the previous call
-	require.True(t, eventually(func() bool { runtime.GC(); return first.Value() == nil }), "the text must be freed after an update")
+	writer.fold(lw.Event[*lw.Object]{Type: lw.Bookmark, ResourceVersion: "3"}) // makes the writer release the changes from the previous call
+	require.True(t, eventually(func() bool { runtime.GC(); return first.Value() == nil }), "the old JSON must be freed after an update")
 	require.NotNil(t, second.Value())
 
 	last := applyLarge(t, writer, lw.Deleted, "4")
 	writer.fold(lw.Event[*lw.Object]{Type: lw.Bookmark, ResourceVersion: "5"})
-	require.True(t, eventually(func() bool { runtime.GC(); return second.Value() == nil && last.Value() == nil }), "the text must be freed after a deletion")
+	require.True(t, eventually(func() bool { runtime.GC(); return second.Value() == nil && last.Value() == nil }), "the JSON must be freed after a deletion")
 	runtime.KeepAlive(store)
 }
 

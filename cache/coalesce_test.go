@@ -211,7 +211,7 @@ func runSequences(t *testing.T, policy Policy, filter bool, ops, steps string, d
 	if filter && l.object != nil && !l.object.matches {
 		l.object = nil
 	}
-	require.True(t, l.reported == l.object, "%s: the handler's state differs from the store", steps)
+	require.True(t, l.reported == l.object, "after the steps %s, the handler's state must match the store", steps)
 	for i := 0; depth > 0 && i < len(ops); i++ {
 		runSequences(t, policy, filter, ops, steps+string(ops[i]), depth-1)
 	}

@@ -55,7 +55,7 @@ func TestPanicInFilterOfChangesLoop(t *testing.T) {
 		require.Equal(t, "x", <-recovered)
 		th.deliver("~x@3")
 		require.Equal(t, "+x@1! ~x@1>3", other.take())
-		require.Len(t, th.informer.handlers, 1, "only the other handler remains")
+		require.Len(t, th.informer.handlers, 1, "only the other handler must remain")
 	})
 }
 

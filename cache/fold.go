@@ -64,7 +64,7 @@ func (w *Writer[T]) Replace(resourceVersion string, objects ...T) []Change[T] {
 	return s.changes
 }
 
-// beginWrite locks the store for writing and discards the changes of the previous call. The caller must unlock the
+// beginWrite locks the store for writing and discards the changes from the previous call. The caller must unlock the
 // store.
 func (s *Store[T]) beginWrite() {
 	clear(s.changes) // lets the garbage collector free the objects

@@ -149,7 +149,7 @@ func TestGroupStopsWhenInformerFails(t *testing.T) {
 		require.EqualError(t, err, "cache: secrets: "+errs["forbidden"].Error())
 		require.ErrorIs(t, err, lw.ErrForbidden)
 		require.Equal(t, err, <-waited)
-		require.Equal(t, err, g.WaitSynced(t.Context()), "after Run")
+		require.Equal(t, err, g.WaitSynced(t.Context()), "after Run, WaitSynced must return the same error")
 		require.False(t, worked)
 	})
 }

@@ -84,7 +84,7 @@ func TestBatchIsAtomic(t *testing.T) {
 		defer close(done)
 		for range 500 {
 			if n := len(books.List()); n%10 != 0 {
-				t.Errorf("found %d books, expected a multiple of 10", n)
+				t.Errorf("List returned %d books, expected a multiple of 10", n)
 			}
 		}
 	}()
@@ -202,7 +202,7 @@ func TestIndexKeysDoNotKeepObjects(t *testing.T) {
 	}
 	first := put("1")
 	second := put("2")
-	writer.fold() // makes the writer release the changes of the previous call
+	writer.fold() // makes the writer release the changes from the previous call
 	require.True(t, eventually(func() bool { runtime.GC(); return first.Value() == nil }))
 	require.Equal(t, []string{"web"}, byLabel.Keys())
 
@@ -237,7 +237,7 @@ func TestLookupAllocatesOnlyResult(t *testing.T) {
 	}
 	require.EqualValues(t, 1, testing.AllocsPerRun(100, func() {
 		if len(byYear.List(7)) != 10 {
-			t.Error("expected 10 books")
+			t.Error("List must return 10 books")
 		}
 	}))
 }
@@ -341,7 +341,7 @@ func TestSingleKeyIsReadOnce(t *testing.T) {
 		put("o", labels...)
 		for _, label := range []string{"a", "b", "c"} {
 			has := slices.ContainsFunc(byLabel.List(label), func(o *lw.Object) bool { return o.GetName() == "o" })
-			require.Equal(t, slices.Contains(labels, label), has, "label %s of an object with the labels %v", label, labels)
+			require.Equal(t, slices.Contains(labels, label), has, "the index must list the object under label %s only if the object has it; its labels are %v", label, labels)
 		}
 	}
 	first, second := put("o", "d"), put("o", "d")

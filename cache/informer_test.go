@@ -94,7 +94,7 @@ func TestFilterTransitions(t *testing.T) {
 		th.run()
 		require.Equal(t, "+x@1!", n.take())
 		th.deliver("~y@3 ~x@4 ~x@5 ~x@6 -x@7 -y@8 +z@9")
-		require.Equal(t, "+y@3 ~x@1>4 -x@4 -y@8", n.take(), "a deletion must be reported even if the final state does not match")
+		require.Equal(t, "+y@3 ~x@1>4 -x@4 -y@8", n.take(), "a deletion must be reported even if the final state does not match the filter")
 	})
 }
 

@@ -57,7 +57,7 @@ func TestBlock(t *testing.T) {
 		th.run()
 		go th.send("+a@3 ~a@4 ~a@5 ~a@6 ~a@7 ~a@8")
 		synctest.Wait()
-		require.Equal(t, "+a@3 ~a@3>4 ~a@4>5", other.take(), "expected one call in progress and two queued changes")
+		require.Equal(t, "+a@3 ~a@3>4 ~a@4>5", other.take(), "one handler call must be in progress, and two changes must be queued")
 		require.Equal(t, 2, r.Len())
 		slow.block <- struct{}{}
 		synctest.Wait()
@@ -194,7 +194,7 @@ func TestHandlersFollowRandomChanges(t *testing.T) {
 			cancel()
 			<-done
 			for i, sum := range sums {
-				require.Equal(t, len(sum), informer.Store().Len(), "seed %d, handler %d", seed, i)
+				require.Equal(t, len(sum), informer.Store().Len(), "seed %d: handler %d must have received the objects of the store", seed, i)
 				sum.equal(t, informer.Store())
 			}
 		})
@@ -207,19 +207,19 @@ func strict(t *testing.T, sum fold, pause func()) Handler[*lw.Object] {
 	return Handler[*lw.Object]{
 		Added: func(o *lw.Object, _ bool) {
 			pause()
-			require.Nil(t, sum[o.Key()], "added twice: %v", o.Key())
+			require.Nil(t, sum[o.Key()], "%v must not be added twice", o.Key())
 			sum[o.Key()] = o
 		},
 		Modified: func(old, o *lw.Object) {
 			pause()
-			require.NotNil(t, sum[o.Key()], "updated before it was added: %v", o.Key())
-			require.True(t, sum[o.Key()] == old, "%v: Old differs from the last delivered state", o.Key())
+			require.NotNil(t, sum[o.Key()], "%v must be added before it is updated", o.Key())
+			require.True(t, sum[o.Key()] == old, "the old object of %v must be the last delivered object", o.Key())
 			require.Equal(t, old.GetUID(), o.GetUID())
 			sum[o.Key()] = o
 		},
 		Deleted: func(o *lw.Object, _ bool) {
 			pause()
-			require.NotNil(t, sum[o.Key()], "deleted before it was added: %v", o.Key())
+			require.NotNil(t, sum[o.Key()], "%v must be added before it is deleted", o.Key())
 			require.Equal(t, sum[o.Key()].GetUID(), o.GetUID())
 			delete(sum, o.Key())
 		},

@@ -55,20 +55,20 @@ type reader struct {
 func (r *reader) look() {
 	version, _ := strconv.Atoi(r.store.ResourceVersion())
 	if version < r.at {
-		r.Errorf("the store went back from resourceVersion %d to %d", r.at, version)
+		r.Errorf("the store changed from resourceVersion %d back to %d", r.at, version)
 	}
 	r.at = version
 	once := map[lw.Key]bool{}
 	for _, object := range r.store.List() {
 		if once[object.Key()] {
-			r.Errorf("%v is listed twice", object.Key())
+			r.Errorf("the store lists %v twice", object.Key())
 		}
 		once[object.Key()] = true
 		r.see(object)
 	}
 	for _, object := range r.lists.List("a") {
 		if object.GetNamespace() != "a" {
-			r.Errorf("%v is listed in namespace a", object.Key())
+			r.Errorf("the list of namespace a contains %v", object.Key())
 		}
 		r.see(object)
 	}
@@ -80,7 +80,7 @@ func (r *reader) look() {
 		break
 	}
 	if n := r.store.Len(); n < 0 || n > 9 {
-		r.Errorf("found %d objects for 9 keys", n)
+		r.Errorf("the store has %d objects, but there are only 9 keys", n)
 	}
 }
 
@@ -99,7 +99,7 @@ func (r *reader) snapshot() {
 	}
 	for object := range snapshot.All() {
 		if v, _ := strconv.Atoi(object.GetResourceVersion()); v > version {
-			r.Errorf("%v has resourceVersion %d in a snapshot at %d", object.Key(), v, version)
+			r.Errorf("%v has resourceVersion %d in a snapshot with resourceVersion %d", object.Key(), v, version)
 		}
 	}
 	if n != snapshot.Len() {
@@ -110,7 +110,7 @@ func (r *reader) snapshot() {
 func (r *reader) see(object *lw.Object) {
 	version, _ := strconv.Atoi(object.GetResourceVersion())
 	if version < r.seen[object.Key()] {
-		r.Errorf("%v went back from resourceVersion %d to %d", object.Key(), r.seen[object.Key()], version)
+		r.Errorf("%v changed from resourceVersion %d back to %d", object.Key(), r.seen[object.Key()], version)
 	}
 	r.seen[object.Key()] = version
 }

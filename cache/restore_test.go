@@ -18,7 +18,7 @@ func TestRestoredRunResumes(t *testing.T) {
 		var types []lw.EventType
 		s.onEvent = func(event lw.Event[*lw.Object], _ []Change[*lw.Object]) bool {
 			types = append(types, event.Type)
-			require.True(t, len(types) != 5 || event.ResourceVersion == "7", "the watch started from resourceVersion %s, expected 7", event.ResourceVersion)
+			require.True(t, len(types) != 5 || event.ResourceVersion == "7", "the watch must start from resourceVersion 7, not %s", event.ResourceVersion)
 			return true
 		}
 		require.Equal(t, "+x@1 +y@2 ok ~x@1>8 -y@9", s.run("watch ~x@8 -y@9"))
@@ -95,7 +95,7 @@ func TestRestoredRunStopsDuringReplay(t *testing.T) {
 // After a break during the replay, the run must not send a request.
 func TestBreakDuringReplay(t *testing.T) {
 	for stop := 1; stop <= 4; stop++ {
-		r := NewReflector[*lw.Object](&script{t: t, end: func() { t.Error("unexpected request") }}, plainLists())
+		r := NewReflector[*lw.Object](&script{t: t, end: func() { t.Error("the reflector must not send a request") }}, plainLists())
 		r.RestoreObjects("7", []*lw.Object{object("x@1"), object("y@2")})
 		seen := 0
 		for range r.Changes(t.Context()) {

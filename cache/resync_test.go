@@ -61,7 +61,7 @@ func TestResyncOfSlowHandler(t *testing.T) {
 	})
 }
 
-// Changes of other objects must not affect the resync interval.
+// Changes to other objects must not affect the resync interval.
 func TestResyncPeriod(t *testing.T) {
 	withHarness(t, "x@1", func(t *testing.T, th *harness) {
 		resyncs := 0

@@ -111,7 +111,7 @@ func TestKnownAllocatesNothing(t *testing.T) {
 			version := []byte(version)
 			require.Zero(t, testing.AllocsPerRun(100, func() {
 				if _, ok := s.store.known(namespace, name, version); ok != known {
-					t.Fatalf("resourceVersion %s: known returned %v", version, ok)
+					t.Fatalf("resourceVersion %q: known returned %v", version, ok)
 				}
 			}))
 		}

@@ -68,7 +68,7 @@ func TestSaveWritesChunks(t *testing.T) {
 // For every read size, the restored objects must have the saved bytes and order.
 func TestSaveAndRestore(t *testing.T) {
 	for name, words := range map[string][]string{
-		"nothing":         nil,
+		"no objects":      nil,
 		"one object":      {"x@1"},
 		"several objects": {"a/x@1#u", "b/y@2", "z@3"},
 		"large object":    {"x@1", "y@2#" + strings.Repeat("u", 5*chunk), "z@3"},
@@ -104,7 +104,7 @@ func TestRestoreRejectsTruncatedState(t *testing.T) {
 	text := saved(t, "a/x@1#u", "b/y@2", "z@3")
 	for n := range text {
 		_, err := restore(t, bytes.NewReader(text[:n]), origin)
-		require.ErrorIs(t, err, errTruncated, "truncated at byte %d", n)
+		require.ErrorIs(t, err, errTruncated, "Restore must reject a state truncated at byte %d", n)
 	}
 	_, err := restore(t, bytes.NewReader(append(text, 0)), origin)
 	require.ErrorIs(t, err, ErrCorrupt, "Restore must reject an extra byte")
@@ -118,10 +118,10 @@ func TestRestoreDetectsFlippedBits(t *testing.T) {
 			text[i] ^= flip
 			_, err := restore(t, bytes.NewReader(text), origin)
 			text[i] ^= flip
-			require.Error(t, err, "byte %d, xor %d", i, flip)
+			require.Error(t, err, "Restore must reject a change in byte %d (XOR %d)", i, flip)
 			damaged := errors.Is(err, ErrCorrupt) || errors.Is(err, errTruncated) // a damaged length can be larger than the rest of the data
 			newer := errors.Is(err, errNewerFormat) && i >= len(saveMagic) && i < len(saveMagic)+4
-			require.True(t, damaged || newer, "byte %d, xor %d: %v", i, flip, err)
+			require.True(t, damaged || newer, "wrong error for a change in byte %d (XOR %d): %v", i, flip, err)
 		}
 	}
 }

@@ -42,7 +42,7 @@ func (s *script) next(kind string) []string {
 		return nil
 	}
 	words := strings.Fields(s.lines[0])
-	require.True(s.t, strings.HasPrefix(words[0], kind), "requested a %s, but the next line is %q", kind, s.lines[0])
+	require.True(s.t, strings.HasPrefix(words[0], kind), "the run requested a %s, but the next line of the script is %q", kind, s.lines[0])
 	s.lines = s.lines[1:]
 	return words
 }
@@ -197,7 +197,7 @@ func (f fold) apply(t *testing.T, d Change[*lw.Object]) {
 		require.Nil(t, d.New)
 	}
 	stored := f[object.Key()]
-	require.Equal(t, d.Type == Added, stored == nil, "%v event for %v", d.Type, object.Key())
+	require.Equal(t, d.Type == Added, stored == nil, "%v event for %v: only an object that is not in the store may be added", d.Type, object.Key())
 	switch {
 	case d.Type == Deleted:
 		require.True(t, !d.FinalStateUnknown || d.Old == stored, "a deletion with an unknown final state must contain the stored object")

@@ -228,7 +228,7 @@ func (s *snapshotModel) compare(from, to snapshotCopy) {
 		if d.Type == Added {
 			key = d.New
 		}
-		require.True(s.t, state[key.isbn] == d.Old, "%v event for %s", d.Type, key.isbn)
+		require.True(s.t, state[key.isbn] == d.Old, "%v event for %s: the old object must be the stored object", d.Type, key.isbn)
 		require.True(s.t, d.Old != d.New)
 		state[key.isbn] = d.New
 		if d.Type == Deleted {

@@ -95,7 +95,7 @@ func TestSyncedWaitsForFirstList(t *testing.T) {
 				closed = true
 			default:
 			}
-			require.Equal(t, synced, closed, "wrong state of the Synced channel after event %v", event.Type)
+			require.Equal(t, synced, closed, "Synced must be closed as soon as the first list is complete, and not earlier (event %v)", event.Type)
 			return true
 		}
 		s.run("list !reset", "list+ a/x@1", "list a/y@2 !reset", "list@3 a/x@1", "watch !expired", "list a/x@1 !reset", "list@4")

@@ -37,7 +37,7 @@ func TestUndecodedObjectsAreKept(t *testing.T) {
 	require.ElementsMatch(t, []string{"x", "z"}, stale())
 
 	changes := writer.fold(event{Type: lw.ListStarted}, undecoded(lw.Added, "x"), event{Type: lw.Synced, ResourceVersion: "3"})
-	require.Len(t, changes, 1, "a list must keep the undecoded object that it contains, and delete all others")
+	require.Len(t, changes, 1, "a list must delete only the objects that it does not contain")
 	holds("x")
 	require.Equal(t, []string{"x"}, stale())
 
@@ -56,7 +56,7 @@ func TestUndecodedObjectsAreKept(t *testing.T) {
 	writer.fold(event{Type: lw.ListStarted}, undecoded(lw.Added, "v"), event{Type: lw.ListStarted}, event{Type: lw.Synced, ResourceVersion: "9"})
 	require.Empty(t, stale(), "an interrupted list must not leave decode errors")
 	writer.fold(event{Type: lw.ListStarted}, undecoded(lw.Added, "v"), added("v@10"), event{Type: lw.Synced, ResourceVersion: "11"})
-	require.Empty(t, stale(), "a later event of the same list must clear the decode error")
+	require.Empty(t, stale(), "decoding the object later in the same list must clear its decode error")
 }
 
 // A run that resumes from a saved state never receives objects that are missing from that state.

@@ -64,7 +64,7 @@ func TestWaitForReturnsContextCause(t *testing.T) {
 		require.Equal(t, enough, store.WaitFor(ctx, "5"))
 		require.Equal(t, time.Minute, time.Since(began))
 		require.Empty(t, store.waiters)
-		require.Zero(t, store.Len(), "WaitFor must release the lock")
+		require.Zero(t, store.Len(), "WaitFor must have released the lock")
 	})
 }
 

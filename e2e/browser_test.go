@@ -21,7 +21,7 @@ import (
 func needBrowsers(t *testing.T) {
 	for _, needed := range []string{"browser/node_modules/puppeteer-core", "../wasm/listwatch.wasm", "../bin/stage"} {
 		if _, err := os.Stat(needed); err != nil || os.Getenv("CHROME") == "" || os.Getenv("FIREFOX") == "" {
-			need.Missing(t, "Node, Chromium, Firefox or a built file is missing; to install and build everything: make e2e")
+			need.Missing(t, "Node, Chromium, Firefox or a built file is missing; to install and build everything, run: make e2e")
 		}
 	}
 }

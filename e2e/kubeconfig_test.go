@@ -41,15 +41,15 @@ func TestKubeconfig(t *testing.T) {
 	put("admin.crt", read(c.ClientCertFile))
 	certificate := map[string]string{"clientCertificateData": string(read(c.ClientCertFile)), "clientKeyData": string(read(c.ClientKeyFile))}
 	users := map[string]map[string]any{
-		"cert-admin by path": {"client-certificate": "admin.crt", "client-key": c.ClientKeyFile},
-		"cert-admin by data": {"client-certificate-data": read(c.ClientCertFile), "client-key-data": read(c.ClientKeyFile)},
-		"cert-admin by exec": plugin(certificate),
-		"admin by token":     {"token": c.AdminToken},
-		"admin by file":      {"tokenFile": put("token", []byte(c.AdminToken))},
-		"admin by exec":      plugin(map[string]string{"token": c.AdminToken}),
-		"nobody":             {"token": c.NobodyToken},
-		"jane with groups":   {"token": c.AdminToken, "as": "jane", "as-uid": "7", "as-groups": []string{"system:masters", "b"}, "as-user-extra": map[string][]string{"example.com/x%y": {"1", "2"}}},
-		"jane":               {"client-certificate": "admin.crt", "client-key": c.ClientKeyFile, "as": "jane"},
+		"admin certificate from a file":   {"client-certificate": "admin.crt", "client-key": c.ClientKeyFile},
+		"admin certificate as data":       {"client-certificate-data": read(c.ClientCertFile), "client-key-data": read(c.ClientKeyFile)},
+		"admin certificate from a plugin": plugin(certificate),
+		"admin token":                     {"token": c.AdminToken},
+		"admin token from a file":         {"tokenFile": put("token", []byte(c.AdminToken))},
+		"admin token from a plugin":       plugin(map[string]string{"token": c.AdminToken}),
+		"nobody":                          {"token": c.NobodyToken},
+		"jane with groups":                {"token": c.AdminToken, "as": "jane", "as-uid": "7", "as-groups": []string{"system:masters", "b"}, "as-user-extra": map[string][]string{"example.com/x%y": {"1", "2"}}},
+		"jane":                            {"client-certificate": "admin.crt", "client-key": c.ClientKeyFile, "as": "jane"},
 	}
 	var entries, contexts []any
 	for name, user := range users {
@@ -86,7 +86,7 @@ func TestKubeconfig(t *testing.T) {
 						refusal, _ := errors.AsType[*lw.StatusError](event.Interruption.Err)
 						require.NotNil(t, refusal, "%v", event.Interruption.Err)
 						require.False(t, allowed)
-						require.Contains(t, string(out), strings.Replace(refusal.Message, "cannot watch", "cannot list", 1), "kubectl must get the same message")
+						require.Contains(t, string(out), strings.Replace(refusal.Message, "cannot watch", "cannot list", 1), "kubectl must print the same message")
 						break
 					}
 				}

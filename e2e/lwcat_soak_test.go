@@ -63,7 +63,7 @@ func TestLwcatSoak(t *testing.T) {
 	require.NotEmpty(t, want)
 	for _, name := range []string{"http", "http-resumed", "ws", "ws-resumed"} {
 		late, cancel := context.WithTimeout(ctx, time.Minute)
-		require.NoError(t, kube.Poll(late, name+" to print events that result in the server's list", func(context.Context) error {
+		require.NoError(t, kube.Poll(late, name+" to print events that add up to the server's list", func(context.Context) error {
 			if got := s.fold(name); got != want {
 				return fmt.Errorf("got\n%s\nwant\n%s", got, want)
 			}

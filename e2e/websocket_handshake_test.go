@@ -40,14 +40,14 @@ func tryHandshakes(t *testing.T, w *watched) {
 		"token as second subprotocol":                             {shortWatch, []string{origin, someOrigin, protocol, "a, " + token}, 101, "a"},
 		"token as subprotocol in its own header":                  {shortWatch, []string{origin, someOrigin, protocol, token, protocol, "a"}, 101, "a"},
 		"token as the only subprotocol":                           {shortWatch, []string{origin, someOrigin, protocol, token}, 401, "Unauthorized"},
-		"token as subprotocol with two others":                    {shortWatch, []string{origin, someOrigin, protocol, token + ", a, b"}, 400, "bare"},
-		"token as subprotocol twice":                              {shortWatch, []string{origin, someOrigin, protocol, token + ", a, " + token}, 401, "Unauthorized"},
+		"token and two other subprotocols":                        {shortWatch, []string{origin, someOrigin, protocol, token + ", a, b"}, 400, "bare"},
+		"token twice among the subprotocols":                      {shortWatch, []string{origin, someOrigin, protocol, token + ", a, " + token}, 401, "Unauthorized"},
 		"padded token as subprotocol":                             {shortWatch, []string{origin, someOrigin, protocol, padded + ", a"}, 401, "Unauthorized"},
 		"unknown token as subprotocol":                            {shortWatch, []string{origin, someOrigin, protocol, subprotocol("x") + ", a"}, 401, "Unauthorized"},
 		"empty token as subprotocol":                              {shortWatch, []string{origin, someOrigin, protocol, tokenPrefix + ", a"}, 403, "Forbidden"},
-		"nobody's token as subprotocol":                           {shortWatch, []string{origin, someOrigin, protocol, subprotocol(w.nobody) + ", a"}, 403, "Forbidden"},
+		"token without permissions as subprotocol":                {shortWatch, []string{origin, someOrigin, protocol, subprotocol(w.nobody) + ", a"}, 403, "Forbidden"},
 		"unknown token in a header":                               {shortWatch, []string{origin, someOrigin, authorization, "Bearer x"}, 401, "Unauthorized"},
-		"nobody's token in a header":                              {shortWatch, []string{origin, someOrigin, authorization, "Bearer " + w.nobody}, 403, "Forbidden"},
+		"token without permissions in a header":                   {shortWatch, []string{origin, someOrigin, authorization, "Bearer " + w.nobody}, 403, "Forbidden"},
 		"no token":                                                {shortWatch, []string{origin, someOrigin}, 403, "Forbidden"},
 		"token in the header and as the only subprotocol":         {shortWatch, []string{origin, someOrigin, authorization, bearer, protocol, token}, 101, token},
 		"token in the header and as subprotocol":                  {shortWatch, []string{origin, someOrigin, authorization, bearer, protocol, token + ", a"}, 400, "bare"},
@@ -57,7 +57,7 @@ func tryHandshakes(t *testing.T, w *watched) {
 		"list without an origin":             {configMaps, []string{authorization, bearer}, 200, ""},
 		"list with the token as subprotocol": {configMaps, []string{protocol, token + ", a"}, 200, ""},
 		"watch=0":                            {configMaps + "?watch=0", []string{origin, someOrigin, authorization, bearer}, 200, ""},
-		"single object":                      {configMaps + "/nothing?watch=1", []string{origin, someOrigin, authorization, bearer}, 404, "NotFound"},
+		"watch of a missing object":          {configMaps + "/nothing?watch=1", []string{origin, someOrigin, authorization, bearer}, 404, "NotFound"},
 		"invalid resourceVersion":            {shortWatch + "&resourceVersion=x", []string{origin, someOrigin, authorization, bearer}, 500, ""},
 		"unsupported media type":             {shortWatch, []string{origin, someOrigin, authorization, bearer, "Accept", "application/cbor"}, 406, "NotAcceptable"},
 		"token is checked before the origin": {shortWatch, []string{authorization, "Bearer x"}, 401, "Unauthorized"},
@@ -108,7 +108,7 @@ func requireRefused(t *testing.T, res *http.Response, reason string) {
 // tryMalformed sends handshakes that gorilla's client cannot produce.
 func tryMalformed(t *testing.T, w *watched) {
 	for name, header := range map[string][]string{
-		"no key":                    {"Sec-Websocket-Version", "13"},
+		"no Sec-WebSocket-Key":      {"Sec-Websocket-Version", "13"},
 		"outdated protocol version": {"Sec-Websocket-Version", "8", "Sec-Websocket-Key", "MDEyMzQ1Njc4OWFiY2RlZg=="},
 	} {
 		t.Run(name, func(t *testing.T) {

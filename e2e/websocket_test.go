@@ -74,9 +74,9 @@ func tryWebSockets(t *testing.T, w *watched) {
 	t.Run("events", func(t *testing.T) { tryEvents(t, w) })
 	t.Run("pings", func(t *testing.T) { tryPings(t, w) })
 	t.Run("client closes the connection", func(t *testing.T) { tryClientCloses(t, w) })
-	t.Run("expired", func(t *testing.T) { tryExpired(t, w) })
-	t.Run("terminated", func(t *testing.T) { tryTerminated(t, w) })
-	t.Run("killed", func(t *testing.T) { tryKilled(t, w) })
+	t.Run("expired resourceVersion", func(t *testing.T) { tryExpired(t, w) })
+	t.Run("terminated server", func(t *testing.T) { tryTerminated(t, w) })
+	t.Run("killed server", func(t *testing.T) { tryKilled(t, w) })
 }
 
 // dial opens a WebSocket and returns it with the handshake response. header contains alternating names and values.

@@ -88,7 +88,7 @@ func BenchmarkSame(b *testing.B) {
 	for b.Loop() {
 		w.event(&w.scanned)
 		if !sameObject[*Object](RawCodec{}, objects[i%500], &w.scanned) {
-			b.Fatal("the object differs")
+			b.Fatal("the decoded object differs from the original")
 		}
 		i++
 	}

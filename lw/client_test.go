@@ -101,7 +101,7 @@ func TestListYieldsItemsBeforeError(t *testing.T) {
 	require.Equal(t, reset, err)
 	require.Equal(t, []string{"Pod a"}, names)
 	_, _, err = list(t, body, reset)
-	require.Equal(t, reset, err, "a body that ends with an error may be incomplete")
+	require.Equal(t, reset, err, "an error after the last byte must be returned, because the body may be incomplete")
 }
 
 // A caller that stops iterating must not wait for the rest of the list, which may arrive much later.
@@ -230,7 +230,7 @@ func TestRequests(t *testing.T) {
 	for timeout, want := range map[time.Duration]string{0: "", 1: "&timeoutSeconds=1", 2 * time.Second: "&timeoutSeconds=2", 2*time.Second + 1: "&timeoutSeconds=3"} {
 		require.Equal(t, "watch=1&allowWatchBookmarks=true"+want, s.client(t, Pods("")).watchRequest(&WatchOptions{Timeout: timeout}).Query)
 	}
-	require.Equal(t, "pretty=false", s.client(t, Pods("")).listRequest(ListOptions{}).Query, "servers indent JSON for browsers by default")
+	require.Equal(t, "pretty=false", s.client(t, Pods("")).listRequest(ListOptions{}).Query, "the request must disable the indentation that browsers get by default")
 }
 
 func TestEscapeKeepsUnreservedCharacters(t *testing.T) {
@@ -283,8 +283,8 @@ func TestResourceStringsAndErrors(t *testing.T) {
 	require.Equal(t, "/x", Resource{Raw: "/x"}.String())
 	for want, r := range map[string]Resource{
 		`lw: Resource.Raw x must begin with a slash`:                                                               {Raw: "x"},
-		`lw: Resource ../pods has .. in its path, which is not a valid name`:                                       {Version: "v1", Plural: "pods", Namespace: ".."},
-		`lw: Resource pods.. has . in its path, which is not a valid name`:                                         {Group: ".", Version: "v1", Plural: "pods"},
+		`lw: Resource ../pods has the invalid path segment ".."`:                                                   {Version: "v1", Plural: "pods", Namespace: ".."},
+		`lw: Resource pods.. has the invalid path segment "."`:                                                     {Group: ".", Version: "v1", Plural: "pods"},
 		`lw: Resource needs Plural (such as "pods") or Raw`:                                                        {Version: "v1"},
 		`lw: Resource pods needs Version, such as "v1"`:                                                            {Plural: "pods"},
 		`lw: Resource /pods contains a slash: split "apps/v1" into Group and Version, and use Name for an object`:  {Plural: "/pods", Version: "v1"},
@@ -329,7 +329,7 @@ func TestDecodeErrorNamesObject(t *testing.T) {
 			objects = append(objects, event.Object.GetName())
 		}
 	}
-	require.Equal(t, []string{"good", "good2", "c"}, objects, "the stream delivers the other objects")
+	require.Equal(t, []string{"good", "good2", "c"}, objects, "the stream must deliver all objects that can be decoded")
 	require.EqualError(t, errs[0], "object bad at resourceVersion 1: spec.replicas: expected a number")
 	require.Equal(t, &DecodeError{Type: Deleted, Key: Key{Name: "bad"}, ResourceVersion: "7", Err: errs[0].(*DecodeError).Err}, errs[1])
 }
@@ -385,7 +385,7 @@ func TestStatusErrors(t *testing.T) {
 	require.Len(t, e.Message, 200)
 	e = read(410, "", `{"kind":"Status","reason":"Expired","code":410,"details":{"name":"n","group":"g","kind":"k","retryAfterSeconds":2}}`)
 	require.Equal(t, &StatusError{Code: 410, Reason: "Expired", Name: "n", Group: "g", Kind: "k", RetryAfter: 2 * time.Second}, e)
-	require.Equal(t, 2*time.Second, read(503, "0", `{"kind":"Status","details":{"retryAfterSeconds":2}}`).RetryAfter, "a Retry-After header of zero is ignored")
+	require.Equal(t, 2*time.Second, read(503, "0", `{"kind":"Status","details":{"retryAfterSeconds":2}}`).RetryAfter, "a Retry-After header of zero must be ignored")
 	require.True(t, IsPermanent(read(401, "", "")) && IsPermanent(read(403, "", "")) && IsPermanent(e) == false)
 	status, ok := parseStatus([]byte(`{"kind":"Status","code":4294967706}`)) // the low 32 bits of this code are 410
 	require.True(t, ok)

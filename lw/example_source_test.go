@@ -66,7 +66,7 @@ func ExampleListerWatcher() {
 		case lw.Added:
 			fmt.Println(event.Object.Name, event.Object.Text)
 		case lw.Synced:
-			fmt.Println("synced at version", event.ResourceVersion)
+			fmt.Println("synced at resourceVersion", event.ResourceVersion)
 		case lw.WatchStarted:
 			return // a real program would continue and receive new notes as Modified events
 		}
@@ -74,5 +74,5 @@ func ExampleListerWatcher() {
 	// Output:
 	// bread one
 	// milk three
-	// synced at version 3
+	// synced at resourceVersion 3
 }

@@ -23,7 +23,7 @@ func ExampleInterruption() {
 	for event := range lw.ListAndWatch(context.Background(), pods, nil) {
 		switch event.Type {
 		case lw.WatchStarted:
-			fmt.Println("watching from", event.ResourceVersion)
+			fmt.Println("watching from resourceVersion", event.ResourceVersion)
 			watches++
 			if watches == 2 {
 				return
@@ -40,16 +40,16 @@ func ExampleInterruption() {
 			}
 			fmt.Println(cause+", relist:", event.Interruption.Relist)
 		case lw.Synced:
-			fmt.Println("synced at", event.ResourceVersion)
+			fmt.Println("synced at resourceVersion", event.ResourceVersion)
 		}
 	}
 	// Output:
-	// synced at 2
-	// watching from 2
+	// synced at resourceVersion 2
+	// watching from resourceVersion 2
 	// closed cleanly, relist: false
 	// expired, relist: true
-	// synced at 2
-	// watching from 2
+	// synced at resourceVersion 2
+	// watching from resourceVersion 2
 }
 
 // A stream can resume from a saved resourceVersion.

@@ -63,7 +63,7 @@ func (f *foreign) List(ctx context.Context, opts ListOptions, meta *ListMeta) it
 
 func (f *foreign) Watch(ctx context.Context, opts WatchOptions) iter.Seq2[Event[*Object], error] {
 	return func(yield func(Event[*Object], error) bool) {
-		require.False(f.t, opts.SendInitialEvents, "this source does not support streaming lists")
+		require.False(f.t, opts.SendInitialEvents, "the engine must not request a streaming list from this source")
 		if yield(Event[*Object]{Type: WatchStarted, ResourceVersion: opts.ResourceVersion}, nil) {
 			f.next(ctx, "watch "+opts.ResourceVersion, yield)
 		}

@@ -59,6 +59,6 @@ func TestIdleStreamHasSmallBuffer(t *testing.T) {
 	require.Equal(t, 10, events)
 	require.Len(t, waited, 9)
 	for i, n := range waited {
-		require.LessOrEqual(t, n, 512, "buffer size before string %d", i)
+		require.LessOrEqual(t, n, 512, "the buffer must be small while the stream waits for string %d", i)
 	}
 }

@@ -148,7 +148,7 @@ func TestCancellationEndsEveryRequestAndDelay(t *testing.T) {
 				time.AfterFunc(time.Minute, func() { cancel(errors.New("enough")) })
 				s := &scriptedTransport{answers: answers}
 				for event := range ListAndWatch(ctx, s.client(t, Pods("")), plainLists) {
-					require.NoError(t, ctx.Err(), "%v after the context was canceled", event.Type)
+					require.NoError(t, ctx.Err(), "the stream must not yield %v after the cancellation", event.Type)
 				}
 				require.Equal(t, time.Minute, time.Since(began))
 				require.Len(t, s.requests, len(answers))
@@ -226,7 +226,7 @@ func TestReplayUsesRecordedTimes(t *testing.T) {
 	}
 	events, took := replay(t, 0)
 	require.Equal(t, []string{ErrWatchClosed.Error(), ErrWatchClosed.Error(), ErrExpired.Error(), "the server answered 503"}, events)
-	require.Equal(t, time.Hour, took, "the last request blocks until ctx is canceled")
+	require.Equal(t, time.Hour, took, "the last request must block until ctx is canceled")
 	events, _ = replay(t, time.Minute)
 	require.NotContains(t, events, ErrExpired.Error())
 }

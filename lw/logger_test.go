@@ -77,7 +77,7 @@ func TestLoggerIgnoresRoutineInterruptions(t *testing.T) {
 		answer{body: podEvent("MODIFIED", "a", "8")},
 	)
 	require.Contains(t, events, "INTERRUPTED connection reset @7")
-	require.Len(t, logger.args, 1, "only the end of the script is logged")
+	require.Len(t, logger.args, 1, "only the error at the end of the script must be logged")
 }
 
 func TestLoggerReceivesIdleTimeouts(t *testing.T) {
@@ -120,7 +120,7 @@ func TestReporterForgetsOldCauses(t *testing.T) {
 	}
 	require.Len(t, r.logged, maxLogged)
 	r.report(&Interruption{Err: status(600 + 2*maxLogged - 1)}, time.Second)
-	require.Len(t, logger.args, 2*maxLogged, "the latest cause is suppressed")
+	require.Len(t, logger.args, 2*maxLogged, "a recently logged cause must not be logged again")
 }
 
 func TestClientStringHidesQuery(t *testing.T) {

@@ -35,24 +35,24 @@ func TestWatchesAreShortUntilBookmark(t *testing.T) {
 	r.fails(ErrSilent)
 	r.random = func() float64 { return 0 }
 	r.ask()
-	require.Equal(t, shortTimeout, r.watchOptions().Timeout, "the server may have stopped sending bookmarks")
+	require.Equal(t, shortTimeout, r.watchOptions().Timeout, "the timeout must be short again, because the server may have stopped sending bookmarks")
 }
 
 func TestIdleTimeoutOfEachState(t *testing.T) {
 	r := newStreamingHarness(t, Options{})
 	r.ask()
-	require.Equal(t, 90*time.Second, r.idle(), "before the response")
+	require.Equal(t, 90*time.Second, r.idle(), "idle timeout before the response")
 	r.do(input{signal: opened})
-	require.Equal(t, 10*time.Second, r.idle(), "in a streaming list")
+	require.Equal(t, 10*time.Second, r.idle(), "idle timeout of a streaming list")
 	r.receives("3")
 	r.marks("7")
-	require.Equal(t, 65*time.Second, r.idle(), "in a short watch without bookmarks")
+	require.Equal(t, 65*time.Second, r.idle(), "idle timeout of a short watch without bookmarks")
 	r.bookmarks("8")
-	require.Equal(t, 140*time.Second, r.idle(), "in a watch with bookmarks")
+	require.Equal(t, 140*time.Second, r.idle(), "idle timeout of a watch with bookmarks")
 	r.fails(errReset)
 	r.opens()
-	require.Equal(t, 140*time.Second, r.idle(), "in another watch with bookmarks")
-	require.Equal(t, 90*time.Second, newMachineHarness(t, Options{}).idle(), "in a list")
+	require.Equal(t, 140*time.Second, r.idle(), "idle timeout of the next watch")
+	require.Equal(t, 90*time.Second, newMachineHarness(t, Options{}).idle(), "idle timeout of a list")
 }
 
 // The first request is a watch. If the server rejects the resourceVersion, a list follows.
@@ -65,7 +65,7 @@ func TestResumeFrom(t *testing.T) {
 
 	r = resumed()
 	require.Equal(t, &Interruption{Err: tooLarge, Relist: true, Delay: firstDelay}, r.watchFails(tooLarge))
-	require.Equal(t, ListOptions{Limit: 500}, r.listOptions(), "the list requests the latest state, because ResumeFrom may come from another server")
+	require.Equal(t, ListOptions{Limit: 500}, r.listOptions(), "the list must request the latest state, because ResumeFrom may come from another server")
 
 	r = resumed().opens()
 	require.Equal(t, &Interruption{Err: invalid.ErrVersionRegressed, Relist: true, Delay: firstDelay}, r.receives("3"))
@@ -99,7 +99,7 @@ func TestRelistsAtLastVersionThenLatest(t *testing.T) {
 	require.Equal(t, ListOptions{ResourceVersion: "9"}, r.listOptions())
 	require.Equal(t, &Interruption{Err: status(410), Relist: true}, r.listFails(status(410)))
 	require.Equal(t, ListOptions{Limit: 500}, r.listOptions())
-	require.Equal(t, firstDelay, r.listFails(status(410)).Delay, "there is no other fallback")
+	require.Equal(t, firstDelay, r.listFails(status(410)).Delay, "another 410 must cause a delay, because no fallback remains")
 	r.synced("12").opens()
 	require.Equal(t, "12", r.watchOptions().ResourceVersion)
 }
@@ -122,7 +122,7 @@ func TestUnknownVersionRelistsLatest(t *testing.T) {
 	}
 	require.Equal(t, "abc", r.listOptions().ResourceVersion)
 	r.listFails(status(503))
-	require.Equal(t, "abc", r.listOptions().ResourceVersion, "a different resourceVersion would not prevent a 503")
+	require.Equal(t, "abc", r.listOptions().ResourceVersion, "a 503 must not change the resourceVersion")
 	require.Equal(t, &Interruption{Err: status(400), Relist: true}, r.listFails(status(400)))
 	require.Equal(t, ListOptions{Limit: 500}, r.listOptions())
 	require.NotZero(t, r.listFails(status(400)).Delay)
@@ -148,10 +148,10 @@ func TestExpiredContinueTokenLeadsToUnpagedList(t *testing.T) {
 	require.Equal(t, &Interruption{Err: status(410), Relist: true}, r.listFails(status(410)))
 	require.Equal(t, ListOptions{ResourceVersion: "0"}, r.listOptions())
 	r.listFails(errReset)
-	require.Equal(t, ListOptions{ResourceVersion: "0"}, r.listOptions(), "lists stay unpaged until a list is complete")
+	require.Equal(t, ListOptions{ResourceVersion: "0"}, r.listOptions(), "lists must stay unpaged until a list is complete")
 	r.synced("9")
 	r.watchFails(tooLarge)
-	require.Equal(t, 500, r.listOptions().Limit, "the next list is paged again")
+	require.Equal(t, 500, r.listOptions().Limit, "the next list must be paged again")
 }
 
 func TestFailedPageRestartsList(t *testing.T) {
@@ -167,7 +167,7 @@ func TestPagesMustHaveOneVersion(t *testing.T) {
 		r := newMachineHarness(t, Options{})
 		require.Nil(t, r.page("7", "next", "a", 1))
 		require.Equal(t, &Interruption{Err: invalid.ErrInconsistentPages, Relist: true, Delay: firstDelay}, r.page(second, "", "b", 1))
-		require.Equal(t, ListOptions{ResourceVersion: "0"}, r.listOptions(), "the next list is unpaged")
+		require.Equal(t, ListOptions{ResourceVersion: "0"}, r.listOptions(), "the next list must be unpaged")
 	}
 	r := newMachineHarness(t, Options{})
 	require.Nil(t, r.page("", "next", "a", 1))
@@ -195,7 +195,7 @@ func TestRepeatedPagesMakeNoProgress(t *testing.T) {
 					continue
 				}
 				require.Equal(t, &Interruption{Err: invalid.ErrNoProgress, Relist: true, Delay: firstDelay}, result)
-				require.Equal(t, ListOptions{ResourceVersion: "0"}, r.listOptions(), "the next list is unpaged")
+				require.Equal(t, ListOptions{ResourceVersion: "0"}, r.listOptions(), "the next list must be unpaged")
 			}
 		})
 	}
@@ -208,7 +208,7 @@ func TestPagesWithProgressNeedNoBudget(t *testing.T) {
 		require.Nil(t, r.page("7", "t"+strconv.Itoa(n), "o"+strconv.Itoa(n), 500))
 	}
 	r.synced("7")
-	require.Zero(t, r.watchFails(status(410)).Delay, "only two requests count toward the budget")
+	require.Zero(t, r.watchFails(status(410)).Delay, "only the first page and the watch may count toward the request budget")
 }
 
 // Some servers filter objects after they cut a page, so a few empty pages are normal.
@@ -266,7 +266,7 @@ func TestQuietCollectionIsChecked(t *testing.T) {
 	require.Nil(t, r.page("7", "more", "a", 1))
 	r.opens().pass(shortTimeout)
 	r.closes()
-	require.IsType(t, &watching{}, r.state, "the next check follows after five minutes")
+	require.IsType(t, &watching{}, r.state, "the next check must wait for five minutes")
 
 	r = quiet()
 	require.Equal(t, &Interruption{Err: invalid.ErrVersionRegressed, Relist: true, Delay: firstDelay}, r.page("6", "", "a", 1))
@@ -274,7 +274,7 @@ func TestQuietCollectionIsChecked(t *testing.T) {
 
 	r = quiet()
 	require.Equal(t, &Interruption{Err: errReset, Delay: firstDelay}, r.listFails(errReset))
-	require.IsType(t, &watching{}, r.state, "a failed check does not prevent a watch")
+	require.IsType(t, &watching{}, r.state, "a watch must follow a failed check")
 }
 
 func TestEventsPostponeCheck(t *testing.T) {

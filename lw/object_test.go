@@ -77,7 +77,7 @@ func TestSameComparesDecodedObject(t *testing.T) {
 					changed := []byte(object.Raw())
 					changed[i] ^= 1
 					require.False(t, same(&Object{raw: string(changed)}), "%s", changed)
-					require.False(t, same(&Object{raw: object.Raw()[:i]}), "truncated at byte %d", i)
+					require.False(t, same(&Object{raw: object.Raw()[:i]}), "an object truncated at byte %d must not equal the original", i)
 				}
 				require.False(t, same(&Object{raw: object.Raw() + "}"}))
 			}
@@ -94,7 +94,7 @@ func TestUnusualMetadata(t *testing.T) {
 	scanned := scanObject(t, `{"metadata":{"managedFields":[1],"name":"\u0061b","managedFields":[2],"namespace":"c","uid":"\\d"}}`)
 	scanned.missing = newMissing(&ListMeta{kind: "PodList", apiVersion: "v1"})
 	object = decoded(scanned)
-	require.Equal(t, Key{Name: "ab", Namespace: "c"}, object.Key(), "the added and removed members shift the positions")
+	require.Equal(t, Key{Name: "ab", Namespace: "c"}, object.Key(), "the key must be correct although the added and removed members shift the positions")
 	require.Equal(t, `\d`, object.GetUID())
 	require.Empty(t, object.GetResourceVersion())
 }
@@ -138,7 +138,7 @@ func TestItemsGetKindAndAPIVersion(t *testing.T) {
 	}
 	require.Equal(t, `"kind":"Old Pod","apiVersion":"v 1",`, newMissing(&ListMeta{kind: "Old PodList", apiVersion: "v 1"}).both)
 	for _, m := range []ListMeta{{kind: "List"}, {kind: "Pod"}, {kind: `"List`}, {apiVersion: "a\nb"}} {
-		require.Empty(t, newMissing(&m).both, "newMissing returned members for %v", m)
+		require.Empty(t, newMissing(&m).both, "newMissing must return no members for %v", m)
 	}
 }
 
@@ -150,7 +150,7 @@ func TestObjectFields(t *testing.T) {
 	require.Equal(t, pod.App, object.Get(`metadata.labels.app\.kubernetes\.io/name`).String())
 	require.EqualValues(t, 8080, object.Get("spec.containers[0].ports[0].containerPort").Int())
 	require.True(t, object.Get("spec.containers[0].securityContext.runAsNonRoot").Bool())
-	require.True(t, object.Get("metadata.managedFields[1].subresource").Exists(), "ParseObject keeps managedFields")
+	require.True(t, object.Get("metadata.managedFields[1].subresource").Exists(), "ParseObject must keep managedFields")
 	for _, path := range []string{"status.nothing", "spec.containers[7]", "spec.containers[x]", "spec.containers[", "metadata.name.x", "status..phase.x"} {
 		require.False(t, object.Get(path).Exists(), path)
 	}
@@ -173,7 +173,7 @@ func TestObjectEqualComparesJSON(t *testing.T) {
 	object := parse(`{"a":1}`)
 	require.True(t, object.Equal(object))
 	require.True(t, object.Equal(parse(`{"a":1}`)))
-	require.True(t, object.Equal(parse("\n {\"a\":1}\n")), "outer white space is ignored")
+	require.True(t, object.Equal(parse("\n {\"a\":1}\n")), "leading and trailing white space must be ignored")
 	require.False(t, object.Equal(parse(`{"a":2}`)))
 }
 

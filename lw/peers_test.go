@@ -19,7 +19,7 @@ func TestCanceledContextSendsNoRequest(t *testing.T) {
 	cancel()
 	s := &scriptedTransport{answers: []answer{{body: podList("1", "")}}}
 	for event := range ListAndWatch(ctx, s.client(t, Pods("")), nil) {
-		t.Errorf("%v", event.Type)
+		t.Errorf("unexpected event: %v", event.Type)
 	}
 	require.Empty(t, s.requests)
 }

@@ -26,7 +26,7 @@ func (a *answers) Open(ctx context.Context, _ *lw.Request) (io.ReadCloser, error
 	return io.NopCloser(strings.NewReader(body)), nil
 }
 
-// A relist does not copy unchanged objects and ignores changes of dropped fields. It reports changes of kept fields
+// A relist does not copy unchanged objects and ignores changes to dropped fields. It reports changes to kept fields
 // even at the same resourceVersion, for example after a backup is restored.
 func TestReflectorOfProjections(t *testing.T) {
 	const n = 1000
@@ -55,7 +55,7 @@ func TestReflectorOfProjections(t *testing.T) {
 		allocated, changes := foldLists(t, reflector, 4)
 		require.Equal(t, []int{n, 0, 0, 1}, changes)
 		for _, bytes := range allocated[1:] {
-			require.Less(t, bytes, allocated[0]/4, "bytes allocated by each list: %d", allocated)
+			require.Less(t, bytes, allocated[0]/4, "relists must allocate little memory, but the lists allocated %d bytes", allocated)
 		}
 		for pod := range reflector.Store().All() {
 			require.False(t, pod.Get("spec.nodeName").Exists())

@@ -22,10 +22,10 @@ func TestHealthyWatchResumesAtOnce(t *testing.T) {
 			r := newMachineHarness(t, Options{}).synced("7").opens()
 			r.receives("8")
 			result := end(r)
-			require.Zero(t, result.Delay, "the watch received an event")
+			require.Zero(t, result.Delay, "a watch that received an event must resume without a delay")
 			require.False(t, result.Relist)
 			r.opens().pass(healthyAfter)
-			require.Zero(t, end(r).Delay, "the watch lasted a second")
+			require.Zero(t, end(r).Delay, "a watch that lasted a second must resume without a delay")
 			r.opens().pass(healthyAfter - 1)
 			require.Equal(t, firstDelay, end(r).Delay)
 		})
@@ -54,7 +54,7 @@ func TestTimedOutWatchResumesWithoutJitter(t *testing.T) {
 	r.random = func() float64 { return 0.5 }
 	require.Equal(t, &Interruption{Err: ErrWatchClosed}, r.closes())
 	r.opens().pass(4 * shortTimeout)
-	require.Equal(t, 500*time.Millisecond, r.closes().Delay, "the server ignores the requested timeout")
+	require.Equal(t, 500*time.Millisecond, r.closes().Delay, "a watch that outlasts its timeout must resume with jitter")
 }
 
 func TestWatchFailures(t *testing.T) {
@@ -149,7 +149,7 @@ func TestThreeInstantClosesMeanExpired(t *testing.T) {
 	require.Equal(t, &Interruption{Err: ErrWatchClosed, Delay: 2 * firstDelay}, r.opens().closes())
 	require.Equal(t, &Interruption{Err: ErrExpired, Relist: true}, r.opens().closes())
 	r.synced("7")
-	require.Equal(t, &Interruption{Err: ErrWatchClosed, Delay: 4 * firstDelay}, r.opens().closes(), "the count restarts at one")
+	require.Equal(t, &Interruption{Err: ErrWatchClosed, Delay: 4 * firstDelay}, r.opens().closes(), "a relist must reset the count of instant closes")
 }
 
 func TestInstantClosesMustBeConsecutive(t *testing.T) {
@@ -200,7 +200,7 @@ func TestRepeatedExpiryIsDelayed(t *testing.T) {
 	r.opens().receives("11")
 	r.fails(errReset)
 	r.opens().receives("12")
-	require.Zero(t, r.rest().fails(status(410)).Delay, "the previous watch did not end with 410")
+	require.Zero(t, r.rest().fails(status(410)).Delay, "a relist must not be delayed if the previous watch did not end with 410")
 }
 
 func TestAtMostFourListsPerMinute(t *testing.T) {
@@ -254,7 +254,7 @@ func TestBackoffDoublesUpToMaximum(t *testing.T) {
 	}
 	require.Equal(t, []time.Duration{800e6, 1600e6, 3200e6, 6400e6, 12800e6, 25600e6, 30e9, 30e9}, delays)
 	r.random = func() float64 { return 0.5 }
-	require.Equal(t, 45*time.Second, r.watchFails(errReset).Delay, "jitter at most doubles the delay")
+	require.Equal(t, 45*time.Second, r.watchFails(errReset).Delay, "jitter must increase the delay by at most 100%")
 }
 
 // A watch resets the backoff if it closes cleanly after an event, or if it was open for two minutes.
@@ -272,7 +272,7 @@ func TestHealthyWatchResetsBackoff(t *testing.T) {
 
 	r = failing()
 	r.receives("8")
-	require.Equal(t, 4*firstDelay, r.fails(status(500)).Delay, "the server ended the watch with an error")
+	require.Equal(t, 4*firstDelay, r.fails(status(500)).Delay, "an event must not reset the backoff if the watch then ends with a server error")
 
 	r = failing()
 	r.pass(provenAfter)
@@ -290,7 +290,7 @@ func TestRetryAfterHasJitter(t *testing.T) {
 	r.random = func() float64 { return 0.5 }
 	late := *tooLarge
 	late.RetryAfter = time.Second
-	require.Equal(t, 1050*time.Millisecond, r.listFails(&late).Delay, "a fallback also obeys Retry-After")
+	require.Equal(t, 1050*time.Millisecond, r.listFails(&late).Delay, "a fallback must obey Retry-After")
 }
 
 // After ten requests with Retry-After in a row, the backoff also applies.
@@ -309,7 +309,7 @@ func TestRepeatedRetryAfterGrows(t *testing.T) {
 	}
 	r.opens().receives("8")
 	r.closes()
-	require.Equal(t, time.Second, wait(), "a healthy watch resets the count")
+	require.Equal(t, time.Second, wait(), "a healthy watch must reset the count of consecutive Retry-After responses")
 }
 
 func TestRetryAfterIsCapped(t *testing.T) {

@@ -55,7 +55,7 @@ func (r Resource) validate() error {
 	}
 	for _, segment := range []string{r.Group, r.Version, r.Namespace, r.Plural} {
 		if segment == "." || segment == ".." { // clients and proxies would remove the segment from the path
-			return errors.New("lw: Resource " + r.String() + " has " + segment + " in its path, which is not a valid name")
+			return errors.New("lw: Resource " + r.String() + " has the invalid path segment \"" + segment + "\"")
 		}
 	}
 	return nil

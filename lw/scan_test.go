@@ -51,11 +51,11 @@ func indented(t *testing.T, text string) string {
 // byte.
 func TestStreamsSplitAtEveryByte(t *testing.T) {
 	streams := map[string]string{
-		"newlines":         twoEvents,
-		"unframed":         strings.ReplaceAll(twoEvents, "\n", ""),
-		"blank lines":      "\n\r\n" + strings.ReplaceAll(twoEvents, "\n", "\n\n\t\n"),
-		"pretty":           indented(t, twoEvents),
-		"no final newline": strings.TrimSuffix(twoEvents, "\n"),
+		"one event per line": twoEvents,
+		"no newlines":        strings.ReplaceAll(twoEvents, "\n", ""),
+		"blank lines":        "\n\r\n" + strings.ReplaceAll(twoEvents, "\n", "\n\n\t\n"),
+		"indented":           indented(t, twoEvents),
+		"no final newline":   strings.TrimSuffix(twoEvents, "\n"),
 	}
 	for name, stream := range streams {
 		t.Run(name, func(t *testing.T) {
@@ -63,13 +63,13 @@ func TestStreamsSplitAtEveryByte(t *testing.T) {
 			require.NoError(t, err)
 			require.Len(t, whole, 2)
 			require.True(t, strings.HasPrefix(whole[0], "ADDED {") && strings.HasPrefix(whole[1], "MODIFIED {"), "%q", whole)
-			if name != "pretty" {
+			if name != "indented" {
 				require.Equal(t, `ADDED {"kind":"Pod","metadata":{"name":"ä€🙂","uid":"u","resourceVersion":"1"}}`, whole[0])
 			}
 			for cut := range len(stream) {
 				halves, err := readEvents(io.MultiReader(strings.NewReader(stream[:cut]), strings.NewReader(stream[cut:])))
-				require.NoError(t, err, "split at byte %d", cut)
-				require.Equal(t, whole, halves, "split at byte %d", cut)
+				require.NoError(t, err, "the stream is split at byte %d", cut)
+				require.Equal(t, whole, halves, "the stream is split at byte %d", cut)
 			}
 			single, err := readEvents(iotest.OneByteReader(strings.NewReader(stream)))
 			require.NoError(t, err)
@@ -78,7 +78,7 @@ func TestStreamsSplitAtEveryByte(t *testing.T) {
 	}
 }
 
-func TestTruncatedAtEveryByte(t *testing.T) {
+func TestStreamsTruncatedAtEveryByte(t *testing.T) {
 	first := strings.IndexByte(twoEvents, '\n')
 	for cut := 1; cut < len(twoEvents)-1; cut++ {
 		events, err := readEvents(strings.NewReader(twoEvents[:cut]))
@@ -86,7 +86,7 @@ func TestTruncatedAtEveryByte(t *testing.T) {
 			require.NoError(t, err)
 			continue
 		}
-		require.ErrorIs(t, err, io.ErrUnexpectedEOF, "truncated at byte %d", cut)
+		require.ErrorIs(t, err, io.ErrUnexpectedEOF, "the stream is truncated at byte %d", cut)
 		malformed, ok := errors.AsType[*MalformedError](err)
 		require.True(t, ok)
 		require.EqualValues(t, cut, malformed.Offset)
@@ -122,11 +122,11 @@ func TestUnusualJSON(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []string{"a\xffb", "\ufffdx", "n"}, []string{object.GetName(), object.GetUID(), object.GetNamespace()})
 	require.Equal(t, "\ufffd\ufffd", object.Get("x.b").String())
-	require.False(t, object.Get("x.a").Exists(), "the last duplicate replaces the first")
+	require.False(t, object.Get("x.a").Exists(), "the last duplicate must replace the first")
 	require.Equal(t, huge, object.Get("n").String())
 	require.Zero(t, object.Get("n").Int())
 	require.Equal(t, "1e99999", object.Get("e").String())
-	require.Contains(t, object.Raw(), "a\xffb", "the JSON is unchanged")
+	require.Contains(t, object.Raw(), "a\xffb", "the JSON must be unchanged")
 	for _, text := range []string{"\ufeff{}", `{"a":1,}`, `{"a":+1}`, `{"a":.5}`, `{"a":NaN}`, `{"a":0x1}`, `{} {}`, "{\"a\":\"\t\"}", "{/**/}"} {
 		_, err := ParseObject([]byte(text))
 		require.Error(t, err, text)
@@ -153,9 +153,9 @@ func TestMalformedEvents(t *testing.T) {
 		expected   string
 	}{
 		{"HTML with status 200", "<!DOCTYPE html><html>", 0, "a watch event"},
-		{"text", "hello", 0, "a watch event"},
-		{"an array", "[]", 0, "a watch event"},
-		{"a NUL byte", "\x00", 0, "a watch event"},
+		{"plain text", "hello", 0, "a watch event"},
+		{"array", "[]", 0, "a watch event"},
+		{"NUL byte", "\x00", 0, "a watch event"},
 		{"garbage between events", `{"type":"BOOKMARK","object":{}}x`, 31, "a watch event"},
 		{"no object", `{"type":"ADDED"}`, 15, `an "object" in the event`},
 		{"object is null", head + `null}`, 25, "an object"},
@@ -172,9 +172,9 @@ func TestMalformedEvents(t *testing.T) {
 		{"resourceVersion is a number", head + `{"metadata":{"resourceVersion":12}}}`, 56, "metadata.resourceVersion to be a string"},
 		{"kind is an array", head + `{"kind":[]}}`, 33, "kind to be a string"},
 		{"annotations are an array", head + `{"metadata":{"annotations":[]}}}`, 52, "metadata.annotations to be an object"},
-		{"a newline in a string", head + "{\"a\":\"b\nc\"}}", 32, "a control character in a string to be escaped"},
+		{"newline in a string", head + "{\"a\":\"b\nc\"}}", 32, "a control character in a string to be escaped"},
 		{"unknown escape sequence", head + `{"a":"\x"}}`, 32, `one of "\/bfnrtu after a backslash`},
-		{"short \\u", head + `{"a":"\u12g4"}}`, 35, "four hexadecimal digits after \\u"},
+		{"short \\u escape sequence", head + `{"a":"\u12g4"}}`, 35, "four hexadecimal digits after \\u"},
 		{"missing comma", head + `{"a":1 "b":2}}`, 32, "',' or '}'"},
 		{"missing colon", head + `{"a" 1}}`, 30, "':' after a member name"},
 		{"trailing comma in an object", head + `{"a":{"b":1,}}}`, 37, "a member name"},
@@ -198,7 +198,7 @@ func TestMalformedEvents(t *testing.T) {
 			require.Equal(t, c.expected, malformed.expected)
 			require.Equal(t, c.offset, malformed.Offset, "%v", err)
 			_, again := readEvents(iotest.OneByteReader(strings.NewReader(c.text)))
-			require.Equal(t, err, again, "reading byte by byte returns the same error")
+			require.Equal(t, err, again, "reading byte by byte must return the same error")
 		})
 	}
 }
@@ -217,7 +217,7 @@ func TestFrameLimit(t *testing.T) {
 		_, ok := s.event(&Scanned{})
 		require.True(t, ok, "%v", s.failure())
 	}
-	require.Equal(t, maxFrameLimit, frameLimit(math.MaxInt), "an Object stores 32-bit positions")
+	require.Equal(t, maxFrameLimit, frameLimit(math.MaxInt), "the frame limit must fit into the 32-bit positions of an Object")
 	require.Equal(t, 64<<20, frameLimit(0))
 }
 

@@ -52,7 +52,7 @@ func TestEmptyStreamingListOfTrustedServerIsComplete(t *testing.T) {
 	r.synced("7").opens().pass(healthyAfter)
 	r.fails(status(410))
 	r.opens().marks("8")
-	require.IsType(t, &listing{}, r.state, "no streaming list has been followed by a healthy watch")
+	require.IsType(t, &listing{}, r.state, "an empty streaming list must be confirmed until a healthy watch follows a streaming list with objects")
 
 	r = newStreamingHarness(t, Options{}).opens()
 	r.receives("3")
@@ -84,7 +84,7 @@ func TestUnansweredListsAreNotCounted(t *testing.T) {
 	r = newStreamingHarness(t, Options{}).opens()
 	r.marks("7")
 	require.Zero(t, counted(r))
-	require.Equal(t, 1, counted(r.synced("7")), "the empty streaming list and the confirming list count once")
+	require.Equal(t, 1, counted(r.synced("7")), "an empty streaming list and the list that confirms it must count as one list")
 
 	r = newStreamingHarness(t, Options{})
 	r.server.streamWorked()
@@ -123,7 +123,7 @@ func TestStreamingListFallsBack(t *testing.T) {
 			require.Equal(t, append(c.events, "LIST_STARTED @", "ADDED b @", "SYNCED @9"), events[:len(c.events)+3])
 			for i, want := range requests {
 				if want != "" {
-					require.Equal(t, want, s.requests[i], "request %d", i)
+					require.Equal(t, want, s.requests[i], "URL of request %d", i)
 				}
 			}
 		})
@@ -153,7 +153,7 @@ func TestStreamingListIsTrustedAgain(t *testing.T) {
 	r.marks("9")
 	r.fails(status(410))
 	r.opens().closes()
-	require.EqualValues(t, maxStreamFaults, r.server.streamFaults.Load(), "the watch after the streaming list was not healthy")
+	require.EqualValues(t, maxStreamFaults, r.server.streamFaults.Load(), "an unhealthy watch must not reset the number of failed streaming lists")
 }
 
 func TestObjectsAfterInitialEventsEnd(t *testing.T) {
@@ -366,8 +366,8 @@ func TestCompareResourceVersions(t *testing.T) {
 		{"a", "a", 0, false}, {"", "", 0, false}, {"1", "01", 0, false}, {"1", "", 0, false},
 	} {
 		order, ok := CompareResourceVersions(c.a, c.b)
-		require.Equal(t, c.order, order, "%q and %q", c.a, c.b)
-		require.Equal(t, c.ok, ok, "%q and %q", c.a, c.b)
+		require.Equal(t, c.order, order, "order of %q and %q", c.a, c.b)
+		require.Equal(t, c.ok, ok, "whether %q and %q can be compared", c.a, c.b)
 	}
 	for _, c := range []struct {
 		from, to  string
@@ -377,6 +377,6 @@ func TestCompareResourceVersions(t *testing.T) {
 		{"18446744073709551616", "18446744073709551615", true}, // too large for a uint64
 		{"", "1", false}, {"1", "", false}, {"010", "9", false}, {"b", "a", false}, {"1e3", "2", false}, {"0", "1", false},
 	} {
-		require.Equal(t, c.regressed, versionRegressed(c.from, c.to), "%s to %s", c.from, c.to)
+		require.Equal(t, c.regressed, versionRegressed(c.from, c.to), "change from resourceVersion %q to %q", c.from, c.to)
 	}
 }

@@ -52,7 +52,7 @@ func TestTraceReportsEachStep(t *testing.T) {
 	seen = nil
 	list, events = podList("5", ""), podEvent("ADDED", "b", "6")+"{"
 	run(trace)
-	require.Equal(t, []string{"WATCH_STARTED 5", "frame ADDED 78", "ADDED 6 b", "INTERRUPTED 6 false", "stopped"}, seen[7:], "an incomplete event is not reported")
+	require.Equal(t, []string{"WATCH_STARTED 5", "frame ADDED 78", "ADDED 6 b", "INTERRUPTED 6 false", "stopped"}, seen[7:], "an incomplete event must not be reported")
 	run(&Trace{}) // a Trace may leave functions unset
 	run(nil)
 }

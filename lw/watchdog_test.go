@@ -37,7 +37,7 @@ func timeToCancel(t *testing.T, change func(*twoClocks)) (took time.Duration) {
 		ctx, dog := guard(clocks.context(t.Context()), idleLimit, nil)
 		defer dog.stop()
 		time.Sleep(time.Hour)
-		require.NoError(t, ctx.Err(), "the clocks have not moved")
+		require.NoError(t, ctx.Err(), "the request must continue while the clocks stand still")
 		change(&clocks)
 		changed := time.Now()
 		select {
@@ -86,10 +86,10 @@ func TestCallerTimeIsNotIdleTime(t *testing.T) {
 		dog.pause()
 		clocks.addWall(time.Hour)
 		dog.check()
-		require.NoError(t, ctx.Err(), "the caller is handling an event")
+		require.NoError(t, ctx.Err(), "the request must continue while the caller handles an event")
 		dog.resume(idleLimit)
 		dog.check()
-		require.NoError(t, ctx.Err(), "the idle time starts after the caller returns")
+		require.NoError(t, ctx.Err(), "the idle time must start only after the caller returns")
 	})
 }
 
@@ -101,7 +101,7 @@ func TestWakeChecksAtOnce(t *testing.T) {
 		defer dog.stop()
 		wake <- struct{}{}
 		synctest.Wait()
-		require.NoError(t, ctx.Err(), "the idle timeout has not passed yet")
+		require.NoError(t, ctx.Err(), "the request must continue before the idle timeout")
 		clocks.addWall(time.Hour)
 		wake <- struct{}{}
 		synctest.Wait()

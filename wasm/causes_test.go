@@ -21,7 +21,7 @@ func TestErrorsNameJavaScriptOptions(t *testing.T) {
 		"the frame at byte 7 is larger than the limit of 9 bytes":                      &lw.FrameTooLargeError{Offset: 7, Limit: 9},
 		"the collection has more than 1 objects: raise maxObjects if this is expected": tooManyObjects(t),
 		"listwatch: the path \"spec..nodeName\": expected a member name at byte 5":     project,
-		"listwatch: the resource pods has .. in its path, which is not a valid name":   resource(lw.Resource{Version: "..", Plural: "pods"}),
+		`listwatch: the resource pods has the invalid path segment ".."`:               resource(lw.Resource{Version: "..", Plural: "pods"}),
 		"listwatch: the resource pods.a/b contains a slash":                            resource(lw.Resource{Group: "a/b", Version: "v1", Plural: "pods"}),
 	} {
 		require.Equal(t, expected, errorFields(err)[1])

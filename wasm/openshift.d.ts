@@ -6,27 +6,36 @@ import type { KubernetesObject, ListWatchOptions } from './index.js'
  * Returns both hooks for a server other than the console's, or for kinds with irregular plurals.
  */
 export function createWatchHooks(options?: WatchHookOptions): {
-  useK8sWatchResource: <R extends KubernetesObject | KubernetesObject[]>(resource: WatchK8sResource | null | undefined) => WatchK8sResult<R>
+  useK8sWatchResource: <R extends K8sResourceCommon | K8sResourceCommon[]>(resource: WatchK8sResource | null | undefined) => WatchK8sResult<R>
   useK8sWatchResources: <R extends {
-    [key: string]: KubernetesObject | KubernetesObject[]
+    [key: string]: K8sResourceCommon | K8sResourceCommon[]
   }>(resources: { [K in keyof R]: WatchK8sResource; }) => { [K in keyof R]: WatchK8sResultsObject<R[K]>; }
 }
 
 /**
  * Watches a list or a single object. It returns the data, whether the data is loaded, and the error.
  */
-export function useK8sWatchResource<R extends KubernetesObject | KubernetesObject[]>(resource: WatchK8sResource | null | undefined): WatchK8sResult<R>
+export function useK8sWatchResource<R extends K8sResourceCommon | K8sResourceCommon[]>(resource: WatchK8sResource | null | undefined): WatchK8sResult<R>
 
 /**
  * Watches several resources, and returns the results by key.
  */
 export function useK8sWatchResources<R extends {
-  [key: string]: KubernetesObject | KubernetesObject[]
+  [key: string]: K8sResourceCommon | K8sResourceCommon[]
 }>(resources: { [K in keyof R]: WatchK8sResource; }): { [K in keyof R]: WatchK8sResultsObject<R[K]>; }
 export type K8sGroupVersionKind = {
   group?: string
   version: string
   kind: string
+}
+
+/**
+ * Any Kubernetes object. Its type is less strict than `KubernetesObject`, so that it includes the SDK's `K8sResourceCommon`.
+ */
+export type K8sResourceCommon = {
+  apiVersion?: string
+  kind?: string
+  metadata?: object
 }
 
 /**

@@ -10,6 +10,10 @@ import { pluralOf } from './plural.js'
 
 /** @typedef {{ group?: string, version: string, kind: string }} K8sGroupVersionKind */
 /**
+ * Any Kubernetes object. Its type is less strict than `KubernetesObject`, so that it includes the SDK's `K8sResourceCommon`.
+ * @typedef {{ apiVersion?: string, kind?: string, metadata?: object }} K8sResourceCommon
+ */
+/**
  * A label selector. An object of labels such as `{ app: "web" }` is short for `matchLabels`.
  * @typedef {{ matchLabels?: { [key: string]: string }, matchExpressions?: { key: string, operator: string, values?: string[] }[] }} Selector
  */
@@ -54,7 +58,7 @@ import { pluralOf } from './plural.js'
 export function createWatchHooks(options = {}) {
   /**
    * Watches a list or a single object. It returns the data, whether the data is loaded, and the error.
-   * @template {KubernetesObject | KubernetesObject[]} R
+   * @template {K8sResourceCommon | K8sResourceCommon[]} R
    * @param {WatchK8sResource | null | undefined} resource
    * @returns {WatchK8sResult<R>}
    */
@@ -70,7 +74,7 @@ export function createWatchHooks(options = {}) {
 
   /**
    * Watches several resources, and returns the results by key.
-   * @template {{ [key: string]: KubernetesObject | KubernetesObject[] }} R
+   * @template {{ [key: string]: K8sResourceCommon | K8sResourceCommon[] }} R
    * @param {{ [K in keyof R]: WatchK8sResource }} resources
    * @returns {{ [K in keyof R]: WatchK8sResultsObject<R[K]> }}
    */

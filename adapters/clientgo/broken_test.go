@@ -37,7 +37,7 @@ func (f *applied) OnUpdate(old, obj any) {
 	defer f.mu.Unlock()
 	before, pod := old.(*corev1.Pod), obj.(*corev1.Pod)
 	if f.pods[pod.Name] != before.Spec.NodeName {
-		f.t.Errorf("%s was on node %s, but the old object of the update has node %s", pod.Name, f.pods[pod.Name], before.Spec.NodeName)
+		f.t.Errorf("%s was on node %s, but the old object of the update is on node %s", pod.Name, f.pods[pod.Name], before.Spec.NodeName)
 	}
 	f.pods[pod.Name] = pod.Spec.NodeName
 }

@@ -35,7 +35,7 @@ func TestTypedFactory(t *testing.T) {
 	require.NoError(t, err)
 	informer := factory.Core().V1().Pods()
 	require.False(t, informer.Informer().HasSynced())
-	require.IsType(t, (*informerType)(nil), factory.InformerFor(&corev1.Pod{}, nil), "expected an informer of this package, not of client-go")
+	require.IsType(t, (*informerType)(nil), factory.InformerFor(&corev1.Pod{}, nil), "InformerFor must return an informer from this package, not from client-go")
 	nodes, err := factory.ForResource(schema.GroupVersionResource{Version: "v1", Resource: "nodes"})
 	require.NoError(t, err)
 	require.False(t, nodes.Informer().HasSynced())

@@ -125,14 +125,14 @@ func TestRemovedHandlerReceivesNothing(t *testing.T) {
 	removed.wait(t, "add a@n1 false")
 }
 
-func TestForeignRegistration(t *testing.T) {
+func TestRegistrationFromAnotherInformerIsIgnored(t *testing.T) {
 	t.Parallel()
 	server := startServer(t)
 	one, other := podInformer(t, server, nil), podInformer(t, server, nil)
 	var handler recorder
 	registered, err := one.AddEventHandler(&handler)
 	require.NoError(t, err)
-	require.NoError(t, other.RemoveEventHandler(registered), "a registration of another informer must be ignored, as in client-go")
+	require.NoError(t, other.RemoveEventHandler(registered), "a registration from another informer must be ignored, as in client-go")
 	require.ErrorContains(t, one.RemoveEventHandler(nil), "invalid key type")
 	start(t, one)
 	putPod(t, server, "a", "n1")

@@ -97,7 +97,7 @@ func (r *trial) run(server *servers.Running, proxy *flapping) {
 	stop()
 	synctest.Wait()
 	require.Zero(r, time.Since(stopped))
-	require.Zero(r, server.Open(), "requests are still open")
+	require.Zero(r, server.Open(), "no request may stay open")
 	r.check()
 }
 
@@ -137,7 +137,7 @@ func (r *trial) converges(server *servers.Running, informer cache.SharedIndexInf
 		}
 		time.Sleep(time.Second)
 	}
-	require.Fail(r, "the store or the events differ from the server", r.server.Does)
+	require.Fail(r, "the store or the reported events do not match the server's objects", r.server.Does)
 }
 
 func (r *trial) equals(server *servers.Running, informer cache.SharedIndexInformer) bool {
@@ -206,7 +206,7 @@ func (r *trial) event(previous string, obj any) {
 	var version int
 	_, _ = fmt.Sscan(value, &version)
 	if version < r.versions[name] && !r.server.Lies && r.server.Name != "lagging-lists" {
-		r.Errorf("%s went back from version %d to version %d", name, r.versions[name], version)
+		r.Errorf("%s changed from version %d back to version %d", name, r.versions[name], version)
 	}
 	r.versions[name] = version
 }

@@ -100,7 +100,7 @@ func (i *informer) RunWithContext(ctx context.Context) {
 	i.stopped = true
 }
 
-// follow runs the inner informer with the trace and the saved objects that Extras configures.
+// follow runs the inner informer with the trace and the state directory from Extras.
 func (i *informer) follow(ctx context.Context) {
 	if c, err := i.source.resolve(ctx); err == nil { // after an error, inner.Run resolves the source again and reports the error
 		if i.extras.Trace != nil {

@@ -17,7 +17,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// counted is an object type that counts the calls of UnmarshalJSON in the variable decodes.
+// counted is an object type whose method UnmarshalJSON counts its calls in the variable decodes.
 type counted struct {
 	metav1.TypeMeta
 	metav1.ObjectMeta

@@ -112,7 +112,7 @@ func (r *resources) WaitForCacheSync(stop <-chan struct{}) map[schema.GroupVersi
 	return synced
 }
 
-// Shutdown blocks until all running informers have stopped. Later calls of Start start no informers.
+// Shutdown blocks until all running informers have stopped. Later calls to Start have no effect.
 func (r *resources) Shutdown() {
 	r.mu.Lock()
 	r.stopping = true

@@ -116,7 +116,7 @@ func TestReadersDuringTransforms(t *testing.T) {
 		for ctx.Err() == nil {
 			for _, obj := range informer.GetStore().List() {
 				if pod := obj.(*corev1.Pod); pod.Labels["node"] != pod.Spec.NodeName {
-					t.Errorf("%s is not transformed", pod.Name)
+					t.Errorf("the transform was not applied to %s", pod.Name)
 				}
 			}
 		}
@@ -162,7 +162,7 @@ func TestStoreResourceVersionNeverDecreases(t *testing.T) {
 		}
 		version, err := strconv.Atoi(obj.(*corev1.Pod).ResourceVersion)
 		if err != nil || stored < last || stored < version {
-			t.Errorf("the store is at resourceVersion %d after %d, and the object is at %d", stored, last, version)
+			t.Errorf("the store has resourceVersion %d, but it had %d before, and the object has %d", stored, last, version)
 		}
 		last = stored
 	}
@@ -225,7 +225,7 @@ func TestShutDownEventHandlerWaits(t *testing.T) {
 	go func() { shutDown <- cache.ShutDownEventHandler(informer, registered) }()
 	select {
 	case <-shutDown:
-		require.Fail(t, "ShutDownEventHandler returned during a call")
+		require.Fail(t, "ShutDownEventHandler returned during a handler call")
 	case <-time.After(10 * time.Millisecond):
 	}
 	close(goOn)
@@ -244,13 +244,13 @@ func TestStartAndStopOrders(t *testing.T) {
 			_, err := informer.AddEventHandler(handler)
 			require.NoError(t, err)
 		},
-		"handler before the start": func(informer cache.SharedIndexInformer, handler *recorder) {
+		"handler added before the start": func(informer cache.SharedIndexInformer, handler *recorder) {
 			_, err := informer.AddEventHandler(handler)
 			require.NoError(t, err)
 			defer start(t, informer)()
 			handler.wait(t, "add a@n1 true")
 		},
-		"handler after the start": func(informer cache.SharedIndexInformer, handler *recorder) {
+		"handler added after the start": func(informer cache.SharedIndexInformer, handler *recorder) {
 			defer start(t, informer)()
 			waitSynced(t, informer.HasSyncedChecker())
 			registered, err := informer.AddEventHandler(handler)

@@ -23,7 +23,7 @@ func TestControllerRuntimeSuites(t *testing.T) {
 			t.Logf("pkg/%s: %d of %d specs pass with client-go, %d of %d with listwatch",
 				suite, stock.count("passed"), len(stock), ours.count("passed"), len(ours))
 			require.NotZero(t, stock.count("passed"))
-			require.Empty(t, lost(stock, ours), "these specs pass only with client-go")
+			require.Empty(t, lost(stock, ours), "no spec may pass only with client-go")
 		})
 	}
 }

@@ -109,7 +109,7 @@ func next(t *testing.T, events <-chan string) string {
 	case event := <-events:
 		return event
 	case <-time.After(30 * time.Second):
-		require.Fail(t, "no event in 30 seconds")
+		require.Fail(t, "no event arrived within 30 seconds")
 		return ""
 	}
 }

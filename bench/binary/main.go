@@ -64,7 +64,7 @@ func printAll(ours, theirs figures) error {
 		table.Row("%s\t"+format+"\t"+format+"\t%.3f", name, ours, theirs, ours/theirs)
 	}
 	row("MB", "%.2f", ours.bytes/1e6, theirs.bytes/1e6)
-	row("modules, without the main module", "%.0f", ours.modules, theirs.modules)
-	row("packages outside of the standard library", "%.0f", ours.packages, theirs.packages)
+	row("modules, excluding the main module", "%.0f", ours.modules, theirs.modules)
+	row("packages outside the standard library", "%.0f", ours.packages, theirs.packages)
 	return table.Flush()
 }

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-func TestEventsHaveTheirVersions(t *testing.T) {
+func TestEventsHaveConsecutiveResourceVersions(t *testing.T) {
 	sent := httptest.NewRecorder()
 	for _, order := range []order{{events: 30}, {events: 3, period: time.Nanosecond}} {
 		sent.Body.Reset()
@@ -25,7 +25,7 @@ func TestEventsHaveTheirVersions(t *testing.T) {
 			}
 		}
 		if lines.More() {
-			t.Fatal("the server sent more events than ordered")
+			t.Fatal("the server sent more events than requested")
 		}
 	}
 }

@@ -19,7 +19,7 @@ import (
 
 var (
 	rounds = flag.Int("rounds", 15, "number of rounds; the median is printed")
-	turn   = flag.Duration("turn", 150*time.Millisecond, "approximate time that each decoder runs per round")
+	turn   = flag.Duration("turn", 150*time.Millisecond, "approximate run time of each decoder per round")
 )
 
 const held = 1000

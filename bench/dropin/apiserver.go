@@ -88,7 +88,7 @@ func measureOnServer(ctx context.Context, kubeconfig string) error {
 		running.Wait()
 		for i, c := range both {
 			if errs[i] != nil {
-				return fmt.Errorf("measuring with listwatch=%t: %w (%w)", c.listwatch, errs[i], context.Cause(ctx))
+				return fmt.Errorf("measurement with listwatch=%t failed: %w (%w)", c.listwatch, errs[i], context.Cause(ctx))
 			}
 			c.results = append(c.results, results[i])
 		}

@@ -35,7 +35,7 @@ func TestDelayCountsUntilALaterStateIsSeen(t *testing.T) {
 	require.Equal(t, []float64{5000, 3000}, c.seen())
 	c.saw("a", at(3), at(7))
 	c.saw("a", at(4), at(8))
-	require.Equal(t, []float64{5000, 3000, 4000}, c.seen(), "a repeated state must count only once")
+	require.Equal(t, []float64{5000, 3000, 4000}, c.seen(), "a state that is seen twice must count only once")
 	require.Error(t, c.drain(canceled(t)))
 	c.saw("b", at(2), at(9))
 	require.NoError(t, c.drain(canceled(t)))
@@ -51,19 +51,19 @@ func TestOutagesWithinAPeriod(t *testing.T) {
 	o.begin(at(8))
 	n, share := o.within(at(0), at(10))
 	require.Equal(t, 2, n)
-	require.Equal(t, 0.5, share, "3 s of the first outage and 2 s of the current outage")
+	require.Equal(t, 0.5, share, "the share must include 3 s of the first outage and 2 s of the current outage")
 	n, share = o.within(at(3), at(7))
 	require.Zero(t, n)
 	require.Equal(t, 0.25, share)
 	_, share = o.within(at(0), at(2))
-	require.Equal(t, 0.5, share, "1 s of the outage that ends later")
+	require.Equal(t, 0.5, share, "the share must include the first second of an outage that ends later")
 	_, share = o.within(at(5), at(7))
 	require.Zero(t, share)
 }
 
 func TestScheduleKeepsItsBounds(t *testing.T) {
 	cuts := schedule(rand.New(rand.NewPCG(1, 1)), time.Hour)
-	require.Equal(t, cuts, schedule(rand.New(rand.NewPCG(1, 1)), time.Hour), "the same seed must result in the same schedule")
+	require.Equal(t, cuts, schedule(rand.New(rand.NewPCG(1, 1)), time.Hour), "the same seed must produce the same schedule")
 	before := time.Duration(0)
 	for _, cut := range cuts {
 		require.GreaterOrEqual(t, cut-before, shortest)

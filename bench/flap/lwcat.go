@@ -24,7 +24,7 @@ const lwcatName = "lwcat"
 func buildLwcat(ctx context.Context, folder string) (path string, err error) {
 	module, err := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}}", "github.com/seed-6d2a410a/listwatch").Output()
 	if err != nil {
-		return "", fmt.Errorf("locating the module of lwcat: %w", err)
+		return "", fmt.Errorf("locating lwcat's module: %w", err)
 	}
 	path = filepath.Join(folder, "lwcat")
 	build := exec.CommandContext(ctx, "go", "build", "-C", strings.TrimSpace(string(module)), "-o", path, "./cmd/lwcat")
@@ -62,7 +62,7 @@ func (c *client) startLwcat(ctx context.Context, program, server string, running
 	case err := <-synced:
 		return err
 	case <-time.After(maxWait):
-		return fmt.Errorf("lwcat did not print %d objects in %v", objects, maxWait)
+		return fmt.Errorf("lwcat did not print %d objects within %v", objects, maxWait)
 	}
 }
 
@@ -78,7 +78,7 @@ func (c *client) readEvents(out io.Reader, synced chan<- error) {
 			ns, err = strconv.ParseInt(lw.Value(line).Get("object.metadata.annotations."+writtenAt).String(), 10, 64)
 		}
 		if err != nil && n <= objects {
-			synced <- fmt.Errorf("reading the events of lwcat: %w", err)
+			synced <- fmt.Errorf("reading events from lwcat: %w", err)
 		}
 		if err != nil {
 			return

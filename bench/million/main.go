@@ -26,7 +26,7 @@ import (
 
 var (
 	pods      = flag.Int("pods", 1_000_000, "number of Pods")
-	templates = flag.Int("templates", 1000, "number of templates, each with its own environment, images and arguments")
+	templates = flag.Int("templates", 1000, "number of Pod templates, each with its own environment, images and arguments")
 )
 
 func main() {

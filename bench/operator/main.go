@@ -26,7 +26,7 @@ var (
 	count  = flag.Int("objects", 5_000, "number of Certificates, each with a Secret")
 	rounds = flag.Int("rounds", 3, "number of rounds; the median is printed")
 	after  = flag.Duration("for", 20*time.Second, "how long each operator runs after its work is done")
-	graph  = flag.String("graph", "", "path of an SVG file that shows RSS over time in the last round")
+	graph  = flag.String("graph", "", "path of the SVG file to write; it shows RSS over time in the last round")
 )
 
 func main() {

@@ -1,8 +1,8 @@
 // Command retained measures the heap that 10,000 decoded Pods occupy, in bytes per Pod. The result includes allocator
 // overhead, and the dictionaries and buffers of cache/compact.
 //
-// The Pods of the column "alike" come from a single workload, which helps only cache/compact. The Pods of the other
-// column come from 1,000 templates. Each measurement runs in a separate process.
+// The Pods of the column "one workload" come from a single workload, which helps only cache/compact. The Pods of the
+// other column come from 1,000 templates. Each measurement runs in a separate process.
 package main
 
 import (
@@ -37,7 +37,7 @@ func compare(ctx context.Context) error {
 	if *harness.Short {
 		*pods = 200
 	}
-	table := harness.NewTable(os.Stdout, fmt.Sprintf("bytes per Pod\talike\t/ event size\t%d templates\t/ event size", templates))
+	table := harness.NewTable(os.Stdout, fmt.Sprintf("bytes per Pod\tone workload\t/ event size\t%d templates\t/ event size", templates))
 	for i, decoder := range decoders.All() {
 		if decoder.Name == decoders.Floor {
 			continue

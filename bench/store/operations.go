@@ -98,7 +98,7 @@ func (o *operations) measureSnapshots(s snapshotter) {
 func (o *operations) measureMix() {
 	var removed []int
 	s, hasSnapshots := o.store.(snapshotter)
-	o.measure("write of a mix, with 60 snapshots per 10,000 writes", 2*len(o.held), 1, func(i int) {
+	o.measure("mixed write, with 60 snapshots per 10,000 writes", 2*len(o.held), 1, func(i int) {
 		if hasSnapshots && i%(10_000/60) == 0 {
 			s.snapshot()
 		}

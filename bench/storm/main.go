@@ -29,7 +29,7 @@ func compare(context.Context) error {
 		clients, pods = 50, 100
 	}
 	fmt.Printf("%d clients, %d Pods\n\n", clients, pods)
-	table := harness.NewTable(os.Stdout, "scenario\tclient\trequests\trejected\tmax in 10 ms\tall live after")
+	table := harness.NewTable(os.Stdout, "scenario\tclient\trequests\trejected requests\tmax requests in 10 ms\ttime until all are live")
 	for _, s := range scenarios {
 		table.Row("%s\tlistwatch%s", s.name, columns(play(s, clients, pods, seed)))
 		s.clientGo = true

@@ -136,18 +136,18 @@ func TestReflectorFollowsClientGosRules(t *testing.T) {
 func TestReflectorRetriesARequestTenTimes(t *testing.T) {
 	rejected := requests(14, append([]step{plain, listed}, repeat(11, status(429, time.Second))...)...)
 	require.Equal(t, "10s: watch from 5", rejected[12])
-	require.Equal(t, "10.8s: watch from 5", rejected[13], "after the last retry, the reflector waits for its backoff delay")
+	require.Equal(t, "10.8s: watch from 5", rejected[13], "after the last retry, the reflector must wait for its backoff delay")
 	reset := requests(14, append([]step{plain, listed}, repeat(11, broken)...)...)
-	require.Equal(t, "10s: watch from 5", reset[13], "a watch that cannot connect counts as an empty watch")
+	require.Equal(t, "10s: watch from 5", reset[13], "a watch that cannot connect must count as an empty watch")
 	reset = requests(13, append([]step{plain}, repeat(11, broken)...)...)
-	require.Equal(t, "10.8s: streaming list from 0", reset[12], "a list that cannot connect fails")
+	require.Equal(t, "10.8s: streaming list from 0", reset[12], "a list that cannot connect must fail")
 }
 
 func TestReflectorBackoffDoublesAndResets(t *testing.T) {
 	b := reflectorBackoff{random: func() float64 { return 0.5 }, next: backoffFirst}
 	for _, want := range []time.Duration{800, 1600, 3200, 6400, 12800, 25600, 30000, 30000} {
-		require.Equal(t, want*3/2*time.Millisecond, b.delay(backoffReset), "within two minutes, the delay doubles up to 30 s")
+		require.Equal(t, want*3/2*time.Millisecond, b.delay(backoffReset), "within two minutes, the delay must double up to 30 s")
 	}
-	require.Equal(t, backoffFirst*3/2, b.delay(backoffReset+1), "after two minutes, the delay starts again")
+	require.Equal(t, backoffFirst*3/2, b.delay(backoffReset+1), "after two minutes, the delay must start over")
 	require.Equal(t, 2*backoffFirst*3/2, b.delay(2*backoffReset))
 }

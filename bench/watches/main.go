@@ -35,7 +35,7 @@ var events = map[string]int{clients.Listwatch: 100_000, clients.ClientGo: 5_000}
 var (
 	rounds = flag.Int("rounds", 3, "number of rounds; the median is printed")
 	idle   = flag.Duration("idle", 16*time.Second, "how long to measure the CPU time of idle watches in the first round")
-	start  = flag.Int("start", 0, "start only this many watches at once over HTTP/2, and print the number of connections and the time")
+	start  = flag.Int("start", 0, "only start this many watches at once over HTTP/2, and print the number of connections and the elapsed time")
 )
 
 func main() {
@@ -128,10 +128,10 @@ var figures = []struct {
 	name, format string
 	of           func(result) float64
 }{
-	{"heap and stacks of an idle watch, kB", "%.1f", func(r result) float64 { return r.Bytes / 1000 }},
-	{"goroutines of an idle watch", "%.1f", func(r result) float64 { return r.Goroutines }},
-	{"CPU time of an idle watch, µs per second", "%.2f", func(r result) float64 { return r.IdleCPU / 1000 }},
-	{"CPU time of an event, µs", "%.1f", func(r result) float64 { return r.CPU / 1000 }},
+	{"heap and stacks per idle watch, kB", "%.1f", func(r result) float64 { return r.Bytes / 1000 }},
+	{"goroutines per idle watch", "%.1f", func(r result) float64 { return r.Goroutines }},
+	{"CPU time per idle watch, µs per second", "%.2f", func(r result) float64 { return r.IdleCPU / 1000 }},
+	{"CPU time per event, µs", "%.1f", func(r result) float64 { return r.CPU / 1000 }},
 }
 
 func (r results) print(to io.Writer, numbers []int) error {

@@ -35,7 +35,7 @@ func newCodec(inner lw.Codec[*lw.Object], hotBytes int) *codec {
 	return &codec{inner: inner, hot: hot, plain: &dictionary{cache: hot}, trainer: trainer{alive: new(atomic.Int32)}}
 }
 
-// Decode implements [lw.Codec]. It returns the errors of the inner codec.
+// Decode implements [lw.Codec]. It returns errors from the inner codec.
 func (c *codec) Decode(s *lw.Scanned) (*Object, error) {
 	text, err := c.inner.Decode(s)
 	if err != nil {

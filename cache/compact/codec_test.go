@@ -81,7 +81,7 @@ func TestRoundTrip(t *testing.T) {
 				requireSame(t, texts[i], object)
 				dictionaries[object.dictionary]++
 			}
-			require.Len(t, dictionaries, 3, "expected the plain dictionary, one trained after 16 objects, and one trained after 256 more objects")
+			require.Len(t, dictionaries, 3, "the codec must use the plain dictionary, a second one after 16 objects, and a third one after 256 more objects")
 			require.Less(t, len(objects[599].held), len(texts[599].Raw())/2)
 		})
 	}
@@ -98,7 +98,7 @@ func TestConcurrentUse(t *testing.T) {
 		all.Go(func() {
 			for i, object := range <-decoded {
 				if object.Object().Raw() != texts[i].Raw() {
-					t.Error("the text differs from the original")
+					t.Error("the JSON differs from the original")
 				}
 			}
 		})

@@ -60,7 +60,7 @@ func TestDictionariesAreBounded(t *testing.T) {
 		runtime.GC()
 		return codec.trainer.alive.Load() == 1
 	}
-	require.Eventually(t, collected, 20*time.Second, 5*time.Millisecond, "all dictionaries except the current dictionary must be freed")
+	require.Eventually(t, collected, 20*time.Second, 5*time.Millisecond, "all dictionaries except the current one must be freed")
 	train()
 	require.EqualValues(t, 2, codec.trainer.alive.Load())
 }

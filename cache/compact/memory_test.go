@@ -79,7 +79,7 @@ func TestRetained(t *testing.T) {
 	}
 	const n = 10_000
 	each := retained(t, newCodec(lw.RawCodec{}, hotBytes), sample.Templated(1, n, templates))
-	t.Logf("%d Pods of %d templates: %d bytes per Pod", n, templates, each)
+	t.Logf("%d Pods from %d templates: %d bytes per Pod", n, templates, each)
 	require.Less(t, each, 1150)
 }
 

@@ -59,7 +59,7 @@ func TestRelistAfterServerRestart(t *testing.T) {
 			put(300, 310, "Failed")
 			server.Compact()
 			require.NoError(t, server.Restart())
-			changed = 0 // from now on, count only the changes of the relist
+			changed = 0 // from now on, count only the changes from the relist
 		}
 	}
 	require.Equal(t, 2, lists)

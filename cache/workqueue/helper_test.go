@@ -23,7 +23,7 @@ type body struct {
 // begin starts a loop over Queue.Keys and returns the first iteration, which is still in progress. A key must be ready.
 func begin(t *testing.T, q *Queue[string]) body {
 	t.Helper()
-	require.NotZero(t, q.Len(), "expected a ready key")
+	require.NotZero(t, q.Len(), "a key must be ready")
 	next, stop := iter.Pull(q.Keys(context.Background()))
 	key, ok := next()
 	require.True(t, ok)

@@ -142,7 +142,7 @@ func (g *checker) take() {
 		return
 	}
 	b := begin(g.T, g.q)
-	require.False(g, g.m.working[b.key], "the key is already active")
+	require.False(g, g.m.working[b.key], "a key must not be active twice")
 	require.Equal(g, g.m.take(), b.key)
 	g.bodies = append(g.bodies, b)
 }

@@ -16,14 +16,14 @@ func (s *connection) certificateHint(err error) string {
 		case s.HTTP.CAFile != "" || len(s.HTTP.CAData) > 0:
 			return fmt.Sprintf("the certificate-authority of cluster %q in the kubeconfig did not sign the server's certificate: pass the right CA with --certificate-authority", s.Cluster)
 		}
-		return "pass the CA that signed the certificate with --certificate-authority FILE, or set it in the kubeconfig's cluster"
+		return "pass --certificate-authority FILE with the CA that signed the certificate, or set it in the kubeconfig's cluster"
 	}
 	if other, ok := errors.AsType[x509.HostnameError](err); ok {
 		name := "NAME"
 		if len(other.Certificate.DNSNames) > 0 {
 			name = other.Certificate.DNSNames[0]
 		}
-		return "connect to a name that the certificate is valid for, or pass the name to verify with --tls-server-name " + name
+		return "connect to a name that the certificate is valid for, or verify that name with --tls-server-name " + name
 	}
 	if invalid, ok := errors.AsType[x509.CertificateInvalidError](err); ok && invalid.Reason == x509.Expired {
 		return fmt.Sprintf("the certificate is valid from %s to %s: check this machine's clock; if it is right, the server needs a new certificate",

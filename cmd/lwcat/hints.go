@@ -49,7 +49,7 @@ type connection struct {
 // withHint adds a hint to an error of the server or the output.
 func (s *source) withHint(err error) error {
 	if errors.Is(err, syscall.ENOSPC) {
-		return withHint(err, "the disk is full; with --resume FILE, the next run continues after this one")
+		return withHint(err, "the disk is full; with --resume FILE, the next run continues where this one ended")
 	}
 	if s.connection == nil || err == nil {
 		return err
@@ -73,7 +73,7 @@ func kubeconfigHint(err error) string {
 	case !ok || broken.Entry != "":
 		return ""
 	case errors.Is(err, fs.ErrPermission):
-		return "lwcat has no permission to read the file: check it with ls -l, or name another file with --kubeconfig"
+		return "lwcat has no permission to read the file: check its permissions with ls -l, or specify another file with --kubeconfig"
 	case errors.Is(err, syscall.EISDIR):
 		return "--kubeconfig and $KUBECONFIG must name files, for example " + broken.File + "/config"
 	}
@@ -89,7 +89,7 @@ func (s *connection) rejectionHint(err error) string {
 	sent, denied := s.credential(), status.Code == http.StatusUnauthorized || status.Code == http.StatusForbidden
 	switch {
 	case denied && sent == "" && s.User != "" && strings.HasPrefix(s.Server, "http:"):
-		return fmt.Sprintf("the credential of user %q is sent only over https: no credential was sent", s.User)
+		return fmt.Sprintf("no credential was sent, because lwcat sends the credential of user %q only over https", s.User)
 	case denied && sent == "":
 		return "no credential was sent: pass --token, or select a kubeconfig user with --user or --context"
 	case status.Code == http.StatusUnauthorized:

@@ -66,7 +66,7 @@ func TestCertificateHints(t *testing.T) {
 	url, ca := secure(t, handler, -time.Hour, time.Hour)
 	_, other := secure(t, handler, -time.Hour, time.Hour)
 	const unknown = "certificate signed by unknown authority"
-	requireHint(t, "-s "+url+" --token s3cret", unknown, "hint: pass the CA that signed the certificate with --certificate-authority FILE, or set it in the kubeconfig's cluster")
+	requireHint(t, "-s "+url+" --token s3cret", unknown, "hint: pass --certificate-authority FILE with the CA that signed the certificate, or set it in the kubeconfig's cluster")
 	requireHint(t, "-s "+url+" --certificate-authority "+other, unknown, "hint: "+other+" did not sign")
 	config := file(t, "config", `{current-context: x, contexts: [{name: x, context: {cluster: c}}], clusters: [{name: c, cluster: {server: "`+url+`", certificate-authority: `+other+`}}]}`)
 	requireHint(t, "--kubeconfig "+config, unknown, `hint: the certificate-authority of cluster "c" in the kubeconfig did not sign`, "--certificate-authority")
@@ -110,7 +110,7 @@ func TestRejectionHints(t *testing.T) {
 		return "--kubeconfig " + file(t, "config", `{current-context: x, contexts: [{name: x, context: {cluster: c, user: dev}}], clusters: [{name: c, cluster: {server: "`+url+`", certificate-authority: `+ca+`}}], users: [{name: dev, user: `+user+`}]}`)
 	}
 	requireHint(t, config("{token: wrong}"), "401 Unauthorized", `hint: the server rejected the token of user "dev"`)
-	requireHint(t, config("{token: wrong}")+" "+at, "system:anonymous", `hint: the credential of user "dev" is sent only over https: no credential was sent`)
+	requireHint(t, config("{token: wrong}")+" "+at, "system:anonymous", `hint: no credential was sent, because lwcat sends the credential of user "dev" only over https`)
 	path := file(t, "token", "wrong")
 	requireHint(t, config("{tokenFile: "+path+"}"), "401 Unauthorized", "hint: the server rejected the token in "+path)
 	code, _, errs := lwcat(t, "-s", server.URL, "--token", "no", "/apis/apps/v1/deployments")
@@ -128,9 +128,9 @@ func TestRejectionHints(t *testing.T) {
 	requireHint(t, plugin("echo session is over >&2; exit 1"), "exit status 1: session is over", "hint: log in again", "login manually")
 }
 
-// TestRejectionHintsOfImpersonatedUsers checks that the suggested command contains the user, the context and the
+// TestRejectionHintsForImpersonatedUsers checks that the suggested command contains the user, the context and the
 // namespace of the request.
-func TestRejectionHintsOfImpersonatedUsers(t *testing.T) {
+func TestRejectionHintsForImpersonatedUsers(t *testing.T) {
 	for message, want := range map[string]string{
 		"pods is forbidden: User \"jane doe\" cannot watch resource": "the impersonated user \"jane doe\" needs a role with the verbs list and watch for pods; " +
 			"check with kubectl auth can-i watch pods --namespace shop --context x --as 'jane doe' --as-group dev --as-group ops",

@@ -19,6 +19,6 @@ func TestHintForUnreadableKubeconfig(t *testing.T) {
 	}
 	code, _, errs := lwcat(t, "po", "--kubeconfig", path)
 	require.Equal(t, exitError, code)
-	const hint = "lwcat has no permission to read the file: check it with ls -l, or name another file with --kubeconfig"
+	const hint = "lwcat has no permission to read the file: check its permissions with ls -l, or specify another file with --kubeconfig"
 	require.Equal(t, "lwcat: "+path+": permission denied\nlwcat: hint: "+hint+"\n", errs)
 }

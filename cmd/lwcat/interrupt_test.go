@@ -49,7 +49,7 @@ func TestSecondInterruptKills(t *testing.T) {
 	})
 	status := err.(*exec.ExitError).Sys().(syscall.WaitStatus)
 	require.True(t, status.Signaled(), "%v", err)
-	require.Equal(t, syscall.SIGINT, status.Signal(), "a shell reports exit status 130")
+	require.Equal(t, syscall.SIGINT, status.Signal(), "the process must end with SIGINT, so that a shell reports exit status 130")
 }
 
 // TestInterruptWhileKubeconfigBlocks checks that lwcat can be interrupted while it reads a kubeconfig from a named pipe

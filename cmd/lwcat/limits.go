@@ -37,9 +37,9 @@ func (o *rangeOptions) flags(set *pflag.FlagSet) {
 	set.BoolVarP(&o.watch, "watch", "w", false, "follow changes (the default, except with 'lwcat get')")
 	set.BoolVar(&o.watchOnly, "watch-only", false, "print only changes, not the existing objects")
 	set.StringVar(&o.from, "from", "", "start after resourceVersion `RV`, without a list")
-	set.StringVar(&o.resume, "resume", "", "continue after the previous run with the same `FILE`, and update the file")
+	set.StringVar(&o.resume, "resume", "", "continue where the previous run with the same `FILE` ended, and update the file")
 	set.IntVar(&o.count, "count", 0, "exit after `N` events")
-	set.DurationVar(&o.timeout, "timeout", 0, "exit after `TIME`, for example 30s or 5m; the exit code is 3 if --until, --count or --once was not reached, otherwise 0")
+	set.DurationVar(&o.timeout, "timeout", 0, "exit after `TIME`, for example 30s or 5m; the exit code is 3 if the goal of --until, --count or --once was not reached, otherwise 0")
 	set.StringArrayVar(&o.until, "until", nil, "exit when `CONDITION` holds, for example condition=Ready, rollout, status.phase=Running, \"all spec.replicas>1\" or deleted; may be repeated, and then all conditions must hold; see 'lwcat help until'")
 }
 
@@ -52,7 +52,7 @@ func (o *rangeOptions) validate() error {
 	case o.from != "" && o.resume != "":
 		return errors.New("--from and --resume both set the start: use only one of them")
 	case o.once && (o.from != "" || o.watchOnly):
-		return errors.New("--once prints the existing objects, but --from and --watch-only omit them: use only one of them")
+		return errors.New("--once prints the existing objects, but --from and --watch-only omit them: do not combine these flags")
 	case slices.Contains(o.until, ""):
 		return errors.New("--until is empty: expected a condition such as status.phase=Running")
 	case o.from == "" && o.set.Changed("from"):

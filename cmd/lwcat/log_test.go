@@ -11,10 +11,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestGlobalLoggerIsSilent checks that lwcat hides the log of net/http, which contains unexpected response bytes.
-func TestGlobalLoggerIsSilent(t *testing.T) {
+// TestNetHTTPLogIsHidden checks that lwcat hides the log of net/http, which contains unexpected response bytes.
+func TestNetHTTPLogIsHidden(t *testing.T) {
 	v := newSecretsFixture(t)
-	secret := v.secrets.New("a part of an object")
+	secret := v.secrets.New("part of an object")
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	defer listener.Close()

@@ -51,10 +51,10 @@ func main() {
 func exitCode(err error, config *config, status *status) int {
 	switch {
 	case errors.Is(err, errUnmet):
-		status.logf("the list is complete without reaching %s", config.limits.goal())
+		status.logf("the list is complete, but %s was not reached", config.limits.goal())
 		return exitTimeout
 	case errors.Is(err, errCounted) && len(config.limits.until) > 0:
-		status.logf("printed %d events without reaching %s", config.limits.count, config.limits.goal())
+		status.logf("--count %d was reached before %s", config.limits.count, config.limits.goal())
 		return exitTimeout
 	case err == nil, errors.Is(err, errDone), errors.Is(err, errCounted):
 		return exitDone

@@ -60,7 +60,7 @@ func eventually(t *testing.T, what string, condition func() bool) {
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
 	for end := time.Now().Add(time.Minute); !condition(); <-tick.C {
-		require.True(t, time.Now().Before(end), "timed out after a minute: %s", what)
+		require.True(t, time.Now().Before(end), "timed out after a minute waiting for %s", what)
 	}
 }
 
@@ -138,7 +138,7 @@ func describe(t *testing.T, out string) (described []string) {
 
 func TestWrongUsage(t *testing.T) {
 	for args, want := range map[string]string{
-		"-s http://127.0.0.1:1":                  "no resource given: name one, for example pods",
+		"-s http://127.0.0.1:1":                  "no resource given: specify one, for example pods",
 		"-s http://127.0.0.1:1 -o x po":          `unknown output format "x"; the formats are jsonl, wire, line, wide, diff, name, yaml, custom-columns=HEADER:PATH,..., jsonpath=TEMPLATE`,
 		"-s http://127.0.0.1:1 --transport x po": `unknown transport "x": expected http, ws or auto`,
 		"-s http://127.0.0.1:1 --wat po":         "unknown flag: --wat: did you mean --output-watch-events or --watch or --watch-only?",
@@ -230,7 +230,7 @@ func testPrintedEvents(t *testing.T, transport, upgrade string) {
 		eventually(t, strings.Join(want, ", "), func() bool { return strings.Count(out.String(), "\n") >= count })
 		require.Equal(t, want, describe(t, out.String())[count-len(want):])
 	}
-	eventually(t, "the list", func() bool { return strings.Count(out.String(), "\n") == 2 })
+	eventually(t, "the listed objects", func() bool { return strings.Count(out.String(), "\n") == 2 })
 	count = 2
 	eventually(t, "a watch", func() bool { return len(server.Requests(lwtest.Watches)) > 0 })
 	require.Equal(t, upgrade, server.Requests(lwtest.Watches)[0].Header.Get("Upgrade"))
@@ -253,7 +253,7 @@ func testPrintedEvents(t *testing.T, transport, upgrade string) {
 	fold := map[string]string{}
 	for _, l := range lines(t, out.String()) {
 		_, there := fold[l.key()]
-		require.Equal(t, l.Type != "ADDED", there, "%s event for %s", l.Type, l.key())
+		require.Equal(t, l.Type != "ADDED", there, "unexpected %s event for %s", l.Type, l.key())
 		if fold[l.key()] = l.Object.Metadata.ResourceVersion; l.Type == "DELETED" {
 			delete(fold, l.key())
 		}

@@ -25,13 +25,13 @@ type recordOptions struct {
 
 func (o *recordOptions) flags(set *pflag.FlagSet) {
 	set.StringVar(&o.record, "record", "", "write the server's responses, including all objects, to `FILE` for --replay")
-	set.StringVar(&o.replay, "replay", "", "play `FILE[@SPEED]` instead of connecting to a server; for example run@10, run@0.5, or run@max without delays")
+	set.StringVar(&o.replay, "replay", "", "replay `FILE[@SPEED]` instead of connecting to a server; for example run@10, run@0.5, or run@max without delays")
 }
 
 func (o *recordOptions) validate() (err error) {
 	switch {
 	case o.record == "-":
-		return errors.New("--record needs a file: standard output carries the events")
+		return errors.New("--record needs a file, because lwcat writes the events to standard output")
 	case o.record != "" && o.replay != "":
 		return errors.New("--record and --replay cannot be combined")
 	case o.limits.resume != "" && (o.record != "" || o.replay != ""):
@@ -118,7 +118,7 @@ func recordError(err error) error {
 	if errors.Is(err, syscall.ENOSPC) {
 		hint = "the disk is full"
 	}
-	return withHint(fmt.Errorf("--record: %v", err), hint) // %v hides EPIPE, because exitCode would take it for a closed standard output
+	return withHint(fmt.Errorf("--record: %v", err), hint) // %v hides EPIPE, because exitCode would interpret it as a closed standard output
 }
 
 // resources returns the selected collections. If the command line names none, a replay selects all recorded
@@ -131,7 +131,7 @@ func (s *source) resources(ctx context.Context, c *config, status *status) (reso
 			o.labels, o.fields = followed.Labels, followed.Fields // all collections of a run have the same selectors
 		}
 		if len(resources) == 0 {
-			return nil, errors.Join(errors.New("the recording does not list its collections: name one, for example /api/v1/pods"), s.recorded.Broken)
+			return nil, errors.Join(errors.New("the recording does not list its collections: specify one, for example /api/v1/pods"), s.recorded.Broken)
 		}
 		return resources, nil
 	}

@@ -30,7 +30,7 @@ func TestFailedRecordingExits(t *testing.T) {
 	line, err := bufio.NewReader(reader).ReadString('\n')
 	require.NoError(t, err)
 	require.Contains(t, line, "lwcat-recording")
-	eventually(t, "the list", func() bool { return strings.Contains(out.String(), "first") })
+	eventually(t, "the listed object", func() bool { return strings.Contains(out.String(), "first") })
 	require.NoError(t, reader.Close())
 	require.Equal(t, exitError, <-done)
 	require.Regexp(t, `(?m)^lwcat: --record: write .*: broken pipe$`, errs.String())

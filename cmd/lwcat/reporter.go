@@ -17,7 +17,7 @@ type logOptions struct {
 }
 
 func (o *logOptions) flags(set *pflag.FlagSet) {
-	set.BoolVar(&o.stats, "stats", false, "show rates during the run on a terminal, and print all metrics as a line of JSON at the end")
+	set.BoolVar(&o.stats, "stats", false, "show rates during the run if standard error is a terminal, and print all metrics as a line of JSON at the end")
 	set.BoolVarP(&o.verbose, "verbose", "v", false, "log every request")
 }
 

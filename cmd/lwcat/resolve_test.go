@@ -40,7 +40,7 @@ func TestServerWithoutAggregatedDiscovery(t *testing.T) {
 	})
 	code, _, errs := lwcat(t, "-s", server.URL, "--once", "deploy", "no")
 	require.Equal(t, exitError, code)
-	require.Contains(t, errs, "the server lacks aggregated discovery, which Kubernetes has since 1.27: name collections by path, for example /api/v1/pods")
+	require.Contains(t, errs, "the server lacks aggregated discovery, which Kubernetes has since 1.27: specify collections by path, for example /api/v1/pods")
 	code, out, errs := lwcat(t, "-s", server.URL, "--once", "/apis/apps/v1/deployments")
 	require.Equal(t, exitDone, code, errs)
 	require.Equal(t, []string{"ADDED Deployment default/web"}, describe(t, out))

@@ -28,12 +28,12 @@ type resourceOptions struct {
 }
 
 func (o *resourceOptions) flags(set *pflag.FlagSet) {
-	set.StringSliceVarP(&o.namespaces, "namespace", "n", nil, "`NAME` of a namespace, or several: a,b; the default is the context's namespace, or \"default\"")
+	set.StringSliceVarP(&o.namespaces, "namespace", "n", nil, "`NAME` of a namespace, or several such as a,b; the default is the context's namespace, or \"default\"")
 	set.BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "follow objects in all namespaces")
 	set.StringVarP(&o.labels, "selector", "l", "", "`LABELS`, for example app=web,tier!=db")
 	set.StringVar(&o.fields, "field-selector", "", "`FIELDS`, for example spec.nodeName=n1")
-	set.StringVar(&o.about, "for", "", "with events: select the events about one `OBJECT`, for example pod/web-0")
-	set.StringSliceVar(&o.eventTypes, "types", nil, "with events: select `TYPES` Normal, Warning or both")
+	set.StringVar(&o.about, "for", "", "for events: show only events about this `OBJECT`, for example pod/web-0")
+	set.StringSliceVar(&o.eventTypes, "types", nil, "for events: show only these `TYPES`: Normal, Warning or both")
 	set.BoolVar(&o.wait, "wait", false, "wait for a resource or a server that does not exist yet")
 	set.BoolVar(&o.keepGoing, "keep-going", false, "if the server rejects one resource, follow the others; the exit code is then 1")
 	set.BoolVar(&o.metadataOnly, "metadata-only", false, "request only the metadata of objects")
@@ -42,7 +42,7 @@ func (o *resourceOptions) flags(set *pflag.FlagSet) {
 func (o *resourceOptions) validate() error {
 	names := split(o.names)
 	if len(names) == 0 && !(o.replaying && len(o.names) == 0) {
-		return errors.New("no resource given: name one, for example pods")
+		return errors.New("no resource given: specify one, for example pods")
 	}
 	for _, name := range names {
 		if err := o.validateName(name); err != nil {

@@ -56,7 +56,7 @@ func TestResumeFileIsNotShared(t *testing.T) {
 	ended := make(chan int)
 	args := []string{"-s", server.URL, "cm", "--resume", path, "-o", "name"}
 	go func() { ended <- run(ctx, append(args, "-v"), &out, &errs, false) }()
-	eventually(t, "the list", func() bool { return strings.Contains(errs.String(), "listed at resourceVersion") }) // by now the resume file is complete
+	eventually(t, "the list message", func() bool { return strings.Contains(errs.String(), "listed at resourceVersion") }) // by now the resume file is complete
 	require.Equal(t, "configmap/a\n", out.String())
 	code, _, said := lwcat(t, append(args, "--once")...)
 	require.Equal(t, exitDone, code, said)

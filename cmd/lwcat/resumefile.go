@@ -31,9 +31,9 @@ func openResume(path, server string, status *status) (f *resumeFile, err error) 
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return nil, fmt.Errorf("--resume: %w", err)
 	case err == nil && !info.Mode().IsRegular():
-		return nil, fmt.Errorf("--resume: %s is not a regular file: name another file", path)
+		return nil, fmt.Errorf("--resume: %s is not a regular file: specify another file", path)
 	case err == nil && info.Size() > maxResumeSize:
-		return nil, fmt.Errorf("--resume: %s is larger than %d MiB: name another file", path, maxResumeSize>>20)
+		return nil, fmt.Errorf("--resume: %s is larger than %d MiB: specify another file", path, maxResumeSize>>20)
 	}
 	if err := f.removeTemporary(); err != nil {
 		return nil, fmt.Errorf("--resume: %w", err)
@@ -52,9 +52,9 @@ func (f *resumeFile) open(status *status) error {
 	header, saved, end, whole := readResume(f.file)
 	switch {
 	case header.Format != resumeFormat && whole != 0:
-		return fmt.Errorf("--resume: %s is not a resume file, or another version of lwcat wrote it: delete the file, or name another one", f.path)
+		return fmt.Errorf("--resume: %s is not a resume file, or another version of lwcat wrote it: delete the file, or specify another one", f.path)
 	case whole != 0 && header.Server != f.server:
-		return fmt.Errorf("--resume: %s belongs to the server %s: name another file for %s", f.path, header.Server, f.server)
+		return fmt.Errorf("--resume: %s belongs to the server %s: specify another file for %s", f.path, header.Server, f.server)
 	case whole > end:
 		status.logf("--resume: the last %d bytes of %s are incomplete or damaged: repeating their events", whole-end, f.path)
 	}

@@ -96,7 +96,7 @@ func addCommands(root *cobra.Command) {
 
 // naming is the part of the help that explains the arguments.
 const naming = `
-RESOURCE is a name as in kubectl: pods, po, deploy.apps, deployments.v1.apps, pod/web-0.
+RESOURCE is a name as in kubectl, such as pods, po, deploy.apps, deployments.v1.apps or pod/web-0.
 PATH is the path of a collection on the server, for example /apis/apps/v1/deployments.
 `
 

@@ -43,9 +43,9 @@ func TestSecretsAreNotPrinted(t *testing.T) {
 	v.secrets.AbsentFrom(t, v.work)
 }
 
-// TestSecretsOfConnections checks unverified, unreachable and silent servers, proxies with passwords, and invalid URLs
+// TestConnectionErrorsShowNoSecrets checks unverified, unreachable and silent servers, proxies with passwords, and invalid URLs
 // and files.
-func TestSecretsOfConnections(t *testing.T) {
+func TestConnectionErrorsShowNoSecrets(t *testing.T) {
 	t.Parallel()
 	v := newSecretsFixture(t)
 	password := v.secrets.New("the proxy's password")
@@ -58,7 +58,7 @@ func TestSecretsOfConnections(t *testing.T) {
 		works bool
 	}{
 		"unknown certificate authority":          {args: []string{"-s", v.url}},
-		"certificate for another name":           {args: []string{"-s", "https://localhost" + v.port, "--certificate-authority", v.ca}},
+		"certificate for a different name":       {args: []string{"-s", "https://localhost" + v.port, "--certificate-authority", v.ca}},
 		"refused connection":                     {args: []string{"-s", "https://127.0.0.1:1"}},
 		"HTTP instead of HTTPS":                  {args: []string{"-s", "http" + v.url[len("https"):]}},
 		"server that never responds":             {args: []string{"-s", v.url + "/silent", "--certificate-authority", v.ca}},
@@ -114,8 +114,8 @@ func TestSecretsAreNotWritten(t *testing.T) {
 	require.Equal(t, 4, v.secrets.AbsentFrom(t, v.work))
 }
 
-// TestSecretsInObjects checks that messages never contain secrets from objects.
-func TestSecretsInObjects(t *testing.T) {
+// TestMessagesShowNoObjectSecrets checks that messages never contain secrets from objects.
+func TestMessagesShowNoObjectSecrets(t *testing.T) {
 	t.Parallel()
 	v := newSecretsFixture(t)
 	for _, path := range []string{"/garbage", "/wrong"} {
@@ -132,8 +132,8 @@ func TestSecretsInObjects(t *testing.T) {
 	require.Zero(t, v.secrets.AbsentFrom(t, v.work))
 }
 
-// TestSecretsOfCompletion checks that completions, and the files that completion writes, contain no secrets.
-func TestSecretsOfCompletion(t *testing.T) {
+// TestCompletionShowsNoSecrets checks that completions, and the files that completion writes, contain no secrets.
+func TestCompletionShowsNoSecrets(t *testing.T) {
 	t.Parallel()
 	v := newSecretsFixture(t)
 	for user, lines := range map[string][]string{"token": {"", "cm/", "--context "}, "plugin": {"co", "-n ", "--token "}, "certificate": {"cm/"}, "basic": {"co"}} {

@@ -27,9 +27,9 @@ var transports = []string{"http", "ws", "auto"}
 
 func (o *serverOptions) flags(set *pflag.FlagSet) {
 	set.StringVar(&o.Path, "kubeconfig", "", "read only this kubeconfig `FILE` instead of $KUBECONFIG or ~/.kube/config")
-	set.StringVar(&o.Context, "context", "", "`NAME` of the context instead of the current one")
-	set.StringVar(&o.Cluster, "cluster", "", "`NAME` of the cluster instead of the context's")
-	set.StringVar(&o.User, "user", "", "`NAME` of the user instead of the context's")
+	set.StringVar(&o.Context, "context", "", "`NAME` of the context to use instead of the current one")
+	set.StringVar(&o.Cluster, "cluster", "", "`NAME` of the cluster to use instead of the context's")
+	set.StringVar(&o.User, "user", "", "`NAME` of the user to use instead of the context's")
 	set.StringVarP(&o.Server, "server", "s", "", "`URL` of the API server, for example https://127.0.0.1:6443")
 	set.StringVar(&o.Token, "token", "", "bearer `TOKEN`")
 	set.StringVar(&o.CAFile, "certificate-authority", "", "PEM `FILE` with the CA that signed the server's certificate")

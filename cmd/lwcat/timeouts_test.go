@@ -93,7 +93,7 @@ func TestFromDoesNotFallBackToList(t *testing.T) {
 	from := &stream{config: &config{limits: rangeOptions{from: "abc"}}}
 	require.True(t, from.isFatal(rejection))
 	list := &stream{config: &config{}}
-	require.False(t, list.isFatal(rejection), "the rejection may concern a streaming list, which some servers do not support")
+	require.False(t, list.isFatal(rejection), "the first rejection must not be fatal, because the server may reject only streaming lists")
 	require.True(t, list.isFatal(rejection))
 }
 

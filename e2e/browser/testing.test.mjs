@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { pack } from './project.mjs'
+import { pack, wasm } from './project.mjs'
 
 let folder
 
@@ -42,6 +42,10 @@ test('components that use a simulated cluster, and the recipes in docs/react.md,
 
 test('components that use a simulated cluster pass their tests in Jest', () => {
   assert.match(run('node_modules/jest/bin/jest.js'), /Tests: +3 passed/)
+})
+
+test('the OpenShift hooks have the types of the plugin SDK', () => {
+  run(join(wasm, 'node_modules/typescript/bin/tsc'), '--noEmit', '--strict', '--skipLibCheck', '--target', 'es2022', '--module', 'nodenext', 'openshift.ts')
 })
 
 test('CommonJS code can load the WASM module in Node', () => {

@@ -90,7 +90,7 @@ func (k *kubeconfigs) explain(seed uint64, opts *kubeflags.Options, taken, their
 		return
 	}
 	for text, reason := range map[string]string{
-		"there is no user ":              "unknown user of a context: client-go sends no credentials",
+		"there is no user ":              "context with an unknown user: client-go sends no credentials",
 		"basic authentication":           "passwords, which servers no longer accept",
 		"client-certificate is required": "key without a certificate: client-go ignores it",
 		"are both specified":             "both data and a path: client-go rejects this combination, although its types document that the data takes precedence",
@@ -101,7 +101,7 @@ func (k *kubeconfigs) explain(seed uint64, opts *kubeflags.Options, taken, their
 			return
 		}
 	}
-	require.Fail(k, "only one loader fails", "seed %d, files %s\nours: %v\nclient-go: %v", seed, os.Getenv("KUBECONFIG"), ours, theirs)
+	require.Fail(k, "only one loader failed", "seed %d, files %s\nours: %v\nclient-go: %v", seed, os.Getenv("KUBECONFIG"), ours, theirs)
 }
 
 // adjust applies the deliberate differences to the settings of client-go.

@@ -139,7 +139,7 @@ func TestProtobufList(t *testing.T) {
 		list.Items = append(list.Items, pod)
 	}
 	body := encode(t, list)
-	for name, reader := range map[string]io.Reader{"whole": bytes.NewReader(body), "single bytes": iotest.OneByteReader(bytes.NewReader(body))} {
+	for name, reader := range map[string]io.Reader{"whole body": bytes.NewReader(body), "one byte at a time": iotest.OneByteReader(bytes.NewReader(body))} {
 		t.Run(name, func(t *testing.T) {
 			client, err := lw.NewClient(response{reader}, lw.Pods(""), codec.Protobuf[*corev1.Pod]{}, nil)
 			require.NoError(t, err)
@@ -179,8 +179,8 @@ func listError(t testing.TB, body []byte) (err error) {
 	return err
 }
 
-// TestProtobufListCutShort truncates a list at every byte. The client must return an error each time.
-func TestProtobufListCutShort(t *testing.T) {
+// TestTruncatedProtobufList truncates a list at every byte. The client must return an error each time.
+func TestTruncatedProtobufList(t *testing.T) {
 	list := &corev1.PodList{ListMeta: metav1.ListMeta{ResourceVersion: "12"}, Items: []corev1.Pod{{ObjectMeta: metav1.ObjectMeta{Name: "a"}}}}
 	body := encode(t, list)
 	trailer := len("\x1a\x00\x22\x00") // the empty fields contentEncoding and contentType, which the client does not need
@@ -223,7 +223,7 @@ func TestProtobufEvents(t *testing.T) {
 	}
 }
 
-func TestProtobufEventCutShort(t *testing.T) {
+func TestTruncatedProtobufEvent(t *testing.T) {
 	frame := watchFrame(t, "ADDED", encode(t, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "a"}}))
 	for n := 1; n < len(frame); n++ {
 		_, err := watch(t, frame[:n])

@@ -77,7 +77,7 @@ func TestRestConfigWithATimeout(t *testing.T) {
 // TestRestConfigRedirects checks that the redirect policy of docs/migration.md sends no token to other hosts, unlike
 // client-go's default.
 func TestRestConfigRedirects(t *testing.T) {
-	for name, follows := range map[string]bool{"client-go default": true, "policy of the migration guide": false} {
+	for name, follows := range map[string]bool{"client-go default": true, "redirect policy from the migration guide": false} {
 		t.Run(name, func(t *testing.T) {
 			got := make(chan string, 1)
 			other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -99,7 +99,7 @@ func TestRejectsObjectsOfAnotherType(t *testing.T) {
 	require.Zero(t, store.Len())
 	require.Len(t, store.DecodeErrors(), 1)
 	require.EqualError(t, store.DecodeErrors()[0].Err,
-		"field kind: expected apps/v1 Deployment (the collection of codec.ResourceOf[*v1.Deployment]), found v1 Pod")
+		"field kind: expected apps/v1 Deployment (the type listed by codec.ResourceOf[*v1.Deployment]), found v1 Pod")
 }
 
 func TestInformerOfAnInterfaceType(t *testing.T) {

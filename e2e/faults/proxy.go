@@ -108,7 +108,7 @@ const (
 	kinds
 )
 
-var kindNames = [kinds]string{"reset", "stall", "throttle", "truncate", "end to client", "end to server"}
+var kindNames = [kinds]string{"reset", "stall", "throttle", "truncate", "EOF to client", "EOF to server"}
 
 // String returns a name such as "reset".
 func (k Kind) String() string { return kindNames[k] }

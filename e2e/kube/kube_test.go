@@ -151,7 +151,7 @@ func TestCreateCRD(t *testing.T) {
 	var got list
 	do(t, c, http.StatusOK, http.MethodGet, path, "", &got)
 	assert.Equal(t, []string{"w"}, names(got))
-	require.NoError(t, c.CreateCRD(t.Context()), "CreateCRD must succeed if the custom resource already exists")
+	require.NoError(t, c.CreateCRD(t.Context()), "CreateCRD must succeed if the CRD already exists")
 }
 
 func TestCompactExpiresContinueTokens(t *testing.T) {

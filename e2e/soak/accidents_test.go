@@ -24,7 +24,7 @@ var accidents = []struct {
 		}
 		return c.StartAPIServer(ctx) // waits until the previous server has exited
 	}},
-	{"history lost", func(ctx context.Context, c *kube.Cluster) error { return c.ExpireVersions(ctx) }},
+	{"resourceVersions expired", func(ctx context.Context, c *kube.Cluster) error { return c.ExpireVersions(ctx) }},
 	{"compacted", func(ctx context.Context, c *kube.Cluster) error { return c.Compact(ctx) }},
 }
 

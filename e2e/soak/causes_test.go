@@ -17,7 +17,7 @@ const (
 	silent   = "idle timeout"
 	cutShort = "truncated JSON"
 	broken   = "connection reset"
-	ended    = "connection ended"
+	ended    = "unexpected end of the connection"
 )
 
 // causes assigns names to errors. The first matching entry applies.

@@ -81,8 +81,7 @@ func (s *soak) httpClient(http2 bool) *http.Client {
 	}}
 }
 
-// untilCalm returns a function that calls length until ctx is done. Afterwards, the function returns -1, which means no
-// limit.
+// untilCalm returns a function that returns length() until ctx is done, and then -1, which means no limit.
 func untilCalm(ctx context.Context, length func() int) func() int {
 	return func() int {
 		if ctx.Err() != nil {
@@ -139,7 +138,7 @@ func (f *follower) asked(req *lw.Request) {
 		f.streams.Add(1)
 	case !req.Watch:
 		if f.pages.Add(1) == 1 && !f.opts.NoStreamingList {
-			f.logf("%s: switched from streaming to paged lists: %v", f.name, f.last)
+			f.logf("%s: switched from streaming lists to paged lists: %v", f.name, f.last)
 		}
 	}
 }

@@ -153,16 +153,16 @@ func (s *soak) missing() error {
 		}
 	}
 	for _, kind := range faults.Kinds() {
-		need("fault "+kind.String(), s.proxy.Happened(kind))
+		need("fault: "+kind.String(), s.proxy.Happened(kind))
 	}
 	for _, accident := range accidents {
-		need("server "+accident.name, s.accidents.of(accident.name))
+		need("server accident: "+accident.name, s.accidents.of(accident.name))
 	}
 	for _, cause := range []string{expired, closed, silent, cutShort, broken, ended} {
-		need("interruption with the cause "+cause, s.causes.of(cause))
+		need("interruption: "+cause, s.causes.of(cause))
 	}
 	for _, write := range []string{"created", "updated", "deleted"} {
-		need("objects "+write, s.writes.of(write))
+		need("write: "+write, s.writes.of(write))
 	}
 	for _, f := range s.followers {
 		need(f.name+": second list", int(f.lists.Load()/2))

@@ -100,7 +100,7 @@ func (a *answer) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, erro
 	return silent, nil
 }
 
-func TestWireCuts(t *testing.T) {
+func TestWireTruncatesResponses(t *testing.T) {
 	body, err := (&wire{Transport: &answer{text: "0123456789"}, cut: func() int { return 4 }}).Open(t.Context(), &lw.Request{})
 	require.NoError(t, err)
 	defer body.Close()
@@ -117,7 +117,7 @@ func TestWireTimesOut(t *testing.T) {
 	require.ErrorIs(t, err, lw.ErrSilent)
 }
 
-func TestWireEdits(t *testing.T) {
+func TestWireEditsQueries(t *testing.T) {
 	a := &answer{text: "x"}
 	body, err := (&wire{Transport: a, edit: func(query url.Values) { query.Set("limit", "7") }}).Open(t.Context(), &lw.Request{Query: "watch=1"})
 	require.NoError(t, err)

@@ -58,8 +58,8 @@ func (f *follower) finish(server *lwtest.Server) error {
 	equal := f.catchUp(server)
 	f.stop()
 	<-f.done
-	fmt.Printf("\nThe demo's own store of Pods received %d changes. Interruptions: %d. Relists: %d. Its %d Pods %s those of the server.\n",
-		f.events.Load(), f.breaks.Load(), f.relists.Load(), f.store.Len(), map[bool]string{true: "equal", false: "DIFFER from"}[equal])
+	fmt.Printf("\nThe demo's own store of Pods received %d changes. Interruptions: %d. Relists: %d. Its %d Pods %s the server's Pods.\n",
+		f.events.Load(), f.breaks.Load(), f.relists.Load(), f.store.Len(), map[bool]string{true: "match", false: "DIFFER from"}[equal])
 	if !equal {
 		return errors.New("the store differs from the server")
 	}

@@ -59,7 +59,7 @@ func flatten(t *testing.T, series map[string]float64, m metricdata.Metrics) {
 			series[id(":count", point.Attributes)], series[id(":sum", point.Attributes)] = float64(point.Count), point.Sum
 		}
 	default:
-		require.Fail(t, "unknown kind of instrument", "%s: %T", m.Name, data)
+		require.Fail(t, "unknown type of metric data", "%s: %T", m.Name, data)
 	}
 }
 

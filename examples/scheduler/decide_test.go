@@ -21,13 +21,13 @@ func TestChoosesNode(t *testing.T) {
 		cpu   int64
 		want  string
 	}{
-		"no nodes":                   {nil, 0, ""},
-		"fewest Pods":                {[]Node{{"a", 10, 0, 2}, {"b", 10, 9, 1}, {"c", 10, 0, 3}}, 1, "b"},
-		"enough CPU":                 {[]Node{{"a", 10, 0, 2}, {"b", 10, 9, 1}, {"c", 10, 0, 3}}, 2, "a"},
-		"equal numbers of Pods":      {[]Node{{"b", 10, 0, 1}, {"a", 10, 0, 1}}, 1, "a"},
-		"exactly full":               {[]Node{{"a", 10, 4, 0}}, 6, "a"},
-		"too full":                   {[]Node{{"a", 10, 4, 0}}, 7, ""},
-		"too full without a request": {[]Node{{"a", 10, 11, 0}}, 0, ""},
+		"no nodes":                         {nil, 0, ""},
+		"fewest Pods":                      {[]Node{{"a", 10, 0, 2}, {"b", 10, 9, 1}, {"c", 10, 0, 3}}, 1, "b"},
+		"enough CPU":                       {[]Node{{"a", 10, 0, 2}, {"b", 10, 9, 1}, {"c", 10, 0, 3}}, 2, "a"},
+		"nodes with equal numbers of Pods": {[]Node{{"b", 10, 0, 1}, {"a", 10, 0, 1}}, 1, "a"},
+		"Pod that fills the node":          {[]Node{{"a", 10, 4, 0}}, 6, "a"},
+		"Pod that does not fit":            {[]Node{{"a", 10, 4, 0}}, 7, ""},
+		"Pod without a request on an overcommitted node": {[]Node{{"a", 10, 11, 0}}, 0, ""},
 	} {
 		got, ok := Choose(c.nodes, c.cpu)
 		require.Equal(t, c.want, got, name)

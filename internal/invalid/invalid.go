@@ -17,7 +17,7 @@ var (
 	ErrNotList error = &cause{"the response is not a list"}
 	// ErrNoProgress reports a paginated list that repeats its first object or a continue token, or has too many empty
 	// pages in a row.
-	ErrNoProgress error = &cause{"the pages of the list make no progress"}
+	ErrNoProgress error = &cause{"the list's pagination makes no progress"}
 	// ErrInconsistentPages reports that the pages of a list have different resourceVersions.
 	ErrInconsistentPages error = &cause{"the pages of the list have different resourceVersions"}
 	// ErrShardIgnored reports that a list contains the whole collection instead of the requested shard.

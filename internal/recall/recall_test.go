@@ -14,7 +14,7 @@ func TestOnlyUnwrappedSourceGetsStoredObjects(t *testing.T) {
 	object, ok := From[string](ctx, client)(nil, []byte("a"), nil)
 	require.True(t, ok)
 	require.Equal(t, "a", object)
-	require.Nil(t, From[string](ctx, struct{ *source }{client}), "a wrapped source")
-	require.Nil(t, From[int](ctx, client), "objects of another type")
+	require.Nil(t, From[string](ctx, struct{ *source }{client}), "From must return nil for a wrapped source")
+	require.Nil(t, From[int](ctx, client), "From must return nil for objects of another type")
 	require.Nil(t, From[string](t.Context(), client))
 }

@@ -10,7 +10,7 @@ import (
 
 func TestCollectionsShareRevisions(t *testing.T) {
 	l := New[string]()
-	require.EqualValues(t, 1, l.Revision(), "an empty etcd has revision 1")
+	require.EqualValues(t, 1, l.Revision(), "a new log must have revision 1, like an empty etcd")
 	for i, name := range []string{"a", "b", "a"} {
 		e, err := l.Create(name, fmt.Sprint(i), "x")
 		require.NoError(t, err)
@@ -94,7 +94,7 @@ func TestCompactionMakesOldRevisionsUnreadable(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, events, 2)
 	l.Compact(100)
-	require.EqualValues(t, 6, l.Compacted(), "future revisions are not compacted")
+	require.EqualValues(t, 6, l.Compacted(), "future revisions must not be compacted")
 }
 
 func TestSlowCursorLosesCompactedEvents(t *testing.T) {
@@ -113,7 +113,7 @@ func TestSlowCursorLosesCompactedEvents(t *testing.T) {
 	_, err = lagging.Next(2)
 	require.ErrorIs(t, err, ErrCompacted)
 	events, err := quiet.Next(2)
-	require.NoError(t, err, "none of the cursor's events were compacted")
+	require.NoError(t, err, "a cursor must survive a compaction that removes none of its events")
 	require.Empty(t, events)
 	require.Equal(t, l.Revision(), quiet.Revision())
 }

@@ -72,7 +72,7 @@ func checkKind(t reflect.Type, text string) error {
 	}
 	e := &FieldError{
 		Field:    "kind",
-		expected: want.apiVersion + " " + want.kind + " (the collection of codec.ResourceOf[" + t.String() + "])",
+		expected: want.apiVersion + " " + want.kind + " (the type listed by codec.ResourceOf[" + t.String() + "])",
 		found:    printable(strings.Trim(apiVersion+" "+kind, " ")),
 	}
 	if kind == "" || kind == want.kind {

@@ -60,7 +60,7 @@ func TestKindErrors(t *testing.T) {
 		require.Equal(t, field, fault.Field)
 		require.Equal(t, fault, textErr)
 		require.EqualError(t, err, "object b/a at resourceVersion 5: field "+field+": expected apps/v1 Deployment "+
-			"(the collection of codec.ResourceOf[*codec.deployment]), found "+found)
+			"(the type listed by codec.ResourceOf[*codec.deployment]), found "+found)
 	}
 }
 

@@ -153,7 +153,7 @@ func TestFieldErrors(t *testing.T) {
 		{`"int":1.5`, "field int: expected int, found a number"},
 		{`"uint":-1`, "field uint: expected uint, found a number"},
 		{`"any":1e999`, "field any: expected interface {}, found a number"},
-		{`"any":{"a":[1,{"b":1e999}]}`, "field any.a[1].b: expected another value, found a number"},
+		{`"any":{"a":[1,{"b":1e999}]}`, "field any.a[1].b: expected a valid value, found a number"},
 		{`"string":{"s3cret":1}`, "field string: expected string, found an object"},
 		{`"bool":null,"string":true`, "field string: expected string, found a boolean"},
 		{`"struct":["s3cret"]`, "field struct: expected codec.small, found an array"},

@@ -27,7 +27,7 @@ func (e *FieldError) Error() string {
 }
 
 // locate returns a *FieldError for the first field that does not decode into type t. Call it only after decoding has
-// failed. It decodes the members one by one, because errors of json-iterator use Go field names, omit array indexes and
+// failed. It decodes the members one by one, because errors from json-iterator use Go field names, omit array indexes and
 // quote values.
 func locate(text string, t reflect.Type) error {
 	if t.Kind() == reflect.Interface && t.NumMethod() > 0 {
@@ -49,7 +49,7 @@ func (l *locator) descend(before string, value lw.Value, after string, t reflect
 	for t != nil && t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
-	l.found.expected, l.found.found = "another value", kindOf(value)
+	l.found.expected, l.found.found = "a valid value", kindOf(value)
 	if t != nil {
 		l.found.expected = t.String()
 	}

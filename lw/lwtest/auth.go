@@ -100,7 +100,7 @@ func cutToken(headers []string) (token string, others []string, err error) {
 		}
 	}
 	if token != "" && len(others) == 0 {
-		return "", nil, errors.New("missing subprotocol next to the bearer token")
+		return "", nil, errors.New("the bearer token subprotocol must be sent with another subprotocol")
 	}
 	return token, others, nil
 }

@@ -29,7 +29,7 @@ func TestTokens(t *testing.T) {
 			cms+`list resource \"configmaps\" in API group \"\" in the namespace \"t\"`, `{"kind":"configmaps"}`)},
 		"watch without permissions": {"GET", watchConfigMaps, "poor", 403, forbidden("",
 			cms+`watch resource \"configmaps\" in API group \"\" in the namespace \"t\"`, `{"kind":"configmaps"}`)},
-		"all namespaces": {"GET", "/api/v1/configmaps", "poor", 403, forbidden("",
+		"list in all namespaces": {"GET", "/api/v1/configmaps", "poor", 403, forbidden("",
 			cms+`list resource \"configmaps\" in API group \"\" at the cluster scope`, `{"kind":"configmaps"}`)},
 		"resource in a group": {"DELETE", "/apis/apps/v1/namespaces/t/deployments/d", "poor", 403, forbidden("",
 			`deployments.apps \"d\" is forbidden: User \"nobody\" cannot delete resource \"deployments\" in API group \"apps\" in the namespace \"t\"`,

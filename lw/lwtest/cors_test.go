@@ -14,7 +14,7 @@ func TestCORSHeaders(t *testing.T) {
 	tests := map[string]struct {
 		method, origin, token string
 		code                  int
-		told                  string
+		allowOrigin           string
 	}{
 		"preflight":                     {"OPTIONS", allowed, "", 204, allowed},
 		"request":                       {"GET", allowed, "good", 200, allowed},
@@ -35,15 +35,15 @@ func TestCORSHeaders(t *testing.T) {
 			}
 			a := request(t, test.method, s.URL+configMaps, "", headers...)
 			require.Equal(t, test.code, a.Code, a.Body)
-			require.Equal(t, test.told, a.Header.Get("Access-Control-Allow-Origin"))
-			if test.told != "" {
+			require.Equal(t, test.allowOrigin, a.Header.Get("Access-Control-Allow-Origin"))
+			if test.allowOrigin != "" {
 				require.Equal(t, "true", a.Header.Get("Access-Control-Allow-Credentials"))
 				require.Contains(t, a.Header.Get("Access-Control-Allow-Headers"), "Authorization")
 				require.Equal(t, "Date", a.Header.Get("Access-Control-Expose-Headers"))
 			}
 		})
 	}
-	require.Len(t, s.Requests(func(r Request) bool { return r.Method == http.MethodOptions }), 2, "these requests are not preflights")
+	require.Len(t, s.Requests(func(r Request) bool { return r.Method == http.MethodOptions }), 2, "Requests must include the rejected OPTIONS requests, but no preflights")
 }
 
 func TestOpenListsActiveWatches(t *testing.T) {
@@ -58,7 +58,7 @@ func TestOpenListsActiveWatches(t *testing.T) {
 	require.Len(t, s.Open(Watches), 2)
 	require.Empty(t, s.Open(Lists))
 	leave()
-	requireEventually(t, "one open watch", func() bool { return len(s.Open(Watches)) == 1 })
+	requireEventually(t, "the watch must open", func() bool { return len(s.Open(Watches)) == 1 })
 	s.CloseWatches()
-	requireEventually(t, "no open watch", func() bool { return len(s.Open(nil)) == 0 })
+	requireEventually(t, "the watch must end", func() bool { return len(s.Open(nil)) == 0 })
 }

@@ -24,7 +24,7 @@ func TestPredefinedFaults(t *testing.T) {
 		media, retryAfter string
 		body              string
 	}{
-		"a Status": {Refuse(&lw.StatusError{Code: 500, Reason: "InternalError", Message: "boom"}), 500, "application/json", "",
+		"500 as JSON": {Refuse(&lw.StatusError{Code: 500, Reason: "InternalError", Message: "boom"}), 500, "application/json", "",
 			`{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"boom","reason":"InternalError","code":500}`},
 		"429 as JSON with Retry-After": {retryLater(429, "TooManyRequests"), 429, "application/json", "7",
 			`"message":"later","reason":"TooManyRequests","details":{"retryAfterSeconds":7},"code":429}`},
@@ -39,7 +39,7 @@ func TestPredefinedFaults(t *testing.T) {
 			require.Equal(t, test.media, a.Header.Get("Content-Type"))
 			require.Equal(t, test.retryAfter, a.Header.Get("Retry-After"))
 			require.Contains(t, a.Body, test.body)
-			require.Equal(t, http.StatusOK, get(t, s.URL+configMaps).Code, "the fault applies only once")
+			require.Equal(t, http.StatusOK, get(t, s.URL+configMaps).Code, "the fault must apply only once")
 		})
 	}
 }
@@ -64,8 +64,8 @@ func TestHangUpClosesBeforeTheResponse(t *testing.T) {
 func TestStreamFaults(t *testing.T) {
 	s := start(t, nil)
 	fill(t, s, 3)
-	for name, fault := range map[string]func(int) Fault{"truncated": Truncate, "garbage": Garbage} {
-		t.Run("watch "+name, func(t *testing.T) {
+	for name, fault := range map[string]func(int) Fault{"truncated": Truncate, "corrupted": Garbage} {
+		t.Run(name+" watch", func(t *testing.T) {
 			s.Fail(Watches, 1, fault(2))
 			w := openWatch(t, s.URL+watchConfigMaps)
 			w.expect("ADDED cm-1", "ADDED cm-2")
@@ -75,7 +75,7 @@ func TestStreamFaults(t *testing.T) {
 			require.Equal(t, name == "truncated", strings.HasPrefix(line, `{"type":"ADDED"`))
 			require.NoError(t, w.end())
 		})
-		t.Run("list "+name, func(t *testing.T) {
+		t.Run(name+" list", func(t *testing.T) {
 			s.Fail(Lists, 1, fault(0))
 			a := get(t, s.URL+configMaps)
 			require.Equal(t, http.StatusOK, a.Code)
@@ -134,7 +134,7 @@ func TestRequestsAreRecorded(t *testing.T) {
 	get(t, s.URL+"/version")
 	s.Fail(nil, 1, Refuse(&lw.StatusError{Code: 503}))
 	request(t, "POST", s.URL+configMaps, "{}")
-	require.Len(t, s.Requests(nil), 5, "the failed request is recorded, too")
+	require.Len(t, s.Requests(nil), 5, "Requests must include the failed request")
 	require.Len(t, s.Requests(pages), 1)
 	require.Len(t, s.Requests(Watches), 1)
 	lists := s.Requests(Lists)

@@ -106,7 +106,7 @@ func TestReplacedFrames(t *testing.T) {
 				expectEvents(t, conn, "ADDED cm-1")
 				requireClosed(t, websocket.CloseInternalServerErr, conn)
 			}},
-		"cut": {1, func([]byte) ([]byte, bool) { return nil, false },
+		"cut connection": {1, func([]byte) ([]byte, bool) { return nil, false },
 			func(t *testing.T, conn *websocket.Conn) {
 				expectEvents(t, conn, "ADDED cm-1")
 				require.True(t, cut(endOf(t, conn)))

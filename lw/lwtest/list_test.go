@@ -100,8 +100,8 @@ func TestLastPageOfASelectorMayBeEmpty(t *testing.T) {
 	put(t, s, configMap("b", "1"))
 	first := get(t, s.URL+configMaps+"?limit=1&labelSelector=x").list(t)
 	require.Equal(t, []string{"a"}, first.names())
-	require.NotEmpty(t, first.Metadata.Continue, "the server does not know that the next page is empty")
-	require.Nil(t, first.Metadata.RemainingItemCount, "remainingItemCount is unknown with a selector")
+	require.NotEmpty(t, first.Metadata.Continue, "the first page must have a continue token, although the next page is empty")
+	require.Nil(t, first.Metadata.RemainingItemCount, "a page of a list with a selector must not contain remainingItemCount")
 	last := get(t, s.URL+configMaps+"?limit=1&labelSelector=x&continue="+first.Metadata.Continue).list(t)
 	require.Empty(t, last.Items)
 	require.Empty(t, last.Metadata.Continue)
@@ -125,7 +125,7 @@ func TestExpiredContinueReturnsAnInconsistentToken(t *testing.T) {
 	require.Equal(t, "changed", second.Items[0].Data["k"])
 	require.Equal(t, strconv.FormatInt(s.revision(), 10), second.Metadata.ResourceVersion)
 	third := get(t, s.URL+configMaps+"?limit=1&continue="+second.Metadata.Continue).list(t)
-	require.Equal(t, []string{"cm-4"}, third.names(), "later pages are consistent again")
+	require.Equal(t, []string{"cm-4"}, third.names(), "the next page must contain the last object")
 }
 
 // The objects cm-1 to cm-3 are created at revisions 2 to 4, and cm-1 is updated at revision 5. The log is compacted at

@@ -22,7 +22,7 @@ func TestForbiddenImports(t *testing.T) {
 	forbidden := map[string]map[string]string{
 		".": {
 			"net/http/httptest": "it registers flags in every program that embeds the server",
-			"testing":           "demos also use the server",
+			"testing":           "programs that are not tests also use the server",
 		},
 		"../../internal/revlog": {
 			"net/http":      "storage does not depend on the transport",

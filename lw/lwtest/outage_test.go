@@ -59,10 +59,10 @@ func TestSlowReadersAreDisconnected(t *testing.T) {
 	}
 	s.Compact()
 	body, err := io.ReadAll(res.Body)
-	require.NoError(t, err, "the server closes the watch cleanly")
+	require.NoError(t, err, "the server must close the watch cleanly")
 	require.Less(t, strings.Count(string(body), "\n"), events)
 	require.NotContains(t, string(body), `"ERROR"`)
-	require.True(t, strings.HasSuffix(string(body), "}\n"), "the last event is complete")
+	require.True(t, strings.HasSuffix(string(body), "}\n"), "the last event must be complete")
 }
 
 func TestCloseWatchesEndsThemCleanly(t *testing.T) {
@@ -106,7 +106,7 @@ func TestStopAndRestart(t *testing.T) {
 	require.Equal(t, "too old resource version: 3 (4)", w.next().Object.Message)
 	openWatch(t, s.URL+watchConfigMaps+"&resourceVersion=4")
 	s.Close()
-	require.NoError(t, s.Restart(), "the server can be restarted again")
+	require.NoError(t, s.Restart(), "a second restart must succeed")
 }
 
 func TestRestartFailsWithoutStop(t *testing.T) {
@@ -149,10 +149,10 @@ func TestStalledWatchesAreSilent(t *testing.T) {
 	for quiet := false; !quiet; {
 		select {
 		case line, open := <-w.lines:
-			require.True(t, open, "the watch ended")
-			require.Contains(t, line, `"resourceVersion":"1"`, "only a bookmark may already have been sent")
+			require.True(t, open, "the watch must stay open")
+			require.Contains(t, line, `"resourceVersion":"1"`, "a watch may receive only a bookmark before it stalls")
 		case line := <-late.lines:
-			require.Fail(t, "the stalled watch received an event", line)
+			require.Fail(t, "a stalled watch must not receive events", line)
 		case <-silence:
 			quiet = true
 		}
@@ -160,9 +160,9 @@ func TestStalledWatchesAreSilent(t *testing.T) {
 	s.StallWatches(false)
 	late.expect("ADDED cm-1")
 	for line, open := w.line(); open; line, open = w.line() {
-		require.Regexp(t, `"BOOKMARK"|"name":"cm-1"`, line, "only a pending event may precede the end")
+		require.Regexp(t, `"BOOKMARK"|"name":"cm-1"`, line, "the watch may receive only a pending event before it ends")
 	}
-	require.NoError(t, w.err, "the deadline ends the watch cleanly")
+	require.NoError(t, w.err, "the watch must end cleanly at its timeout")
 }
 
 func TestDropsStalledWatch(t *testing.T) {
@@ -219,7 +219,7 @@ func TestCloseEndsRequests(t *testing.T) {
 		got <- err
 	}()
 	w := openWatch(t, s.URL+watchConfigMaps)
-	requireEventually(t, "a stalled list", func() bool { return len(s.Requests(Lists)) == 1 })
+	requireEventually(t, "the list request must arrive", func() bool { return len(s.Requests(Lists)) == 1 })
 	s.Close()
 	require.Error(t, <-got)
 	require.Error(t, w.end())

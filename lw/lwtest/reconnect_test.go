@@ -34,7 +34,7 @@ func TestStopRefusesImmediateReconnects(t *testing.T) {
 		if err == nil {
 			conn.Close()
 		}
-		require.ErrorIs(t, err, syscall.ECONNREFUSED, "the connection was accepted")
+		require.ErrorIs(t, err, syscall.ECONNREFUSED, "the server must refuse connections during the outage")
 		<-stopped
 		require.NoError(t, s.Restart())
 	}

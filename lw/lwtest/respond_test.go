@@ -20,7 +20,7 @@ func TestPretty(t *testing.T) {
 	}{
 		"program":                   {"", "lw/1", false},
 		"pretty parameter":          {"?pretty=true", "lw/1", true},
-		"pretty is not a boolean":   {"?pretty=x", "lw/1", false},
+		"invalid pretty parameter":  {"?pretty=x", "lw/1", false},
 		"browser":                   {"", "Mozilla/5.0 (X11; Linux x86_64)", true},
 		"curl":                      {"", "curl/8.0", true},
 		"Wget":                      {"", "Wget/1.21", true},
@@ -32,7 +32,7 @@ func TestPretty(t *testing.T) {
 				body := get(t, s.URL+path+test.query, "User-Agent", test.agent).Body
 				require.True(t, json.Valid([]byte(body)))
 				require.Equal(t, test.pretty, strings.HasPrefix(body, "{\n  \"kind\": "), body)
-				require.Equal(t, !test.pretty, strings.HasSuffix(body, "}\n"), "a body ends with a newline if and only if it is compact")
+				require.Equal(t, !test.pretty, strings.HasSuffix(body, "}\n"), "compact JSON must end with a newline, and indented JSON must not")
 			})
 		}
 	}

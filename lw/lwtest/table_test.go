@@ -60,7 +60,7 @@ func TestTables(t *testing.T) {
 	a := get(t, path+"?includeObject=x", asTable...)
 	require.Equal(t, http.StatusBadRequest, a.Code)
 	require.Contains(t, a.status(t).Message, `Unable to convert to Table as requested: includeObject: Invalid value: "x"`)
-	require.Equal(t, http.StatusOK, get(t, path+"?includeObject=x").Code, "other formats ignore includeObject")
+	require.Equal(t, http.StatusOK, get(t, path+"?includeObject=x").Code, "an ordinary list must ignore includeObject")
 }
 
 func TestTableWatch(t *testing.T) {

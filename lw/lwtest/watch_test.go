@@ -30,7 +30,7 @@ func TestWatchesReportChanges(t *testing.T) {
 		e := w.next()
 		require.Equal(t, want.event, e.String())
 		require.Equal(t, want.value, e.Object.Data["k"])
-		require.Equal(t, strconv.Itoa(3+i), e.Object.Metadata.ResourceVersion, "a deletion has its own resourceVersion")
+		require.Equal(t, strconv.Itoa(3+i), e.Object.Metadata.ResourceVersion, "each event must have its own resourceVersion")
 		require.Regexp(t, `^\{"type":"[A-Z]+","object":\{"kind":"ConfigMap","apiVersion":"v1","metadata":\{"name":"a",.*\}\}\n$`, e.line)
 	}
 }
@@ -160,7 +160,7 @@ func TestSendsBookmarksAtInterval(t *testing.T) {
 	require.Equal(t, `{"type":"BOOKMARK","object":{"kind":"ConfigMap","apiVersion":"v1","metadata":{"resourceVersion":"1"}}}`+"\n", w.next().line)
 	_, err := s.Create("nodes", `{"metadata":{"name":"n"}}`)
 	require.NoError(t, err)
-	requireEventually(t, "a bookmark at the revision of the new Node", func() bool {
+	requireEventually(t, "a bookmark must reach the resourceVersion of the new Node", func() bool {
 		e := w.next()
 		return e.Type == "BOOKMARK" && e.Object.Metadata.ResourceVersion == "2"
 	})
@@ -177,7 +177,7 @@ func TestSendsBookmarkBeforeDeadline(t *testing.T) {
 	require.GreaterOrEqual(t, time.Since(began), 2*time.Second-beforeDeadline)
 	require.NoError(t, w.end())
 	w = openWatch(t, s.URL+watchConfigMaps+"&resourceVersion=1&allowWatchBookmarks=true&timeoutSeconds=1")
-	require.NoError(t, w.end(), "one second is too short for a bookmark")
+	require.NoError(t, w.end(), "a watch of one second must end without a bookmark")
 }
 
 func TestObjectsThatEnterAndLeaveASelector(t *testing.T) {

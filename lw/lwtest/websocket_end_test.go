@@ -104,7 +104,7 @@ func TestPingsAreAnsweredUnlessStalled(t *testing.T) {
 	ping("lost")
 	goodbye := websocket.FormatCloseMessage(websocket.CloseNormalClosure, "")
 	require.NoError(t, conn.WriteControl(websocket.CloseMessage, goodbye, time.Time{}))
-	require.True(t, cut(<-end), "the server does not send a CLOSE frame")
+	require.True(t, cut(<-end), "the server must drop the connection without a CLOSE frame")
 	require.Empty(t, pongs)
 }
 
@@ -121,7 +121,7 @@ func TestReleasesClosedWebSockets(t *testing.T) {
 			conn := openSocket(t, s.URL+watchConfigMaps)
 			require.Len(t, s.underWay(), 1)
 			require.NoError(t, leave(conn))
-			requireEventually(t, "the watch to end", func() bool { return len(s.underWay()) == 0 })
+			requireEventually(t, "the watch must end", func() bool { return len(s.underWay()) == 0 })
 		})
 	}
 }

@@ -91,7 +91,7 @@ func TestHandshakes(t *testing.T) {
 		"one subprotocol":                        {watch, []string{origin, someOrigin, authorization, "Bearer good", protocol, "a"}, 101, "a"},
 		"two subprotocols":                       {watch, []string{origin, someOrigin, authorization, "Bearer good", protocol, "a, b"}, 400, ""},
 		"token as subprotocol":                   {watch, []string{origin, someOrigin, protocol, bearer("good") + ", a"}, 101, "a"},
-		"token as subprotocol in its own header": {watch, []string{origin, someOrigin, protocol, "a", protocol, bearer("good")}, 101, "a"},
+		"token subprotocol in a separate header": {watch, []string{origin, someOrigin, protocol, "a", protocol, bearer("good")}, 101, "a"},
 		"token as the only subprotocol":          {watch, []string{origin, someOrigin, protocol, bearer("good")}, 401, ""},
 		"token and two other subprotocols":       {watch, []string{origin, someOrigin, protocol, "a, " + bearer("good") + ", b"}, 400, ""},
 		"duplicate token":                        {watch, []string{origin, someOrigin, protocol, bearer("good") + ", a, " + bearer("good")}, 401, ""},

@@ -23,7 +23,7 @@ func TestCreateSetsServerFields(t *testing.T) {
 	created, err := time.Parse(time.RFC3339, o.Metadata.CreationTimestamp)
 	require.NoError(t, err)
 	require.WithinDuration(t, time.Now(), created, time.Minute)
-	require.Zero(t, o.Metadata.Generation, "ConfigMaps have no generation")
+	require.Zero(t, o.Metadata.Generation, "a ConfigMap must have no generation")
 	require.Len(t, o.Metadata.ManagedFields, 1)
 	entry := o.Metadata.ManagedFields[0]
 	require.Equal(t, "tester", entry.Manager)
@@ -86,7 +86,7 @@ func TestStaleWritesConflict(t *testing.T) {
 	require.Equal(t, http.StatusConflict, a.Code)
 	require.Equal(t, "Conflict", a.status(t).Reason)
 	a = request(t, "PATCH", url, body(first.GetResourceVersion()), "Content-Type", "application/merge-patch+json")
-	require.Equal(t, http.StatusConflict, a.Code, "the patch contains an old resourceVersion")
+	require.Equal(t, http.StatusConflict, a.Code, "a patch with an old resourceVersion must cause a conflict")
 	a = request(t, "DELETE", url, `{"preconditions":{"resourceVersion":"`+first.GetResourceVersion()+`"}}`)
 	require.Equal(t, http.StatusConflict, a.Code)
 	_, err := s.Put("configmaps", strings.Replace(body(first.GetResourceVersion()), `"name"`, `"namespace":"t","name"`, 1))
@@ -100,7 +100,7 @@ func TestCreateRejectsAResourceVersion(t *testing.T) {
 	require.Equal(t, `{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"resourceVersion should not be set on objects to be created","code":500}`+"\n",
 		request(t, "POST", s.URL+configMaps, body).Body)
 	_, err := s.Put("configmaps", body)
-	require.ErrorContains(t, err, "404 NotFound", "the object to replace no longer exists")
+	require.ErrorContains(t, err, "404 NotFound", "replacing an object that no longer exists must fail")
 }
 
 func TestUnchangedWritesKeepTheResourceVersion(t *testing.T) {
@@ -143,7 +143,7 @@ func TestManagersOwnTheirLastChanges(t *testing.T) {
 	}, owners)
 }
 
-func TestGenerationCountsChangesOfTheSpec(t *testing.T) {
+func TestGenerationCountsChangesToTheSpec(t *testing.T) {
 	s := start(t, nil)
 	url := s.URL + "/apis/apps/v1/namespaces/t/deployments/d"
 	_, err := s.Create("deployments.apps", `{"metadata":{"name":"d","namespace":"t"},"spec":{"replicas":1}}`)

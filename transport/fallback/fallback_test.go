@@ -66,7 +66,7 @@ func TestPrefersFirstTransport(t *testing.T) {
 	for range 3 {
 		_, err, switched = watch(t, over)
 		require.ErrorIs(t, err, lw.ErrSilent)
-		require.NoError(t, switched, "a watch without data does not switch from a confirmed transport")
+		require.NoError(t, switched, "a watch without data must not cause a switch away from a transport that has delivered data")
 	}
 	require.Zero(t, second.asked)
 }
@@ -82,7 +82,7 @@ func TestRejectedWatchSwitches(t *testing.T) {
 		require.Equal(t, "events", text)
 		_, _, switched = watch(t, over)
 		require.NoError(t, switched)
-		require.Equal(t, []int{1, 2}, []int{first.asked, second.asked}, "later watches use the second transport")
+		require.Equal(t, []int{1, 2}, []int{first.asked, second.asked}, "later watches must use the second transport")
 	}
 }
 
@@ -117,7 +117,7 @@ func TestSilentWatchSwitches(t *testing.T) {
 	require.Equal(t, "events", text)
 	second.text, second.end = "", lw.ErrSilent
 	_, _, switched := watch(t, over)
-	require.NoError(t, switched, "a transport that has delivered data is confirmed")
+	require.NoError(t, switched, "a watch without data must not cause a switch away from a transport that has delivered data")
 }
 
 // The first transport has delivered data and then fails. The second transport opens the watch but delivers no data, so

@@ -47,8 +47,8 @@ func TestLateAttemptIsClosed(t *testing.T) {
 		winner        string
 		switched      error
 	}{
-		"current transport is late": {late{after: time.Hour, text: "first"}, late{after: time.Second, text: "second"}, "second", lw.ErrSilent},
-		"other transport is late":   {late{after: 4 * time.Second, text: "first"}, late{after: time.Hour, text: "second"}, "first", nil},
+		"slow current transport": {late{after: time.Hour, text: "first"}, late{after: time.Second, text: "second"}, "second", lw.ErrSilent},
+		"slow other transport":   {late{after: 4 * time.Second, text: "first"}, late{after: time.Hour, text: "second"}, "first", nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -78,7 +78,7 @@ func TestLateAttemptIsClosed(t *testing.T) {
 				text2, _, again := watch(t, over)
 				require.Equal(t, c.winner, text2)
 				require.NoError(t, again)
-				require.Equal(t, []int{1, 2}, []int{loser.asked, winner.asked}, "later watches use the winner")
+				require.Equal(t, []int{1, 2}, []int{loser.asked, winner.asked}, "later watches must use the transport that responded first")
 			})
 		})
 	}

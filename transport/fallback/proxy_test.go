@@ -90,22 +90,22 @@ func TestFollowsServerBehindProxies(t *testing.T) {
 		change  string        // cause of the switch, or "" if no switch is expected
 		within  time.Duration // maximum time until both clients receive a change
 	}{
-		"forwarding proxy, HTTP first":          {open, false, "", 0},
-		"forwarding proxy, WebSocket first":     {open, true, "", 0},
-		"buffered bodies, HTTP first":           {buffering(false), false, "silent", 11 * time.Second},
-		"buffered bodies, WebSocket first":      {buffering(false), true, "", 0},
-		"buffered responses, HTTP first":        {buffering(true), false, "silent", 4 * time.Second},
-		"buffered responses, WebSocket first":   {buffering(true), true, "", 0},
-		"status 400, WebSocket first":           {refusing(400), true, "400", 0},
-		"status 400, HTTP first":                {refusing(400), false, "", 0},
-		"status 403, WebSocket first":           {refusing(403), true, "403", 0},
-		"status 403, HTTP first":                {refusing(403), false, "", 0},
-		"status 501, WebSocket first":           {refusing(501), true, "501", 0},
-		"status 501, HTTP first":                {refusing(501), false, "", 0},
-		"stripped upgrade, WebSocket first":     {stripping, true, "unsupported", 0},
-		"stripped upgrade, HTTP first":          {stripping, false, "", 0},
-		"unanswered handshake, WebSocket first": {swallowing, true, "silent", 4 * time.Second},
-		"unanswered handshake, HTTP first":      {swallowing, false, "", 0},
+		"forwarding proxy, HTTP first":            {open, false, "", 0},
+		"forwarding proxy, WebSocket first":       {open, true, "", 0},
+		"buffered bodies, HTTP first":             {buffering(false), false, "silent", 11 * time.Second},
+		"buffered bodies, WebSocket first":        {buffering(false), true, "", 0},
+		"buffered responses, HTTP first":          {buffering(true), false, "silent", 4 * time.Second},
+		"buffered responses, WebSocket first":     {buffering(true), true, "", 0},
+		"status 400, WebSocket first":             {refusing(400), true, "400", 0},
+		"status 400, HTTP first":                  {refusing(400), false, "", 0},
+		"status 403, WebSocket first":             {refusing(403), true, "403", 0},
+		"status 403, HTTP first":                  {refusing(403), false, "", 0},
+		"status 501, WebSocket first":             {refusing(501), true, "501", 0},
+		"status 501, HTTP first":                  {refusing(501), false, "", 0},
+		"removed Upgrade header, WebSocket first": {stripping, true, "unsupported", 0},
+		"removed Upgrade header, HTTP first":      {stripping, false, "", 0},
+		"unanswered handshake, WebSocket first":   {swallowing, true, "silent", 4 * time.Second},
+		"unanswered handshake, HTTP first":        {swallowing, false, "", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			play(t, c.proxy, c.wsFirst, func(s *fixture) {

@@ -33,5 +33,5 @@ func TestErrorResponsesAreNotRepeatedOverWebSocket(t *testing.T) {
 	require.Equal(t, before, handshakes())
 	_, err = New(base, ws.New(base)).Open(t.Context(), &lw.Request{Path: "/status/400", Watch: true})
 	require.Error(t, err)
-	require.NotEqual(t, before, handshakes(), "a 400 response must cause a handshake")
+	require.NotEqual(t, before, handshakes(), "after a 400 response, the client must try WebSocket")
 }

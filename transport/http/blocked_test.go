@@ -103,6 +103,6 @@ func TestRejectedTokenRereadsFile(t *testing.T) {
 			cancel()
 			require.Equal(t, context.DeadlineExceeded, err)
 		}
-		require.Zero(t, network.open, "open response bodies")
+		require.Zero(t, network.open, "all response bodies must be closed")
 	})
 }

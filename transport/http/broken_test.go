@@ -102,8 +102,8 @@ func TestCancellationReturnsContextCause(t *testing.T) {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		cancel(errOurs)
 		_, err := transport.Open(ctx, pods)
-		require.Equal(t, errOurs, err, "before the request")
-		require.Empty(t, started, "no request may be sent")
+		require.Equal(t, errOurs, err, "canceled before the request")
+		require.Empty(t, started, "no request may be sent after the cancellation")
 
 		for _, path := range []string{"/silent", "/refusal"} {
 			ctx, cancel = context.WithCancelCause(t.Context())
@@ -112,7 +112,7 @@ func TestCancellationReturnsContextCause(t *testing.T) {
 				cancel(errOurs)
 			}()
 			_, err = transport.Open(ctx, requestFor(path, ""))
-			require.Equal(t, errOurs, err, "while waiting for a response or reading an incomplete error body")
+			require.Equal(t, errOurs, err, "canceled while waiting for a response or reading an incomplete error body")
 		}
 
 		ctx, cancel = context.WithCancelCause(t.Context())
@@ -120,7 +120,7 @@ func TestCancellationReturnsContextCause(t *testing.T) {
 		<-started
 		cancel(errOurs)
 		_, err = body.Read(make([]byte, 1))
-		require.Equal(t, errOurs, err, "while reading the body")
+		require.Equal(t, errOurs, err, "canceled while reading the body")
 
 		ctx, stop := context.WithTimeoutCause(t.Context(), 30*time.Millisecond, errOurs)
 		defer stop()
@@ -129,7 +129,7 @@ func TestCancellationReturnsContextCause(t *testing.T) {
 			_, err = io.Copy(io.Discard, body)
 			require.NoError(t, body.Close())
 		}
-		require.Equal(t, errOurs, err, "after a deadline")
+		require.Equal(t, errOurs, err, "deadline exceeded")
 	})
 }
 

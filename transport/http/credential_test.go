@@ -39,7 +39,7 @@ func TestCredentialFuncReplacesCertificate(t *testing.T) {
 		identity, next := s.identity(t, transport)
 		require.Equal(t, "second t1", identity)
 		require.NotEqual(t, address, next)
-		require.Equal(t, int32(3), asked.Load(), "one call per request and one after the 401")
+		require.Equal(t, int32(3), asked.Load(), "CredentialFunc must be called once per request and once after the 401")
 		s.lines <- "more"
 		require.Equal(t, "more\n", watch.next(t))
 	})

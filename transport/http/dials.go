@@ -114,7 +114,7 @@ type permits struct {
 
 	mu      sync.Mutex
 	total   int
-	failure *dialFailure // the next dial failure, for the requests that wait for a permit
+	failure *dialFailure // reports the next dial failure to the requests that are waiting for a permit
 }
 
 // dialFailure announces a failed dial to the requests that are waiting for a permit. They fail with err.

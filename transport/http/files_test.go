@@ -31,13 +31,13 @@ func TestFilesAreReadOncePerMinute(t *testing.T) {
 		require.NotSame(t, first, second)
 
 		rotate()
-		require.Same(t, second, transport.Current(nil), "each read restarts the interval of one minute")
-		require.Same(t, second, transport.Current(first), "a failure with old round trippers returns the current ones")
+		require.Same(t, second, transport.Current(nil), "each read must restart the one-minute interval")
+		require.Same(t, second, transport.Current(first), "after a failure with old round trippers, Current must return the current round trippers")
 		third := transport.Current(second)
 		require.NotSame(t, second, third)
 		time.Sleep(time.Hour)
-		require.Same(t, third, transport.Current(nil), "the files have not changed")
-		require.Same(t, third, transport.Current(third), "the files have not changed")
+		require.Same(t, third, transport.Current(nil), "round trippers must not change while the files are unchanged")
+		require.Same(t, third, transport.Current(third), "round trippers must not change while the files are unchanged")
 	})
 }
 

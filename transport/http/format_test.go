@@ -41,7 +41,7 @@ func TestOptionsAreLoggedWithoutSecrets(t *testing.T) {
 	}
 	require.Contains(t, fmt.Sprintf("%+v", opts), "ServerName:api.test")
 	require.Contains(t, fmt.Sprintf("%+v", opts), "X-Key:[…]")
-	require.NotContains(t, fmt.Sprintf("%+v", lwhttp.Options{}), "…", "empty fields are not redacted")
+	require.NotContains(t, fmt.Sprintf("%+v", lwhttp.Options{}), "…", "empty fields must not be redacted")
 	text, err := json.Marshal(within.Given)
 	require.NoError(t, err)
 	require.NotContains(t, string(text), "pa55word")

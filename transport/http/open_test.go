@@ -24,7 +24,7 @@ import (
 )
 
 // A path without a leading slash could extend the host name in the URL. No request may go to another host.
-func TestPathKeepsServer(t *testing.T) {
+func TestPathCannotChangeHost(t *testing.T) {
 	var asked atomic.Int64
 	bothProtocols(t, func(http.ResponseWriter, *http.Request) { asked.Add(1) }, func(t *testing.T, server *httptest.Server, transport *lwhttp.Transport) {
 		for _, path := range []string{"@" + server.Listener.Addr().String() + "/x", "x", ":1/x", ".example/x"} {

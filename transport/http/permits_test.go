@@ -109,7 +109,7 @@ func TestCancellationEndsWaitForDial(t *testing.T) {
 		endFirst(stopped)
 		require.Equal(t, stopped, <-first)
 		synctest.Wait()
-		require.Equal(t, 2, hung.dialed, "the third request dials after the first request is canceled")
+		require.Equal(t, 2, hung.dialed, "the third request must dial after the first request is canceled")
 		close(release)
 		require.ErrorIs(t, <-third, io.EOF)
 	})

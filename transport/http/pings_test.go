@@ -39,7 +39,7 @@ func TestDetectsDeadConnection(t *testing.T) {
 		text, err := io.ReadAll(body)
 		require.Equal(t, "hello", string(text))
 		require.Error(t, err)
-		require.Equal(t, 30*time.Second+45*time.Second, time.Since(began), "30 seconds until the first ping, 30 seconds until the second, and 15 seconds without an answer")
+		require.Equal(t, 30*time.Second+45*time.Second, time.Since(began), "the read must fail 15 seconds after the second ping, which is sent after 60 seconds")
 		require.NoError(t, body.Close())
 		transport.Close()
 		require.Equal(t, 2, <-served, "number of pings")

@@ -61,7 +61,7 @@ func askThroughProxy(t *testing.T, directory string) {
 	defer transport.Close()
 	user, err := get(t, transport, pods)
 	require.NoError(t, err)
-	require.Equal(t, "jane", user, "the server receives the certificate")
+	require.Equal(t, "jane", user, "the server must receive the certificate")
 }
 
 // The server is reachable only through the proxy, which must not receive the client certificate or the token.

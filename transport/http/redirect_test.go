@@ -81,15 +81,15 @@ func TestRedirectsGetNoCredentials(t *testing.T) {
 				require.NoError(t, err)
 			}
 			follow(server.URL + "/elsewhere")
-			require.Equal(t, []string{c.all, c.all}, server.take(), "same origin")
+			require.Equal(t, []string{c.all, c.all}, server.take(), "redirect to the same origin")
 			follow(otherName + "/elsewhere")
-			require.Equal(t, []string{c.all, ""}, server.take(), "another host")
+			require.Equal(t, []string{c.all, ""}, server.take(), "redirect to another host")
 			follow(neighbour.URL + "/")
-			require.Equal(t, []string{""}, neighbour.take(), "another port")
+			require.Equal(t, []string{""}, neighbour.take(), "redirect to another port")
 			follow(plain.URL + "/")
 			require.Equal(t, []string{""}, plain.take(), "plain HTTP")
 			follow(neighbour.URL + "/to?" + plain.URL + "/")
-			require.Equal(t, []string{"", ""}, append(neighbour.take(), plain.take()...), "a redirect after a redirect to another origin")
+			require.Equal(t, []string{"", ""}, append(neighbour.take(), plain.take()...), "second redirect after a redirect to another origin")
 			server.take()
 		})
 	}
@@ -146,5 +146,5 @@ func TestTraceReportsRedirects(t *testing.T) {
 	body, err := transport.Open(ctx, requestFor("/to", server.URL+"/x"))
 	require.NoError(t, err)
 	require.NoError(t, body.Close())
-	require.Len(t, reported, 1, "redirects within the origin are not reported")
+	require.Len(t, reported, 1, "redirects within the origin must not be reported")
 }

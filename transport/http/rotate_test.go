@@ -89,7 +89,7 @@ func TestChangedFilesCloseIdleConnections(t *testing.T) {
 
 // If the client or the server rejects a certificate, the transport must read the files again and retry. In TLS 1.3, the
 // server rejects a certificate only after the handshake.
-func TestRejectedInHandshake(t *testing.T) {
+func TestRejectedCertificateRereadsFiles(t *testing.T) {
 	other := certs.NewAuthority(t)
 	for _, version := range []uint16{tls.VersionTLS12, tls.VersionTLS13} {
 		t.Run(tls.VersionName(version), func(t *testing.T) {
@@ -130,7 +130,7 @@ func TestInvalidFilesKeepPrevious(t *testing.T) {
 		transport.Age()
 		identity, same := s.identity(t, transport)
 		require.Equal(t, "first t1", identity)
-		require.Equal(t, address, same, "the connection is reused")
+		require.Equal(t, address, same, "the connection must be reused")
 
 		s.rejected.Store("first")
 		before := s.requests.Load()

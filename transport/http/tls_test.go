@@ -28,20 +28,20 @@ func TestServerIsVerified(t *testing.T) {
 		opts lwhttp.Options
 		err  string
 	}{
-		"CA file":                         {byAddress.URL, lwhttp.Options{CAFile: write(t, directory, "ca", ours.PEM)}, ""},
-		"CA data":                         {byAddress.URL, lwhttp.Options{CAData: ours.PEM}, ""},
-		"CA data overrides CA file":       {byAddress.URL, lwhttp.Options{CAData: ours.PEM, CAFile: "nowhere"}, ""},
-		"several certificate authorities": {byAddress.URL, lwhttp.Options{CAData: append(append([]byte(nil), other.PEM...), ours.PEM...)}, ""},
-		"unknown certificate authority":   {byAddress.URL, lwhttp.Options{CAData: other.PEM}, "certificate"},
-		"system roots":                    {byAddress.URL, lwhttp.Options{}, "certificate"},
-		"certificate for another name":    {byName.URL, lwhttp.Options{CAData: ours.PEM}, "127.0.0.1"},
-		"matching ServerName":             {byName.URL, lwhttp.Options{CAData: ours.PEM, ServerName: "api.test"}, ""},
-		"wrong ServerName":                {byAddress.URL, lwhttp.Options{CAData: ours.PEM, ServerName: "other.test"}, "other.test"},
-		"no verification":                 {byName.URL, lwhttp.Options{InsecureSkipVerify: true}, ""},
-		"TLS 1.1":                         {outdated.URL, lwhttp.Options{CAData: ours.PEM}, "version"},
-		"TLS 1.1 without verification":    {outdated.URL, lwhttp.Options{InsecureSkipVerify: true}, "version"},
-		"TLS to a plain HTTP port":        {"https" + serve(t, nil, hello).URL[len("http"):], lwhttp.Options{CAData: ours.PEM}, "HTTP"},
-		"plain HTTP to a TLS port":        {"http" + byAddress.URL[len("https"):], lwhttp.Options{}, "400"},
+		"CA file":                          {byAddress.URL, lwhttp.Options{CAFile: write(t, directory, "ca", ours.PEM)}, ""},
+		"CA data":                          {byAddress.URL, lwhttp.Options{CAData: ours.PEM}, ""},
+		"CA data overrides CA file":        {byAddress.URL, lwhttp.Options{CAData: ours.PEM, CAFile: "nowhere"}, ""},
+		"several certificate authorities":  {byAddress.URL, lwhttp.Options{CAData: append(append([]byte(nil), other.PEM...), ours.PEM...)}, ""},
+		"unknown certificate authority":    {byAddress.URL, lwhttp.Options{CAData: other.PEM}, "certificate"},
+		"system roots":                     {byAddress.URL, lwhttp.Options{}, "certificate"},
+		"certificate for a different name": {byName.URL, lwhttp.Options{CAData: ours.PEM}, "127.0.0.1"},
+		"matching ServerName":              {byName.URL, lwhttp.Options{CAData: ours.PEM, ServerName: "api.test"}, ""},
+		"wrong ServerName":                 {byAddress.URL, lwhttp.Options{CAData: ours.PEM, ServerName: "other.test"}, "other.test"},
+		"no verification":                  {byName.URL, lwhttp.Options{InsecureSkipVerify: true}, ""},
+		"TLS 1.1":                          {outdated.URL, lwhttp.Options{CAData: ours.PEM}, "version"},
+		"TLS 1.1 without verification":     {outdated.URL, lwhttp.Options{InsecureSkipVerify: true}, "version"},
+		"TLS to a plain HTTP port":         {"https" + serve(t, nil, hello).URL[len("http"):], lwhttp.Options{CAData: ours.PEM}, "HTTP"},
+		"plain HTTP to a TLS port":         {"http" + byAddress.URL[len("https"):], lwhttp.Options{}, "400"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

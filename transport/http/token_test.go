@@ -86,7 +86,7 @@ func TestTokenFileRotates(t *testing.T) {
 			breakIt()
 			*sent = nil
 			require.NoError(t, request())
-			require.Equal(t, []string{"Bearer second"}, *sent, "the previous token may still be valid")
+			require.Equal(t, []string{"Bearer second"}, *sent, "the transport must keep the previous token while the file is empty or missing")
 		}
 		write(t, directory, "token", []byte("third"))
 		time.Sleep(time.Minute)

@@ -87,23 +87,23 @@ func TestUnauthorized(t *testing.T) {
 		sent   []string
 		ok     bool
 	}{
-		"no token":                            {sent: []string{""}},
-		"fixed token":                         {opts: lwhttp.Options{Token: "old"}, sent: []string{"old"}},
-		"unchanged token file":                {opts: lwhttp.Options{TokenFile: file("same", "old")}, sent: []string{"old"}},
-		"token file with a new valid token":   {opts: lwhttp.Options{TokenFile: file("changed", "old")}, before: func() { file("changed", "new") }, sent: []string{"old", "new"}, ok: true},
-		"token file with a new invalid token": {opts: lwhttp.Options{TokenFile: file("worse", "old")}, before: func() { file("worse", "worse") }, sent: []string{"old", "worse"}},
-		"emptied token file":                  {opts: lwhttp.Options{TokenFile: file("emptied", "old")}, before: func() { file("emptied", "") }, sent: []string{"old"}},
-		"deleted token file":                  {opts: lwhttp.Options{TokenFile: file("gone", "old")}, before: func() { _ = os.Remove(directory + "/gone") }, sent: []string{"old"}},
-		"TokenFunc with the same token":       {opts: lwhttp.Options{TokenFunc: tokens("old", "old")}, sent: []string{"old"}},
-		"TokenFunc with a new valid token":    {opts: lwhttp.Options{TokenFunc: tokens("old", "new")}, sent: []string{"old", "new"}, ok: true},
-		"TokenFunc without a second token":    {opts: lwhttp.Options{TokenFunc: tokens("old", "")}, sent: []string{"old"}},
-		"TokenFunc without a first token":     {opts: lwhttp.Options{TokenFunc: tokens("", "new")}, sent: []string{"", "new"}, ok: true},
-		"TokenFunc that fails after a 401":    {opts: lwhttp.Options{TokenFunc: tokens("old", "!")}, sent: []string{"old"}},
-		"TokenFunc with invalid tokens":       {opts: lwhttp.Options{TokenFunc: tokens("old", "older")}, sent: []string{"old", "older"}},
-		"redirect within the origin":          {opts: lwhttp.Options{TokenFunc: tokens("a", "old", "new")}, path: "/to?/x", sent: []string{"a", "old", "new"}, ok: true},
-		"redirect with invalid tokens":        {opts: lwhttp.Options{TokenFunc: tokens("a", "b", "c")}, path: "/to?/x", sent: []string{"a", "b", "c"}},
-		"401 before and after a redirect":     {opts: lwhttp.Options{TokenFunc: tokens("stale", "a", "old", "new")}, path: "/to?/x", sent: []string{"stale", "a", "old"}},
-		"401 from another origin":             {opts: lwhttp.Options{TokenFunc: tokens("old")}, path: "/to?https://other.example/x", sent: []string{"old", ""}},
+		"no token":                                   {sent: []string{""}},
+		"fixed token":                                {opts: lwhttp.Options{Token: "old"}, sent: []string{"old"}},
+		"unchanged token file":                       {opts: lwhttp.Options{TokenFile: file("same", "old")}, sent: []string{"old"}},
+		"token file with a new valid token":          {opts: lwhttp.Options{TokenFile: file("changed", "old")}, before: func() { file("changed", "new") }, sent: []string{"old", "new"}, ok: true},
+		"token file with a new invalid token":        {opts: lwhttp.Options{TokenFile: file("worse", "old")}, before: func() { file("worse", "worse") }, sent: []string{"old", "worse"}},
+		"emptied token file":                         {opts: lwhttp.Options{TokenFile: file("emptied", "old")}, before: func() { file("emptied", "") }, sent: []string{"old"}},
+		"deleted token file":                         {opts: lwhttp.Options{TokenFile: file("gone", "old")}, before: func() { _ = os.Remove(directory + "/gone") }, sent: []string{"old"}},
+		"TokenFunc that repeats the rejected token":  {opts: lwhttp.Options{TokenFunc: tokens("old", "old")}, sent: []string{"old"}},
+		"TokenFunc with a new valid token":           {opts: lwhttp.Options{TokenFunc: tokens("old", "new")}, sent: []string{"old", "new"}, ok: true},
+		"TokenFunc that returns no second token":     {opts: lwhttp.Options{TokenFunc: tokens("old", "")}, sent: []string{"old"}},
+		"TokenFunc that returns no first token":      {opts: lwhttp.Options{TokenFunc: tokens("", "new")}, sent: []string{"", "new"}, ok: true},
+		"TokenFunc that fails after a 401":           {opts: lwhttp.Options{TokenFunc: tokens("old", "!")}, sent: []string{"old"}},
+		"TokenFunc that returns only invalid tokens": {opts: lwhttp.Options{TokenFunc: tokens("old", "older")}, sent: []string{"old", "older"}},
+		"redirect within the origin":                 {opts: lwhttp.Options{TokenFunc: tokens("a", "old", "new")}, path: "/to?/x", sent: []string{"a", "old", "new"}, ok: true},
+		"redirect with invalid tokens":               {opts: lwhttp.Options{TokenFunc: tokens("a", "b", "c")}, path: "/to?/x", sent: []string{"a", "b", "c"}},
+		"401 before and after a redirect":            {opts: lwhttp.Options{TokenFunc: tokens("stale", "a", "old", "new")}, path: "/to?/x", sent: []string{"stale", "a", "old"}},
+		"401 from another origin":                    {opts: lwhttp.Options{TokenFunc: tokens("old")}, path: "/to?https://other.example/x", sent: []string{"old", ""}},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -111,7 +111,7 @@ func TestUnauthorized(t *testing.T) {
 			path, query, _ := strings.Cut(c.path, "?")
 			text, err := get(t, network.transport(t, c.opts), requestFor(path, query))
 			require.Equal(t, c.sent, network.sent)
-			require.Zero(t, network.open, "open response bodies")
+			require.Zero(t, network.open, "all response bodies must be closed")
 			if c.ok {
 				require.NoError(t, err)
 				return
@@ -160,7 +160,7 @@ func TestRetriesUnauthorizedOnce(t *testing.T) {
 }
 
 func TestCancellationBeforeRetry(t *testing.T) {
-	for name, asked := range map[string]int{"during the response": 1, "in TokenFunc": 2} {
+	for name, asked := range map[string]int{"canceled during the request": 1, "canceled in TokenFunc": 2} {
 		t.Run(name, func(t *testing.T) {
 			ctx, cancel := context.WithCancelCause(t.Context())
 			calls := 0
@@ -178,7 +178,7 @@ func TestCancellationBeforeRetry(t *testing.T) {
 			require.Equal(t, errOurs, err)
 			require.Equal(t, []string{"1"}, network.sent)
 			require.Equal(t, asked, calls)
-			require.Zero(t, network.open, "open response bodies")
+			require.Zero(t, network.open, "all response bodies must be closed")
 		})
 	}
 }

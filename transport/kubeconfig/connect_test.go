@@ -127,7 +127,7 @@ func TestCredentials(t *testing.T) {
 	require.ErrorContains(t, err, "other.test")
 	_, err = identity(t.Context(), t, load(t, file(t, "server: "+s.URL, "{}")))
 	var unknown *tls.CertificateVerificationError
-	require.ErrorAs(t, err, &unknown, "the certificate authority is unknown")
+	require.ErrorAs(t, err, &unknown, "certificate verification must fail with an unknown authority")
 }
 
 func TestOptionsOverrideFiles(t *testing.T) {
@@ -169,7 +169,7 @@ func TestOptionsOverrideFiles(t *testing.T) {
 		var typed *kubeconfig.Error
 		require.ErrorAs(t, err, &typed)
 		require.ErrorContains(t, err, want)
-		require.NotContains(t, err.Error(), opts.Path, "the mistake is not in the file")
+		require.NotContains(t, err.Error(), opts.Path, "an error in the options must not name the kubeconfig")
 	}
 }
 
@@ -192,14 +192,14 @@ func TestServiceAccount(t *testing.T) {
 	account := home + "/account"
 	opts := &kubeflags.Options{Account: account}
 	_, err := kubeflags.Load(opts)
-	require.ErrorIs(t, err, kubeconfig.ErrNowhere, "the process does not run in a Pod")
+	require.ErrorIs(t, err, kubeconfig.ErrNowhere, "outside a Pod, Load must find no server")
 
 	host, port, err := net.SplitHostPort(s.Listener.Addr().String())
 	require.NoError(t, err)
 	t.Setenv("KUBERNETES_SERVICE_HOST", host)
 	t.Setenv("KUBERNETES_SERVICE_PORT", port)
 	_, err = kubeflags.Load(opts)
-	require.ErrorIs(t, err, kubeconfig.ErrNowhere, "the Pod has no token")
+	require.ErrorIs(t, err, kubeconfig.ErrNowhere, "in a Pod without a token, Load must find no server")
 	write(t, account+"/token", "t1\n")
 	_, err = kubeflags.Load(opts)
 	require.ErrorContains(t, err, "service account: ca.crt: open ")

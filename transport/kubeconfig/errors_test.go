@@ -32,7 +32,7 @@ func TestInvalidFiles(t *testing.T) {
 		"duplicate key":              {good + "; server: pa55word", "{}", `:11: cluster "east": server: duplicate key`},
 		"list as key":                {good + "; [pa55word]: x", "{}", `cluster "east": a key must be a string`},
 		"string as boolean":          {good + "; insecure-skip-tls-verify: pa55word", "{}", `insecure-skip-tls-verify must be true or false`},
-		"CA data without verification": {good + "; insecure-skip-tls-verify: true; certificate-authority-data: " + b64(a.PEM), "{}",
+		"CA data and insecure-skip-tls-verify": {good + "; insecure-skip-tls-verify: true; certificate-authority-data: " + b64(a.PEM), "{}",
 			`insecure-skip-tls-verify cannot be combined with certificate-authority-data`},
 		"CA data that is not base64": {good + "; certificate-authority-data: pa55word!", "{}", `certificate-authority-data is not valid base64`},
 		"CA data without PEM":        {good + "; certificate-authority-data: " + b64("pa55word"), "{}", `certificate-authority-data contains no PEM certificate`},

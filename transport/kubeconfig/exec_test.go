@@ -168,7 +168,7 @@ func TestPluginCertificates(t *testing.T) {
 	s.rejected.Store("jane")
 	give("joe", time.Now().Add(-time.Minute))
 	_, err = identity(t.Context(), t, config)
-	require.Error(t, err, "the server rejects an expired certificate")
+	require.Error(t, err, "the server must reject the expired certificate")
 	give("ann", time.Now().Add(time.Hour))
 	text, err = identity(t.Context(), t, config)
 	require.NoError(t, err)

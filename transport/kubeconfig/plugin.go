@@ -137,7 +137,7 @@ func (p *plugin) parse(text []byte) (*lwhttp.Credential, time.Time, error) {
 	case err != nil || answer.Kind != "ExecCredential":
 		return nil, until, errors.New("its output is not an ExecCredential in JSON")
 	case answer.Version != p.version:
-		return nil, until, errors.New("its output must have the apiVersion " + p.version + " of the kubeconfig")
+		return nil, until, errors.New("its output must have the apiVersion " + p.version + " from the kubeconfig")
 	case answer.Status == nil || answer.Status.Token == "" && answer.Status.Cert == "" && answer.Status.Key == "":
 		return nil, until, errors.New("it returned neither a token nor a client certificate")
 	}

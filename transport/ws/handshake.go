@@ -112,7 +112,7 @@ func checkOffers(asked, answer http.Header) error {
 		offered := elementsOf(asked[name])
 		for _, chosen := range elementsOf(answer[name]) {
 			if !slices.Contains(offered, chosen) {
-				return responseError("the server chose a " + name + " that was not offered")
+				return responseError("the server selected a " + name + " value that the client did not offer")
 			}
 		}
 	}

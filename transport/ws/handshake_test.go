@@ -69,7 +69,7 @@ func TestEndlessResponses(t *testing.T) {
 			_, err := transport.Open(t.Context(), watch)
 			require.Error(t, err)
 			<-gone
-			require.Less(t, sent, 32<<20, "the size includes socket buffers")
+			require.Less(t, sent, 32<<20, "the client must stop reading the response; the limit includes socket buffers")
 			require.Less(t, int64(hostile.Held())-int64(before), int64(4<<20))
 		})
 	}

@@ -26,26 +26,26 @@ func TestHostileFrames(t *testing.T) {
 		sent, text string
 		want       error
 	}{
-		"a message of 2^63-1 bytes":               {one + "\x81\x7f\x7f\xff\xff\xff\xff\xff\xff\xff", "one", large},
-		"a message of 2^64-1 bytes":               {one + "\x81\x7f\xff\xff\xff\xff\xff\xff\xff\xff", "one", large},
-		"a continuation of 2^63-1 bytes":          {frame(0x01, "one") + "\x80\x7f\x7f\xff\xff\xff\xff\xff\xff\xff", "one", large},
-		"endless fragments":                       {strings.Replace(strings.Repeat(frame(0x00, "ten bytes!"), 11), "\x00", "\x01", 1), strings.Repeat("ten bytes!", 10), large},
-		"unexpected continuation":                 {one + frame(0x80, "x"), "one", broken("continuation after FIN")},
-		"interleaved messages":                    {frame(0x01, "one") + frame(0x81, "x"), "one", broken("data before FIN")},
-		"masked frame":                            {one + "\x81\x81abcdx", "one", broken("bad MASK")},
-		"reserved bits":                           {one + frame(0xf1, "x"), "one", broken("RSV1 set, RSV2 set, RSV3 set")},
-		"a reserved opcode":                       {one + frame(0x83, "x"), "one", broken("bad opcode 3")},
-		"a reserved control opcode":               {one + frame(0x8b, "x"), "one", broken("bad opcode 11")},
-		"a ping of 126 bytes":                     {one + frame(0x89, strings.Repeat("x", 126)), "one", broken("len > 125 for control")},
-		"a fragmented ping":                       {one + frame(0x09, "x"), "one", broken("FIN not set on control")},
-		"a close with a truncated code":           {one + frame(0x88, "\x03"), "one", &CloseError{Code: 1005}},
-		"a close with an invalid code":            {one + frame(0x88, "\x03\xed"), "one", broken("bad close code 1005")},
-		"a close with a reason that is not UTF-8": {one + frame(0x88, "\x03\xe8\xff"), "one", broken("invalid utf8 payload in close frame")},
-		"a close with the longest reason":         {one + frame(0x88, "\x03\xf3"+strings.Repeat("x", 123)), "one", &CloseError{1011, strings.Repeat("x", 123)}},
-		"a close with a reason that is too long":  {one + frame(0x88, "\x03\xf3"+strings.Repeat("x", 124)), "one", broken("len > 125 for control")},
-		"frames after a close":                    {one + normal + frame(0x81, "x"), "one", nil},
-		"an HTTP response body":                   {"Hello\n", "", broken("RSV1 set, FIN not set on control")},
-		"no data":                                 {"", "", io.ErrUnexpectedEOF},
+		"message of 2^63-1 bytes":                     {one + "\x81\x7f\x7f\xff\xff\xff\xff\xff\xff\xff", "one", large},
+		"message of 2^64-1 bytes":                     {one + "\x81\x7f\xff\xff\xff\xff\xff\xff\xff\xff", "one", large},
+		"continuation of 2^63-1 bytes":                {frame(0x01, "one") + "\x80\x7f\x7f\xff\xff\xff\xff\xff\xff\xff", "one", large},
+		"endless fragments":                           {strings.Replace(strings.Repeat(frame(0x00, "ten bytes!"), 11), "\x00", "\x01", 1), strings.Repeat("ten bytes!", 10), large},
+		"unexpected continuation":                     {one + frame(0x80, "x"), "one", broken("continuation after FIN")},
+		"interleaved messages":                        {frame(0x01, "one") + frame(0x81, "x"), "one", broken("data before FIN")},
+		"masked frame":                                {one + "\x81\x81abcdx", "one", broken("bad MASK")},
+		"reserved bits":                               {one + frame(0xf1, "x"), "one", broken("RSV1 set, RSV2 set, RSV3 set")},
+		"reserved opcode":                             {one + frame(0x83, "x"), "one", broken("bad opcode 3")},
+		"reserved control opcode":                     {one + frame(0x8b, "x"), "one", broken("bad opcode 11")},
+		"ping of 126 bytes":                           {one + frame(0x89, strings.Repeat("x", 126)), "one", broken("len > 125 for control")},
+		"fragmented ping":                             {one + frame(0x09, "x"), "one", broken("FIN not set on control")},
+		"close frame with a truncated code":           {one + frame(0x88, "\x03"), "one", &CloseError{Code: 1005}},
+		"close frame with an invalid code":            {one + frame(0x88, "\x03\xed"), "one", broken("bad close code 1005")},
+		"close frame with a reason that is not UTF-8": {one + frame(0x88, "\x03\xe8\xff"), "one", broken("invalid utf8 payload in close frame")},
+		"close frame with the longest reason":         {one + frame(0x88, "\x03\xf3"+strings.Repeat("x", 123)), "one", &CloseError{1011, strings.Repeat("x", 123)}},
+		"close frame with a reason that is too long":  {one + frame(0x88, "\x03\xf3"+strings.Repeat("x", 124)), "one", broken("len > 125 for control")},
+		"data after a close frame":                    {one + normal + frame(0x81, "x"), "one", nil},
+		"HTTP response body":                          {"Hello\n", "", broken("RSV1 set, FIN not set on control")},
+		"no data":                                     {"", "", io.ErrUnexpectedEOF},
 	} {
 		for _, eager := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s/%v", name, eager), func(t *testing.T) {
@@ -165,8 +165,8 @@ func TestBlockedPeer(t *testing.T) {
 		sent string
 		want time.Duration
 	}{
-		"pongs are not read":     {strings.Repeat(frame(0x89, "are you there?"), 1000), 15 * time.Second},
-		"pings are not answered": {frame(0x81, "one"), 45 * time.Second},
+		"unread pongs":     {strings.Repeat(frame(0x89, "are you there?"), 1000), 15 * time.Second},
+		"unanswered pings": {frame(0x81, "one"), 45 * time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -98,7 +98,7 @@ func TestRejectedHandshakes(t *testing.T) {
 
 	_, err = follow(t, dial(t, nil), "/nothing", nil)
 	require.Error(t, err)
-	require.NotErrorIs(t, err, errors.ErrUnsupported, "a server that does not respond may support WebSockets")
+	require.NotErrorIs(t, err, errors.ErrUnsupported, "a handshake without a response must not count as missing WebSocket support")
 }
 
 // A browser cannot set headers. It must send the token as a subprotocol, together with exactly one other subprotocol.
@@ -120,7 +120,7 @@ func TestTokenHeaderOrSubprotocol(t *testing.T) {
 	seen = wire.Request{}
 	require.NoError(t, json.Unmarshal([]byte(text), &seen))
 	require.Empty(t, seen.Protocols)
-	require.Len(t, seen.Header["Origin"], 1, "a kube-apiserver requires an Origin header")
+	require.Len(t, seen.Header["Origin"], 1, "the client must send an Origin header, because a kube-apiserver requires it")
 }
 
 func TestListsGoOverHTTP(t *testing.T) {

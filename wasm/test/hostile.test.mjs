@@ -72,7 +72,7 @@ test('endless pages exceed maxObjects, and a repeated page is detected', async (
   assert.equal((await causeOf(t, on, { maxObjects: 50 })).cause.code, 'too-large')
   const same = await listen((_, response) => response.end(page('again', 'a')))
   const { cause } = await causeOf(t, same)
-  assert.match(cause.message, /the pages of the list make no progress/)
+  assert.match(cause.message, /the list's pagination makes no progress/)
 })
 
 // Size of the decompressed response in bytes. The compressed response is smaller than 2 MiB.

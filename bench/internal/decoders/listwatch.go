@@ -30,9 +30,9 @@ func listwatch() []Decoder {
 		newDecoder("listwatch, lw.RawCodec", asJSON, watched(lw.RawCodec{})),
 		newDecoder("listwatch, ten fields", asJSON, watched(fields)),
 		newDecoder("listwatch, cache/compact", asJSON, watched(compact.NewCodec(lw.RawCodec{}))),
-		newDecoder("listwatch, cache/compact of ten fields", asJSON, watched(compact.NewCodec(fields))),
-		newDecoder("listwatch, codec.JSON of *corev1.Pod", asJSON, watched(codec.JSON[*corev1.Pod]{})),
-		newDecoder("listwatch, codec.Protobuf of *corev1.Pod", asProtobuf, watched(codec.Protobuf[*corev1.Pod]{})),
+		newDecoder("listwatch, cache/compact with ten fields", asJSON, watched(compact.NewCodec(fields))),
+		newDecoder("listwatch, codec.JSON with *corev1.Pod", asJSON, watched(codec.JSON[*corev1.Pod]{})),
+		newDecoder("listwatch, codec.Protobuf with *corev1.Pod", asProtobuf, watched(codec.Protobuf[*corev1.Pod]{})),
 		newDecoder(Floor, asJSON, floor),
 	}
 }
@@ -93,8 +93,8 @@ func clientGo() []Decoder {
 	typed := scheme.Codecs.WithoutConversion()
 	return []Decoder{
 		newDecoder("client-go, unstructured", asJSON, negotiated(untyped, runtime.ContentTypeJSON)),
-		newDecoder("client-go, *corev1.Pod of JSON", asJSON, negotiated(typed, runtime.ContentTypeJSON)),
-		newDecoder("client-go, *corev1.Pod of protobuf", asProtobuf, negotiated(typed, runtime.ContentTypeProtobuf)),
+		newDecoder("client-go, *corev1.Pod from JSON", asJSON, negotiated(typed, runtime.ContentTypeJSON)),
+		newDecoder("client-go, *corev1.Pod from protobuf", asProtobuf, negotiated(typed, runtime.ContentTypeProtobuf)),
 	}
 }
 

@@ -20,7 +20,7 @@ import (
 )
 
 // Short is the flag -short of all benchmarks. A benchmark with this flag does only enough work to show that it runs.
-var Short = flag.Bool("short", false, "do as little work as possible, to check that the benchmark runs")
+var Short = flag.Bool("short", false, "do only enough work to check that the benchmark runs")
 
 // Main parses the flags and calls run. SIGINT and SIGTERM cancel the context. If run fails, Main prints the error and
 // exits with code 1. In a process that [Run] or [Serve] started, Main runs the requested role instead.

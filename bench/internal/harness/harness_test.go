@@ -12,7 +12,7 @@ import (
 func TestQuantiles(t *testing.T) {
 	require.Zero(t, Median(nil))
 	require.Equal(t, 3.0, Median([]float64{5, 1, 3}))
-	require.Equal(t, 3.0, Median([]float64{1, 3}), "the larger of two values")
+	require.Equal(t, 3.0, Median([]float64{1, 3}), "the median of two values must be the larger value")
 	require.Equal(t, 9.0, Quantile([]float64{0, 9, 2, 3, 4, 5, 6, 7, 8, 1}, 0.99))
 	require.Equal(t, 2.0, MedianOf([]string{"a", "bb", "ccc"}, func(s string) float64 { return float64(len(s)) }))
 }

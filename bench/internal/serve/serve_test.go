@@ -34,7 +34,7 @@ func TestOrdersReachEveryWatch(t *testing.T) {
 	}
 	select {
 	case <-orders.Next().Given:
-		t.Fatal("Next returned an order that was already given")
+		t.Fatal("Next must return an order that has not been given yet")
 	default:
 	}
 }

@@ -71,7 +71,7 @@ func (m *model) check(h keptSnapshot) {
 			odd = append(odd, slot)
 		}
 		got, ok := h.find(m, key)
-		require.True(t, ok, "key %d must be found", key)
+		require.True(t, ok, "the set must contain key %d", key)
 		require.Equal(t, slot, got)
 	}
 	_, ok := h.find(m, 1<<31)

@@ -45,7 +45,7 @@ func revision(t *testing.T, server *lwtest.Server) int64 {
 	return n
 }
 
-func TestSameSeedResultsInSameWrites(t *testing.T) {
+func TestSameSeedProducesSameWrites(t *testing.T) {
 	const steps = 150
 	play := func(seed uint64, begin time.Time) *lwtest.Server {
 		server := newServer(t)

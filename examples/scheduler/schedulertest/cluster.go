@@ -74,7 +74,7 @@ func (r *run) try(method, path, body string) (code int, text string) {
 // write repeats a request until it succeeds. The codes 404 and 409 count as success, because the response to a
 // successful attempt may have been lost.
 func (r *run) write(method, path, body string) {
-	r.eventually(method+" "+path, func() (bool, string) {
+	r.eventually(method+" "+path+" succeeds", func() (bool, string) {
 		code, text := r.try(method, path, body)
 		done := code/100 == 2 || code == http.StatusConflict || code == http.StatusNotFound
 		return done, text
@@ -92,7 +92,7 @@ func (r *run) eventually(what string, condition func() (ok bool, why string)) {
 			return
 		}
 		if time.Now().After(end) {
-			r.Fatalf("timed out after %v: %s: %s", deadline, what, why)
+			r.Fatalf("timed out after %v waiting until %s; last result: %q", deadline, what, why)
 		}
 	}
 }

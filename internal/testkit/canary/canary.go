@@ -83,7 +83,7 @@ func forms(secret string) map[string]string {
 	for name, encoding := range map[string]*base64.Encoding{"base64": base64.RawStdEncoding, "base64 for URLs": base64.RawURLEncoding} {
 		for shift := range 3 { // 0 to 2 preceding bytes shift the base64 encoding of the secret
 			text := encoding.EncodeToString([]byte(strings.Repeat("x", shift) + secret))
-			first, last := (shift*8+5)/6, len(text)-1 // the base64 characters that contain no bits of other bytes
+			first, last := (shift*8+5)/6, len(text)-1 // the base64 characters that encode only bits of the secret
 			all[fmt.Sprintf("in %s, shifted by %d bytes", name, shift)] = text[first:last]
 		}
 	}

@@ -29,10 +29,10 @@ func TestDiagramMatchesImports(t *testing.T) {
 		}
 	}
 	product := productImports()
-	require.Equal(t, slices.Sorted(maps.Keys(product)), slices.Sorted(maps.Keys(drawn)), "the packages in the diagram")
+	require.Equal(t, slices.Sorted(maps.Keys(product)), slices.Sorted(maps.Keys(drawn)), "the diagram must contain exactly the product's packages")
 	for name := range product {
 		require.Contains(t, string(text), "| `"+name+"/` |", "no table has a row for %s", name)
-		require.ElementsMatch(t, directImports(product, name), drawn[name], "the imports of %s", name)
+		require.ElementsMatch(t, directImports(product, name), drawn[name], "the diagram must show the imports of %s", name)
 	}
 }
 

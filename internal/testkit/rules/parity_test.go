@@ -57,7 +57,7 @@ func TestTransportsHaveTheSameAPIOnAllPlatforms(t *testing.T) {
 			require.True(t, alone[pkg][name] != "" || native[name] != "", "%s: %s exists only in the browser", pkg, name)
 		}
 		for name := range alone[pkg] {
-			require.NotEqual(t, native[name] == "", js[name] == "", "%s: %s exists on both platforms or on neither", pkg, name)
+			require.NotEqual(t, native[name] == "", js[name] == "", "%s: %s must exist on exactly one platform", pkg, name)
 		}
 	}
 }

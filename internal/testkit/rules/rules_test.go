@@ -37,7 +37,7 @@ var heavy = map[string]string{
 	"log":                          "imports fmt; report events instead",
 	"reflect":                      "prevents the linker from removing unused methods",
 	"os":                           "browsers have no files",
-	"bytes":                        "use strings",
+	"bytes":                        "use package strings",
 	"unique":                       "19 kB",
 	"regexp":                       "large and not needed",
 	"encoding/binary":              "1.9 kB, because it imports reflect; use lean.Uint64",

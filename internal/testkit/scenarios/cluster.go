@@ -86,7 +86,7 @@ func (r *run) eventually(what string, condition func() bool) {
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
 	for end := time.Now().Add(deadline); !condition(); <-tick.C {
-		require.True(r, time.Now().Before(end), "timed out after %v: %s", deadline, what)
+		require.True(r, time.Now().Before(end), "timed out after %v waiting until %s", deadline, what)
 	}
 }
 
@@ -136,7 +136,7 @@ func (r *run) create(n int, prefix string) {
 			for i := worker; i < n; i += workers {
 				name := prefix + strconv.Itoa(i)
 				if code, text, err := r.try(http.MethodPost, r.configMaps(), configMap(name, "demo", "v")); err != nil || code != http.StatusCreated {
-					errs <- fmt.Errorf("create %s: %d %s %v", name, code, text, err)
+					errs <- fmt.Errorf("creating %s: status %d, body %q, error %v", name, code, text, err)
 				}
 			}
 		})

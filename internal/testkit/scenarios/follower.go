@@ -107,7 +107,7 @@ func (f *follower) apply(d cache.Change[*lw.Object]) error {
 	held := f.fold[object.Key()]
 	switch {
 	case (held != nil) == (d.Type == cache.Added):
-		return fmt.Errorf("received %v for %v (stored before: %v)", d.Type, object.Key(), held != nil)
+		return fmt.Errorf("the %v change for %v contradicts the earlier changes (object known: %v)", d.Type, object.Key(), held != nil)
 	case d.Type == cache.Modified && d.Old != held:
 		return fmt.Errorf("the update of %v has the wrong old object", object.Key())
 	case d.Type == cache.Modified && d.New.GetResourceVersion() == held.GetResourceVersion():
@@ -154,7 +154,7 @@ func (f *follower) equal(path string) {
 	require.Equal(f, want, contents(f, f.reflector.Store().List()))
 	for key, object := range f.fold {
 		stored, ok := f.reflector.Store().Get(key)
-		require.True(f, ok && stored == object, "%v differs between the applied changes and the store", key)
+		require.True(f, ok && stored == object, "the applied changes and the store have different objects for %v", key)
 	}
 	require.Len(f, f.fold, f.reflector.Store().Len())
 }

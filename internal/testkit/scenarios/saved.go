@@ -23,7 +23,7 @@ func resumesFromSavedState(r *run) {
 
 	resumed := r.restored(state)
 	resumed.equal(r.configMaps())
-	require.Equal(r, 1, resumed.syncs, "the only Synced event is that of the restored objects")
+	require.Equal(r, 1, resumed.syncs, "the only Synced event must be that of the restored objects")
 	require.Zero(r, resumed.lists())
 	require.Len(r, resumed.changes, 20+1+1+2)
 	resumed.stop()
@@ -33,7 +33,7 @@ func resumesFromSavedState(r *run) {
 	late.equal(r.configMaps())
 	require.Equal(r, 1, late.broke(is(lw.ErrExpired)))
 	require.Equal(r, 2, late.syncs)
-	require.Len(r, late.changes, 20+1+1+2, "the reflector reports only the differences")
+	require.Len(r, late.changes, 20+1+1+2, "the reflector must report only the differences")
 	require.Equal(r, 1, late.missed())
 }
 
@@ -45,7 +45,7 @@ func (f *follower) save() []byte {
 	return state.Bytes()
 }
 
-// restored starts a follower of the scenario's ConfigMaps that resumes from state, the result of the method save.
+// restored starts a follower of the scenario's ConfigMaps that resumes from state, which the method save returned.
 func (r *run) restored(state []byte) *follower {
 	f := r.follower(ConfigMaps(r.ns), r.AdminToken, nil, nil)
 	require.NoError(r, f.reflector.Restore(bytes.NewReader(state), f.origin(), lw.ParseObject))

@@ -196,7 +196,7 @@ func resourceVersionExpiresWhileDisconnected(r *run) {
 	require.GreaterOrEqual(r, f.broke(is(lw.ErrExpired)), 1)
 	require.GreaterOrEqual(r, f.syncs, 2)
 	require.Equal(r, 10, f.missed())
-	require.Len(r, f.changes[before:], 10+1+5, "the reflector reports only the differences")
+	require.Len(r, f.changes[before:], 10+1+5, "the reflector must report only the differences")
 	for _, d := range f.changes[before:] {
 		require.Equal(r, d.Type == cache.Deleted, d.FinalStateUnknown)
 	}

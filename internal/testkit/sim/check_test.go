@@ -98,14 +98,14 @@ func (c *checker) heard() {
 func (c *checker) reset(e lw.Event[*lw.Object]) {
 	c.listing = true
 	if c.live || e.ResourceVersion != "" {
-		c.fail("reports staleness", "LIST_STARTED@%s came while live was %v", e.ResourceVersion, c.live)
+		c.fail("reports staleness", "LIST_STARTED@%s must have no resourceVersion and must not come while the stream is live (live: %v)", e.ResourceVersion, c.live)
 	}
 }
 
 func (c *checker) synced(e lw.Event[*lw.Object]) {
 	before := c.claim
 	if !c.listing {
-		c.fail("brackets lists", "SYNCED without LIST_STARTED")
+		c.fail("brackets lists", "SYNCED came without LIST_STARTED")
 	}
 	c.listing, c.doubt = false, false
 	if c.saved {
@@ -143,9 +143,9 @@ func (c *checker) becameLive(e lw.Event[*lw.Object]) {
 		c.fail("is watching while live", "WATCH_STARTED came during a list")
 	case c.loose && conn.watch && conn.open:
 	case !conn.watch || !conn.open || !conn.streams && conn.version != e.ResourceVersion:
-		c.fail("is watching while live", "WATCH_STARTED@%s without an open watch from this resourceVersion", e.ResourceVersion)
+		c.fail("is watching while live", "WATCH_STARTED@%s came without an open watch from this resourceVersion", e.ResourceVersion)
 	case number(e.ResourceVersion) != c.claim.revision:
-		c.fail("is watching while live", "WATCH_STARTED@%s, but the claimed resourceVersion is %d", e.ResourceVersion, c.claim.revision)
+		c.fail("is watching while live", "WATCH_STARTED@%s came, but the claimed resourceVersion is %d", e.ResourceVersion, c.claim.revision)
 	}
 }
 
@@ -157,7 +157,7 @@ func (c *checker) interrupted(e lw.Event[*lw.Object]) {
 		c.fail("closes responses", "the interruption came before the response was closed")
 	}
 	if stops := c.stopsOn && conn.rejection.final(); stops != e.Interruption.Final {
-		c.fail("honors StopOn", "after %v: Final is %v", conn.rejection, e.Interruption.Final)
+		c.fail("honors StopOn", "the interruption after %v has the wrong Final value %v", conn.rejection, e.Interruption.Final)
 	}
 	if conn.token != "" && !c.oracle.complete {
 		c.budget.tokens -= time.Second // the engine may have charged its request budget for the failed page
@@ -207,7 +207,7 @@ func (c *checker) changed(e lw.Event[*lw.Object]) {
 	case !c.live:
 		c.fail("is watching while live", "%v@%d came while the stream was not live", e.Type, version)
 	case next == 0 || version != next:
-		c.fail("ordered, unique, reliable", "%v@%d came, but %d should follow %d", e.Type, version, next, c.claim.revision)
+		c.fail("ordered, unique, reliable", "%v@%d came, but the server's next change is %d (after %d)", e.Type, version, next, c.claim.revision)
 	default:
 		w := c.conn.of.write(next)
 		if e.Type.String() != eventKinds[w.kind] || e.Object.Key().String() != w.key || e.Object.Raw() != w.value.text(w.key, next) {

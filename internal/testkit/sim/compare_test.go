@@ -25,13 +25,13 @@ func (c *checker) changes(e lw.Event[*lw.Object], changes []cache.Change[*lw.Obj
 		legal := d.Type == cache.Added && held == nil || d.Type == cache.Modified && held == d.Old && held != nil ||
 			d.Type == cache.Deleted && held != nil
 		if !legal {
-			c.fail("changes alternate", "the change of type %v to %v contradicts the current object %v", d.Type, key, held)
+			c.fail("changes alternate", "the %v change for %v contradicts the current object %v", d.Type, key, held)
 		}
 		if d.FinalStateUnknown != (e.Type == lw.Synced || recreated) || d.FinalStateUnknown && d.Type != cache.Deleted {
-			c.fail("final state unknown only after relists", "%v of %v by the event %v: FinalStateUnknown is %v", d.Type, key, e.Type, d.FinalStateUnknown)
+			c.fail("final state unknown only after relists", "the %v change for %v, caused by a %v event, has the wrong FinalStateUnknown value %v", d.Type, key, e.Type, d.FinalStateUnknown)
 		}
 		if c.loose && d.FinalStateUnknown && !recreated && c.habit != earlyMark && c.conn.of.at(c.conn.revision)[key.String()] != "" {
-			c.fail("equals the server's state", "a relist deleted %v, which the server has", key)
+			c.fail("equals the server's state", "a relist deleted %v, but the server has this object", key)
 		}
 		if c.fold[key] = object; d.Type == cache.Deleted {
 			delete(c.fold, key)

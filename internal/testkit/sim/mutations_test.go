@@ -35,20 +35,20 @@ func TestFindsBugsOfOtherClients(t *testing.T) {
 		engine  Engine
 		promise string
 	}{
-		"endless retries of a streaming list":         {mutant{watch: streamsForEver}.engine, "converges"},
-		"retries of a streaming list without a delay": {mutant{watch: streamsWithoutDelay}.engine, "limits requests; limits relists"},
-		"delay after the context is done":             {mutant{watch: waitsRegardless}.engine, "stops immediately"},
-		"no client-side timeout":                      {func(t lw.Transport, o *lw.Options) Subject { return Real(patient{t}, o) }, "detects silence"},
-		"hidden immediate ends":                       {mutant{watch: endsGoOn}.engine, "reports staleness"},
-		"resume after 410":                            {mutant{watch: expiredGoesOn}.engine, "relists; converges"},
-		"ignored annotation value":                    {func(t lw.Transport, o *lw.Options) Subject { return Real(hasty{t}, o) }, "equals the server's state"},
-		"keeps objects of an unfinished list":         {naiveFold{sweeps: true}.engine, "equals the server's state"},
-		"streaming list at resourceVersion 0":         {mutant{watch: streamsFromZero}.engine, "never decreases"},
-		"no deletions in relists":                     {naiveFold{begins: true}.engine, "equals the server's state"},
-		"objects compared by resourceVersion":         {versionsSuffice, "equals the server's state"},
-		"pinned resourceVersion":                      {mutant{watch: pinnedVersion()}.engine, "resumable"},
-		"resume during a list":                        {naiveFold{sweeps: true, begins: true, hasty: true}.engine, "resumable"},
-		"dropped events":                              {mutant{watch: dropsEvents}.engine, "ordered, unique, reliable; bookmarkable"}, // the broken guarantee depends on the seed
+		"endless retries of a streaming list":                {mutant{watch: streamsForEver}.engine, "converges"},
+		"retries of a streaming list without a delay":        {mutant{watch: streamsWithoutDelay}.engine, "limits requests; limits relists"},
+		"delay after the context is done":                    {mutant{watch: waitsRegardless}.engine, "stops immediately"},
+		"no client-side timeout":                             {func(t lw.Transport, o *lw.Options) Subject { return Real(patient{t}, o) }, "detects silence"},
+		"unreported immediate end of a watch":                {mutant{watch: endsGoOn}.engine, "reports staleness"},
+		"resume after 410":                                   {mutant{watch: expiredGoesOn}.engine, "relists; converges"},
+		"ignored value of the initial-events-end annotation": {func(t lw.Transport, o *lw.Options) Subject { return Real(hasty{t}, o) }, "equals the server's state"},
+		"objects kept from an unfinished list":               {naiveFold{sweeps: true}.engine, "equals the server's state"},
+		"streaming list at resourceVersion 0":                {mutant{watch: streamsFromZero}.engine, "never decreases"},
+		"relists without deletions":                          {naiveFold{begins: true}.engine, "equals the server's state"},
+		"objects compared only by resourceVersion":           {versionsSuffice, "equals the server's state"},
+		"pinned resourceVersion":                             {mutant{watch: pinnedVersion()}.engine, "resumable"},
+		"resume during a list":                               {naiveFold{sweeps: true, begins: true, hasty: true}.engine, "resumable"},
+		"dropped events":                                     {mutant{watch: dropsEvents}.engine, "ordered, unique, reliable; bookmarkable"}, // the broken guarantee depends on the seed
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -196,7 +196,7 @@ func (c *conn) Read(p []byte) (int, error) {
 	}
 }
 
-// deliver copies pending bytes to p and returns their number. It stops before the next fault.
+// deliver copies pending bytes to p and returns the number of bytes copied. It stops before the next fault.
 func (c *conn) deliver(p []byte) int {
 	n := min(len(p), len(c.pending))
 	if c.at > c.sent {

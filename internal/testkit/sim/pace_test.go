@@ -77,7 +77,7 @@ func (c *checker) pay(at time.Time) {
 		c.fail("limits requests", "more than %d requests in a time window, in addition to one per second", inAnyWindow)
 	}
 	if c.sim.asked > most {
-		c.fail("limits requests", "%d requests in total", c.sim.asked)
+		c.fail("limits requests", "too many requests in total: %d", c.sim.asked)
 	}
 }
 
@@ -103,7 +103,7 @@ func (c *checker) countList() {
 	}
 	c.counted = true
 	if n := c.budget.listed(c.oracle.asked); n > listsAtMost {
-		c.fail("limits relists", "%d lists within %v", n, listWindow)
+		c.fail("limits relists", "too many lists: %d within %v", n, listWindow)
 	}
 }
 
@@ -144,7 +144,7 @@ func (c *checker) silence() {
 	idle := time.Since(c.word)
 	byWall := idle + c.jumped
 	if idle > c.limit || !c.setBack && byWall > c.limit && time.Since(c.jumpedAt) > lookSlack {
-		c.fail("detects silence", "no bytes for %v, or %v by the wall clock; the maximum is %v", idle, byWall, c.limit)
+		c.fail("detects silence", "the engine waited %v for bytes, or %v by the wall clock; the maximum is %v", idle, byWall, c.limit)
 	}
 }
 

@@ -164,7 +164,7 @@ func (s *sim) harm() {
 	}
 	if f, ok := s.among(reset, instantEnd); ok && c.at < 0 {
 		c.fault, c.at = f, c.sent+s.IntN(400)
-		s.trace("! %v in %d bytes", f, c.at-c.sent)
+		s.trace("! %v after %d more bytes", f, c.at-c.sent)
 	}
 }
 

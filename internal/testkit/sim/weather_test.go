@@ -37,9 +37,9 @@ const (
 )
 
 var faultNames = [faults]string{
-	"reset", "half-open", "stall", "throttle", "garbage", "cut short", "instant end", "no answer", "no route", "html", "denied",
+	"reset", "half-open", "stall", "throttle", "garbage", "truncated response", "empty response", "no response", "refused connection", "html", "denied",
 	"gone", "error event", "storm", "curt",
-	"eager", "gateway", "mute", "foreign list", "suspension", "set back", "slow caller", "lag", "compaction", "restart", "restore", "bump restore",
+	"eager", "gateway", "mute", "foreign list", "suspension", "clock set back", "slow caller", "lag", "compaction", "restart", "restore", "restore with a higher revision",
 }
 
 func (f fault) String() string { return faultNames[f] }

@@ -45,10 +45,10 @@ func TestBillOfMaterialsListsCompiledModules(t *testing.T) {
 	}
 	require.NotEmpty(t, versions["std"])
 	require.Regexp(t, `^v1\.`, versions["github.com/spf13/pflag"])
-	require.Empty(t, versions["github.com/stretchr/testify"], "a module that only tests import")
+	require.Empty(t, versions["github.com/stretchr/testify"], "the BOM must not list a module that only tests import")
 }
 
-func TestWritesSumsInFormatOfSha256sum(t *testing.T) {
+func TestWritesChecksumsInSha256sumFormat(t *testing.T) {
 	folder := t.TempDir()
 	write(t, folder, map[string]string{"a": "1", "b": "2"})
 	require.NoError(t, writeSums(folder))

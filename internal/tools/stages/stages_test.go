@@ -55,7 +55,7 @@ func TestLanesRunConcurrently(t *testing.T) {
 func TestPrintsOutputOfFirstFailureLast(t *testing.T) {
 	out, err := stages(t, "bad worse good").CombinedOutput()
 	require.ErrorContains(t, err, "exit status 1", "%s", out)
-	require.Contains(t, string(out), "good runs\n", "the lane continues after a failure")
+	require.Contains(t, string(out), "good runs\n", "the lane must continue after a failure")
 	table, last, _ := strings.Cut(string(out), "\n=== bad failed first. Its output:\n")
 	require.Regexp(t, `\nbad +\d+ s  FAILED\nworse +\d+ s  FAILED\ngood +\d+ s  ok\ntotal`, table)
 	require.Regexp(t, `^bad runs\nmake.*: .*Error 3\n$`, last)

@@ -39,10 +39,10 @@ func TestRejectsMalformedFunctionTables(t *testing.T) {
 	good := functionTable([]byte{0, 2, 4, 0}, 77, 1, 0, 0, 1)
 	require.NoError(t, dropLines(append([]byte(nil), good...)))
 	for cut := len(tableStart); cut < len(good); cut++ {
-		require.ErrorIs(t, dropLines(append([]byte(nil), good[:cut]...)), errShape, "cut at %d", cut)
+		require.ErrorIs(t, dropLines(append([]byte(nil), good[:cut]...)), errShape, "table truncated at byte %d", cut)
 	}
-	require.ErrorIs(t, dropLines(functionTable([]byte{0, 2, 4}, 77, 1, 0, 0)), errShape, "a table without a terminator")
-	require.ErrorIs(t, dropLines(functionTable([]byte{0, 2, 4, 0}, 77, 1, 0, 0, 9)), errShape, "an offset after the last table")
+	require.ErrorIs(t, dropLines(functionTable([]byte{0, 2, 4}, 77, 1, 0, 0)), errShape, "a table without a terminator must be rejected")
+	require.ErrorIs(t, dropLines(functionTable([]byte{0, 2, 4, 0}, 77, 1, 0, 0, 9)), errShape, "an offset after the last table must be rejected")
 	_, err := Pack(module(segment{100, good[:len(good)-1]}))
 	require.ErrorIs(t, err, errShape)
 }

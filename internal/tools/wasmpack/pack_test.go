@@ -26,7 +26,7 @@ func TestJoinsCloseSegments(t *testing.T) {
 		"neighbours":             {[]segment{{100, []byte("ab")}, {102, []byte("c")}}, []segment{{100, []byte("abc")}}},
 		"zeros between segments": {[]segment{{100, []byte("ab")}, {105, []byte("c")}, {107, []byte("d")}}, []segment{{100, []byte("ab\x00\x00\x00c\x00d")}}},
 		"wide gap":               {[]segment{{100, []byte("ab")}, {103 + widest, []byte("c")}}, []segment{{100, []byte("ab")}, {103 + widest, []byte("c")}}},
-		"out of order":           {[]segment{{100, []byte("ab")}, {50, []byte("c")}}, []segment{{100, []byte("ab")}, {50, []byte("c")}}},
+		"segments out of order":  {[]segment{{100, []byte("ab")}, {50, []byte("c")}}, []segment{{100, []byte("ab")}, {50, []byte("c")}}},
 		"overlap":                {[]segment{{100, []byte("ab")}, {101, []byte("c")}}, []segment{{100, []byte("ab")}, {101, []byte("c")}}},
 		"addresses of all sizes": {[]segment{{63, []byte("a")}, {1 << 13, []byte("b")}, {1 << 31, []byte("c")}}, []segment{{63, []byte("a")}, {1 << 13, []byte("b")}, {1 << 31, []byte("c")}}},
 	} {
@@ -41,7 +41,7 @@ func TestRejectsModulesOfOtherCompilers(t *testing.T) {
 	for cut := range good {
 		if section := cut == len(header) || cut == len(header)+4 || cut == len(good)-5; !section {
 			_, err := Pack(good[:cut])
-			require.ErrorIs(t, err, errShape, "cut at %d", cut)
+			require.ErrorIs(t, err, errShape, "module truncated at byte %d", cut)
 		}
 	}
 	passive := append([]byte(header), dataSection, 4, 1, 1, 1, 'a')
@@ -50,7 +50,7 @@ func TestRejectsModulesOfOtherCompilers(t *testing.T) {
 	_, err = Pack(append([]byte(header), dataCount, 1, 1))
 	require.ErrorIs(t, err, errShape)
 	_, err = Pack(append([]byte(header), dataSection, 2, 0, 0))
-	require.ErrorIs(t, err, errShape, "the data section continues after the last segment")
+	require.ErrorIs(t, err, errShape, "data after the last segment must be rejected")
 }
 
 func TestPackedProgramRuns(t *testing.T) {

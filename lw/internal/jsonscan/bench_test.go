@@ -23,7 +23,7 @@ func BenchmarkValueEnd(b *testing.B) {
 	b.SetBytes(int64(len(text)))
 	for b.Loop() {
 		if ValueEnd(text, 0) != len(text) {
-			b.Fatal("ValueEnd returned a wrong position")
+			b.Fatal("ValueEnd returned the wrong position")
 		}
 	}
 }

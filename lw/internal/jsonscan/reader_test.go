@@ -44,7 +44,7 @@ func TestLimitsNesting(t *testing.T) {
 	require.ErrorContains(t, skipText(strings.Repeat(`{"a":`, maxDepth+1)), "at most 1000 levels of nesting")
 	require.NoError(t, skipText(strings.Repeat("[ ", maxDepth)+strings.Repeat(" ]", maxDepth)))
 	require.EqualError(t, skipText(strings.Repeat("[ ", maxDepth+1)), "byte 2000: expected at most 1000 levels of nesting, found one more")
-	require.NoError(t, skipText("["+strings.Repeat(nested(100)+",", 20)+"1]"), "siblings do not add to the depth")
+	require.NoError(t, skipText("["+strings.Repeat(nested(100)+",", 20)+"1]"), "siblings must not add to the nesting depth")
 }
 
 // The tested depths include the maximum number of open brackets in one call of skip.
@@ -126,7 +126,7 @@ func TestBufferShrinksAfterLargeFrame(t *testing.T) {
 	for range 1500 {
 		require.True(t, frame(r))
 	}
-	require.Len(t, r.data, streamBuffer, "the buffer keeps its size while data arrives")
+	require.Len(t, r.data, streamBuffer, "the buffer must keep its size while data arrives")
 	for frame(r) {
 	}
 	require.Equal(t, io.EOF, r.Err())

@@ -98,9 +98,9 @@ func splitTerms(text string) (terms []string, problem string) {
 			i++
 			start = i + 1
 		case c == '|':
-			return nil, "alternatives are not supported: use && for terms that all match, or none with the opposite terms; quote a value that contains |"
+			return nil, "| and || are not supported: use && if all terms must match, or \"none\" with the opposite terms; quote a value that contains \"|\""
 		case c == '&' || c == ',':
-			return nil, fmt.Sprintf("expected && between terms, not %c; quote a value that contains %[1]c", c)
+			return nil, fmt.Sprintf("expected && between terms, but found %q; quote a value that contains %[1]q", string(c))
 		}
 	}
 	if quote != 0 {

@@ -83,7 +83,7 @@ func TestParseErrors(t *testing.T) {
 		"Deleted":               `Deleted is not a field: deleted must be the whole condition; repeat --until to combine it with others`,
 		"exists && a.b":         `exists is not a field: exists must be the whole condition; repeat --until to combine it with others`,
 		"=x":                    `expected a field path such as status.phase, but found ""`,
-		"status.phase ! x":      `expected one of = == != < <= > >= after status.phase`,
+		"status.phase ! x":      `expected one of the operators = == != < <= > >= after status.phase`,
 		"a=1 && ":               `expected a field path such as status.phase, but found ""`,
 		"a=1 && b":              `b is not a field path: write .b for a field at the top level`,
 		"status.phase>>x":       `expected a value after >, quoted if it starts with an operator, but found ">x"`,
@@ -91,9 +91,9 @@ func TestParseErrors(t *testing.T) {
 		"status.phase=":         `expected a value after =; write "" for an empty string`,
 		"status phase":          `expected a field path such as status.phase, but found "status phase"`,
 		"status.conditions[0=1": `expected a field path such as status.phase, but found "status.conditions[0"`,
-		"a=3 || b=1":            `alternatives are not supported: use && for terms that all match, or none with the opposite terms; quote a value that contains |`,
-		"a=3,b=1":               `expected && between terms, not ,; quote a value that contains ,`,
-		"a=3 & b=1":             `expected && between terms, not &; quote a value that contains &`,
+		"a=3 || b=1":            `| and || are not supported: use && if all terms must match, or "none" with the opposite terms; quote a value that contains "|"`,
+		"a=3,b=1":               `expected && between terms, but found ","; quote a value that contains ","`,
+		"a=3 & b=1":             `expected && between terms, but found "&"; quote a value that contains "&"`,
 		"a=3 and b=1":           `quote the value "3 and b=1" because it contains a space, or write && between terms`,
 		"a='x":                  `a closing ' is missing`,
 		"delete":                `delete is not a field: did you mean deleted?`,
@@ -128,7 +128,7 @@ func TestConditionsOfCollections(t *testing.T) {
 	w := watch("all ok=1")
 	put(t, w, 0, good, true)
 	w.Complete()
-	require.False(t, w.Holds(), "one list is not complete")
+	require.False(t, w.Holds(), "\"all\" must not hold before both lists are complete")
 	put(t, w, 1, bad, true)
 	w.Complete()
 	require.False(t, w.Holds())
@@ -139,7 +139,7 @@ func TestConditionsOfCollections(t *testing.T) {
 	w.Delete(0, bad)
 	require.True(t, w.Holds())
 	w.Delete(1, good)
-	require.False(t, w.Holds(), "\"all\" needs at least one object")
+	require.False(t, w.Holds(), "\"all\" must not hold without objects")
 
 	w = watch("deleted")
 	put(t, w, 0, good, true)
@@ -153,7 +153,7 @@ func TestConditionsOfCollections(t *testing.T) {
 	put(t, w, 0, bad, true)
 	require.False(t, w.Holds())
 	put(t, w, 0, good, false)
-	require.True(t, w.Holds(), "\"any\" can hold before the lists are complete")
+	require.True(t, w.Holds(), "\"any\" must hold even if the lists are not complete")
 }
 
 func TestAllConditionsMustHold(t *testing.T) {

@@ -44,7 +44,7 @@ func TestRollout(t *testing.T) {
 	require.NoError(t, err)
 	w := Watch([]*Condition{c}, 1)
 	put(t, w, 0, object(t, `{"kind":"Deployment","metadata":{"name":"a","generation":1},"spec":{"replicas":0},"status":{"observedGeneration":1}}`), true)
-	require.False(t, w.Holds(), "the list is not complete")
+	require.False(t, w.Holds(), "rollout must not hold before the list is complete")
 	w.Complete()
 	require.True(t, w.Holds())
 	require.Error(t, w.Put(0, object(t, `{"kind":"Pod","metadata":{"name":"p"}}`), true))

@@ -56,7 +56,7 @@ func parseTerm(text string) (t term, problem string) {
 			return operator.holds(compare(a.String(), b))
 		}, problem
 	}
-	return nil, "expected one of = == != < <= > >= after " + left
+	return nil, "expected one of the operators = == != < <= > >= after " + left
 }
 
 // parseValue returns a function that returns the value on the right of an operator, and whether the value exists.

@@ -147,7 +147,7 @@ func TestPartlyUnavailableServer(t *testing.T) {
 		"<html>":                 "/api: the response is not JSON",
 		`{"kind":"Pod"}`:         `/api: expected a discovery document, got kind "Pod"`,
 		`{"kind":"APIVersions"`:  "/api: unexpected EOF",
-		`{"kind":"APIVersions"}`: "/api: the server lacks aggregated discovery, which Kubernetes has since 1.27: name collections by path, for example /api/v1/pods",
+		`{"kind":"APIVersions"}`: "/api: the server lacks aggregated discovery, which Kubernetes has since 1.27: specify collections by path, for example /api/v1/pods",
 	} {
 		s := &server{answers: map[string]string{"/api": answer}}
 		if answer == "" {

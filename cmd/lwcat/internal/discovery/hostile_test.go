@@ -58,5 +58,5 @@ func TestLargeDocumentMemory(t *testing.T) {
 	runtime.ReadMemStats(&after)
 	require.NoError(t, err)
 	require.Len(t, all.All, 1)
-	require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(24<<20), "total bytes allocated, including garbage")
+	require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(24<<20), "allocated bytes, including garbage")
 }

@@ -71,8 +71,8 @@ func TestTemplates(t *testing.T) {
 	}
 }
 
-// TestUnknownFormsAreErrors checks that the error for unsupported or incomplete syntax names the expected syntax.
-func TestUnknownFormsAreErrors(t *testing.T) {
+// TestUnsupportedSyntaxIsRejected checks that the error for unsupported or incomplete syntax names the expected syntax.
+func TestUnsupportedSyntaxIsRejected(t *testing.T) {
 	for template, want := range map[string]string{
 		``:                              `in "", at byte 0: expected a path in braces such as {.metadata.name}, found the end`,
 		`.metadata.name`:                `at byte 14: expected a path in braces such as {.metadata.name}, found`,
@@ -102,7 +102,7 @@ func TestUnknownFormsAreErrors(t *testing.T) {
 	}
 }
 
-func TestPathsMayLackBracesAndTheFirstDot(t *testing.T) {
+func TestBracesAndLeadingDotAreOptional(t *testing.T) {
 	for _, text := range []string{"{.metadata.name}", ".metadata.name", "metadata.name", "$.metadata.name", " {metadata.name} ", "['metadata'].name"} {
 		path, err := ParsePath(text)
 		require.NoError(t, err, text)

@@ -31,7 +31,7 @@ func TestDiff(t *testing.T) {
 	require.Equal(t, "12:00:00.123 MODIFIED pods shop/web-0 8 (previous state unknown)\n", printed(t, "diff", &Options{}, unknown))
 }
 
-func TestReadable(t *testing.T) {
+func TestHTMLEscapesAreRemoved(t *testing.T) {
 	require.Equal(t, `{"a":"<b>&\\u003c\n"}`, readable.Replace(`{"a":"\u003cb\u003e\u0026\\u003c\n"}`))
 }
 
@@ -60,7 +60,7 @@ func TestEventLine(t *testing.T) {
 		printed(t, "line", &Options{Namespaces: true, NoHeaders: true}, added(t, "events.events.k8s.io", text)))
 }
 
-func TestStates(t *testing.T) {
+func TestStateColumn(t *testing.T) {
 	for object, want := range map[string]string{
 		`{"metadata":{"deletionTimestamp":"x"},"status":{"phase":"Running"}}`:                                      "Terminating",
 		`{"status":{"phase":"Pending","containerStatuses":[{"state":{"waiting":{"reason":"CrashLoopBackOff"}}}]}}`: "CrashLoopBackOff",

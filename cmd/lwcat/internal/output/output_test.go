@@ -96,7 +96,7 @@ func TestWide(t *testing.T) {
 	require.Equal(t, "EVENT      NAMESPACE   NAME    READY   NOMINATED NODE\nADDED      shop        web-0           x\nDELETED    shop        web-0\n",
 		printed(t, "wide", &Options{Namespaces: true}, pod, short))
 	require.Equal(t, "EVENT      RESOURCE   NAME    AGE\nADDED      pods       web-0\n", printed(t, "wide", &Options{Resources: true}, added(t, "pods", web0)))
-	require.Equal(t, "EVENT      NAME    AGE\nADDED      web-0\n", printed(t, "wide", &Options{}, added(t, "pods", web0)), "an object without the server's columns")
+	require.Equal(t, "EVENT      NAME    AGE\nADDED      web-0\n", printed(t, "wide", &Options{}, added(t, "pods", web0)), "without the server's columns, an object must have the columns NAME and AGE")
 }
 
 // TestWidthsNeverShrink checks that columns with the same headers share their widths, which never shrink.

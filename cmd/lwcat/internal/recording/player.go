@@ -90,7 +90,7 @@ func (p *Player) take(req *lw.Request) (s *stream, last bool, err error) {
 	queue, known := p.queues[key]
 	switch {
 	case !known && p.recording.Broken == nil:
-		return nil, true, requestError("the recording has no requests for " + key + ": it has " + strings.Join(slices.Sorted(maps.Keys(p.queues)), ", "))
+		return nil, true, requestError("the recording has no requests for " + key + ", but only for " + strings.Join(slices.Sorted(maps.Keys(p.queues)), ", "))
 	case len(queue) == 0: // if the recording is damaged, the request may follow the damaged line
 		return nil, true, ErrEnd
 	}

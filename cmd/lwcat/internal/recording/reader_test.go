@@ -20,7 +20,7 @@ const (
 	closed = `{"at":4,"kind":"closed","stream":1}` + "\n"
 )
 
-func TestRejectsOtherFiles(t *testing.T) {
+func TestRejectsInvalidHeaders(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                                      "line 1 of the recording: the line is incomplete",
 		"\n":                                    "line 1 of the recording: the file is not an lwcat recording",
@@ -59,7 +59,7 @@ func TestPlaysUpToDamage(t *testing.T) {
 		body, err := r.Play(0).Discovery().Open(t.Context(), &lw.Request{Path: "/x", Watch: true})
 		require.NoError(t, err)
 		text, err := io.ReadAll(body)
-		require.Equal(t, ErrEnd, err, "the end of the response is unknown")
+		require.Equal(t, ErrEnd, err, "a response without a recorded end must end with ErrEnd")
 		require.Equal(t, "{}\n", string(text))
 	}
 }

@@ -86,7 +86,7 @@ func FuzzRecord(f *testing.F) {
 	})
 }
 
-func TestDataHasTimeOfArrival(t *testing.T) {
+func TestRecordsArrivalTimes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, out := begin(t)
 		_, _ = record(t, w, watchOf("/x"), &scriptedTransport{after: time.Second, says: []timedText{
@@ -194,7 +194,7 @@ func TestUnrecordedRequestsFail(t *testing.T) {
 	require.NoError(t, w.Close())
 	view := load(t, out.String()).Play(0).Discovery()
 	_, err := view.Open(t.Context(), listOf("/b"))
-	require.EqualError(t, err, "the recording has no requests for /b: it has /a")
+	require.EqualError(t, err, "the recording has no requests for /b, but only for /a")
 	require.True(t, Over(err))
 	_, err = view.Open(t.Context(), &lw.Request{Path: "/a", Query: "labelSelector=x"})
 	require.ErrorContains(t, err, "no requests for /a?labelSelector=x")
@@ -202,7 +202,7 @@ func TestUnrecordedRequestsFail(t *testing.T) {
 	require.EqualError(t, err, "line 2 of the recording is a list, but lwcat requested a watch of /a")
 	other := &lw.Request{Path: "/a", Query: "limit=1&resourceVersion=77&continue=abc"}
 	_, err = view.Open(t.Context(), other)
-	require.NoError(t, err, "resourceVersions and continue tokens may differ")
+	require.NoError(t, err, "a request may differ from the recorded request in its resourceVersion and continue token")
 	_, err = view.Open(t.Context(), watchOf("/a"))
 	require.NoError(t, err)
 	_, err = view.Open(t.Context(), watchOf("/a"))

@@ -44,7 +44,7 @@ func Create(path string, fail func(error)) (*Writer, error) {
 	}
 	file, err := os.OpenFile(path, flags, 0o600)
 	if os.IsExist(err) {
-		return nil, fmt.Errorf("%s already exists: name another file, or remove it", path)
+		return nil, fmt.Errorf("%s already exists: specify another file, or remove it", path)
 	}
 	if err != nil {
 		return nil, err

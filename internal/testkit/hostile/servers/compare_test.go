@@ -15,7 +15,7 @@ func (j *judge) order(e lw.Event[*lw.Object]) {
 		return
 	}
 	if order, ok := lw.CompareResourceVersions(e.ResourceVersion, j.version); ok && order < 0 {
-		j.fault("%v has resourceVersion %q after %q", e.Type, e.ResourceVersion, j.version)
+		j.fault("the %v event has resourceVersion %q, which is older than the previous resourceVersion %q", e.Type, e.ResourceVersion, j.version)
 	}
 	j.version = e.ResourceVersion
 }
@@ -29,7 +29,7 @@ func (j *judge) fold(changes []cache.Change[*lw.Object]) {
 		}
 		_, held := j.folded[object.Key()]
 		if held != (d.Type != cache.Added) {
-			j.fault("received %v for %v (stored before: %v)", d.Type, object, held)
+			j.fault("the %v change for %v contradicts the earlier changes (object known: %v)", d.Type, object, held)
 		}
 		if j.folded[object.Key()] = object; d.Type == cache.Deleted {
 			delete(j.folded, object.Key())
@@ -48,9 +48,9 @@ func (j *judge) compare(e lw.Event[*lw.Object]) {
 	}
 	state, known := j.world.state(snapshot.ResourceVersion())
 	if !known {
-		j.fault("after %v the store has resourceVersion %q, which the server never had", e.Type, snapshot.ResourceVersion())
+		j.fault("after the %v event, the store has resourceVersion %q, which the server never had", e.Type, snapshot.ResourceVersion())
 	} else if diff := differ(snapshot, state); diff != "" {
-		j.fault("after %v the store differs from the server at resourceVersion %q: %s", e.Type, snapshot.ResourceVersion(), diff)
+		j.fault("after the %v event, the store differs from the server at resourceVersion %q: %s", e.Type, snapshot.ResourceVersion(), diff)
 	}
 }
 
@@ -66,7 +66,7 @@ func differ(snapshot *cache.Snapshot[*lw.Object], state map[string]int) string {
 		}
 	}
 	if snapshot.Len() != len(state) {
-		return fmt.Sprintf("it has %d objects instead of %d", snapshot.Len(), len(state))
+		return fmt.Sprintf("the store has %d objects instead of %d", snapshot.Len(), len(state))
 	}
 	return ""
 }
@@ -85,14 +85,14 @@ func (j *judge) rates() {
 	for i := range paid {
 		for k := i; k < len(paid); k++ {
 			if w := paid[k].Sub(paid[i]); float64(k-i+1) > 12+w.Seconds() {
-				j.fault("%d requests in %v, starting at %v", k-i+1, w, paid[i].Format("15:04:05"))
+				j.fault("too many requests: %d in %v, starting at %v", k-i+1, w, paid[i].Format("15:04:05"))
 				return
 			}
 		}
 	}
 	for i := 4; i < len(lists); i++ {
 		if w := lists[i].Sub(lists[i-4]); w < time.Minute {
-			j.fault("5 lists in %v, starting at %v", w, lists[i-4].Format("15:04:05"))
+			j.fault("too many lists: 5 in %v, starting at %v", w, lists[i-4].Format("15:04:05"))
 			return
 		}
 	}

@@ -14,7 +14,7 @@ func hostileErrorResponses() []server {
 			serve: onWatch(func(c *call) { c.write(failed(410, "Expired", "too old resource version")) })},
 		{name: "410-http", does: "rejects each watch with HTTP 410 and a fresh continue token", causes: []error{lw.ErrExpired},
 			serve: onWatch(func(c *call) { c.reject(410, "", fresh) })},
-		{name: "410-alternating", does: "rejects every other watch with 410 and sends one event in the others", causes: []error{lw.ErrExpired},
+		{name: "410-alternating", does: "alternates between rejecting a watch with 410 and sending one event", causes: []error{lw.ErrExpired},
 			serve: onWatch(func(c *call) {
 				if c.nth%2 == 0 {
 					c.reject(410, "", fresh)
@@ -47,7 +47,7 @@ func hostileErrorResponses() []server {
 				}
 				c.honestly()
 			}},
-		{name: "503-storm", does: "rejects five watches with 503 and sends one event in the sixth",
+		{name: "503-storm", does: "rejects five watches with 503 and sends one event in the sixth watch",
 			serve: onWatch(func(c *call) {
 				if c.nth%6 != 0 {
 					c.reject(503, "", "<html>upstream connect error</html>")
@@ -76,7 +76,7 @@ func hostileErrorResponses() []server {
 				}
 				c.honestly()
 			}},
-		{name: "mute", does: "ignores every second list and watch", causes: []error{lw.ErrSilent},
+		{name: "mute", does: "ignores every other list and watch", causes: []error{lw.ErrSilent},
 			serve: func(c *call) {
 				if c.nth%2 == 1 {
 					c.hang()

@@ -70,7 +70,7 @@ func TestRecoversFromBrokenHTTP(t *testing.T) {
 			text := zipped(x.text())
 			x.say(chunked + "Content-Encoding: gzip\r\n\r\n" + chunk(text[:x.nth*17%len(text)]) + "0\r\n\r\n")
 		}},
-		{name: "gzip-garbage", does: "declares a Content-Encoding that the body does not have", wire: func(x *exchange) {
+		{name: "gzip-garbage", does: "declares a Content-Encoding that does not match the body", wire: func(x *exchange) {
 			x.say(chunked + "Content-Encoding: " + []string{"gzip", "br", "gzip, gzip", "zstd"}[x.nth%4] + "\r\n\r\n" + chunk(x.text()) + "0\r\n\r\n")
 		}, lies: true},
 		{name: "redirect-loop", does: "redirects to itself forever", wire: func(x *exchange) {

@@ -146,7 +146,7 @@ func (j *judge) event(e lw.Event[*lw.Object], changes []cache.Change[*lw.Object]
 	defer j.mu.Unlock()
 	now := time.Now()
 	if quiet := now.Sub(j.heard); j.last == lw.WatchStarted && quiet > 150*time.Second {
-		j.fault("a %v event arrived after %v without events", e.Type, quiet)
+		j.fault("a %v event arrived %v after the previous event, but the engine must end an idle watch earlier", e.Type, quiet)
 	}
 	if j.broken != nil && j.broken.Final {
 		j.fault("a %v event arrived after the final event", e.Type)

@@ -22,7 +22,7 @@ var (
 var encoded = []form{
 	{"base64", func(s string) string { return base64.StdEncoding.EncodeToString([]byte(s)) }},
 	{"base64 of the header", func(s string) string { return base64.RawURLEncoding.EncodeToString([]byte("Bearer " + s)) }},
-	{"percent", func(s string) string {
+	{"percent-encoding", func(s string) string {
 		var b strings.Builder
 		for _, c := range []byte(s) {
 			fmt.Fprintf(&b, "%%%02X", c)
@@ -96,7 +96,7 @@ func echoes(forms []form) []server {
 		echo(forms, "kind", "writes the token as a list's kind and apiVersion", func(x *exchange, s string) {
 			x.reply(200, "", strings.NewReplacer("ConfigMapList", s+[]string{"", "List"}[x.kind%2], `"v1"`, fmt.Sprintf("%q", s)).Replace(x.document()))
 		}),
-		echo(forms, "member", "writes the token instead of JSON and as a member name", func(x *exchange, s string) {
+		echo(forms, "member", "writes the token instead of JSON and as a field name", func(x *exchange, s string) {
 			x.reply(200, "", []string{s, `{"` + s + `":`, `{"` + s, `[` + s}[x.kind%4])
 		}),
 		echo(forms, "html", "writes a page in which the token crosses the 200-byte truncation limit", func(x *exchange, s string) {

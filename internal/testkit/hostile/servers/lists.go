@@ -56,7 +56,7 @@ func wrongLists() []server {
 				}
 				c.list()
 			}},
-		{name: "pages-ahead", does: "sends each page of a list at the latest resourceVersion instead of that of the first page", causes: []error{invalid.ErrInconsistentPages}, opts: ordinary,
+		{name: "pages-ahead", does: "sends each page of a list at the latest resourceVersion instead of the first page's resourceVersion", causes: []error{invalid.ErrInconsistentPages}, opts: ordinary,
 			serve: onList(func(c *call) {
 				_, items, next := c.page()
 				c.step()
@@ -110,7 +110,7 @@ func wrongLists() []server {
 				return []string{"x%d", "X%d", "x\x00%d", "shop/x%d", "/x%d", "x%d/"}[n%6][:] + fmt.Sprint(n/6)
 			},
 			serve: onList((*call).list)},
-		{name: "foreign-items", does: "includes an object of another namespace and kind in each list", lies: true, opts: ordinary,
+		{name: "foreign-items", does: "includes an object of another namespace and another kind in each list", lies: true, opts: ordinary,
 			serve: edited(func(c *call, text string) string {
 				return strings.Replace(text, `"items":[`, `"items":[{"kind":"Secret","metadata":{"name":"a","namespace":"kube-system","resourceVersion":"5"}},`, 1)
 			})},
@@ -165,7 +165,7 @@ func malformedLists() []server {
 				odd := []string{`"0"`, `"00"`, `"-1"`, `7`, `" 7"`, `null`, `{}`, `"007"`}[c.nth%8]
 				return strings.Replace(text, fmt.Sprintf("%q", c.version(c.now())), odd, 1)
 			})},
-		{name: "two-list-versions", does: "sends lists with two resourceVersions, of which the last is correct", opts: ordinary,
+		{name: "two-list-versions", does: "sends lists with two resourceVersions, the last of which is correct", opts: ordinary,
 			serve: edited(func(c *call, text string) string {
 				return strings.Replace(text, `"resourceVersion":`, `"resourceVersion":"99999999","resourceVersion":`, 1)
 			})},

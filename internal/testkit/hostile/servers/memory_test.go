@@ -53,16 +53,16 @@ func TestMemoryIsBounded(t *testing.T) {
 		{"nested objects", list + item, `{"a":`},
 		{"nested arrays", list + item, `[`},
 		{"long string", list + item + `"`, `abcdefgh`},
-		{"escapes", list + item + `"`, `\u0041`},
+		{"escaped characters", list + item + `"`, `\u0041`},
 		{"long object name", list + `{"metadata":{"name":"`, `abcdefgh`},
-		{"repeated member", list + `{"metadata":{"name":"a"`, `,"resourceVersion":"7"`},
+		{"repeated field", list + `{"metadata":{"name":"a"`, `,"resourceVersion":"7"`},
 		{"repeated items array", strings.TrimSuffix(list, `"items":[`), `"items":[],`},
 		{"long resourceVersion", `{"kind":"ConfigMapList","apiVersion":"v1","metadata":{"resourceVersion":"`, `1234567890`},
 		{"long continue token", `{"kind":"ConfigMapList","apiVersion":"v1","metadata":{"resourceVersion":"5","continue":"`, `1234567890`},
 		{"long kind", `{"kind":"`, `ConfigMapList`},
 		{"white space", " ", "\n\t  "},
 		{"repeated item", list + item + `{}}`, `,` + item + `{}}`},
-		{"long member name", `{"`, `abcdefgh`},
+		{"long field name", `{"`, `abcdefgh`},
 	} {
 		t.Run(s.name, func(t *testing.T) {
 			heap := hostile.NewHeap()

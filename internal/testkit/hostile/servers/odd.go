@@ -22,7 +22,7 @@ func unusualServers() []server {
 		{name: "type-last", does: "writes an event's type after its object", serve: rewritten(func(_ *call, change change, event string) string {
 			return `{"object":` + event[strings.Index(event, `"object":`)+9:len(event)-2] + `,"type":"` + change.kind + "\"}\n"
 		})},
-		{name: "escaped", does: "writes types and member names with escapes and ends lines with CRLF", serve: rewritten(func(_ *call, _ change, event string) string {
+		{name: "escaped", does: "escapes event types and field names, and ends lines with CRLF", serve: rewritten(func(_ *call, _ change, event string) string {
 			return escapeType(event)
 		})},
 		{name: "deleted-old-version", does: "sends deletions with the object's previous resourceVersion", lies: true, serve: rewritten(func(c *call, change change, event string) string {
@@ -74,7 +74,7 @@ func unusualServers() []server {
 			}
 			c.write(document(c.version(at), next, items))
 		}), lies: true},
-		{name: "flapping-versions", does: "ends watches after one event and lists from two alternating histories", lies: true, restart: true, opts: ordinary,
+		{name: "flapping-versions", does: "ends watches after one event and alternates between two histories in its lists", lies: true, restart: true, opts: ordinary,
 			serve: func(c *call) {
 				if c.watch {
 					c.news()

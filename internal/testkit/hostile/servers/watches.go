@@ -44,7 +44,7 @@ func (c *call) news() change {
 func correctServers() []server {
 	return []server{
 		{name: "streaming", does: "responds correctly", serve: (*call).honestly},
-		{name: "listing", does: "sends correct ordinary lists in pages, and correct watches", serve: (*call).honestly, opts: ordinary},
+		{name: "listing", does: "sends correct lists in pages, and correct watches", serve: (*call).honestly, opts: ordinary},
 	}
 }
 
@@ -56,7 +56,7 @@ func wrongWatches() []server {
 			serve: each(20*time.Second, func(c *call, now int) { c.write(bookmark(c.version(now-5), false)) })},
 		{name: "bookmarks-ahead", does: "sends bookmarks with future resourceVersions and then older events", lies: true, restart: true,
 			serve: each(15*time.Second, func(c *call, now int) { c.write(bookmark(c.version(now+1e6), false)) })},
-		{name: "foreign", does: "sends events of another kind and namespace", lies: true,
+		{name: "foreign", does: "sends events for another kind and another namespace", lies: true,
 			serve: each(10*time.Second, func(c *call, now int) {
 				c.write(strings.NewReplacer(`"ConfigMap"`, `"Secret"`, `"shop"`, `"kube-system"`).Replace(frame("ADDED", c.object("cm-x", now, now))))
 			})},
@@ -106,7 +106,7 @@ func wrongWatches() []server {
 			serve: onWatch(func(c *call) {
 				c.write(strings.Replace(frame("MODIFIED", c.object("cm-0001", 1, c.now())), fmt.Sprintf("%q", c.version(c.now())), c.version(c.now()), 1))
 			})},
-		{name: "two-versions", does: "sends objects with two resourceVersions, of which the last is correct", serve: rewritten(func(_ *call, _ change, event string) string {
+		{name: "two-versions", does: "sends objects with two resourceVersions, the last of which is correct", serve: rewritten(func(_ *call, _ change, event string) string {
 			return strings.Replace(event, `"resourceVersion"`, `"resourceVersion":"7","resourceVersion"`, 1)
 		})},
 		{name: "two-replicas", does: "lists from a replica that lags by ten changes and watches from a current replica",
