@@ -83,8 +83,8 @@ export interface ListWatchOptions<I extends string = string> {
   /**
    * Headers for every request, for example `{ "Impersonate-User": "jane" }`. CORS must allow them.
    *
-   * A WebSocket cannot send headers. With `headers`, `"auto"` uses only HTTP, and `"ws"` omits the headers. Redirects
-   * then fail, because they could leak the headers to another server.
+   * A WebSocket cannot send headers. With this option, `"auto"` uses only HTTP, `"ws"` omits the headers, and redirects
+   * fail, because they could leak the headers to another server.
    */
   headers?: Record<string, string> | undefined
   /** The credentials mode of `fetch`. */
@@ -95,13 +95,13 @@ export interface ListWatchOptions<I extends string = string> {
    */
   project?: readonly string[] | undefined
   /**
-   * Indexes by name, each with the field that it reads: with `{ node: "spec.nodeName" }`, `by("node", "n1")` returns the
-   * objects whose field is `"n1"`. If `[*]` matches several values, the index uses the first value. The limit is 200 indexes.
+   * The field of each index. For example, with `{ node: "spec.nodeName" }`, `by("node", "n1")` returns the objects
+   * whose `spec.nodeName` is `"n1"`. If `[*]` matches several values, the index uses the first value. The limit is 200 indexes.
    */
   indexes?: { readonly [index in I]: string } | undefined
   /**
-   * Saves the collection in IndexedDB. The next page immediately shows the saved objects, marked as stale, and resumes
-   * the watch without a list. If several pages save the same collection, only one of them writes.
+   * Saves the collection in IndexedDB. The next page that opens the collection immediately shows the saved objects,
+   * marked as stale, and resumes the watch without a list. If several pages save the same collection, only one of them writes.
    *
    * The saved objects are visible to everyone who uses this browser profile. A user name instead of `true` gives each user
    * a separate copy.

@@ -121,7 +121,7 @@ func (s *connection) credential() string {
 	return ""
 }
 
-// pluginHint explains a failed credential plugin.
+// pluginHint returns advice for a failed credential plugin, or "" for other errors.
 func (s *connection) pluginHint(err error) string {
 	failed, ok := errors.AsType[*kubeconfig.Error](err)
 	if !ok || failed.Hint == "" || errors.Is(err, exec.ErrNotFound) || errors.Is(err, fs.ErrNotExist) { // the error already contains the hint

@@ -37,8 +37,8 @@ export function build(folder, ...args) {
 }
 
 /**
- * Builds a page that uses only the package. Returns the minified and gzipped sizes in bytes of the scripts that the page
- * loads at its start, of the worker's script and of the script for mode "main".
+ * Builds a page that imports only the package. Returns the sizes in bytes, minified and gzipped: `page` for the page's
+ * initial scripts, `worker` for the worker's script, and `local` for the script for mode "main".
  */
 export function weigh(folder) {
   build(folder, '--config', 'size.config.js')

@@ -5,7 +5,7 @@ import { h, setAttribute, setText } from './dom.js'
 /** @import { Rows } from './rows.js' */
 
 const MOST = 12 // the maximum number of buttons
-const FREE = 1000 // largest number of objects whose statuses are counted without a click, because counting parses all objects
+const FREE = 1000 // for more objects, the statuses are counted only after a click, because counting parses all objects
 
 export class StatusFilter {
   #element

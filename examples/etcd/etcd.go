@@ -144,8 +144,7 @@ func (m *message) events(after int64) ([]lw.Event[*Entry], error) {
 	case len(r.Events) == 0: // a progress notification: etcd has sent all events up to this revision
 		return []lw.Event[*Entry]{{Type: lw.Bookmark, ResourceVersion: strconv.FormatInt(r.Header.Revision, 10)}}, nil
 	}
-	// The events belong to complete transactions. The revision in the header may be newer than the revisions of the
-	// events.
+	// A response never splits a transaction. The revision in its header may be newer than the revisions of the events.
 	events := make([]lw.Event[*Entry], len(r.Events))
 	for i, c := range r.Events {
 		events[i] = lw.Event[*Entry]{Type: c.eventType(), Object: c.Kv}

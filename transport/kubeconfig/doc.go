@@ -9,8 +9,8 @@
 // # Sources
 //
 // Load reads [Options.Path]. If it is empty, Load reads the files listed in the environment variable KUBECONFIG, or
-// ~/.kube/config. If several files contain a cluster, user or context of the same name, the first one applies as a
-// whole. The first current-context also applies. Paths are relative to the file that contains them. If no file sets a
+// ~/.kube/config. If several files contain a cluster, user or context of the same name, Load uses the first one as
+// a whole. It also uses the first current-context. Paths are relative to the file that contains them. If no file sets a
 // current context and the program runs in a Pod, Load uses the service account of the Pod.
 //
 // # Supported features
@@ -22,8 +22,8 @@
 //
 // A plugin runs at the first request that needs it, once for all transports of a [Config]. It runs again when its
 // credential has expired or was rejected. The plugin stops when the context of that request ends. lw.ListAndWatch
-// cancels a request after 90 seconds and retries it. If the plugin prompts the user, call the method List of an
-// lw.Client first.
+// cancels a request after 90 seconds, which also stops the plugin, and retries it. If the plugin prompts the user and
+// needs more time, call the method List of an lw.Client first.
 //
 // As in kubectl, the credentials of a kubeconfig are not sent over plain "http". A token that the program sets in
 // [Config].HTTP is sent over any scheme.

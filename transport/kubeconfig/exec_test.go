@@ -20,8 +20,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// playPlugin implements a credential plugin in the test binary. It records its input in folder, and then runs the
-// commands in the file "do" of folder. It returns the exit code.
+// playPlugin implements a credential plugin in the test binary. It records its input in folder, runs the commands
+// in folder/do, and returns the exit code.
 func playPlugin(folder string) int {
 	note, _ := os.OpenFile(filepath.Join(folder, "runs"), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 	_, _ = note.WriteString(strings.Join(os.Args[1:], " ") + " " + os.Getenv("KUBERNETES_EXEC_INFO") + "\n")

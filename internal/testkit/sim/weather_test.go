@@ -55,7 +55,7 @@ type weather struct {
 	eager   time.Time     // until this time, watches end after a change
 	gateway time.Time     // until this time, a gateway rejects watches
 	code    int           // status code of all responses during the storm
-	after   string        // Retry-After header of these responses; "details" means retryAfterSeconds instead
+	after   string        // Retry-After header of these responses; if "details", their Status sets retryAfterSeconds instead
 	calm    bool          // the faults have stopped
 }
 

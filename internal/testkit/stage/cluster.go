@@ -38,7 +38,7 @@ type command struct {
 	Name      string          `json:"name"`      // delete: name of the object; define and undefine: plural name of the resource
 	Columns   []lwtest.Column `json:"columns"`   // define: Table columns of the resource
 	N         int             `json:"n"`         // write, fill and touch: number of objects; expire: number of events before the error
-	Seed      uint64          `json:"seed"`      // write and touch: seed of the random numbers
+	Seed      uint64          `json:"seed"`      // write and touch: the random seed
 }
 
 // cluster is an API server that tests control. Unless stated otherwise, commands operate on its ConfigMaps.

@@ -9,7 +9,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// order records a fault if the resourceVersion of the stream decreases without a list.
+// order records a fault if the resourceVersion of the stream decreases without a new list.
 func (j *judge) order(e lw.Event[*lw.Object]) {
 	if e.ResourceVersion == "" || e.Type == lw.Interrupted {
 		return

@@ -25,9 +25,9 @@ const hostileFor = 10 * time.Minute
 // early is the time after which the second run of each server cancels its context.
 const early = 3*time.Minute + 21*time.Second + 700*time.Millisecond
 
-// play runs each server twice. The first run lasts until the server has stopped its misbehavior and the store has
-// recovered. The second run cancels the context early. Servers that support streaming lists run twice more with a
-// client that requests ordinary lists.
+// play runs each server twice. The first run lasts until the server stops misbehaving and the store has recovered. The
+// second run cancels the context early. Servers that support streaming lists are run twice more, with a client that
+// requests ordinary lists.
 func play(t *testing.T, servers []server) {
 	t.Parallel()
 	for _, s := range servers {
