@@ -82,7 +82,7 @@ function sendable(wasm) {
   if (wasm === undefined) return wasmURL().href // resolved here, because a worker that was started from a blob cannot resolve it
   if (typeof wasm === 'string' || wasm instanceof URL) return absolute(wasm, 'wasm')
   if (wasm instanceof WebAssembly.Module || isBytes(wasm)) return wasm
-  throw new ListWatchError('invalid', 'listwatch: a worker needs wasm as a URL, bytes or a module')
+  throw new ListWatchError('invalid', 'listwatch: for a worker, wasm must be a URL, bytes or a module')
 }
 
 /**

@@ -153,6 +153,6 @@ export const idOf = (resource) => placeOf(/** @type {Spec} */ (resourceOf({ reso
  */
 export function resourceIdOf({ apiVersion = '', kind }, resource) {
   if (resource !== undefined) return idOf(resource)
-  if (!apiVersion || !kind) throw new Error('listwatch: the object needs apiVersion and kind, or pass { resource: "pods" }')
+  if (!apiVersion || !kind) throw new Error('listwatch: set apiVersion and kind on the object, or pass { resource: "pods" }')
   return `${apiVersion.includes('/') ? apiVersion.split('/')[0] : ''}/${pluralOf(kind)}`
 }

@@ -105,7 +105,7 @@ export class Channel {
     this.#handlers = handlers
     this.#report = report
     port.onmessage = ({ data }) => this.#receive(data)
-    port.onmessageerror = () => report(protocolError('an unreadable message'))
+    port.onmessageerror = () => report(protocolError('unreadable message'))
   }
 
   /** @param {Out | Reply} message @param {Transferable[]} [transfer] */
@@ -167,7 +167,7 @@ export class Channel {
     const { type, id, bytes, value, error } = message ?? {}
     const call = this.pending.get(id)
     if (Object.hasOwn(this.#handlers, type)) this.#handle(message)
-    else if (!['part', 'answer', 'refused'].includes(type) || !(id <= this.#last)) this.#report(protocolError(`the message ${type} ${id}`))
+    else if (!['part', 'answer', 'refused'].includes(type) || !(id <= this.#last)) this.#report(protocolError(`unexpected message: ${type} ${id}`))
     else if (!call) return // the call has timed out
     else if (type === 'part') {
       call.parts.push(bytes)
@@ -194,7 +194,7 @@ export class Channel {
 }
 
 /** @param {string} subject */
-const protocolError = (subject) => new ListWatchError('load', `listwatch: the page and its worker do not understand ${subject}; reload the page`)
+const protocolError = (subject) => new ListWatchError('load', `listwatch: the page and its worker are incompatible (${subject}); reload the page`)
 
 /** @param {unknown} error */
 export const messageOf = (error) => (error instanceof Error ? error.message : String(error))

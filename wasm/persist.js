@@ -56,7 +56,7 @@ export class Persistence {
   // objects. The timeout gives a closing page time to release the lock.
   #acquireLock() {
     const locks = globalThis.navigator?.locks
-    if (!locks) throw new Error('it needs a secure context (HTTPS)')
+    if (!locks) throw new Error('saving requires a secure context (HTTPS)')
     /** @type {Promise<void>} */
     const held = new Promise((resolve) => { this.#release = resolve })
     const signal = AbortSignal.timeout(LOCK_TIMEOUT)
@@ -179,7 +179,7 @@ const isValid = ({ fields }) => Array.isArray(fields) && fields.length > 5 && fi
 async function digest(headers) {
   const all = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]).sort()
   if (!all.length) return headers
-  if (!globalThis.crypto?.subtle) throw new Error('it needs a secure context (HTTPS)')
+  if (!globalThis.crypto?.subtle) throw new Error('saving requires a secure context (HTTPS)')
   return String(new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(JSON.stringify(all)))))
 }
 
@@ -207,7 +207,7 @@ async function database() {
 
 /** @returns {Promise<IDBDatabase>} */
 function open() {
-  if (!globalThis.indexedDB) throw new Error('there is no IndexedDB')
+  if (!globalThis.indexedDB) throw new Error('IndexedDB is not available')
   const opening = indexedDB.open('listwatch', 1)
   opening.onupgradeneeded = () => {
     opening.result.createObjectStore(OBJECTS, { keyPath: ['collection', 'key'] })
@@ -223,7 +223,7 @@ function open() {
         opened = undefined
         for (const saved of users) saved.fail(reason)
       }
-      db.onversionchange = () => end('another tab deletes or upgrades the database')
+      db.onversionchange = () => end('another tab is deleting or upgrading the database')
       db.onclose = () => end('the browser closed the database')
       resolve(db)
     }

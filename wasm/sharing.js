@@ -101,7 +101,7 @@ function open(name, options) {
   // Calls the token function of the last render, even if it is newer than the collection.
   const ask = () => typeof shared.token === 'function' ? shared.token() : shared.token ?? ''
   try {
-    if (options.signal) throw new ListWatchError('invalid', 'listwatch: useListWatch takes no signal: unmount the component instead')
+    if (options.signal) throw new ListWatchError('invalid', 'listwatch: useListWatch does not accept a signal: unmount the component instead')
     const collection = shared.collection = listWatch(typeof token === 'function' ? { ...options, token: ask } : options)
     shared.snapshot = collection.getSnapshot()
     collection.subscribe(() => {

@@ -71,8 +71,8 @@ const OPTIONS = {
   labelSelector: STRING,
   fieldSelector: STRING,
   transport: oneOf('auto', 'http', 'ws'),
-  token: ['a string without spaces and line breaks, or a function that returns one', (value) => isToken(value) || typeof value === 'function'],
-  headers: ['an object of valid header names and values', areHeaders],
+  token: ['a string without spaces or line breaks, or a function that returns one', (value) => isToken(value) || typeof value === 'function'],
+  headers: ['an object with valid header names and values', areHeaders],
   credentials: oneOf('omit', 'same-origin', 'include'),
   project: ['an array of strings', (value) => Array.isArray(value) && value.every(isString)],
   indexes: ['an object of at most 200 strings', (value) => areStrings(value) && Object.keys(value).length <= 200], // a record has at most 255 fields
@@ -123,7 +123,7 @@ function check(options) {
     throw invalid('WebSocket is missing: use Node 22 or later')
   }
   if (options.token && Object.keys(options.headers ?? {}).some((name) => /^authorization$/i.test(name))) {
-    throw invalid('use either token or the Authorization header')
+    throw invalid('use either the option token or the header Authorization')
   }
 }
 
@@ -140,7 +140,7 @@ async function callToken(token) {
     throw new Error(`the token function failed: ${messageOf(error)}`, { cause: error })
   }
   found ??= ''
-  if (!isToken(found)) throw new Error('the token function must return a string without spaces and line breaks')
+  if (!isToken(found)) throw new Error('the token function must return a string without spaces or line breaks')
   return found
 }
 

@@ -84,7 +84,7 @@ export class FakeCluster {
    * Interrupts all collections. They stay interrupted until `recover` is called.
    * @param {string} [message]
    */
-  interrupt(message = 'listwatch: the fake cluster is interrupted') {
+  interrupt(message = 'listwatch: the fake cluster interrupted the connection') {
     for (const resource of this.#resources.values()) fail(resource, { message })
     this.#down = message
   }

@@ -53,7 +53,7 @@ function ticks(pid) {
  */
 export async function idle(pid, measure = process.platform === 'linux' ? ticks : () => NaN, step = () => setTimeout(100)) {
   for (let before = measure(pid), quiet = 0, steps = 0; quiet < 3; steps++) {
-    if (steps === 300) throw new Error('the browser has been busy for 30 s before a measurement; measure on an idle machine')
+    if (steps === 300) throw new Error('the browser was still busy after 30 s; run the benchmark on an idle machine')
     if (steps === 30 && Number.isNaN(before)) return
     await step()
     const now = measure(pid)

@@ -17,5 +17,5 @@ for (const [name, times, steps] of [
 
 test('idle() rejects if the browser stays busy', async () => {
   let used = 0
-  await assert.rejects(idle(1, () => used += 2, async () => {}), /the browser has been busy for 30 s/)
+  await assert.rejects(idle(1, () => used += 2, async () => {}), /the browser was still busy after 30 s/)
 })

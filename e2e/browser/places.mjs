@@ -74,7 +74,7 @@ export function inPlaces(scene, modes) {
       at.close()
     }
   }))
-  const chromium = { skip: scene.name === 'chrome' ? false : 'Firefox cannot run this test' }
+  const chromium = { skip: scene.name === 'chrome' ? false : 'this test needs Chromium' }
 
   for (const mode of modes) {
     test(`${mode}: a trap in the module stops the collections, and the next collection restarts the module`, async ({ page, at, base }) => {

@@ -67,7 +67,7 @@ export function states(scene, modes) {
   }
 
   // Chromium reads only the first part of a response that is compressed in several parts, and reports no error.
-  it('does not request a streaming list, because a server may compress it in parts', () => scene.fresh(async (profile) => {
+  it('the page requests no streaming list, because a server may compress it in parts', () => scene.fresh(async (profile) => {
     const cluster = await scene.cluster({ zip: true })
     await cluster.write({ n: 50, seed: 1 })
     const page = await scene.open(profile, { mode: 'main' })
@@ -77,7 +77,7 @@ export function states(scene, modes) {
     assert.equal((await equal(cluster, page)).has.lists, 1)
   }))
 
-  it('loads a WASM module with the wrong content type', () => scene.fresh(async (profile) => {
+  it('the page loads a WASM module that has the wrong content type', () => scene.fresh(async (profile) => {
     const cluster = await scene.cluster()
     const page = await scene.open(profile, { mode: 'main' }, '/untyped')
     await follow(page, 'all', { server: cluster.url })

@@ -5,7 +5,7 @@ import { equal, follow, isAway, show } from './page.mjs'
 import { until } from './stage.mjs'
 
 export function tabs(scene) {
-  const only = { skip: scene.name === 'chrome' ? false : 'Firefox cannot run this test' }
+  const only = { skip: scene.name === 'chrome' ? false : 'this test needs Chromium' }
 
   it('twenty tabs share one connection, and closing a tab ends only its own watches', () => scene.fresh(async (profile) => {
     const cluster = await scene.cluster()

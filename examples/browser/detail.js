@@ -130,7 +130,7 @@ function changedPaths(newest, versions) {
  * @param {Result | undefined} latest
  */
 function commentOn(resource, latest) {
-  if (isSecret(resource)) return 'The values of a Secret are removed before it reaches this page.'
+  if (isSecret(resource)) return 'The values are removed from a Secret before it reaches this page.'
   return latest?.reason && inPart(latest.reason)
 }
 

@@ -98,7 +98,7 @@ export class Versions {
   async #load(version, { asOf, current }) {
     const past = asOf ? await this.#loadPast(asOf) : { reason: 'the time of this version is unknown' }
     if (isAt(past, version)) return past
-    if (!current) return past.object ? { reason: 'the object had another version at that time' } : past
+    if (!current) return past.object ? { reason: 'the object had a different version at that time' } : past
     const now = await this.#get(`/${encodeURIComponent(this.#name)}`)
     if (!now.object) return now.status === 404 ? { reason: 'the object no longer exists' } : now
     this.newest = now.object

@@ -64,7 +64,7 @@ for (const all of [false, true]) {
   })
 }
 
-test('a deletion and a later addition remain two changes with their own flags', () => {
+test('a deletion and a later addition remain two changes with separate flags', () => {
   for (const take of [(changes) => changes.take(), (changes) => [changes.shift(), changes.shift(), changes.shift()]]) {
     const changes = new Changes()
     changes.add(change('modified', 1, 2))
@@ -87,7 +87,7 @@ test('a canceled addition does not delay changes to other objects', () => {
   assert.equal(changes.shift(), undefined)
 })
 
-test('an addition from the first list stays initial after a merge', () => {
+test('an addition from the first list keeps the flag "initial" after a merge', () => {
   const changes = new Changes()
   changes.add(change('added', undefined, 1, { initial: true, stale: true }))
   changes.add(change('modified', 1, 2))

@@ -44,7 +44,7 @@ test('a snapshot is immutable, and a change replaces it', async () => {
   assert.throws(() => one.by('zone', 'z'), { code: 'invalid' })
 })
 
-test('objects that a new host does not send are deleted', async () => {
+test('objects are deleted if a new host does not send them', async () => {
   const { collection, host, opened } = withFakeHost()
   await opened
   host.send(...first(added('a', 1), added('b', 1)))
@@ -76,7 +76,7 @@ test('the snapshot is replaced when the host crashes', async () => {
   assert.deepEqual([live.state.phase, live.state.stale], ['live', false])
 })
 
-test('objects that a new host resends unchanged cause no changes', async () => {
+test('objects resent unchanged by a new host cause no changes', async () => {
   const { collection, host, opened } = withFakeHost({ indexes: { node: 'spec.nodeName' } })
   await opened
   const on = (node) => ({ values: [node] })
@@ -156,7 +156,7 @@ test('a state change without object changes causes an empty batch', async () => 
   assert.equal(collection.state.phase, 'interrupted')
 })
 
-test('a subscriber receives only the changes after its subscription', async () => {
+test('a subscriber receives only changes made after it subscribed', async () => {
   const { collection, host, opened } = withFakeHost()
   await opened
   host.send(...first(added('a', 1)))
@@ -367,7 +367,7 @@ test('synced stays resolved when the collection is closed', async () => {
   await collection.synced
 })
 
-test('a rejection of synced that is not handled is reported as unhandled', async (t) => {
+test('if nothing handles a rejection of synced, it is reported as unhandled', async (t) => {
   const unhandled = new Promise((resolve) => process.prependOnceListener('unhandledRejection', resolve))
   const listeners = process.listeners('unhandledRejection').slice(1)
   listeners.forEach((listener) => process.off('unhandledRejection', listener)) // the test runner's listeners would report a failure

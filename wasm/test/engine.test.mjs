@@ -229,7 +229,7 @@ test('a restarted module does not receive commands for the crashed module', asyn
   assert.deepEqual(second.failures, [])
 })
 
-test('die() closes the connections of the module', async (t) => {
+test('die() closes the connections that the module opened', async (t) => {
   let requested, gone
   const request = new Promise((resolve) => { requested = resolve }), closed = new Promise((resolve) => { gone = resolve })
   const silent = createServer((_, response) => {

@@ -81,11 +81,11 @@ test('a response is not read in advance', async () => {
   await until(() => p.woken.length > 1)
   let held = -1
   await until(() => held === (held = sent)) // the server waits, because all buffers are full
-  assert.ok(sent < 5e7, `the server sent ${sent} bytes before the program read them`)
+  assert.ok(sent < 5e7, `the server sent ${sent} bytes that the program had not read`)
   p.imports.close(id)
 })
 
-test('a closed stream closes its connection and is not woken again', async () => {
+test('closing a stream closes its connection and causes no more wake-ups', async () => {
   let closed = false
   const url = await listen((_, response) => {
     response.on('close', () => { closed = true })

@@ -44,7 +44,7 @@ async function mount(use, given) {
   return { render, results, now: () => results.at(-1), unmount: () => change(() => root.unmount()) }
 }
 
-test('a result contains the items and the state, and stays the same value until an item or the state changes', async () => {
+test('a result contains the items and the state, and the same result is returned until one of them changes', async () => {
   cluster.apply([pod('a/2'), pod('a/1')])
   const { render, results, now } = await mount(useListWatch, pods())
   assert.deepEqual([keys(results[0]), results[0].loaded, results[0].stale, results[0].error], ['', false, true, undefined])

@@ -86,7 +86,7 @@ test('the engine keeps whole arrays for indexes of array elements', async () => 
   assert.equal(spec.restored, false)
 })
 
-test('the engine takes the token from the options or the client, and no command contains it', async () => {
+test('the engine gets the token from the options or the client, and no command contains the token', async () => {
   const fixed = await started({ token: 'jane' })
   assert.equal(fixed.sink.token(), 'jane')
   assert.deepEqual([fixed.spec.token, fixed.spec.asks, fixed.spec.persist], [undefined, undefined, undefined])

@@ -65,7 +65,7 @@ test('an endless list exceeds maxObjects', async (t) => {
   await until(() => counted.over)
 })
 
-test('endless pages exceed maxObjects, and a repeated page is detected', async (t) => {
+test('a list with endless pages exceeds maxObjects, and a repeated page is detected', async (t) => {
   let n = 0
   const page = (token, name) => `{"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"5","continue":"${token}"},"items":[${item(name)}]}`
   const on = await listen((_, response) => response.end(page(`t${n}`, `web-${n++}`)))

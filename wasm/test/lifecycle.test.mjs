@@ -125,7 +125,7 @@ for (const mode of ['shared', 'worker']) {
     const at = browser(t, { [mode]: (port) => new Channel(port, { hello: () => '', load: ({ wasm }) => { loaded.push(wasm) } }, assert.fail) })
     for (const wasm of [undefined, './other.wasm', new URL('http://cdn/other.wasm')]) await (await at.page()).init({ mode, wasm })
     assert.deepEqual(loaded, [new URL('../listwatch.wasm', import.meta.url).href, 'http://page/other.wasm', 'http://cdn/other.wasm'])
-    for (const wasm of [7, new Response()]) await assert.rejects((await at.page()).init({ mode, wasm }), { code: 'invalid', message: /a worker needs wasm as a URL, bytes or a module/ })
+    for (const wasm of [7, new Response()]) await assert.rejects((await at.page()).init({ mode, wasm }), { code: 'invalid', message: /for a worker, wasm must be a URL, bytes or a module/ })
   })
 
   test(`${mode}: the second worker is not replaced if it dies before a collection is live`, async (t) => {
@@ -207,7 +207,7 @@ test('an unknown message to the worker stops only the collections of its sender'
   at.ports[0].postMessage({ type: 'from the future' })
   await stopped(first.collection)
   isStopped(first.collection, 'load')
-  assert.match(first.collection.state.cause.message, /do not understand the message from the future .*; reload the page/)
+  assert.match(first.collection.state.cause.message, /are incompatible \(unexpected message: from the future .*\); reload the page/)
   await live(second.collection)
 })
 
@@ -340,7 +340,7 @@ test('if the module fails to load, the page does not try another worker type', a
   await live(page.listWatch(options))
 })
 
-test('pages and workers of different versions do not connect', async (t) => {
+test('a page and a worker with different protocol versions do not connect', async (t) => {
   const at = browser(t)
   const seen = []
   at.shared = (port) => {
@@ -384,7 +384,7 @@ test('a page wakes the worker when it comes online, becomes visible or is restor
 
 // In Chromium, a shared worker cannot connect to a server that requests client certificates until a page has connected
 // to it.
-test('if the shared worker cannot reach a server, the page sends requests to it until a request succeeds', async (t) => {
+test('if the shared worker cannot reach a server, the page itself sends requests to the server until a request succeeds', async (t) => {
   const at = browser(t), woken = []
   let channel, collection, online = false
   at.shared = (port) => {

@@ -161,7 +161,7 @@ test('an interruption has a cause and a retry time, but a clean close that resum
   assert.deepEqual([mirror.state.phase, mirror.state.cause, mirror.state.stale], ['live', undefined, false])
 })
 
-test('a clean close followed by a relist or a delay is an interruption', () => {
+test('a clean close followed by a relist or a delay counts as an interruption', () => {
   for (const words of [['0', '1'], ['800', '']]) {
     const mirror = new Mirror()
     fold(mirror, ...first(), [INTERRUPTED, 'closed', 'ended', '', '', ...words])

@@ -130,7 +130,7 @@ test('an invalid path is rejected in a projection and in an index', async (t) =>
   }
 })
 
-test('opens a custom resource by group and version, or by path', async (t) => {
+test('a custom resource can be opened by group and version, or by path', async (t) => {
   await server.put('widgets.lw.example.com', { metadata: { name: 'w', namespace: 'default' } })
   for (const options of [{ resource: 'lw.example.com/v1/widgets' }, { resource: undefined, path: '/apis/lw.example.com/v1/widgets' }]) {
     const widgets = follow(t, options)

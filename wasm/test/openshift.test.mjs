@@ -49,7 +49,7 @@ test('null starts no watch', async () => {
   assert.deepEqual([now(), cluster.collections], [[[], true, undefined], 1])
 })
 
-test('a list is empty until it is loaded, and stays the same value until it changes', async () => {
+test('a list is empty until it is loaded, and the same array is returned until the list changes', async () => {
   cluster.apply([pod('a/1'), pod('a/2')])
   const { render, results, now } = await mount(useK8sWatchResource, { groupVersionKind: POD, isList: true })
   assert.deepEqual(results[0], [[], false, undefined])
@@ -111,7 +111,7 @@ for (const [resource, expected] of [
   [{ fieldSelector: 'metadata.name=3' }, '3'],
   [{ limit: 1, optional: true }, '1 2 3'],
 ]) {
-  test(`a list with ${JSON.stringify(resource)} contains ${expected}`, async () => {
+  test(`a list for ${JSON.stringify(resource)} contains ${expected}`, async () => {
     cluster.apply([pod('a/1', { app: 'web' }), pod('a/2', { app: 'db' }), pod('b/3', { app: 'web' })])
     const { now } = await mount(useK8sWatchResource, { groupVersionKind: POD, isList: true, ...resource })
     assert.equal(names(now()[0]), expected)

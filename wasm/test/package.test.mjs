@@ -52,7 +52,7 @@ test('the sources and the examples of test/types.ts pass the type checker', () =
   for (const name of [...sources, 'test/types.ts']) assert.ok(program.getSourceFile(root + name), name)
 })
 
-test('the committed declarations are current', () => {
+test('the committed declarations are up to date', () => {
   for (const [name, text] of Object.entries(declarations())) {
     assert.equal(readFileSync(root + name, 'utf8'), text, `${name} is out of date: run "make declarations" and commit the result`)
   }
@@ -121,7 +121,7 @@ test('a page loads listwatch/testing and listwatch/openshift only if it imports 
   for (const file of ['testing.js', 'fake.js', 'matching.js', 'openshift.js', 'plural.js']) assert.ok(!loaded.has(file), file)
 })
 
-test('the hooks are client modules for frameworks with server components', () => {
+test('the hooks are marked as client modules for frameworks with server components', () => {
   for (const name of ['react.js', 'react.cjs', 'openshift.js', 'openshift.cjs']) assert.match(readFileSync(root + name, 'utf8'), /^'use client'\n/)
 })
 
@@ -200,7 +200,7 @@ test('the single-file worker imports nothing and runs as a module and as a class
   new Function(text) // throws a SyntaxError unless the file is a classic script
 })
 
-test('package.json has the fields that npm displays, and tools can resolve it', () => {
+test('package.json has the fields that npm displays, and tools can resolve the package', () => {
   for (const field of ['description', 'homepage', 'bugs', 'repository', 'keywords']) assert.ok(manifest[field]?.length !== 0 && manifest[field], field)
   assert.equal(import.meta.resolve('listwatch/package.json'), new URL('../package.json', import.meta.url).href)
 })

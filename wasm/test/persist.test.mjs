@@ -128,7 +128,7 @@ test('a page deletes objects saved from a first list that an earlier page left i
   assert.deepEqual((await open()).keys(), ['default/fresh'])
 })
 
-test('a first list replaces only the objects of its own collection', async () => {
+test('a first list replaces only the saved objects of its own collection', async () => {
   const pods = await open(), nodes = await open({ resource: 'nodes' })
   pods.save(...first(added('pod', 1)))
   await savedKeys('default/pod')
@@ -194,7 +194,7 @@ test('only one of two pages writes, and the other reports no error', async () =>
   assert.deepEqual(other.told, [])
 })
 
-test('a page that waits for the lock writes when the other page closes', async () => {
+test('a page that is waiting for the lock starts writing when the other page closes', async () => {
   const writer = await open(), other = await open()
   other.save(...first(added('other', 1)))
   writer.saved.close()
@@ -233,9 +233,9 @@ test('the name of a saved collection contains only a digest of the headers', asy
 })
 
 const reasons = {
-  'there is no IndexedDB': () => define('indexedDB', { value: undefined }),
+  'IndexedDB is not available': () => define('indexedDB', { value: undefined }),
   'storage is forbidden': () => define('indexedDB', { get() { throw new Error('storage is forbidden') } }),
-  'it needs a secure context (HTTPS)': () => define('navigator', { value: {} }),
+  'saving requires a secure context (HTTPS)': () => define('navigator', { value: {} }),
   'another tab uses an older version of the database': () => {
     indexedDB.open = () => {
       const request = {}
@@ -253,7 +253,7 @@ const reasons = {
   'the rows cannot be read': (t) => t.mock.method(IDBObjectStore.prototype, 'getAll', () => { throw new Error('the rows cannot be read') }),
 }
 for (const [reason, arrange] of Object.entries(reasons)) {
-  test(`the reason why nothing is saved is reported: ${reason}`, async (t) => {
+  test(`a collection that is not saved reports the reason: ${reason}`, async (t) => {
     arrange(t)
     const { loaded, told, save } = await open()
     assert.deepEqual([loaded, told], [false, [[UNSAVED, `listwatch: the collection is not saved: ${reason}`]]])
@@ -262,13 +262,13 @@ for (const [reason, arrange] of Object.entries(reasons)) {
   })
 }
 
-test('collections with headers are not saved without crypto.subtle', async (t) => {
+test('collections with headers are not saved if crypto.subtle is unavailable', async (t) => {
   t.mock.getter(globalThis, 'crypto', () => ({}))
   const { told } = await open({ headers: { 'X-Key': 'secret-value' } })
-  assert.deepEqual(told, [[UNSAVED, 'listwatch: the collection is not saved: it needs a secure context (HTTPS)']])
+  assert.deepEqual(told, [[UNSAVED, 'listwatch: the collection is not saved: saving requires a secure context (HTTPS)']])
 })
 
-test('a full disk ends saving and is reported', async (t) => {
+test('a full disk stops saving and is reported', async (t) => {
   const { told, save } = await open()
   t.mock.method(IDBObjectStore.prototype, 'put', () => { throw new DOMException('the quota is exceeded', 'QuotaExceededError') })
   save(...first(added('a', 1)))
@@ -293,7 +293,7 @@ test('when another tab deletes the database, the page closes it and stops saving
   const deleting = indexedDB.deleteDatabase('listwatch')
   deleting.onblocked = () => assert.fail('the page must not block the deletion')
   await done(deleting)
-  assert.deepEqual(told, [[UNSAVED, 'listwatch: the collection is not saved: another tab deletes or upgrades the database']])
+  assert.deepEqual(told, [[UNSAVED, 'listwatch: the collection is not saved: another tab is deleting or upgrading the database']])
   save(added('b', 10))
   await until(() => locks.count === 0)
 

@@ -150,7 +150,7 @@ test('rendering with new inline functions returns the previous selection if it i
   assert.equal(shown, before)
 })
 
-test('the token function of the last render is called', async () => {
+test('the token function from the last render is called', async () => {
   const seen = []
   let say
   const Pods = () => {

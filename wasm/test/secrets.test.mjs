@@ -76,7 +76,7 @@ for (const path of ['echo401', 'echo500', 'elsewhere', 'noURL', 'loop', 'cut', '
   })
 }
 
-test('errors for invalid options do not contain their values', () => {
+test('errors for invalid options do not contain the values of the options', () => {
   for (const options of [
     { token: `${secret('token')}\n` }, { token: [secret('token')] }, { headers: { 'X-Key': `${secret('header')}\n` } }, { headers: [['X-Key', secret('header')]] },
     { token: secret('token'), headers: { Authorization: secret('header') } }, { server: `https://jane:${secret('token')}@host` }, { server: `https://host?${secret('token')}` },

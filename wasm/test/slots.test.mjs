@@ -116,7 +116,7 @@ test('waiting watches are queued for the two slots alternately', async () => {
   assert.deepEqual((await page.locks.query()).pending, [])
 })
 
-test('a watch that is closed while waiting leaves its slot to the next watch', async () => {
+test('if a waiting watch is closed, the next watch gets the slot', async () => {
   const page = browser()
   page.observe('http/1.1')
   const [a, b] = [page.take(), page.take()]
@@ -168,7 +168,7 @@ test('a returned slot is not revoked', async () => {
   assert.deepEqual(page.sleeping, [])
 })
 
-test('a failed lock request fails the watch', async () => {
+test('a watch fails if its lock request fails', async () => {
   const page = browser({ request: async () => { throw new Error('no locks') } })
   page.observe('http/1.1')
   const [a, b] = [page.take(), page.take(true)]

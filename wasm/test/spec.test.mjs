@@ -32,17 +32,17 @@ const bad = [
   [{ ...good, labelSelector: { app: 'web' } }, /labelSelector must be a string/],
   [{ ...good, fieldSelector: [] }, /fieldSelector must be a string/],
   [{ ...good, transport: 'sse' }, /transport must be one of auto, http, ws/],
-  [{ ...good, token: 7 }, /token must be a string without spaces and line breaks, or a function/],
+  [{ ...good, token: 7 }, /token must be a string without spaces or line breaks, or a function/],
   [{ ...good, token: 'secret\nsecret' }, /token must be a string without/],
-  [{ ...good, headers: { 'a b': 'x' } }, /headers must be an object of valid header names and values/],
-  [{ ...good, headers: { a: 'x\n' } }, /headers must be an object of valid header names and values/],
-  [{ ...good, token: Promise.resolve('x') }, /token must be a string without spaces and line breaks, or a function/],
-  [{ ...good, headers: new Headers({ a: 'b' }) }, /headers must be an object of valid header/],
-  [{ ...good, headers: new Map([['a', 'b']]) }, /headers must be an object of valid header/],
-  [{ ...good, headers: { authorization: 'Basic x' }, token: 'y' }, /use either token or the Authorization header/],
-  [{ ...good, headers: { AUTHORIZATION: 'Basic x' }, token: 'y' }, /use either token or the Authorization header/],
-  [{ ...good, headers: ['a'] }, /headers must be an object of valid header/],
-  [{ ...good, headers: { a: 1 } }, /headers must be an object of valid header/],
+  [{ ...good, headers: { 'a b': 'x' } }, /headers must be an object with valid header names and values/],
+  [{ ...good, headers: { a: 'x\n' } }, /headers must be an object with valid header names and values/],
+  [{ ...good, token: Promise.resolve('x') }, /token must be a string without spaces or line breaks, or a function/],
+  [{ ...good, headers: new Headers({ a: 'b' }) }, /headers must be an object with valid header names/],
+  [{ ...good, headers: new Map([['a', 'b']]) }, /headers must be an object with valid header names/],
+  [{ ...good, headers: { authorization: 'Basic x' }, token: 'y' }, /use either the option token or the header Authorization/],
+  [{ ...good, headers: { AUTHORIZATION: 'Basic x' }, token: 'y' }, /use either the option token or the header Authorization/],
+  [{ ...good, headers: ['a'] }, /headers must be an object with valid header names/],
+  [{ ...good, headers: { a: 1 } }, /headers must be an object with valid header names/],
   [{ ...good, credentials: 'all' }, /credentials must be one of omit, same-origin, include/],
   [{ ...good, project: 'spec' }, /project must be an array of strings/],
   [{ ...good, project: [1] }, /project must be an array of strings/],
@@ -100,7 +100,7 @@ const BUILT_IN = `
   apiextensions.k8s.io/v1: customresourcedefinitions`
 for (const line of BUILT_IN.trim().split('\n')) {
   const [of, plurals] = line.trim().split(': ')
-  test(`the resources of ${of} need no group or version`, () => {
+  test(`the resources of ${of} need no explicit group or version`, () => {
     for (const plural of plurals.split(' ')) {
       const { group, version } = specOf({ ...good, resource: plural }).spec
       assert.equal([group, version].filter(Boolean).join('/'), of, plural)
@@ -121,7 +121,7 @@ function atPage(url, f) {
 }
 
 for (const path of ['/', '/app/index.html', '/app/index.html?x=1', '/app/index.html?x=1#/route']) {
-  test(`in a page at ${path}, the default server is the page's origin, and relative URLs are resolved against it`, () => {
+  test(`for a page at ${path}, the default server is the page's origin, and relative URLs are resolved against it`, () => {
     atPage(`http://page.example:8080${path}`, (server) => {
       for (const own of [undefined, '', '/']) assert.equal(server(own), 'http://page.example:8080')
       for (const relative of ['/k8s', 'k8s', '/k8s/']) assert.equal(server(relative), 'http://page.example:8080/k8s')
@@ -154,7 +154,7 @@ test('errors from a token function do not contain the token', async () => {
   assert.equal(await of(async () => 'x'), 'x')
   assert.equal(await of(() => undefined), '')
   for (const wrong of [5, {}, 'se cret', 'secret\n', 'gehe€m']) {
-    await assert.rejects(of(() => wrong), { message: 'the token function must return a string without spaces and line breaks' })
+    await assert.rejects(of(() => wrong), { message: 'the token function must return a string without spaces or line breaks' })
   }
   await assert.rejects(of(() => { throw new Error('signed out') }), { message: 'the token function failed: signed out' })
   await assert.rejects(of(() => { throw 'signed out' }), { message: 'the token function failed: signed out' })

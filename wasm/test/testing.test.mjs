@@ -90,7 +90,7 @@ test('an object that no longer matches the selector is deleted', async () => {
   assert.equal(keys(pods), '')
 })
 
-test('a projection keeps the same fields as the real client', async () => {
+test('a projection keeps the same fields as in the real client', async () => {
   const containers = [{ name: 'c', image: 'i', ports: [1] }, { name: 'd', image: 'j' }]
   cluster.apply(pod('a/1', { 'app.io/name': 'x', other: 'y' }, { spec: { nodeName: 'n1', hostname: 'h', containers } }))
   const pods = open({ resource: 'pods', project: ['.spec.containers[*].image', 'metadata.labels.app\\.io/name'], indexes: { host: 'spec.hostname', second: 'spec.containers[1].name' } })
@@ -146,7 +146,7 @@ test('an invalid selector stops the collection', async () => {
 
 test('objects without a name or kind, and unknown resources, cause errors', () => {
   assert.throws(() => cluster.apply({ apiVersion: 'v1', kind: 'Pod' }), /needs metadata\.name/)
-  assert.throws(() => cluster.apply({ metadata: { name: 'a' } }), /needs apiVersion and kind/)
+  assert.throws(() => cluster.apply({ metadata: { name: 'a' } }), /set apiVersion and kind on the object/)
   assert.throws(() => cluster.reject('podz', 403), /unknown resource podz/)
 })
 

@@ -1,7 +1,7 @@
 import { glue } from '/glue.js'
 
 // With this error code, fuzz targets skip the seeds in files. A page has no file system.
-const missing = Object.assign(new Error('a page has no files'), { code: 'ENOENT' })
+const missing = Object.assign(new Error('a page has no file system'), { code: 'ENOENT' })
 
 // Runs the test binary. gotest.mjs prints its output.
 globalThis.run = async (argv, env) => {

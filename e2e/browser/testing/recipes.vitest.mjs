@@ -37,7 +37,7 @@ test('one component follows several collections', async () => {
   await screen.findByText('not found')
 })
 
-test('a namespace without access does not hide the others', async () => {
+test('if access to one namespace is denied, the objects of other namespaces are still shown', async () => {
   cluster.apply(pod('a', 'Running', { namespace: 'team-a' }))
   cluster.reject('pods', 403, { namespace: 'team-b', message: 'no access' })
   render(h(Team))

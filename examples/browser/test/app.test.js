@@ -98,7 +98,7 @@ test('a page without a route shows Pods', async () => {
   assert.equal(byId('connection-text').textContent, 'Connecting')
 })
 
-test('a page shows the collection and the namespace in its URL', async () => {
+test('a page shows the collection and the namespace that its URL specifies', async () => {
   await boot('#/v1/pods?ns=shop')
   assert.equal(feed().options.namespace, 'shop')
   assert.equal(byId('grid').getAttribute('aria-label'), 'Pods in shop')
@@ -274,7 +274,7 @@ test('after a deletion, the neighboring row becomes active, and the details pane
   assert.deepEqual([textOf('#detail-name'), byId('detail').className], ['b', 'detail gone'])
   type(byId('search'), 'shop')
   drawn()
-  assert.equal(rowOf('shop/c').getAttribute('aria-selected'), 'true', 'a search must not lose the active row')
+  assert.equal(rowOf('shop/c').getAttribute('aria-selected'), 'true', 'a search must keep the active row')
   press(byId('grid'), 'k')
   drawn()
   assert.equal(byId('detail-name').textContent, 'a')

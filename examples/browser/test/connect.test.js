@@ -68,7 +68,7 @@ test('Escape cancels the dialog even after an earlier submission', async () => {
   assert.equal(await second, undefined)
 })
 
-test('an open dialog is not opened twice', async () => {
+test('a dialog that is already open is not opened again', async () => {
   byId('connect').showModal()
   byId('connect').showModal = () => assert.fail('showModal() must not be called on an open dialog')
   const answer = askForServer({ server: 'http://a.example', token: '' })

@@ -184,7 +184,7 @@ test('the object is shown as YAML with marked changes', () => {
   assert.deepEqual(texts('.yaml .changed'), [])
 })
 
-test('a field with the prefix of a changed field is not marked', () => {
+test('a field is not marked if its name only starts with the name of a changed field', () => {
   const old = item('1', { a: 1, ab: 1 }), now = item('2', { a: 2, ab: 1 })
   history.add(modified(old, now))
   show(new Row(now), undefined)
@@ -233,10 +233,10 @@ test('the full object is requested at the resourceVersion of the last change, or
   assert.deepEqual(asOf(), ['2', { asOf: '10', current: true }])
 })
 
-test('the details pane of a Secret explains that the values are removed', () => {
+test('the details pane of a Secret explains that its values are removed', () => {
   const resource = { group: '', plural: 'secrets', kind: 'Secret' }
   show(new Row(item('7')), undefined, { resource })
-  assert.equal(yaml()[0], '# The values of a Secret are removed before it reaches this page.\n')
+  assert.equal(yaml()[0], '# The values are removed from a Secret before it reaches this page.\n')
   assert.equal(isSecret(resource), true)
   assert.equal(isSecret({ group: '', plural: 'pods' }), false)
   assert.equal(isSecret({ group: 'example.com', plural: 'secrets' }), false)

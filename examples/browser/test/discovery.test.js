@@ -29,7 +29,7 @@ test('discovery returns the collections from /api and /apis that can be listed a
     { group: 'apps', version: 'v1', plural: 'pods', kind: 'pods', namespaced: true, shortNames: [] },
   ])
   assert.deepEqual(requests.map(({ url }) => url), ['http://host/api', 'http://host/apis'])
-  assert.deepEqual(requests.map(({ cache }) => cache), ['no-cache', 'no-cache'], 'the requests must allow the browser to revalidate its cached document')
+  assert.deepEqual(requests.map(({ cache }) => cache), ['no-cache', 'no-cache'], 'the browser must revalidate cached responses')
   assert.equal(requests[0].headers.Accept, 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList')
 })
 

@@ -102,7 +102,7 @@ test('a new state is reported even without changes', () => {
   assert.deepEqual([told, feed.state.phase], [1, 'live'])
 })
 
-test('a feed for a resource that the server does not offer is stopped with a cause', () => {
+test('a feed for a resource that the server does not offer stops and reports the cause', () => {
   const feed = feedOf({ resource: { ...pods, version: '', plural: 'nosuch' } })
   assert.equal(opened.length, 0)
   assert.deepEqual(feed.state, { phase: 'stopped', stale: true, cause: { code: 'not-found', message: 'the server does not offer "nosuch"' }, resourceVersion: '', lastEventAt: 0 })
@@ -110,7 +110,7 @@ test('a feed for a resource that the server does not offer is stopped with a cau
   feed.close()
 })
 
-test('a feed with invalid options is stopped with a cause, and other errors are thrown', () => {
+test('a feed with invalid options stops and reports the cause, and other errors are thrown', () => {
   calls.refuse = new ListWatchError('invalid', 'bad namespace')
   assert.equal(feedOf().state.cause.message, 'bad namespace')
   calls.refuse = new TypeError('a defect')

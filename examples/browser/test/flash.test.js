@@ -47,7 +47,7 @@ test('an expired highlight is not shown again', () => {
   assert.equal(element.dataset.mark, 'added', 'the colored edge must remain')
 })
 
-test('the next row cancels the highlights of the previous row', () => {
+test('showing another row cancels the highlights of the previous row', () => {
   flash.show(mark('modified', [0, 1]), 1000)
   const before = lights.splice(0)
   flash.show(undefined, 1000)
@@ -58,7 +58,7 @@ test('the next row cancels the highlights of the previous row', () => {
   assert.deepEqual(before.map(({ cancelled }) => cancelled), [false, false], 'each highlight must be canceled only once')
 })
 
-test('with reduced motion, only the edge shows a change', () => {
+test('with reduced motion, only the colored edge shows a change', () => {
   motion.matches = true
   flash.show(mark('added', [0]), 1000)
   assert.deepEqual(lit(), [])

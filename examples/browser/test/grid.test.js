@@ -159,7 +159,7 @@ test('a hidden row is not the active descendant', () => {
   assert.equal(element.hasAttribute('aria-activedescendant'), false)
 })
 
-test('a click on a row opens it and a click on a header sorts', () => {
+test('a click on a row opens the row, and a click on a header sorts the table', () => {
   show(3)
   lines()[1].children[0].dispatchEvent(new Event('click', { bubbles: true }))
   element.querySelector('.body').dispatchEvent(new Event('click', { bubbles: true }))
@@ -177,7 +177,7 @@ test('the sort column is marked', () => {
   assert.deepEqual(marks(), ['ascending', 'none', 'none', 'none', 'none'])
 })
 
-test('another collection replaces the rows and scrolls to the top', () => {
+test('switching to another collection replaces the rows and scrolls to the top', () => {
   show(100)
   scroll(50 * HEIGHT)
   show(2, 'Nodes')
@@ -237,7 +237,7 @@ test('a row is scrolled into view below the header', () => {
   assert.equal(at(8), 2)
   assert.equal(at(20), 20 * HEIGHT + HEIGHT - (9 * HEIGHT - 2))
   const top = element.scrollTop
-  assert.equal(at(18), top, 'a visible row must not scroll the table')
+  assert.equal(at(18), top, 'revealing a visible row must not scroll the table')
   assert.equal(at(5), 5 * HEIGHT)
 })
 
@@ -249,7 +249,7 @@ test('a page step is two rows shorter than the table', () => {
   assert.equal(grid.page, 8)
 })
 
-test('focus does not scroll the table', () => {
+test('focusing the table does not scroll it', () => {
   const focused = []
   element.focus = (how) => focused.push(how)
   grid.focus()

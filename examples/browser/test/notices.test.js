@@ -5,7 +5,7 @@ import { notice } from '../notices.js'
 
 const shown = () => texts('#notices li span')
 
-test('each kind of notice has one line, and an empty text removes it', (t) => {
+test('each kind of notice has one line, and an empty text removes the line', (t) => {
   t.mock.timers.enable({ apis: ['setTimeout', 'Date'], now: 1_000_000 })
   notice('a', 'first')
   notice('b', 'other')

@@ -58,7 +58,7 @@ test('unchanged names do not redraw an open list', () => {
   assert.deepEqual(options(), [':All namespaces', 'a:a', 'c:c'])
 })
 
-test('a cluster-scoped collection hides the list', () => {
+test('the list of namespaces is hidden for a cluster-scoped collection', () => {
   scope.show('', false)
   assert.equal(byId('scope').hidden, true)
   scope.show('', true)

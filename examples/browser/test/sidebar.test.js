@@ -68,7 +68,7 @@ test('a notice is shown if the browser cannot save the collapsed groups', (t) =>
   assert.equal(line(), 'The menu forgets its collapsed groups because the browser cannot save them: no room')
 })
 
-test('the menu of a narrow window opens with its button and closes with a link', () => {
+test('in a narrow window, a button opens the menu, and following a link closes it', () => {
   const open = () => byId('sidebar').classList.contains('open') && byId('menu').getAttribute('aria-expanded') === 'true'
   const click = (element) => element.dispatchEvent(new Event('click'))
   assert.equal(open(), false)

@@ -49,7 +49,7 @@ test('the indicator explains why a page is not live', () => {
   assert.deepEqual(next(31_000), { ...lost, more: ' · next try in 30 s' })
 })
 
-test('a live page is quiet if no event has arrived', () => {
+test('a live page without events shows the time since its last update', () => {
   assert.equal(indicator(state('live', { resourceVersion: '1' }), 60_000).more, ', last update 1 min ago')
 })
 

@@ -205,7 +205,7 @@ test('lists are compared by name only if all elements have unique names', () => 
   assert.deepEqual(paths([1, 2], [1, 3, 4]), ['l[1]', 'l[2]'])
 })
 
-test('a value whose type changes is one difference', () => {
+test('a value whose type changes counts as one difference', () => {
   const found = (old, now) => diff({ a: old }, { a: now })
   assert.deepEqual(found([1], { 0: 2 }), [{ path: 'a', at: ['a'], old: [1], now: { 0: 2 } }])
   assert.deepEqual(found({ 0: 2 }, [1]).length, 1)
@@ -240,7 +240,7 @@ test('a URL contains only the parts of a route that are set', () => {
   assert.equal(collectionOf({ ...route, group: 'apps' }), 'apps/v1/pods')
 })
 
-test('YAML supports blocks, nested lists and quoted keys', () => {
+test('YAML output supports block strings, nested lists and quoted keys', () => {
   assert.equal(toYAML({ 'a b': 1, 'x: y': 2, yes: 3, t: 'one\ntwo', l: [[1, 2], [{ a: 1, b: 'x\ny' }], {}], o: {}, u: 'a:b', v: 'a ', w: '2030-01-01', id: '01234567-89ab-cdef-0123-456789abcdef', cidr: '10.0.0.0/8', d: '"' }), `a b: 1
 "x: y": 2
 "yes": 3

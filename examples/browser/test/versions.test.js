@@ -98,7 +98,7 @@ test('a revision whose time is unknown is not requested', async (t) => {
 })
 
 test('a list that contains another revision of the object causes an error', async (t) => {
-  assert.deepEqual(await ask(t, () => json(list(pod('4'))), '5', { asOf: '7' }).answered, { reason: 'the object had another version at that time' })
+  assert.deepEqual(await ask(t, () => json(list(pod('4'))), '5', { asOf: '7' }).answered, { reason: 'the object had a different version at that time' })
 })
 
 test('the object with the requested name is selected from a list', async (t) => {
