@@ -85,7 +85,7 @@ func (c *config) validate(names []string, terminal bool) error {
 		}
 	}
 	if c.output.wide && c.resources.metadataOnly {
-		return errors.New("-o wide shows more than metadata: omit --metadata-only")
+		return errors.New("-o wide needs more than metadata: omit --metadata-only")
 	}
 	if c.output.wide && (c.recording.record != "" || c.recording.replay != "") {
 		return errors.New("-o wide prints the server's columns, which recordings do not contain: omit --record and --replay")

@@ -190,7 +190,7 @@ func TestWrongConnectionFlags(t *testing.T) {
 		"-s http://x --as-group a po": "impersonating a group requires a user",
 		"-s https://x --certificate-authority /nil po":                         "certificate-authority: open /nil: no such file",
 		"-s https://x --certificate-authority " + noPEM + " po":                "certificate-authority: " + noPEM + " contains no PEM certificate",
-		"-s https://x --certificate-authority x --insecure-skip-tls-verify po": "--certificate-authority and --insecure-skip-tls-verify contradict each other",
+		"-s https://x --certificate-authority x --insecure-skip-tls-verify po": "--certificate-authority and --insecure-skip-tls-verify cannot be combined",
 	} {
 		code, out, errs := lwcat(t, strings.Fields(args)...)
 		require.Equal(t, exitUsage, code, args)
