@@ -200,9 +200,9 @@ func TestWrongConnectionFlags(t *testing.T) {
 	}
 }
 
-// TestPrintedEventsFoldToServerState checks that the printed events add up to the server's state, even after dropped
+// TestPrintedEventsReproduceServerState checks that the printed events add up to the server's state, even after dropped
 // connections and a restart with a compacted history.
-func TestPrintedEventsFoldToServerState(t *testing.T) {
+func TestPrintedEventsReproduceServerState(t *testing.T) {
 	t.Parallel()
 	for name, upgrade := range map[string]string{"http": "", "ws": "websocket"} {
 		t.Run(name, func(t *testing.T) {

@@ -16,7 +16,7 @@ import (
 
 // While a watch is open, its credential is replaced. The watch must continue, and the next request must use the new
 // credential. A new certificate needs a new connection, and the old connection must close after the watch.
-func TestRotationDuringAWatch(t *testing.T) {
+func TestRotationDuringWatch(t *testing.T) {
 	other := certs.NewAuthority(t)
 	for name, c := range map[string]struct {
 		rotate   func(*testing.T, *scene, *certs.Authority)

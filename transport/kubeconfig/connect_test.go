@@ -173,7 +173,7 @@ func TestOptionsOverrideFiles(t *testing.T) {
 	}
 }
 
-func TestOptionsWithoutFiles(t *testing.T) {
+func TestOptionsWithoutKubeconfig(t *testing.T) {
 	home := onlyFile(t)
 	s := newServer(t, true)
 	ca := write(t, home+"/ca", s.authority.PEM)

@@ -271,7 +271,7 @@ func TestHangingPlugins(t *testing.T) {
 	}
 }
 
-func TestManyRequestsRunAPluginOnce(t *testing.T) {
+func TestConcurrentRequestsRunPluginOnce(t *testing.T) {
 	onlyFile(t)
 	p := newPlugin(t)
 	p.setStatus(`"token":"t1"`)

@@ -62,7 +62,7 @@ func TestHostileFrames(t *testing.T) {
 
 // A TLS connection may return io.EOF together with the last bytes. Unless the server sent close code 1000, this must be
 // an error.
-func TestEndWithLastBytesIsNotClean(t *testing.T) {
+func TestEndWithoutCloseFrameIsUnexpectedEOF(t *testing.T) {
 	for _, sent := range []string{frame(0x81, strings.Repeat("x", 5000)), frame(0x01, strings.Repeat("x", 5000))} {
 		body, err := open(t.Context(), t, &scriptedConn{text: sent, step: 1 << 20, eager: true}, nil, 1<<20)
 		require.NoError(t, err)

@@ -71,7 +71,7 @@ func TestEndErrors(t *testing.T) {
 	}
 }
 
-func TestTooLargeMessages(t *testing.T) {
+func TestOversizedMessages(t *testing.T) {
 	query := url.Values{"say": {"small", strings.Repeat("x", 101)}}
 	transport := dial(t, nil)
 	transport.SetLimit(100)

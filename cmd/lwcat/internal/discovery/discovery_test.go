@@ -118,8 +118,8 @@ func TestFindErrors(t *testing.T) {
 	}
 }
 
-// TestFindsCompletedNames checks that Find accepts every name that Names returns.
-func TestFindsCompletedNames(t *testing.T) {
+// TestFindsAllCompletionNames checks that Find accepts every name that Names returns.
+func TestFindsAllCompletionNames(t *testing.T) {
 	all, _ := ask(t, cluster)
 	var names []string
 	for _, name := range all.Names() {
