@@ -123,7 +123,7 @@ export function tabs(scene) {
 
   // If one of the tabs responds too slowly, they may open several watches. wasm/test/shared.test.mjs checks that the tabs
   // normally share one watch.
-  it('tabs that open while the only other tab is frozen leave no watch behind', only, () => scene.fresh(async (profile) => {
+  it('tabs that open next to a frozen tab and then close leave only the watch of the frozen tab', only, () => scene.fresh(async (profile) => {
     const cluster = await scene.cluster()
     const pages = []
     for (let i = 0; i < 4; i++) pages.push(await scene.open(profile, { mode: 'shared' }))

@@ -255,7 +255,7 @@ test('tabs that close in any order while other tabs join leave no watch behind',
   }
 })
 
-test('three tabs that open next to a frozen tab share one watch', async () => {
+test('three tabs that open while another tab is frozen share one watch', async () => {
   const { engine, host } = shared()
   const asleep = { ...client(), replay: timedOut }, late = [client(), client(), client()]
   const ends = [asleep, ...late].map((each) => host.open(spec, each))

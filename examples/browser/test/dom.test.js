@@ -14,7 +14,7 @@ test('an element has the given attributes, listeners and children', () => {
   assert.equal(h('br').outerHTML, '<br>')
 })
 
-test('$ rejects a missing element, and $of also rejects a wrong class', () => {
+test('$() throws for a missing element, and $of() also throws for an element of the wrong class', () => {
   assert.equal($('grid'), byId('grid'))
   assert.equal($of('search', HTMLInputElement), byId('search'))
   assert.throws(() => $('nothing'), /index\.html has no element #nothing/)

@@ -32,7 +32,7 @@ globalThis.reportError = (error) => { throw error }
 
 const definition = (additionalPrinterColumns) => ({ spec: { versions: [{ name: 'v1beta1', additionalPrinterColumns: [] }, { name: 'v1', additionalPrinterColumns }] } })
 
-test('a custom resource has the columns that its definition specifies', async () => {
+test('a custom resource is shown with the columns that its definition specifies', async () => {
   answers[CRD] = definition([
     { name: 'Ready', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].status' }, { name: 'Size', type: 'integer', jsonPath: '.spec.size' },
     { name: 'Phase', type: 'string', jsonPath: '.status.phase', priority: 1 }, { name: 'Renewed', type: 'date', jsonPath: '.status.renewed' },
@@ -49,7 +49,7 @@ test('a custom resource has the columns that its definition specifies', async ()
   assert.deepEqual(asked, [[CRD, undefined]])
 })
 
-test('a collection without a readable definition has the columns of its Table', async () => {
+test('a collection whose definition cannot be read is shown with the columns of its Table', async () => {
   const first = table([{ name: 'Name', type: 'string' }, { name: 'Users', type: 'integer' }, { name: 'Age', type: 'string' }, { name: 'Status', type: 'string' }],
     { cells: ['a', 3, '1d', 'Ok'], object: object('a', '1') })
   answers['/apis/example.com/v1/widgets?limit=500'] = first

@@ -104,7 +104,7 @@ test('the message about a missing object depends on the list and the namespace',
   assert.equal(missingMessage(live, web, 'batch'), 'This page shows only the namespace batch. The URL selects the Pod web in the namespace shop.')
 })
 
-test('the first list shows its progress', () => {
+test('the progress of the first list is shown', () => {
   assert.deepEqual(progress(state('loading')), { text: 'Loading' })
   assert.equal(progress(state('live')), undefined)
   const listing = (received, remaining) => progress(state('listing', { progress: { received, remaining } }))

@@ -86,7 +86,7 @@ test('the hidden retry button keeps its label', () => {
   assert.equal(text('retry'), 'Try now')
 })
 
-test('the first list shows its progress', () => {
+test('the progress of the first list is shown', () => {
   const bar = byId('progress')
   show({ phase: 'listing', stale: true, progress: { received: 500, remaining: 1500 } }, feed(500))
   assert.equal(bar.hidden, false)
