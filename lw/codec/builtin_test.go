@@ -129,7 +129,7 @@ func TestNewMustReturnAPointer(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := watch(t, JSON[lw.Keyed]{New: create}, `{"metadata":{"name":"a"}}`)
-			require.ErrorContains(t, err, "expected JSON.New to return a pointer, found none")
+			require.ErrorContains(t, err, "expected a JSON.New that returns a pointer, found none")
 		})
 	}
 	_, err := watch(t, JSON[*other]{New: func() *other { return nil }}, `{"metadata":{"name":"a"}}`)

@@ -134,7 +134,7 @@ func TestRequestsAreRecorded(t *testing.T) {
 	get(t, s.URL+"/version")
 	s.Fail(nil, 1, Refuse(&lw.StatusError{Code: 503}))
 	request(t, "POST", s.URL+configMaps, "{}")
-	require.Len(t, s.Requests(nil), 5, "Requests must include the failed request")
+	require.Len(t, s.Requests(nil), 5, "Requests() must include the failed request")
 	require.Len(t, s.Requests(pages), 1)
 	require.Len(t, s.Requests(Watches), 1)
 	lists := s.Requests(Lists)
