@@ -16,8 +16,8 @@ func TestCORSHeaders(t *testing.T) {
 		code                  int
 		allowOrigin           string
 	}{
-		"preflight":                                 {"OPTIONS", allowed, "", 204, allowed},
-		"request":                                   {"GET", allowed, "good", 200, allowed},
+		"preflight from an allowed origin":          {"OPTIONS", allowed, "", 204, allowed},
+		"request from an allowed origin":            {"GET", allowed, "good", 200, allowed},
 		"rejected request":                          {"GET", allowed, "wrong", 401, allowed},
 		"preflight from another origin":             {"OPTIONS", foreign, "", 403, ""},
 		"request from another origin":               {"GET", foreign, "good", 200, ""},

@@ -95,11 +95,11 @@ func TestFaultsApplyToMatchingRequests(t *testing.T) {
 		match func(Request) bool
 		want  []int // expected status codes for list, page, watch and object, in this order
 	}{
-		"any":          {nil, []int{500, 500, 500, 500}},
-		"lists":        {Lists, []int{500, 500, 500, 200}},
-		"pages":        {pages, []int{200, 500, 500, 200}},
-		"watches":      {Watches, []int{200, 200, 500, 200}},
-		"custom match": {func(r Request) bool { return r.Verb == "get" && r.Header.Get("X") == "" }, []int{200, 200, 500, 500}},
+		"all requests":          {nil, []int{500, 500, 500, 500}},
+		"lists only":            {Lists, []int{500, 500, 500, 200}},
+		"pages only":            {pages, []int{200, 500, 500, 200}},
+		"watches only":          {Watches, []int{200, 200, 500, 200}},
+		"custom match function": {func(r Request) bool { return r.Verb == "get" && r.Header.Get("X") == "" }, []int{200, 200, 500, 500}},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -69,7 +69,7 @@ func TestReplacedFrames(t *testing.T) {
 		with func(event []byte) ([]byte, bool)
 		want func(t *testing.T, conn *websocket.Conn)
 	}{
-		"fragments": {1, func(e []byte) ([]byte, bool) {
+		"fragmented message": {1, func(e []byte) ([]byte, bool) {
 			return append(append(wsframe.New(text, false, e[:9]), wsframe.New(0, false, nil)...), wsframe.New(0, true, e[9:])...), true
 		}, func(t *testing.T, conn *websocket.Conn) {
 			expectEvents(t, conn, "ADDED cm-1", "ADDED cm-2", "ADDED cm-3")
@@ -84,7 +84,7 @@ func TestReplacedFrames(t *testing.T) {
 		}},
 		"lost event": {1, func([]byte) ([]byte, bool) { return nil, true },
 			func(t *testing.T, conn *websocket.Conn) { expectEvents(t, conn, "ADDED cm-1", "ADDED cm-3") }},
-		"binary": {0, func(e []byte) ([]byte, bool) { return wsframe.New(binary, true, e), true },
+		"binary message": {0, func(e []byte) ([]byte, bool) { return wsframe.New(binary, true, e), true },
 			func(t *testing.T, conn *websocket.Conn) {
 				opcode, _, err := conn.ReadMessage()
 				require.NoError(t, err)

@@ -24,10 +24,10 @@ func TestWebSocketLifecycles(t *testing.T) {
 		end func(s *Server)
 		is  func(error) bool
 	}{
-		"closed":               {(*Server).CloseWatches, closed},
-		"closed while stalled": {func(s *Server) { s.StallWatches(true); s.CloseWatches() }, closed},
-		"dropped":              {(*Server).DropConnections, func(err error) bool { return errors.Is(err, syscall.ECONNRESET) }},
-		"stopped":              {(*Server).Close, cut},
+		"watch closed":               {(*Server).CloseWatches, closed},
+		"watch closed while stalled": {func(s *Server) { s.StallWatches(true); s.CloseWatches() }, closed},
+		"connection dropped":         {(*Server).DropConnections, func(err error) bool { return errors.Is(err, syscall.ECONNRESET) }},
+		"server stopped":             {(*Server).Close, cut},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
