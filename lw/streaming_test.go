@@ -13,7 +13,7 @@ import (
 const (
 	endOfInitial = `{"type":"BOOKMARK","object":{"kind":"Pod","metadata":{"resourceVersion":"9","annotations":{"k8s.io/initial-events-end":"true"}}}}` + "\n"
 	falseEnd     = `{"type":"BOOKMARK","object":{"kind":"Pod","metadata":{"resourceVersion":"8","annotations":{"k8s.io/initial-events-end":"false"}}}}` + "\n"
-	missingEnd   = "INTERRUPTED the streaming list has no initial-events-end bookmark at its end @"
+	missingEnd   = "INTERRUPTED the initial-events-end bookmark of the streaming list is missing or misplaced @"
 )
 
 // The objects are not ordered by resourceVersion, and some objects change before the end of the list. A bookmark whose

@@ -12,11 +12,11 @@ func (s *connection) certificateHint(err error) string {
 	if _, ok := errors.AsType[x509.UnknownAuthorityError](err); ok {
 		switch {
 		case s.flags.CAFile != "":
-			return s.flags.CAFile + " did not sign the server's certificate: pass the right CA with --certificate-authority"
+			return "the CA in " + s.flags.CAFile + " did not sign the server's certificate: pass the right CA with --certificate-authority"
 		case s.HTTP.CAFile != "" || len(s.HTTP.CAData) > 0:
-			return fmt.Sprintf("the certificate-authority of cluster %q in the kubeconfig did not sign the server's certificate: pass the right CA with --certificate-authority", s.Cluster)
+			return fmt.Sprintf("the CA of cluster %q in the kubeconfig did not sign the server's certificate: pass the right CA with --certificate-authority", s.Cluster)
 		}
-		return "pass --certificate-authority FILE with the CA that signed the certificate, or set it in the kubeconfig's cluster"
+		return "pass --certificate-authority FILE with the CA that signed the certificate, or add the CA to the cluster in the kubeconfig"
 	}
 	if other, ok := errors.AsType[x509.HostnameError](err); ok {
 		name := "NAME"

@@ -22,7 +22,7 @@ func (o *resourceOptions) selectEvents(ctx context.Context, transport lw.Transpo
 	for _, r := range resources {
 		path, _, _ := strings.Cut(r.Raw, "?")
 		if r.Plural != "events" && !strings.HasSuffix(path, "/events") {
-			return usageError{fmt.Errorf("--for and --types select events: use them with events, not with %s", shortName(r))}
+			return usageError{fmt.Errorf("--for and --types apply only to events, not to %s", shortName(r))}
 		}
 		if r.Group != "" || strings.HasPrefix(path, "/apis/") {
 			prefix = "regarding."

@@ -35,9 +35,9 @@ func (o *outputOptions) flags(set *pflag.FlagSet, terminal bool) {
 		name = "line"
 	}
 	set.StringVarP(&o.name, "output", "o", name, "`FORMAT`: "+strings.Join(output.Names(), ", ")+
-		". json means jsonl")
+		". json is an alias of jsonl")
 	set.BoolVar(&o.options.Types, "output-watch-events", false, "with -o name, yaml, jsonpath and custom-columns: also print the type of each event; jsonpath then applies to the object that jsonl prints")
-	set.BoolVar(&o.options.Old, "old", false, "with -o jsonl and wire: also print the previous object, in .old")
+	set.BoolVar(&o.options.Old, "old", false, "with -o jsonl and wire: also print the previous object as .old")
 	set.StringSliceVar(&o.options.Ignore, "ignore", nil, "with -o diff: ignore changes at these `PATHS`, for example metadata.labels,status.conditions[*].message (default metadata.resourceVersion)")
 	set.BoolVar(&o.options.NoHeaders, "no-headers", false, "do not print headers")
 	set.BoolVar(&o.managedFields, "show-managed-fields", false, "keep metadata.managedFields")
@@ -85,7 +85,7 @@ func (c *config) validate(names []string, terminal bool) error {
 		}
 	}
 	if c.output.wide && c.resources.metadataOnly {
-		return errors.New("-o wide shows more than metadata: omit --metadata-only")
+		return errors.New("-o wide needs more than metadata: omit --metadata-only")
 	}
 	if c.output.wide && (c.recording.record != "" || c.recording.replay != "") {
 		return errors.New("-o wide prints the server's columns, which recordings do not contain: omit --record and --replay")

@@ -24,7 +24,7 @@ func (s *connection) forbiddenHint(err error, status *lw.StatusError, sent strin
 		resource += "." + status.Group
 	}
 	if strings.Contains(status.Message, "cannot impersonate") {
-		return fmt.Sprintf("the server accepted %s, but its user needs a role with the verb impersonate for %s; check with kubectl auth can-i impersonate %[2]s%s", sent, resource, s.kubectlFlags())
+		return fmt.Sprintf("the server accepted %s, but the user it identifies needs a role that allows the verb impersonate for %s; check with kubectl auth can-i impersonate %[2]s%s", sent, resource, s.kubectlFlags())
 	}
 	where, impersonated := "", ""
 	if failed, ok := errors.AsType[*streamError](err); ok {
@@ -37,7 +37,7 @@ func (s *connection) forbiddenHint(err error, status *lw.StatusError, sent strin
 			where = " --namespace " + shellQuote(namespace)
 		}
 	}
-	subject := "the server accepted " + sent + ", but its user"
+	subject := "the server accepted " + sent + ", but the user it identifies"
 	for _, user := range s.HTTP.Header["Impersonate-User"] {
 		subject = fmt.Sprintf("the impersonated user %q", user)
 		impersonated = " --as " + shellQuote(user)
@@ -45,7 +45,7 @@ func (s *connection) forbiddenHint(err error, status *lw.StatusError, sent strin
 	for _, group := range s.HTTP.Header["Impersonate-Group"] {
 		impersonated += " --as-group " + shellQuote(group)
 	}
-	return fmt.Sprintf("%s needs a role with the verbs list and watch for %s; check with kubectl auth can-i watch %[2]s%s%s%s", subject, resource, where, s.kubectlFlags(), impersonated)
+	return fmt.Sprintf("%s needs a role that allows the verbs list and watch for %s; check with kubectl auth can-i watch %[2]s%s%s%s", subject, resource, where, s.kubectlFlags(), impersonated)
 }
 
 // kubectlFlags returns the flags that make kubectl use the same connection as lwcat. It hides the token.

@@ -68,7 +68,7 @@ func TestManual(t *testing.T) {
 	lint.Stdin = strings.NewReader(page)
 	out, _ := lint.CombinedOutput() // mandoc exits with 2 after a warning
 	for line := range strings.Lines(string(out)) {
-		require.Contains(t, line, "missing date", "mandoc may only report the missing date, which only a build sets")
+		require.Contains(t, line, "missing date", "mandoc may report only the missing date, because only a build sets the date")
 	}
 }
 

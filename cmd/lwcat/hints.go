@@ -127,7 +127,7 @@ func (s *connection) pluginHint(err error) string {
 	if !ok || failed.Hint == "" || errors.Is(err, exec.ErrNotFound) || errors.Is(err, fs.ErrNotExist) { // the error already contains the hint
 		return ""
 	}
-	return failed.Hint + "; --user and --token select another credential"
+	return failed.Hint + "; to use another credential, pass --user or --token"
 }
 
 // schemeHint explains a request that used http instead of https, or https instead of http.
@@ -160,7 +160,7 @@ func (s *connection) networkHint(err error) string {
 		return "the host name " + unknown.Name + " is unknown: check " + s.Server + ", and check that this network or VPN can resolve the name"
 	}
 	if errors.Is(err, syscall.ECONNREFUSED) {
-		return "no server listens at that address: check that " + s.Server + " is running and the port is right, or select another server with --server or --context"
+		return "no server is listening at that address: check that " + s.Server + " is running and the port is right, or select another server with --server or --context"
 	}
 	return ""
 }

@@ -66,10 +66,10 @@ func TestCertificateHints(t *testing.T) {
 	url, ca := secure(t, handler, -time.Hour, time.Hour)
 	_, other := secure(t, handler, -time.Hour, time.Hour)
 	const unknown = "certificate signed by unknown authority"
-	requireHint(t, "-s "+url+" --token s3cret", unknown, "hint: pass --certificate-authority FILE with the CA that signed the certificate, or set it in the kubeconfig's cluster")
-	requireHint(t, "-s "+url+" --certificate-authority "+other, unknown, "hint: "+other+" did not sign")
+	requireHint(t, "-s "+url+" --token s3cret", unknown, "hint: pass --certificate-authority FILE with the CA that signed the certificate, or add the CA to the cluster in the kubeconfig")
+	requireHint(t, "-s "+url+" --certificate-authority "+other, unknown, "hint: the CA in "+other+" did not sign")
 	config := file(t, "config", `{current-context: x, contexts: [{name: x, context: {cluster: c}}], clusters: [{name: c, cluster: {server: "`+url+`", certificate-authority: `+other+`}}]}`)
-	requireHint(t, "--kubeconfig "+config, unknown, `hint: the certificate-authority of cluster "c" in the kubeconfig did not sign`, "--certificate-authority")
+	requireHint(t, "--kubeconfig "+config, unknown, `hint: the CA of cluster "c" in the kubeconfig did not sign`, "--certificate-authority")
 	requireHint(t, "-s "+url+" --certificate-authority "+ca+" --tls-server-name b.test", "valid for api.test, not b.test", "hint: connect to a name that the certificate is valid for", "--tls-server-name api.test")
 
 	const invalid = "certificate has expired or is not yet valid"
@@ -92,7 +92,7 @@ func TestNetworkHints(t *testing.T) {
 	t.Setenv("KUBECONFIG", filepath.Join(t.TempDir(), "config"))
 	gone := start(t, nil)
 	gone.Close()
-	requireHint(t, "-s "+gone.URL, "connection refused", "hint: no server listens at that address: check that "+gone.URL+" is running")
+	requireHint(t, "-s "+gone.URL, "connection refused", "hint: no server is listening at that address: check that "+gone.URL+" is running")
 	s := &connection{Config: &kubeflags.Config{Server: "https://a.invalid"}, flags: &serverOptions{}}
 	err := s.withHint(fmt.Errorf("dial: %w", &net.DNSError{Err: "no such host", Name: "a.invalid", IsNotFound: true}))
 	require.ErrorContains(t, err, "no such host")
@@ -115,7 +115,7 @@ func TestRejectionHints(t *testing.T) {
 	requireHint(t, config("{tokenFile: "+path+"}"), "401 Unauthorized", "hint: the server rejected the token in "+path)
 	code, _, errs := lwcat(t, "-s", server.URL, "--token", "no", "/apis/apps/v1/deployments")
 	require.Equal(t, exitError, code)
-	require.Regexp(t, `403 Forbidden: deployments.apps is forbidden.*\nlwcat: hint: the server accepted the token from --token, but its user needs a role with the verbs list and watch for deployments.apps; check with kubectl auth can-i watch deployments.apps --all-namespaces --server http://[0-9.:]+ --token TOKEN\n$`, errs)
+	require.Regexp(t, `403 Forbidden: deployments.apps is forbidden.*\nlwcat: hint: the server accepted the token from --token, but the user it identifies needs a role that allows the verbs list and watch for deployments.apps; check with kubectl auth can-i watch deployments.apps --all-namespaces --server http://[0-9.:]+ --token TOKEN\n$`, errs)
 
 	plugin := func(script string) string {
 		return config("{exec: {apiVersion: client.authentication.k8s.io/v1, interactiveMode: Never, command: " + file(t, "login", "#!/bin/sh\n"+script+"\n") + "}}")
@@ -132,9 +132,9 @@ func TestRejectionHints(t *testing.T) {
 // namespace of the request.
 func TestRejectionHintsForImpersonatedUsers(t *testing.T) {
 	for message, want := range map[string]string{
-		"pods is forbidden: User \"jane doe\" cannot watch resource": "the impersonated user \"jane doe\" needs a role with the verbs list and watch for pods; " +
+		"pods is forbidden: User \"jane doe\" cannot watch resource": "the impersonated user \"jane doe\" needs a role that allows the verbs list and watch for pods; " +
 			"check with kubectl auth can-i watch pods --namespace shop --context x --as 'jane doe' --as-group dev --as-group ops",
-		"users is forbidden: User \"dev\" cannot impersonate resource": "the server accepted the client certificate of user \"dev\", but its user needs a role with the verb impersonate for users; " +
+		"users is forbidden: User \"dev\" cannot impersonate resource": "the server accepted the client certificate of user \"dev\", but the user it identifies needs a role that allows the verb impersonate for users; " +
 			"check with kubectl auth can-i impersonate users --context x",
 	} {
 		rejection := &lw.StatusError{Code: http.StatusForbidden, Message: message, Kind: strings.Fields(message)[0]}

@@ -35,7 +35,7 @@ func (c *config) fromKubectl(flags *pflag.FlagSet, args []string) (names []strin
 	}
 	hint = fmt.Sprintf("hint: lwcat needs no %q: write %q", verb, strings.Join(short, " "))
 	if c.output.name == "yaml" && flags.Changed("output") {
-		hint += "; lwcat prints each object as a separate document, without a List"
+		hint += "; lwcat prints each object as a separate document instead of a List"
 	}
 	return names, hint
 }

@@ -36,7 +36,7 @@ func (o *rangeOptions) flags(set *pflag.FlagSet) {
 	set.BoolVar(&o.once, "once", false, "list, print, exit")
 	set.BoolVarP(&o.watch, "watch", "w", false, "follow changes (the default, except with 'lwcat get')")
 	set.BoolVar(&o.watchOnly, "watch-only", false, "print only changes, not the existing objects")
-	set.StringVar(&o.from, "from", "", "start after resourceVersion `RV`, without a list")
+	set.StringVar(&o.from, "from", "", "watch from resourceVersion `RV` instead of listing first")
 	set.StringVar(&o.resume, "resume", "", "continue where the previous run with the same `FILE` ended, and update the file")
 	set.IntVar(&o.count, "count", 0, "exit after `N` events")
 	set.DurationVar(&o.timeout, "timeout", 0, "exit after `TIME`, for example 30s or 5m; the exit code is 3 if the goal of --until, --count or --once was not reached, otherwise 0")
@@ -50,7 +50,7 @@ func (o *rangeOptions) validate() error {
 	case o.timeout <= 0 && o.set.Changed("timeout"):
 		return fmt.Errorf("--timeout is %v: it must be greater than zero", o.timeout)
 	case o.from != "" && o.resume != "":
-		return errors.New("--from and --resume both set the start: use only one of them")
+		return errors.New("--from and --resume both set the starting point: use only one of them")
 	case o.once && (o.from != "" || o.watchOnly):
 		return errors.New("--once prints the existing objects, but --from and --watch-only omit them: do not combine these flags")
 	case slices.Contains(o.until, ""):
@@ -60,7 +60,7 @@ func (o *rangeOptions) validate() error {
 	case o.resume == "" && o.set.Changed("resume"):
 		return errors.New("--resume is empty: expected a file name")
 	case strings.Trim(o.from, "0123456789") != "":
-		return fmt.Errorf("--from is %q: expected a resourceVersion, for example that of an event", o.from)
+		return fmt.Errorf("--from is %q: expected a resourceVersion such as 12345", o.from)
 	case o.from == "0":
 		return errors.New("--from 0 means any resourceVersion: omit --from to start with a list")
 	}
@@ -90,9 +90,9 @@ func (o *rangeOptions) validateResources(resources []lw.Resource) error {
 
 // These errors mean that --until, --count or --timeout ended the run.
 var (
-	errDone    = errors.New("the condition holds")
-	errCounted = errors.New("all requested events are printed")
-	errTimeout = errors.New("the timeout has passed")
+	errDone    = errors.New("the condition was met")
+	errCounted = errors.New("the number of events in --count was printed")
+	errTimeout = errors.New("timed out")
 )
 
 // deadline returns a context that ends after --timeout.

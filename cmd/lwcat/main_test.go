@@ -190,7 +190,7 @@ func TestWrongConnectionFlags(t *testing.T) {
 		"-s http://x --as-group a po": "impersonating a group requires a user",
 		"-s https://x --certificate-authority /nil po":                         "certificate-authority: open /nil: no such file",
 		"-s https://x --certificate-authority " + noPEM + " po":                "certificate-authority: " + noPEM + " contains no PEM certificate",
-		"-s https://x --certificate-authority x --insecure-skip-tls-verify po": "--certificate-authority and --insecure-skip-tls-verify contradict each other",
+		"-s https://x --certificate-authority x --insecure-skip-tls-verify po": "--certificate-authority and --insecure-skip-tls-verify cannot be combined",
 	} {
 		code, out, errs := lwcat(t, strings.Fields(args)...)
 		require.Equal(t, exitUsage, code, args)
@@ -200,9 +200,9 @@ func TestWrongConnectionFlags(t *testing.T) {
 	}
 }
 
-// TestPrintedEventsFoldToServerState checks that the printed events add up to the server's state, even after dropped
+// TestPrintedEventsReproduceServerState checks that the printed events add up to the server's state, even after dropped
 // connections and a restart with a compacted history.
-func TestPrintedEventsFoldToServerState(t *testing.T) {
+func TestPrintedEventsReproduceServerState(t *testing.T) {
 	t.Parallel()
 	for name, upgrade := range map[string]string{"http": "", "ws": "websocket"} {
 		t.Run(name, func(t *testing.T) {

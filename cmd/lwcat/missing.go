@@ -24,7 +24,7 @@ func (e *notFoundError) Error() string {
 
 // errFailed reports that a stream failed while other streams continued. The error of the stream has already been
 // logged.
-var errFailed = errors.New("a resource failed")
+var errFailed = errors.New("the stream of a resource failed")
 
 // count updates the number of existing objects.
 func (s *stream) count(changes []cache.Change[*lw.Object]) {

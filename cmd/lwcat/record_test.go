@@ -24,11 +24,11 @@ func TestReplayPrintsSameEvents(t *testing.T) {
 			go func() {
 				done <- run(ctx, []string{"-s", server.URL, "cm", "no", "--transport", transport, "--record", file, "-o", "wire", "-v"}, &out, &errs, false)
 			}()
-			eventually(t, "the messages about the first lists", func() bool { return strings.Count(errs.String(), "listed at resourceVersion") == 2 })
+			eventually(t, "the list messages", func() bool { return strings.Count(errs.String(), "listed at resourceVersion") == 2 })
 			server.Close()
 			require.NoError(t, server.Delete("configmaps", "default", "goes"))
 			require.NoError(t, server.Restart())
-			eventually(t, "the messages about the relists", func() bool { return strings.Count(errs.String(), "relisted at") == 2 })
+			eventually(t, "the relist messages", func() bool { return strings.Count(errs.String(), "relisted at") == 2 })
 			create(t, server, "nodes", named("n"))
 			eventually(t, "the created node", func() bool { return strings.Contains(out.String(), `"n"`) })
 			cancel(errInterrupted)

@@ -40,7 +40,7 @@ func TestServerWithoutAggregatedDiscovery(t *testing.T) {
 	})
 	code, _, errs := lwcat(t, "-s", server.URL, "--once", "deploy", "no")
 	require.Equal(t, exitError, code)
-	require.Contains(t, errs, "the server lacks aggregated discovery, which Kubernetes has since 1.27: specify collections by path, for example /api/v1/pods")
+	require.Contains(t, errs, "the server does not support aggregated discovery, which requires Kubernetes 1.27 or later: specify collections by path, for example /api/v1/pods")
 	code, out, errs := lwcat(t, "-s", server.URL, "--once", "/apis/apps/v1/deployments")
 	require.Equal(t, exitDone, code, errs)
 	require.Equal(t, []string{"ADDED Deployment default/web"}, describe(t, out))
@@ -54,7 +54,7 @@ func TestDiscoveryOfPartlyUnavailableServer(t *testing.T) {
 	})
 	code, out, errs := lwcat(t, "-s", server.URL, "--once", "cm")
 	require.Equal(t, exitDone, code, errs)
-	require.Equal(t, "lwcat: some resources could not be discovered: metrics.k8s.io/v1beta1: its server does not respond\n", errs)
+	require.Equal(t, "lwcat: some resources could not be discovered: metrics.k8s.io/v1beta1: the aggregated API server does not respond\n", errs)
 	require.Equal(t, []string{"ADDED ConfigMap default/a"}, describe(t, out))
 
 	server.Fail(func(r lwtest.Request) bool { return r.URL.Path == "/apis" }, 1, lwtest.Refuse(&lw.StatusError{Code: 503}))

@@ -28,10 +28,10 @@ type resourceOptions struct {
 }
 
 func (o *resourceOptions) flags(set *pflag.FlagSet) {
-	set.StringSliceVarP(&o.namespaces, "namespace", "n", nil, "`NAME` of a namespace, or several such as a,b; the default is the context's namespace, or \"default\"")
+	set.StringSliceVarP(&o.namespaces, "namespace", "n", nil, "`NAME` of the namespace, or several names such as a,b; the default is the context's namespace, or \"default\"")
 	set.BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "follow objects in all namespaces")
-	set.StringVarP(&o.labels, "selector", "l", "", "`LABELS`, for example app=web,tier!=db")
-	set.StringVar(&o.fields, "field-selector", "", "`FIELDS`, for example spec.nodeName=n1")
+	set.StringVarP(&o.labels, "selector", "l", "", "select only objects whose labels match `LABELS`, for example app=web,tier!=db")
+	set.StringVar(&o.fields, "field-selector", "", "select only objects whose fields match `FIELDS`, for example spec.nodeName=n1")
 	set.StringVar(&o.about, "for", "", "for events: show only events about this `OBJECT`, for example pod/web-0")
 	set.StringSliceVar(&o.eventTypes, "types", nil, "for events: show only these `TYPES`: Normal, Warning or both")
 	set.BoolVar(&o.wait, "wait", false, "wait for a resource or a server that does not exist yet")
@@ -60,7 +60,7 @@ func (o *resourceOptions) validate() error {
 	}
 	o.namespaces = compact(o.namespaces)
 	if len(o.namespaces) > 0 && len(names) > 0 && !slices.ContainsFunc(names, o.usesNamespace) {
-		return errors.New("--namespace does not apply to paths: write the namespace into the path, for example /api/v1/namespaces/shop/pods")
+		return errors.New("--namespace does not apply to paths: include the namespace in the path, for example /api/v1/namespaces/shop/pods")
 	}
 	if o.allNamespaces {
 		o.namespaces = []string{""}

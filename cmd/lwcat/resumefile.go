@@ -56,7 +56,7 @@ func (f *resumeFile) open(status *status) error {
 	case whole != 0 && header.Server != f.server:
 		return fmt.Errorf("--resume: %s belongs to the server %s: specify another file for %s", f.path, header.Server, f.server)
 	case whole > end:
-		status.logf("--resume: the last %d bytes of %s are incomplete or damaged: repeating their events", whole-end, f.path)
+		status.logf("--resume: the last %d bytes of %s are incomplete or damaged: some events are printed again", whole-end, f.path)
 	}
 	f.saved, f.size = saved, end
 	if err := f.file.Truncate(end); err != nil {

@@ -214,4 +214,4 @@ func pick(set *pflag.FlagSet, names []string) *pflag.FlagSet {
 }
 
 // errUnmet reports that the run ended before --until or --count was met.
-var errUnmet = errors.New("the list is complete")
+var errUnmet = errors.New("the list is complete, but the condition was not met")

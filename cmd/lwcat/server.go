@@ -45,7 +45,7 @@ func (o *serverOptions) validate() error {
 		return errors.New("--server and --replay cannot be combined")
 	}
 	if o.CAFile != "" && o.Insecure {
-		return errors.New("--certificate-authority and --insecure-skip-tls-verify contradict each other")
+		return errors.New("--certificate-authority and --insecure-skip-tls-verify cannot be combined")
 	}
 	if !slices.Contains(transports, o.transport) {
 		return fmt.Errorf("unknown transport %q: expected http, ws or auto", o.transport)

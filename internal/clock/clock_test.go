@@ -35,7 +35,7 @@ func TestSinceReturnsTheLongerTime(t *testing.T) {
 	c := &Clock{Monotonic: func() time.Duration { return monotonic }, Wall: func() time.Time { return wall }}
 	then := c.Now()
 	wall = wall.Add(time.Hour)
-	require.Equal(t, time.Hour, c.Since(then), "Since must count the time that the machine was suspended")
+	require.Equal(t, time.Hour, c.Since(then), "Since must include the time during which the machine was suspended")
 	monotonic, wall = time.Minute, wall.Add(-2*time.Hour)
-	require.Equal(t, time.Minute, c.Since(then), "Since must ignore a wall clock that was set back")
+	require.Equal(t, time.Minute, c.Since(then), "Since must use the monotonic clock after the wall clock is set back")
 }

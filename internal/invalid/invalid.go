@@ -11,7 +11,7 @@ var (
 	// restored.
 	ErrVersionRegressed error = &cause{"the collection's resourceVersion decreased: was a backup restored?"}
 	// ErrNoInitialEnd reports that the initial-events-end bookmark of a streaming list is missing or misplaced.
-	ErrNoInitialEnd error = &cause{"the streaming list has no initial-events-end bookmark at its end"}
+	ErrNoInitialEnd error = &cause{"the initial-events-end bookmark of the streaming list is missing or misplaced"}
 	// ErrNotList reports a response that is not a list, for example an HTML page or a single object. Callers receive it
 	// in a *lw.MalformedError.
 	ErrNotList error = &cause{"the response is not a list"}
@@ -21,7 +21,7 @@ var (
 	// ErrInconsistentPages reports that the pages of a list have different resourceVersions.
 	ErrInconsistentPages error = &cause{"the pages of the list have different resourceVersions"}
 	// ErrShardIgnored reports that a list contains the whole collection instead of the requested shard.
-	ErrShardIgnored error = &cause{"the server ignored the shard selector: it needs Kubernetes 1.36 and the feature gate ShardedListAndWatch"}
+	ErrShardIgnored error = &cause{"the server ignored the shard selector: sharding needs Kubernetes 1.36 and the feature gate ShardedListAndWatch"}
 )
 
 type cause struct{ text string }

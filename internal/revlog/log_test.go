@@ -43,11 +43,11 @@ func TestRejectedWritesChangeNothing(t *testing.T) {
 		write func() error
 		want  error
 	}{
-		"create twice":                 {func() error { _, err := l.Create("c", "k", "2"); return err }, ErrExists},
-		"update a missing key":         {func() error { _, err := l.Update("c", "x", 0, "2"); return err }, ErrNotFound},
-		"update with a wrong revision": {func() error { _, err := l.Update("c", "k", e.Revision+1, "2"); return err }, ErrConflict},
-		"delete a missing key":         {func() error { _, err := l.Delete("x", "k", 0, ""); return err }, ErrNotFound},
-		"delete with a wrong revision": {func() error { _, err := l.Delete("c", "k", e.Revision-1, ""); return err }, ErrConflict},
+		"create an existing key":           {func() error { _, err := l.Create("c", "k", "2"); return err }, ErrExists},
+		"update a key that does not exist": {func() error { _, err := l.Update("c", "x", 0, "2"); return err }, ErrNotFound},
+		"update at the wrong revision":     {func() error { _, err := l.Update("c", "k", e.Revision+1, "2"); return err }, ErrConflict},
+		"delete a key that does not exist": {func() error { _, err := l.Delete("x", "k", 0, ""); return err }, ErrNotFound},
+		"delete at the wrong revision":     {func() error { _, err := l.Delete("c", "k", e.Revision-1, ""); return err }, ErrConflict},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -94,7 +94,7 @@ func TestCompactionMakesOldRevisionsUnreadable(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, events, 2)
 	l.Compact(100)
-	require.EqualValues(t, 6, l.Compacted(), "future revisions must not be compacted")
+	require.EqualValues(t, 6, l.Compacted(), "compaction must stop at the latest revision")
 }
 
 func TestSlowCursorLosesCompactedEvents(t *testing.T) {

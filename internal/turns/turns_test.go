@@ -254,7 +254,7 @@ func TestTurnWithEventsEndsWatch(t *testing.T) {
 		text, err := io.ReadAll(body)
 		require.NoError(t, err)
 		require.Equal(t, "news\n", string(text))
-		require.Len(t, far.queries, 2, "after an event, the engine must resume from a new resourceVersion")
+		require.Len(t, far.queries, 2, "a watch that delivered an event must end instead of resuming from the old resourceVersion")
 	})
 }
 

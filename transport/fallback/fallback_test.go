@@ -66,7 +66,7 @@ func TestPrefersFirstTransport(t *testing.T) {
 	for range 3 {
 		_, err, switched = watch(t, over)
 		require.ErrorIs(t, err, lw.ErrSilent)
-		require.NoError(t, switched, "a watch without data must not cause a switch away from a transport that has delivered data")
+		require.NoError(t, switched, "after a transport has delivered data, a watch without data must not cause a switch")
 	}
 	require.Zero(t, second.asked)
 }
@@ -117,7 +117,7 @@ func TestSilentWatchSwitches(t *testing.T) {
 	require.Equal(t, "events", text)
 	second.text, second.end = "", lw.ErrSilent
 	_, _, switched := watch(t, over)
-	require.NoError(t, switched, "a watch without data must not cause a switch away from a transport that has delivered data")
+	require.NoError(t, switched, "after a transport has delivered data, a watch without data must not cause a switch")
 }
 
 // The first transport has delivered data and then fails. The second transport opens the watch but delivers no data, so

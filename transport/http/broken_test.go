@@ -62,7 +62,7 @@ func TestTruncatedBodyFails(t *testing.T) {
 	})
 }
 
-func TestConnectionResetInTheBody(t *testing.T) {
+func TestConnectionResetInBody(t *testing.T) {
 	proceed := make(chan struct{})
 	server := serve(t, nil, func(w http.ResponseWriter, r *http.Request) {
 		hello(w)

@@ -55,7 +55,7 @@ func TestInvalidFiles(t *testing.T) {
 	bundle := slices.Concat(authority.PEM, certs.NewAuthority(t).PEM)
 	for name, files := range map[string]map[string]string{
 		"empty CA file":                         {"ca": ""},
-		"CA file without PEM":                   {"ca": "pa55word"},
+		"CA file without a PEM block":           {"ca": "pa55word"},
 		"missing CA file":                       {"ca": "-"},
 		"CA file with a truncated second block": {"ca": string(bundle[:len(bundle)-30])},
 		"CA file with a truncated last line":    {"ca": string(bundle[:len(bundle)-2])},

@@ -16,7 +16,7 @@ import (
 
 // While a watch is open, its credential is replaced. The watch must continue, and the next request must use the new
 // credential. A new certificate needs a new connection, and the old connection must close after the watch.
-func TestRotationDuringAWatch(t *testing.T) {
+func TestRotationDuringWatch(t *testing.T) {
 	other := certs.NewAuthority(t)
 	for name, c := range map[string]struct {
 		rotate   func(*testing.T, *scene, *certs.Authority)
@@ -110,7 +110,7 @@ func TestRejectedCertificateRereadsFiles(t *testing.T) {
 					_, err := get(t, transport, pods)
 					require.Error(t, err, "the request must fail while the files are unchanged")
 					require.Equal(t, requests, s.requests.Load())
-					require.Equal(t, handshakes+1, s.handshakes.Load(), "without a change, the transport must not try another handshake")
+					require.Equal(t, handshakes+1, s.handshakes.Load(), "while the files are unchanged, the transport must not try another handshake")
 					rotate()
 					identity, _ = s.identity(t, transport)
 					require.Equal(t, "second t1", identity)

@@ -95,7 +95,7 @@ func TestErrorResponsesAreTyped(t *testing.T) {
 	}
 }
 
-func TestTokenIsRequestedAgain(t *testing.T) {
+func TestTokenIsRequestedAgainOnce(t *testing.T) {
 	tokens, asked := []string{"stale", "fresh"}, 0
 	transport := dial(t, &lwhttp.Options{TokenFunc: func(context.Context) (string, error) {
 		asked++
@@ -184,7 +184,7 @@ func TestCancellationEndsRequest(t *testing.T) {
 	require.Equal(t, enough, err)
 }
 
-func TestCloseEndsARequest(t *testing.T) {
+func TestCloseEndsRequest(t *testing.T) {
 	transport := dial(t, nil)
 	body, err := transport.Open(t.Context(), &lw.Request{Path: "/silent", Watch: true})
 	require.NoError(t, err)

@@ -29,7 +29,7 @@ func (l *loader) cluster() error {
 	if c.Server == "" {
 		c.Server = fields.string("server")
 		if c.Server == "" {
-			fields.fail("server", nil, "it is missing")
+			fields.fail("server", nil, "the value is missing")
 		}
 		http.ServerName = fields.string("tls-server-name")
 	}
@@ -42,7 +42,7 @@ func (l *loader) cluster() error {
 	l.authority(fields)
 	http.Proxy = fields.string("proxy-url")
 	if proxy, err := url.Parse(http.Proxy); http.Proxy != "" && (err != nil || proxy.Hostname() == "" || !isHTTP(proxy.Scheme)) {
-		fields.fail("proxy-url", fields.members["proxy-url"], "it must look like http://host:port, https://host:port or socks5://host:port")
+		fields.fail("proxy-url", fields.members["proxy-url"], "the value must look like http://host:port, https://host:port or socks5://host:port")
 	}
 	http.DisableCompression = fields.boolean("disable-compression")
 	l.clusterFields = fields
@@ -77,7 +77,7 @@ func (l *loader) authority(fields *fields) {
 	case len(http.CAData) > 0:
 		http.CAFile = ""
 		if !holdCertificates(http.CAData) {
-			err = errors.New("it contains no PEM certificate")
+			err = errors.New("the value contains no PEM certificate")
 		}
 	case http.CAFile != "":
 		name = "certificate-authority"
@@ -89,7 +89,7 @@ func (l *loader) authority(fields *fields) {
 		fields.failField(name, fields.members[name], err)
 	}
 	if http.InsecureSkipVerify {
-		fields.fail("insecure-skip-tls-verify", fields.members["insecure-skip-tls-verify"], "it cannot be combined with "+name)
+		fields.fail("insecure-skip-tls-verify", fields.members["insecure-skip-tls-verify"], "the value cannot be combined with "+name)
 	}
 }
 

@@ -169,11 +169,11 @@ func TestOptionsOverrideFiles(t *testing.T) {
 		var typed *kubeconfig.Error
 		require.ErrorAs(t, err, &typed)
 		require.ErrorContains(t, err, want)
-		require.NotContains(t, err.Error(), opts.Path, "an error in the options must not name the kubeconfig")
+		require.NotContains(t, err.Error(), opts.Path, "an error about the options must not name the kubeconfig")
 	}
 }
 
-func TestOptionsWithoutFiles(t *testing.T) {
+func TestOptionsWithoutKubeconfig(t *testing.T) {
 	home := onlyFile(t)
 	s := newServer(t, true)
 	ca := write(t, home+"/ca", s.authority.PEM)

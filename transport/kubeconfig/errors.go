@@ -48,7 +48,7 @@ func (e *Error) Error() string {
 		}
 	}
 	message := e.err.Error()
-	if rest, ok := strings.CutPrefix(message, "it "); ok && e.Entry+e.field != "" {
+	if rest, ok := strings.CutPrefix(message, "the value "); ok && e.Entry+e.field != "" {
 		return strings.TrimSuffix(text, ": ") + " " + rest
 	}
 	return text + message

@@ -78,18 +78,18 @@ func TestInvalidFiles(t *testing.T) {
 func TestUnreadableFiles(t *testing.T) {
 	home := onlyFile(t)
 	for name, c := range map[string]struct{ text, want string }{
-		"control character":   {"\x00", "control characters are not allowed"},
-		"not a mapping":       {"hello", "it must be a mapping"},
-		"a list":              {"- a", "it must be a mapping"},
-		"wrong kind":          {"kind: Pod", "kind must be a Config of version v1"},
-		"wrong version":       {"apiVersion: v2", "must be a Config of version v1"},
-		"mapping as contexts": {"contexts: {}", "contexts must be a list"},
-		"string as context":   {"contexts: [a]", "contexts[0] must be a mapping"},
-		"list as name":        {"users: [{name: []}]", "users[0].name must be a string"},
-		"duplicate name":      {"users: [{name: a}, {name: b}, {name: a}]", `users[2].name: duplicate user "a"`},
-		"truncated JSON":      {`{"contexts": [`, "line 1"},
-		"too large":           {strings.Repeat("# comment\n", 1<<20), "larger than the limit of 8 MiB"},
-		"deep nesting":        {strings.Repeat("[", 1<<20), "depth"},
+		"control character":      {"\x00", "control characters are not allowed"},
+		"not a mapping":          {"hello", "the value must be a mapping"},
+		"a list":                 {"- a", "the value must be a mapping"},
+		"wrong kind":             {"kind: Pod", "kind must be a Config of version v1"},
+		"wrong version":          {"apiVersion: v2", "must be a Config of version v1"},
+		"mapping as contexts":    {"contexts: {}", "contexts must be a list"},
+		"string as context":      {"contexts: [a]", "contexts[0] must be a mapping"},
+		"list as name":           {"users: [{name: []}]", "users[0].name must be a string"},
+		"duplicate name":         {"users: [{name: a}, {name: b}, {name: a}]", `users[2].name: duplicate user "a"`},
+		"truncated JSON":         {`{"contexts": [`, "line 1"},
+		"file that is too large": {strings.Repeat("# comment\n", 1<<20), "larger than the limit of 8 MiB"},
+		"deep nesting":           {strings.Repeat("[", 1<<20), "depth"},
 	} {
 		path := write(t, filepath.Join(home, "config"), c.text)
 		_, err := kubeflags.Load(&kubeflags.Options{Path: path})

@@ -28,7 +28,7 @@ func (l *loader) exec(fields *fields) {
 		variable := read(node, "exec.env.", fields.location)
 		name, value := variable.string("name"), variable.string("value")
 		if name == "" {
-			variable.fail("name", node, "it is missing")
+			variable.fail("name", node, "the value is missing")
 		}
 		made.env = append(made.env, name+"="+value)
 	}
@@ -47,16 +47,16 @@ func (p *plugin) validate(fields *fields) {
 	case group + "v1alpha1":
 		fields.fail("apiVersion", fields.members["apiVersion"], "Kubernetes no longer supports v1alpha1: update the plugin and regenerate the kubeconfig")
 	default:
-		fields.fail("apiVersion", fields.members["apiVersion"], "it must be "+group+"v1 or "+group+"v1beta1")
+		fields.fail("apiVersion", fields.members["apiVersion"], "the value must be "+group+"v1 or "+group+"v1beta1")
 	}
 	if p.mode == "" && p.version == group+"v1beta1" {
 		p.mode = "IfAvailable"
 	}
 	if !slices.Contains([]string{"Never", "IfAvailable", "Always"}, p.mode) {
-		fields.fail("interactiveMode", fields.members["interactiveMode"], "it must be Never, IfAvailable or Always")
+		fields.fail("interactiveMode", fields.members["interactiveMode"], "the value must be Never, IfAvailable or Always")
 	}
 	if p.command == "" {
-		fields.fail("command", nil, "it is missing")
+		fields.fail("command", nil, "the value is missing")
 		return
 	}
 	if strings.ContainsRune(p.command, filepath.Separator) {
@@ -96,7 +96,7 @@ func (l *loader) clusterInfo() *clusterInfo {
 			info.Config, err = json.Marshal(config)
 		}
 		if err != nil {
-			extension.failField("extension", value, errors.New("it cannot be written as JSON"))
+			extension.failField("extension", value, errors.New("the value cannot be written as JSON"))
 		}
 	}
 	return info

@@ -172,7 +172,7 @@ func TestPluginCertificates(t *testing.T) {
 	give("ann", time.Now().Add(time.Hour))
 	text, err = identity(t.Context(), t, config)
 	require.NoError(t, err)
-	require.Equal(t, "ann", text, "the plugin must run again after joe's certificate has expired")
+	require.Equal(t, "ann", text, "the plugin must run again after joe's certificate expires")
 }
 
 func quoted(pem []byte) string { return `"` + strings.ReplaceAll(string(pem), "\n", `\n`) + `"` }
@@ -209,14 +209,14 @@ func TestPluginFailures(t *testing.T) {
 	}{
 		"failure with messages":     {[]string{"say a", "say b", "say ", "say c", "say d", "exit 2"}, ": exit status 1: b; c; d"},
 		"failure without messages":  {[]string{"exit 2"}, ": exit status 1"},
-		"empty output":              {[]string{"say b"}, "its output is not an ExecCredential in JSON: b"},
-		"output that is not JSON":   {[]string{"print pa55word"}, "its output is not an ExecCredential in JSON"},
-		"wrong kind":                {[]string{`print {"kind":"pa55word"}`}, "its output is not an ExecCredential"},
+		"empty output":              {[]string{"say b"}, "the output is not an ExecCredential in JSON: b"},
+		"output that is not JSON":   {[]string{"print pa55word"}, "the output is not an ExecCredential in JSON"},
+		"wrong kind":                {[]string{`print {"kind":"pa55word"}`}, "the output is not an ExecCredential"},
 		"wrong version":             {[]string{`print {"kind":"ExecCredential","apiVersion":"pa55word"}`}, "must have the apiVersion client.authentication.k8s.io/v1 "},
-		"no status":                 {[]string{`print {"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1"}`}, "it returned neither a token nor"},
+		"no status":                 {[]string{`print {"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1"}`}, "the output contains neither a token nor"},
 		"invalid time":              {[]string{`print {"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1","status":{"token":"pa55word","expirationTimestamp":"pa55word"}}`}, "not an ExecCredential"},
-		"key without a certificate": {[]string{`print {"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1","status":{"clientKeyData":"pa55word"}}`}, "it returned an invalid client certificate or key"},
-		"too much output":           {[]string{"flood"}, "it printed more than 1 MiB"},
+		"key without a certificate": {[]string{`print {"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1","status":{"clientKeyData":"pa55word"}}`}, "the output contains an invalid client certificate or key"},
+		"too much output":           {[]string{"flood"}, "the output is larger than 1 MiB"},
 		"token in stderr":           {[]string{`say {"token": "pa55word", x`, "say Authorization: Bearer pa55word", "say eyJhbGciOiJSUzI1NiIsImtpZCI6.pa55word0123456789012345678", "exit 1"}, `{"token": "…", x; Authorization: Bearer …; ….…`},
 		"other secrets in stderr":   {[]string{"say cannot log in with hunter2 as jane to https://login.example.com/some/path", "exit 1"}, "cannot log in with … as jane to https://login.example.com/some/path"},
 		"color codes in stderr":     {[]string{"say \x1b[31mred\x1b[0m\ttext\a", "exit 1"}, ": exit status 1: [31mred[0m text"},
@@ -271,7 +271,7 @@ func TestHangingPlugins(t *testing.T) {
 	}
 }
 
-func TestManyRequestsRunAPluginOnce(t *testing.T) {
+func TestConcurrentRequestsRunPluginOnce(t *testing.T) {
 	onlyFile(t)
 	p := newPlugin(t)
 	p.setStatus(`"token":"t1"`)
@@ -307,16 +307,16 @@ func TestMissingPlugins(t *testing.T) {
 	p := newPlugin(t)
 	const good = "interactiveMode: Never, apiVersion: client.authentication.k8s.io/v1"
 	for name, c := range map[string]struct{ user, want string }{
-		"unknown command":         {"exec: {command: no-such-plugin, installHint: \"brew\\tinstall \\e[31mit\", " + good + "}", "exec.command: the credential plugin no-such-plugin: executable file not found in $PATH: brew install [31mit"},
-		"missing relative path":   {"exec: {command: ./no-such-plugin, " + good + "}", "no such file or directory"},
-		"missing absolute path":   {"exec: {command: /opt/no-such-plugin, installHint: install it, " + good + "}", "the credential plugin /opt/no-such-plugin: stat /opt/no-such-plugin: no such file or directory: install it"},
-		"exec without a command":  {"exec: {" + good + "}", "exec.command is missing"},
-		"empty apiVersion":        {p.user(", apiVersion: ''"), "exec.apiVersion must be client.authentication.k8s.io/v1 or "},
-		"old apiVersion":          {p.user(", apiVersion: client.authentication.k8s.io/v1alpha1"), "Kubernetes no longer supports v1alpha1"},
-		"empty interactiveMode":   {p.user(", interactiveMode: ''"), "exec.interactiveMode must be Never, IfAvailable or Always"},
-		"variable without a name": {"exec: {command: x, env: [{value: pa55word}], " + good + "}", "exec.env.name is missing"},
-		"string as args":          {"exec: {command: x, args: pa55word, " + good + "}", "exec.args must be a list"},
-		"string as exec":          {"exec: pa55word", "exec must be a mapping"},
+		"unknown command":                   {"exec: {command: no-such-plugin, installHint: \"brew\\tinstall \\e[31mit\", " + good + "}", "exec.command: the credential plugin no-such-plugin: executable file not found in $PATH: brew install [31mit"},
+		"relative path that does not exist": {"exec: {command: ./no-such-plugin, " + good + "}", "no such file or directory"},
+		"absolute path that does not exist": {"exec: {command: /opt/no-such-plugin, installHint: install it, " + good + "}", "the credential plugin /opt/no-such-plugin: stat /opt/no-such-plugin: no such file or directory: install it"},
+		"exec without a command":            {"exec: {" + good + "}", "exec.command is missing"},
+		"empty apiVersion":                  {p.user(", apiVersion: ''"), "exec.apiVersion must be client.authentication.k8s.io/v1 or "},
+		"old apiVersion":                    {p.user(", apiVersion: client.authentication.k8s.io/v1alpha1"), "Kubernetes no longer supports v1alpha1"},
+		"empty interactiveMode":             {p.user(", interactiveMode: ''"), "exec.interactiveMode must be Never, IfAvailable or Always"},
+		"variable without a name":           {"exec: {command: x, env: [{value: pa55word}], " + good + "}", "exec.env.name is missing"},
+		"string as args":                    {"exec: {command: x, args: pa55word, " + good + "}", "exec.args must be a list"},
+		"string as exec":                    {"exec: pa55word", "exec must be a mapping"},
 	} {
 		_, err := kubeflags.Load(&kubeflags.Options{Path: file(t, "server: https://127.0.0.1:1", c.user)})
 		var typed *kubeconfig.Error
@@ -330,7 +330,7 @@ func TestMissingPlugins(t *testing.T) {
 	p.setStatus(`"token":"t1"`)
 	config := load(t, file(t, "server: https://127.0.0.1:1", p.user(", interactiveMode: Always")))
 	_, err = ask(t.Context(), config)
-	require.ErrorContains(t, err, "it requires user input, but standard input is not a terminal")
+	require.ErrorContains(t, err, "user input is required, but standard input is not a terminal")
 	config = load(t, file(t, "server: http://127.0.0.1:1", "exec: {command: no-such-plugin, "+good+"}"))
 	require.Nil(t, config.HTTP.CredentialFunc, "credentials must not be sent over plain HTTP")
 	config = load(t, file(t, "server: https://127.0.0.1:1", "token: t1; exec: {command: no-such-plugin, "+good+"}"))

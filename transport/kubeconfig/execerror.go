@@ -64,7 +64,7 @@ type limitedBuffer struct {
 	full bool
 }
 
-var errFull = errors.New("it printed more than 1 MiB")
+var errFull = errors.New("the output is larger than 1 MiB")
 
 func (l *limitedBuffer) Write(p []byte) (int, error) {
 	if len(l.text)+len(p) > maxOutput {

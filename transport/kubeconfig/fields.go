@@ -27,7 +27,7 @@ func read(node *yaml.Node, prefix string, location *Error) *fields {
 		return f
 	}
 	if node.Kind != yaml.MappingNode {
-		f.fail("", node, "it must be a mapping")
+		f.fail("", node, "the value must be a mapping")
 		return f
 	}
 	f.add(node, 0)
@@ -59,7 +59,7 @@ func (f *fields) add(node *yaml.Node, depth int) {
 	for _, node := range merged {
 		node = resolve(node)
 		if node == nil || node.Kind != yaml.MappingNode || depth > 8 {
-			f.fail("<<", node, "it must be a mapping, and must not be deeply nested")
+			f.fail("<<", node, "the value must be a mapping, and must not be deeply nested")
 			return
 		}
 		f.add(node, depth+1)
@@ -101,7 +101,7 @@ func (f *fields) string(name string) string {
 		return ""
 	}
 	if node.Kind != yaml.ScalarNode || node.ShortTag() != "!!str" && node.ShortTag() != "!!timestamp" {
-		message := "it must be a string"
+		message := "the value must be a string"
 		if node.Kind == yaml.ScalarNode {
 			message += ": put it in quotes"
 		}
@@ -119,7 +119,7 @@ func (f *fields) boolean(name string) bool {
 	var value bool
 	const text = yaml.SingleQuotedStyle | yaml.DoubleQuotedStyle | yaml.LiteralStyle | yaml.FoldedStyle
 	if node.Kind != yaml.ScalarNode || node.Style&text != 0 || node.Decode(&value) != nil { // the yaml package also decodes yes and no as booleans
-		f.fail(name, node, "it must be true or false")
+		f.fail(name, node, "the value must be true or false")
 	}
 	return value
 }
@@ -129,7 +129,7 @@ func (f *fields) data(name string) []byte {
 	text := f.string(name)
 	data, err := base64.StdEncoding.DecodeString(text)
 	if err != nil {
-		f.fail(name, f.members[name], "it is not valid base64") // replaces the error of package base64, which contains only a byte offset
+		f.fail(name, f.members[name], "the value is not valid base64") // replaces the error of package base64, which contains only a byte offset
 	}
 	return data
 }
@@ -138,7 +138,7 @@ func (f *fields) data(name string) []byte {
 func (f *fields) list(name string) []*yaml.Node {
 	node := f.members[name]
 	if node != nil && node.Kind != yaml.SequenceNode {
-		f.fail(name, node, "it must be a list")
+		f.fail(name, node, "the value must be a list")
 		return nil
 	}
 	if node == nil {

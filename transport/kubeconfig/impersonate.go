@@ -22,7 +22,7 @@ func (l *loader) impersonate(fields *fields) {
 		if len(l.AsGroups) > 0 {
 			fields.location = &Error{err: errors.New("impersonating a group requires a user")}
 		} else {
-			fields.fail("as", nil, "it is required if as-uid, as-groups or as-user-extra is set")
+			fields.fail("as", nil, "the value is required if as-uid, as-groups or as-user-extra is set")
 		}
 	}
 	if user == "" {

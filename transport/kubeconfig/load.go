@@ -72,7 +72,7 @@ func (l *loader) context() error {
 			return err
 		}
 		if c.Cluster == "" && l.Server == "" {
-			fields.fail("cluster", nil, "it is missing")
+			fields.fail("cluster", nil, "the value is missing")
 			return fields.err()
 		}
 	}

@@ -90,7 +90,7 @@ func readFile(path string) ([]byte, error) {
 	defer file.Close()
 	text, err := io.ReadAll(io.LimitReader(file, maxFile+1))
 	if err == nil && len(text) > maxFile {
-		err = errors.New("it is larger than the limit of 8 MiB")
+		err = errors.New("the file is larger than the limit of 8 MiB")
 	}
 	return text, err
 }
@@ -113,7 +113,7 @@ func (m *mergedFiles) add(path string, text []byte) error {
 	place := &Error{File: path}
 	top := read(root, "", place)
 	if kind, version := top.string("kind"), top.string("apiVersion"); kind != "" && kind != "Config" || version != "" && version != "v1" {
-		top.fail("kind", root, "it must be a Config of version v1")
+		top.fail("kind", root, "the value must be a Config of version v1")
 	}
 	if current := top.string("current-context"); m.current.text == "" {
 		m.current.text, m.current.file = current, path

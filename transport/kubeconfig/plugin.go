@@ -86,7 +86,7 @@ func (p *plugin) run(ctx context.Context) (*lwhttp.Credential, time.Time, error)
 	ask := execCredential{Version: p.version, Kind: "ExecCredential"}
 	ask.Spec.Cluster, ask.Spec.Interactive = p.cluster, p.mode != "Never" && isTerminal(os.Stdin)
 	if p.mode == "Always" && !ask.Spec.Interactive {
-		return nil, time.Time{}, p.failed(errors.New("it requires user input, but standard input is not a terminal"), "")
+		return nil, time.Time{}, p.failed(errors.New("user input is required, but standard input is not a terminal"), "")
 	}
 	info, err := json.Marshal(ask)
 	if err != nil {
@@ -135,18 +135,18 @@ func (p *plugin) parse(text []byte) (*lwhttp.Credential, time.Time, error) {
 	var until time.Time
 	switch err := json.Unmarshal(text, &answer); {
 	case err != nil || answer.Kind != "ExecCredential":
-		return nil, until, errors.New("its output is not an ExecCredential in JSON")
+		return nil, until, errors.New("the output is not an ExecCredential in JSON")
 	case answer.Version != p.version:
-		return nil, until, errors.New("its output must have the apiVersion " + p.version + " from the kubeconfig")
+		return nil, until, errors.New("the output must have the apiVersion " + p.version + " from the kubeconfig")
 	case answer.Status == nil || answer.Status.Token == "" && answer.Status.Cert == "" && answer.Status.Key == "":
-		return nil, until, errors.New("it returned neither a token nor a client certificate")
+		return nil, until, errors.New("the output contains neither a token nor a client certificate")
 	}
 	given := &lwhttp.Credential{Token: answer.Status.Token, CertData: []byte(answer.Status.Cert), KeyData: []byte(answer.Status.Key)}
 	until = answer.Status.Until
 	if len(given.CertData) > 0 || len(given.KeyData) > 0 {
 		pair, err := tls.X509KeyPair(given.CertData, given.KeyData)
 		if err != nil {
-			return nil, until, errors.New("it returned an invalid client certificate or key")
+			return nil, until, errors.New("the output contains an invalid client certificate or key")
 		}
 		if end := pair.Leaf.NotAfter; until.IsZero() || end.Before(until) {
 			until = end

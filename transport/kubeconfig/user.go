@@ -29,7 +29,7 @@ func (l *loader) user() error {
 		l.credentials(fields)
 	}
 	if !isToken(http.Token) {
-		fields.fail("token", fields.members["token"], "it contains an invalid character")
+		fields.fail("token", fields.members["token"], "the value contains an invalid character")
 	}
 	if !isToken(l.Token) {
 		return &Error{err: errors.New("the token contains an invalid character")}
@@ -86,7 +86,7 @@ func (l *loader) certificate(fields *fields) {
 		if cert.name == "" {
 			missing, other = other, missing
 		}
-		fields.fail(missing, nil, "it is required with "+other)
+		fields.fail(missing, nil, "the value is required with "+other)
 	}
 	if cert.name == "" || fields.location.err != nil {
 		return

@@ -28,7 +28,7 @@ func TestHostileFrames(t *testing.T) {
 	}{
 		"message of 2^63-1 bytes":                     {one + "\x81\x7f\x7f\xff\xff\xff\xff\xff\xff\xff", "one", large},
 		"message of 2^64-1 bytes":                     {one + "\x81\x7f\xff\xff\xff\xff\xff\xff\xff\xff", "one", large},
-		"continuation of 2^63-1 bytes":                {frame(0x01, "one") + "\x80\x7f\x7f\xff\xff\xff\xff\xff\xff\xff", "one", large},
+		"continuation frame of 2^63-1 bytes":          {frame(0x01, "one") + "\x80\x7f\x7f\xff\xff\xff\xff\xff\xff\xff", "one", large},
 		"endless fragments":                           {strings.Replace(strings.Repeat(frame(0x00, "ten bytes!"), 11), "\x00", "\x01", 1), strings.Repeat("ten bytes!", 10), large},
 		"unexpected continuation":                     {one + frame(0x80, "x"), "one", broken("continuation after FIN")},
 		"interleaved messages":                        {frame(0x01, "one") + frame(0x81, "x"), "one", broken("data before FIN")},
@@ -62,7 +62,7 @@ func TestHostileFrames(t *testing.T) {
 
 // A TLS connection may return io.EOF together with the last bytes. Unless the server sent close code 1000, this must be
 // an error.
-func TestEndWithLastBytesIsNotClean(t *testing.T) {
+func TestEndWithoutCloseFrameIsUnexpectedEOF(t *testing.T) {
 	for _, sent := range []string{frame(0x81, strings.Repeat("x", 5000)), frame(0x01, strings.Repeat("x", 5000))} {
 		body, err := open(t.Context(), t, &scriptedConn{text: sent, step: 1 << 20, eager: true}, nil, 1<<20)
 		require.NoError(t, err)

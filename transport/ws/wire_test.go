@@ -71,7 +71,7 @@ func TestEndErrors(t *testing.T) {
 	}
 }
 
-func TestTooLargeMessages(t *testing.T) {
+func TestOversizedMessages(t *testing.T) {
 	query := url.Values{"say": {"small", strings.Repeat("x", 101)}}
 	transport := dial(t, nil)
 	transport.SetLimit(100)
@@ -98,7 +98,7 @@ func TestRejectedHandshakes(t *testing.T) {
 
 	_, err = follow(t, dial(t, nil), "/nothing", nil)
 	require.Error(t, err)
-	require.NotErrorIs(t, err, errors.ErrUnsupported, "a handshake without a response must not count as missing WebSocket support")
+	require.NotErrorIs(t, err, errors.ErrUnsupported, "an unanswered handshake must not be reported as missing WebSocket support")
 }
 
 // A browser cannot set headers. It must send the token as a subprotocol, together with exactly one other subprotocol.

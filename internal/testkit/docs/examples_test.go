@@ -16,7 +16,7 @@ import (
 
 // beneath maps each exported type that needs no example to the reason.
 var beneath = map[string]string{
-	"lw.FrameTooLargeError": "is an error like MalformedError",
+	"lw.FrameTooLargeError": "is used in the same way as MalformedError",
 	"lw.Keyed":              "has only the methods that every object has",
 	"lw.ClientOptions":      "has only three fields",
 	"lw.StatusCause":        "is part of StatusError",
@@ -48,8 +48,8 @@ func TestEveryTypeHasAnExample(t *testing.T) {
 			types++
 		}
 	}
-	require.Empty(t, missing, "these types have no Example")
-	require.Empty(t, unused, "these exceptions name types that do not exist")
+	require.Empty(t, missing, "these types have no example")
+	require.Empty(t, unused, "these exceptions are for types that do not exist")
 	require.Greater(t, types, 80)
 }
 

@@ -99,7 +99,7 @@ func named(file, line, tests string) error {
 		}
 	}
 	if names == nil {
-		return fmt.Errorf("%s: the row names no test: %s", file, line)
+		return fmt.Errorf("%s: the row does not name a test: %s", file, line)
 	}
 	return nil
 }
@@ -111,6 +111,6 @@ func TestWrongNamesFail(t *testing.T) {
 	for _, name := range []string{"lw/TestList", "lw/FuzzList", "lw/client_test.go", "docs/concepts.md", "bin/screenshots/", "a.b"} {
 		require.NoError(t, missing(root+"/docs/doc.md", name))
 	}
-	require.ErrorContains(t, named("doc.md", "", " nothing "), "the row names no test")
+	require.ErrorContains(t, named("doc.md", "", " nothing "), "the row does not name a test")
 	require.ErrorContains(t, named("doc.md", "", "`lw`"), "lw is not a test")
 }

@@ -24,7 +24,7 @@ func TestDocumentsQuoteTheirPrograms(t *testing.T) {
 			quoting[b.File] = true
 		}
 	}
-	require.Len(t, quoting, len(quotes), "a document listed in the variable quotes does not quote its program")
+	require.Len(t, quoting, len(quotes), "every document in the map `quotes` must quote its program")
 }
 
 func TestWrongQuotesAreFound(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 )
 
 // ErrEnough is returned by an [Endless] reader after its maximum number of bytes.
-var ErrEnough = errors.New("hostile: the reader has returned its maximum number of bytes")
+var ErrEnough = errors.New("hostile: the reader has reached its byte limit")
 
 // Endless is a reader that returns First once and then repeats Then. After about Most bytes, it returns ErrEnough.
 type Endless struct {

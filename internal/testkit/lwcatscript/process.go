@@ -86,7 +86,7 @@ func see(ts *testscript.TestScript, _ bool, args []string) {
 			return
 		}
 		if time.Now().After(deadline) {
-			ts.Fatalf("%s has fewer than %d matches of %q; its content is:\n%s", args[0], wanted, args[1], text)
+			ts.Fatalf("%s has fewer than %d matches for %q; its content is:\n%s", args[0], wanted, args[1], text)
 		}
 	}
 }
@@ -95,7 +95,7 @@ func see(ts *testscript.TestScript, _ bool, args []string) {
 func end(ts *testscript.TestScript, _ bool, args []string) {
 	p := of(ts).started[args[0]]
 	if p == nil {
-		ts.Fatalf("no process was started with the name %s", args[0])
+		ts.Fatalf("no process named %s was started", args[0])
 	}
 	code, err := strconv.Atoi(args[1])
 	ts.Check(err)

@@ -24,7 +24,7 @@ func TestDependenciesHaveAcceptedLicences(t *testing.T) {
 	}
 	require.Greater(t, len(modules), 5)
 	for path, folder := range modules {
-		require.NotEmpty(t, licenceIn(t, folder), "%s has no licence from the accepted list", path)
+		require.NotEmpty(t, licenceIn(t, folder), "%s has no licence that this project accepts", path)
 	}
 }
 

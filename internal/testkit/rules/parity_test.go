@@ -16,7 +16,7 @@ import (
 var alone = map[string]map[string]string{
 	"transport/http": {
 		"Options.Client":             "browsers send requests with fetch",
-		"Options.CAFile":             "browsers trust their own certificate authorities",
+		"Options.CAFile":             "browsers use their own certificate authorities",
 		"Options.CAData":             "same reason as CAFile",
 		"Options.CertFile":           "browsers choose the client certificate",
 		"Options.KeyFile":            "same reason as CertFile",
@@ -50,7 +50,7 @@ func TestTransportsHaveTheSameAPIOnAllPlatforms(t *testing.T) {
 		require.Contains(t, native, "New")
 		for name, what := range native {
 			if alone[pkg][name] == "" {
-				require.Equal(t, what, js[name], "%s: %s has a different type in the browser", pkg, name)
+				require.Equal(t, what, js[name], "%s: %s must also exist in the browser, with the same type", pkg, name)
 			}
 		}
 		for name := range js {

@@ -173,7 +173,7 @@ func TestLightPackagesAvoidHeavyPackages(t *testing.T) {
 		deps := goList(t, platform, overlay, "-deps", "./lw", "./cache")
 		require.Contains(t, deps, module+"/lw")
 		for _, dep := range deps {
-			require.Empty(t, heavy[dep], "lw or cache imports %s on %v", dep, platform)
+			require.Empty(t, heavy[dep], "lw and cache must not import %s on %v", dep, platform)
 		}
 		allowed := goList(t, platform, "std")
 		for _, dep := range deps {

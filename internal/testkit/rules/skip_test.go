@@ -30,7 +30,7 @@ func TestOnlyPackageNeedSkipsTests(t *testing.T) {
 				return false
 			}
 			name, ok := n.(*ast.SelectorExpr)
-			require.False(t, ok && slices.Contains([]string{"Skip", "Skipf", "SkipNow"}, name.Sel.Name), "%s skips a test without package need", path)
+			require.False(t, ok && slices.Contains([]string{"Skip", "Skipf", "SkipNow"}, name.Sel.Name), "%s calls Skip directly; use package `need` to skip tests", path)
 			return true
 		})
 		return err

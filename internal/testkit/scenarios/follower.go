@@ -109,9 +109,9 @@ func (f *follower) apply(d cache.Change[*lw.Object]) error {
 	case (held != nil) == (d.Type == cache.Added):
 		return fmt.Errorf("the %v change for %v contradicts the earlier changes (object known: %v)", d.Type, object.Key(), held != nil)
 	case d.Type == cache.Modified && d.Old != held:
-		return fmt.Errorf("the update of %v has the wrong old object", object.Key())
+		return fmt.Errorf("the Modified change for %v has the wrong old object", object.Key())
 	case d.Type == cache.Modified && d.New.GetResourceVersion() == held.GetResourceVersion():
-		return fmt.Errorf("the update of %v does not change the resourceVersion", object.Key())
+		return fmt.Errorf("the Modified change for %v does not change the resourceVersion", object.Key())
 	case d.Type == cache.Deleted:
 		delete(f.fold, object.Key())
 		return nil
@@ -141,7 +141,7 @@ func is(target error) func(*lw.Interruption) bool {
 func (f *follower) equal(path string) {
 	f.Helper()
 	var want map[string]map[string]any
-	f.eventually("the store equals the server, and a watch is open", func() bool {
+	f.eventually("the store matches the server and a watch is open", func() bool {
 		want = f.server(path)
 		f.mu.Lock()
 		defer f.mu.Unlock()

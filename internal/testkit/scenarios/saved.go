@@ -23,7 +23,7 @@ func resumesFromSavedState(r *run) {
 
 	resumed := r.restored(state)
 	resumed.equal(r.configMaps())
-	require.Equal(r, 1, resumed.syncs, "the only Synced event must be that of the restored objects")
+	require.Equal(r, 1, resumed.syncs, "only the restored objects may cause a Synced event")
 	require.Zero(r, resumed.lists())
 	require.Len(r, resumed.changes, 20+1+1+2)
 	resumed.stop()

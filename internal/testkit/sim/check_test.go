@@ -140,12 +140,12 @@ func (c *checker) becameLive(e lw.Event[*lw.Object]) {
 	c.live = true
 	switch conn := c.conn; {
 	case c.listing:
-		c.fail("is watching while live", "WATCH_STARTED came during a list")
+		c.fail("watches while live", "WATCH_STARTED came during a list")
 	case c.loose && conn.watch && conn.open:
 	case !conn.watch || !conn.open || !conn.streams && conn.version != e.ResourceVersion:
-		c.fail("is watching while live", "WATCH_STARTED@%s came without an open watch from this resourceVersion", e.ResourceVersion)
+		c.fail("watches while live", "WATCH_STARTED@%s came without an open watch from this resourceVersion", e.ResourceVersion)
 	case number(e.ResourceVersion) != c.claim.revision:
-		c.fail("is watching while live", "WATCH_STARTED@%s came, but the claimed resourceVersion is %d", e.ResourceVersion, c.claim.revision)
+		c.fail("watches while live", "WATCH_STARTED@%s came, but the claimed resourceVersion is %d", e.ResourceVersion, c.claim.revision)
 	}
 }
 
@@ -205,7 +205,7 @@ func (c *checker) changed(e lw.Event[*lw.Object]) {
 	next, version := c.conn.of.after(c.claim.revision), number(e.ResourceVersion)
 	switch {
 	case !c.live:
-		c.fail("is watching while live", "%v@%d came while the stream was not live", e.Type, version)
+		c.fail("watches while live", "%v@%d came while the stream was not live", e.Type, version)
 	case next == 0 || version != next:
 		c.fail("ordered, unique, reliable", "%v@%d came, but the server's next change is %d (after %d)", e.Type, version, next, c.claim.revision)
 	default:
@@ -227,7 +227,7 @@ func (c *checker) bookmarked(e lw.Event[*lw.Object]) {
 	missed := c.conn.of.after(c.claim.revision)
 	switch {
 	case !c.live || c.listing:
-		c.fail("is watching while live", "a bookmark @%d came while the stream was not live", version)
+		c.fail("watches while live", "a bookmark @%d came while the stream was not live", version)
 	case version < c.claim.revision:
 		c.fail("never decreases", "a bookmark @%d came after resourceVersion %d", version, c.claim.revision)
 	case missed != 0 && missed <= version:

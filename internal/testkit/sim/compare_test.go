@@ -44,11 +44,11 @@ func (c *checker) changes(e lw.Event[*lw.Object], changes []cache.Change[*lw.Obj
 func (c *checker) compare() {
 	held := c.subject.Held()
 	if len(held) != len(c.fold) {
-		c.fail("changes equal the store", "the store has %d objects, but the changes result in %d", len(held), len(c.fold))
+		c.fail("changes match the store", "the store has %d objects, but the changes result in %d", len(held), len(c.fold))
 	}
 	for _, object := range held {
 		if c.fold[object.Key()] != object {
-			c.fail("changes equal the store", "%v differs from the result of its changes", object.Key())
+			c.fail("changes match the store", "%v differs from the result of its changes", object.Key())
 		}
 	}
 	if c.listing || c.claim.of == nil || c.loose {

@@ -123,10 +123,10 @@ func (o *oracle) retryAfter() time.Duration {
 func (c *checker) jitters() {
 	d := c.delays
 	if d.backoffs >= 5 && d.bare == d.backoffs {
-		c.fail("uses jitter", "all %d delays are without jitter", d.bare)
+		c.fail("uses jitter", "none of the %d delays has jitter", d.bare)
 	}
 	if d.spreads >= 5 && d.still == d.spreads {
-		c.fail("uses jitter", "%d healthy watches ended, all without a delay", d.still)
+		c.fail("uses jitter", "%d healthy watches ended, but the engine never delayed the next one", d.still)
 	}
 }
 

@@ -34,10 +34,10 @@
 //     resourceVersion, or the list is the first request of a stream.
 //   - brackets lists: a list is ListStarted, objects without resourceVersions, and Synced.
 //   - changes alternate: the changes of a key are Added, any number of Modified, Deleted, and so on.
-//   - changes equal the store: applying all changes results in the content of the store.
+//   - changes match the store: applying all changes results in the content of the store.
 //   - final state unknown only after relists: all deletions at the end of a list have FinalStateUnknown. Otherwise,
 //     only a deletion directly before the Added of an object with another UID has FinalStateUnknown.
-//   - is watching while live: at WatchStarted a watch from the claimed resourceVersion is open. Watch events come only
+//   - watches while live: at WatchStarted a watch from the claimed resourceVersion is open. Watch events come only
 //     between WatchStarted and Interrupted.
 //   - reports staleness: the engine sends no request and starts no list between WatchStarted and Interrupted.
 //   - follows the interruption: the next request comes exactly after Interruption.Delay, or when Options.Wake ends the

@@ -23,7 +23,7 @@ func (c *checker) asked(q query) {
 		c.begins(q.watch && !q.streams)
 	}
 	if last := c.previous; last != nil && last.early && !q.isList() {
-		c.fail("rejects early end bookmarks", "no ordinary list follows a streaming list with an early initial-events-end bookmark")
+		c.fail("rejects early end bookmarks", "the engine sent no ordinary list after a streaming list with an early initial-events-end bookmark")
 	}
 	if !c.loose && q.watch && !q.streams && (c.claim.of == nil || number(q.version) != c.claim.revision) {
 		c.fail("resumable", "a watch starts at %s, but the claimed resourceVersion is %d", q.version, c.claim.revision)
@@ -55,7 +55,7 @@ func (c *checker) follows(q query, b *lw.Interruption, now time.Time) {
 		c.fail("follows the interruption", "a request was sent %v after the announced time", now.Sub(at))
 	}
 	if list := (q.streams || !q.watch) && !q.isCheck(); list != b.Relist {
-		c.fail("follows the interruption", "the request does not match Relist, which was %v", b.Relist)
+		c.fail("follows the interruption", "the request contradicts the interruption, whose Relist field is %v", b.Relist)
 	}
 }
 
@@ -74,7 +74,7 @@ func (c *checker) begins(resumes bool) {
 // pay charges the budget for a request. It records a failure if there were too many requests in any time window.
 func (c *checker) pay(at time.Time) {
 	if c.budget.pay(at); c.budget.excess > inAnyWindow*time.Second {
-		c.fail("limits requests", "more than %d requests in a time window, in addition to one per second", inAnyWindow)
+		c.fail("limits requests", "a time window has more than %d requests in addition to one per second", inAnyWindow)
 	}
 	if c.sim.asked > most {
 		c.fail("limits requests", "too many requests in total: %d", c.sim.asked)
@@ -174,7 +174,7 @@ func (c *checker) ended(stopped time.Time) {
 	}
 	c.jitters()
 	if now := time.Now(); now.After(later(stopped, c.word)) && now.After(c.word) {
-		c.fail("stops immediately", "stopped %v after the context was done", now.Sub(stopped))
+		c.fail("stops immediately", "the stream stopped %v after the context was done", now.Sub(stopped))
 	}
 	if c.conn != nil && c.conn.open {
 		c.fail("closes responses", "the stream ended with an open response")

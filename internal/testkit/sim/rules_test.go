@@ -37,21 +37,21 @@ func TestFindsBrokenRules(t *testing.T) {
 		promise string
 	}{
 		"no request budget":                                   {reference{noBucket: true}, "limits requests"},
-		"list pages that use no request budget":               {reference{freePages: true}, "limits requests"},
+		"list pages not charged to the request budget":        {reference{freePages: true}, "limits requests"},
 		"no limit on relists":                                 {reference{noListBound: true}, "limits relists"},
 		"backoff after a healthy watch":                       {reference{slowResume: true}, "resumes quickly"},
 		"no backoff after an unhealthy watch":                 {reference{hotResume: true}, "backs off"},
 		"no jitter":                                           {reference{noJitter: true}, "uses jitter"},
-		"ignored Retry-After":                                 {reference{noRetryAfter: true}, "honors Retry-After; backs off"},
+		"Retry-After ignored":                                 {reference{noRetryAfter: true}, "honors Retry-After; backs off"},
 		"constant backoff":                                    {reference{noDoubling: true}, "backs off"},
-		"ignored wall clock":                                  {reference{noWall: true}, "detects silence"},
-		"accepted list pages with different resourceVersions": {reference{anyPages: true}, "equals the server's state; relists"},
-		"accepted list of another kind":                       {reference{anyKind: true}, "equals the server's state"},
+		"wall clock ignored":                                  {reference{noWall: true}, "detects silence"},
+		"list pages with different resourceVersions accepted": {reference{anyPages: true}, "equals the server's state; relists"},
+		"list of another kind accepted":                       {reference{anyKind: true}, "equals the server's state"},
 		"resume without a resourceVersion":                    {reference{nameless: true}, "relists"},
-		"relist after a watch returned 503":                   {reference{listOn503: true}, "resumes"},
-		"accepted early end bookmark":                         {reference{trusting: true}, "rejects early end bookmarks; relists"},
+		"relist after a 503 response to a watch":              {reference{listOn503: true}, "resumes"},
+		"early end bookmark accepted":                         {reference{trusting: true}, "rejects early end bookmarks; relists"},
 		"longer idle timeout before the first bookmark":       {reference{mutePatience: true}, "detects silence"},
-		"ignored wake during a Retry-After delay":             {reference{deaf: true}, "wakes"},
+		"wake ignored during a Retry-After delay":             {reference{deaf: true}, "wakes"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -70,7 +70,7 @@ func TestFindsBrokenClocksAndRandomNumbers(t *testing.T) {
 			})
 		}, "uses jitter")
 	})
-	t.Run("ignored wall clock", func(t *testing.T) {
+	t.Run("wall clock ignored", func(t *testing.T) {
 		t.Parallel()
 		found(t, func(t lw.Transport, opts *lw.Options) Subject {
 			return withContext(Real(t, opts), func(ctx context.Context) context.Context {

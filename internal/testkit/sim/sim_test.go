@@ -61,7 +61,7 @@ func TestSimulation(t *testing.T) {
 		}
 	})
 	took := time.Since(began)
-	t.Logf("%d seeds, %.0f per second; %d requests; %d streams resumed; all settled within %v",
+	t.Logf("%d seeds (%.0f per second), %d requests, %d streams resumed, all settled within %v",
 		seeds, float64(seeds)/took.Seconds(), requests.Load(), resumed.Load(), time.Duration(longest.Load()))
 	require.True(t, seeds < 100 || resumed.Load() > seeds/10, "too few streams resumed: %d", resumed.Load())
 }

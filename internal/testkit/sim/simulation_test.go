@@ -128,7 +128,7 @@ func (s *sim) badDay(now time.Time) {
 	case s.badHabit(now):
 	case s.strikes(storm, 12):
 		s.gather(now)
-		s.trace("! all requests return %d", s.code)
+		s.trace("! all requests are rejected with %d", s.code)
 	default:
 		s.harm()
 	}

@@ -102,7 +102,7 @@ func field(r io.Reader, skip int) ([]byte, error) {
 		return nil, err
 	}
 	if skip == 4 && head[3] != 3 {
-		return nil, errors.New("the test proxy supports only host names")
+		return nil, errors.New("the test proxy supports only host names, not IP addresses")
 	}
 	text := make([]byte, head[skip])
 	_, err := io.ReadFull(r, text)

@@ -22,13 +22,13 @@ func module(segments ...segment) []byte {
 
 func TestJoinsCloseSegments(t *testing.T) {
 	for name, c := range map[string]struct{ from, to []segment }{
-		"none":                   {nil, nil},
-		"neighbours":             {[]segment{{100, []byte("ab")}, {102, []byte("c")}}, []segment{{100, []byte("abc")}}},
-		"zeros between segments": {[]segment{{100, []byte("ab")}, {105, []byte("c")}, {107, []byte("d")}}, []segment{{100, []byte("ab\x00\x00\x00c\x00d")}}},
-		"wide gap":               {[]segment{{100, []byte("ab")}, {103 + widest, []byte("c")}}, []segment{{100, []byte("ab")}, {103 + widest, []byte("c")}}},
-		"segments out of order":  {[]segment{{100, []byte("ab")}, {50, []byte("c")}}, []segment{{100, []byte("ab")}, {50, []byte("c")}}},
-		"overlap":                {[]segment{{100, []byte("ab")}, {101, []byte("c")}}, []segment{{100, []byte("ab")}, {101, []byte("c")}}},
-		"addresses of all sizes": {[]segment{{63, []byte("a")}, {1 << 13, []byte("b")}, {1 << 31, []byte("c")}}, []segment{{63, []byte("a")}, {1 << 13, []byte("b")}, {1 << 31, []byte("c")}}},
+		"none":                         {nil, nil},
+		"neighbours":                   {[]segment{{100, []byte("ab")}, {102, []byte("c")}}, []segment{{100, []byte("abc")}}},
+		"zeros between segments":       {[]segment{{100, []byte("ab")}, {105, []byte("c")}, {107, []byte("d")}}, []segment{{100, []byte("ab\x00\x00\x00c\x00d")}}},
+		"wide gap":                     {[]segment{{100, []byte("ab")}, {103 + widest, []byte("c")}}, []segment{{100, []byte("ab")}, {103 + widest, []byte("c")}}},
+		"segments out of order":        {[]segment{{100, []byte("ab")}, {50, []byte("c")}}, []segment{{100, []byte("ab")}, {50, []byte("c")}}},
+		"overlap":                      {[]segment{{100, []byte("ab")}, {101, []byte("c")}}, []segment{{100, []byte("ab")}, {101, []byte("c")}}},
+		"addresses of various lengths": {[]segment{{63, []byte("a")}, {1 << 13, []byte("b")}, {1 << 31, []byte("c")}}, []segment{{63, []byte("a")}, {1 << 13, []byte("b")}, {1 << 31, []byte("c")}}},
 	} {
 		packed, err := Pack(module(c.from...))
 		require.NoError(t, err, name)

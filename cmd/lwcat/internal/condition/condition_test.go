@@ -139,7 +139,7 @@ func TestConditionsOfCollections(t *testing.T) {
 	w.Delete(0, bad)
 	require.True(t, w.Holds())
 	w.Delete(1, good)
-	require.False(t, w.Holds(), "\"all\" must not hold without objects")
+	require.False(t, w.Holds(), "\"all\" must not hold if there are no objects")
 
 	w = watch("deleted")
 	put(t, w, 0, good, true)

@@ -118,8 +118,8 @@ func TestFindErrors(t *testing.T) {
 	}
 }
 
-// TestFindsCompletedNames checks that Find accepts every name that Names returns.
-func TestFindsCompletedNames(t *testing.T) {
+// TestFindsAllCompletionNames checks that Find accepts every name that Names returns.
+func TestFindsAllCompletionNames(t *testing.T) {
 	all, _ := ask(t, cluster)
 	var names []string
 	for _, name := range all.Names() {
@@ -135,7 +135,7 @@ func TestFindsCompletedNames(t *testing.T) {
 // TestPartlyUnavailableServer checks that Find still finds the resources of the available groups.
 func TestPartlyUnavailableServer(t *testing.T) {
 	all, _ := ask(t, cluster)
-	require.Equal(t, []string{"metrics.k8s.io/v1beta1: its server does not respond"}, all.Missing)
+	require.Equal(t, []string{"metrics.k8s.io/v1beta1: the aggregated API server does not respond"}, all.Missing)
 
 	all, _ = ask(t, map[string]string{"/api": cluster["/api"]})
 	require.Equal(t, []string{"/apis: the server answered 404"}, all.Missing)
@@ -147,7 +147,7 @@ func TestPartlyUnavailableServer(t *testing.T) {
 		"<html>":                 "/api: the response is not JSON",
 		`{"kind":"Pod"}`:         `/api: expected a discovery document, got kind "Pod"`,
 		`{"kind":"APIVersions"`:  "/api: unexpected EOF",
-		`{"kind":"APIVersions"}`: "/api: the server lacks aggregated discovery, which Kubernetes has since 1.27: specify collections by path, for example /api/v1/pods",
+		`{"kind":"APIVersions"}`: "/api: the server does not support aggregated discovery, which requires Kubernetes 1.27 or later: specify collections by path, for example /api/v1/pods",
 	} {
 		s := &server{answers: map[string]string{"/api": answer}}
 		if answer == "" {

@@ -37,7 +37,7 @@ func (d document) aggregated() (a response) {
 		of.each("versions", func(of document) {
 			version := of.string("version")
 			if of.string("freshness") == "Stale" {
-				a.missing = append(a.missing, group+"/"+version+": its server does not respond")
+				a.missing = append(a.missing, group+"/"+version+": the aggregated API server does not respond")
 			}
 			of.each("resources", func(r document) {
 				if name := r.string("resource"); name != "" {

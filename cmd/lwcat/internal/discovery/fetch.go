@@ -51,7 +51,7 @@ func fetchRoot(ctx context.Context, transport lw.Transport, root string) (a resp
 	case err == nil && kind == "APIGroupDiscoveryList":
 		return d.aggregated()
 	case err == nil && (kind == "APIVersions" || kind == "APIGroupList"):
-		err = errors.New("the server lacks aggregated discovery, which Kubernetes has since 1.27: specify collections by path, for example /api/v1/pods")
+		err = errors.New("the server does not support aggregated discovery, which requires Kubernetes 1.27 or later: specify collections by path, for example /api/v1/pods")
 	case err == nil:
 		err = fmt.Errorf("expected a discovery document, got kind %.40q", kind)
 	}

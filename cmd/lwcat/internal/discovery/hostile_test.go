@@ -29,11 +29,11 @@ func (e *endlessServer) Open(context.Context, *lw.Request) (io.ReadCloser, error
 // TestDocumentSizeLimit checks that reading an endless document fails after 8 MiB.
 func TestDocumentSizeLimit(t *testing.T) {
 	for name, c := range map[string]struct{ first, then string }{
-		"long string":       {`{"kind":"`, "x"},
-		"white space":       {"", " "},
-		"resources":         {`{"kind":"APIGroupDiscoveryList","items":[{"versions":[{"resources":[{}`, ",{}"},
-		"verbs":             {`{"kind":"APIGroupDiscoveryList","items":[{"versions":[{"resources":[{"resource":"a","verbs":[""`, `,""`},
-		"legacy group list": {`{"kind":"APIGroupList","groups":[{}`, ",{}"},
+		"endless string":      {`{"kind":"`, "x"},
+		"endless white space": {"", " "},
+		"resources":           {`{"kind":"APIGroupDiscoveryList","items":[{"versions":[{"resources":[{}`, ",{}"},
+		"verbs":               {`{"kind":"APIGroupDiscoveryList","items":[{"versions":[{"resources":[{"resource":"a","verbs":[""`, `,""`},
+		"legacy group list":   {`{"kind":"APIGroupList","groups":[{}`, ",{}"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			heap := hostile.NewHeap()

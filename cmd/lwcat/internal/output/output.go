@@ -101,7 +101,7 @@ func New(spec string, opts *Options) (Format, error) {
 		}
 		switch {
 		case given && format.argument == "":
-			return nil, fmt.Errorf("output format %s takes no argument, but has %q", name, argument)
+			return nil, fmt.Errorf("output format %s takes no argument, but got %q", name, argument)
 		case argument == "" && format.argument != "":
 			return nil, fmt.Errorf("output format %s needs an argument: %s=%s", name, name, format.argument)
 		}

@@ -96,7 +96,7 @@ func TestWide(t *testing.T) {
 	require.Equal(t, "EVENT      NAMESPACE   NAME    READY   NOMINATED NODE\nADDED      shop        web-0           x\nDELETED    shop        web-0\n",
 		printed(t, "wide", &Options{Namespaces: true}, pod, short))
 	require.Equal(t, "EVENT      RESOURCE   NAME    AGE\nADDED      pods       web-0\n", printed(t, "wide", &Options{Resources: true}, added(t, "pods", web0)))
-	require.Equal(t, "EVENT      NAME    AGE\nADDED      web-0\n", printed(t, "wide", &Options{}, added(t, "pods", web0)), "without the server's columns, an object must have the columns NAME and AGE")
+	require.Equal(t, "EVENT      NAME    AGE\nADDED      web-0\n", printed(t, "wide", &Options{}, added(t, "pods", web0)), "if the server sends no columns, the table must have the columns NAME and AGE")
 }
 
 // TestWidthsNeverShrink checks that columns with the same headers share their widths, which never shrink.
@@ -125,7 +125,7 @@ func TestJSONPath(t *testing.T) {
 func TestInvalidFormats(t *testing.T) {
 	for spec, want := range map[string]string{
 		"x":                             `unknown output format "x"; the formats are jsonl, wire`,
-		"jsonl=x":                       `output format jsonl takes no argument, but has "x"`,
+		"jsonl=x":                       `output format jsonl takes no argument, but got "x"`,
 		"jsonl-file=x":                  `unknown output format "jsonl-file"`,
 		"jsonpath":                      "output format jsonpath needs an argument: jsonpath=TEMPLATE",
 		"jsonpath={.a":                  "output format jsonpath: in \"{.a\", at byte 3: expected }",

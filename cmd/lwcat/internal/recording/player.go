@@ -16,7 +16,7 @@ import (
 )
 
 // ErrEnd reports that the recording contains no more data for a request.
-var ErrEnd = errors.New("the recording ends here")
+var ErrEnd = errors.New("end of the recording")
 
 var errRecordedClose = errors.New("the recorded run closed this request here")
 
@@ -90,7 +90,7 @@ func (p *Player) take(req *lw.Request) (s *stream, last bool, err error) {
 	queue, known := p.queues[key]
 	switch {
 	case !known && p.recording.Broken == nil:
-		return nil, true, requestError("the recording has no requests for " + key + ", but only for " + strings.Join(slices.Sorted(maps.Keys(p.queues)), ", "))
+		return nil, true, requestError("the recording contains no requests for " + key + ", only for " + strings.Join(slices.Sorted(maps.Keys(p.queues)), ", "))
 	case len(queue) == 0: // if the recording is damaged, the request may follow the damaged line
 		return nil, true, ErrEnd
 	}

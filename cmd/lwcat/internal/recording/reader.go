@@ -151,7 +151,7 @@ func (r *Recording) entry(line []byte, number int, offset int64) error {
 	case e.Kind == kindClosed && answering:
 		s.closed, s.failure = &position, e.Failure
 	default:
-		return fmt.Errorf("unexpected entry %q of stream %d", e.Kind, e.Stream)
+		return fmt.Errorf("unexpected %q entry for stream %d", e.Kind, e.Stream)
 	}
 	r.Length = time.Duration(e.At)
 	return nil

@@ -44,14 +44,14 @@ func TestPlaysUpToDamage(t *testing.T) {
 		closed[:20] + "\n":                          ": the line is damaged",
 		closed[:30] + "{}\n":                        ": the line is damaged",
 		"{\"at\":4,\xff}\n":                         ": the line is not valid UTF-8",
-		strings.Replace(open, "1", "4", 1):          `: unexpected entry "open" of stream 1`,
-		strings.Replace(opened, "2", "4", 1):        `: unexpected entry "opened" of stream 1`,
+		strings.Replace(open, "1", "4", 1):          `: unexpected "open" entry for stream 1`,
+		strings.Replace(opened, "2", "4", 1):        `: unexpected "opened" entry for stream 1`,
 		strings.Replace(closed, "4", "-4", 1):       ": the time is earlier than in the previous line",
 		strings.Replace(closed, "4", "1", 1):        ": the time is earlier than in the previous line",
-		strings.Replace(closed, `m":1`, `m":2`, 1):  `: unexpected entry "closed" of stream 2`,
-		strings.Replace(closed, "closed", "new", 1): `: unexpected entry "new" of stream 1`,
-		`{"at":4,"kind":"follow"}` + "\n":           `: unexpected entry "follow" of stream 0`,
-		`{"at":4,"kind":"open","stream":2}` + "\n":  `: unexpected entry "open" of stream 2`,
+		strings.Replace(closed, `m":1`, `m":2`, 1):  `: unexpected "closed" entry for stream 2`,
+		strings.Replace(closed, "closed", "new", 1): `: unexpected "new" entry for stream 1`,
+		`{"at":4,"kind":"follow"}` + "\n":           `: unexpected "follow" entry for stream 0`,
+		`{"at":4,"kind":"open","stream":2}` + "\n":  `: unexpected "open" entry for stream 2`,
 	} {
 		r, err := Read(bytes.NewReader([]byte(header + open + opened + frame + damage)))
 		require.NoError(t, err)

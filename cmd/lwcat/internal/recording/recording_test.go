@@ -136,7 +136,7 @@ func TestReplaySpeed(t *testing.T) {
 			_, times, end := read(t, began, body)
 			require.Equal(t, io.EOF, end)
 			require.Equal(t, []time.Duration{scaled(2 * time.Second), scaled(62 * time.Second)}, times)
-			require.Equal(t, 62*time.Second, view.Now().Sub(load(t, out.String()).Start), "Now must return the recorded time")
+			require.Equal(t, 62*time.Second, view.Now().Sub(load(t, out.String()).Start), "view.Now must return the recorded time")
 		})
 	}
 }
@@ -194,10 +194,10 @@ func TestUnrecordedRequestsFail(t *testing.T) {
 	require.NoError(t, w.Close())
 	view := load(t, out.String()).Play(0).Discovery()
 	_, err := view.Open(t.Context(), listOf("/b"))
-	require.EqualError(t, err, "the recording has no requests for /b, but only for /a")
+	require.EqualError(t, err, "the recording contains no requests for /b, only for /a")
 	require.True(t, Over(err))
 	_, err = view.Open(t.Context(), &lw.Request{Path: "/a", Query: "labelSelector=x"})
-	require.ErrorContains(t, err, "no requests for /a?labelSelector=x")
+	require.ErrorContains(t, err, "contains no requests for /a?labelSelector=x")
 	_, err = view.Open(t.Context(), watchOf("/a"))
 	require.EqualError(t, err, "line 2 of the recording is a list, but lwcat requested a watch of /a")
 	other := &lw.Request{Path: "/a", Query: "limit=1&resourceVersion=77&continue=abc"}

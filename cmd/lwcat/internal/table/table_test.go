@@ -74,7 +74,7 @@ func TestWatchesOfTables(t *testing.T) {
 	require.ErrorIs(t, err, broken)
 	require.Equal(t, `{"type":"ADDED","object":{"metadata":{"name":"a"},"lwcat.cells":["a"]}}`+"\n"+
 		`{"type":"BOOKMARK","object":{"metadata":{"resourceVersion":"9"},"lwcat.cells":[""]}}`+"\n"+status, text)
-	require.Equal(t, []string{"Name", "Ready"}, tables.Columns(), "null must not change the columns")
+	require.Equal(t, []string{"Name", "Ready"}, tables.Columns(), "null column definitions must not change the columns")
 }
 
 func TestOtherResponsesAreUnchanged(t *testing.T) {
@@ -124,17 +124,17 @@ func TestTableMemoryLimit(t *testing.T) {
 		most        int64 // maximum number of buffered bytes
 		want        error
 	}{
-		"endless rows":              {first: `{"kind":"Table","rows":[` + row, then: "," + row, most: 1 << 20, want: hostile.ErrEnough},
-		"endless metadata":          {first: `{"kind":"Table","metadata":{"a":"`, then: "x", most: 4 << 20, want: tooLarge},
-		"endless columns":           {first: `{"kind":"Table","columnDefinitions":[{}`, then: ",{}", most: 4 << 20, want: tooLarge},
-		"endless kind":              {first: `{"kind":"`, then: "x", most: 4 << 20},
-		"list that is not a Table":  {first: `{"kind":"PodList","items":[`, then: `{},`, most: 4 << 20, want: hostile.ErrEnough},
-		"white space":               {first: " ", then: " ", most: 4 << 20},
-		"endless row":               {first: `{"kind":"Table","rows":[{"cells":["`, then: "x", most: 4 * frame, want: tooLarge},
-		"endless watch event":       {first: `{"type":"`, then: "x", watch: true, most: 4 * frame, want: tooLarge},
-		"white space in a watch":    {first: " ", then: " ", watch: true, most: 4 * frame, want: tooLarge},
-		"a million tiny events":     {then: `{"type":"ADDED","object":{}}`, watch: true, most: 1 << 20, want: hostile.ErrEnough},
-		"a million Tables in a row": {then: `{"kind":"Table"}`, most: 1 << 20, want: hostile.ErrEnough},
+		"endless rows":                   {first: `{"kind":"Table","rows":[` + row, then: "," + row, most: 1 << 20, want: hostile.ErrEnough},
+		"endless metadata":               {first: `{"kind":"Table","metadata":{"a":"`, then: "x", most: 4 << 20, want: tooLarge},
+		"endless columns":                {first: `{"kind":"Table","columnDefinitions":[{}`, then: ",{}", most: 4 << 20, want: tooLarge},
+		"endless kind":                   {first: `{"kind":"`, then: "x", most: 4 << 20},
+		"list that is not a Table":       {first: `{"kind":"PodList","items":[`, then: `{},`, most: 4 << 20, want: hostile.ErrEnough},
+		"endless white space":            {first: " ", then: " ", most: 4 << 20},
+		"endless row":                    {first: `{"kind":"Table","rows":[{"cells":["`, then: "x", most: 4 * frame, want: tooLarge},
+		"endless watch event":            {first: `{"type":"`, then: "x", watch: true, most: 4 * frame, want: tooLarge},
+		"endless white space in a watch": {first: " ", then: " ", watch: true, most: 4 * frame, want: tooLarge},
+		"a million tiny events":          {then: `{"type":"ADDED","object":{}}`, watch: true, most: 1 << 20, want: hostile.ErrEnough},
+		"a million Tables in a row":      {then: `{"kind":"Table"}`, most: 1 << 20, want: hostile.ErrEnough},
 	} {
 		t.Run(name, func(t *testing.T) {
 			heap := hostile.NewHeap()

@@ -41,14 +41,14 @@ func (j *judge) fold(changes []cache.Change[*lw.Object]) {
 func (j *judge) compare(e lw.Event[*lw.Object]) {
 	snapshot := j.store.Snapshot()
 	if snapshot.Len() != len(j.folded) || j.store.Len() != len(j.folded) {
-		j.fault("the store has %d objects, but the changes add up to %d objects", snapshot.Len(), len(j.folded))
+		j.fault("the store has %d objects, but its changes result in %d objects", snapshot.Len(), len(j.folded))
 	}
 	if !j.trust || snapshot.ResourceVersion() == "" {
 		return
 	}
 	state, known := j.world.state(snapshot.ResourceVersion())
 	if !known {
-		j.fault("after the %v event, the store has resourceVersion %q, which the server never had", e.Type, snapshot.ResourceVersion())
+		j.fault("after the %v event, the store has resourceVersion %q, but the server never sent this resourceVersion", e.Type, snapshot.ResourceVersion())
 	} else if diff := differ(snapshot, state); diff != "" {
 		j.fault("after the %v event, the store differs from the server at resourceVersion %q: %s", e.Type, snapshot.ResourceVersion(), diff)
 	}
@@ -62,7 +62,7 @@ func differ(snapshot *cache.Snapshot[*lw.Object], state map[string]int) string {
 			return name + " is missing"
 		}
 		if v := object.Get("data.v").String(); v != strconv.Itoa(revision) {
-			return fmt.Sprintf("%s has the content of revision %s instead of %d", name, v, revision)
+			return fmt.Sprintf("%s has the content of revision %s instead of revision %d", name, v, revision)
 		}
 	}
 	if snapshot.Len() != len(state) {

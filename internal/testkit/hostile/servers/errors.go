@@ -47,14 +47,14 @@ func hostileErrorResponses() []server {
 				}
 				c.honestly()
 			}},
-		{name: "503-storm", does: "rejects five watches with 503 and sends one event in the sixth watch",
+		{name: "503-storm", does: "rejects five watches in a row with 503 and sends one event in the sixth watch",
 			serve: onWatch(func(c *call) {
 				if c.nth%6 != 0 {
 					c.reject(503, "", "<html>upstream connect error</html>")
 				}
 				c.news()
 			})},
-		{name: "retry-after", does: "sends 429 with invalid or extreme Retry-After values, except for every third request", causes: []error{lw.ErrTooManyRequests},
+		{name: "retry-after", does: "rejects two of every three requests with 429 and an invalid or extreme Retry-After", causes: []error{lw.ErrTooManyRequests},
 			serve: func(c *call) {
 				after := []string{"0", "-1", "1000000000", "soon", "Thu, 01 Jan 1970 00:00:00 GMT", "Fri, 31 Dec 9999 23:59:59 GMT", "1e3",
 					"99999999999999999999", "", "0.5", " 3", "9223372036854775807", "18446744073709551615"}
@@ -69,14 +69,14 @@ func hostileErrorResponses() []server {
 			}},
 		{name: "429-quick", does: "rejects every request with 429 and a Retry-After of 0 seconds", causes: []error{lw.ErrTooManyRequests},
 			serve: func(c *call) { c.reject(429, "0", "") }},
-		{name: "every-third", does: "resets two of every three connections", causes: []error{errReset},
+		{name: "every-third", does: "resets the connection of two in three requests", causes: []error{errReset},
 			serve: func(c *call) {
 				if (c.watches.Load()+c.lists.Load())%3 != 0 {
 					c.fail(errReset)
 				}
 				c.honestly()
 			}},
-		{name: "mute", does: "ignores every other list and watch", causes: []error{lw.ErrSilent},
+		{name: "mute", does: "leaves every other list and watch request unanswered", causes: []error{lw.ErrSilent},
 			serve: func(c *call) {
 				if c.nth%2 == 1 {
 					c.hang()

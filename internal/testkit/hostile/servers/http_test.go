@@ -32,7 +32,7 @@ func TestRecoversFromBrokenHTTP(t *testing.T) {
 	const chunked = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n"
 	chunk := func(text string) string { return fmt.Sprintf("%x\r\n%s\r\n", len(text), text) }
 	play(t, []server{
-		{name: "codes", does: "sends unusual success codes, some without a body", lies: true, wire: func(x *exchange) {
+		{name: "codes", does: "sends unusual success codes, some of them without a body", lies: true, wire: func(x *exchange) {
 			code := []int{204, 205, 206, 304, 226, 299, 202, 600, 999}[x.nth%9]
 			text := x.text()
 			if code == 204 || code == 304 {
@@ -41,7 +41,7 @@ func TestRecoversFromBrokenHTTP(t *testing.T) {
 			x.reply(code, "Content-Range: bytes 0-99/100\r\n", text)
 		}},
 		{name: "retry-after-200", does: "sends 200 with a Retry-After of one hour", lies: true, wire: func(x *exchange) { x.reply(200, "Retry-After: 3600\r\n", x.text()) }},
-		{name: "interim-responses", does: "sends 200 interim responses before each response", lies: true, wire: func(x *exchange) {
+		{name: "interim-responses", does: "sends many interim responses before each response", lies: true, wire: func(x *exchange) {
 			for i := range 200 {
 				if !x.say([]string{"HTTP/1.1 100 Continue\r\n\r\n", "HTTP/1.1 102 Processing\r\n\r\n", "HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n"}[i%3]) {
 					return
@@ -49,7 +49,7 @@ func TestRecoversFromBrokenHTTP(t *testing.T) {
 			}
 			x.reply(200, "", x.text())
 		}},
-		{name: "slow-header", does: "sends a header one byte every second", causes: []error{lw.ErrSilent}, wire: func(x *exchange) {
+		{name: "slow-header", does: "sends the response header at one byte per second", causes: []error{lw.ErrSilent}, wire: func(x *exchange) {
 			for _, b := range "HTTP/1.1 200 OK\r\nX: " + strings.Repeat("y", 500) {
 				if !x.say(string(b)) || !x.sleep(time.Second) {
 					return
@@ -73,10 +73,10 @@ func TestRecoversFromBrokenHTTP(t *testing.T) {
 		{name: "gzip-garbage", does: "declares a Content-Encoding that does not match the body", wire: func(x *exchange) {
 			x.say(chunked + "Content-Encoding: " + []string{"gzip", "br", "gzip, gzip", "zstd"}[x.nth%4] + "\r\n\r\n" + chunk(x.text()) + "0\r\n\r\n")
 		}, lies: true},
-		{name: "redirect-loop", does: "redirects to itself forever", wire: func(x *exchange) {
+		{name: "redirect-loop", does: "redirects in an endless loop", wire: func(x *exchange) {
 			x.reply(307, fmt.Sprintf("Location: %s&n=%d\r\n", x.request.URL, x.nth), "")
 		}},
-		{name: "redirect-elsewhere", does: "redirects to a server that rejects requests", causes: []error{lw.ErrUnauthorized}, wire: func(x *exchange) {
+		{name: "redirect-elsewhere", does: "redirects to another server, which rejects every request", causes: []error{lw.ErrUnauthorized}, wire: func(x *exchange) {
 			if x.host != "api.test" {
 				if x.request.Header.Get("Authorization") != "" {
 					panic("the credential was sent to another server")
@@ -86,7 +86,7 @@ func TestRecoversFromBrokenHTTP(t *testing.T) {
 			}
 			x.reply(302, "Location: http://other.test"+x.request.URL.String()+"\r\n", "")
 		}},
-		{name: "upgrade", does: "switches to another protocol with 101", lies: true, wire: func(x *exchange) {
+		{name: "upgrade", does: "responds with 101 and switches to another protocol", lies: true, wire: func(x *exchange) {
 			x.say("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: tcp\r\n\r\n" + x.text())
 		}},
 		{name: "tls-garbage", does: "sends garbage during the TLS handshake", tls: true, wire: func(x *exchange) {
@@ -96,7 +96,7 @@ func TestRecoversFromBrokenHTTP(t *testing.T) {
 		{name: "tls-mute", does: "never responds during the TLS handshake", tls: true, causes: []error{lw.ErrSilent}, wire: func(x *exchange) {
 			_, _ = io.Copy(io.Discard, x)
 		}},
-		{name: "ws-codes", does: "closes each WebSocket with a different code", ws: true, wire: func(x *exchange) {
+		{name: "ws-codes", does: "closes each WebSocket connection with a different code", ws: true, wire: func(x *exchange) {
 			if !x.watch {
 				x.reply(200, "", x.document())
 				return
@@ -106,7 +106,7 @@ func TestRecoversFromBrokenHTTP(t *testing.T) {
 			code := []int{1000, 1001, 1002, 1006, 1011, 1012, 1013, 4000, 0, 999, 65535}[x.nth%11]
 			x.frame(8, []byte{byte(code >> 8), byte(code)})
 		}, lies: true},
-		{name: "ws-mute", does: "accepts each WebSocket and sends nothing", ws: true, causes: []error{lw.ErrSilent}, wire: func(x *exchange) {
+		{name: "ws-mute", does: "accepts each WebSocket connection but sends nothing", ws: true, causes: []error{lw.ErrSilent}, wire: func(x *exchange) {
 			if !x.watch {
 				x.reply(200, "", x.document())
 				return
@@ -114,7 +114,7 @@ func TestRecoversFromBrokenHTTP(t *testing.T) {
 			x.upgrade()
 			<-x.ctx.Done()
 		}},
-		{name: "ws-pings", does: "accepts each WebSocket and sends only pings, one per second", ws: true, causes: []error{lw.ErrSilent}, wire: func(x *exchange) {
+		{name: "ws-pings", does: "accepts each WebSocket connection but sends only pings, one per second", ws: true, causes: []error{lw.ErrSilent}, wire: func(x *exchange) {
 			if !x.watch {
 				x.reply(200, "", x.document())
 				return

@@ -112,16 +112,16 @@ func (j *judge) opens(req *lw.Request) {
 		j.broken = nil
 	case r.kind == "page" && j.list != nil:
 		if !now.Equal(j.page) {
-			j.fault("a page was requested %v after the previous page without a reported delay", now.Sub(j.page))
+			j.fault("a page was requested %v after the previous page, but no delay was reported", now.Sub(j.page))
 		}
 	case j.last == lw.Synced && r.kind == "watch":
 		if !now.Equal(j.heard) {
-			j.fault("the watch was sent %v after its list without a reported delay", now.Sub(j.heard))
+			j.fault("the watch request was sent %v after its list, but no delay was reported", now.Sub(j.heard))
 		}
 	case confirms: // an ordinary list confirms that the streaming list was empty
 	case j.last == lw.Interrupted && j.requests[len(j.requests)-1].kind == "check": // after a request that checks the resourceVersion, the watch follows at once
 	default:
-		j.fault("a %s request was sent after %v without a reported interruption", r.kind, j.last)
+		j.fault("a %s request was sent after a %v event, but no interruption was reported", r.kind, j.last)
 	}
 	j.requests = append(j.requests, r)
 }
@@ -146,7 +146,7 @@ func (j *judge) event(e lw.Event[*lw.Object], changes []cache.Change[*lw.Object]
 	defer j.mu.Unlock()
 	now := time.Now()
 	if quiet := now.Sub(j.heard); j.last == lw.WatchStarted && quiet > 150*time.Second {
-		j.fault("a %v event arrived %v after the previous event, but the engine must end an idle watch earlier", e.Type, quiet)
+		j.fault("a %v event arrived %v after the previous event, but the engine should have ended the idle watch before that", e.Type, quiet)
 	}
 	if j.broken != nil && j.broken.Final {
 		j.fault("a %v event arrived after the final event", e.Type)

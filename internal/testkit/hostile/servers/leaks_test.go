@@ -40,7 +40,7 @@ func leaks(t *testing.T) func(string) {
 			for secret, i := form.of(token), 0; i+12 <= len(secret) && !found[form.name]; i++ {
 				if strings.Contains(text, secret[i:i+12]) {
 					found[form.name] = true
-					t.Errorf("the token (form %s) or a part of it leaked into %.400q", form.name, text)
+					t.Errorf("the token or part of it (form: %s) leaked into %.400q", form.name, text)
 				}
 			}
 		}
@@ -96,7 +96,7 @@ func echoes(forms []form) []server {
 		echo(forms, "kind", "writes the token as a list's kind and apiVersion", func(x *exchange, s string) {
 			x.reply(200, "", strings.NewReplacer("ConfigMapList", s+[]string{"", "List"}[x.kind%2], `"v1"`, fmt.Sprintf("%q", s)).Replace(x.document()))
 		}),
-		echo(forms, "member", "writes the token instead of JSON and as a field name", func(x *exchange, s string) {
+		echo(forms, "member", "writes the token as the whole body or in malformed JSON", func(x *exchange, s string) {
 			x.reply(200, "", []string{s, `{"` + s + `":`, `{"` + s, `[` + s}[x.kind%4])
 		}),
 		echo(forms, "html", "writes a page in which the token crosses the 200-byte truncation limit", func(x *exchange, s string) {
@@ -150,7 +150,7 @@ func socketEchoes(forms []form) []server {
 		return s
 	}
 	return []server{
-		ws("close-reason", "closes each WebSocket with the token as the reason", func(x *exchange, s string) {
+		ws("close-reason", "closes each WebSocket connection with the token as the reason", func(x *exchange, s string) {
 			x.upgrade()
 			x.frame(8, append([]byte{3, 243}, s[:min(len(s), 123)]...))
 		}),

@@ -56,7 +56,7 @@ func wrongLists() []server {
 				}
 				c.list()
 			}},
-		{name: "pages-ahead", does: "sends each page of a list at the latest resourceVersion instead of the first page's resourceVersion", causes: []error{invalid.ErrInconsistentPages}, opts: ordinary,
+		{name: "pages-ahead", does: "sends each page of a list at the latest resourceVersion instead of at the first page's resourceVersion", causes: []error{invalid.ErrInconsistentPages}, opts: ordinary,
 			serve: onList(func(c *call) {
 				_, items, next := c.page()
 				c.step()
@@ -100,7 +100,7 @@ func wrongLists() []server {
 				}
 				c.write(document(c.version(at), next, items))
 			})},
-		{name: "endless-pages", does: "sends a page with one new object per second forever", lies: true, opts: ordinary,
+		{name: "endless-pages", does: "never ends a list: sends one page per second, each with one new object", lies: true, opts: ordinary,
 			serve: func(c *call) {
 				c.sleep(time.Second)
 				c.write(document(c.version(1005), fmt.Sprintf("endless-%d", c.nth), []string{c.object(fmt.Sprintf("new-%d", c.nth), 1, 1)}))
@@ -110,7 +110,7 @@ func wrongLists() []server {
 				return []string{"x%d", "X%d", "x\x00%d", "shop/x%d", "/x%d", "x%d/"}[n%6][:] + fmt.Sprint(n/6)
 			},
 			serve: onList((*call).list)},
-		{name: "foreign-items", does: "includes an object of another namespace and another kind in each list", lies: true, opts: ordinary,
+		{name: "foreign-items", does: "includes in each list an object of another kind from another namespace", lies: true, opts: ordinary,
 			serve: edited(func(c *call, text string) string {
 				return strings.Replace(text, `"items":[`, `"items":[{"kind":"Secret","metadata":{"name":"a","namespace":"kube-system","resourceVersion":"5"}},`, 1)
 			})},
@@ -145,7 +145,7 @@ func malformedLists() []server {
 	}
 	return []server{
 		{name: "empty-200", does: "responds to every request with 200 and an empty body", serve: func(c *call) {}},
-		{name: "not-lists", does: "responds to list requests with other JSON documents", opts: ordinary, causes: []error{invalid.ErrNotList},
+		{name: "not-lists", does: "responds to list requests with JSON that is not the requested list", opts: ordinary, causes: []error{invalid.ErrNotList},
 			serve: strange(`{}`, `null`, `[]`, `""`, `7`, `{"kind":"Status","apiVersion":"v1","status":"Success","code":200}`,
 				`{"kind":"ConfigMap","apiVersion":"v1","metadata":{"resourceVersion":"9"}}`,
 				`{"kind":"SecretList","apiVersion":"evil/v9","metadata":{"resourceVersion":"9"},"items":[]}`)},
@@ -165,7 +165,7 @@ func malformedLists() []server {
 				odd := []string{`"0"`, `"00"`, `"-1"`, `7`, `" 7"`, `null`, `{}`, `"007"`}[c.nth%8]
 				return strings.Replace(text, fmt.Sprintf("%q", c.version(c.now())), odd, 1)
 			})},
-		{name: "two-list-versions", does: "sends lists with two resourceVersions, the last of which is correct", opts: ordinary,
+		{name: "two-list-versions", does: "sends lists with two resourceVersions, of which the second is correct", opts: ordinary,
 			serve: edited(func(c *call, text string) string {
 				return strings.Replace(text, `"resourceVersion":`, `"resourceVersion":"99999999","resourceVersion":`, 1)
 			})},

@@ -25,13 +25,13 @@ func unusualServers() []server {
 		{name: "escaped", does: "escapes event types and field names, and ends lines with CRLF", serve: rewritten(func(_ *call, _ change, event string) string {
 			return escapeType(event)
 		})},
-		{name: "deleted-old-version", does: "sends deletions with the object's previous resourceVersion", lies: true, serve: rewritten(func(c *call, change change, event string) string {
+		{name: "deleted-old-version", does: "sends deletions at the object's previous resourceVersion", lies: true, serve: rewritten(func(c *call, change change, event string) string {
 			if change.kind == "DELETED" {
 				return strings.Replace(event, fmt.Sprintf("%q", c.version(change.revision)), fmt.Sprintf("%q", c.version(change.body)), 1)
 			}
 			return event
 		})},
-		{name: "nameless", does: "sends objects without names or metadata between events", lies: true,
+		{name: "nameless", does: "sends an object without a name or metadata after each event", lies: true,
 			serve: rewritten(func(c *call, change change, event string) string {
 				strange := []string{`{"type":"ADDED","object":{"metadata":{"resourceVersion":"%d"}}}`, `{"type":"ADDED","object":{"metadata":{"name":"","resourceVersion":"%d"}}}`,
 					`{"type":"ADDED","object":{"metadata":null,"x":%d}}`, `{"type":"ADDED","object":{"x":%d}}`, `{"type":"DELETED","object":{"metadata":{"name":null,"resourceVersion":"%d"}}}`}
@@ -41,7 +41,7 @@ func unusualServers() []server {
 			at, items, next := c.page()
 			c.write(fmt.Sprintf(`{"items":[%s],"metadata":{"continue":%q,"resourceVersion":%q},"kind":"ConfigMapList","apiVersion":"v1"}`, strings.Join(items, ","), next, c.version(at)))
 		})},
-		{name: "lagging-lists", does: "lists the state before the latest 30 changes for any requested resourceVersion", opts: ordinary, serve: onList(func(c *call) {
+		{name: "lagging-lists", does: "responds to every list with the state from 30 changes ago, whatever resourceVersion is requested", opts: ordinary, serve: onList(func(c *call) {
 			at := c.now() - 30
 			c.write(document(c.version(max(at, 1024)), "", c.items(max(at, 1024))))
 		})},
@@ -57,7 +57,7 @@ func unusualServers() []server {
 			}
 			c.list()
 		})},
-		{name: "too-large", does: "rejects lists at a requested resourceVersion with 504 (too large) and all watches with 410", opts: ordinary, causes: []error{lw.ErrResourceVersionTooLarge},
+		{name: "too-large", does: "rejects lists that request a resourceVersion with 504 (too large), and all watches with 410", opts: ordinary, causes: []error{lw.ErrResourceVersionTooLarge},
 			serve: func(c *call) {
 				switch v := c.q.Get("resourceVersion"); {
 				case c.watch:
@@ -67,14 +67,14 @@ func unusualServers() []server {
 				}
 				c.list()
 			}},
-		{name: "same-token", does: "sends a page whose continue token returns the same page", opts: ordinary, causes: []error{invalid.ErrNoProgress}, serve: onList(func(c *call) {
+		{name: "same-token", does: "sends a continue token that returns the same page again", opts: ordinary, causes: []error{invalid.ErrNoProgress}, serve: onList(func(c *call) {
 			at, items, next := c.page()
 			if next != "" {
 				next = "1024/7"
 			}
 			c.write(document(c.version(at), next, items))
 		}), lies: true},
-		{name: "flapping-versions", does: "ends watches after one event and alternates between two histories in its lists", lies: true, restart: true, opts: ordinary,
+		{name: "flapping-versions", does: "ends watches after one event, and alternates between two histories in its lists", lies: true, restart: true, opts: ordinary,
 			serve: func(c *call) {
 				if c.watch {
 					c.news()
@@ -84,7 +84,7 @@ func unusualServers() []server {
 				at := c.now()
 				c.write(document(c.version(at+c.nth%2*100000), "", c.items(at)))
 			}},
-		{name: "bookmarks-forever", does: "ignores the timeout and sends only the same bookmark every 30 seconds", lies: true,
+		{name: "bookmarks-forever", does: "ignores the requested timeout and repeats the same bookmark every 30 seconds", lies: true,
 			serve: onWatch(func(c *call) {
 				for ; !c.honest.Load(); c.sleep(30 * time.Second) {
 					c.write(bookmark(c.q.Get("resourceVersion"), false))

@@ -91,8 +91,8 @@ func (s *server) run(t *testing.T, seed uint64, end time.Duration) {
 	canceled := time.Now()
 	<-over
 	synctest.Wait()
-	require.Zero(t, time.Since(canceled), "the stream did not end immediately")
-	require.Zero(t, m.open.Load(), "requests are still open")
+	require.Zero(t, time.Since(canceled), "the stream must end immediately")
+	require.Zero(t, m.open.Load(), "no request may remain open")
 	j.finish(t, s)
 }
 
@@ -130,7 +130,7 @@ func (s *server) recovers(t *testing.T, m *memory, j *judge) {
 		})
 	}
 	if good.IsZero() || good.Sub(began) > bound {
-		j.fault("%v after the server became correct, the store is wrong or no watch is open", bound)
+		j.fault("%v after the server recovered, the store is wrong or no watch is open", bound)
 		return
 	}
 	t.Logf("%s: recovered after %v with %d requests and %d interruptions: %v", s.does, good.Sub(began), len(j.requests), len(j.causes), distinct(j.causes))

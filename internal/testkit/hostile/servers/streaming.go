@@ -51,11 +51,11 @@ func wrongStreamingLists() []server {
 			c.write(strings.Replace(bookmark("x", true), `"resourceVersion":"x",`, "", 1))
 			c.follow(at)
 		}), lies: true},
-		{name: "closed-before-mark", does: "closes each streaming list in the middle", serve: onStream(func(c *call) {
+		{name: "closed-before-mark", does: "closes each streaming list halfway through", serve: onStream(func(c *call) {
 			c.initial(c.now())
 		})},
 		{name: "empty-stream", does: "closes each streaming list immediately", serve: onStream((*call).begin)},
-		{name: "error-in-list", does: "sends an ERROR event with code 410 in the middle of each streaming list and continues the list", serve: onStream(func(c *call) {
+		{name: "error-in-list", does: "sends an ERROR event with code 410 halfway through each streaming list, then continues the list", serve: onStream(func(c *call) {
 			items := c.items(c.now())
 			c.write(frame("ADDED", items[0]), failed(410, "Expired", "expired"), frame("ADDED", items[1]), bookmark(c.version(c.now()), true))
 		})},

@@ -25,7 +25,7 @@ func TestRecoversFromRandomSequencesOfServers(t *testing.T) {
 			t.Parallel()
 			var mu sync.Mutex
 			random := rand.New(rand.NewPCG(seed, 3))
-			turns := server{does: "behaves like a randomly chosen server in each request", opts: lw.Options{NoStreamingList: seed%2 == 0, PageSize: 7}, serve: func(c *call) {
+			turns := server{does: "behaves like a randomly chosen server for each request", opts: lw.Options{NoStreamingList: seed%2 == 0, PageSize: 7}, serve: func(c *call) {
 				mu.Lock()
 				s := servers[random.IntN(len(servers))]
 				if random.IntN(4) == 0 {

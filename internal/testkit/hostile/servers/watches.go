@@ -43,8 +43,8 @@ func (c *call) news() change {
 
 func correctServers() []server {
 	return []server{
-		{name: "streaming", does: "responds correctly", serve: (*call).honestly},
-		{name: "listing", does: "sends correct lists in pages, and correct watches", serve: (*call).honestly, opts: ordinary},
+		{name: "streaming", does: "responds correctly, with streaming lists", serve: (*call).honestly},
+		{name: "listing", does: "responds correctly, with paginated lists", serve: (*call).honestly, opts: ordinary},
 	}
 }
 
@@ -98,7 +98,7 @@ func wrongWatches() []server {
 					}
 				})
 			})},
-		{name: "no-version", does: "sends one event without a resourceVersion in each watch and closes the watch", lies: true,
+		{name: "no-version", does: "closes each watch after one event without a resourceVersion", lies: true,
 			serve: onWatch(func(c *call) {
 				c.write(strings.Replace(frame("MODIFIED", c.object("cm-0001", 1, 123456)), `,"resourceVersion":"123456"`, ``, 1))
 			})},
@@ -106,10 +106,10 @@ func wrongWatches() []server {
 			serve: onWatch(func(c *call) {
 				c.write(strings.Replace(frame("MODIFIED", c.object("cm-0001", 1, c.now())), fmt.Sprintf("%q", c.version(c.now())), c.version(c.now()), 1))
 			})},
-		{name: "two-versions", does: "sends objects with two resourceVersions, the last of which is correct", serve: rewritten(func(_ *call, _ change, event string) string {
+		{name: "two-versions", does: "sends objects with two resourceVersions, of which the second is correct", serve: rewritten(func(_ *call, _ change, event string) string {
 			return strings.Replace(event, `"resourceVersion"`, `"resourceVersion":"7","resourceVersion"`, 1)
 		})},
-		{name: "two-replicas", does: "lists from a replica that lags by ten changes and watches from a current replica",
+		{name: "two-replicas", does: "serves lists from a replica that lags by ten changes, and watches from an up-to-date replica",
 			serve: func(c *call) {
 				if c.watch && !c.streaming() {
 					c.follow(c.from())
@@ -137,7 +137,7 @@ func shortWatches() []server {
 		{name: "999ms", does: "closes each watch after 999 ms", causes: []error{lw.ErrWatchClosed}, serve: onWatch(func(c *call) { c.begin(); c.sleep(pause) })},
 		{name: "999ms-reset", does: "resets each watch after 999 ms", causes: []error{errReset},
 			serve: onWatch(func(c *call) { c.begin(); c.sleep(pause); c.fail(errReset) })},
-		{name: "999ms-event", does: "sends one event in each watch after 999 ms and then closes the watch", serve: onWatch(func(c *call) { c.begin(); c.sleep(pause); c.news() })},
+		{name: "999ms-event", does: "sends one event after 999 ms in each watch and then closes the watch", serve: onWatch(func(c *call) { c.begin(); c.sleep(pause); c.news() })},
 		{name: "one-event", does: "closes each watch after one event", serve: onWatch(func(c *call) { c.news() })},
 		{name: "one-event-reset", does: "resets the connection of each watch after one event", causes: []error{errReset},
 			serve: onWatch(func(c *call) { c.news(); c.fail(errReset) })},
@@ -151,7 +151,7 @@ func shortWatches() []server {
 		{name: "half-event", does: "closes each watch in the middle of its second event", causes: []error{io.ErrUnexpectedEOF},
 			serve: onWatch(func(c *call) { c.news(); c.write(`{"type":"ADDED","object":{"kind":"Conf`) })},
 		{name: "instant", does: "closes each watch immediately", causes: []error{lw.ErrWatchClosed, lw.ErrExpired}, serve: onWatch((*call).begin)},
-		{name: "white-space", does: "sends only one byte of white space every 30 seconds", causes: []error{lw.ErrSilent},
+		{name: "white-space", does: "sends nothing but one byte of white space every 30 seconds", causes: []error{lw.ErrSilent},
 			serve: onWatch(func(c *call) {
 				for ; ; c.sleep(30 * time.Second) {
 					c.write(" ")
