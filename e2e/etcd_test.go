@@ -39,7 +39,7 @@ func TestEtcd(t *testing.T) {
 	c := &etcdCourse{T: t, server: server, reflector: cache.NewReflector(keys, &lw.Options{PageSize: 3})}
 	c.write("/app", "no", "/app/a", "1", "/app/b", "1", "/app/c", "1", "/app/d", "1", "/app/e", "1", "/app/f", "1", "/app/g", "1", "/app0", "no")
 
-	t.Log("phase 1: a list in pages, single writes, a transaction, and progress notifications while only other keys change")
+	t.Log("phase 1: a paged list, single writes, a transaction, and progress notifications while only other keys change")
 	c.run(func() {
 		c.sees(c.write("/app/a", "2"))
 		c.sees(c.write("/app/b", ""))
@@ -51,9 +51,9 @@ func TestEtcd(t *testing.T) {
 	require.Equal(t, lw.Bookmark, c.events[len(c.events)-1].Type)
 	last := c.changes[len(c.changes)-1]
 	require.Equal(t, cache.Deleted, last.Type)
-	require.Equal(t, "1", string(last.Old.Value), "the deletion must contain the last value")
+	require.Equal(t, "1", string(last.Old.Value), "a deletion must contain the last value of the key")
 
-	t.Log("phase 2: a run stops in the middle of a transaction")
+	t.Log("phase 2: the reflector stops in the middle of a transaction")
 	before := c.reflector.Store().ResourceVersion()
 	revision := c.write("/app/a", "4", "/app/d", "4", "/app/e", "", "/app/f", "4", "/app/i", "4")
 	c.until(func(event lw.Event[*etcd.Entry]) bool { return event.Object != nil })
@@ -69,7 +69,7 @@ func TestEtcd(t *testing.T) {
 	require.True(t, c.events[1].Interruption.Relist)
 	require.Equal(t, lw.ListStarted, c.events[2].Type)
 
-	t.Log("phase 4: etcd restarts, and writes precede the new watch")
+	t.Log("phase 4: etcd restarts, and keys change before the new watch opens")
 	c.run(func() {
 		c.sees(c.write("/app/a", "6"))
 		server.Kill()

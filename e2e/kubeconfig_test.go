@@ -41,15 +41,15 @@ func TestKubeconfig(t *testing.T) {
 	put("admin.crt", read(c.ClientCertFile))
 	certificate := map[string]string{"clientCertificateData": string(read(c.ClientCertFile)), "clientKeyData": string(read(c.ClientKeyFile))}
 	users := map[string]map[string]any{
-		"admin certificate from a file":   {"client-certificate": "admin.crt", "client-key": c.ClientKeyFile},
-		"admin certificate as data":       {"client-certificate-data": read(c.ClientCertFile), "client-key-data": read(c.ClientKeyFile)},
-		"admin certificate from a plugin": plugin(certificate),
-		"admin token":                     {"token": c.AdminToken},
-		"admin token from a file":         {"tokenFile": put("token", []byte(c.AdminToken))},
-		"admin token from a plugin":       plugin(map[string]string{"token": c.AdminToken}),
-		"nobody":                          {"token": c.NobodyToken},
-		"jane with groups":                {"token": c.AdminToken, "as": "jane", "as-uid": "7", "as-groups": []string{"system:masters", "b"}, "as-user-extra": map[string][]string{"example.com/x%y": {"1", "2"}}},
-		"jane":                            {"client-certificate": "admin.crt", "client-key": c.ClientKeyFile, "as": "jane"},
+		"admin certificate from a file":    {"client-certificate": "admin.crt", "client-key": c.ClientKeyFile},
+		"admin certificate as data":        {"client-certificate-data": read(c.ClientCertFile), "client-key-data": read(c.ClientKeyFile)},
+		"admin certificate from a plugin":  plugin(certificate),
+		"admin token":                      {"token": c.AdminToken},
+		"admin token from a file":          {"tokenFile": put("token", []byte(c.AdminToken))},
+		"admin token from a plugin":        plugin(map[string]string{"token": c.AdminToken}),
+		"token without permissions":        {"token": c.NobodyToken},
+		"impersonated user with groups":    {"token": c.AdminToken, "as": "jane", "as-uid": "7", "as-groups": []string{"system:masters", "b"}, "as-user-extra": map[string][]string{"example.com/x%y": {"1", "2"}}},
+		"impersonated user without groups": {"client-certificate": "admin.crt", "client-key": c.ClientKeyFile, "as": "jane"},
 	}
 	var entries, contexts []any
 	for name, user := range users {
@@ -67,7 +67,7 @@ func TestKubeconfig(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			out, err := exec.CommandContext(t.Context(), c.Kubectl, "--kubeconfig", path, "--context", name, "get", "pods", "-o", "name").CombinedOutput()
 			allowed := err == nil
-			require.Equal(t, name != "nobody" && name != "jane", allowed, "kubectl: %s", out)
+			require.Equal(t, name != "token without permissions" && name != "impersonated user without groups", allowed, "kubectl: %s", out)
 
 			config, err := kubeconfig.Load(&kubeconfig.Options{Path: path, Context: name})
 			require.NoError(t, err)

@@ -123,7 +123,7 @@ func TestKubectlExitsWhenItsWatchEnds(t *testing.T) {
 	b.create("before-the-kill")
 	b.see(theirs, "configmap/before-the-kill") // proves that kubectl's watch is open
 	b.Kill()
-	require.Zero(t, b.ends(theirs), "kubectl must exit with code 0 although the server was killed")
+	require.Zero(t, b.ends(theirs), "kubectl must exit with code 0 even if the server is killed")
 	t.Logf("kubectl's stderr after the server was killed: %q", theirs.stderr())
 	require.NoError(t, b.StartAPIServer(t.Context()))
 	b.create("after-the-restart")

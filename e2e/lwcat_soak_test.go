@@ -77,7 +77,7 @@ func TestLwcatSoak(t *testing.T) {
 	stderr, err := os.ReadFile(filepath.Join(s.folder, "http.err"))
 	require.NoError(t, err)
 	require.Contains(t, string(stderr), "410 Expired")
-	require.Greater(t, s.watches.Load(), int32(24), "the server must end watches after a few seconds")
+	require.Greater(t, s.watches.Load(), int32(24), "watches must end and be reopened every few seconds")
 	t.Logf("%d writes, %d watches, %d runs, %d objects", s.writes.Load(), s.watches.Load(), s.runs.Load(), strings.Count(want, "\n"))
 }
 

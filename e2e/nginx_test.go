@@ -31,7 +31,7 @@ import (
 // TestNginxRecipe runs nginx with the configuration from docs/browser.md. Only names of files, hosts and ports differ.
 func TestNginxRecipe(t *testing.T) {
 	t.Parallel()
-	nginx := need.Program(t, "nginx", "on Debian: apt install nginx")
+	nginx := need.Program(t, "nginx", "on Debian, run: apt install nginx")
 	authority := certs.NewAuthority(t)
 	api := startAPI(t, authority)
 	page := startNginx(t, nginx, authority, api.address)
@@ -128,7 +128,7 @@ func nginxRecipe(t *testing.T) string {
 			return block.Text
 		}
 	}
-	require.Fail(t, "docs/browser.md must contain an nginx block")
+	require.Fail(t, "docs/browser.md has no nginx code block")
 	return ""
 }
 

@@ -51,7 +51,7 @@ func (s *server) serveOrder(w http.ResponseWriter, r *http.Request) {
 	events, badEvents := strconv.Atoi(r.FormValue("events"))
 	period, badPeriod := time.ParseDuration(r.FormValue("period"))
 	if badEvents != nil || badPeriod != nil {
-		http.Error(w, fmt.Sprintf("invalid order %q: it must have a number of events and a period such as 10ms", r.URL.RawQuery), http.StatusBadRequest)
+		http.Error(w, fmt.Sprintf("invalid query %q: expected a number of events and a period such as 10ms", r.URL.RawQuery), http.StatusBadRequest)
 		return
 	}
 	s.orders.Give(order{events, period})

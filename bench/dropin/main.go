@@ -17,8 +17,8 @@ import (
 var (
 	count  = flag.Int("objects", 10_000, "number of Pods")
 	rounds = flag.Int("rounds", 3, "number of rounds; the median is printed")
-	real   = flag.Bool("apiserver", false, "measure the CPU time per event with the kube-apiserver from make e2e-server instead")
-	kinds  = flag.String("kinds", "typed,unstructured", "comma-separated list of the tables to print")
+	real   = flag.Bool("apiserver", false, "measure only the CPU time per event, with the kube-apiserver from make e2e-server")
+	kinds  = flag.String("kinds", "typed,unstructured", "comma-separated tables to print: typed, unstructured")
 )
 
 func main() {

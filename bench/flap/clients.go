@@ -150,7 +150,7 @@ func (c *changes) unseen() (n int) {
 func (c *changes) drain(ctx context.Context) error {
 	for deadline := time.Now().Add(maxWait); c.unseen() > 0; time.Sleep(time.Millisecond) {
 		if ctx.Err() != nil || time.Now().After(deadline) {
-			return fmt.Errorf("%d writes were not received", c.unseen())
+			return fmt.Errorf("the client did not receive %d writes", c.unseen())
 		}
 	}
 	return nil

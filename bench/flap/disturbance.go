@@ -121,7 +121,7 @@ func (d *disturbance) results(ctx context.Context, began, ended time.Time) (all 
 		}
 		r := result{name: c.name, delays: c.changes.seen()}
 		if r.ends, r.stale = c.outages.within(began, ended); r.ends == 0 {
-			return nil, fmt.Errorf("%s: no connection reset ended the watch", c.name)
+			return nil, fmt.Errorf("%s: none of the connection resets ended a watch", c.name)
 		}
 		all = append(all, r)
 	}

@@ -25,8 +25,8 @@ import (
 var (
 	count  = flag.Int("objects", 5_000, "number of Certificates, each with a Secret")
 	rounds = flag.Int("rounds", 3, "number of rounds; the median is printed")
-	after  = flag.Duration("for", 20*time.Second, "how long each operator runs after its work is done")
-	graph  = flag.String("graph", "", "path of the SVG file to write; it shows RSS over time in the last round")
+	after  = flag.Duration("for", 20*time.Second, "how long each operator runs after all CAs are written")
+	graph  = flag.String("graph", "", "write a graph of RSS over time in the last round to this SVG file")
 )
 
 func main() {

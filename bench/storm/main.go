@@ -15,7 +15,7 @@ import (
 )
 
 var scenarios = []scenario{
-	{name: "5-minute-old watches are cut", age: 5 * time.Minute, happens: cut},
+	{name: "5-minute-old watches are disconnected", age: 5 * time.Minute, happens: cut},
 	{name: "10 s offline, resourceVersion expired", age: 20 * time.Second, happens: outage},
 }
 

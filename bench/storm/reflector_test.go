@@ -118,13 +118,13 @@ func TestReflectorFollowsClientGosRules(t *testing.T) {
 				"1m0.8s: list from 0", "1m0.8s: watch from 5"}},
 		{"an expired streaming list is retried at once without a resourceVersion", []step{opened, expired, status(410, 0)},
 			[]string{"0s: streaming list from 0", "1m0s: watch from 6", "1m0.8s: streaming list from 6", "1m0.8s: streaming list from 0"}},
-		{"a rejected streaming list falls back to an ordinary list at once", []step{plain, listed},
+		{"a rejected streaming list is followed by an ordinary list at once", []step{plain, listed},
 			[]string{"0s: streaming list from 0", "0s: list from 0", "0s: watch from 5"}},
 		{"a streaming list is retried with a delay when connections are refused", []step{refused},
 			[]string{"0s: streaming list from 0", "800ms: streaming list from 0"}},
 		{"a list is retried with a delay when connections are refused", []step{plain, refused},
 			[]string{"0s: streaming list from 0", "0s: list from 0", "800ms: streaming list from 0"}},
-		{"Retry-After replaces the delay", []step{plain, status(429, 5*time.Second), listed, status(503, 3*time.Second)},
+		{"a Retry-After header overrides the delay", []step{plain, status(429, 5*time.Second), listed, status(503, 3*time.Second)},
 			[]string{"0s: streaming list from 0", "0s: list from 0", "5s: list from 0", "5s: watch from 5", "8s: watch from 5"}},
 		{"a request is retried one second after a connection error", []step{plain, broken, listed, broken},
 			[]string{"0s: streaming list from 0", "0s: list from 0", "1s: list from 0", "1s: watch from 5", "2s: watch from 5"}},
@@ -138,16 +138,16 @@ func TestReflectorRetriesARequestTenTimes(t *testing.T) {
 	require.Equal(t, "10s: watch from 5", rejected[12])
 	require.Equal(t, "10.8s: watch from 5", rejected[13], "after the last retry, the reflector must wait for its backoff delay")
 	reset := requests(14, append([]step{plain, listed}, repeat(11, broken)...)...)
-	require.Equal(t, "10s: watch from 5", reset[13], "a watch that cannot connect must count as an empty watch")
+	require.Equal(t, "10s: watch from 5", reset[13], "a watch request that fails must count as an empty watch")
 	reset = requests(13, append([]step{plain}, repeat(11, broken)...)...)
-	require.Equal(t, "10.8s: streaming list from 0", reset[12], "a list that cannot connect must fail")
+	require.Equal(t, "10.8s: streaming list from 0", reset[12], "after the last retry, the list must fail")
 }
 
 func TestReflectorBackoffDoublesAndResets(t *testing.T) {
 	b := reflectorBackoff{random: func() float64 { return 0.5 }, next: backoffFirst}
 	for _, want := range []time.Duration{800, 1600, 3200, 6400, 12800, 25600, 30000, 30000} {
-		require.Equal(t, want*3/2*time.Millisecond, b.delay(backoffReset), "within two minutes, the delay must double up to 30 s")
+		require.Equal(t, want*3/2*time.Millisecond, b.delay(backoffReset), "up to two minutes after a reset, the delay must double up to 30 s")
 	}
-	require.Equal(t, backoffFirst*3/2, b.delay(backoffReset+1), "after two minutes, the delay must start over")
+	require.Equal(t, backoffFirst*3/2, b.delay(backoffReset+1), "more than two minutes after a reset, the delay must start over")
 	require.Equal(t, 2*backoffFirst*3/2, b.delay(2*backoffReset))
 }

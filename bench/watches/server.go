@@ -96,7 +96,7 @@ func (s *server) serveControl(w http.ResponseWriter, r *http.Request) {
 	}
 	var o order
 	if err := json.NewDecoder(r.Body).Decode(&o); err != nil || o.Events < 2*o.Pods {
-		http.Error(w, "the order must be JSON with at least two events per Pod", http.StatusBadRequest)
+		http.Error(w, "the request body must be JSON with at least two events per Pod", http.StatusBadRequest)
 		return
 	}
 	o.given = time.Now().UnixNano()

@@ -68,30 +68,30 @@ func TestKubeconfigsMatchClientGo(t *testing.T) {
 			same++
 		}
 	}
-	t.Logf("%d equal, %d rejected by both, deliberate differences: %v", same, refused, k.deliberate)
+	t.Logf("%d equal results, %d configurations rejected by both loaders, deliberate differences: %v", same, refused, k.deliberate)
 	require.Greater(t, same, 1000)
 	require.Greater(t, refused, 200)
-	require.Len(t, k.deliberate, 8, "each reason in explain must occur; remove the reasons that no longer occur")
+	require.Len(t, k.deliberate, 8, "each deliberate difference must occur; remove the others from explain()")
 }
 
 // explain handles a kubeconfig for which only one loader fails. It counts a deliberate difference by its reason. Any
 // other difference fails the test.
 func (k *kubeconfigs) explain(seed uint64, opts *kubeflags.Options, taken, theirTaken outcome, ours, theirs error) {
 	if theirs == nil && strings.HasPrefix(theirTaken.Server, "http://") && strings.Contains(ours.Error(), "cert") {
-		k.deliberate["errors in a CA that a plain HTTP server does not need"]++
+		k.deliberate["invalid CA for a plain HTTP server: client-go ignores it"]++
 		return
 	}
 	if ours == nil && (strings.HasPrefix(taken.Server, "http://") || opts.Token != "") && !strings.Contains(theirs.Error(), "cluster") {
-		k.deliberate["errors in credentials that are not sent"]++
+		k.deliberate["invalid credentials that are not sent: listwatch ignores them"]++
 		return
 	}
 	if ours == nil && taken.Token+taken.Cert != "" && strings.Contains(theirs.Error(), "invalid apiVersion") {
-		k.deliberate["errors in a plugin that is ignored because the user has a token or a certificate"]++
+		k.deliberate["invalid plugin of a user with a token or a certificate: listwatch ignores it"]++
 		return
 	}
 	for text, reason := range map[string]string{
 		"there is no user ":              "context with an unknown user: client-go sends no credentials",
-		"basic authentication":           "passwords, which servers no longer accept",
+		"basic authentication":           "password: listwatch rejects it, because servers no longer accept passwords",
 		"client-certificate is required": "key without a certificate: client-go ignores it",
 		"are both specified":             "both data and a path: client-go rejects this combination, although its types document that the data takes precedence",
 		"executable file not found":      "missing plugin: client-go fails only at the first request",
@@ -101,7 +101,7 @@ func (k *kubeconfigs) explain(seed uint64, opts *kubeflags.Options, taken, their
 			return
 		}
 	}
-	require.Fail(k, "only one loader failed", "seed %d, files %s\nours: %v\nclient-go: %v", seed, os.Getenv("KUBECONFIG"), ours, theirs)
+	require.Fail(k, "only one loader failed", "seed %d, files %s\nlistwatch: %v\nclient-go: %v", seed, os.Getenv("KUBECONFIG"), ours, theirs)
 }
 
 // adjust applies the deliberate differences to the settings of client-go.

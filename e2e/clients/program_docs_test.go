@@ -34,7 +34,7 @@ func linesOf(t *testing.T, file string) (n int) {
 	require.True(t, bytes.Equal(formatted, text), "%s is not formatted by gofmt", file)
 	require.NotContains(t, string(text), "/*")
 	for line := range strings.Lines(string(text)) {
-		require.LessOrEqual(t, len(strings.ReplaceAll(line, "\t", "    ")), 121, "a line with more than 120 columns makes the line count misleading: %s", file)
+		require.LessOrEqual(t, len(strings.ReplaceAll(line, "\t", "    ")), 121, "a line exceeds 120 columns, which makes the line count misleading: %s", file)
 		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "//") {
 			n++
 		}

@@ -86,7 +86,7 @@ func decodeAs(t *testing.T, object, as clientObject) (got clientObject, err erro
 			return event.Object, err
 		}
 	}
-	return nil, errors.New("the watch ended without an object")
+	return nil, errors.New("the watch ended before it returned an object")
 }
 
 func TestRejectsObjectsOfAnotherType(t *testing.T) {

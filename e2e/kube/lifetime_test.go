@@ -59,7 +59,7 @@ func TestServersDieWithTheirParent(t *testing.T) {
 	require.NoError(t, dial(parsed.Host))
 	require.NoError(t, cmd.Process.Kill())
 	require.Error(t, cmd.Wait(), "Wait must report the SIGKILL")
-	require.NoError(t, kube.Poll(ctx, "kube-apiserver to exit", func(context.Context) error {
+	require.NoError(t, kube.Poll(ctx, "the kube-apiserver to exit", func(context.Context) error {
 		if dial(parsed.Host) == nil {
 			return errors.New("the port still accepts connections")
 		}

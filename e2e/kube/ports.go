@@ -15,7 +15,7 @@ const (
 )
 
 // errPortTaken means that another process listens on a server's port.
-var errPortTaken = errors.New("another process has taken a port")
+var errPortTaken = errors.New("another process is using the port")
 
 // freePorts returns n different ports on which no process listens.
 func freePorts(n int) (ports []int, err error) {

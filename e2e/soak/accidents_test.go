@@ -28,7 +28,7 @@ var accidents = []struct {
 	{"compacted", func(ctx context.Context, c *kube.Cluster) error { return c.Compact(ctx) }},
 }
 
-// breakServer causes accidents until s.calm is done. The server is running when breakServer returns nil.
+// breakServer causes server failures until s.calm is done. The server is running when breakServer returns nil.
 func (s *soak) breakServer(ctx context.Context) error {
 	random := rand.New(rand.NewPCG(s.seed, 1))
 	for {

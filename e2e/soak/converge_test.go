@@ -95,11 +95,11 @@ func (f *follower) equals(want map[string]string) error {
 func (f *follower) verify() error {
 	for object := range f.reflector.Store().All() {
 		if f.replay.held[object.Key()] != object {
-			return fmt.Errorf("the store's object %v differs from the result of its changes", object.Key())
+			return fmt.Errorf("stored object %v differs from the object in its last change", object.Key())
 		}
 	}
 	if known, stored := len(f.replay.held), f.reflector.Store().Len(); known != stored {
-		return fmt.Errorf("the changes result in %d objects, but the store has %d", known, stored)
+		return fmt.Errorf("the changes add up to %d objects, but the store has %d", known, stored)
 	}
 	return nil
 }

@@ -148,7 +148,7 @@ func (f *follower) interrupted(b *lw.Interruption) {
 	f.last = b.Err
 	cause, err := causeOf(b.Err)
 	if err != nil {
-		f.wrong = fmt.Errorf("interruption without a known cause: %w", err)
+		f.wrong = fmt.Errorf("the injected faults cannot cause this interruption: %w", err)
 		return
 	}
 	f.causes.add(cause)
@@ -156,5 +156,5 @@ func (f *follower) interrupted(b *lw.Interruption) {
 
 // explain adds the name of the follower and its latest events to an error.
 func (f *follower) explain(err error) error {
-	return fmt.Errorf("%s: %w\nlast events\n%v", f.name, err, &f.story)
+	return fmt.Errorf("%s: %w\nlast events:\n%v", f.name, err, &f.story)
 }

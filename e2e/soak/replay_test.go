@@ -63,13 +63,13 @@ func (r *replay) apply(d cache.Change[*lw.Object]) error {
 	held := r.held[key]
 	switch {
 	case (held != nil) == (d.Type == cache.Added):
-		return fmt.Errorf("%v change for %v contradicts the earlier changes; object known: %v", d.Type, key, held != nil)
+		return fmt.Errorf("%v change for %v contradicts the earlier changes (object already known: %v)", d.Type, key, held != nil)
 	case (d.Type == cache.Modified || d.FinalStateUnknown) && d.Old != held:
 		return fmt.Errorf("%v change for %v: its old object differs from the last object received", d.Type, key)
 	case d.FinalStateUnknown && !r.listing:
-		return fmt.Errorf("%v change for %v: tombstone outside of a list", d.Type, key)
+		return fmt.Errorf("%v change for %v: unexpected tombstone outside a list", d.Type, key)
 	case d.Type != cache.Added && !d.FinalStateUnknown && !r.listing && !older(held, object):
-		return fmt.Errorf("%v change for %v: the resourceVersion must increase, but it changes from %s to %s", d.Type, key, held.GetResourceVersion(), object.GetResourceVersion())
+		return fmt.Errorf("%v change for %v: the resourceVersion must increase, but changes from %s to %s", d.Type, key, held.GetResourceVersion(), object.GetResourceVersion())
 	}
 	if err := r.number(d, object); err != nil {
 		return err
@@ -98,7 +98,7 @@ func (r *replay) number(d cache.Change[*lw.Object], object *lw.Object) error {
 		right = serial == last // a deletion does not increment the serial number
 	}
 	if !right {
-		return fmt.Errorf("%v change for %v: wrong serial number %d after %d", d.Type, key, serial, last)
+		return fmt.Errorf("%v change for %v: unexpected serial number %d after %d", d.Type, key, serial, last)
 	}
 	return nil
 }
@@ -168,7 +168,7 @@ func TestReplayRejectsWrongChanges(t *testing.T) {
 		"skipped event before a deletion": func(t *testing.T, _ *lw.Object) cache.Change[*lw.Object] {
 			return cache.Change[*lw.Object]{Type: cache.Deleted, Old: object(t, "a", 5)}
 		},
-		"tombstone outside of a list": func(_ *testing.T, held *lw.Object) cache.Change[*lw.Object] {
+		"tombstone outside a list": func(_ *testing.T, held *lw.Object) cache.Change[*lw.Object] {
 			return cache.Change[*lw.Object]{Type: cache.Deleted, Old: held, FinalStateUnknown: true}
 		},
 	} {

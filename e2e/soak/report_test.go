@@ -14,7 +14,7 @@ func (s *soak) progress() {
 	for _, f := range s.followers {
 		changes, breaks, lists = changes+f.changes.Load(), breaks+f.breaks.Load(), lists+f.lists.Load()
 	}
-	s.logf("%v: %v; %d faults; server accidents: %v; followers: %d changes, %d interruptions, %d lists", time.Since(s.began).Round(time.Second),
+	s.logf("%v: %v; %d faults; server failures: %v; followers: %d changes, %d interruptions, %d lists", time.Since(s.began).Round(time.Second),
 		&s.writes, s.faults(), &s.accidents, changes, breaks, lists)
 }
 
@@ -40,6 +40,6 @@ func (s *soak) report() {
 	for _, kind := range faults.Kinds() {
 		kinds = append(kinds, fmt.Sprintf("%v %d", kind, s.proxy.Happened(kind)))
 	}
-	s.logf("after %v, seed %d\n%sfaults: %s\nserver accidents: %v\ncauses: %v\nwrites: %v", time.Since(s.began).Round(time.Second), s.seed,
+	s.logf("after %v, seed %d\n%sfaults: %s\nserver failures: %v\ncauses: %v\nwrites: %v", time.Since(s.began).Round(time.Second), s.seed,
 		&table, strings.Join(kinds, ", "), &s.accidents, &s.causes, &s.writes)
 }

@@ -35,7 +35,7 @@ const (
 // soak is a run of the test.
 type soak struct {
 	cluster  *kube.Cluster
-	seed     uint64        // determines the writes, faults and accidents, including their order and delays
+	seed     uint64        // determines the writes, faults and server failures, including their order and delays
 	duration time.Duration // minimum time for which the run causes failures
 	logf     func(format string, args ...any)
 
@@ -156,7 +156,7 @@ func (s *soak) missing() error {
 		need("fault: "+kind.String(), s.proxy.Happened(kind))
 	}
 	for _, accident := range accidents {
-		need("server accident: "+accident.name, s.accidents.of(accident.name))
+		need("server failure: "+accident.name, s.accidents.of(accident.name))
 	}
 	for _, cause := range []string{expired, closed, silent, cutShort, broken, ended} {
 		need("interruption: "+cause, s.causes.of(cause))

@@ -105,7 +105,7 @@ func TestWireTruncatesResponses(t *testing.T) {
 	require.NoError(t, err)
 	defer body.Close()
 	got, err := io.ReadAll(body)
-	require.NoError(t, err, "a truncated response must end cleanly")
+	require.NoError(t, err, "reading a truncated response must end with EOF")
 	require.Equal(t, "0123", string(got))
 }
 

@@ -109,7 +109,7 @@ func (w *writer) find(ctx context.Context, name string, s *state) {
 		s.unsure = !s.adopt(answer)
 	}
 	if !s.unsure {
-		w.writes.add("result initially unknown")
+		w.writes.add("unknown result, resolved later")
 	}
 }
 

@@ -69,10 +69,10 @@ func follow(t *testing.T, trace *lw.Trace, check func(lw.Event[*lw.Object])) see
 			break
 		}
 	}
-	require.Equal(t, 4, script.lives, "the stream ended early")
+	require.Equal(t, 4, script.lives, "the stream must not end early")
 	found.Lists, found.Watches = len(server.Requests(lwtest.Lists)), len(server.Requests(lwtest.Watches))
 	found.Pages = found.Lists - 1
-	require.Greater(t, found.Pages, 2, "at least one list must have several pages")
+	require.Greater(t, found.Pages, 2, "at least one list must have more than one page")
 	return found
 }
 

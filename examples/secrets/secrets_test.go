@@ -55,7 +55,7 @@ func TestWatchesSecretWhileInUse(t *testing.T) {
 	}
 
 	manager.Leave(key)
-	require.Equal(t, 1, manager.Len(), "the manager must keep a Secret that has another user")
+	require.Equal(t, 1, manager.Len(), "the manager must keep a Secret until its last user leaves")
 	manager.Leave(key)
 	require.Zero(t, manager.Len())
 	_, err = manager.Get(t.Context(), key)

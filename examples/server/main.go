@@ -30,7 +30,7 @@ import (
 func main() {
 	addr := flag.String("addr", "127.0.0.1:8485", "listen address of the API server")
 	control := flag.String("control", "127.0.0.1:8486", "listen address for fault injection")
-	bookmarks := flag.Duration("bookmarks", time.Minute, "time between two bookmarks of a watch")
+	bookmarks := flag.Duration("bookmarks", time.Minute, "interval between the bookmarks of a watch")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()

@@ -109,7 +109,7 @@ func Build(ctx context.Context, args ...string) (*Programs, error) {
 	cmd := exec.CommandContext(ctx, "go", append([]string{"build", "-o", folder + string(filepath.Separator)}, args...)...)
 	if output, err := cmd.CombinedOutput(); err != nil {
 		_ = os.RemoveAll(folder)
-		return nil, fmt.Errorf("%v failed (run it in the folder bench): %w\n%s", cmd.Args, err, output)
+		return nil, fmt.Errorf("%v failed (the working directory must be bench): %w\n%s", cmd.Args, err, output)
 	}
 	return &Programs{folder}, nil
 }

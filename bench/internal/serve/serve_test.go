@@ -34,7 +34,7 @@ func TestOrdersReachEveryWatch(t *testing.T) {
 	}
 	select {
 	case <-orders.Next().Given:
-		t.Fatal("Next must return an order that has not been given yet")
+		t.Fatal("Next must return an element that Give has not filled")
 	default:
 	}
 }

@@ -83,9 +83,9 @@ func newInstruments(meter metric.Meter, resource attribute.KeyValue) (*instrumen
 	m.lists = counter("listwatch.lists", "{list}", "Number of complete lists.")
 	m.bookmarks = counter("listwatch.bookmarks", "{bookmark}", "Number of received bookmarks.")
 	m.undecoded = counter("listwatch.undecoded", "{object}", "Number of objects that the codec could not decode.")
-	m.interruptions = counter("listwatch.interruptions", "{interruption}", "Number of interruptions of the stream. The cause \"closed\" is a clean end.")
+	m.interruptions = counter("listwatch.interruptions", "{interruption}", "Number of interruptions of the stream. The cause \"closed\" means that the watch closed cleanly.")
 	m.relists = counter("listwatch.relists", "{relist}", "Number of interruptions that cause a relist.")
-	m.switches = counter("listwatch.switches", "{switch}", "Number of switches to another transport, by the failure of the previous transport.")
+	m.switches = counter("listwatch.switches", "{switch}", "Number of switches to another transport, by the error of the previous transport.")
 	m.redirects = counter("listwatch.redirects", "{redirect}", "Number of requests redirected to another origin, without credentials.")
 	var err error
 	m.frames, err = meter.Int64Histogram("listwatch.frame.size", metric.WithUnit("By"),
@@ -103,7 +103,7 @@ func (m *instruments) observe(meter metric.Meter) error {
 		return err
 	}
 	synced, err := meter.Int64ObservableGauge("listwatch.synced", metric.WithUnit("1"),
-		metric.WithDescription("1 from a complete list until a relist becomes necessary, otherwise 0."))
+		metric.WithDescription("1 after a complete list until a relist is needed, otherwise 0."))
 	if err != nil {
 		return err
 	}

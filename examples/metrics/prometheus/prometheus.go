@@ -65,7 +65,7 @@ func newMetrics() *metrics {
 		return added(m, prometheus.NewGauge(prometheus.GaugeOpts{Name: name, Help: help}))
 	}
 	m.requests = counter("listwatch_requests_total", "Number of requests.", "verb")
-	m.failures = counter("listwatch_request_failures_total", "Number of requests without a readable response.", "verb", "cause")
+	m.failures = counter("listwatch_request_failures_total", "Number of requests that failed before a response could be read.", "verb", "cause")
 	m.open = histogram("listwatch_request_open_duration_seconds", "Time between a request and its response header or failure.", measure.OpenSeconds, "verb")
 	m.bytes = counter("listwatch_read_bytes_total", "Number of response bytes read, after decompression.").WithLabelValues()
 	m.frames = histogram("listwatch_frame_size_bytes", "Size of list items and of objects in watch events.", measure.FrameBytes, "type")
@@ -73,14 +73,14 @@ func newMetrics() *metrics {
 	m.lists = counter("listwatch_lists_total", "Number of complete lists.").WithLabelValues()
 	m.bookmarks = counter("listwatch_bookmarks_total", "Number of received bookmarks.").WithLabelValues()
 	m.undecoded = counter("listwatch_undecoded_total", "Number of objects that the codec could not decode.").WithLabelValues()
-	m.interruptions = counter("listwatch_interruptions_total", "Number of interruptions of the stream. The cause \"closed\" is a clean end.", "cause")
+	m.interruptions = counter("listwatch_interruptions_total", "Number of interruptions of the stream. The cause \"closed\" means that the watch closed cleanly.", "cause")
 	m.relists = counter("listwatch_relists_total", "Number of interruptions that cause a relist.", "cause")
-	m.switches = counter("listwatch_switches_total", "Number of switches to another transport, by the failure of the previous transport.", "cause")
+	m.switches = counter("listwatch_switches_total", "Number of switches to another transport, by the error of the previous transport.", "cause")
 	m.redirects = counter("listwatch_redirects_total", "Number of requests redirected to another origin, without credentials.").WithLabelValues()
 	m.delay = added(m, prometheus.NewHistogram(prometheus.HistogramOpts{
 		Name: "listwatch_retry_delay_seconds", Help: "Delay between an interruption and the next attempt.", Buckets: measure.DelaySeconds}))
 	m.live = gauge("listwatch_live", "1 while a watch is open and the state is current, otherwise 0.")
-	m.synced = gauge("listwatch_synced", "1 from a complete list until a relist becomes necessary, otherwise 0.")
+	m.synced = gauge("listwatch_synced", "1 after a complete list until a relist is needed, otherwise 0.")
 	return m
 }
 

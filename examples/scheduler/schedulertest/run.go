@@ -63,7 +63,7 @@ func (r *run) addNodes() {
 func (r *run) burst() {
 	r.addPods("first", 30)
 	want := map[string]int{"node-a": 9, "node-b": 9, "node-c": 9, "small": 3}
-	r.eventually("30 Pods are spread evenly", func() (bool, string) {
+	r.eventually("30 Pods are bound", func() (bool, string) {
 		got := r.perNode()
 		return got[""] == 0 && len(got) > 0, fmt.Sprint(got)
 	})
@@ -91,7 +91,7 @@ func (r *run) capacity() {
 	r.addPod("big", "8")
 	r.addPod("after", "100m")
 	r.waitFor("after", "")
-	require.Empty(r, r.bound()["big"], "the Pod must wait, because no node has enough CPU")
+	require.Empty(r, r.bound()["big"], "the Pod must stay unbound, because no node has enough CPU")
 	r.addNode(node{name: "large", cpu: "10"})
 	r.waitFor("big", "large")
 	r.addPod("next", "9")

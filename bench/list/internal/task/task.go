@@ -37,12 +37,12 @@ func Main(ways map[string]func(ctx context.Context, url string) Held) {
 		held := ways[t.Way](ctx, t.URL)
 		r := Result{(harness.CPUTime() - before).Seconds(), harness.PeakRSS()}
 		if held.N != t.Pods {
-			panic("the list is incomplete")
+			panic("the list has the wrong number of objects")
 		}
 		runtime.KeepAlive(held)
 		return r
 	}))
 	if !worked {
-		panic("run bench/list instead of this program")
+		panic("this program only works as part of a benchmark; run bench/list instead")
 	}
 }

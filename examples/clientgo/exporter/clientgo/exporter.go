@@ -25,7 +25,7 @@ func Run(ctx context.Context, clientset kubernetes.Interface, listener net.Liste
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) {
 		if !synced() {
-			http.Error(w, "the first list is not complete", http.StatusServiceUnavailable)
+			http.Error(w, "the first list is not complete yet", http.StatusServiceUnavailable)
 		}
 	})
 	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, _ *http.Request) {

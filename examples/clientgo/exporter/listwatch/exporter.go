@@ -32,7 +32,7 @@ func Run(ctx context.Context, transport lw.Transport, listener net.Listener) err
 		select {
 		case <-pods.Synced():
 		default:
-			http.Error(w, "the first list is not complete", http.StatusServiceUnavailable)
+			http.Error(w, "the first list is not complete yet", http.StatusServiceUnavailable)
 		}
 	})
 	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, _ *http.Request) {

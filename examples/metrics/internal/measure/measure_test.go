@@ -63,7 +63,7 @@ func TestCause(t *testing.T) {
 		seen[c.want] = true
 	}
 	for _, cause := range causes {
-		require.True(t, seen[cause.name], "%s is not tested", cause.name)
+		require.True(t, seen[cause.name], "cause %s must have a test case", cause.name)
 	}
-	require.Len(t, seen, 18, "the doc comment of Cause must state the number of label values")
+	require.Len(t, seen, 18, "if the number of label values changes, update the doc comment of Cause")
 }
