@@ -53,7 +53,7 @@ func TestRestoredBackupOfOtherTypes(t *testing.T) {
 		require.Len(t, listed(w, old), 1)
 		require.True(t, known())
 		w.fold(lw.Event[incomparable]{Type: lw.Interrupted, Interruption: &lw.Interruption{Err: cause, Relist: true}})
-		require.False(t, known(), "known must reject the object, so that it is decoded again")
+		require.False(t, known(), "known() must reject the object so that it is decoded again")
 		require.Equal(t, []Change[incomparable]{{Type: Modified, Old: old, New: restored}}, listed(w, restored))
 		require.True(t, known())
 		require.Empty(t, listed(w, old))

@@ -20,26 +20,26 @@ func TestReflectorChanges(t *testing.T) {
 		"pages":          {[]string{"list+@3 a/x@1", "list+@3 a/y@2", "list@3 a/z@3"}, "+a/x@1 +a/y@2 +a/z@3 ok"},
 		"bookmarks":      {[]string{"list@1 x@1", "watch =5 =6"}, "+x@1 ok"},
 
-		"repeated resourceVersion":                {[]string{"list@3 a/x@1", "watch ~a/x@1 +a/x@1"}, "+a/x@1 ok"},
-		"no resourceVersions":                     {[]string{"list@3 a/x", "watch ~a/x"}, "+a/x@ ok ~a/x@>"},
-		"Added event for a stored object":         {[]string{"list@3 a/x@1", "watch +a/x@4"}, "+a/x@1 ok ~a/x@1>4"},
-		"Modified event for an unknown object":    {[]string{"list@3", "watch ~a/x@4"}, "ok +a/x@4"},
-		"Deleted event for an unknown object":     {[]string{"list@3 a/y@2", "watch -a/x@4 -b/y@5"}, "+a/y@2 ok"},
-		"repeated Deleted event":                  {[]string{"list@3 a/x@1", "watch -a/x@4 -a/x@4"}, "+a/x@1 ok -a/x@4"},
-		"final state in a Deleted event":          {[]string{"list@3 a/x@1", "watch -a/x@9"}, "+a/x@1 ok -a/x@9"},
-		"same name in several namespaces":         {[]string{"list@3 a/x@1 b/x@2 x@3", "watch -b/x@4"}, "+a/x@1 +b/x@2 +x@3 ok -b/x@4"},
-		"recreated during a watch":                {[]string{"list@3 a/x@1#1", "watch -a/x@4#1 +a/x@5#2"}, "+a/x@1 ok -a/x@4 +a/x@5"},
-		"recreated between watches":               {[]string{"list@3 a/x@1#1", "watch !expired", "list@6 a/x@5#2"}, "+a/x@1 ok -a/x@1? +a/x@5 ok"},
-		"recreated in one watch event":            {[]string{"list@3 a/x@1#1", "watch ~a/x@5#2"}, "+a/x@1 ok -a/x@1? +a/x@5"},
-		"recreated between two lists":             {[]string{"list a/x@1#1 !reset", "list@6 a/x@5#2"}, "+a/x@1 -a/x@1? +a/x@5 ok"},
-		"recreated at the same resourceVersion":   {[]string{"list@3 a/x@1#1", "watch !expired", "list@3 a/x@1#2"}, "+a/x@1 ok -a/x@1? +a/x@1 ok"},
-		"Deleted event after a missed recreation": {[]string{"list@3 a/x@1#1", "watch -a/x@5#2"}, "+a/x@1 ok -a/x@1?"},
-		"missing UID":                             {[]string{"list@3 a/x@1#1", "watch ~a/x@4 ~a/x@5#2"}, "+a/x@1 ok ~a/x@1>4 ~a/x@4>5"},
-		"resumed watch without a list":            {[]string{"list@3 a/x@1", "watch +a/y@4 !reset", "watch +a/z@5"}, "+a/x@1 ok +a/y@4 +a/z@5"},
-		"relist without changes":                  {[]string{"list@3 a/x@1 b/y@2", "watch !expired", "list@3 a/x@1 b/y@2"}, "+a/x@1 +b/y@2 ok ok"},
-		"relist with changes":                     {[]string{"list@3 a/x@1 a/y@2 a/z@3", "watch !expired", "list@9 a/x@1 a/y@7 a/w@8"}, "+a/x@1 +a/y@2 +a/z@3 ok ~a/y@2>7 +a/w@8 -a/z@3? ok"},
-		"empty relist":                            {[]string{"list@3 a/x@1 b/y@2", "watch !expired", "list@9"}, "+a/x@1 +b/y@2 ok -a/x@1? -b/y@2? ok"},
-		"relist without an object from the watch": {[]string{"list@3", "watch +a/x@4 ~a/x@5 !expired", "list@9"}, "ok +a/x@4 ~a/x@4>5 -a/x@5? ok"},
+		"repeated resourceVersion":                   {[]string{"list@3 a/x@1", "watch ~a/x@1 +a/x@1"}, "+a/x@1 ok"},
+		"no resourceVersions":                        {[]string{"list@3 a/x", "watch ~a/x"}, "+a/x@ ok ~a/x@>"},
+		"Added event for a stored object":            {[]string{"list@3 a/x@1", "watch +a/x@4"}, "+a/x@1 ok ~a/x@1>4"},
+		"Modified event for an unknown object":       {[]string{"list@3", "watch ~a/x@4"}, "ok +a/x@4"},
+		"Deleted event for an unknown object":        {[]string{"list@3 a/y@2", "watch -a/x@4 -b/y@5"}, "+a/y@2 ok"},
+		"repeated Deleted event":                     {[]string{"list@3 a/x@1", "watch -a/x@4 -a/x@4"}, "+a/x@1 ok -a/x@4"},
+		"final state in a Deleted event":             {[]string{"list@3 a/x@1", "watch -a/x@9"}, "+a/x@1 ok -a/x@9"},
+		"same name in several namespaces":            {[]string{"list@3 a/x@1 b/x@2 x@3", "watch -b/x@4"}, "+a/x@1 +b/x@2 +x@3 ok -b/x@4"},
+		"recreated during a watch":                   {[]string{"list@3 a/x@1#1", "watch -a/x@4#1 +a/x@5#2"}, "+a/x@1 ok -a/x@4 +a/x@5"},
+		"recreated between watches":                  {[]string{"list@3 a/x@1#1", "watch !expired", "list@6 a/x@5#2"}, "+a/x@1 ok -a/x@1? +a/x@5 ok"},
+		"recreated in one watch event":               {[]string{"list@3 a/x@1#1", "watch ~a/x@5#2"}, "+a/x@1 ok -a/x@1? +a/x@5"},
+		"recreated between two lists":                {[]string{"list a/x@1#1 !reset", "list@6 a/x@5#2"}, "+a/x@1 -a/x@1? +a/x@5 ok"},
+		"recreated at the same resourceVersion":      {[]string{"list@3 a/x@1#1", "watch !expired", "list@3 a/x@1#2"}, "+a/x@1 ok -a/x@1? +a/x@1 ok"},
+		"Deleted event after a missed recreation":    {[]string{"list@3 a/x@1#1", "watch -a/x@5#2"}, "+a/x@1 ok -a/x@1?"},
+		"missing UID":                                {[]string{"list@3 a/x@1#1", "watch ~a/x@4 ~a/x@5#2"}, "+a/x@1 ok ~a/x@1>4 ~a/x@4>5"},
+		"resumed watch without a list":               {[]string{"list@3 a/x@1", "watch +a/y@4 !reset", "watch +a/z@5"}, "+a/x@1 ok +a/y@4 +a/z@5"},
+		"relist without changes":                     {[]string{"list@3 a/x@1 b/y@2", "watch !expired", "list@3 a/x@1 b/y@2"}, "+a/x@1 +b/y@2 ok ok"},
+		"relist with changes":                        {[]string{"list@3 a/x@1 a/y@2 a/z@3", "watch !expired", "list@9 a/x@1 a/y@7 a/w@8"}, "+a/x@1 +a/y@2 +a/z@3 ok ~a/y@2>7 +a/w@8 -a/z@3? ok"},
+		"empty relist":                               {[]string{"list@3 a/x@1 b/y@2", "watch !expired", "list@9"}, "+a/x@1 +b/y@2 ok -a/x@1? -b/y@2? ok"},
+		"relist that lacks an object from the watch": {[]string{"list@3", "watch +a/x@4 ~a/x@5 !expired", "list@9"}, "ok +a/x@4 ~a/x@4>5 -a/x@5? ok"},
 
 		"interrupted relist":                   {[]string{"list@3 a/x@1 a/y@2", "watch !expired", "list a/x@1 !reset"}, "+a/x@1 +a/y@2 ok"},
 		"relist interrupted between pages":     {[]string{"list@3 a/x@1 a/y@2", "watch !expired", "list+ a/x@1", "list !reset"}, "+a/x@1 +a/y@2 ok"},
@@ -51,7 +51,7 @@ func TestReflectorChanges(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			withFixture(t, func(t *testing.T, s *fixture) {
 				require.Equal(t, c.want, s.run(c.lines...))
-				require.Empty(t, s.script.lines, "the run must request every response")
+				require.Empty(t, s.script.lines, "the run must request every scripted response")
 			})
 		})
 	}

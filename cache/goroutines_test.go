@@ -44,7 +44,7 @@ func TestIdleHandlerHasNoGoroutine(t *testing.T) {
 
 		th.informer.Handle(slow.handler(), nil)
 		synctest.Wait()
-		require.Equal(t, 1, countHandlerGoroutines(t), "a handler call in progress must have one goroutine")
+		require.Equal(t, 1, countHandlerGoroutines(t), "a handler call in progress must use one goroutine")
 		close(slow.block)
 
 		th.stop()

@@ -33,7 +33,7 @@ func TestRemove(t *testing.T) {
 		require.Equal(t, "x", once.take())
 		for _, r := range []*Registration[*lw.Object]{first, self} {
 			require.True(t, isClosed(r.Done()))
-			require.NoError(t, r.Drain(t.Context()), "Drain of an empty queue must not fail")
+			require.NoError(t, r.Drain(t.Context()), "Drain must succeed if the queue is empty")
 		}
 	})
 }
@@ -87,7 +87,7 @@ func TestDrain(t *testing.T) {
 		go func() { drained <- r.Drain(t.Context()) }()
 		slow.block <- struct{}{}
 		synctest.Wait()
-		require.Equal(t, "+x@1! +y@3", slow.take(), "changes after the first call of Drain must not be delivered")
+		require.Equal(t, "+x@1! +y@3", slow.take(), "changes after the first call to Drain must not be delivered")
 		require.False(t, isClosed(r.Done()), "Done must stay open during a handler call")
 		slow.block <- struct{}{}
 		require.NoError(t, <-drained)
@@ -151,7 +151,7 @@ func TestRunAgain(t *testing.T) {
 		require.Empty(t, th.informer.suspended)
 		th.stop()
 		<-th.err
-		require.Len(t, th.informer.suspended, 2, "the list must contain each handler once")
+		require.Len(t, th.informer.suspended, 2, "the list of suspended handlers must contain each handler once")
 		th.run()
 	})
 }

@@ -16,12 +16,12 @@ func TestMaxObjects(t *testing.T) {
 		want  error
 		held  []string
 	}{
-		"list":                      {[]string{"list@9 x@1 y@2 w@3 z@4"}, tooMany, []string{"w", "x", "y", "z"}},
-		"pages":                     {[]string{"list+@9 x@1 y@2", "list@9 w@3 z@4"}, tooMany, []string{"w", "x", "y", "z"}},
-		"watch":                     {[]string{"list@9 x@1 y@2 w@3", "watch ~x@10 -y@11 +y@12 +z@13 +v@14"}, tooMany, []string{"w", "x", "y", "z"}},
-		"relist with other objects": {[]string{"list@9 x@1 y@2 w@3", "watch !expired", "list@20 a@10 b@11 c@12", "watch"}, nil, []string{"a", "b", "c"}},
-		"relist above the limit":    {[]string{"list@9 x@1 y@2 w@3", "watch !expired", "list@20 a@10 b@11 c@12 d@13"}, tooMany, []string{"a", "b", "c", "d", "w", "x", "y"}},
-		"updates at the limit":      {[]string{"list@9 x@1 y@2 w@3", "watch +x@10 +y@11 +w@12", "watch"}, nil, []string{"w", "x", "y"}},
+		"list above the limit":         {[]string{"list@9 x@1 y@2 w@3 z@4"}, tooMany, []string{"w", "x", "y", "z"}},
+		"list pages above the limit":   {[]string{"list+@9 x@1 y@2", "list@9 w@3 z@4"}, tooMany, []string{"w", "x", "y", "z"}},
+		"watch events above the limit": {[]string{"list@9 x@1 y@2 w@3", "watch ~x@10 -y@11 +y@12 +z@13 +v@14"}, tooMany, []string{"w", "x", "y", "z"}},
+		"relist with other objects":    {[]string{"list@9 x@1 y@2 w@3", "watch !expired", "list@20 a@10 b@11 c@12", "watch"}, nil, []string{"a", "b", "c"}},
+		"relist above the limit":       {[]string{"list@9 x@1 y@2 w@3", "watch !expired", "list@20 a@10 b@11 c@12 d@13"}, tooMany, []string{"a", "b", "c", "d", "w", "x", "y"}},
+		"updates at the limit":         {[]string{"list@9 x@1 y@2 w@3", "watch +x@10 +y@11 +w@12", "watch"}, nil, []string{"w", "x", "y"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

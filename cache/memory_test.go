@@ -78,6 +78,6 @@ func TestLargeListStreams(t *testing.T) {
 	require.Equal(t, n, reflector.Store().Len())
 	require.Greater(t, list.read, 100_000_000)
 	require.Less(t, peak, list.read)
-	require.Less(t, live, list.read*17/20, "managedFields, a third of each Pod, must not be stored")
+	require.Less(t, live, list.read*17/20, "the store must not keep managedFields, which are a third of each Pod")
 	runtime.KeepAlive(reflector)
 }

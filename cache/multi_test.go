@@ -182,7 +182,7 @@ func TestMergedStoreReplacesRecreatedObject(t *testing.T) {
 	withMultiFixture(t, []string{"w/x@1#1"}, nil, nil, func(t *testing.T, s *multiFixture) {
 		synctest.Wait()
 		NewIndex(s.Store(), func(m Sourced[*lw.Object], to []string) []string {
-			require.Equal(t, 1, s.store.state.length, "while resourceVersion %s is written, the store must contain an object with this key", m.Object.GetResourceVersion())
+			require.Equal(t, 1, s.store.state.length, "while the object at resourceVersion %s is written, the store must contain an object with this key", m.Object.GetResourceVersion())
 			return to
 		})
 		send(s.west, lw.Modified, "w/x@7#2")

@@ -121,7 +121,7 @@ func TestQueueConsumer(t *testing.T) {
 		_, found := q.take(true)
 		return found
 	}
-	require.Equal(t, queueEmpty, take(), "take must not park if no consumer can be started")
+	require.Equal(t, queueEmpty, take(), "take() must not park if no consumer can be started")
 	q.setConsumer(func() { started++ })
 	require.Zero(t, started)
 	add("x")
@@ -130,13 +130,13 @@ func TestQueueConsumer(t *testing.T) {
 	require.Equal(t, tookItem, take())
 	require.Equal(t, tookItem, take())
 	_, found := q.take(false)
-	require.Equal(t, queueEmpty, found, "take must not park if mayPark is false")
+	require.Equal(t, queueEmpty, found, "take() must not park if mayPark is false")
 	require.Equal(t, parked, take())
 	add("x")
 	require.Equal(t, 2, started)
 	require.Equal(t, tookItem, take())
 	require.True(t, q.clearConsumer())
-	require.Equal(t, queueEmpty, take(), "take must not park after clearConsumer")
+	require.Equal(t, queueEmpty, take(), "take() must not park after clearConsumer()")
 
 	q.setConsumer(func() { started++ })
 	require.False(t, q.clearConsumer())
@@ -194,7 +194,7 @@ func TestHandlersFollowRandomChanges(t *testing.T) {
 			cancel()
 			<-done
 			for i, sum := range sums {
-				require.Equal(t, len(sum), informer.Store().Len(), "seed %d: handler %d must have received the objects of the store", seed, i)
+				require.Equal(t, len(sum), informer.Store().Len(), "seed %d: handler %d must have received all objects in the store", seed, i)
 				sum.equal(t, informer.Store())
 			}
 		})

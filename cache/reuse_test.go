@@ -111,7 +111,7 @@ func TestKnownAllocatesNothing(t *testing.T) {
 			version := []byte(version)
 			require.Zero(t, testing.AllocsPerRun(100, func() {
 				if _, ok := s.store.known(namespace, name, version); ok != known {
-					t.Fatalf("resourceVersion %q: known returned %v", version, ok)
+					t.Fatalf("resourceVersion %q: known() returned %v", version, ok)
 				}
 			}))
 		}
@@ -119,6 +119,6 @@ func TestKnownAllocatesNothing(t *testing.T) {
 		require.False(t, ok)
 		s.run("list@2 x@")
 		_, ok = s.store.known(nil, []byte("x"), nil)
-		require.False(t, ok, "known must not find an object without a resourceVersion")
+		require.False(t, ok, "known() must not find an object without a resourceVersion")
 	})
 }

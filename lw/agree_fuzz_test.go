@@ -137,7 +137,7 @@ func FuzzStatus(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text []byte, code int, retryAfter string) {
 		statusErr := ReadStatusError(code, retryAfter, bytes.NewReader(text))
 		require.Equal(t, code, statusErr.Code)
-		require.Less(t, len(statusErr.Error()), 3*maxErrorBody+100, "the error must stay short, although each invalid byte becomes the three bytes of U+FFFD")
+		require.Less(t, len(statusErr.Error()), 3*maxErrorBody+100, "the error must stay short even though each invalid byte becomes the three bytes of U+FFFD")
 		var b backoff
 		require.GreaterOrEqual(t, b.next(0, statusErr.RetryAfter), max(statusErr.RetryAfter, firstDelay))
 		if _, err := ParseValue(text); tooDeep(err) {

@@ -174,7 +174,7 @@ func (s scanner) annotations(o *Scanned, start int, keep *fields) {
 		name := trim.key(s)
 		keep := keep.member(name)
 		if string(name) == "k8s.io/initial-events-end" {
-			o.initialEventsEnd = string(s.Content(s.String("the annotation to be a string"))) == "true"
+			o.initialEventsEnd = string(s.Content(s.String("the initial-events-end annotation to be a string"))) == "true"
 		} else {
 			s.value(o, start, keep)
 		}

@@ -30,5 +30,5 @@ func ExampleLogger() {
 		}
 	}
 	// Output:
-	// level=WARN msg="listwatch: the stream was interrupted" cause="the server answered 403 Forbidden: no rights" collection=default/pods next=relist remedy="grant the user the verbs list and watch on this resource"
+	// level=WARN msg="listwatch: the stream was interrupted" cause="the server answered 403 Forbidden: no rights" collection=default/pods next=relist remedy="grant the user the list and watch verbs on this resource"
 }

@@ -86,7 +86,7 @@ func ExampleListAndWatch_until() {
 			return
 		}
 	}
-	fmt.Println("web-0 did not run within a minute:", ctx.Err())
+	fmt.Println("web-0 was not running after one minute:", ctx.Err())
 	// Output:
 	// web-0 is running <nil>
 }

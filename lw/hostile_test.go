@@ -85,20 +85,20 @@ func TestHostileBodies(t *testing.T) {
 		"watch: endless escape sequences":                       {first: hostileEvent + `"a":"`, then: `\u0041`, want: tooLargeAt(0)},
 		"watch: endless white space within an event":            {first: `{"type"`, then: " ", want: tooLargeAt(0)},
 		"watch: endless white space between events":             {then: "\n", slow: true, want: ErrSilent},
-		"watch: endless nesting":                                {first: hostileEvent + `"a":`, then: "[", want: &MalformedError{Offset: 1052, expected: "at most 1000 levels of nesting", found: "one more"}},
+		"watch: endless nesting":                                {first: hostileEvent + `"a":`, then: "[", want: &MalformedError{Offset: 1052, expected: "at most 1000 levels of nesting", found: "1001"}},
 		"watch: endless Status":                                 {first: `{"type":"ERROR","object":{"kind":"Status","message":"`, then: "x", want: tooLargeAt(0)},
 		"watch: invalid JSON":                                   {then: "no ", want: &MalformedError{expected: "a watch event", found: "'n'"}},
 		"list: endless white space before the list":             {list: true, then: " ", slow: true, want: ErrSilent},
 		"list: endless white space within the list":             {list: true, first: `{`, then: " ", slow: true, want: ErrSilent},
 		"list: endless white space after the list":              {list: true, first: hostileList + `"items":[]}`, then: " ", slow: true, want: ErrSilent},
 		"list: text after the list":                             {list: true, first: hostileList + `"items":[]}`, then: "x", want: &MalformedError{Offset: 64, expected: "the end of the body after the list", found: "'x'"}},
-		"list: endless unknown string":                          {list: true, first: `{"x":"`, then: "x", slow: true, want: ErrSilent},
+		"list: endless string in an unknown field":              {list: true, first: `{"x":"`, then: "x", slow: true, want: ErrSilent},
 		"list: endless unknown members":                         {list: true, first: `{`, then: `"x":[{}],`, slow: true, want: ErrSilent},
 		"list: endless member name":                             {list: true, first: `{"`, then: "x", want: tooLargeAt(1)},
 		"list: endless kind":                                    {list: true, first: `{"kind":"`, then: "x", want: tooLargeAt(8)},
 		"list: endless continue token":                          {list: true, first: `{"metadata":{"continue":"`, then: "x", want: tooLargeAt(24)},
 		"list: endless remainingItemCount":                      {list: true, first: `{"metadata":{"remainingItemCount":`, then: "1", want: tooLargeAt(34)},
-		"list: endless unknown string in the metadata":          {list: true, first: `{"metadata":{"remainingItemCount":1,"x":"`, then: "x", slow: true, want: ErrSilent},
+		"list: endless string in an unknown metadata field":     {list: true, first: `{"metadata":{"remainingItemCount":1,"x":"`, then: "x", slow: true, want: ErrSilent},
 		"list: endless white space after an item":               {list: true, first: hostileList + `"items":[` + hostileItem, then: " ", slow: true, want: ErrSilent},
 		"list: endless unknown members in the metadata":         {list: true, first: `{"metadata":{`, then: `"x":"",`, slow: true, want: ErrSilent},
 		"list: endless item":                                    {list: true, first: hostileList + `"items":[{`, then: `"x":[{}],`, want: tooLargeAt(62)},
@@ -160,7 +160,7 @@ func TestSlowBytesAreIdle(t *testing.T) {
 }
 
 // errEnough means that the stream yielded more than Options.MaxObjects objects.
-var errEnough = errors.New("enough objects")
+var errEnough = errors.New("received enough objects")
 
 // requireEnd runs a stream until its first interruption, whose cause must match want. It returns the number of yielded
 // objects.

@@ -105,7 +105,7 @@ func remedyOf(err error) string {
 	case errors.Is(err, ErrUnauthorized):
 		return "check the credential: it is missing, unknown or expired"
 	case errors.Is(err, ErrForbidden):
-		return "grant the user the verbs list and watch on this resource"
+		return "grant the user the list and watch verbs on this resource"
 	case errors.Is(err, ErrNotFound):
 		return "check the group, the version and the plural: this server has no such resource"
 	case statusCode(err) == 400, statusCode(err) == 422:
@@ -115,7 +115,7 @@ func remedyOf(err error) string {
 	case err == invalid.ErrNoInitialEnd:
 		return "set Options.NoStreamingList: the server does not complete streaming lists"
 	case err == ErrSilent:
-		return "check the network; if this repeats, a proxy may buffer the stream"
+		return "check the network; if this repeats, a proxy may be buffering the stream"
 	case faultOf(err) == connection:
 		return "check the server's address and the network"
 	}

@@ -25,6 +25,6 @@ func TestDefaultLoggerWritesToConsole(t *testing.T) {
 	r.report(&Interruption{Err: status(403), Relist: true, Delay: time.Second}, time.Second)
 	r.report(&Interruption{Err: status(403), Relist: true, Delay: time.Second}, time.Second+logEvery)
 	const line = "listwatch: the stream was interrupted, cause: the server answered 403, collection: shop/pods, next: relist, " +
-		"delay: 1s, remedy: grant the user the verbs list and watch on this resource"
+		"delay: 1s, remedy: grant the user the list and watch verbs on this resource"
 	require.Equal(t, []string{line, line + ", suppressed: 1"}, lines)
 }

@@ -51,7 +51,7 @@ func TestDefaultLoggerReportsForbidden(t *testing.T) {
 	line := out.String()
 	require.Contains(t, line, `level=WARN msg="listwatch: the stream was interrupted" cause="the server answered 403 Forbidden: pods is forbidden`)
 	require.Contains(t, line, "collection=default/pods next=relist delay=")
-	require.Contains(t, line, `remedy="grant the user the verbs list and watch on this resource"`)
+	require.Contains(t, line, `remedy="grant the user the list and watch verbs on this resource"`)
 
 	out.Reset()
 	untilInterrupted(t, pods, &lw.Options{Logger: slog.New(slog.DiscardHandler)})

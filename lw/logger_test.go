@@ -100,7 +100,7 @@ func TestLoggerReceivesNextRequestAndRemedy(t *testing.T) {
 		}}, logger.args)
 	}
 	check(401, "check the credential: it is missing, unknown or expired")
-	check(403, "grant the user the verbs list and watch on this resource")
+	check(403, "grant the user the list and watch verbs on this resource")
 	check(404, "check the group, the version and the plural: this server has no such resource")
 	check(422, "check the selectors, or set Options.NoStreamingList if the server does not support streaming lists")
 

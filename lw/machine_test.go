@@ -148,10 +148,10 @@ func TestExpiredContinueTokenLeadsToUnpagedList(t *testing.T) {
 	require.Equal(t, &Interruption{Err: status(410), Relist: true}, r.listFails(status(410)))
 	require.Equal(t, ListOptions{ResourceVersion: "0"}, r.listOptions())
 	r.listFails(errReset)
-	require.Equal(t, ListOptions{ResourceVersion: "0"}, r.listOptions(), "lists must stay unpaged until a list is complete")
+	require.Equal(t, ListOptions{ResourceVersion: "0"}, r.listOptions(), "lists must stay unpaginated until a list is complete")
 	r.synced("9")
 	r.watchFails(tooLarge)
-	require.Equal(t, 500, r.listOptions().Limit, "the next list must be paged again")
+	require.Equal(t, 500, r.listOptions().Limit, "the next list must be paginated again")
 }
 
 func TestFailedPageRestartsList(t *testing.T) {
@@ -167,7 +167,7 @@ func TestPagesMustHaveOneVersion(t *testing.T) {
 		r := newMachineHarness(t, Options{})
 		require.Nil(t, r.page("7", "next", "a", 1))
 		require.Equal(t, &Interruption{Err: invalid.ErrInconsistentPages, Relist: true, Delay: firstDelay}, r.page(second, "", "b", 1))
-		require.Equal(t, ListOptions{ResourceVersion: "0"}, r.listOptions(), "the next list must be unpaged")
+		require.Equal(t, ListOptions{ResourceVersion: "0"}, r.listOptions(), "the next list must be unpaginated")
 	}
 	r := newMachineHarness(t, Options{})
 	require.Nil(t, r.page("", "next", "a", 1))
@@ -195,7 +195,7 @@ func TestRepeatedPagesMakeNoProgress(t *testing.T) {
 					continue
 				}
 				require.Equal(t, &Interruption{Err: invalid.ErrNoProgress, Relist: true, Delay: firstDelay}, result)
-				require.Equal(t, ListOptions{ResourceVersion: "0"}, r.listOptions(), "the next list must be unpaged")
+				require.Equal(t, ListOptions{ResourceVersion: "0"}, r.listOptions(), "the next list must be unpaginated")
 			}
 		})
 	}
@@ -266,7 +266,7 @@ func TestQuietCollectionIsChecked(t *testing.T) {
 	require.Nil(t, r.page("7", "more", "a", 1))
 	r.opens().pass(shortTimeout)
 	r.closes()
-	require.IsType(t, &watching{}, r.state, "the next check must wait for five minutes")
+	require.IsType(t, &watching{}, r.state, "the engine must not check again within five minutes")
 
 	r = quiet()
 	require.Equal(t, &Interruption{Err: invalid.ErrVersionRegressed, Relist: true, Delay: firstDelay}, r.page("6", "", "a", 1))
@@ -274,7 +274,7 @@ func TestQuietCollectionIsChecked(t *testing.T) {
 
 	r = quiet()
 	require.Equal(t, &Interruption{Err: errReset, Delay: firstDelay}, r.listFails(errReset))
-	require.IsType(t, &watching{}, r.state, "a watch must follow a failed check")
+	require.IsType(t, &watching{}, r.state, "the engine must watch again after a failed check")
 }
 
 func TestEventsPostponeCheck(t *testing.T) {

@@ -94,7 +94,7 @@ func TestUnusualMetadata(t *testing.T) {
 	scanned := scanObject(t, `{"metadata":{"managedFields":[1],"name":"\u0061b","managedFields":[2],"namespace":"c","uid":"\\d"}}`)
 	scanned.missing = newMissing(&ListMeta{kind: "PodList", apiVersion: "v1"})
 	object = decoded(scanned)
-	require.Equal(t, Key{Name: "ab", Namespace: "c"}, object.Key(), "the key must be correct although the added and removed members shift the positions")
+	require.Equal(t, Key{Name: "ab", Namespace: "c"}, object.Key(), "the key must be correct even though added and removed members shift its position")
 	require.Equal(t, `\d`, object.GetUID())
 	require.Empty(t, object.GetResourceVersion())
 }

@@ -29,15 +29,15 @@ func TestProjection(t *testing.T) {
 		{"empty object with white space", "a.z", `,"a": { "b" : 1 , "c" : 2 } `, `,"a": {  } `},
 
 		{"field of every element", "c[*].i", `,"c":[{"i":1,"n":2},{"n":3},{"n":4,"i":5}]`, `,"c":[{"i":1},{},{"i":5}]`},
-		{"every whole element", "c[*]", `,"c":[{"i":1},2,[3]]`, `,"c":[{"i":1},2,[3]]`},
+		{"all elements, unchanged", "c[*]", `,"c":[{"i":1},2,[3]]`, `,"c":[{"i":1},2,[3]]`},
 		{"nested arrays", "c[*][*].i", `,"c":[[{"i":1,"n":2}],[],[{"n":3}]]`, `,"c":[[{"i":1}],[],[{}]]`},
 		{"empty array", "c[*].i", `,"c":[ ]`, `,"c":[ ]`},
 		{"elements of other types", "c[*].i", `,"c":[1,"two",null,true,[3],{"i":4}]`, `,"c":[1,"",null,true,[],{"i":4}]`},
 
 		{"null on the path", "a.b", `,"a":null`, `,"a":null`},
 		{"scalar on the path", "a.b c.d e.f", `,"a":"secret","c":-1.5e3,"e":false`, `,"a":"","c":-1.5e3,"e":false`},
-		{"array without an index", "a.b", `,"a":[{"b":1},2]`, `,"a":[]`},
-		{"index into an object", "a[*].b", `,"a":{"b":1}`, `,"a":{}`},
+		{"path without [*] for an array", "a.b", `,"a":[{"b":1},2]`, `,"a":[]`},
+		{"[*] for an object", "a[*].b", `,"a":{"b":1}`, `,"a":{}`},
 		{"escaped quote in an emptied string", "a.b", `,"a":"x\"y\\"`, `,"a":""`},
 
 		{"overlapping", "a a.b", `,"a":{"b":1,"c":2}`, `,"a":{"b":1,"c":2}`},
@@ -229,7 +229,7 @@ func TestProjectedMemory(t *testing.T) {
 func TestProjectionLimitsNesting(t *testing.T) {
 	for levels, want := range map[int]error{
 		1000: nil,
-		1001: &MalformedError{Offset: 5000, expected: "at most 1000 levels of nesting", found: "one more"},
+		1001: &MalformedError{Offset: 5000, expected: "at most 1000 levels of nesting", found: "1001"},
 	} {
 		fields, err := Project(strings.Repeat("a.", levels) + "a")
 		require.NoError(t, err)

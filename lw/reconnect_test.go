@@ -154,8 +154,8 @@ func TestThreeInstantClosesMeanExpired(t *testing.T) {
 
 func TestInstantClosesMustBeConsecutive(t *testing.T) {
 	between := map[string]func(*machineHarness){
-		"healthy watch": func(r *machineHarness) { r.opens().pass(healthyAfter); r.closes() },
-		"failure":       func(r *machineHarness) { r.watchFails(errReset) },
+		"healthy watch":        func(r *machineHarness) { r.opens().pass(healthyAfter); r.closes() },
+		"failed watch request": func(r *machineHarness) { r.watchFails(errReset) },
 	}
 	for name, end := range between {
 		t.Run(name, func(t *testing.T) {

@@ -122,7 +122,7 @@ func TestUnusualJSON(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []string{"a\xffb", "\ufffdx", "n"}, []string{object.GetName(), object.GetUID(), object.GetNamespace()})
 	require.Equal(t, "\ufffd\ufffd", object.Get("x.b").String())
-	require.False(t, object.Get("x.a").Exists(), "the last duplicate must replace the first")
+	require.False(t, object.Get("x.a").Exists(), "the last of several duplicate members must be used")
 	require.Equal(t, huge, object.Get("n").String())
 	require.Zero(t, object.Get("n").Int())
 	require.Equal(t, "1e99999", object.Get("e").String())
@@ -181,7 +181,7 @@ func TestMalformedEvents(t *testing.T) {
 		{"trailing comma in an array", head + `{"a":[1,]}}`, 33, "a value"},
 		{"mismatched bracket", head + `{"a":[1}}}`, 32, "',' or ']'"},
 		{"mismatched bracket after a string", head + `{"a":["b"}}}`, 34, "',' or ']'"},
-		{"missing colon after a name with a colon", head + `{"a:"1}}`, 30, "':' after a member name"},
+		{"missing colon after a name that ends with a colon", head + `{"a:"1}}`, 30, "':' after a member name"},
 		{"unknown escape sequence in a name", head + `{"a\:1}}`, 29, `one of "\/bfnrtu after a backslash`},
 		{"leading zero", head + `{"a":01}}`, 31, "',' or '}'"},
 		{"minus sign without digits", head + `{"a":-}}`, 31, "a digit"},

@@ -367,7 +367,7 @@ func TestCompareResourceVersions(t *testing.T) {
 	} {
 		order, ok := CompareResourceVersions(c.a, c.b)
 		require.Equal(t, c.order, order, "order of %q and %q", c.a, c.b)
-		require.Equal(t, c.ok, ok, "whether %q and %q can be compared", c.a, c.b)
+		require.Equal(t, c.ok, ok, "comparability of %q and %q", c.a, c.b)
 	}
 	for _, c := range []struct {
 		from, to  string
@@ -377,6 +377,6 @@ func TestCompareResourceVersions(t *testing.T) {
 		{"18446744073709551616", "18446744073709551615", true}, // too large for a uint64
 		{"", "1", false}, {"1", "", false}, {"010", "9", false}, {"b", "a", false}, {"1e3", "2", false}, {"0", "1", false},
 	} {
-		require.Equal(t, c.regressed, versionRegressed(c.from, c.to), "change from resourceVersion %q to %q", c.from, c.to)
+		require.Equal(t, c.regressed, versionRegressed(c.from, c.to), "regression from resourceVersion %q to %q", c.from, c.to)
 	}
 }

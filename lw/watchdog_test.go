@@ -37,7 +37,7 @@ func timeToCancel(t *testing.T, change func(*twoClocks)) (took time.Duration) {
 		ctx, dog := guard(clocks.context(t.Context()), idleLimit, nil)
 		defer dog.stop()
 		time.Sleep(time.Hour)
-		require.NoError(t, ctx.Err(), "the request must continue while the clocks stand still")
+		require.NoError(t, ctx.Err(), "the request must not be canceled while both clocks are stopped")
 		change(&clocks)
 		changed := time.Now()
 		select {
@@ -89,7 +89,7 @@ func TestCallerTimeIsNotIdleTime(t *testing.T) {
 		require.NoError(t, ctx.Err(), "the request must continue while the caller handles an event")
 		dog.resume(idleLimit)
 		dog.check()
-		require.NoError(t, ctx.Err(), "the idle time must start only after the caller returns")
+		require.NoError(t, ctx.Err(), "idle time must not be counted until the caller returns")
 	})
 }
 

@@ -229,7 +229,7 @@ func (c *collection) sendInterruption(b *lw.Interruption) {
 func (c *collection) sendWaiting() {
 	c.turns = true
 	c.send(interrupted, []string{"turns", "watches take turns on two connections, because neither HTTP/2 nor WebSocket is available; " +
-		"serve over HTTP/2 or allow WebSockets", "", "", "0", ""}...)
+		"enable HTTP/2 on the server or allow WebSockets", "", "", "0", ""}...)
 }
 
 // sendStopped reports to the host the error that stopped the collection. No more records follow.

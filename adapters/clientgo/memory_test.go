@@ -98,7 +98,7 @@ func TestReadStructsSurviveGarbageCollection(t *testing.T) {
 func TestStoppedInformerIsFreed(t *testing.T) {
 	for name, extras := range map[string]Extras{
 		"no options": {},
-		"options": {
+		"several options": {
 			Compress: true, QueueCapacity: 10, StateDir: t.TempDir(), Trace: func(string) *lw.Trace { return &lw.Trace{} },
 		},
 	} {

@@ -17,7 +17,7 @@ func TestUnreadStructsAreReleased(t *testing.T) {
 		r.keep(second, "struct")
 		time.Sleep(2 * time.Second)
 		require.False(t, first.kept.Load())
-		require.True(t, second.kept.Load(), "a struct must be kept for 10 seconds after it was read")
+		require.True(t, second.kept.Load(), "a struct must be kept for 10 seconds after it is read")
 		time.Sleep(keepFor)
 		synctest.Wait()
 		require.False(t, second.kept.Load())

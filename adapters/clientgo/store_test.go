@@ -41,7 +41,7 @@ func TestIndexes(t *testing.T) {
 	require.ElementsMatch(t, []string{"n1", "n2", "any"}, indexer.ListIndexFuncValues("node"))
 	similar, err := indexer.Index("node", &corev1.Pod{Spec: corev1.PodSpec{NodeName: "n2"}})
 	require.NoError(t, err)
-	require.Len(t, similar, 2, "each object must appear once, although b matches both keys")
+	require.Len(t, similar, 2, "each object must appear once, even though b matches both keys")
 	_, err = indexer.ByIndex("missing", "")
 	require.EqualError(t, err, "Index with name missing does not exist")
 	require.Empty(t, indexer.ListIndexFuncValues("missing"))

@@ -40,11 +40,11 @@ func TestSameErrorsAsControllerRuntime(t *testing.T) {
 		scheme *runtime.Scheme
 		object client.Object
 	}{
-		"unknown kind":                 {nil, unknown},
-		"metadata of an unknown kind":  {nil, &metav1.PartialObjectMetadata{TypeMeta: metav1.TypeMeta{APIVersion: "no.example.com/v1", Kind: "Thing"}}},
-		"scheme without the type":      {empty, &corev1.Pod{}},
-		"scheme without the list type": {withoutList, &corev1.Pod{}},
-		"unstructured without GVK":     {nil, &unstructured.Unstructured{}},
+		"unknown kind":                      {nil, unknown},
+		"metadata of an unknown kind":       {nil, &metav1.PartialObjectMetadata{TypeMeta: metav1.TypeMeta{APIVersion: "no.example.com/v1", Kind: "Thing"}}},
+		"scheme without the type":           {empty, &corev1.Pod{}},
+		"scheme without the list type":      {withoutList, &corev1.Pod{}},
+		"unstructured object without a GVK": {nil, &unstructured.Unstructured{}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			ours := startCache(t, server, cache.Options{Scheme: test.scheme})

@@ -31,10 +31,10 @@ func TestTrainingSchedule(t *testing.T) {
 	const last = 4096
 	l := &newCodec(lw.RawCodec{}, hotBytes).trainer
 	require.Equal(t, []int{16, 16 + 256, 16 + 256 + last}, trainedAt(l, 16+256+last, 500))
-	require.Empty(t, trainedAt(l, 5*last, 200), "the first interval after a training must only set the expected ratio")
+	require.Empty(t, trainedAt(l, 5*last, 200), "the first interval after training must only set the expected ratio")
 	require.Empty(t, trainedAt(l, 5*last, 240))
 	require.Equal(t, []int{last}, trainedAt(l, last, 260))
-	require.Empty(t, trainedAt(l, 5*last, 900), "the first interval after a training must only set the expected ratio")
+	require.Empty(t, trainedAt(l, 5*last, 900), "the first interval after training must only set the expected ratio")
 }
 
 // While the maximum number of dictionaries is in use, the codec must not train another dictionary. Unused dictionaries

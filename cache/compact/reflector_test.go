@@ -65,7 +65,7 @@ func TestSame(t *testing.T) {
 	for _, err := range client.List(t.Context(), lw.ListOptions{}, &meta) {
 		require.NoError(t, err)
 	}
-	require.Equal(t, []bool{true, true, false, true}, *same.results, "Same must ignore managedFields and detect a different phase")
+	require.Equal(t, []bool{true, true, false, true}, *same.results, "Same() must ignore managedFields and detect a different phase")
 }
 
 // sameAs is a codec that calls Same for every object that it decodes, and records the results.

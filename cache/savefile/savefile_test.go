@@ -135,7 +135,7 @@ func TestFailedRename(t *testing.T) {
 	require.ErrorIs(t, err, os.ErrClosed)
 	require.Empty(t, names(t, folder))
 	err = replace(path, func(io.Writer) error { return os.MkdirAll(filepath.Join(path, "within"), 0o700) })
-	require.Error(t, err, "a folder at the path must cause an error")
+	require.Error(t, err, "replacing a folder must fail")
 	require.Equal(t, []string{"pods"}, names(t, folder))
 	require.ErrorContains(t, Save(path, pods(t, "7", 1), origin, (*lw.Object).Raw), "not a regular file")
 }

@@ -142,7 +142,7 @@ func (g *checker) take() {
 		return
 	}
 	b := begin(g.T, g.q)
-	require.False(g, g.m.working[b.key], "a key must not be active twice")
+	require.False(g, g.m.working[b.key], "two workers must not process the same key at the same time")
 	require.Equal(g, g.m.take(), b.key)
 	g.bodies = append(g.bodies, b)
 }

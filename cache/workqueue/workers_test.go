@@ -22,7 +22,7 @@ func TestWorkers(t *testing.T) {
 		working.Go(func() {
 			for key := range q.Keys(t.Context()) {
 				if !busy[key].CompareAndSwap(false, true) {
-					t.Error("a key must not be active twice")
+					t.Error("two workers must not process the same key at the same time")
 				}
 				version := asked[key].Load()
 				if rand.IntN(4) == 0 && version < additions {
@@ -55,7 +55,7 @@ func TestWorkers(t *testing.T) {
 	q.Close()
 	working.Wait()
 	for key := range keys {
-		require.Equal(t, asked[key].Load(), seen[key].Load(), "key %d must be processed after its last addition", key)
+		require.Equal(t, asked[key].Load(), seen[key].Load(), "key %d must be processed after it is last added", key)
 	}
 	require.Empty(t, q.entries)
 }

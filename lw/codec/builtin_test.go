@@ -123,13 +123,13 @@ func (byValue) GetResourceVersion() string { return "" }
 
 func TestNewMustReturnAPointer(t *testing.T) {
 	for name, create := range map[string]func() lw.Keyed{
-		"missing": nil,
-		"nil":     func() lw.Keyed { return nil },
-		"struct":  func() lw.Keyed { return byValue{} },
+		"no New function":      nil,
+		"New returns nil":      func() lw.Keyed { return nil },
+		"New returns a struct": func() lw.Keyed { return byValue{} },
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := watch(t, JSON[lw.Keyed]{New: create}, `{"metadata":{"name":"a"}}`)
-			require.ErrorContains(t, err, "expected JSON.New to return a pointer, found none")
+			require.ErrorContains(t, err, "expected a JSON.New that returns a pointer, found none")
 		})
 	}
 	_, err := watch(t, JSON[*other]{New: func() *other { return nil }}, `{"metadata":{"name":"a"}}`)

@@ -114,7 +114,7 @@ func fromObject[T any](o *lw.Object, create func() T) (object T, err error) {
 }
 
 // errNew reports that JSON.New did not return a pointer, or that New is not set although T is an interface type.
-var errNew = &FieldError{expected: "JSON.New to return a pointer", found: "none"}
+var errNew = &FieldError{expected: "a JSON.New that returns a pointer", found: "none"}
 
 // decode decodes valid JSON into target, a pointer. It reports whether the JSON fits the type.
 func decode(text string, target any) bool {

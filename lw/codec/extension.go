@@ -18,7 +18,7 @@ import (
 type exact struct{ jsoniter.DummyExtension }
 
 // errMismatch stops json-iterator. It is never returned to a caller.
-var errMismatch = errors.New("the value does not fit the field")
+var errMismatch = errors.New("the value does not match the field's type")
 
 func mismatch(iter *jsoniter.Iterator) {
 	if !failed(iter) {

@@ -31,12 +31,12 @@ func TestTokens(t *testing.T) {
 			cms+`watch resource \"configmaps\" in API group \"\" in the namespace \"t\"`, `{"kind":"configmaps"}`)},
 		"list in all namespaces": {"GET", "/api/v1/configmaps", "poor", 403, forbidden("",
 			cms+`list resource \"configmaps\" in API group \"\" at the cluster scope`, `{"kind":"configmaps"}`)},
-		"resource in a group": {"DELETE", "/apis/apps/v1/namespaces/t/deployments/d", "poor", 403, forbidden("",
+		"resource in an API group": {"DELETE", "/apis/apps/v1/namespaces/t/deployments/d", "poor", 403, forbidden("",
 			`deployments.apps \"d\" is forbidden: User \"nobody\" cannot delete resource \"deployments\" in API group \"apps\" in the namespace \"t\"`,
 			`{"name":"d","group":"apps","kind":"deployments"}`)},
-		"discovery": {"GET", "/api", "", 403, forbidden("", `forbidden: User \"system:anonymous\" cannot get path \"/api\"`, `{}`)},
-		"version":   {"GET", "/version", "", 200, ""},
-		"ready":     {"GET", "/readyz", "poor", 200, "ok"},
+		"discovery":          {"GET", "/api", "", 403, forbidden("", `forbidden: User \"system:anonymous\" cannot get path \"/api\"`, `{}`)},
+		"version endpoint":   {"GET", "/version", "", 200, ""},
+		"readiness endpoint": {"GET", "/readyz", "poor", 200, "ok"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

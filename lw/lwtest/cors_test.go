@@ -16,13 +16,13 @@ func TestCORSHeaders(t *testing.T) {
 		code                  int
 		allowOrigin           string
 	}{
-		"preflight":                     {"OPTIONS", allowed, "", 204, allowed},
-		"request":                       {"GET", allowed, "good", 200, allowed},
-		"rejected request":              {"GET", allowed, "wrong", 401, allowed},
-		"preflight from another origin": {"OPTIONS", foreign, "", 403, ""},
-		"request from another origin":   {"GET", foreign, "good", 200, ""},
-		"request without an origin":     {"GET", "", "good", 200, ""},
-		"origin with an allowed prefix": {"OPTIONS", allowed + ".evil", "", 403, ""},
+		"preflight from an allowed origin":          {"OPTIONS", allowed, "", 204, allowed},
+		"request from an allowed origin":            {"GET", allowed, "good", 200, allowed},
+		"rejected request":                          {"GET", allowed, "wrong", 401, allowed},
+		"preflight from another origin":             {"OPTIONS", foreign, "", 403, ""},
+		"request from another origin":               {"GET", foreign, "good", 200, ""},
+		"request without an origin":                 {"GET", "", "good", 200, ""},
+		"origin that starts with an allowed origin": {"OPTIONS", allowed + ".evil", "", 403, ""},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -43,7 +43,7 @@ func TestCORSHeaders(t *testing.T) {
 			}
 		})
 	}
-	require.Len(t, s.Requests(func(r Request) bool { return r.Method == http.MethodOptions }), 2, "Requests must include the rejected OPTIONS requests, but no preflights")
+	require.Len(t, s.Requests(func(r Request) bool { return r.Method == http.MethodOptions }), 2, "Requests() must include the rejected OPTIONS requests, but no preflights")
 }
 
 func TestOpenListsActiveWatches(t *testing.T) {

@@ -27,7 +27,7 @@ type fault struct {
 // fault.
 func (s *Server) Fail(match func(Request) bool, n int, f Fault) (stop func()) {
 	if f == nil {
-		panic("lwtest: Fail needs a Fault")
+		panic("lwtest: Fail requires a non-nil Fault")
 	}
 	added := &fault{match, n, f}
 	s.mu.Lock()

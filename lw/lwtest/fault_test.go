@@ -95,11 +95,11 @@ func TestFaultsApplyToMatchingRequests(t *testing.T) {
 		match func(Request) bool
 		want  []int // expected status codes for list, page, watch and object, in this order
 	}{
-		"any":          {nil, []int{500, 500, 500, 500}},
-		"lists":        {Lists, []int{500, 500, 500, 200}},
-		"pages":        {pages, []int{200, 500, 500, 200}},
-		"watches":      {Watches, []int{200, 200, 500, 200}},
-		"custom match": {func(r Request) bool { return r.Verb == "get" && r.Header.Get("X") == "" }, []int{200, 200, 500, 500}},
+		"all requests":          {nil, []int{500, 500, 500, 500}},
+		"lists only":            {Lists, []int{500, 500, 500, 200}},
+		"pages only":            {pages, []int{200, 500, 500, 200}},
+		"watches only":          {Watches, []int{200, 200, 500, 200}},
+		"custom match function": {func(r Request) bool { return r.Verb == "get" && r.Header.Get("X") == "" }, []int{200, 200, 500, 500}},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -134,7 +134,7 @@ func TestRequestsAreRecorded(t *testing.T) {
 	get(t, s.URL+"/version")
 	s.Fail(nil, 1, Refuse(&lw.StatusError{Code: 503}))
 	request(t, "POST", s.URL+configMaps, "{}")
-	require.Len(t, s.Requests(nil), 5, "Requests must include the failed request")
+	require.Len(t, s.Requests(nil), 5, "Requests() must include the failed request")
 	require.Len(t, s.Requests(pages), 1)
 	require.Len(t, s.Requests(Watches), 1)
 	lists := s.Requests(Lists)

@@ -69,7 +69,7 @@ func TestReplacedFrames(t *testing.T) {
 		with func(event []byte) ([]byte, bool)
 		want func(t *testing.T, conn *websocket.Conn)
 	}{
-		"fragments": {1, func(e []byte) ([]byte, bool) {
+		"fragmented message": {1, func(e []byte) ([]byte, bool) {
 			return append(append(wsframe.New(text, false, e[:9]), wsframe.New(0, false, nil)...), wsframe.New(0, true, e[9:])...), true
 		}, func(t *testing.T, conn *websocket.Conn) {
 			expectEvents(t, conn, "ADDED cm-1", "ADDED cm-2", "ADDED cm-3")
@@ -84,29 +84,29 @@ func TestReplacedFrames(t *testing.T) {
 		}},
 		"lost event": {1, func([]byte) ([]byte, bool) { return nil, true },
 			func(t *testing.T, conn *websocket.Conn) { expectEvents(t, conn, "ADDED cm-1", "ADDED cm-3") }},
-		"binary": {0, func(e []byte) ([]byte, bool) { return wsframe.New(binary, true, e), true },
+		"binary message": {0, func(e []byte) ([]byte, bool) { return wsframe.New(binary, true, e), true },
 			func(t *testing.T, conn *websocket.Conn) {
 				opcode, _, err := conn.ReadMessage()
 				require.NoError(t, err)
 				require.Equal(t, binary, opcode)
 				expectEvents(t, conn, "ADDED cm-2")
 			}},
-		"message above the read limit": {0, func([]byte) ([]byte, bool) { return wsframe.New(text, true, long), true },
+		"message larger than the read limit": {0, func([]byte) ([]byte, bool) { return wsframe.New(text, true, long), true },
 			func(t *testing.T, conn *websocket.Conn) {
 				conn.SetReadLimit(1 << 10)
 				require.Equal(t, websocket.ErrReadLimit, endOf(t, conn))
 			}},
-		"going away immediately": {-1, func([]byte) ([]byte, bool) {
+		"immediate close with code 1001 (going away)": {-1, func([]byte) ([]byte, bool) {
 			return wsframe.Close(websocket.CloseGoingAway, "restart"), false
 		}, func(t *testing.T, conn *websocket.Conn) {
 			require.Equal(t, &websocket.CloseError{Code: websocket.CloseGoingAway, Text: "restart"}, endOf(t, conn))
 		}},
-		"internal error": {1, func([]byte) ([]byte, bool) { return wsframe.Close(websocket.CloseInternalServerErr, ""), false },
+		"close with code 1011 (internal error)": {1, func([]byte) ([]byte, bool) { return wsframe.Close(websocket.CloseInternalServerErr, ""), false },
 			func(t *testing.T, conn *websocket.Conn) {
 				expectEvents(t, conn, "ADDED cm-1")
 				requireClosed(t, websocket.CloseInternalServerErr, conn)
 			}},
-		"cut connection": {1, func([]byte) ([]byte, bool) { return nil, false },
+		"dropped connection": {1, func([]byte) ([]byte, bool) { return nil, false },
 			func(t *testing.T, conn *websocket.Conn) {
 				expectEvents(t, conn, "ADDED cm-1")
 				require.True(t, cut(endOf(t, conn)))

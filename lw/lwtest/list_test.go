@@ -100,7 +100,7 @@ func TestLastPageOfASelectorMayBeEmpty(t *testing.T) {
 	put(t, s, configMap("b", "1"))
 	first := get(t, s.URL+configMaps+"?limit=1&labelSelector=x").list(t)
 	require.Equal(t, []string{"a"}, first.names())
-	require.NotEmpty(t, first.Metadata.Continue, "the first page must have a continue token, although the next page is empty")
+	require.NotEmpty(t, first.Metadata.Continue, "the first page must have a continue token, even though the next page is empty")
 	require.Nil(t, first.Metadata.RemainingItemCount, "a page of a list with a selector must not contain remainingItemCount")
 	last := get(t, s.URL+configMaps+"?limit=1&labelSelector=x&continue="+first.Metadata.Continue).list(t)
 	require.Empty(t, last.Items)

@@ -21,7 +21,7 @@ func TestMain(m *testing.M) {
 func TestForbiddenImports(t *testing.T) {
 	forbidden := map[string]map[string]string{
 		".": {
-			"net/http/httptest": "it registers flags in every program that embeds the server",
+			"net/http/httptest": "httptest registers flags in every program that embeds the server",
 			"testing":           "programs that are not tests also use the server",
 		},
 		"../../internal/revlog": {

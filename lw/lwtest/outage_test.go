@@ -116,7 +116,7 @@ func TestRestartFailsWithoutStop(t *testing.T) {
 
 func TestFailWithoutFaultPanics(t *testing.T) {
 	s := start(t, nil)
-	require.PanicsWithValue(t, "lwtest: Fail needs a Fault", func() { s.Fail(nil, 1, nil) })
+	require.PanicsWithValue(t, "lwtest: Fail requires a non-nil Fault", func() { s.Fail(nil, 1, nil) })
 }
 
 func TestRestartReopensTCPListener(t *testing.T) {
@@ -219,7 +219,7 @@ func TestCloseEndsRequests(t *testing.T) {
 		got <- err
 	}()
 	w := openWatch(t, s.URL+watchConfigMaps)
-	requireEventually(t, "the list request must arrive", func() bool { return len(s.Requests(Lists)) == 1 })
+	requireEventually(t, "the server must receive the list request", func() bool { return len(s.Requests(Lists)) == 1 })
 	s.Close()
 	require.Error(t, <-got)
 	require.Error(t, w.end())

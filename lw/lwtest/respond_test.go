@@ -18,7 +18,7 @@ func TestPretty(t *testing.T) {
 		query, agent string
 		pretty       bool
 	}{
-		"program":                   {"", "lw/1", false},
+		"other user agent":          {"", "lw/1", false},
 		"pretty parameter":          {"?pretty=true", "lw/1", true},
 		"invalid pretty parameter":  {"?pretty=x", "lw/1", false},
 		"browser":                   {"", "Mozilla/5.0 (X11; Linux x86_64)", true},
@@ -46,11 +46,11 @@ func TestOnlyLargeListsAreCompressed(t *testing.T) {
 		path, accept string
 		compressed   bool
 	}{
-		"large":                      {configMaps, "gzip", true},
-		"gzip among other encodings": {configMaps, "deflate, gzip;q=0.5", true},
-		"gzip not accepted":          {configMaps, "identity", false},
-		"small":                      {configMaps + "?limit=1&fieldSelector=metadata.name%3Dsmall", "gzip", false},
-		"single object":              {configMaps + "/large", "gzip", false},
+		"large list":                  {configMaps, "gzip", true},
+		"gzip among other encodings":  {configMaps, "deflate, gzip;q=0.5", true},
+		"client does not accept gzip": {configMaps, "identity", false},
+		"small list":                  {configMaps + "?limit=1&fieldSelector=metadata.name%3Dsmall", "gzip", false},
+		"single object":               {configMaps + "/large", "gzip", false},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

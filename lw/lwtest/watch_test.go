@@ -160,7 +160,7 @@ func TestSendsBookmarksAtInterval(t *testing.T) {
 	require.Equal(t, `{"type":"BOOKMARK","object":{"kind":"ConfigMap","apiVersion":"v1","metadata":{"resourceVersion":"1"}}}`+"\n", w.next().line)
 	_, err := s.Create("nodes", `{"metadata":{"name":"n"}}`)
 	require.NoError(t, err)
-	requireEventually(t, "a bookmark must reach the resourceVersion of the new Node", func() bool {
+	requireEventually(t, "a bookmark must arrive with the new Node's resourceVersion", func() bool {
 		e := w.next()
 		return e.Type == "BOOKMARK" && e.Object.Metadata.ResourceVersion == "2"
 	})
@@ -177,7 +177,7 @@ func TestSendsBookmarkBeforeDeadline(t *testing.T) {
 	require.GreaterOrEqual(t, time.Since(began), 2*time.Second-beforeDeadline)
 	require.NoError(t, w.end())
 	w = openWatch(t, s.URL+watchConfigMaps+"&resourceVersion=1&allowWatchBookmarks=true&timeoutSeconds=1")
-	require.NoError(t, w.end(), "a watch of one second must end without a bookmark")
+	require.NoError(t, w.end(), "a one-second watch must end without a bookmark")
 }
 
 func TestObjectsThatEnterAndLeaveASelector(t *testing.T) {

@@ -24,10 +24,10 @@ func TestWebSocketLifecycles(t *testing.T) {
 		end func(s *Server)
 		is  func(error) bool
 	}{
-		"closed":               {(*Server).CloseWatches, closed},
-		"closed while stalled": {func(s *Server) { s.StallWatches(true); s.CloseWatches() }, closed},
-		"dropped":              {(*Server).DropConnections, func(err error) bool { return errors.Is(err, syscall.ECONNRESET) }},
-		"stopped":              {(*Server).Close, cut},
+		"watch closed":               {(*Server).CloseWatches, closed},
+		"watch closed while stalled": {func(s *Server) { s.StallWatches(true); s.CloseWatches() }, closed},
+		"connection dropped":         {(*Server).DropConnections, func(err error) bool { return errors.Is(err, syscall.ECONNRESET) }},
+		"server stopped":             {(*Server).Close, cut},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -48,10 +48,10 @@ func TestWebSocketLifecycles(t *testing.T) {
 
 func TestWebSocketEndsWith1000(t *testing.T) {
 	const short = watchConfigMaps + "&timeoutSeconds=1"
-	t.Run("at the timeout", func(t *testing.T) {
+	t.Run("watch timeout", func(t *testing.T) {
 		requireClosed(t, websocket.CloseNormalClosure, openSocket(t, start(t, nil).URL+short))
 	})
-	t.Run("after an expired resourceVersion", func(t *testing.T) {
+	t.Run("expired resourceVersion", func(t *testing.T) {
 		s := start(t, nil)
 		fill(t, s, 2)
 		s.Compact()
@@ -62,7 +62,7 @@ func TestWebSocketEndsWith1000(t *testing.T) {
 		require.Contains(t, string(text), `"reason":"Expired","code":410}`)
 		requireClosed(t, websocket.CloseNormalClosure, conn)
 	})
-	t.Run("for a slow reader", func(t *testing.T) {
+	t.Run("slow reader", func(t *testing.T) {
 		s := start(t, nil)
 		s.StallWatches(true) // a stalled watch falls behind like a watch with a slow reader
 		conn := openSocket(t, s.URL+watchConfigMaps)
@@ -71,7 +71,7 @@ func TestWebSocketEndsWith1000(t *testing.T) {
 		s.StallWatches(false)
 		requireClosed(t, websocket.CloseNormalClosure, conn)
 	})
-	t.Run("after the client's close code", func(t *testing.T) {
+	t.Run("close frame from the client", func(t *testing.T) {
 		conn := openSocket(t, start(t, nil).URL+watchConfigMaps)
 		goodbye := websocket.FormatCloseMessage(websocket.CloseGoingAway, "bye")
 		require.NoError(t, conn.WriteControl(websocket.CloseMessage, goodbye, time.Time{}))

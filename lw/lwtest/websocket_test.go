@@ -100,11 +100,11 @@ func TestHandshakes(t *testing.T) {
 		"token without permissions":              {watch, []string{origin, someOrigin, protocol, bearer("poor") + ", a"}, 403, ""},
 		"no token":                               {watch, []string{origin, someOrigin}, 403, ""},
 		"token in a header and as subprotocol":   {watch, []string{origin, someOrigin, authorization, "Bearer good", protocol, bearer("good") + ", a"}, 400, ""},
-		"invalid header and valid subprotocol":   {watch, []string{origin, someOrigin, authorization, "Bearer bad", protocol, bearer("good") + ", a"}, 101, "a"},
-		"list":                                   {configMaps, []string{origin, someOrigin, authorization, "Bearer good"}, 200, ""},
-		"list with the token as subprotocol":     {configMaps, []string{protocol, bearer("good") + ", a"}, 200, ""},
-		"invalid resourceVersion":                {watch + "&resourceVersion=x", []string{authorization, "Bearer good"}, 500, ""},
-		"unsupported media type":                 {watch, []string{authorization, "Bearer good", "Accept", "application/cbor"}, 406, ""},
+		"invalid token in a header, valid token as subprotocol": {watch, []string{origin, someOrigin, authorization, "Bearer bad", protocol, bearer("good") + ", a"}, 101, "a"},
+		"list":                               {configMaps, []string{origin, someOrigin, authorization, "Bearer good"}, 200, ""},
+		"list with the token as subprotocol": {configMaps, []string{protocol, bearer("good") + ", a"}, 200, ""},
+		"invalid resourceVersion":            {watch + "&resourceVersion=x", []string{authorization, "Bearer good"}, 500, ""},
+		"unsupported media type":             {watch, []string{authorization, "Bearer good", "Accept", "application/cbor"}, 406, ""},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

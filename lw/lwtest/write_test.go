@@ -23,7 +23,7 @@ func TestCreateSetsServerFields(t *testing.T) {
 	created, err := time.Parse(time.RFC3339, o.Metadata.CreationTimestamp)
 	require.NoError(t, err)
 	require.WithinDuration(t, time.Now(), created, time.Minute)
-	require.Zero(t, o.Metadata.Generation, "a ConfigMap must have no generation")
+	require.Zero(t, o.Metadata.Generation, "a ConfigMap must not have a generation")
 	require.Len(t, o.Metadata.ManagedFields, 1)
 	entry := o.Metadata.ManagedFields[0]
 	require.Equal(t, "tester", entry.Manager)
@@ -186,10 +186,10 @@ func TestRejectedRequests(t *testing.T) {
 	}{
 		"duplicate name":                   {"POST", cms, `{"metadata":{"name":"a"}}`, "", 409, `configmaps "a" already exists`},
 		"missing name":                     {"POST", cms, `{}`, "", 422, `ConfigMap "" is invalid: metadata.name: Required value`},
-		"missing name in a group":          {"POST", "/apis/apps/v1/namespaces/t/deployments", `{}`, "", 422, `Deployment.apps "" is invalid`},
+		"missing name of a Deployment":     {"POST", "/apis/apps/v1/namespaces/t/deployments", `{}`, "", 422, `Deployment.apps "" is invalid`},
 		"name with a slash":                {"POST", cms, `{"metadata":{"name":"a/b"}}`, "", 422, `ConfigMap "a/b" is invalid: metadata.name: Invalid value: "a/b"`},
 		"invalid namespace":                {"POST", "/api/v1/namespaces/A/configmaps", `{"metadata":{"name":"a"}}`, "", 422, `metadata.namespace: Invalid value: "A"`},
-		"name with dots only":              {"POST", cms, `{"metadata":{"name":".."}}`, "", 422, "a lowercase RFC 1123 subdomain must consist"},
+		"name that is only dots":           {"POST", cms, `{"metadata":{"name":".."}}`, "", 422, "a lowercase RFC 1123 subdomain must consist"},
 		"wrong kind":                       {"POST", cms, `{"kind":"Pod","metadata":{"name":"x"}}`, "", 400, "does not match the expected kind"},
 		"wrong apiVersion":                 {"POST", cms, `{"apiVersion":"v2","metadata":{"name":"x"}}`, "", 400, "does not match the expected API version"},
 		"wrong namespace":                  {"POST", cms, `{"metadata":{"name":"x","namespace":"u"}}`, "", 400, "the namespace of the provided object"},
@@ -203,19 +203,19 @@ func TestRejectedRequests(t *testing.T) {
 		"label as a number":                {"POST", cms, `{"metadata":{"name":"x","labels":{"a":1}}}`, "", 400, "is not a string"},
 		"oversized body":                   {"POST", cms, `{"a":"` + strings.Repeat("x", maxBody) + `"}`, "", 413, "limit is"},
 		"protobuf":                         {"POST", cms, "k8s\x00", proto, 415, `in client-go, set ContentType`},
-		"protobuf replacement":             {"PUT", a, "k8s\x00", proto, 415, "application/json"},
-		"protobuf deletion":                {"DELETE", a, "k8s\x00", proto, 415, "application/json"},
+		"replacement as protobuf":          {"PUT", a, "k8s\x00", proto, 415, "application/json"},
+		"deletion with a protobuf body":    {"DELETE", a, "k8s\x00", proto, 415, "application/json"},
 		"deletion with invalid JSON":       {"DELETE", a, "{", "", 400, "unexpected end"},
-		"wrong precondition":               {"DELETE", a, `{"preconditions":{"uid":"b"}}`, "", 409, "Precondition failed: UID"},
+		"wrong UID in a precondition":      {"DELETE", a, `{"preconditions":{"uid":"b"}}`, "", 409, "Precondition failed: UID"},
 		"JSON patch":                       {"PATCH", a, "[]", "application/json-patch+json", 415, merge},
-		"strategic patch":                  {"PATCH", a, "{}", "application/strategic-merge-patch+json", 415, merge},
+		"strategic merge patch":            {"PATCH", a, "{}", "application/strategic-merge-patch+json", 415, merge},
 		"patch of a missing object":        {"PATCH", cms + "/x", "{}", merge, 404, `configmaps "x" not found`},
 		"replacement of a missing object":  {"PUT", cms + "/x", "{}", "", 404, `configmaps "x" not found`},
 		"deletion of a collection":         {"DELETE", cms, "", "", 405, "does not allow this method"},
 		"creation with a name in the path": {"POST", a, "{}", "", 405, "does not allow this method"},
 		"creation without a namespace":     {"POST", "/api/v1/configmaps", "{}", "", 405, "does not allow this method"},
 		"unsupported method":               {"OPTIONS", a, "", "", 405, "does not allow this method"},
-		"missing object in a group":        {"GET", "/apis/apps/v1/namespaces/t/deployments/x", "", "", 404, `deployments.apps "x" not found`},
+		"missing Deployment":               {"GET", "/apis/apps/v1/namespaces/t/deployments/x", "", "", 404, `deployments.apps "x" not found`},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -153,10 +153,10 @@ func runModel(t *testing.T, steps []byte, hash func(uint32) uint32) {
 }
 
 var hashes = map[string]func(uint32) uint32{
-	"distinct hashes": func(key uint32) uint32 { return key * 2654435761 },
-	"equal hashes":    func(uint32) uint32 { return 0xdeadbeef },
-	"five hashes":     func(key uint32) uint32 { return key % 5 << 30 },
-	"small hashes":    func(key uint32) uint32 { return key },
+	"distinct hashes":      func(key uint32) uint32 { return key * 2654435761 },
+	"equal hashes":         func(uint32) uint32 { return 0xdeadbeef },
+	"five distinct hashes": func(key uint32) uint32 { return key % 5 << 30 },
+	"small hashes":         func(key uint32) uint32 { return key },
 }
 
 // Later writes must not change a snapshot, even if many keys have the same hash.

@@ -40,11 +40,11 @@ func TestLimitsNesting(t *testing.T) {
 		return strings.Repeat(`[`, levels) + strings.Repeat(`]`, levels)
 	}
 	require.NoError(t, skipText(nested(maxDepth)))
-	require.EqualError(t, skipText(nested(maxDepth+1)), "byte 1000: expected at most 1000 levels of nesting, found one more")
+	require.EqualError(t, skipText(nested(maxDepth+1)), "byte 1000: expected at most 1000 levels of nesting, found 1001")
 	require.ErrorContains(t, skipText(strings.Repeat(`{"a":`, maxDepth+1)), "at most 1000 levels of nesting")
 	require.NoError(t, skipText(strings.Repeat("[ ", maxDepth)+strings.Repeat(" ]", maxDepth)))
-	require.EqualError(t, skipText(strings.Repeat("[ ", maxDepth+1)), "byte 2000: expected at most 1000 levels of nesting, found one more")
-	require.NoError(t, skipText("["+strings.Repeat(nested(100)+",", 20)+"1]"), "siblings must not add to the nesting depth")
+	require.EqualError(t, skipText(strings.Repeat("[ ", maxDepth+1)), "byte 2000: expected at most 1000 levels of nesting, found 1001")
+	require.NoError(t, skipText("["+strings.Repeat(nested(100)+",", 20)+"1]"), "siblings must not count toward the nesting depth")
 }
 
 // The tested depths include the maximum number of open brackets in one call of skip.

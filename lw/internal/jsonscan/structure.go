@@ -75,5 +75,5 @@ func (r *Reader) inObject() bool {
 }
 
 func (r *Reader) tooDeep(at int) bool {
-	return r.Fail(&SyntaxError{Offset: r.base + int64(at), Expected: "at most 1000 levels of nesting", Found: "one more"})
+	return r.Fail(&SyntaxError{Offset: r.base + int64(at), Expected: "at most 1000 levels of nesting", Found: "1001"})
 }

@@ -9,7 +9,7 @@ import (
 )
 
 // errNumber is the only error of ParseUint.
-var errNumber = errors.New("not a decimal number in range")
+var errNumber = errors.New("not a decimal number, or out of range")
 
 // Uint64 replaces the method Uint64 of [encoding/binary.LittleEndian]. It saves 1.9 kB because encoding/binary imports
 // reflect. The compiler turns it into a single load.
