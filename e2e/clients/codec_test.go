@@ -144,13 +144,13 @@ func TestKubernetesFieldErrors(t *testing.T) {
 		want   string
 	}{
 		{deployment(t), `{"spec":{"replicas":"s3cret"}}`, "field spec.replicas: expected int32, found a string"},
-		{deployment(t), `{"spec":{"replicas":3000000000}}`, "field spec.replicas: expected int32, found a number"},
+		{deployment(t), `{"spec":{"replicas":3000000000}}`, "field spec.replicas: expected int32, found a number that does not fit"},
 		{pod(t), `{"metadata":{"creationTimestamp":"s3cret"}}`, "field metadata.creationTimestamp: expected v1.Time, found a string"},
 		{pod(t), `{"spec":{"containers":[{"name":"a"},{"resources":{"limits":{"cpu":"1","memory":"1","example.com/gpu":"s3cret"}}}]}}`,
 			`field spec.containers[1].resources.limits.example\.com/gpu: expected resource.Quantity, found a string`},
 		{pod(t), `{"spec":{"containers":[{"livenessProbe":{"httpGet":{"port":true}}}]}}`,
 			"field spec.containers[0].livenessProbe.httpGet.port: expected intstr.IntOrString, found a boolean"},
-		{secret(t), `{"kind":"Secret","data":{"password":"s3cret"}}`, "field data.password: expected []uint8, found a string"},
+		{secret(t), `{"kind":"Secret","data":{"password":"s3cret"}}`, "field data.password: expected []uint8, found a string that is not base64"},
 	} {
 		err := test.decode(test.text)
 		require.EqualError(t, err, test.want)

@@ -149,9 +149,9 @@ func TestFieldErrors(t *testing.T) {
 	const long = "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
 	for _, test := range []struct{ members, want string }{
 		{`"int":"s3cret"`, "field int: expected int, found a string"},
-		{`"int8":128`, "field int8: expected int8, found a number"},
-		{`"int":1.5`, "field int: expected int, found a number"},
-		{`"uint":-1`, "field uint: expected uint, found a number"},
+		{`"int8":128`, "field int8: expected int8, found a number that does not fit"},
+		{`"int":1.5`, "field int: expected int, found a number that does not fit"},
+		{`"uint":-1`, "field uint: expected uint, found a number that does not fit"},
 		{`"any":1e999`, "field any: expected interface {}, found a number"},
 		{`"any":{"a":[1,{"b":1e999}]}`, "field any.a[1].b: expected a valid value, found a number"},
 		{`"string":{"s3cret":1}`, "field string: expected string, found an object"},
@@ -167,7 +167,7 @@ func TestFieldErrors(t *testing.T) {
 		{`"custom":[7]`, "field custom: expected codec.intOrString, found an array"},
 		{`"customs":{"a":1,"b":{"s3cret":1}}`, "field customs.b: expected codec.intOrString, found an object"},
 		{`"text":"quiet s3cret"`, "field text: expected codec.shout, found a string"},
-		{`"bytes":"s3cret"`, "field bytes: expected []uint8, found a string"},
+		{`"bytes":"s3cret"`, "field bytes: expected []uint8, found a string that is not base64"},
 		{`"quoted":7`, "field quoted: expected int64, found a number"},
 		{`"quoted":" 7"`, "field quoted: expected int64, found a string"},
 		{`"error":"s3cret"`, "field error: expected error, found a string"},

@@ -129,9 +129,9 @@ func TestDefectOverflow(t *testing.T) {
 	require.Equal(t, int64(6553255926290448384), large.A)
 
 	_, err := decodeEvent(t, `"int32":9999999999`)
-	require.ErrorContains(t, err, "field int32: expected int32, found a number")
+	require.ErrorContains(t, err, "field int32: expected int32, found a number that does not fit")
 	_, err = decodeEvent(t, `"int64":25000000000000000000`)
-	require.ErrorContains(t, err, "field int64: expected int64, found a number")
+	require.ErrorContains(t, err, "field int64: expected int64, found a number that does not fit")
 }
 
 func TestDefectInvalidUnicode(t *testing.T) {

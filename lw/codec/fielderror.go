@@ -52,6 +52,7 @@ func (l *locator) descend(before string, value lw.Value, after string, t reflect
 	l.found.expected, l.found.found = "a valid value", kindOf(value)
 	if t != nil {
 		l.found.expected = t.String()
+		l.found.found += defect(value, t)
 	}
 	if value[0] == '{' && !l.fails(before+"{}"+after) {
 		l.members(before, value, after, t)
@@ -146,4 +147,16 @@ func kindOf(value lw.Value) string {
 		return "null"
 	}
 	return "a number"
+}
+
+// defect describes why a number or a string does not decode into a type that accepts other numbers or strings. It
+// returns "" for other values.
+func defect(value lw.Value, t reflect.Type) string {
+	switch isNumber := t.Kind() >= reflect.Int && t.Kind() <= reflect.Float64; {
+	case isNumber && kindOf(value) == "a number" && json.Unmarshal([]byte(value), reflect.New(t).Interface()) != nil:
+		return " that does not fit"
+	case t == reflect.TypeFor[[]byte]() && kindOf(value) == "a string":
+		return " that is not base64"
+	}
+	return ""
 }
