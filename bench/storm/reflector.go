@@ -95,8 +95,8 @@ func (r *reflector) known() int {
 	return r.version
 }
 
-// watch keeps a watch open until the reflector must list again. It begins with the argument, or with a new watch if the
-// argument is nil.
+// watch keeps a watch open until the reflector must list again. It starts with open, or with a new watch if open is
+// nil.
 func (r *reflector) watch(open *stream) {
 	for !r.over {
 		began, events := r.now, 0

@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-const savesFor = "LISTWATCH_SAVES_TO" // environment variable with the file path for the process that the test kills
+const savesFor = "LISTWATCH_SAVES_TO" // environment variable with the path of the file that the killed process saves
 
 func TestSaveSurvivesKill(t *testing.T) {
 	if path := os.Getenv(savesFor); path != "" {

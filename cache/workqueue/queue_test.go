@@ -44,7 +44,7 @@ func TestDelayedKeysAreOrderedByTime(t *testing.T) {
 		q.AddAfter("early", time.Second)
 		q.AddAfter("same", time.Second)
 		q.AddAfter("late", 2*time.Second)  // the earlier of two delays counts
-		q.AddAfter("early", 4*time.Second) // has no effect, because the key has an earlier delay
+		q.AddAfter("early", 4*time.Second) // has no effect, because the key is already scheduled for an earlier time
 		q.AddAfter("now", 0)
 		require.Equal(t, []string{"now"}, takes(t, q))
 		time.Sleep(time.Second)

@@ -55,7 +55,7 @@ func (o *resourceOptions) validate() error {
 	o.eventTypes = compact(o.eventTypes)
 	for _, name := range o.eventTypes {
 		if !slices.Contains(eventTypes, name) {
-			return fmt.Errorf("--types %q is not a type of Kubernetes events: expected Normal or Warning; without the flag, lwcat prints both", name)
+			return fmt.Errorf("--types: %q is not an event type; use Normal or Warning, or omit the flag to print both", name)
 		}
 	}
 	o.namespaces = compact(o.namespaces)

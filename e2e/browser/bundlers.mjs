@@ -35,7 +35,7 @@ export function readTable() {
   }
 }
 
-/** Returns the Vite configuration and the content security policy of docs/browser.md. */
+/** Returns the Vite configuration and the content security policy from docs/browser.md. */
 export function readRecipes() {
   const text = readFileSync(fileURLToPath(new URL('../../docs/browser.md', import.meta.url)), 'utf8')
   const [, , vite] = blocksOf(text).find(([, name]) => name === 'vite.config.js')

@@ -59,7 +59,7 @@ export function usage(name) {
       await view.rows('shop/app7')
     }))
 
-    it('shows the YAML of an object without scrolling, and keeps the Namespace column visible', play({}, async (view) => {
+    it('shows the YAML of an object within the window, and keeps the Namespace column visible', play({}, async (view) => {
       await view.page.setViewport({ width: 1280, height: 800 })
       await view.create('pods', pod('web-0'))
       await view.create('services', { metadata: { name: 'web', namespace: 'shop' }, spec: { ports: [{ port: 80 }] } })

@@ -29,7 +29,7 @@ export function pack(folder) {
   return join(folder, JSON.parse(text)[0].filename)
 }
 
-/** Returns the path of the Vite program of a project. */
+/** Returns the path of a project's Vite program. */
 export const vite = (folder) => join(folder, 'node_modules/vite/bin/vite.js')
 
 export function build(folder, ...args) {

@@ -1,4 +1,4 @@
-// Filters the table by status. Each status is a button with the number of its objects.
+// Filters the table by status. Each status is a button that shows its number of objects.
 
 import { h, setAttribute, setText } from './dom.js'
 

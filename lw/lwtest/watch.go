@@ -139,7 +139,7 @@ func (w *watch) follow(ctx context.Context, send func([]byte, bool) bool) {
 var errRemoved = errors.New("lwtest: the resource was removed")
 
 // read returns the next events. If no event is available, it returns a channel that is closed on the next change. It
-// fails if the resource was removed or the watch has fallen behind the compacted history.
+// fails if the resource was removed or the next events of the watch were compacted.
 func (w *watch) read() (frames [][]byte, changed <-chan struct{}, err error) {
 	s := w.server
 	for {

@@ -88,7 +88,7 @@ test('an invalid module is reported with its compilation error', async () => {
     code === 'load' && /magic/.test(message) && cause instanceof WebAssembly.CompileError)
 })
 
-test('the error for an HTML page instead of the module contains its URL and a hint for bundlers', async () => {
+test('if the module URL returns an HTML page, the error contains the URL and a hint about bundlers', async () => {
   const { init } = await fresh()
   await assert.rejects(init({ wasm: `${base}/login` }),
     { code: 'load', message: /127\.0\.0\.1:\d+\/login answers with an HTML page\. .*bundler.*init\({ worker, wasm }\): https:.*#bundlers$/ })

@@ -234,7 +234,7 @@ test('a closed page ends only its own collections', async (t) => {
   const at = browser(t)
   const first = await opened(at), second = await opened(at)
   at.locks.kill(at.locks.names[0]) // as if the first page had crashed
-  await until(() => !at.ports[1].onmessage) // the worker ignores later messages of this page
+  await until(() => !at.ports[1].onmessage) // the worker ignores later messages from this page
   first.page.listWatch(options)
   await live(second.collection, second.page.listWatch({ ...options, resource: 'nodes' }))
 })
@@ -245,7 +245,7 @@ test('the shared worker closes the collections of a closed page', async (t) => {
   const first = await opened(at), second = await opened(at)
   await live(first.page.listWatch({ ...options, resource: 'nodes' }))
   at.locks.kill(at.locks.names[0]) // as if the first page had crashed
-  await until(() => !at.ports[1].onmessage) // the worker ignores later messages of this page
+  await until(() => !at.ports[1].onmessage) // the worker ignores later messages from this page
   assert.equal(stops.mock.callCount(), 1, 'only the watch of nodes must stop, because only the closed page watches nodes')
   await live(second.collection)
 })

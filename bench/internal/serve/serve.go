@@ -94,7 +94,7 @@ func (o *Orders[T]) Give(value T) {
 	close(now.Given)
 }
 
-// Isolated disables caching and makes pages cross-origin isolated, which browsers require for exact clocks and memory
+// Isolated disables caching and makes pages cross-origin isolated, which browsers require for precise timers and memory
 // measurements.
 func Isolated(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

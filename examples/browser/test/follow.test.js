@@ -50,7 +50,7 @@ test('an interruption is reported only if its cause is an error response', () =>
   assert.deepEqual(heard, [[[], undefined], [[], refused]])
 })
 
-test('invalid options for the namespaces are reported once', () => {
+test('invalid namespace options are reported once', () => {
   calls.refuse = new ListWatchError('invalid', 'bad server')
   const { heard, end } = namespaces()
   assert.deepEqual(heard.map(([names, { message }]) => [names, message]), [[null, 'bad server']])

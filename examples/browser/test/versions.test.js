@@ -170,7 +170,7 @@ test('a result that arrives after close is dropped', async (t) => {
   assert.deepEqual([versions.at('5', {}), told, versions.arrivals], [undefined, [], 0])
 })
 
-test('a failed request keeps the newest object', async (t) => {
+test('the newest object remains after a failed request', async (t) => {
   const answers = [json(pod('5')), json({}, 404)]
   t.mock.method(globalThis, 'fetch', async () => answers.shift())
   let told

@@ -98,7 +98,7 @@ func (g generator) upper() string {
 	return string(b)
 }
 
-// value returns the random value of a setting: an address, a duration, a number, a key or a name.
+// value returns a random value for a setting: an address, a duration, a number, a key or a name.
 func (g generator) value() string {
 	switch g.IntN(5) {
 	case 0:

@@ -40,7 +40,7 @@ func (c *checker) converged() {
 	case c.probes > 0 && c.live && now.Sub(c.probed) >= probeBound:
 		c.fail("keeps watching", "a write after the faults stopped did not arrive within %v", now.Sub(c.probed))
 	case c.settled.IsZero() && now.Sub(c.fair) > limit:
-		c.fail("converges", "the store differs from the server %v after the faults stopped", now.Sub(c.fair))
+		c.fail("converges", "the store still differs from the server, %v after the faults stopped", now.Sub(c.fair))
 	}
 }
 

@@ -60,7 +60,7 @@ func (b *hastyBody) Read(p []byte) (n int, err error) {
 type naiveFold struct {
 	sweeps bool // deletes objects that a list does not contain
 	begins bool // forgets the objects of an unfinished list when another list starts
-	hasty  bool // resumes even if the previous stream ended during a list; this is a fault
+	hasty  bool // a deliberate defect: resumes even if the previous stream ended during a list
 
 	source  lw.ListerWatcher[object]
 	opts    *lw.Options
