@@ -13,11 +13,11 @@ const root = execFileSync('go', ['env', 'GOROOT'], { encoding: 'utf8' }).trim()
 const files = {
   '/': [path.join(here, 'page/gotest.html'), 'text/html'],
   '/gotest.js': [path.join(here, 'page/gotest.js'), 'text/javascript'],
-  '/glue.js': [path.join(here, '../../wasm/glue.js'), 'text/javascript'],
-  '/streams.js': [path.join(here, '../../wasm/streams.js'), 'text/javascript'],
-  '/websocket.js': [path.join(here, '../../wasm/websocket.js'), 'text/javascript'],
   '/wasm_exec.js': [path.join(root, 'lib/wasm/wasm_exec.js'), 'text/javascript'],
   '/test.wasm': [process.argv[2], 'application/wasm'],
+}
+for (const module of ['glue', 'later', 'streams', 'websocket']) {
+  files[`/${module}.js`] = [path.join(here, `../../wasm/${module}.js`), 'text/javascript']
 }
 const server = http.createServer(({ url }, answer) => {
   const [file, type] = files[url] ?? []
@@ -32,20 +32,23 @@ const env = { LISTWATCH_WIRE: String((await once(wire.stdout, 'data'))[0]).trim(
 if (process.env.LISTWATCH_CI) env.LISTWATCH_CI = process.env.LISTWATCH_CI
 
 const browser = await launch('chrome')
-let code = 1
+let code = 1, report // reports that the browser exited during the test
+const lost = () => report(new Error('the browser exited'))
 try {
   const page = await browser.newPage()
   const exited = new Promise((resolve, reject) => {
     page.exposeFunction('exited', resolve)
     page.on('pageerror', reject)
     page.on('error', reject)
-    browser.on('disconnected', () => reject(new Error('the browser exited')))
+    report = reject
+    browser.on('disconnected', lost)
   })
   await page.exposeFunction('printed', (text) => void process.stdout.write(text))
   await page.goto(`http://127.0.0.1:${server.address().port}/`)
   await page.evaluate((argv, env) => void globalThis.run(argv, env), ['test', ...process.argv.slice(3)], env)
   code = await exited
 } finally {
+  browser.off('disconnected', lost)
   await browser.close()
   wire.kill()
   server.close()
