@@ -16,7 +16,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/seed-6d2a410a/listwatch/internal/testkit/certs"
@@ -74,20 +73,41 @@ func startAPI(t *testing.T, authority *certs.Authority) apiBehindTLS {
 
 // startNginx starts nginx with the documented configuration and returns its URL. api is the address of the API server.
 func startNginx(t *testing.T, nginx string, authority *certs.Authority, api string) (url string) {
-	folder := t.TempDir()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer listener.Close()
+	socket, err := listener.(*net.TCPListener).File()
+	require.NoError(t, err)
+	defer socket.Close()
+	folder, address := t.TempDir(), listener.Addr().String()
+	require.NoError(t, os.Chmod(filepath.Dir(folder), 0o755)) // workers of nginx run as another user
+	require.NoError(t, os.Chmod(folder, 0o755))
+	writeSite(t, folder, nginx, authority, address, api)
+
+	command := exec.Command(nginx, "-p", folder, "-e", "stderr", "-c", filepath.Join(folder, "nginx.conf"))
+	command.Stderr = os.Stderr
+	command.ExtraFiles = []*os.File{socket}        // file descriptor 3
+	command.Env = append(os.Environ(), "NGINX=3;") // nginx uses these descriptors as listening sockets, so no other process can take the port
+	require.NoError(t, command.Start())
+	t.Cleanup(func() {
+		_ = command.Process.Signal(os.Interrupt) // fails if nginx has already exited
+		_ = command.Wait()
+	})
+	return "https://" + address
+}
+
+// writeSite writes the page, the certificates and the documented configuration to folder.
+func writeSite(t *testing.T, folder, nginx string, authority *certs.Authority, address, api string) {
 	write := func(name string, content []byte) string {
 		path := filepath.Join(folder, name)
 		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
 		require.NoError(t, os.WriteFile(path, content, 0o644))
 		return path
 	}
-	require.NoError(t, os.Chmod(filepath.Dir(folder), 0o755)) // workers of nginx run as another user
-	require.NoError(t, os.Chmod(folder, 0o755))
-	cert, key := authority.Issue(t, "127.0.0.1")
 	write("page/index.html", []byte("<title>page</title>"))
 	write("page/assets/listwatch.wasm", bytes.Repeat([]byte("wasm"), 1000))
 	write("page/assets/page.js", bytes.Repeat([]byte("script"), 1000))
-	address := freeAddress(t)
+	cert, key := authority.Issue(t, "127.0.0.1")
 	server := replaceEach(t, nginxRecipe(t), map[string]string{
 		"listen 443 ssl;":     "listen " + address + " ssl;",
 		"/etc/nginx/page.crt": write("page.crt", cert),
@@ -98,22 +118,8 @@ func startNginx(t *testing.T, nginx string, authority *certs.Authority, api stri
 	if version, err := exec.Command(nginx, "-v").CombinedOutput(); err == nil && beforeHTTP2Directive.Match(version) {
 		server = replaceEach(t, server, map[string]string{"  http2 on;\n": "", " ssl;": " ssl http2;"})
 	}
-	config := write("nginx.conf", []byte("daemon off; pid "+folder+"/pid; error_log stderr; events {}\nhttp {\ninclude /etc/nginx/mime.types; access_log off;\n"+
+	write("nginx.conf", []byte("daemon off; pid "+folder+"/pid; error_log stderr; events {}\nhttp {\ninclude /etc/nginx/mime.types; access_log off;\n"+
 		"upstream kubernetes.default.svc { server "+api+"; }\n"+server+"}\n"))
-	command := exec.Command(nginx, "-p", folder, "-e", "stderr", "-c", config)
-	command.Stderr = os.Stderr
-	require.NoError(t, command.Start())
-	t.Cleanup(func() {
-		_ = command.Process.Signal(os.Interrupt) // fails if nginx has already exited
-		_ = command.Wait()
-	})
-	require.EventuallyWithT(t, func(c *assert.CollectT) {
-		connection, err := net.Dial("tcp", address)
-		if assert.NoError(c, err) {
-			_ = connection.Close()
-		}
-	}, time.Minute, 10*time.Millisecond, "nginx must accept connections")
-	return "https://" + address
 }
 
 // beforeHTTP2Directive matches the versions before nginx 1.25.1, which lack the directive http2.
@@ -139,13 +145,6 @@ func replaceEach(t *testing.T, text string, replacements map[string]string) stri
 		text = strings.ReplaceAll(text, from, to)
 	}
 	return text
-}
-
-func freeAddress(t *testing.T) string {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	defer listener.Close()
-	return listener.Addr().String()
 }
 
 // get requests a URL with gzip, and returns the headers of the response.
