@@ -155,8 +155,8 @@ func restRetry(err error) (wait time.Duration, again bool) {
 	return status.RetryAfter, true
 }
 
-// retriable reports whether the reflector repeats the request after a backoff delay, which it does after a refused
-// connection or status 429.
+// retriable reports whether the reflector repeats a request that failed with err after a backoff delay. It does so if
+// the connection was refused or the status is 429.
 func retriable(err error) bool {
 	status, _ := errors.AsType[*lw.StatusError](err)
 	return err == errRefused || status != nil && status.Code == 429
@@ -168,7 +168,7 @@ func gone(err error) bool {
 }
 
 // reflectorBackoff models wait.Backoff.DelayWithReset. The delay doubles from 0.8 s to 30 s, and random jitter adds up
-// to 100 %. The delay starts at 0.8 s again if the last reset was more than 2 minutes ago.
+// to 100 %. The delay returns to 0.8 s if its last reset was more than 2 minutes ago.
 type reflectorBackoff struct {
 	random func() float64
 	next   time.Duration

@@ -22,7 +22,7 @@ import (
 
 // Save writes a snapshot to a file and replaces its previous content. See [cache.Save]. Only the owner of the file can
 // read it, because objects may be Secrets. Save first writes a temporary file in the same folder, and renames it after
-// its data is on disk. After an error the file is unchanged, unless only the sync of the folder failed.
+// its data is on disk. After an error, the file is unchanged, unless only the folder could not be synced.
 //
 // Several processes may save to the same path at the same time. The last process to finish wins.
 func Save[T any](path string, snapshot *cache.Snapshot[T], origin string, text func(T) string) error {
@@ -134,10 +134,10 @@ func removeLeftovers(folder, name string) {
 	}
 }
 
-// isTemporary reports whether Save may have created file as a temporary file for the file name. For example,
-// pods.123.tmp is a temporary file for pods.
-func isTemporary(file, name string) bool {
-	middle, ok := strings.CutPrefix(file, name+".")
+// isTemporary reports whether file has the name of a temporary file with which Save replaces the file target. For
+// example, Save replaces pods with pods.123.tmp.
+func isTemporary(file, target string) bool {
+	middle, ok := strings.CutPrefix(file, target+".")
 	if !ok {
 		return false
 	}

@@ -65,7 +65,7 @@ func (s *soak) newFollower(k kind, url string, seed uint64) (*follower, error) {
 	}, nil
 }
 
-// httpClient returns a client with separate connections. The client detects a half-open HTTP/2 connection within four
+// httpClient returns a client that shares no connections. It detects a half-open HTTP/2 connection within four
 // seconds.
 func (s *soak) httpClient(http2 bool) *http.Client {
 	roots := x509.NewCertPool()

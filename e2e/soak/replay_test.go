@@ -80,8 +80,8 @@ func (r *replay) apply(d cache.Change[*lw.Object]) error {
 	return nil
 }
 
-// number returns an error unless the serial number of object follows its previous serial number. With a selector,
-// numbers may be missing.
+// number returns an error if the serial number of object is invalid or does not fit its previous serial number. With a
+// selector, numbers may be skipped.
 func (r *replay) number(d cache.Change[*lw.Object], object *lw.Object) error {
 	key := object.Key()
 	serial, err := strconv.Atoi(object.Get("data.serial").String())
