@@ -31,8 +31,14 @@ func panicInGroup(t *testing.T, of string) {
 	var g Group
 	pods := NewInformer(&liveObjects{first: []string{"x@1"}}, plainLists())
 	g.Add("pods", pods)
+	worker := func(ctx context.Context) error {
+		<-ctx.Done()
+		return ctx.Err()
+	}
 	if of == "handler" {
 		pods.Handle(Handler[*lw.Object]{Added: func(*lw.Object, bool) { panic("bug in the handler") }}, nil)
+	} else {
+		worker = func(context.Context) error { panic("bug in the worker") }
 	}
-	t.Log(g.Run(t.Context(), func(context.Context) error { panic("bug in the worker") }))
+	t.Log(g.Run(t.Context(), worker))
 }
