@@ -247,7 +247,7 @@ func testPrintedEvents(t *testing.T, transport, upgrade string) {
 	require.NoError(t, server.Restart())
 	expect("ADDED ConfigMap default/new", "DELETED ConfigMap default/goes")
 	require.Contains(t, errs.String(), "410 Expired")
-	eventually(t, "the relist message", func() bool { return strings.Contains(errs.String(), ": 2 changes") })
+	eventually(t, "the relist message", func() bool { return strings.Contains(errs.String(), ": 2 changes\n") })
 
 	_, state := server.State("configmaps")
 	fold := map[string]string{}

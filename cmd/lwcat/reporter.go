@@ -80,11 +80,11 @@ func (r *reporter) report(event lw.Event[*lw.Object], changes int) {
 		r.answered, r.changes = true, 0
 	case lw.Synced:
 		if r.verbose && !r.relisting {
-			r.logf("listed at resourceVersion %s: %d objects", event.ResourceVersion, r.changes)
+			r.logf("listed at resourceVersion %s: %s", event.ResourceVersion, quantity(int64(r.changes), "object"))
 		}
 		if r.relisting {
 			r.meter.update(func() { r.meter.metrics.Relists++ })
-			r.logf("relisted at resourceVersion %s: %d changes", event.ResourceVersion, r.changes)
+			r.logf("relisted at resourceVersion %s: %s", event.ResourceVersion, quantity(int64(r.changes), "change"))
 		}
 	case lw.WatchStarted:
 		r.answered = true

@@ -74,13 +74,21 @@ func (f metrics) json() string {
 // rates describes the metrics and the rates since an earlier snapshot.
 func (f metrics) rates(before metrics) string {
 	seconds := f.Seconds - before.Seconds
-	text := fmt.Sprintf("%d events, %.0f/s, %s/s, max lag %.1f ms, %d relists, %d interruptions",
-		f.Events, float64(f.Events-before.Events)/seconds, formatBytes(float64(f.Bytes-before.Bytes)/seconds),
-		1000*f.MaxLagSeconds, f.Relists, f.Interruptions)
+	text := fmt.Sprintf("%s, %.0f/s, %s/s, max lag %.1f ms, %s, %s",
+		quantity(f.Events, "event"), float64(f.Events-before.Events)/seconds, formatBytes(float64(f.Bytes-before.Bytes)/seconds),
+		1000*f.MaxLagSeconds, quantity(f.Relists, "relist"), quantity(f.Interruptions, "interruption"))
 	for _, resource := range slices.Sorted(maps.Keys(f.ChangesPerMinute)) {
 		text += fmt.Sprintf(", %s %.1f/min", resource, f.ChangesPerMinute[resource])
 	}
 	return text
+}
+
+// quantity returns n and the singular or plural of noun.
+func quantity(n int64, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
 }
 
 func formatBytes(n float64) string {

@@ -29,12 +29,13 @@ func TestRatesAreShownOnTerminals(t *testing.T) {
 			require.Empty(t, out.String())
 			m.lastRead = time.Now()
 			m.printed(500, true)
+			m.update(func() { m.metrics.Relists++ })
 			time.Sleep(time.Second)
 			cancel()
 			<-done
 			want := ""
 			if terminal {
-				want = erase + "500 events, 500/s, 0 B/s, max lag 0.0 ms, 0 relists, 0 interruptions, pods 30000.0/min" + erase
+				want = erase + "500 events, 500/s, 0 B/s, max lag 0.0 ms, 1 relist, 0 interruptions, pods 30000.0/min" + erase
 			}
 			require.Equal(t, want, out.String())
 		})
