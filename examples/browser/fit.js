@@ -2,15 +2,16 @@
 
 /** @import { Column } from './columns/format.js' */
 
-const PHONE = 420 // width in pixels below which the table hides the namespace column
+const PHONE = 420 // width in pixels below which the namespace may move below the first visible column
 const PADDING = 16 // width in pixels of the space around the columns, the same as in grid.css
 
 const least = (/** @type {Column} */ { width }) => (Array.isArray(width) ? width[0] : width)
 
 /**
- * Returns the columns to hide, the smallest width of the others in pixels, and their CSS tracks. If the width is too
- * small, columns are hidden: first those with `spare`, then the namespace on a phone, then ages and numbers. Each step
- * starts with the last column.
+ * Returns the columns without a track, the smallest width of the others in pixels, and their CSS tracks. If the width is
+ * too small, columns lose their tracks: first those with `spare`, then the namespace on a phone, then ages and numbers.
+ * Each step starts with the last column. `stacked` is the index of the namespace column if it has no track, and -1
+ * otherwise. All other columns without a track are hidden.
  * @param {Column[]} columns
  * @param {number} available in pixels
  */
@@ -24,5 +25,5 @@ export function fit(columns, available) {
   }
   const tracks = columns.filter((_, c) => !spared[c])
     .map(({ width }) => (Array.isArray(width) ? `minmax(${width[0]}px, ${width[1]}fr)` : `${width}px`))
-  return { spared, width: sum(), tracks: tracks.join(' ') }
+  return { spared, stacked: columns.findIndex(({ id }, c) => id === 'namespace' && spared[c]), width: sum(), tracks: tracks.join(' ') }
 }

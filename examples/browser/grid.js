@@ -1,9 +1,8 @@
 // Draws the table. It creates elements only for visible rows.
 
-import { h, setAttribute, setText } from './dom.js'
-import { age } from './columns/format.js'
+import { h, setAttribute } from './dom.js'
 import { fit } from './fit.js'
-import { Flash } from './flash.js'
+import { Line } from './line.js'
 
 /**
  * @import { Column } from './columns/format.js'
@@ -11,17 +10,10 @@ import { Flash } from './flash.js'
  * @import { Rows } from './rows.js'
  *
  * @typedef {{ sort: (id: string) => void, open: (key: string) => void, scrolled: () => void }} Callbacks
- *
- * @typedef {object} Line A row element and its content.
- * @property {HTMLElement} element
- * @property {HTMLElement[]} cells
- * @property {Flash} flash
- * @property {number} [index] the position of the row in the view
- * @property {Row} [row]
- * @property {number} [version] the drawn version of the row
  */
 
-const HEIGHT = 28, AROUND = 6 // row height in pixels, the same as in grid.css, and number of extra rows above and below the visible rows
+const HEIGHT = 28, STACKED = 44 // height in pixels of the header and of most rows, and of rows with the namespace below the name; the same as in grid.css
+const AROUND = 6 // number of extra rows above and below the visible rows
 
 export class Grid {
   active = '' // key of the active row
@@ -34,8 +26,9 @@ export class Grid {
   #pool = []
   /** @type {Column[]} */
   #columns = []
-  /** @type {boolean[]} Whether each column is hidden. */
+  /** @type {boolean[]} Whether each column has no track. */
   #spared = []
+  #stacked = -1 // index of the namespace column if it is below the first visible column
   /** @type {Rows | undefined} */
   #rows
   #callbacks
@@ -80,17 +73,22 @@ export class Grid {
     this.#fit()
   }
 
-  #fit() {
-    const { spared, width, tracks } = fit(this.#columns, this.#element.clientWidth)
-    this.#spared = spared
-    this.#element.style.setProperty('--columns', tracks)
-    this.#element.style.setProperty('--least', `${width}px`)
-    for (const cells of [this.#titles, ...this.#pool.map((line) => line.cells)]) this.#spare(cells)
+  get #height() {
+    return this.#stacked < 0 ? HEIGHT : STACKED
   }
 
-  /** @param {HTMLElement[]} cells */
-  #spare(cells) {
-    this.#spared.forEach((spared, c) => { cells[c].hidden = spared })
+  #fit() {
+    const { spared, stacked, width, tracks } = fit(this.#columns, this.#element.clientWidth)
+    const rows = this.#element.scrollTop / this.#height
+    this.#spared = spared
+    this.#stacked = stacked
+    this.#element.classList.toggle('stacked', stacked >= 0)
+    this.#element.style.setProperty('--columns', tracks)
+    this.#element.style.setProperty('--least', `${width}px`)
+    this.#titles.forEach((title, c) => { title.hidden = spared[c] })
+    for (const line of this.#pool) line.arrange(spared, stacked)
+    this.#body.style.height = `${(this.#rows?.view.length ?? 0) * this.#height}px` // scrollTop cannot exceed the height
+    this.#element.scrollTop = rows * this.#height
   }
 
   /**
@@ -112,16 +110,16 @@ export class Grid {
   draw(now) {
     const view = this.#rows?.view ?? []
     const top = this.#element.scrollTop, height = this.#element.clientHeight
-    const first = Math.max(0, Math.floor(top / HEIGHT) - AROUND)
-    const last = Math.min(view.length, Math.ceil((top + height) / HEIGHT) + AROUND)
-    this.#body.style.height = `${view.length * HEIGHT}px`
+    const first = Math.max(0, Math.floor(top / this.#height) - AROUND)
+    const last = Math.min(view.length, Math.ceil((top + height) / this.#height) + AROUND)
+    this.#body.style.height = `${view.length * this.#height}px`
     setAttribute(this.#element, 'aria-rowcount', view.length + 1)
-    this.#grow(Math.ceil(height / HEIGHT) + 2 * AROUND + 1)
+    this.#grow(Math.ceil(height / this.#height) + 2 * AROUND + 1)
     const used = new Set()
     for (let i = first; i < last; i++) {
       const line = this.#pool[i % this.#pool.length]
       used.add(line)
-      this.#put(line, view[i], i, now)
+      line.show(view[i], i, this.#height, view[i].key === this.active, now)
     }
     for (const line of this.#pool) if (!used.has(line)) line.element.hidden = true
     const shown = this.#pool.find(({ element, row }) => !element.hidden && row?.key === this.active)
@@ -132,59 +130,12 @@ export class Grid {
   #grow(n) {
     if (this.#pool.length >= n) return
     for (let i = this.#pool.length; i < n; i++) {
-      const cells = this.#columns.map((column, c) => h('div', { role: 'gridcell', 'aria-colindex': c + 1, class: [column.end && 'end', column.strong && 'strong', column.dot && 'dotted'].filter(Boolean).join(' ') }))
-      const element = h('div', { role: 'row', class: 'row', id: `row-${i}` }, ...cells)
-      this.#spare(cells)
-      element.hidden = true
-      this.#pool.push({ element, cells, flash: new Flash(element) })
-      this.#body.append(element)
+      const line = new Line(`row-${i}`, this.#columns)
+      line.arrange(this.#spared, this.#stacked)
+      this.#pool.push(line)
+      this.#body.append(line.element)
     }
     for (const line of this.#pool) line.row = undefined // draw() must fill each line again
-  }
-
-  /**
-   * Shows a row in a line.
-   * @param {Line} line
-   * @param {Row} row
-   * @param {number} i
-   * @param {number} now
-   */
-  #put(line, row, i, now) {
-    const { element, cells } = line
-    const texts = row.read(this.#columns)
-    element.hidden = false
-    if (line.index !== i) {
-      line.index = i
-      element.style.transform = `translateY(${i * HEIGHT}px)`
-      element.setAttribute('aria-rowindex', String(i + 2))
-      element.classList.toggle('odd', i % 2 === 1)
-    }
-    setAttribute(element, 'aria-selected', String(row.key === this.active))
-    if (line.row !== row || line.version !== row.version) {
-      line.row = row
-      line.version = row.version
-      element.dataset.key = row.key
-      element.classList.toggle('gone', row.gone)
-      this.#fill(cells, texts, row.tones)
-      line.flash.show(row.mark, now)
-    }
-    this.#columns.forEach((column, c) => {
-      if (column.time) setText(cells[c], age(now - (row.values[c] ?? NaN)))
-    })
-  }
-
-  /**
-   * @param {HTMLElement[]} cells
-   * @param {string[]} texts
-   * @param {(string | undefined)[]} tones
-   */
-  #fill(cells, texts, tones) {
-    this.#columns.forEach((column, c) => {
-      if (column.time) return
-      setText(cells[c], texts[c])
-      setAttribute(cells[c], 'data-tone', tones[c])
-      setAttribute(cells[c], 'title', texts[c].length > 18 && texts[c])
-    })
   }
 
   /**
@@ -197,7 +148,7 @@ export class Grid {
   }
 
   get page() {
-    return Math.max(1, Math.floor(this.#element.clientHeight / HEIGHT) - 2)
+    return Math.max(1, Math.floor(this.#element.clientHeight / this.#height) - 2)
   }
 
   /**
@@ -205,9 +156,9 @@ export class Grid {
    * @param {number} index in the view
    */
   reveal(index) {
-    const top = index * HEIGHT, height = this.#element.clientHeight - HEIGHT - 2 // the header covers one row
+    const top = index * this.#height, height = this.#element.clientHeight - HEIGHT - 2 // without the header
     if (top < this.#element.scrollTop) this.#element.scrollTop = top
-    else if (top + HEIGHT > this.#element.scrollTop + height) this.#element.scrollTop = top + HEIGHT - height
+    else if (top + this.#height > this.#element.scrollTop + height) this.#element.scrollTop = top + this.#height - height
   }
 
   focus() {

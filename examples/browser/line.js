@@ -1,0 +1,92 @@
+// Draws a row of the table.
+
+import { h, setAttribute, setText } from './dom.js'
+import { age } from './columns/format.js'
+import { Flash } from './flash.js'
+
+/**
+ * @import { Column } from './columns/format.js'
+ * @import { Row } from './row.js'
+ */
+
+/** A row element, which shows one row after another while the user scrolls. */
+export class Line {
+  /** @type {Row | undefined} */
+  row
+  #columns
+  #cells
+  #flash
+  /** @type {number | undefined} The distance from the top of the table in pixels. */
+  #top
+  /** @type {number | undefined} The drawn version of the row. */
+  #version
+
+  /**
+   * @param {string} id of the element
+   * @param {Column[]} columns
+   */
+  constructor(id, columns) {
+    this.#columns = columns
+    this.#cells = columns.map((column, c) => h('div', { role: 'gridcell', 'aria-colindex': c + 1, class: [column.end && 'end', column.strong && 'strong', column.dot && 'dotted'].filter(Boolean).join(' ') }))
+    this.element = h('div', { role: 'row', class: 'row', id }, ...this.#cells)
+    this.element.hidden = true
+    this.#flash = new Flash(this.element)
+  }
+
+  /**
+   * Hides the cells of columns without a track, and puts the cell of the stacked column below the first visible cell.
+   * @param {boolean[]} spared whether each column has no track
+   * @param {number} stacked an index, or -1
+   */
+  arrange(spared, stacked) {
+    const upper = stacked < 0 ? -1 : spared.indexOf(false)
+    this.#cells.forEach((cell, c) => {
+      cell.hidden = spared[c] && c !== stacked
+      cell.classList.toggle('upper', c === upper)
+      cell.classList.toggle('lower', c === stacked)
+    })
+  }
+
+  /**
+   * @param {Row} row
+   * @param {number} i the position of the row in the view
+   * @param {number} height in pixels
+   * @param {boolean} active
+   * @param {number} now in milliseconds
+   */
+  show(row, i, height, active, now) {
+    const { element } = this
+    const texts = row.read(this.#columns)
+    element.hidden = false
+    if (this.#top !== i * height) {
+      this.#top = i * height
+      element.style.transform = `translateY(${this.#top}px)`
+    }
+    setAttribute(element, 'aria-rowindex', i + 2)
+    setAttribute(element, 'aria-selected', String(active))
+    if (this.row !== row || this.#version !== row.version) {
+      this.row = row
+      this.#version = row.version
+      element.dataset.key = row.key
+      element.classList.toggle('gone', row.gone)
+      this.#fill(texts, row.tones)
+      this.#flash.show(row.mark, now)
+    }
+    this.#columns.forEach((column, c) => {
+      if (column.time) setText(this.#cells[c], age(now - (row.values[c] ?? NaN)))
+    })
+  }
+
+  /**
+   * @param {string[]} texts
+   * @param {(string | undefined)[]} tones
+   */
+  #fill(texts, tones) {
+    this.#columns.forEach((column, c) => {
+      if (column.time) return
+      setText(this.#cells[c], texts[c])
+      setAttribute(this.#cells[c], 'data-tone', tones[c])
+      setAttribute(this.#cells[c], 'title', texts[c].length > 18 && texts[c])
+    })
+  }
+}
