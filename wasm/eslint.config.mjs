@@ -20,6 +20,10 @@ const timers = [{ // no-misused-promises does not report these calls, because th
   selector: 'CallExpression[callee.name=/^set(Timeout|Interval)$/] > :function[async=true]', message: 'A rejection of this function is not handled.',
 }]
 
+const nodeGlobals = ['Buffer', 'global', 'process', 'setImmediate'].map((name) => ({
+  name, message: 'Write globalThis in front of this name, or bundlers may replace it by a polyfill.',
+}))
+
 // A comment that disables a rule must name the rule and give a reason after "--". The problem is reported before the
 // first column of the line, where a comment cannot disable it.
 const reasons = {
@@ -48,6 +52,7 @@ export default [
       'no-unused-vars': ['error', { args: 'after-used', caughtErrors: 'all', ignoreRestSiblings: true }],
     },
   },
+  { files: ['wasm/*.js'], rules: { 'no-restricted-globals': ['error', ...nodeGlobals] } },
   {
     files: FILES,
     ignores: ['examples/browser/test/**'], // the promises that node:test returns need no await

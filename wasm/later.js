@@ -3,7 +3,7 @@
  * @type {(f: () => void) => void}
  */
 export const later = (() => {
-  if (typeof setImmediate === 'function') return setImmediate
+  if (globalThis.setImmediate) return globalThis.setImmediate
   const { port1, port2 } = new MessageChannel()
   /** @type {(() => void)[]} */
   const waiting = []

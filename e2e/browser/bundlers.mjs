@@ -45,6 +45,13 @@ export function readRecipes() {
   return { vite: vite.replace("'http://127.0.0.1:8001'", 'process.env.SERVER'), policy: policies[0] }
 }
 
+/** Returns the code of the plugin in docs/react.md, and the files that headlamp-plugin copies to its folder. */
+export function readPlugin() {
+  const text = readFileSync(fileURLToPath(new URL('../../docs/react.md', import.meta.url)), 'utf8')
+  const [[, , manifest], [, , code]] = blocksOf(text.split('## Headlamp plugins')[1])
+  return { code, copied: Object.entries(JSON.parse(manifest).headlamp.extraDist) }
+}
+
 /** Copies the folder `from` and installs its bundlers. Returns the new folder and a function that creates apps in it. */
 export function workshop(from) {
   const folder = mkdtempSync(join(tmpdir(), 'listwatch-bundlers-'))

@@ -1,10 +1,10 @@
 // Builds and opens the page of wasm/README.md with each bundler in the README's table. LISTWATCH_NEXT=1 tests only the
 // rows for Next.js, which take a minute.
 import assert from 'node:assert/strict'
-import { cpSync, existsSync, rmSync } from 'node:fs'
+import { cpSync, existsSync, readFileSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
-import { BUNDLERS, commandOf, filesOf, readRecipes, readTable, workshop } from './bundlers.mjs'
+import { BUNDLERS, commandOf, filesOf, readPlugin, readRecipes, readTable, workshop } from './bundlers.mjs'
 import { launch, openPage } from './launch.mjs'
 import { serveApp } from './origin.mjs'
 import { Stage } from './stage.mjs'
@@ -113,6 +113,30 @@ test('the Vite configuration in docs/browser.md forwards WebSockets', { skip: ne
   assert.notEqual(page, table.page)
   const app = shop.app('websockets', filesOf(row, { ...table, page }, recipes.vite))
   await app.serving(BUNDLERS['Vite 8'].vite, cluster.url, follows)
+})
+
+test('Rollup builds the page as one file', { skip: next }, async () => {
+  const row = table.rows.find(({ name }) => name === 'Rollup 4'), { build } = BUNDLERS['Rollup 4']
+  const files = filesOf(row, table, ''), config = files['rollup.config.js'].replace("output: { dir: 'dist' }", "output: { file: 'dist/main.js', inlineDynamicImports: true }")
+  assert.notEqual(config, files['rollup.config.js'])
+  const app = shop.app('rollup-one-file', { ...files, 'rollup.config.js': config }), folder = join(app.folder, 'dist')
+  build(app)
+  cpSync(join(app.folder, 'index.html'), join(folder, 'index.html'))
+  await serving(folder, recipes.policy, follows)
+})
+
+test('the plugin in docs/react.md runs in a page that loads plugins in the same way as Headlamp', { skip: next }, async () => {
+  const { code, copied } = readPlugin(), sources = new URL('headlamp/', import.meta.url)
+  const files = readdirSync(sources).map((file) => [file, readFileSync(new URL(file, sources), 'utf8')])
+  const app = shop.app('headlamp', { ...Object.fromEntries(files), 'plugin.ts': code })
+  app.run('vite6/bin/vite.js', 'build', '--config', 'plugin.config.js', '--logLevel', 'error')
+  for (const [name, file] of copied) cpSync(join(app.folder, file), join(app.folder, 'public/plugins/pods', name))
+  await put('pod')
+  await app.serving('vite6/bin/vite.js', cluster.url, (url) => inBrowsers(url, async (page, messages) => {
+    await shows(page, () => document.body.innerText === '1 Pods', '', messages)
+    assert.deepEqual(await page.evaluate(() => globalThis.started), ['SharedWorker'])
+  }))
+  await cluster.delete({ of: 'pods', space: 'default', name: 'pod' })
 })
 
 test('without the additional lines, the error in Vite\'s development server contains a hint for bundlers', { skip: next }, async () => {

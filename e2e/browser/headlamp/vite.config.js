@@ -1,0 +1,3 @@
+const proxy = { '/clusters/main': { target: process.env.SERVER, rewrite: (path) => path.slice('/clusters/main'.length) } }
+
+export default { server: { proxy } }
