@@ -31,7 +31,7 @@ func NewInformer[T lw.Keyed](source lw.ListerWatcher[T], opts *lw.Options) *Info
 	return &Informer[T]{reflector: NewReflector(source, opts), synced: make(chan struct{})}
 }
 
-// Store returns the store of the informer, for reading. It may be ahead of slow handlers.
+// Store returns the informer's store, which callers must not modify. It may be ahead of slow handlers.
 func (i *Informer[T]) Store() *Store[T] { return i.reflector.Store() }
 
 // Synced returns a channel that is closed when the first list is complete and all handlers have processed it. It

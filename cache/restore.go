@@ -27,7 +27,7 @@ type savedState[T any] struct {
 // unchanged. Restore panics while the reflector runs.
 func (r *Reflector[T]) Restore(from io.Reader, origin string, parse func(text []byte) (T, error)) error {
 	if !r.running.CompareAndSwap(false, true) {
-		panic("cache: Restore called while the Reflector runs")
+		panic("cache: Restore called while the Reflector is running")
 	}
 	defer r.running.Store(false)
 	in := decoder{reader: from, buf: make([]byte, chunk), table: crc32.MakeTable(crc32.Castagnoli)}
@@ -62,7 +62,7 @@ func (r *Reflector[T]) Restore(from io.Reader, origin string, parse func(text []
 // [lw.Options.ResumeFrom].
 func (r *Reflector[T]) RestoreObjects(version string, objects []T) {
 	if !r.running.CompareAndSwap(false, true) {
-		panic("cache: RestoreObjects called while the Reflector runs")
+		panic("cache: RestoreObjects called while the Reflector is running")
 	}
 	defer r.running.Store(false)
 	r.restored = &savedState[T]{version: version, objects: slices.Clone(objects)}

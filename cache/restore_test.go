@@ -138,7 +138,7 @@ func TestRestoreAfterRunReplacesObjects(t *testing.T) {
 func TestRestoreWhileRunningPanics(t *testing.T) {
 	withFixture(t, func(t *testing.T, s *fixture) {
 		s.onEvent = func(lw.Event[*lw.Object], []Change[*lw.Object]) bool {
-			require.PanicsWithValue(t, "cache: Restore called while the Reflector runs", func() {
+			require.PanicsWithValue(t, "cache: Restore called while the Reflector is running", func() {
 				_ = s.reflector.Restore(bytes.NewReader(nil), origin, lw.ParseObject)
 			})
 			require.Panics(t, func() { s.reflector.RestoreObjects("7", nil) })

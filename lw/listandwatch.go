@@ -51,10 +51,10 @@ type Options struct {
 	// retrying cannot help.
 	StopOn func(cause error) bool
 
-	// Logger receives a warning about each interruption that needs attention, with its cause, the next request and the
-	// remedy. The same cause is logged at most once per minute. Clean closes and connection errors of healthy watches
-	// are not logged. If Logger is nil, the stream logs to slog.Default(), or to console.warn in JavaScript. To disable
-	// logging, use slog.New(slog.DiscardHandler).
+	// Logger receives a warning about each interruption that needs attention. The warning states the cause, when the
+	// next request follows, and how to fix the problem. The same cause is logged at most once per minute. Clean closes
+	// and connection errors of healthy watches are not logged. If Logger is nil, the stream logs to slog.Default(), or
+	// to console.warn in JavaScript. To disable logging, use slog.New(slog.DiscardHandler).
 	Logger Logger
 }
 

@@ -29,7 +29,7 @@ export const listsOf = (options) =>
 /** Returns a string that identifies the options of the lists. @param {List[]} lists */
 export const nameOfLists = (lists) => JSON.stringify(lists.map(({ key, users }) => [key, users?.map(({ name }) => name)]))
 
-/** The lists of one component. If their options change, the component creates another instance. */
+/** The lists of one component. If their options change, the component creates a new Lists. */
 export class Lists {
   #lists
   /** @type {Record<string, View> | undefined} */

@@ -65,7 +65,7 @@ export class Persistence {
       this.#write()
       return held
     }).catch((error) => {
-      if (signal.aborted) this.close() // another page saves the collection
+      if (signal.aborted) this.close() // another page has taken over saving
       else this.fail(error)
     })
   }

@@ -33,7 +33,7 @@ export function useListWatches<O extends Record<string, UseListWatchOptions<any>
 export function useListWatches<M extends object>(options: { [K in keyof M]: UseListWatchOptions | null | undefined; }): { [K in keyof M]: ListView<M[K]>; }
 
 /**
- * Follows one object, which the option `name` selects.
+ * Follows the object with the given `name`.
  */
 export function useObject<T = KubernetesObject>(options: (UseListWatchOptions & {
   name: string

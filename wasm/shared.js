@@ -170,7 +170,7 @@ class Group {
   }
 
   /**
-   * Makes a client a member after another member has replayed the collection to it. It returns false if no member
+   * Adds a client to the members after another member has replayed the collection to it. Returns false if no member
    * answers.
    * @param {Member} client
    */

@@ -101,8 +101,8 @@ async function memory(page) {
 const programs = (client) => linear((method, params) => client.send(method, params))
 
 /**
- * Returns the memory in MB of each contender with 10,000 Pods: after the list, after each Pod was read, and of the
- * SharedWorker alone.
+ * Returns how many MB of memory each contender uses with 10,000 Pods: after the list,
+ * and after all Pods have been read. Also returns the memory of the SharedWorker alone.
  */
 export async function memories(name, url, contenders) {
   const browser = await launch(name, { args: ['--enable-blink-features=ForceEagerMeasureMemory'] }) // otherwise, Chromium delays the measurement by 20 s

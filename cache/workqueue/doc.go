@@ -1,7 +1,7 @@
 // Package workqueue distributes keys of changed objects to the workers of a controller.
 //
 // A [Queue] holds each key at most once, and never gives the same key to two workers at the same time. A worker is a
-// loop over [Queue.Keys]. The work on a key ends with the loop body:
+// loop over [Queue.Keys]. The processing of a key ends when the loop body returns:
 //
 //	for range workers {
 //		go func() {

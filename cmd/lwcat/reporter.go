@@ -29,7 +29,7 @@ type reporter struct {
 	verbose bool
 
 	answered     bool // whether the server has answered a request
-	synced       bool // whether a list is complete, in this run or in the resumed run
+	synced       bool // whether this run or the run that it resumes has completed a list
 	disconnected bool // whether no watch has started since the last interruption
 	relisting    bool // whether the current list is a relist
 	changes      int  // number of changes in the current list

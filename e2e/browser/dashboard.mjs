@@ -108,7 +108,7 @@ export function dashboard(name) {
       assert.equal(await tone(), 'ok')
     }))
 
-    it('reports features of the page that fail while other features work', play({}, async (view) => {
+    it('shows notices about failed features while the rest of the page works', play({}, async (view) => {
       await view.create('pods', pod('web-0'))
       await view.page.evaluateOnNewDocument(() => { Storage.prototype.setItem = () => { throw new Error('no room') } })
       await view.goto('#/v1/pods?sel=shop/web-0')

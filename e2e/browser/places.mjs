@@ -160,7 +160,7 @@ export function inPlaces(scene, modes) {
     }
   })
 
-  test('if the worker and the module are HTML pages, the error contains a hint for bundlers', async ({ page, at, base, refused }) => {
+  test('if the server sends HTML instead of the worker and the module, the error contains a hint about bundlers', async ({ page, at, base, refused }) => {
     refused.add('/listwatch/worker.js')
     await at('/plain.html')
     const { code, message } = await load(page, base, { real: true, wasm: `${base}/plain.html`, worker: `${base}/plain.html` })

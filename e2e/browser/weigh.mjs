@@ -50,7 +50,7 @@ export const scroll = (page, ms) => page.$eval('#grid', async (grid, ms) => {
   port2.postMessage(0)
   let last = await frame()
   while (last - began < ms) {
-    const turn = ((last - began) % 4000) / 2000 // from 0 to 2: down for two seconds, then up for two seconds
+    const turn = ((last - began) % 4000) / 2000 // 0 to 1 while scrolling down, 1 to 2 while scrolling up; two seconds each
     grid.scrollTop = (grid.scrollHeight - grid.clientHeight) * (turn < 1 ? turn : 2 - turn)
     const now = await frame()
     times.push(now - last)

@@ -28,7 +28,7 @@ type client interface {
 	held(resource string) map[string]string
 }
 
-// course tests a client with writes and failures.
+// course is a test that confronts a client with writes and failures.
 type course struct {
 	*testing.T
 	server *lwtest.Server

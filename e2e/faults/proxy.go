@@ -130,7 +130,7 @@ type Fault struct {
 	Kind  Kind
 	After time.Duration // delay after the start of the connection or the end of its previous fault
 	For   time.Duration // duration of a Stall or Throttle
-	Bytes int           // for Truncate, the number of bytes that still pass; for Throttle, the bytes per second, at least 10
+	Bytes int           // for Truncate, the number of bytes to forward first; for Throttle, the rate in bytes per second, at least 10
 }
 
 // Random returns a function for [Start] that generates random faults. All kinds are equally frequent, and mean is the

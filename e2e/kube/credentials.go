@@ -51,7 +51,7 @@ func must[T any](value T, err error) T {
 	return value
 }
 
-// issue returns a new key and its certificate, which parent signs. If parent is nil, the certificate is self-signed.
+// issue returns a new key and a certificate for it, signed by parent. If parent is nil, the certificate is self-signed.
 func issue(template *x509.Certificate, parent *keyPair) *keyPair {
 	key := newKey()
 	// The certificate stays valid if the clock is set back by up to an hour.

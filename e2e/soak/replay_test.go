@@ -80,7 +80,7 @@ func (r *replay) apply(d cache.Change[*lw.Object]) error {
 	return nil
 }
 
-// number returns an error if the serial number of object is invalid or does not fit its previous serial number. With a
+// number returns an error if the serial number of object is invalid or does not follow the previous one. With a
 // selector, numbers may be skipped.
 func (r *replay) number(d cache.Change[*lw.Object], object *lw.Object) error {
 	key := object.Key()

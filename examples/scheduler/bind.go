@@ -32,7 +32,7 @@ func (s *Scheduler) bind(ctx context.Context, p pod, node string) error {
 	type fields = map[string]string
 	body, err := json.Marshal(map[string]any{
 		"apiVersion": "v1", "kind": "Binding",
-		"metadata": fields{"namespace": p.Namespace, "name": p.Name, "uid": p.uid}, // the uid prevents a binding of a new Pod with the same name
+		"metadata": fields{"namespace": p.Namespace, "name": p.Name, "uid": p.uid}, // the uid ensures that a new Pod with the same name is not bound
 		"target":   fields{"apiVersion": "v1", "kind": "Node", "name": node},
 	})
 	if err != nil {

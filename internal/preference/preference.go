@@ -1,4 +1,4 @@
-// Package preference records which of its two transports package fallback currently uses.
+// Package preference records which of two transports package fallback currently uses.
 package preference
 
 import (

@@ -49,10 +49,9 @@ func (l *locator) descend(before string, value lw.Value, after string, t reflect
 	for t != nil && t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
-	l.found.expected, l.found.found = "a valid value", kindOf(value)
+	l.found.expected, l.found.found = "a valid value", kindOf(value)+defect(value, t)
 	if t != nil {
 		l.found.expected = t.String()
-		l.found.found += defect(value, t)
 	}
 	if value[0] == '{' && !l.fails(before+"{}"+after) {
 		l.members(before, value, after, t)
@@ -69,12 +68,17 @@ func (l *locator) members(before string, value lw.Value, after string, t reflect
 		if !l.fails(inner + string(member) + "}" + after) {
 			continue
 		}
-		if step, safe := pathStep(name); safe {
+		switch step, safe := pathStep(name); {
+		case t != nil && t.Kind() == reflect.Map && t.Key().Kind() != reflect.String && l.fails(inner+"null}"+after):
+			l.found.found += " with an invalid key" // null is a valid value
+		case safe:
 			if l.found.Field != "" {
 				l.found.Field += "."
 			}
 			l.found.Field += step
 			l.descend(inner, member, "}"+after, memberType(t, name))
+		default:
+			l.found.found += " that contains " + kindOf(member)
 		}
 		return
 	}
@@ -150,8 +154,11 @@ func kindOf(value lw.Value) string {
 }
 
 // defect describes why a number or a string does not decode into a type that accepts other numbers or strings. It
-// returns "" for other values.
+// returns "" for other values. t is nil if the type is unknown.
 func defect(value lw.Value, t reflect.Type) string {
+	if t == nil || t.Kind() == reflect.Interface {
+		t = reflect.TypeFor[float64]() // the type of numbers in an interface
+	}
 	switch isNumber := t.Kind() >= reflect.Int && t.Kind() <= reflect.Float64; {
 	case isNumber && kindOf(value) == "a number" && json.Unmarshal([]byte(value), reflect.New(t).Interface()) != nil:
 		return " that does not fit"

@@ -31,7 +31,7 @@ type body struct {
 	err        error     // final error; all further reads return it
 
 	mu       sync.Mutex
-	lastRead time.Time // time of the last data or the last call of Read; zero while no Read is active
+	lastRead time.Time // when data last arrived or Read was called, whichever is later; zero while no Read is active
 	timedOut bool      // the connection was closed because the peer did not answer pings
 	timer    *time.Timer
 }

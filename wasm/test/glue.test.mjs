@@ -140,7 +140,7 @@ test('after memory has grown, bytes are written to the new buffer', async () => 
   assert.equal(p.read(id), ' answer')
 })
 
-test('the host receives questions and messages, and its exceptions reach the program', async () => {
+test('questions and messages reach the host, and exceptions of the host reach the program', async () => {
   const seen = []
   const p = program({ ask: (question) => { if (question === 'bad') throw new Error('no token'); return Promise.resolve(`to ${question}`) },
     emit: (id, bytes) => seen.push([id, ...bytes]) })

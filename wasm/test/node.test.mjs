@@ -100,7 +100,7 @@ test('an object recreated while the watch was down is reported as deleted and ad
   assert.deepEqual(batches.map(({ type, item, finalStateUnknown }) => [type, item.name, item.uid === uid, finalStateUnknown].join(' ')), expected)
 })
 
-test('an index reads fields and array elements, even outside of a projection', async (t) => {
+test('an index reads fields and array elements, even if the projection drops them', async (t) => {
   const space = namespace()
   const spec = (nodeName, image) => ({ nodeName, priority: 7, containers: [{ name: 'c', image }, { name: 'd', image: 'sidecar' }] })
   await put(space, 'a', { spec: spec('n1', 'web:1') })

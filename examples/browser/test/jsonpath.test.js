@@ -23,7 +23,7 @@ test('unsupported paths are rejected', () => {
   for (const path of ['spec.size', '..size', '.spec.hosts[0:1]', '.spec.rules[?(@.port>1)].host', '.spec[', '{.spec.size}']) assert.equal(parsePath(path), undefined, path)
 })
 
-test('the field that is requested for a path contains the value at the path', () => {
+test('parsePath() returns the field to request for a path', () => {
   for (const [path, field] of [['.spec.size', 'spec.size'], ['.spec.rules[*].host', 'spec.rules'], ['.status.conditions[?(@.type=="Ready")].status', 'status.conditions'],
     ['.metadata.annotations.example\\.com/a', 'metadata.annotations'], [".metadata['name']", 'metadata']]) assert.equal(parsePath(path)?.field, field)
 })

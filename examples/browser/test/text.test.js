@@ -187,7 +187,7 @@ test('the rate is zero after a long pause', () => {
   assert.equal(rate.list(320_000).reduce((a, b) => a + b), 0)
 })
 
-test('brief() formats the values of a difference', () => {
+test('brief() formats the old and new values of a change', () => {
   assert.deepEqual([brief('x'), brief(''), brief(1), brief(null), brief(true), brief({ a: 1, b: [2] }), brief([])],
     ['x', '""', '1', 'null', 'true', 'a: 1\nb:\n- 2', ''])
 })

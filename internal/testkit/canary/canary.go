@@ -19,8 +19,7 @@ import (
 type Secrets map[string]string
 
 // New returns a new secret with the given description. The secret is a valid bearer token and contains characters that
-// URLs and HTML escape. The method In searches only for the first part of the secret, and therefore also finds
-// truncated secrets.
+// are escaped in URLs and HTML. In searches only for the first part of the secret, so it also finds truncated secrets.
 func (s Secrets) New(what string) string {
 	s[what] = fmt.Sprintf("C4+ary/%s~", what)
 	return s[what] + "0123456789abcdef"

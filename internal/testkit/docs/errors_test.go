@@ -67,7 +67,7 @@ func literals(t *testing.T, path string) (all []string) {
 	return all
 }
 
-// produced returns errors whose messages consist of several string literals.
+// produced returns errors from real failures. Their messages are assembled from several string literals.
 func produced(t *testing.T) []error {
 	t.Helper()
 	status := func(code int, reason, message string) error {

@@ -50,7 +50,7 @@ type checker struct {
 	limit     time.Duration
 	restores  int       // number of restored backups that reset the revision counter
 	fair      time.Time // time at which the faults stopped
-	settled   time.Time // time at which the store first equaled the server after the faults stopped
+	settled   time.Time // when the store first had the server's state after the faults stopped
 	probes    int       // number of writes after convergence; each must arrive within probeBound
 	probed    time.Time
 }

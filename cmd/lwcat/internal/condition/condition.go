@@ -123,8 +123,11 @@ var complete = []string{"exists", "deleted", "rollout"}
 
 // correct returns an explanation if word is used as a field path but is probably a mistake. Otherwise it returns "".
 func correct(word string, alone bool) (problem string) {
-	if slices.Contains(complete, strings.ToLower(word)) {
-		return word + " is not a field: " + strings.ToLower(word) + " must be the whole condition; repeat --until to combine it with others"
+	if lower := strings.ToLower(word); slices.Contains(complete, lower) {
+		if word != lower {
+			return word + " is not a field: did you mean " + lower + "?"
+		}
+		return word + " is not a field: " + lower + " cannot be part of a longer condition; use a separate --until for it"
 	}
 	meant := corrections[strings.ToLower(word)]
 	if near := nearest.Likely(strings.ToLower(word), complete); alone && meant == "" && len(near) > 0 && len(word) > 3 {

@@ -79,9 +79,9 @@ func TestParseErrors(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                      `expected a field path such as status.phase, but found ""`,
 		"status..phase":         `expected a field path such as status.phase, but found "status..phase"`,
-		"all exists":            `exists is not a field: exists must be the whole condition; repeat --until to combine it with others`,
-		"Deleted":               `Deleted is not a field: deleted must be the whole condition; repeat --until to combine it with others`,
-		"exists && a.b":         `exists is not a field: exists must be the whole condition; repeat --until to combine it with others`,
+		"all exists":            `exists is not a field: exists cannot be part of a longer condition; use a separate --until for it`,
+		"Deleted":               `Deleted is not a field: did you mean deleted?`,
+		"exists && a.b":         `exists is not a field: exists cannot be part of a longer condition; use a separate --until for it`,
 		"=x":                    `expected a field path such as status.phase, but found ""`,
 		"status.phase ! x":      `expected one of the operators = == != < <= > >= after status.phase`,
 		"a=1 && ":               `expected a field path such as status.phase, but found ""`,

@@ -13,7 +13,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// maxFrame limits one row or watch event, in bytes. It is the default of lw.ClientOptions.MaxFrame.
+// maxFrame is the maximum size of a row or a watch event, in bytes. It is the default of lw.ClientOptions.MaxFrame.
 const maxFrame = 64 << 20
 
 // Transport is an lw.Transport for one collection. It passes through ordinary objects from servers without Table

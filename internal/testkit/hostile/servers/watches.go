@@ -157,7 +157,7 @@ func shortWatches() []server {
 					c.write(" ")
 				}
 			})},
-		{name: "slow-bytes", does: "sends events one byte every five seconds", causes: []error{lw.ErrSilent},
+		{name: "slow-bytes", does: "sends events at one byte per five seconds", causes: []error{lw.ErrSilent},
 			serve: onWatch(func(c *call) {
 				for _, b := range bookmark(c.version(c.now()), false) {
 					c.write(string(b))
