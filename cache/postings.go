@@ -148,7 +148,7 @@ func (x *Index[T, K]) ownPosting(epoch uint64, cell uint32, p *posting[K]) *post
 	return p
 }
 
-// rebuild updates all postings after the objects have moved to new slots. The map to contains each old slot's new slot.
+// rebuild updates all postings after the objects have moved to new slots. to maps each old slot to its new slot.
 func (x *Index[T, K]) rebuild(epoch uint64, to map[uint32]uint32) {
 	old := x.postings
 	x.postings, x.free, x.next, x.singleKey = postings[K]{}, nil, 0, nil
