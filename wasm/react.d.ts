@@ -63,7 +63,7 @@ export interface UseListWatchOptions<I extends string = string> extends Omit<Lis
 export interface ListView<T = KubernetesObject, I extends string = string> extends Snapshot<T, I> {
   /** All items, sorted by key. */
   readonly items: readonly Item<T>[]
-  /** Reports whether the first list is complete, or the objects of an earlier page were restored. */
+  /** Reports whether the first list is complete, or saved objects were restored. */
   readonly loaded: boolean
   /**
    * The error to show: the cause of an interruption, the reason why the collection stopped, or an invalid option. It is

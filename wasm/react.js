@@ -72,7 +72,7 @@ export function useListWatches(options) {
 }
 
 /**
- * Follows one object, which the option `name` selects.
+ * Follows the object with the given `name`.
  * @template [T=KubernetesObject]
  * @param {UseListWatchOptions & { name: string } & Typed<T> | null | undefined} options
  * @returns {ObjectView<T>}

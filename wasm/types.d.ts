@@ -150,7 +150,7 @@ export interface State {
   readonly resourceVersion: string
   /** The time of the last data from the server, in milliseconds since 1970; 0 before the first data. */
   readonly lastEventAt: number
-  /** Reports whether the first list is complete, or the objects of an earlier page were restored. */
+  /** Reports whether the first list is complete, or saved objects were restored. */
   readonly synced: boolean
   /** The last error. While the collection is live, it is undefined or has the code `"turns"`. */
   readonly cause?: ListWatchError | undefined

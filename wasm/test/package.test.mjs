@@ -25,7 +25,7 @@ const pages = (folder) => readdirSync(root + folder).filter((name) => name.endsW
 const documents = ['README.md', '../README.md', ...pages('../docs/'), ...pages('../docs/tutorials/')]
 const examples = new Map(documents.flatMap((file) => {
   const blocks = [...readFileSync(root + file, 'utf8').matchAll(/```(?:tsx?|js)\n([^]*?)```/g)].map(([, block]) => block)
-  const isFile = (code) => file.includes('/tutorials/') || /^\/\/ \S+\.js\n/.test(code)
+  const isFile = (code) => file.includes('/tutorials/') || /^\/\/ \S+\.(js|tsx)\n/.test(code)
   const modules = [blocks.filter((code) => !isFile(code)).join('\n'), ...blocks.filter(isFile)]
   return modules.filter(Boolean).map((code, i) => [`${root}test/${file.replace(/\W/g, '_')}${i}.tsx`, code])
 }))
