@@ -24,7 +24,7 @@ const KEEP_ALIVE = 5000
 
 /** @param {Options} options @returns {List[]} */
 export const listsOf = (options) =>
-  Object.entries(options).map(([key, given]) => ({ key, users: given ? usersOf(given) : undefined, keepPrevious: given?.keepPrevious }))
+  Object.entries(options ?? {}).map(([key, given]) => ({ key, users: given ? usersOf(given) : undefined, keepPrevious: given?.keepPrevious }))
 
 /** Returns a string that identifies the options of the lists. @param {List[]} lists */
 export const nameOfLists = (lists) => JSON.stringify(lists.map(({ key, users }) => [key, users?.map(({ name }) => name)]))
@@ -82,8 +82,8 @@ function refresh(list) {
  * @returns {User[]}
  */
 function usersOf({ keepAlive = KEEP_ALIVE, keepPrevious, namespaces, ...rest }) {
-  const all = Array.isArray(namespaces) ? [...new Set(namespaces)].sort((a, b) => (`${a}/` < `${b}/` ? -1 : 1)).map((namespace) => ({ ...rest, namespace }))
-    : [{ ...rest, ...(namespaces && { namespaces }) }] // listWatch rejects the wrong type
+  const all = Array.isArray(namespaces) && !namespaces.includes('') ? [...new Set(namespaces)].sort((a, b) => (`${a}/` < `${b}/` ? -1 : 1)).map((namespace) => ({ ...rest, namespace }))
+    : [{ ...rest, ...(namespaces && { namespaces }) }] // listWatch rejects the option
   return all.map((options) => ({ name: nameOf(options), options: /** @type {ListWatchOptions} */ (options), keepAlive }))
 }
 

@@ -212,7 +212,7 @@ export class Mirror {
   /** Returns the position of the index with this name. @param {string} name */
   indexOf(name) {
     const i = this.#names.indexOf(name)
-    if (i < 0) throw new ListWatchError('invalid', `listwatch: options.indexes has no ${name}`)
+    if (i < 0) throw new ListWatchError('invalid', `listwatch: there is no index "${name}"; add it to the option indexes`)
     return i
   }
 

@@ -52,7 +52,7 @@ export interface UseListWatchOptions<I extends string = string> extends Omit<Lis
   keepAlive?: number | undefined
   /**
    * If the options change, continues to show the previous objects until the new list is complete. Until then, `loaded` and
-   * `stale` are true.
+   * `stale` are true, and `by` returns no items for an index that the previous options lack.
    *
    * Default: `false`.
    */

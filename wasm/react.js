@@ -78,7 +78,7 @@ export function useListWatches(options) {
  * @returns {ObjectView<T>}
  */
 export function useObject(options) {
-  return useLists({ list: options }, onlyList, objectOf, haveEqualMembers)
+  return useLists({ list: options && { ...options, name: options.name ?? '' } }, onlyList, objectOf, haveEqualMembers) // an empty name is invalid
 }
 
 const whole = (/** @type {any} */ all) => all

@@ -67,7 +67,7 @@ const OPTIONS = {
   resource: STRING,
   path: ['a path such as "/apis/example.com/v1/widgets"', (value) => isString(value) && value.startsWith('/')],
   namespace: STRING,
-  name: STRING,
+  name: ['a string that is not empty', (value) => isString(value) && value !== ''],
   labelSelector: STRING,
   fieldSelector: STRING,
   transport: oneOf('auto', 'http', 'ws'),
@@ -115,6 +115,7 @@ export function specOf(options) {
 function check(options) {
   if (!isObject(options)) throw invalid('options must be an object such as { server: "https://host:port", resource: "pods" }')
   for (const [name, value] of Object.entries(options)) {
+    if (name === 'namespaces') throw invalid('only the React hooks accept namespaces; it must be an array of names')
     if (!Object.hasOwn(OPTIONS, name)) throw invalid(`unknown option ${name}`)
     const [words, fits] = OPTIONS[/** @type {keyof ListWatchOptions} */ (name)]
     if (value !== undefined && !fits(value)) throw invalid(`${name} must be ${words}`)

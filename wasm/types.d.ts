@@ -269,7 +269,7 @@ export interface ListWatch<T = KubernetesObject, I extends string = string> exte
  * - `"expired"`: the server no longer has the resourceVersion (410).
  * - `"too-many-requests"`: the server returned 429.
  * - `"status"`: the server returned another error.
- * - `"malformed"`: the response is not a list or a watch.
+ * - `"malformed"`: the response is not a list or a watch. Before the first complete list, the code is `"invalid"` instead.
  * - `"too-large"`: the collection exceeds `maxObjects`, or the response exceeds a limit.
  * - `"closed"`: the server closed the connection.
  * - `"silent"`: the server sent nothing for too long.

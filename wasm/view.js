@@ -6,6 +6,7 @@
 /** The result of a hook for one collection, or for one collection per namespace. See ListView in react.d.ts. */
 export class View {
   #snapshots
+  #previous = false // whether the options of the component have changed since
   /** @type {readonly Item<any>[] | undefined} */
   #list
 
@@ -42,7 +43,14 @@ export class View {
   list() { return this.#list ??= this.#join((snapshot) => snapshot.list()) }
 
   /** @param {string} index @param {string} value */
-  by(index, value) { return this.#join((snapshot) => snapshot.by(index, value)) }
+  by(index, value) {
+    try {
+      return this.#join((snapshot) => snapshot.by(index, value))
+    } catch (error) {
+      if (this.#previous) return Object.freeze([]) // the previous options may lack the index
+      throw error
+    }
+  }
 
   /** @param {(snapshot: Snapshot<any>) => readonly Item<any>[]} listOf */
   #join(listOf) {
@@ -55,7 +63,9 @@ export class View {
    * @param {View} next
    */
   until({ state, errors }) {
-    return new View(this.#snapshots, Object.freeze({ ...state, synced: true, stale: true }), errors)
+    const view = new View(this.#snapshots, Object.freeze({ ...state, synced: true, stale: true }), errors)
+    view.#previous = true
+    return view
   }
 }
 

@@ -123,6 +123,17 @@ test('keepPrevious shows the previous objects as stale until the new list is com
   assert.deepEqual([keys(now()), now().loaded, now().error.code], ['', false, 'forbidden'])
 })
 
+test('with keepPrevious, an index that the previous options lack is empty until the new list is complete', async () => {
+  cluster.apply(pod('a/1'))
+  const given = (index, path) => pods({ indexes: { [index]: path }, keepPrevious: true })
+  const { render, results, now } = await mount(useListWatch, given('name', 'metadata.name'))
+  results.length = 0
+  await render(given('space', 'metadata.namespace'))
+  assert.deepEqual([keys(results[0]), results[0].by('space', 'a'), results[0].by('name', '1').length], ['a/1', [], 1])
+  assert.equal(now().by('space', 'a').length, 1)
+  assert.throws(() => now().by('name', '1'), { code: 'invalid', message: /there is no index "name"/ })
+})
+
 test('without keepPrevious, new options begin with an empty list', async () => {
   cluster.apply([pod('a/1'), pod('b/2')])
   const { render, results, now } = await mount(useListWatch, pods({ namespace: 'a' }))
@@ -168,6 +179,19 @@ test('useObject follows a single object', async () => {
   assert.equal(now(), shown)
   await change(() => cluster.delete(pod('a/1')))
   assert.deepEqual([now().object, now().loaded], [undefined, true])
+})
+
+test('useObject rejects a missing name', async () => {
+  cluster.apply(pod('a/1'))
+  for (const name of ['', undefined]) {
+    const { now } = await mount(useObject, pods({ namespace: 'a', name }))
+    assert.deepEqual([now().object, now().loaded, now().error.code, now().error.message], [undefined, false, 'invalid', 'listwatch: name must be a string that is not empty'])
+  }
+})
+
+test('useListWatches without options returns no lists', async () => {
+  const { now } = await mount(useListWatches, undefined)
+  assert.deepEqual(now(), {})
 })
 
 test('useListWatches follows several collections and supports changing keys', async () => {

@@ -92,7 +92,7 @@ test('indexes reflect every change and are sorted by key', () => {
   fold(mirror, [MODIFIED, ...fields('a', 2, { values: ['n2', ''] })], [DELETED, 'default/c', '3', ''])
   assert.deepEqual(keys(by(mirror, 'node', 'n1')), ['default/b'])
   assert.deepEqual(keys(by(mirror, 'node', 'n2')), ['default/a'])
-  assert.throws(() => by(mirror, 'zone', 'z'), { code: 'invalid', message: /options.indexes has no zone/ })
+  assert.throws(() => by(mirror, 'zone', 'z'), { code: 'invalid', message: /there is no index "zone"; add it to the option indexes/ })
 })
 
 test('an item returns the fields of its record before and after parsing', () => {

@@ -219,7 +219,8 @@ test('final errors and invalid options are returned, and the component does not 
   for (const [options, shown] of [
     [{ server: guarded.url, resource: 'pods', token: 'weak' }, /^stopped forbidden true false true: /],
     [{ server: server.url, resource: 'podz' }, /^stopped invalid true false true: .*unknown resource podz/],
-    [{ server: server.url, resource: 'pods', namespaces: 'a' }, /^stopped invalid true false true: .*unknown option namespaces/],
+    [{ server: server.url, resource: 'pods', namespaces: 'a' }, /^stopped invalid true false true: .*namespaces; it must be an array of names/],
+    [{ server: server.url, resource: 'pods', namespaces: ['a', ''] }, /^stopped invalid true false true: .*namespaces; it must be an array of names/],
     [{ server: server.url, resource: 'pods', signal: AbortSignal.abort() }, /^stopped invalid true false true: .*not accept a signal/],
   ]) {
     const { text } = mount(h(Pods, { options }))

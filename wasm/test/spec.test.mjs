@@ -29,6 +29,7 @@ const bad = [
   [{ ...good, resource: 'a//c' }, /resource must look like/],
   [{ ...good, namespace: 1 }, /namespace must be a string/],
   [{ ...good, name: {} }, /name must be a string/],
+  [{ ...good, name: '' }, /name must be a string that is not empty/],
   [{ ...good, labelSelector: { app: 'web' } }, /labelSelector must be a string/],
   [{ ...good, fieldSelector: [] }, /fieldSelector must be a string/],
   [{ ...good, transport: 'sse' }, /transport must be one of auto, http, ws/],

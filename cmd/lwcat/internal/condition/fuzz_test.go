@@ -94,8 +94,8 @@ func FuzzCompare(f *testing.F) {
 	})
 }
 
-// isText reports whether a value is a valid literal and not a field.
+// isText reports whether a value is a valid literal, and neither a field nor followed by another condition.
 func isText(value string) bool {
 	_, err := Parse("f = " + value)
-	return err == nil && !isField.MatchString(strings.TrimSpace(value))
+	return err == nil && !strings.Contains(value, "&&") && !isField.MatchString(strings.TrimSpace(value))
 }
