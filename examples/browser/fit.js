@@ -2,16 +2,15 @@
 
 /** @import { Column } from './columns/format.js' */
 
-const PHONE = 420 // width in pixels below which the namespace may move below the first visible column
 const PADDING = 16 // width in pixels of the space around the columns, the same as in grid.css
 
 const least = (/** @type {Column} */ { width }) => (Array.isArray(width) ? width[0] : width)
 
 /**
  * Returns the columns without a track, the smallest width of the others in pixels, and their CSS tracks. If the width is
- * too small, columns lose their tracks: first those with `spare`, then the namespace on a phone, then ages and numbers.
- * Each step starts with the last column. `stacked` is the index of the namespace column if it has no track, and -1
- * otherwise. All other columns without a track are hidden.
+ * too small, columns lose their tracks: first those with `spare`, then the namespace, then ages and numbers. Each step
+ * starts with the last column. `stacked` is the index of the namespace column if it has no track, and -1 otherwise.
+ * All other columns without a track are hidden.
  * @param {Column[]} columns
  * @param {number} available in pixels
  */
@@ -19,7 +18,7 @@ export function fit(columns, available) {
   const spared = columns.map(() => false)
   const sum = () => columns.reduce((all, column, c) => (spared[c] ? all : all + least(column)), PADDING)
   /** @type {((column: Column) => boolean | undefined)[]} */
-  const steps = [({ spare }) => spare, ({ id }) => id === 'namespace' && available < PHONE, ({ end, id }) => end && id !== 'last']
+  const steps = [({ spare }) => spare, ({ id }) => id === 'namespace', ({ end, id }) => end && id !== 'last']
   for (const step of steps) {
     for (let c = columns.length - 1; c >= 0 && sum() > available; c--) spared[c] ||= !!step(columns[c])
   }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { beforeEach, test } from 'node:test'
 import { all, byId, reload, resized, size, texts } from './support/page.js'
 import { Grid } from '../grid.js'
+import { Line } from '../line.js'
 import { Rows } from '../rows.js'
 import { count, created, name, namespace } from '../columns/format.js'
 
@@ -216,7 +217,8 @@ test('a narrow table hides spare columns, then ages and numbers, starting with t
   assert.equal(shown(), 'name', 'new rows must hide the same columns')
 })
 
-test('at phone width, the namespace moves below the name before ages are hidden', () => {
+test('in a narrow table, the namespace moves below the name before ages are hidden', () => {
+  const least = 128 + 170 + 50 + 64 + 16
   const withNamespace = [namespace, ...columns]
   rows = new Rows(withNamespace)
   rows.apply(names(200).map((key) => change('added', item(key, { metadata: { name: key, namespace: 'shop' } }), { initial: true })), 0)
@@ -229,12 +231,12 @@ test('at phone width, the namespace moves below the name before ages are hidden'
   const titles = () => withNamespace.filter((_, i) => !all('[role="columnheader"]', element)[i].hidden).map(({ id }) => id).join(' ')
   const cells = (key) => [...rowOf(key).children].filter((cell) => !cell.hidden).map((cell) => [cell.textContent, cell.className])
   grid.show(rows, withNamespace, 'Pods')
-  draw(420)
-  assert.equal(titles(), 'namespace name n')
-  assert.deepEqual(cells('web-0000'), [['shop', ''], ['web-0000', 'strong'], ['1', 'end']])
+  draw(least)
+  assert.equal(titles(), 'namespace name n age')
+  assert.deepEqual(cells('web-0000'), [['shop', ''], ['web-0000', 'strong'], ['1', 'end'], ['—', 'end']])
 
   scroll(100 * HEIGHT)
-  draw(419)
+  draw(least - 1)
   assert.equal(titles(), 'name n age')
   assert.deepEqual(cells('web-0100'), [['shop', 'lower'], ['web-0100', 'strong upper'], ['1', 'end'], ['—', 'end']])
   const tall = 44
@@ -247,8 +249,15 @@ test('at phone width, the namespace moves below the name before ages are hidden'
   assert.equal(element.scrollTop, 200 * tall + HEIGHT + 2 - 10 * HEIGHT)
   assert.equal(grid.page, 4)
 
-  draw(420)
-  assert.deepEqual(cells('web-0199'), [['shop', ''], ['web-0199', 'strong'], ['1', 'end']])
+  draw(least)
+  assert.deepEqual(cells('web-0199'), [['shop', ''], ['web-0199', 'strong'], ['1', 'end'], ['—', 'end']])
+})
+
+test('the namespace is below the first column with a flexible width', () => {
+  const line = new Line('row', [namespace, created, note, name])
+  line.arrange([true, false, false, false], 0)
+  const [lower, , , upper] = line.element.children
+  assert.deepEqual([lower.style.gridColumn, lower.hidden, lower.className, upper.className], ['3', false, 'lower', 'strong upper'])
 })
 
 test('a row is scrolled into view below the header', () => {
