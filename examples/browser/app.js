@@ -103,7 +103,10 @@ class App {
     if (!this.feed && !this.#session.resources.length) return
     if (!this.feed || collectionOf(route) !== collectionOf(before) || route.namespace !== before.namespace) return this.#follow()
     if (route.search !== before.search || route.statuses.join() !== before.statuses.join()) this.#arrangement.filter(this.feed.rows)
-    if (route.sort !== before.sort || route.descending !== before.descending) this.#arrangement.order(this.feed)
+    if (route.sort !== before.sort || route.descending !== before.descending) {
+      this.#arrangement.order(this.feed)
+      this.#grid.scrollToTop()
+    }
     if (route.selected && route.selected !== before.selected) this.#grid.active = route.selected
     this.draw()
   }

@@ -161,6 +161,10 @@ export class Grid {
     else if (top + this.#height > this.#element.scrollTop + height) this.#element.scrollTop = top + this.#height - height
   }
 
+  scrollToTop() {
+    this.#element.scrollTop = 0
+  }
+
   focus() {
     this.#element.focus({ preventScroll: true })
   }

@@ -27,6 +27,7 @@ export class Rows {
   #allMoved = false // whether all rows may have moved
   /** @type {Set<Row>} */
   #marked = new Set()
+  #gone = 0 // the number of deleted rows that are still shown
   #filter = new Filter()
   /** @type {Map<string, number>} The number of matching rows by status. It counts only rows that have been read. */
   counts = new Map()
@@ -39,7 +40,13 @@ export class Rows {
   }
 
   get hasStatus() { return this.#columns.some(({ dot }) => dot) }
-  get size() { return this.#all.size }
+  /** The number of rows, without deleted rows. */
+  get size() { return this.#all.size - this.#gone }
+  /** The number of rows in the view, without deleted rows. */
+  get shown() {
+    const gone = this.#gone && [...this.#marked].filter((row) => row.gone && row.placed).length
+    return this.view.length - gone
+  }
   get(/** @type {string} */ key) { return this.#all.get(key) }
 
   /**
@@ -52,11 +59,11 @@ export class Rows {
       let row = this.#all.get(change.key)
       if (change.type === 'deleted') {
         if (!row) continue
-        row.gone = true
+        this.#setGone(row, true)
         row.version++
       } else if (row) {
         row.set(change)
-        row.gone = false
+        this.#setGone(row, false)
       } else this.#all.set(change.key, row = new Row(change.item))
       if (!row.gone) this.#unread.add(row)
       this.#moved.add(row)
@@ -64,6 +71,12 @@ export class Rows {
       row.mark = { type: change.type, at: now, finalStateUnknown: change.finalStateUnknown, cells: [] }
       this.#marked.add(row)
     }
+  }
+
+  /** @param {Row} row @param {boolean} gone */
+  #setGone(row, gone) {
+    this.#gone += Number(gone) - Number(row.gone)
+    row.gone = gone
   }
 
   /**
@@ -132,6 +145,7 @@ export class Rows {
       if (row.gone && elapsed >= LEAVING) {
         this.#marked.delete(row)
         this.#all.delete(row.key)
+        this.#gone--
         this.#unread.delete(row)
         this.#moved.add(row)
         row.left = true

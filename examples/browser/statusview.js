@@ -32,11 +32,11 @@ export function showState(state, feed, route, now) {
   setAttribute($('connection'), 'title', title)
   showAction(actionLabel(state))
   showGrid(!!feed)
-  const size = feed?.rows.size ?? 0, shown = feed?.rows.view.length ?? 0
+  const size = feed?.rows.size ?? 0
   showStale(state, size, now)
   showProgress(state)
-  showCount(isKnown(state, size), size, shown, isFiltered(route))
-  showEmpty(shown || !$('progress').hidden ? [] : emptyMessage(state, size, route))
+  showCount(isKnown(state, size), size, feed?.rows.shown ?? 0, isFiltered(route))
+  showEmpty(feed?.rows.view.length || !$('progress').hidden ? [] : emptyMessage(state, size, route))
   document.title = [state.phase === 'interrupted' && '⚠', $('title').textContent, 'listwatch'].filter(Boolean).join(' · ')
   const message = tone === 'busy' ? '' : text
   if (message && message !== announced) announce(state.phase === 'live' ? `${message}. ${size} ${route.plural}` : message)

@@ -198,7 +198,9 @@ test('clicks on a column header sort ascending, then descending, then by key', a
     drawn()
     return [visited.at(-1), keys().join(' '), node().getAttribute('aria-sort'), heard()]
   }
+  byId('grid').scrollTop = 5
   assert.deepEqual(step(), ['#/v1/pods?sort=node', 'shop/b shop/a', 'ascending', 'Sorted by node, ascending'])
+  assert.equal(byId('grid').scrollTop, 0, 'the table must show the first rows of the new order')
   assert.deepEqual(step(), ['#/v1/pods?sort=-node', 'shop/a shop/b', 'descending', 'Sorted by node, descending'])
   assert.deepEqual(step(), ['#/v1/pods', 'shop/a shop/b', 'none', 'Sorted by key'])
 })

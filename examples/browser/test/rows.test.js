@@ -73,11 +73,12 @@ test('a deleted row disappears after a while unless it is recreated', () => {
   rows.update()
   assert.equal(keys(rows), 'a b')
   assert.equal(rows.get('a').gone, true)
+  assert.deepEqual([rows.size, rows.shown], [1, 1])
   rows.sweep(10 + LEAVING)
   rows.update()
   assert.equal(keys(rows), 'b')
   assert.equal(rows.get('b').gone, false)
-  assert.equal(rows.size, 1)
+  assert.deepEqual([rows.size, rows.shown], [1, 1])
 })
 
 test('a search for name=value matches only the exact label, node or owner', () => {

@@ -5,7 +5,7 @@ import { resetAnnouncements, showState } from '../statusview.js'
 
 const NOW = new Date(2030, 0, 1, 12, 0, 0).getTime()
 const route = { plural: 'pods', namespace: '', search: '', statuses: [] }
-const feed = (size, shown = size) => ({ rows: { size, view: Array.from({ length: shown }) } })
+const feed = (size, shown = size) => ({ rows: { size, shown, view: Array.from({ length: shown }) } })
 const live = { phase: 'live', stale: false, resourceVersion: '7', lastEventAt: NOW }
 const lost = { phase: 'interrupted', stale: true, resourceVersion: '7', lastEventAt: NOW - 34_000, retryAt: NOW + 3000, cause: { code: 'network', message: 'refused' } }
 const show = (state, of = feed(3), where = {}) => showState(state, of, { ...route, ...where }, NOW)
