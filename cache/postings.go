@@ -148,13 +148,13 @@ func (x *Index[T, K]) ownPosting(epoch uint64, cell uint32, p *posting[K]) *post
 	return p
 }
 
-// rebuild updates all postings after the objects have moved to new slots. to maps each old slot to its new slot.
-func (x *Index[T, K]) rebuild(epoch uint64, to map[uint32]uint32) {
+// rebuild updates all postings after the objects have moved. The keys of newSlots are the objects' previous slots.
+func (x *Index[T, K]) rebuild(epoch uint64, newSlots map[uint32]uint32) {
 	old := x.postings
 	x.postings, x.free, x.next, x.singleKey = postings[K]{}, nil, 0, nil
 	old.cells.All(func(_ uint32, p *posting[K]) bool {
 		return p.slots.All(func(slot uint32) bool {
-			x.insert(epoch, p.key, to[slot])
+			x.insert(epoch, p.key, newSlots[slot])
 			return true
 		})
 	})

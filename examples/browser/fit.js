@@ -7,22 +7,23 @@ const PADDING = 16 // width in pixels of the space around the columns, the same 
 const least = (/** @type {Column} */ { width }) => (Array.isArray(width) ? width[0] : width)
 
 /**
- * Returns the columns without a track, the smallest width of the others in pixels, and their CSS tracks. If the width is
- * too small, columns lose their tracks: first those with `spare`, then the namespace, then ages and numbers. Each step
- * starts with the last column. `stacked` is the index of the namespace column if it has no track, and -1 otherwise.
- * All other columns without a track are hidden.
+ * Hides columns until the others fit: first those with `spare`, then the namespace, then ages and numbers. Each step
+ * starts with the last column. If the namespace column is hidden, its cells move below the name.
  * @param {Column[]} columns
  * @param {number} available in pixels
+ * @returns {{ hidden: boolean[], stacked: number, width: number, tracks: string }} `hidden` tells for each column whether it
+ * is hidden. `stacked` is the index of the hidden namespace column, or -1. `width` is the smallest width of the other
+ * columns in pixels, and `tracks` is their grid-template-columns in CSS.
  */
 export function fit(columns, available) {
-  const spared = columns.map(() => false)
-  const sum = () => columns.reduce((all, column, c) => (spared[c] ? all : all + least(column)), PADDING)
+  const hidden = columns.map(() => false)
+  const sum = () => columns.reduce((all, column, c) => (hidden[c] ? all : all + least(column)), PADDING)
   /** @type {((column: Column) => boolean | undefined)[]} */
   const steps = [({ spare }) => spare, ({ id }) => id === 'namespace', ({ end, id }) => end && id !== 'last']
   for (const step of steps) {
-    for (let c = columns.length - 1; c >= 0 && sum() > available; c--) spared[c] ||= !!step(columns[c])
+    for (let c = columns.length - 1; c >= 0 && sum() > available; c--) hidden[c] ||= !!step(columns[c])
   }
-  const tracks = columns.filter((_, c) => !spared[c])
+  const tracks = columns.filter((_, c) => !hidden[c])
     .map(({ width }) => (Array.isArray(width) ? `minmax(${width[0]}px, ${width[1]}fr)` : `${width}px`))
-  return { spared, stacked: columns.findIndex(({ id }, c) => id === 'namespace' && spared[c]), width: sum(), tracks: tracks.join(' ') }
+  return { hidden, stacked: columns.findIndex(({ id }, c) => id === 'namespace' && hidden[c]), width: sum(), tracks: tracks.join(' ') }
 }

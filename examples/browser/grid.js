@@ -26,9 +26,9 @@ export class Grid {
   #pool = []
   /** @type {Column[]} */
   #columns = []
-  /** @type {boolean[]} Whether each column has no track. */
-  #spared = []
-  #stacked = -1 // index of the namespace column if it is below the first visible column
+  /** @type {boolean[]} Whether each column is hidden. */
+  #hidden = []
+  #stacked = -1 // index of the namespace column if its cells are below the name, or -1
   /** @type {Rows | undefined} */
   #rows
   #callbacks
@@ -78,15 +78,15 @@ export class Grid {
   }
 
   #fit() {
-    const { spared, stacked, width, tracks } = fit(this.#columns, this.#element.clientWidth)
+    const { hidden, stacked, width, tracks } = fit(this.#columns, this.#element.clientWidth)
     const rows = this.#element.scrollTop / this.#height
-    this.#spared = spared
+    this.#hidden = hidden
     this.#stacked = stacked
     this.#element.classList.toggle('stacked', stacked >= 0)
     this.#element.style.setProperty('--columns', tracks)
     this.#element.style.setProperty('--least', `${width}px`)
-    this.#titles.forEach((title, c) => { title.hidden = spared[c] })
-    for (const line of this.#pool) line.arrange(spared, stacked)
+    this.#titles.forEach((title, c) => { title.hidden = hidden[c] })
+    for (const line of this.#pool) line.arrange(hidden, stacked)
     this.#body.style.height = `${(this.#rows?.view.length ?? 0) * this.#height}px` // scrollTop cannot exceed the height
     this.#element.scrollTop = rows * this.#height
   }
@@ -131,7 +131,7 @@ export class Grid {
     if (this.#pool.length >= n) return
     for (let i = this.#pool.length; i < n; i++) {
       const line = new Line(`row-${i}`, this.#columns)
-      line.arrange(this.#spared, this.#stacked)
+      line.arrange(this.#hidden, this.#stacked)
       this.#pool.push(line)
       this.#body.append(line.element)
     }
@@ -143,7 +143,7 @@ export class Grid {
    * @param {number} n starts at 1
    */
   sortBy(n) {
-    const column = this.#columns.filter((_, c) => !this.#spared[c])[n - 1]
+    const column = this.#columns.filter((_, c) => !this.#hidden[c])[n - 1]
     if (column) this.#callbacks.sort(column.id)
   }
 

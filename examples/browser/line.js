@@ -34,19 +34,19 @@ export class Line {
   }
 
   /**
-   * Hides the cells of columns without a track, and puts the cell of the stacked column below the first cell whose
-   * width is flexible.
-   * @param {boolean[]} spared whether each column has no track
-   * @param {number} stacked an index, or -1
+   * Hides the cells of hidden columns. The cell of the stacked column moves below the first visible cell with a flexible
+   * width.
+   * @param {boolean[]} hidden whether each column is hidden
+   * @param {number} stacked the index of the stacked column, or -1
    */
-  arrange(spared, stacked) {
-    const upper = stacked < 0 ? -1 : this.#columns.findIndex(({ width }, c) => Array.isArray(width) && !spared[c])
+  arrange(hidden, stacked) {
+    const upper = stacked < 0 ? -1 : this.#columns.findIndex(({ width }, c) => Array.isArray(width) && !hidden[c])
     this.#cells.forEach((cell, c) => {
-      cell.hidden = spared[c] && c !== stacked
+      cell.hidden = hidden[c] && c !== stacked
       cell.classList.toggle('upper', c === upper)
       cell.classList.toggle('lower', c === stacked)
     })
-    if (stacked >= 0) this.#cells[stacked].style.gridColumn = String(1 + spared.slice(0, upper).filter((one) => !one).length)
+    if (stacked >= 0) this.#cells[stacked].style.gridColumn = String(1 + hidden.slice(0, upper).filter((one) => !one).length)
   }
 
   /**
