@@ -77,7 +77,7 @@ func (c *Client[T]) List(ctx context.Context, opts ListOptions, meta *ListMeta) 
 			return
 		}
 		defer body.Close()
-		s := c.newDecoder(body)
+		s := c.newDecoder(body, opts.Progress)
 		defer s.release()
 		stored := recall.From[T](ctx, c)
 		item := Scanned{managed: c.opts.KeepManagedFields}
@@ -137,7 +137,7 @@ func (c *Client[T]) Watch(ctx context.Context, opts WatchOptions) iter.Seq2[Even
 		if !yield(Event[T]{Type: WatchStarted, ResourceVersion: opts.ResourceVersion}, nil) {
 			return
 		}
-		s := c.newDecoder(body)
+		s := c.newDecoder(body, opts.Progress)
 		defer s.release()
 		scanned := Scanned{managed: c.opts.KeepManagedFields}
 		stored := recall.From[T](ctx, c)

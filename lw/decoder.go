@@ -1,6 +1,14 @@
 package lw
 
+import "io"
+
 type jsonDecoder struct{ s scanner }
+
+func newJSONDecoder(body io.Reader, opts *ClientOptions, progress func()) *jsonDecoder {
+	s := newScanner(body, opts.MaxFrame)
+	s.Progress = progress
+	return &jsonDecoder{s}
+}
 
 func (d *jsonDecoder) list(meta *ListMeta, o *Scanned, item func() bool) { d.s.list(meta, o, item) }
 func (d *jsonDecoder) begin() bool                                       { return d.s.Begin() }

@@ -7,8 +7,8 @@ type decoder = *jsonDecoder
 
 func (c *Client[T]) mediaType() string { return "application/json" }
 
-func (c *Client[T]) newDecoder(body io.Reader) decoder {
-	return &jsonDecoder{newScanner(body, c.opts.MaxFrame)}
+func (c *Client[T]) newDecoder(body io.Reader, progress func()) decoder {
+	return newJSONDecoder(body, &c.opts, progress)
 }
 
 // openError returns err unchanged, because JSON errors are already decoded.

@@ -28,7 +28,7 @@ type decoder interface {
 // encoding is implemented by a Codec that requests an encoding other than JSON, such as [Protobuf].
 type encoding interface {
 	mediaType() string
-	newDecoder(body io.Reader, opts *ClientOptions) decoder
+	newDecoder(body io.Reader, opts *ClientOptions, progress func()) decoder
 	openError(err error) error
 }
 
@@ -39,11 +39,13 @@ func (c *Client[T]) mediaType() string {
 	return "application/json"
 }
 
-func (c *Client[T]) newDecoder(body io.Reader) decoder {
+// newDecoder returns a decoder of body. The decoder calls progress after each part of an object that arrives. progress
+// may be nil.
+func (c *Client[T]) newDecoder(body io.Reader, progress func()) decoder {
 	if e, ok := c.codec.(encoding); ok {
-		return e.newDecoder(body, &c.opts)
+		return e.newDecoder(body, &c.opts, progress)
 	}
-	return &jsonDecoder{newScanner(body, c.opts.MaxFrame)}
+	return newJSONDecoder(body, &c.opts, progress)
 }
 
 // openError returns err, an error of Transport.Open. If the server rejected the request, openError first decodes the

@@ -33,6 +33,9 @@ func (m *machine) end(err error, in *input) *Interruption {
 	if s, ok := m.state.(*listing); ok && s.pages == 0 && in.objects > 0 && in.signal == failed {
 		m.retryPolicy.lists.add(m.asked) // count the list, because the server has already read its objects
 	}
+	if s, ok := m.state.(*streaming); ok {
+		s.receiving = in.receiving > 0
+	}
 	n := m.state.react(m, f, err, in.now)
 	m.routine = err == ErrWatchClosed || resumes && !isList(n.state) && err != ErrSilent
 	if m.stopOn != nil && m.stopOn(err) {

@@ -69,12 +69,13 @@ func (e *engine[T]) list() *Interruption {
 	opts.LabelSelector, opts.FieldSelector, opts.ShardSelector = e.opts.LabelSelector, e.opts.FieldSelector, e.opts.ShardSelector
 	ctx, dog := guard(e.ctx, e.idle(), e.opts.Wake)
 	defer dog.stop()
+	opts.Progress = dog.progress
 	var meta ListMeta
 	page := input{signal: pageRead}
 	for object, err := range e.source.List(ctx, opts, &meta) {
 		event := Event[T]{Type: Added, Object: object}
 		if err != nil && !event.decodeFailed(err) {
-			return e.fail(causeOf(ctx, err), page.objects)
+			return e.fail(&input{err: causeOf(ctx, err), objects: page.objects})
 		}
 		dog.pause()
 		page.objects++
@@ -87,7 +88,7 @@ func (e *engine[T]) list() *Interruption {
 		dog.resume(e.idle())
 	}
 	if err := causeOf(ctx, nil); err != nil {
-		return e.fail(err, page.objects)
+		return e.fail(&input{err: err, objects: page.objects})
 	}
 	e.trace.page(meta)
 	page.meta = meta
@@ -128,25 +129,26 @@ func (e *engine[T]) complete() bool {
 func (e *engine[T]) watch() *Interruption {
 	ctx, dog := guard(e.ctx, e.idle(), e.opts.Wake)
 	defer dog.stop()
-	for event, err := range e.events(ctx) {
+	for event, err := range e.events(ctx, dog) {
 		if err != nil && !event.decodeFailed(err) {
-			return e.fail(causeOf(ctx, err), 0)
+			return e.fail(&input{err: causeOf(ctx, err), receiving: dog.receivingFor()})
 		}
 		dog.pause()
-		if result, proceed := e.handle(&event); result != nil || !proceed {
+		if result, proceed := e.handle(&event, dog.receivingFor()); result != nil || !proceed {
 			return result
 		}
 		dog.resume(e.idle())
 	}
 	if err := causeOf(ctx, nil); err != nil {
-		return e.fail(err, 0)
+		return e.fail(&input{err: err})
 	}
 	return e.signal(endedClean)
 }
 
 //go:noinline
-func (e *engine[T]) events(ctx context.Context) iter.Seq2[Event[T], error] {
+func (e *engine[T]) events(ctx context.Context, dog *watchdog) iter.Seq2[Event[T], error] {
 	opts := e.machine.watchOptions()
+	opts.Progress = dog.progress
 	opts.LabelSelector, opts.FieldSelector, opts.ShardSelector = e.opts.LabelSelector, e.opts.FieldSelector, e.opts.ShardSelector
 	return e.source.Watch(ctx, opts)
 }
@@ -161,9 +163,9 @@ func causeOf(ctx context.Context, err error) error {
 }
 
 // handle applies one event of a watch to the machine and yields the resulting event. It returns proceed == false if the
-// request or the sequence is over.
-func (e *engine[T]) handle(event *Event[T]) (result *Interruption, proceed bool) {
-	in := input{signal: happened, event: event.Type, version: event.ResourceVersion}
+// request or the sequence is over. receiving is the time that the event took to arrive.
+func (e *engine[T]) handle(event *Event[T], receiving time.Duration) (result *Interruption, proceed bool) {
+	in := input{signal: happened, event: event.Type, version: event.ResourceVersion, receiving: receiving}
 	switch event.Type {
 	case WatchStarted:
 		in.signal = opened
@@ -186,8 +188,9 @@ func (e *engine[T]) handle(event *Event[T]) (result *Interruption, proceed bool)
 }
 
 //go:noinline
-func (e *engine[T]) fail(err error, objects int) *Interruption {
-	_, result := e.step(&input{signal: failed, err: err, objects: objects})
+func (e *engine[T]) fail(in *input) *Interruption {
+	in.signal = failed
+	_, result := e.step(in)
 	return result
 }
 

@@ -128,17 +128,17 @@ func TestHostileBodies(t *testing.T) {
 	}
 }
 
-// Single bytes do not reset the idle timeout.
+// White space does not reset the idle timeout, but the bytes before it do.
 func TestSlowBytesAreIdle(t *testing.T) {
 	for name, c := range map[string]struct {
 		list  bool
 		first string
 		took  time.Duration
 	}{
-		"within an event":  {false, hostileEvent + `"a":"`, shortTimeout + idleGrace},
-		"within an item":   {true, hostileList + `"items":[` + hostileItem[:20], idleRequest},
-		"before the items": {true, `{"x":"`, idleRequest},
-		"between events":   {false, "\n\n\n\n\n", shortTimeout + idleGrace},
+		"within an event":  {false, hostileEvent + `"a":"`, time.Duration(len(hostileEvent)+5)*time.Second + 90*time.Second},
+		"within an item":   {true, hostileList + `"items":[` + hostileItem[:20], time.Duration(len(hostileList)+29)*time.Second + 90*time.Second},
+		"before the items": {true, `{"x":"`, 94 * time.Second},
+		"between events":   {false, "\n\n\n\n\n", 65 * time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

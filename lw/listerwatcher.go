@@ -52,6 +52,10 @@ type ListOptions struct {
 	// "shardRange(object.metadata.uid,'0x0000000000000000', '0x8000000000000000')". If the server ignores it, List
 	// returns an [ErrInvalidResponse].
 	ShardSelector string
+
+	// Progress restarts the idle timeout of the request. A source calls it when a part of an object has arrived, so that
+	// a large object may take minutes over a slow link. It may be nil.
+	Progress func()
 }
 
 // WatchOptions contains the parameters of a watch request.
@@ -66,4 +70,6 @@ type WatchOptions struct {
 	// watch. ResourceVersion is then the minimum resourceVersion of the list, and "" means the latest.
 	// https://kubernetes.io/docs/reference/using-api/api-concepts/#streaming-lists
 	SendInitialEvents bool
+
+	Progress func() // as in [ListOptions]
 }

@@ -33,6 +33,8 @@ type input struct {
 	objects int       // pageRead, failed: number of objects on the page
 	start   Key       // pageRead: key of the first object
 	err     error     // failed: cause of the failure
+
+	receiving time.Duration // happened, failed: how long the current object has been arriving (zero if it arrived at once)
 }
 
 // output determines the event that the caller receives.
@@ -182,6 +184,7 @@ func (m *machine) initialEvent(s *streaming, in *input) (output, *Interruption) 
 	} else if in.version != "" {
 		s.highest = in.version
 	}
+	s.lastInitial += in.receiving // a slow link must not look like a server without streaming lists
 	if in.now-s.lastInitial >= stalledStream {
 		return hidden, m.end(invalid.ErrNoInitialEnd, in)
 	}

@@ -22,8 +22,10 @@ const protobufType = "application/vnd.kubernetes.protobuf"
 
 func (Protobuf) mediaType() string { return protobufType }
 
-func (Protobuf) newDecoder(body io.Reader, opts *ClientOptions) decoder {
-	return &protoDecoder{r: protoscan.New(body, frameLimit(opts.MaxFrame)), source: body}
+func (Protobuf) newDecoder(body io.Reader, opts *ClientOptions, progress func()) decoder {
+	r := protoscan.New(body, frameLimit(opts.MaxFrame))
+	r.Progress = progress
+	return &protoDecoder{r: r, source: body}
 }
 
 type protoDecoder struct {

@@ -37,6 +37,7 @@ type streaming struct {
 	lastInitial moment        // arrival time of the last event known to be an initial object
 	highest     string        // highest resourceVersion of an object so far
 	objects     bool          // whether an object has arrived
+	receiving   bool          // whether the request failed in the middle of an object
 }
 
 // watching is the state in which the stream watches from machine.version.
@@ -114,7 +115,7 @@ func (s *streaming) react(m *machine, f fault, err error, _ moment) transition {
 		return transition{m.list(""), s.from != "" && err != invalid.ErrVersionRegressed}
 	case f == overload, f == permanent:
 		return transition{m.list(s.from), false}
-	case f == protocol, err == ErrSilent, answered(err):
+	case f == protocol, err == ErrSilent && !s.receiving, answered(err):
 		m.server.streamFailed(err)
 		return transition{&listing{from: s.from}, true}
 	}

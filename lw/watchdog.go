@@ -20,9 +20,10 @@ type watchdog struct {
 	cancel context.CancelCauseFunc
 	clock  *clock.Clock
 
-	last   clock.Moment // time at which data last arrived
-	limit  atomic.Int64 // idle timeout, or zero if stopped
-	paused atomic.Bool  // whether the caller is handling an event
+	receiving time.Duration // monotonic time at which the first part of an unfinished object arrived, or zero
+	last      clock.Moment  // time at which data last arrived
+	limit     atomic.Int64  // idle timeout, or zero if stopped
+	paused    atomic.Bool   // whether the caller is handling an event
 
 	mu    lock.Mutex
 	timer *time.Timer
@@ -51,11 +52,30 @@ func (d *watchdog) stop() {
 	d.cancel(nil)
 }
 
+// progress restarts the idle timeout, because a part of an object has arrived. The rest of the object may take as long
+// as a list may be idle, even in a streaming list.
+func (d *watchdog) progress() {
+	if d.receiving == 0 {
+		d.receiving = d.clock.Monotonic()
+	}
+	d.last.Set(d.clock.Now())
+	d.limit.Store(max(d.limit.Load(), int64(idleRequest)))
+}
+
+// receivingFor returns how long the current object has been arriving, or zero if it arrived at once.
+func (d *watchdog) receivingFor() time.Duration {
+	if d.receiving == 0 {
+		return 0
+	}
+	return d.clock.Monotonic() - d.receiving
+}
+
 // pause suspends the idle timeout while the caller handles an event, and resume restarts it. Both methods run for every
 // event, so they do not lock.
 func (d *watchdog) pause() { d.paused.Store(true) }
 
 func (d *watchdog) resume(limit time.Duration) {
+	d.receiving = 0
 	d.last.Set(d.clock.Now())
 	d.limit.Store(int64(limit))
 	d.paused.Store(false) // must be the last statement, because check reads paused first

@@ -15,6 +15,11 @@ const (
 // buffer holds the part of a stream that is being scanned. The owner advances pos, and fill appends data. fill may move
 // the data, so it invalidates positions relative to data[0]. Positions relative to mark stay valid.
 type buffer struct {
+	// Progress is called before the buffer waits for the rest of a frame, if a part of the frame has arrived since the
+	// previous call. White space does not count, and neither do bytes beyond the size limit of a frame, because a hostile
+	// server could send them forever. Progress may be nil.
+	Progress func()
+
 	src  io.Reader
 	data []byte // data[:end] holds the bytes that were read, and the next pad bytes are zero
 	idle []byte // small buffer that data refers to while the stream is idle
@@ -24,6 +29,8 @@ type buffer struct {
 	base int64 // offset of data[0] in the stream
 	max  int   // maximum size of a frame, in bytes
 
+	news     bool  // bytes other than white space have arrived since the last call of Progress
+	unended  int   // number of bytes that have arrived since the last complete frame
 	err      error // first error of the reader
 	srcErr   error // error returned by src
 	tooLarge bool
@@ -43,9 +50,15 @@ func (b *buffer) fill() bool {
 	if b.tooLarge {
 		return false
 	}
+	if b.Progress != nil && b.mark >= 0 && b.news && b.unended <= b.max {
+		b.news = false
+		b.Progress()
+	}
 	for range 100 {
 		n, err := b.src.Read(b.data[b.end : len(b.data)-pad])
+		b.news = b.news || !isBlank(b.data[b.end:b.end+n])
 		b.end += n
+		b.unended += n
 		clear(b.data[b.end : b.end+pad]) // Read may use the bytes after the data as scratch space
 		b.srcErr = err
 		if n > 0 {
@@ -57,6 +70,15 @@ func (b *buffer) fill() bool {
 	}
 	b.srcErr = io.ErrNoProgress
 	return false
+}
+
+func isBlank(text []byte) bool {
+	for _, c := range text {
+		if c > ' ' {
+			return false
+		}
+	}
+	return true
 }
 
 // makeRoom drops data that is no longer needed, and replaces a buffer of the wrong size.

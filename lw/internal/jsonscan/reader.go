@@ -72,6 +72,7 @@ func (r *Reader) EndFrame() bool {
 	if r.err == nil && r.pos-r.mark > r.max {
 		r.Fail(&LimitError{Offset: r.base + int64(r.mark), Limit: r.max})
 	}
+	r.unended = 0
 	return r.err == nil
 }
 

@@ -33,6 +33,10 @@ var ErrVarint = errors.New("a varint is longer than 64 bits")
 // Reader reads lengths, tags and frames from a stream. Its methods do nothing after an error. It holds no frame buffer
 // while it waits for a frame.
 type Reader struct {
+	// Progress is called before the reader waits for the rest of a frame, if a part of the frame has arrived since the
+	// previous call. It may be nil.
+	Progress func()
+
 	src    io.Reader
 	ahead  []byte // bytes that were read from src but not returned yet
 	buffer [readAhead]byte
@@ -146,7 +150,7 @@ func (r *Reader) Frame(size uint64) []byte {
 	}
 	for filled := 0; ; {
 		end := min(int(size), len(r.frame))
-		n := copy(r.frame[filled:end], r.ahead)
+		n := copy(r.frame[filled:end], r.ahead) // the length of the frame has arrived, even if n is zero
 		r.ahead = r.ahead[n:]
 		more, err := r.readFull(r.frame[filled+n : end])
 		r.offset += int64(n + more)
@@ -189,6 +193,9 @@ func (r *Reader) Release() {
 // readFull fills p from the source. Unlike io.ReadFull, it returns the error of the source unchanged.
 func (r *Reader) readFull(p []byte) (n int, err error) {
 	for n < len(p) && err == nil {
+		if r.Progress != nil {
+			r.Progress()
+		}
 		var more int
 		more, err = r.src.Read(p[n:])
 		n += more
