@@ -30,11 +30,14 @@ func (m *machine) causeOfEnd(now moment) error {
 func (m *machine) end(err error, in *input) *Interruption {
 	f := faultOf(err)
 	resumes, spread := m.judge(f, err, in.now)
-	if s, ok := m.state.(*listing); ok && s.pages == 0 && in.objects > 0 && in.signal == failed {
-		m.retryPolicy.lists.add(m.asked) // count the list, because the server has already read its objects
-	}
-	if s, ok := m.state.(*streaming); ok {
+	switch s := m.state.(type) { // the list has failed, but it has cost the server as much as it delivered
+	case *listing:
+		if in.signal == failed {
+			m.chargeList(&s.charged, in.objects)
+		}
+	case *streaming:
 		s.receiving = in.receiving > 0
+		m.chargeList(new(int), s.objects)
 	}
 	n := m.state.react(m, f, err, in.now)
 	m.routine = err == ErrWatchClosed || resumes && !isList(n.state) && err != ErrSilent

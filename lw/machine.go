@@ -87,6 +87,10 @@ func newMachine(opts *Options, server *support, random func() float64) *machine 
 	if opts.PageSize != 0 {
 		m.pageSize = max(opts.PageSize, 0)
 	}
+	m.retryPolicy.lists.large = defaultPageSize
+	if m.pageSize > 0 {
+		m.retryPolicy.lists.large = min(m.pageSize, defaultPageSize)
+	}
 	m.state = m.list("0")
 	if opts.ResumeFrom != "" && opts.ResumeFrom != "0" {
 		m.state, m.version = &watching{}, opts.ResumeFrom
@@ -191,10 +195,7 @@ func (m *machine) initialEvent(s *streaming, in *input) (output, *Interruption) 
 	if in.event == Bookmark {
 		return hidden, nil
 	}
-	if !s.objects {
-		s.objects = true
-		m.retryPolicy.lists.add(m.asked)
-	}
+	s.objects++
 	return listItem, nil
 }
 
@@ -235,13 +236,11 @@ func (m *machine) endMark(in *input) (output, *Interruption) {
 	if s.from != "" && versionRegressed(m.version, in.version) {
 		return hidden, m.end(invalid.ErrVersionRegressed, in)
 	}
-	if !s.objects && !m.server.streamsProven.Load() {
+	if s.objects == 0 && !m.server.streamsProven.Load() {
 		m.state = &listing{from: in.version}
 		return requestOver, nil
 	}
-	if !s.objects {
-		m.retryPolicy.lists.add(m.asked)
-	}
+	m.chargeList(new(int), s.objects)
 	m.completeList(in.version)
 	m.state = &watching{lastReceived: in.now, timeout: s.timeout, opened: s.opened, listVersion: m.version}
 	return complete, nil

@@ -22,11 +22,11 @@ func (m *machine) page(in *input) (output, *Interruption) {
 		m.state = &watching{lastReceived: in.now}
 		return hidden, nil
 	case s.pages == 0:
-		m.retryPolicy.lists.add(m.asked)
 		s.version = version
 	case s.version != version:
 		return hidden, m.end(invalid.ErrInconsistentPages, in)
 	}
+	m.chargeList(&s.charged, in.objects)
 	stuck := s.repeatsToken(in) || in.objects == 0 && in.meta.Continue != "" && m.retryPolicy.budget.wait(in.now) > 0
 	if s.free && (stuck || in.objects == 0) {
 		m.retryPolicy.budget.spend(in.now) // a page without new objects is charged to the budget
@@ -48,6 +48,14 @@ func (m *machine) page(in *input) (output, *Interruption) {
 	m.completeList(version)
 	m.state = &watching{lastReceived: in.now}
 	return complete, nil
+}
+
+// chargeList charges objects of the current list to the limit on lists. charged counts the objects of this list that are
+// already charged.
+func (m *machine) chargeList(charged *int, objects int) {
+	objects = min(objects, m.retryPolicy.lists.large-*charged)
+	*charged += objects
+	m.retryPolicy.lists.add(m.asked, objects)
 }
 
 // repeatsToken reports whether a page repeats the previous continue token, or starts with the same object as an earlier

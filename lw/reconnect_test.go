@@ -203,8 +203,9 @@ func TestRepeatedExpiryIsDelayed(t *testing.T) {
 	require.Zero(t, r.rest().fails(status(410)).Delay, "a relist must not be delayed if the previous watch did not end with 410")
 }
 
-func TestAtMostFourListsPerMinute(t *testing.T) {
-	r := newMachineHarness(t, Options{}).synced("7")
+func TestAtMostFourLargeListsPerMinute(t *testing.T) {
+	r := newMachineHarness(t, Options{})
+	require.Nil(t, r.page("7", "", "a", 800))
 	begun := []moment{r.now}
 	for n := range 100 {
 		r.opens().receives(strconv.Itoa(2*n + 8))
@@ -213,23 +214,63 @@ func TestAtMostFourListsPerMinute(t *testing.T) {
 		r.pass(2 * time.Second)
 		r.pass(r.fails(status(410)).Delay)
 		begun = append(begun, r.now)
-		r.synced(strconv.Itoa(2*n + 9))
+		require.Nil(t, r.page(strconv.Itoa(2*n+9), "", "a", 500))
 	}
-	for i := maxLists; i < len(begun); i++ {
-		require.GreaterOrEqual(t, begun[i]-begun[i-maxLists], listWindow)
+	for i := 4; i < len(begun); i++ {
+		require.GreaterOrEqual(t, begun[i]-begun[i-4], time.Minute)
 	}
 }
 
-// A failed list with objects costs the server as much as a complete list.
+// Four lists of 500 objects per minute are permitted, and so are forty lists of 50 objects.
+func TestListsCostTheirObjects(t *testing.T) {
+	r := newMachineHarness(t, Options{})
+	listOf := func(objects int) (delay time.Duration) {
+		require.Nil(t, r.page("7", "", "a", objects))
+		delay = r.opens().fails(status(404)).Delay - r.retryPolicy.backoff.last
+		r.retryPolicy.backoff = backoff{}
+		r.retryPolicy.budget = budget{}
+		return delay
+	}
+	for range 39 {
+		require.Zero(t, listOf(50))
+	}
+	require.Equal(t, 60*time.Second-800*time.Millisecond, listOf(50))
+}
+
+// A small collection is current again within seconds, even if its server restarts and loses its history many times.
+func TestSmallCollectionsRecoverFromManyRestarts(t *testing.T) {
+	for objects, most := range map[int]time.Duration{5: 5 * time.Second, 5000: 65 * time.Second} {
+		r := newMachineHarness(t, Options{})
+		r.random = func() float64 { return 0.9 }
+		require.Nil(t, r.page("7", "", "a", objects))
+		longest := time.Duration(0)
+		for range 6 {
+			r.opens().receives("8")
+			r.pass(3 * time.Second)
+			r.pass(r.fails(errReset).Delay)
+			r.pass(r.watchFails(errReset).Delay) // the server is down
+			back := r.now
+			r.pass(r.watchFails(status(410)).Delay)
+			require.Nil(t, r.page("8", "", "a", objects))
+			longest = max(longest, r.now-back)
+		}
+		require.LessOrEqual(t, longest, most, "%d objects", objects)
+		if objects > 500 {
+			require.Greater(t, longest, 30*time.Second, "many large lists must be delayed")
+		}
+	}
+}
+
+// A failed list costs the server as much as it delivers.
 func TestFailedListWithObjectsCounts(t *testing.T) {
 	r := newMachineHarness(t, Options{})
-	for range maxLists - 1 {
+	for range 3 {
 		r.ask()
-		r.do(input{signal: failed, err: errReset, objects: 5})
+		r.do(input{signal: failed, err: errReset, objects: 500})
 	}
 	require.Equal(t, 8*firstDelay, r.listFails(errReset).Delay)
 	r.ask()
-	require.Equal(t, listWindow, r.do(input{signal: failed, err: errReset, objects: 5}).Delay)
+	require.Equal(t, time.Minute, r.do(input{signal: failed, err: errReset, objects: 500}).Delay)
 }
 
 // The request budget allows ten requests at once and then one request per second.

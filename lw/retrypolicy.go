@@ -15,12 +15,12 @@ const (
 	requestEvery = time.Second // minimum average time between requests, after a burst
 	requestBurst = 10          // maximum number of requests in a burst
 
-	listWindow = time.Minute // at most maxLists lists start within this time
+	listWindow = time.Minute // at most maxLists large lists start within this time
 	maxLists   = 4
 )
 
 // retryPolicy computes the delay before the next request. The delay is the longest of the backoff, the request budget
-// and the limit on lists. The zero value is ready to use.
+// and the limit on lists.
 type retryPolicy struct {
 	backoff backoff
 	budget  budget
@@ -66,13 +66,23 @@ func (b *budget) wait(now moment) time.Duration {
 	return max(0, b.fullAt-now-(requestBurst-1)*requestEvery)
 }
 
-// lists records when the last maxLists lists started. It omits lists that failed before their first object.
+// lists limits how often a stream lists. A list costs as much as it delivers, so that a small collection recovers
+// quickly even if its server restarts many times. A list of `large` objects or more counts as one, and smaller lists
+// count as one together when they have delivered that many objects.
 type lists struct {
-	times  [maxLists]moment
-	oldest int // index of the oldest time
+	large  int              // number of objects
+	small  int              // number of objects in lists that do not count yet
+	times  [maxLists]moment // start times of the last lists that count
+	oldest int              // index of the oldest time
 }
 
-func (l *lists) add(begun moment) {
+// add records a list or a part of a list with this number of objects. The caller omits objects of one list beyond
+// `large`.
+func (l *lists) add(begun moment, objects int) {
+	if l.small += objects; l.small < l.large {
+		return
+	}
+	l.small -= l.large
 	l.times[l.oldest] = begun
 	l.oldest = (l.oldest + 1) % maxLists
 }

@@ -26,6 +26,7 @@ type listing struct {
 	pages   int              // number of pages read
 	version string           // resourceVersion of the first page
 	starts  map[Key]struct{} // first object of each page, to detect repeated pages
+	charged int              // number of objects that are charged to the limit on lists
 	free    bool             // whether the next page is not charged to the budget, because the previous page had objects
 }
 
@@ -36,7 +37,7 @@ type streaming struct {
 	opened      moment        // when the response arrived, or zero before that
 	lastInitial moment        // arrival time of the last event known to be an initial object
 	highest     string        // highest resourceVersion of an object so far
-	objects     bool          // whether an object has arrived
+	objects     int           // number of events with objects
 	receiving   bool          // whether the request failed in the middle of an object
 }
 

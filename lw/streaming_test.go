@@ -64,32 +64,39 @@ func TestEmptyStreamingListOfTrustedServerIsComplete(t *testing.T) {
 	require.Equal(t, "8", r.watchOptions().ResourceVersion)
 }
 
-// A streaming list is charged to the list limit only when its first object or its end arrives.
-func TestUnansweredListsAreNotCounted(t *testing.T) {
-	counted := func(r *machineHarness) (n int) {
+// A streaming list is charged to the list limit with the objects that arrive, whether it completes or fails.
+func TestStreamingListsCostTheirObjects(t *testing.T) {
+	charged := func(r *machineHarness) (objects int) {
 		for _, begun := range r.retryPolicy.lists.times {
 			if begun != 0 {
-				n++
+				objects += 3
 			}
 		}
-		return n
+		return objects + r.retryPolicy.lists.small
 	}
-	r := newStreamingHarness(t, Options{}).opens()
-	require.Zero(t, counted(r))
+	r := newStreamingHarness(t, Options{PageSize: 3}).opens()
 	r.receives("3")
 	r.receives("4")
 	r.marks("7")
-	require.Equal(t, 1, counted(r))
+	require.Equal(t, 2, charged(r))
 
-	r = newStreamingHarness(t, Options{}).opens()
+	r = newStreamingHarness(t, Options{PageSize: 3}).opens()
+	r.receives("3")
+	r.fails(errReset)
+	require.Equal(t, 1, charged(r))
+	r.opens()
+	for range 10 {
+		r.receives("4")
+	}
 	r.marks("7")
-	require.Zero(t, counted(r))
-	require.Equal(t, 1, counted(r.synced("7")), "an empty streaming list and the list that confirms it must count as one list")
+	require.Equal(t, 4, charged(r), "a list must cost at most one page")
+	r.fails(errReset)
+	require.Equal(t, 4, charged(r), "a list must be charged once")
 
-	r = newStreamingHarness(t, Options{})
-	r.server.streamWorked()
-	r.opens().marks("7")
-	require.Equal(t, 1, counted(r))
+	r = newStreamingHarness(t, Options{PageSize: 3}).opens()
+	r.marks("7")
+	r.synced("7")
+	require.Equal(t, 1, charged(r))
 }
 
 // After a 4xx response, the client stops requesting streaming lists at once. After other failures, it stops if two

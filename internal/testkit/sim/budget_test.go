@@ -15,12 +15,26 @@ type budget struct {
 	excess time.Duration // largest cost of the requests in a time window, minus the length of the window
 	tokens time.Duration // remaining budget of the request limit
 	at     time.Time
-	lists  []time.Time // start times of the lists that returned 200
+	large  int // number of objects from which on a list counts fully toward the limit on lists
+	lists  []charge
 	wakes  []time.Time
 	seen   map[string]bool // object keys on the earlier pages of the current list
 }
 
-func newBudget() *budget { return &budget{tokens: burst * time.Second, at: time.Now()} }
+// charge is the cost of a list request: the number of objects that it delivered. A list costs at most budget.large.
+type charge struct {
+	at      time.Time
+	objects int
+}
+
+// newBudget returns the budget of a stream that requests pages of this size.
+func newBudget(pageSize int) *budget {
+	b := &budget{tokens: burst * time.Second, at: time.Now(), large: 500}
+	if pageSize > 0 {
+		b.large = min(b.large, pageSize)
+	}
+	return b
+}
 
 func (b *budget) pass(now time.Time) {
 	passed := max(0, now.Sub(b.at)) // now may be earlier than b.at, because pages are charged at their start time
@@ -60,25 +74,30 @@ func (b *budget) page(keys []string, first bool) (news bool) {
 	return news
 }
 
-// listed records a list that returned 200. It returns the number of lists within listWindow, minus the number of delays
-// that Options.Wake ended in that time.
-func (b *budget) listed(began time.Time) (n int) {
-	b.lists = append(b.lists, began)
-	return within(b.lists, began) - within(b.wakes, began)
+// listed records an object of a list and reports whether the limit on lists permits it. Each delay that Options.Wake
+// ended permits one more list.
+func (b *budget) listed(began time.Time) bool {
+	b.lists = append(b.lists, charge{began, 1})
+	permitted := (listsAtMost + 1) * b.large
+	for i := len(b.wakes) - 1; i >= 0 && began.Sub(b.wakes[i]) < listWindow; i-- {
+		permitted += b.large
+	}
+	return b.listCost(began, listWindow) < permitted
 }
 
-// listWait returns the longest time that the engine may wait because of the limit on lists.
+// listCost returns the number of objects that lists have delivered in the time before now.
+func (b *budget) listCost(now time.Time, window time.Duration) (objects int) {
+	for i := len(b.lists) - 1; i >= 0 && now.Sub(b.lists[i].at) < window; i-- {
+		objects += b.lists[i].objects
+	}
+	return objects
+}
+
+// listWait returns the longest time that the engine may wait because of the limit on lists. Lists of few objects cause
+// no wait.
 func (b *budget) listWait(now time.Time) time.Duration {
-	if len(b.lists) < listsAtMost || now.Sub(b.lists[len(b.lists)-listsAtMost]) > 2*listWindow {
+	if b.listCost(now, 2*listWindow) <= (listsAtMost-1)*b.large {
 		return 0
 	}
 	return listWindow
-}
-
-// within counts the elements of times that are less than listWindow before now.
-func within(times []time.Time, now time.Time) (n int) {
-	for i := len(times) - 1; i >= 0 && now.Sub(times[i]) < listWindow; i-- {
-		n++
-	}
-	return n
 }

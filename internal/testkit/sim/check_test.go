@@ -17,29 +17,31 @@ type checker struct {
 	subject Subject
 	ctx     context.Context
 
-	fold    map[lw.Key]*lw.Object // objects that result from all reported changes
-	claim   claim                 // revision of the server's data that the store must match
-	pledge  claim                 // value that `claim` gets when the current list completes
-	unread  claim                 // revision that the engine may have read before a restore but has not reported
-	fresh   bool                  // the stream has not completed its first list yet
-	first   bool                  // the stream has not sent a request yet
-	saved   bool                  // the next stream starts with a saved copy of the claimed state
-	doubt   bool                  // resourceVersions have decreased since the last complete list
-	resumed int                   // number of streams that started with a watch
-	listing bool                  // a list has started but is not complete
-	live    bool                  // the stream is between WatchStarted and Interrupted
-	broken  *lw.Interruption      // latest interruption; nil after the next request
-	stopsOn bool                  // Options.StopOn stops at 401, 403 and 404
-	oracle  *oracle
-	budget  *budget
-	woken   atomic.Int64 // time at which Options.Wake last ended a delay, in nanoseconds since the start
-	deaf    atomic.Bool  // the engine ignored Options.Wake during a delay
+	fold     map[lw.Key]*lw.Object // objects that result from all reported changes
+	claim    claim                 // revision of the server's data that the store must match
+	pledge   claim                 // value that `claim` gets when the current list completes
+	unread   claim                 // revision that the engine may have read before a restore but has not reported
+	fresh    bool                  // the stream has not completed its first list yet
+	first    bool                  // the stream has not sent a request yet
+	saved    bool                  // the next stream starts with a saved copy of the claimed state
+	doubt    bool                  // resourceVersions have decreased since the last complete list
+	resumed  int                   // number of streams that started with a watch
+	listing  bool                  // a list has started but is not complete
+	live     bool                  // the stream is between WatchStarted and Interrupted
+	broken   *lw.Interruption      // latest interruption; nil after the next request
+	pageSize int                   // Options.PageSize
+	stopsOn  bool                  // Options.StopOn stops at 401, 403 and 404
+	oracle   *oracle
+	budget   *budget
+	woken    atomic.Int64 // time at which Options.Wake last ended a delay, in nanoseconds since the start
+	deaf     atomic.Bool  // the engine ignored Options.Wake during a delay
 
 	previous  *conn
 	loose     bool   // a lasting server fault makes the next event unpredictable, so exact checks are disabled
 	version   string // resourceVersion of the latest event; used only if loose is set
 	delays    delays
-	counted   bool          // the current list already counts toward the limit on lists
+	counted   bool          // the current response has delivered an object of a list
+	charged   int           // number of objects of the current list that are charged to the limit on lists
 	kindKnown bool          // the object kind is known, because an ordinary list has completed
 	jumped    time.Duration // total jumps of the wall clock since the engine last received bytes
 	jumpedAt  time.Time
@@ -115,7 +117,6 @@ func (c *checker) synced(e lw.Event[*lw.Object]) {
 	if c.conn.foreign {
 		c.fail("equals the server's state", "the engine accepted a list of another collection")
 	}
-	c.countList()
 	c.oracle.synced, c.kindKnown = true, c.kindKnown || !c.conn.watch
 	c.oracle.nameless = c.conn.nameless
 	if c.loose {
@@ -194,7 +195,7 @@ func (c *checker) changed(e lw.Event[*lw.Object]) {
 			c.fail("brackets lists", "%v@%s came during a list", e.Type, e.ResourceVersion)
 		}
 		if !c.saved {
-			c.countList()
+			c.countObject()
 		}
 		return
 	}

@@ -44,13 +44,14 @@
 //     delay. It is a list if Interruption.Relist is true, and otherwise a watch or a version check.
 //   - relists, resumes: see the oracle below.
 //   - detects silence: the engine ends a watch without data after 150 s, a request without a response and a list after
-//     100 s, and the list part of a streaming list after 20 s. These limits include the 10 s between two checks of the
+//     100 s, and the list part of a streaming list after 20 s, or after 100 s within an object. These limits include the 10 s between two checks of the
 //     watchdog. The longer of monotonic time and wall time counts. After a suspension the watchdog may need one more
 //     check.
 //   - limits requests: in any window of W seconds, a stream sends at most 12 + W requests. A page does not count if it
 //     contains an object that is new in the list, or if it fails. Each wake allows one more request.
-//   - limits relists: at most four lists start in any 60 s of a stream. A list counts if it delivers an object or
-//     completes. An empty streaming list that an ordinary list confirms does not count.
+//   - limits relists: the lists of any 60 s deliver fewer objects than five pages. A list counts as at most one page.
+//     Only lists that have cost more than three pages delay another list, so a small collection is never stale because
+//     of this limit.
 //   - resumes quickly: after a healthy watch closed cleanly, the delay is at most 0.5 % of its duration and at most 1
 //     s. It is zero if the watch reached its timeout. Only the request budget may increase the delay.
 //   - backs off: the delay after the n-th consecutive failure is at least min(0.8 s * 2^(n-1), 30 s) and at most twice

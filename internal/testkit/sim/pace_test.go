@@ -95,22 +95,24 @@ func (c *checker) answered() {
 	c.counted = false
 }
 
-// countList counts the current list toward the limit on lists unless it is already counted. A list counts when it
-// delivers an object or completes.
-func (c *checker) countList() {
-	if c.counted || c.conn.token != "" {
-		return
+// countObject charges an object of a list to the limit on lists, unless the list has reached its maximum cost.
+func (c *checker) countObject() {
+	if !c.counted && c.conn.token == "" {
+		c.charged = 0
 	}
 	c.counted = true
-	if n := c.budget.listed(c.oracle.asked); n > listsAtMost {
-		c.fail("limits relists", "too many lists: %d within %v", n, listWindow)
+	if c.charged == c.budget.large {
+		return
+	}
+	c.charged++
+	if !c.budget.listed(c.oracle.asked) {
+		c.fail("limits relists", "too many listed objects: %d within %v", c.budget.listCost(c.oracle.asked, listWindow), listWindow)
 	}
 }
 
 // paged records that a page is complete. It charges the budget for a later page without new objects.
 func (c *checker) paged(conn *conn) {
 	c.oracle.complete = true
-	c.countList()
 	if news := c.budget.page(conn.keys, conn.token == ""); !news && conn.token != "" {
 		c.pay(c.oracle.asked)
 	}
@@ -141,10 +143,14 @@ func (c *checker) silence() {
 	if c.ctx.Err() != nil || c.over() {
 		return
 	}
+	limit := c.limit
+	if c.conn != nil && c.conn.open && c.conn.line != "" { // the rest of an object may take longer
+		limit = max(limit, timeout+lookSlack)
+	}
 	idle := time.Since(c.word)
 	byWall := idle + c.jumped
-	if idle > c.limit || !c.setBack && byWall > c.limit && time.Since(c.jumpedAt) > lookSlack {
-		c.fail("detects silence", "the engine waited %v for bytes, or %v by the wall clock; the maximum is %v", idle, byWall, c.limit)
+	if idle > limit || !c.setBack && byWall > limit && time.Since(c.jumpedAt) > lookSlack {
+		c.fail("detects silence", "the engine waited %v for bytes, or %v by the wall clock; the maximum is %v", idle, byWall, limit)
 	}
 }
 
@@ -184,7 +190,7 @@ func (c *checker) ended(stopped time.Time) {
 // begin resets the checker for a new stream.
 func (c *checker) begin(run Subject) {
 	c.subject, c.fresh, c.first, c.live, c.broken, c.kindKnown = run, true, true, false, nil, false
-	c.oracle, c.budget = &oracle{sim: c.sim}, newBudget() // the limits apply to each stream separately
+	c.oracle, c.budget = &oracle{sim: c.sim}, newBudget(c.pageSize) // the limits apply to each stream separately
 	c.woken.Store(0)
 	c.previous = nil
 	c.heard()

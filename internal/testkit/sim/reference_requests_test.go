@@ -52,8 +52,11 @@ func (r *reference) page(query url.Values) (page wire, end ending) {
 		return page, ending{why: endFaulty, err: invalid.ErrNotList}
 	}
 	r.heard = time.Now()
-	if query.Get("continue") == "" && !r.checking {
-		r.lists = append(r.lists, began)
+	if query.Get("continue") == "" {
+		r.charged = 0
+	}
+	if !r.checking {
+		r.charge(began, len(page.Items))
 	}
 	return page, ending{}
 }
@@ -165,9 +168,8 @@ func (r *reference) watch(streaming bool) ending {
 		end = w.follow()
 		end.lived = time.Since(w.opened)
 	}
-	if w.objects || w.behind {
-		r.lists = append(r.lists, began)
-	}
+	r.charged = 0
+	r.charge(began, w.objects)
 	end.streaming, end.watch, end.news, end.timeout = w.streaming, !w.streaming, w.news, timeout
 	end.behind = streaming && !w.streaming
 	return end
@@ -179,7 +181,7 @@ type following struct {
 	*reference
 	*body
 	streaming bool // the initial-events-end bookmark has not arrived
-	objects   bool // the streaming list contains objects
+	objects   int  // number of objects in the streaming list
 	news      bool
 	opened    time.Time
 }
@@ -238,9 +240,9 @@ func (w *following) initial(e, o wire) ending {
 	case time.Since(w.opened) > time.Minute:
 		return ending{why: endUseless, err: invalid.ErrNoInitialEnd}
 	case e.Type != "BOOKMARK" && w.begin():
-		w.objects = true
+		w.objects++
 		w.send(event{Type: eventTypes[e.Type], Object: parsed(e.Object)})
-	case e.Type == "BOOKMARK" && marked && !w.objects && !w.proven && !w.trusting: // the bookmark may have come before the objects
+	case e.Type == "BOOKMARK" && marked && w.objects == 0 && !w.proven && !w.trusting: // the bookmark may have come before the objects
 		w.plain, w.listVersion = true, o.Metadata.ResourceVersion
 	case e.Type == "BOOKMARK" && marked:
 		if end := w.synced(o.Metadata.ResourceVersion, w.kind); end.why != endGoesOn {

@@ -34,7 +34,8 @@ type reference struct {
 	heard                                  time.Time
 	tokens                                 float64
 	counted                                time.Time
-	lists                                  []time.Time
+	lists                                  []time.Time // start times of lists that count toward the limit
+	charged, small                         int         // objects of the current list, and of the lists that do not count yet
 	failures, asked, faults, short         int
 	expired                                bool
 }
@@ -58,7 +59,7 @@ func (r *reference) run(ctx context.Context) {
 	r.ctx, r.over, r.listing, r.checking, r.reset = ctx, false, true, false, false
 	r.plain, r.whole, r.version, r.listVersion, r.kind = false, false, "", "0", ""
 	r.tokens, r.counted, r.lists, r.heard = burst, time.Now(), nil, time.Now()
-	r.failures, r.asked, r.faults, r.short, r.expired = 0, 0, 0, 0, false
+	r.failures, r.asked, r.faults, r.short, r.expired, r.small = 0, 0, 0, 0, false, 0
 	for ctx.Err() == nil && !r.over {
 		var end ending
 		switch {
@@ -130,6 +131,17 @@ type ending struct {
 func (r *reference) pay() {
 	r.refill()
 	r.tokens--
+}
+
+// charge counts objects of a list toward the limit on lists. A list counts as at most one page.
+func (r *reference) charge(began time.Time, objects int) {
+	large := newBudget(r.opts.PageSize).large
+	objects = min(objects, large-r.charged)
+	r.charged += objects
+	if r.small += objects; r.small >= large {
+		r.small -= large
+		r.lists = append(r.lists, began)
+	}
 }
 
 func (r *reference) refill() {

@@ -90,6 +90,7 @@ func Play(seed uint64, engine Engine) Report {
 		PageSize:        []int{2, 3, 5, 500, -1}[s.IntN(5)],
 		Logger:          slog.New(slog.DiscardHandler),
 	}
+	s.check.pageSize = opts.PageSize
 	if s.oneIn(4) {
 		s.check.stopsOn = true
 		opts.StopOn = func(error) bool { return s.conn.rejection.final() }

@@ -122,6 +122,18 @@ func (c *call) write(texts ...string) {
 	}
 }
 
+// drip writes text with a pause after each byte. When the server stops its misbehavior, drip returns the rest.
+func (c *call) drip(text string, pause time.Duration) (rest string) {
+	for i := range len(text) {
+		if c.honest.Load() {
+			return text[i:]
+		}
+		c.write(text[i : i+1])
+		c.sleep(pause)
+	}
+	return ""
+}
+
 func (c *call) sleep(d time.Duration) {
 	select {
 	case <-time.After(d):

@@ -73,13 +73,14 @@ func differ(snapshot *cache.Snapshot[*lw.Object], state map[string]int) string {
 
 // rates records a fault if there are too many requests or too many lists in any time window.
 func (j *judge) rates() {
-	var paid, lists []time.Time
+	var paid []time.Time
+	var lists []*request
 	for _, r := range j.requests {
 		if !r.free {
 			paid = append(paid, r.at)
 		}
-		if r.full {
-			lists = append(lists, r.at)
+		if r.cost > 0 {
+			lists = append(lists, r)
 		}
 	}
 	for i := range paid {
@@ -90,10 +91,13 @@ func (j *judge) rates() {
 			}
 		}
 	}
-	for i := 4; i < len(lists); i++ {
-		if w := lists[i].Sub(lists[i-4]); w < time.Minute {
-			j.fault("too many lists: 5 in %v, starting at %v", w, lists[i-4].Format("15:04:05"))
-			return
+	for i := range lists {
+		objects := 0
+		for k := i; k < len(lists) && lists[k].at.Sub(lists[i].at) < time.Minute; k++ {
+			if objects += lists[k].cost; objects >= 5*j.large {
+				j.fault("too many lists: %d with %d objects in %v, starting at %v", k-i+1, objects, lists[k].at.Sub(lists[i].at), lists[i].at.Format("15:04:05"))
+				return
+			}
 		}
 	}
 }

@@ -180,13 +180,7 @@ func malformedLists() []server {
 			serve: edited(func(c *call, text string) string { return text + []string{"{}", "garbage", "\x00", text}[c.nth%4] })},
 		{name: "torn", does: "truncates each list at a different position", opts: ordinary,
 			serve: edited(func(c *call, text string) string { return text[:c.nth*37%len(text)] })},
-		{name: "drip", does: "sends lists at one byte per five seconds", opts: ordinary, causes: []error{lw.ErrSilent},
-			serve: edited(func(c *call, text string) string {
-				for _, b := range text {
-					c.write(string(b))
-					c.sleep(5 * time.Second)
-				}
-				return ""
-			})},
+		{name: "drip", does: "sends lists at one byte per second", slow: true, opts: ordinary,
+			serve: edited(func(c *call, text string) string { return c.drip(text, time.Second) })},
 	}
 }

@@ -61,7 +61,10 @@ func (s *server) run(t *testing.T, seed uint64, end time.Duration) {
 	opts := s.opts
 	opts.Logger = slog.New(slog.DiscardHandler)
 	reflector := cache.NewReflector(client, &opts)
-	j := &judge{world: w, nameless: s.nameless, trust: !s.lies, store: reflector.Store(), folded: map[lw.Key]*lw.Object{}, counts: map[string]int{}, texts: secret}
+	j := &judge{world: w, nameless: s.nameless, slow: s.slow, trust: !s.lies, store: reflector.Store(), folded: map[lw.Key]*lw.Object{}, counts: map[string]int{}, large: 500, texts: secret}
+	if opts.PageSize > 0 {
+		j.large = opts.PageSize
+	}
 	ctx := clock.WithRandom(t.Context(), rand.New(rand.NewPCG(seed, 11)).Float64)
 	ctx, cancel := context.WithCancel(lw.WithTrace(ctx, j.trace()))
 	defer cancel()
@@ -107,6 +110,9 @@ func (s *server) recovers(t *testing.T, m *memory, j *judge) {
 			}
 		}
 	})
+	if s.slow && matches(j.causes, lw.ErrSilent) {
+		j.lock(func() { j.fault("the stream took a slow server for a silent one: %v", distinct(j.causes)) })
+	}
 	m.mustList.Store(s.lies && !s.restart)
 	m.honest.Store(true)
 	bound := 15 * time.Minute

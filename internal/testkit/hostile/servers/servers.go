@@ -15,6 +15,7 @@ type server struct {
 	does  string // description of the misbehavior
 	serve func(c *call)
 
+	slow     bool             // objects take minutes to arrive, but the stream must not report lw.ErrSilent
 	lies     bool             // sends wrong data, which clients believe until the next list
 	nameless bool             // sends lists without a resourceVersion
 	restart  bool             // resourceVersions restart, so recovery may take 27 minutes instead of 15

@@ -54,6 +54,14 @@ func wrongStreamingLists() []server {
 		{name: "closed-before-mark", does: "closes each streaming list halfway through", serve: onStream(func(c *call) {
 			c.initial(c.now())
 		})},
+		{name: "slow-stream", does: "sends streaming lists at one byte per second", slow: true, serve: onStream(func(c *call) {
+			at := c.now()
+			for _, item := range c.items(at) {
+				c.write(c.drip(frame("ADDED", item), time.Second))
+			}
+			c.write(bookmark(c.version(at), true))
+			c.follow(at)
+		})},
 		{name: "empty-stream", does: "closes each streaming list immediately", serve: onStream((*call).begin)},
 		{name: "error-in-list", does: "sends an ERROR event with code 410 halfway through each streaming list, then continues the list", serve: onStream(func(c *call) {
 			items := c.items(c.now())

@@ -157,11 +157,19 @@ func shortWatches() []server {
 					c.write(" ")
 				}
 			})},
-		{name: "slow-bytes", does: "sends events at one byte per five seconds", causes: []error{lw.ErrSilent},
+		{name: "slow-bytes", does: "sends events at one byte per second", slow: true,
+			serve: rewritten(func(c *call, _ change, event string) string { return c.drip(event, time.Second) })},
+		{name: "endless-object", does: "sends an endless object at 10 kB per second",
 			serve: onWatch(func(c *call) {
-				for _, b := range bookmark(c.version(c.now()), false) {
-					c.write(string(b))
-					c.sleep(5 * time.Second)
+				c.write(`{"type":"ADDED","object":{"data":"`)
+				for text := strings.Repeat("x", 10_000); ; c.sleep(time.Second) {
+					c.write(text)
+				}
+			})},
+		{name: "blank-object", does: "sends the start of an object and then one byte of white space per second", causes: []error{lw.ErrSilent},
+			serve: onWatch(func(c *call) {
+				for c.write(`{"type":"ADDED","object":{`); ; c.sleep(time.Second) {
+					c.write(" ")
 				}
 			})},
 		{name: "no-newlines", does: "sends events without newlines between them",
