@@ -63,11 +63,11 @@ func (l *Lister[T]) List(namespace string) []T {
 // appendScalars appends a scalar value as a string. For an array, it appends each scalar element.
 func appendScalars(keys []string, value lw.Value) []string {
 	switch {
-	case !value.Exists(), value[0] == '{', value == "null":
+	case !value.Exists(), value.Raw()[0] == '{', value.Raw() == "null":
 		return keys
-	case value[0] == '[':
+	case value.Raw()[0] == '[':
 		for element := range value.Elements() {
-			if element[0] != '[' {
+			if element.Raw()[0] != '[' {
 				keys = appendScalars(keys, element)
 			}
 		}

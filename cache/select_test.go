@@ -1,6 +1,7 @@
 package cache
 
 import (
+	"encoding/json"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -32,9 +33,7 @@ func TestSelect(t *testing.T) {
 	objects, objectWriter := NewStore[*lw.Object](nil)
 	for name, text := range map[string]string{"a": `{"app":"web","tier":"front"}`, "b": `{"app":"db"}`, "c": `{}`} {
 		labels := map[string]string{}
-		for key, value := range lw.Value(text).Members() {
-			labels[key] = value.String()
-		}
+		require.NoError(t, json.Unmarshal([]byte(text), &labels))
 		object := labelled{versioned{name: name}, labels}
 		structWriter.Put(object)
 		interfaceWriter.Put(object)

@@ -115,3 +115,28 @@ func BenchmarkGet(b *testing.B) {
 		i++
 	}
 }
+
+// BenchmarkMembers iterates over the members of a Pod and of its metadata.
+func BenchmarkMembers(b *testing.B) {
+	w := newWhole(sample.Events(7, 500))
+	objects := make([]*Object, 500)
+	for i := range objects {
+		objects[i] = w.next()
+	}
+	b.SetBytes(int64(len(objects[0].Raw())))
+	b.ReportAllocs()
+	i := 0
+	for b.Loop() {
+		n := 0
+		for range objects[i%500].Get("").Members() {
+			n++
+		}
+		for range objects[i%500].Get("metadata").Members() {
+			n++
+		}
+		if n == 0 {
+			b.Fatal("the Pod has no members")
+		}
+		i++
+	}
+}

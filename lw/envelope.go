@@ -60,7 +60,7 @@ func (s scanner) status(o *Scanned) error {
 	found := "another object"
 	if len(o.body) > maxErrorBody {
 		found = "an object of more than 64 kB"
-	} else if e := (&StatusError{}); e.parse(Value(string(o.body)), s.Source()) {
+	} else if e := (&StatusError{}); e.parse(Value{string(o.body)}, s.Source()) {
 		return e
 	}
 	return &MalformedError{Offset: s.Offset(0), expected: "a Status in the ERROR event", found: found}

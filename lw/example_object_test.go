@@ -37,7 +37,7 @@ func ExampleValue() {
 		fmt.Println(container.Get("name"), container.Get("image").Exists())
 	}
 	for name, value := range spec.Members() {
-		fmt.Print(name, " has ", len(value), " bytes; ")
+		fmt.Print(name, " has ", len(value.Raw()), " bytes; ")
 	}
 	// Output:
 	// 3 false nginx

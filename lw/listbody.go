@@ -71,7 +71,7 @@ func (s scanner) listMeta(meta *ListMeta) {
 		case "remainingItemCount":
 			s.Mark()
 			s.SkipValue()
-			meta.RemainingItemCount = Value(s.Frame()).Int()
+			meta.RemainingItemCount = Value{view(s.Frame())}.Int()
 			s.Unmark()
 		case "shardInfo":
 			s.shardInfo(meta)

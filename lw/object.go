@@ -136,8 +136,9 @@ func (o *Object) Raw() string { return o.raw }
 // Equal reports whether two objects have the same JSON text.
 func (o *Object) Equal(other *Object) bool { return o == other || o.raw == other.raw }
 
-// Get returns the value at a path such as "status.phase". See [Value.Get] for the syntax.
-func (o *Object) Get(path string) Value { return Value(o.raw).Get(path) }
+// Get returns the value at a path such as "status.phase". See [Value.Get] for the syntax. The empty path returns the
+// whole object.
+func (o *Object) Get(path string) Value { return Value{o.raw}.Get(path) }
 
 // Kind returns the kind of the object, for example "Pod".
 func (o *Object) Kind() string { return o.Get("kind").String() }

@@ -3,6 +3,7 @@ package lw
 import (
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"strconv"
 	"strings"
 	"testing"
@@ -177,6 +178,25 @@ func TestObjectEqualComparesJSON(t *testing.T) {
 	require.False(t, object.Equal(parse(`{"a":2}`)))
 }
 
+// Methods of Value rely on valid JSON, so a program must not be able to make a Value from other text.
+func TestValueHoldsOnlyParsedText(t *testing.T) {
+	value := reflect.TypeFor[Value]()
+	require.False(t, reflect.TypeFor[string]().ConvertibleTo(value))
+	require.False(t, reflect.TypeFor[[]byte]().ConvertibleTo(value))
+	for i := range value.NumField() {
+		require.False(t, value.Field(i).IsExported())
+	}
+	for _, text := range []string{`"`, `{"a"`, `{"a":`, `[1,`, `"\`, "-", ""} {
+		value, err := ParseValue([]byte(text))
+		require.Error(t, err, text)
+		require.False(t, value.Exists(), text)
+	}
+	require.Empty(t, Value{}.String()+Value{}.Raw()+Value{}.Get("a[0].b").Raw())
+	object, err := ParseObject([]byte(`{ "a" : [ 1 ] }`))
+	require.NoError(t, err)
+	require.Equal(t, object.Raw(), object.Get("").Raw())
+}
+
 func TestValuesExcludeWhiteSpace(t *testing.T) {
 	for _, space := range []string{"", " ", "\n", "\t\r ", "  "} {
 		value, err := ParseValue([]byte(strings.ReplaceAll(`~{~"a"~:~1~,~"b"~:~[~true~,~"x"~,~{~}~,~-2~]~}~`, "~", space)))
@@ -184,14 +204,14 @@ func TestValuesExcludeWhiteSpace(t *testing.T) {
 		require.EqualValues(t, 1, value.Get("a").Int())
 		var elements []string
 		for element := range value.Get("b").Elements() {
-			elements = append(elements, strings.Trim(string(element), "{}")+"|")
+			elements = append(elements, strings.Trim(element.Raw(), "{}")+"|")
 		}
 		require.Equal(t, "true|,\"x\"|,"+strings.Trim("{"+space+"}", "{}")+"|,-2|", strings.Join(elements, ","))
 	}
 }
 
 func TestEscapedNamesInPaths(t *testing.T) {
-	value := Value(`{"a.b":{"c":1,"d[0]":2},"a.[":[3],"\\":4}`)
+	value := Value{`{"a.b":{"c":1,"d[0]":2},"a.[":[3],"\\":4}`}
 	for path, want := range map[string]string{`a\.b.c`: "1", `a\.b.d\[0]`: "2", `a\.\[[0]`: "3", `\\`: "4", `a\.bc`: "", `a\`: ""} {
 		require.Equal(t, want, value.Get(path).String(), path)
 	}
@@ -226,9 +246,9 @@ func TestIntAgreesWithStrconv(t *testing.T) {
 		if err != nil {
 			want = 0
 		}
-		require.Equal(t, want, Value(text).Int(), "%q", text)
+		require.Equal(t, want, Value{text}.Int(), "%q", text)
 	}
-	list := Value(`{"a":[1]}`)
+	list := Value{`{"a":[1]}`}
 	require.EqualValues(t, 1, list.Get("a[0]").Int())
 	for _, index := range []string{"", "-0", "+0", "0x0", "2147483648", "4294967296", "18446744073709551616"} {
 		require.False(t, list.Get("a["+index+"]").Exists(), index)
@@ -247,7 +267,7 @@ func TestValueEnds(t *testing.T) {
 			for after := range 9 {
 				in, err := ParseValue([]byte(`{"p":"` + strings.Repeat("x", before) + `","a":` + text + strings.Repeat(" ", after) + `}`))
 				require.NoError(t, err)
-				require.Equal(t, text, string(in.Get("a")))
+				require.Equal(t, text, in.Get("a").Raw())
 			}
 		}
 	}

@@ -67,7 +67,7 @@ func requireChain(t *testing.T, whole *Object, value any, names []string) {
 		}
 		found := whole.Get(strings.TrimPrefix(path, "."))
 		require.NotEmpty(t, found, path)
-		require.Equal(t, value, decodeAny(t, string(found)), path)
+		require.Equal(t, value, decodeAny(t, found.Raw()), path)
 	}
 }
 

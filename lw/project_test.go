@@ -162,12 +162,12 @@ func TestMalformedPaths(t *testing.T) {
 }
 
 func TestGetWithWildcard(t *testing.T) {
-	value := Value(`{"c":[{"n":1},{"i":2},{"i":3}],"d":[[],[4]],"e":[{"n":null}],"o":{"i":1}}`)
+	value := Value{`{"c":[{"n":1},{"i":2},{"i":3}],"d":[[],[4]],"e":[{"n":null}],"o":{"i":1}}`}
 	for path, want := range map[string]string{
 		"c[*].i": "2", "c[*]": `{"n":1}`, "d[*][*]": "4", "d[*][0]": "4", "c[1].i": "2", "e[*].n": "null",
 		"c[*].x": "", "o[*].i": "", "c[*": "", "c[*]i": "", "c.[1]": "", "c[1]..i": "", "c.": "", `c\`: "", "c[*].": "",
 	} {
-		require.Equal(t, want, string(value.Get(path)), path)
+		require.Equal(t, want, value.Get(path).Raw(), path)
 	}
 }
 

@@ -244,7 +244,7 @@ func FuzzValue(f *testing.F) {
 
 // tree decodes a Value into the types that encoding/json uses for a variable of type any.
 func tree(t *testing.T, v Value) any {
-	switch v[0] {
+	switch v.raw[0] {
 	case '{':
 		members := map[string]any{}
 		for name, member := range v.Members() {
@@ -260,7 +260,7 @@ func tree(t *testing.T, v Value) any {
 	case '"':
 		return v.String()
 	}
-	return decodeAny(t, string(v))
+	return decodeAny(t, v.raw)
 }
 
 // decodeAny decodes text with encoding/json. It keeps numbers as strings.

@@ -11,7 +11,7 @@ import (
 
 // Value is a validated JSON value, for example a part of an [Object]. The zero Value represents a missing value. Its
 // methods allocate memory only to decode escape sequences.
-type Value string
+type Value struct{ raw string }
 
 // ParseValue parses a JSON value (RFC 8259). It accepts invalid UTF-8 and lone surrogates, which decode as U+FFFD as in
 // encoding/json. The error is a *[MalformedError] or a *[FrameTooLargeError].
@@ -19,68 +19,72 @@ func ParseValue(text []byte) (Value, error) {
 	s := textScanner(text)
 	s.Mark()
 	s.SkipValue()
-	value := Value(view(s.Frame()))
+	value := Value{view(s.Frame())}
 	if !s.End("the end of the text") {
-		return "", s.failure()
+		return Value{}, s.failure()
 	}
 	return value, nil
 }
 
 // Exists reports whether the value exists. It returns true for null.
-func (v Value) Exists() bool { return v != "" }
+func (v Value) Exists() bool { return v.raw != "" }
+
+// Raw returns the JSON text without surrounding white space, or "" for a missing value.
+func (v Value) Raw() string { return v.raw }
 
 // String returns the content of a string, or the JSON text of any other value. It returns "" for null and for a missing
 // value.
 func (v Value) String() string {
 	switch {
-	case v == "" || v == "null":
+	case v.raw == "" || v.raw == "null":
 		return ""
-	case v[0] != '"':
-		return string(v)
+	case v.raw[0] != '"':
+		return v.raw
 	}
-	inner := v[1 : len(v)-1]
+	inner := v.raw[1 : len(v.raw)-1]
 	for i := range len(inner) {
 		if inner[i] == '\\' || inner[i] >= utf8.RuneSelf {
 			return string(jsonscan.Unescape(nil, []byte(inner)))
 		}
 	}
-	return string(inner)
+	return inner
 }
 
 // Int returns the value as an integer. It returns zero if the value is not an integer or does not fit into an int64.
 func (v Value) Int() int64 {
-	if v != "" && v[0] == '-' {
-		if n, err := lean.ParseUint(string(v[1:])); err == nil && n <= -math.MinInt64 {
+	if v.raw != "" && v.raw[0] == '-' {
+		if n, err := lean.ParseUint(v.raw[1:]); err == nil && n <= -math.MinInt64 {
 			return -int64(n)
 		}
 		return 0
 	}
-	if n, err := lean.ParseUint(string(v)); err == nil && n <= math.MaxInt64 {
+	if n, err := lean.ParseUint(v.raw); err == nil && n <= math.MaxInt64 {
 		return int64(n)
 	}
 	return 0
 }
 
 // Bool reports whether the value is true.
-func (v Value) Bool() bool { return v == "true" }
+func (v Value) Bool() bool { return v.raw == "true" }
 
 // Members returns an iterator over the names and values of a JSON object, in the order of the text. It yields nothing
 // if v is not an object.
 func (v Value) Members() iter.Seq2[string, Value] {
 	return func(yield func(string, Value) bool) {
-		if v == "" || v[0] != '{' {
+		text := v.raw
+		if text == "" || text[0] != '{' {
 			return
 		}
-		i := skipSpace(v, 1)
-		for i < len(v) && v[i] == '"' {
-			end := valueEnd(v, i)
-			name := v[i:end].String()
-			i = skipSpace(v, skipSpace(v, end)+1) // skip the colon
-			end = valueEnd(v, i)
-			if !yield(name, v[i:end]) {
+		i := jsonscan.SkipSpace(text, 1)
+		for i < len(text) && text[i] == '"' {
+			end := jsonscan.ValueEnd(text, i)
+			name := Value{text[i:end]}.String()
+			i = afterSeparator(text, end) // skip the colon
+			end = jsonscan.ValueEnd(text, i)
+			if !yield(name, Value{text[i:end]}) {
 				return
 			}
-			i = skipSpace(v, skipSpace(v, end)+1) // skip the comma or the closing brace
+			i = afterSeparator(text, end) // skip the comma or the closing brace
 		}
 	}
 }
@@ -88,31 +92,32 @@ func (v Value) Members() iter.Seq2[string, Value] {
 // Elements returns an iterator over the elements of a JSON array. It yields nothing if v is not an array.
 func (v Value) Elements() iter.Seq[Value] {
 	return func(yield func(Value) bool) {
-		if v == "" || v[0] != '[' {
+		text := v.raw
+		if text == "" || text[0] != '[' {
 			return
 		}
-		i := skipSpace(v, 1)
-		for i < len(v) && v[i] != ']' {
-			end := valueEnd(v, i)
-			if !yield(v[i:end]) {
+		i := jsonscan.SkipSpace(text, 1)
+		for i < len(text) && text[i] != ']' {
+			end := jsonscan.ValueEnd(text, i)
+			if !yield(Value{text[i:end]}) {
 				return
 			}
-			i = skipSpace(v, skipSpace(v, end)+1)
+			i = afterSeparator(text, end)
 		}
 	}
 }
 
 // Get returns the value at a path such as "spec.containers[0].image". It returns the zero Value if the path is
-// malformed or has no value.
+// malformed or has no value. The empty path returns v itself.
 //
 // A path consists of member names, separated by dots, and array indexes in brackets. A backslash escapes a dot in a
 // name, as in "metadata.labels.app\.kubernetes\.io/name". The index [*] selects the first element that has the rest of
 // the path. [Value.Elements] yields all elements.
 func (v Value) Get(path string) Value {
-	for path != "" && v != "" {
+	for path != "" && v.Exists() {
 		first, rest, expected := cutStep(path)
 		if expected != "" {
-			return ""
+			return Value{}
 		}
 		switch first.kind {
 		case toMember:
@@ -130,11 +135,11 @@ func (v Value) Get(path string) Value {
 // first returns the value at path in the first array element that contains such a value.
 func (v Value) first(path string) Value {
 	for element := range v.Elements() {
-		if found := element.Get(path); found != "" {
+		if found := element.Get(path); found.Exists() {
 			return found
 		}
 	}
-	return ""
+	return Value{}
 }
 
 // Member returns the value of the object member with exactly this name. Dots and brackets have no special meaning. If
@@ -155,11 +160,11 @@ func (v Value) element(index uint64) Value {
 		}
 		index--
 	}
-	return ""
+	return Value{}
 }
 
-// valueEnd returns the index of the first byte after the JSON value that starts at index i.
-func valueEnd(v Value, i int) int { return jsonscan.ValueEnd(string(v), i) }
-
-// skipSpace returns the index of the first byte that is not white space, starting at index i.
-func skipSpace(v Value, i int) int { return jsonscan.SkipSpace(string(v), i) }
+// afterSeparator returns the index of the first byte after a colon, comma or closing bracket and the white space around
+// it. i is the index after the preceding value.
+func afterSeparator(text string, i int) int {
+	return jsonscan.SkipSpace(text, jsonscan.SkipSpace(text, i)+1)
+}

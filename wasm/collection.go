@@ -195,7 +195,7 @@ func (c *collection) sendChange(change *cache.Change[*row], version string) {
 			batch = appendField(batch, field)
 		}
 		if len(c.indexes) > 0 {
-			object := lw.Value(text)
+			object, _ := lw.ParseValue(text) // text is the JSON of an object that the server sent
 			for _, path := range c.indexes {
 				batch = appendField(batch, object.Get(path).String())
 			}

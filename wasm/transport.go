@@ -43,7 +43,7 @@ func (m *module) transport(description lw.Value, onShare func()) (lw.Transport, 
 		if len(headers) > 0 {
 			return bounded, nil // a WebSocket cannot send headers; without an impersonation header, the server would act as another user
 		}
-		at := string(description.Get("server")) + string(description.Get("credentials"))
+		at := description.Get("server").Raw() + description.Get("credentials").Raw()
 		known := m.servers[at]
 		if known == nil {
 			known = &server{new(preference.Preference), turns.NewSupport()}

@@ -73,9 +73,13 @@ func (c *client) readEvents(out io.Reader, synced chan<- error) {
 	for n := 1; ; n++ {
 		line, err := lines.ReadString('\n')
 		now := time.Now()
+		var event lw.Value
+		if err == nil {
+			event, err = lw.ParseValue([]byte(line))
+		}
 		var ns int64
 		if err == nil {
-			ns, err = strconv.ParseInt(lw.Value(line).Get("object.metadata.annotations."+writtenAt).String(), 10, 64)
+			ns, err = strconv.ParseInt(event.Get("object.metadata.annotations."+writtenAt).String(), 10, 64)
 		}
 		if err != nil && n <= objects {
 			synced <- fmt.Errorf("reading events from lwcat: %w", err)
@@ -83,7 +87,7 @@ func (c *client) readEvents(out io.Reader, synced chan<- error) {
 		if err != nil {
 			return
 		}
-		c.changes.saw(lw.Value(line).Get("object.metadata.name").String(), time.Unix(0, ns), now)
+		c.changes.saw(event.Get("object.metadata.name").String(), time.Unix(0, ns), now)
 		if n == objects {
 			synced <- nil
 		}

@@ -61,12 +61,12 @@ func newWireType(b *builtin.Resource) *wireType {
 
 // checkKind returns a *FieldError if t is a built-in type and the object has the kind or apiVersion of another type. It
 // accepts an object without kind and apiVersion.
-func checkKind(t reflect.Type, text string) error {
+func checkKind(t reflect.Type, o *lw.Object) error {
 	want := wireTypeOf(t)
-	if want == nil || strings.HasPrefix(text, want.prefix) {
+	if want == nil || strings.HasPrefix(o.Raw(), want.prefix) {
 		return nil
 	}
-	apiVersion, kind := member(text, "apiVersion"), member(text, "kind")
+	apiVersion, kind := textOf(o.Get("apiVersion")), textOf(o.Get("kind"))
 	if (kind == "" || kind == want.kind) && (apiVersion == "" || apiVersion == want.apiVersion) {
 		return nil
 	}
@@ -81,11 +81,9 @@ func checkKind(t reflect.Type, text string) error {
 	return e
 }
 
-// member returns the value of the member called name in a JSON object. It returns "" if the member is missing or not a
-// string.
-func member(text, name string) string {
-	value := lw.Value(text).Member(name)
-	if !value.Exists() || value[0] != '"' {
+// textOf returns the content of a string. It returns "" for other types and for a missing value.
+func textOf(value lw.Value) string {
+	if !strings.HasPrefix(value.Raw(), `"`) {
 		return ""
 	}
 	return value.String()

@@ -75,8 +75,10 @@ func TestKindErrorOfListItem(t *testing.T) {
 func TestKindIsCheckedWithoutAllocations(t *testing.T) {
 	registerDeployment()
 	for _, text := range []string{`{"kind":"Deployment","apiVersion":"apps/v1","spec":{}}`, `{"apiVersion":"apps/v1","kind":"Deployment","spec":{}}`} {
+		object, err := lw.ParseObject([]byte(text))
+		require.NoError(t, err)
 		require.Zero(t, testing.AllocsPerRun(100, func() {
-			if checkKind(reflect.TypeFor[*deployment](), text) != nil {
+			if checkKind(reflect.TypeFor[*deployment](), object) != nil {
 				t.Error("checkKind rejected a Deployment")
 			}
 		}))

@@ -103,7 +103,7 @@ func fromObject[T any](o *lw.Object, create func() T) (object T, err error) {
 			return object, errNew
 		}
 	}
-	if err = checkKind(t, text); err == nil {
+	if err = checkKind(t, o); err == nil {
 		if decode(text, into) {
 			return object, nil
 		}

@@ -94,7 +94,7 @@ func requireAgreement(t *testing.T, text []byte) {
 		require.False(t, json.Valid(text) && bytes.HasPrefix(bytes.TrimSpace(text), []byte("{")) && !isOddEnvelope(err), "%s", err)
 		return
 	}
-	if excluded(lw.Value(object.Raw())) {
+	if excluded(object.Get("")) {
 		return
 	}
 	got, err := fromObject[*thing](object, nil)
@@ -117,7 +117,7 @@ func requireAgreement(t *testing.T, text []byte) {
 		require.False(t, json.Valid([]byte(object.Get(fault.Field).String())), "%s", err)
 		return
 	}
-	if wantErr == nil && hasNumberBeyondFloats(lw.Value(object.Raw())) {
+	if wantErr == nil && hasNumberBeyondFloats(object.Get("")) {
 		return
 	}
 	require.Error(t, wantErr, "%s", err)
@@ -147,10 +147,10 @@ func hasNumberBeyondFloats(value lw.Value) bool {
 		}
 	}
 	bits := 64
-	if value[0] == '0' {
+	if value.Raw()[0] == '0' {
 		bits = 32 // json-iterator reads a skipped number with a leading 0 as a float32
 	}
-	n, err := strconv.ParseFloat(string(value), bits)
+	n, err := strconv.ParseFloat(value.Raw(), bits)
 	return err != nil && math.IsInf(n, 0)
 }
 

@@ -34,7 +34,11 @@ func locate(text string, t reflect.Type) error {
 		return errNew
 	}
 	l := locator{fails: func(text string) bool { return !decode(text, reflect.New(t).Interface()) }}
-	l.descend("", lw.Value(text), "", t)
+	value, err := lw.ParseValue([]byte(text))
+	if err != nil {
+		return &FieldError{expected: "valid JSON", found: "other text"} // impossible: the text of an object is valid
+	}
+	l.descend("", value, "", t)
 	return &l.found
 }
 
@@ -53,10 +57,10 @@ func (l *locator) descend(before string, value lw.Value, after string, t reflect
 	if t != nil {
 		l.found.expected = t.String()
 	}
-	if value[0] == '{' && !l.fails(before+"{}"+after) {
+	if value.Raw()[0] == '{' && !l.fails(before+"{}"+after) {
 		l.members(before, value, after, t)
 	}
-	if value[0] == '[' && !l.fails(before+"[]"+after) {
+	if value.Raw()[0] == '[' && !l.fails(before+"[]"+after) {
 		l.elements(before, value, after, t)
 	}
 }
@@ -65,7 +69,7 @@ func (l *locator) members(before string, value lw.Value, after string, t reflect
 	for name, member := range value.Members() {
 		quoted, _ := json.Marshal(name) // encoding a string cannot fail
 		inner := before + "{" + string(quoted) + ":"
-		if !l.fails(inner + string(member) + "}" + after) {
+		if !l.fails(inner + member.Raw() + "}" + after) {
 			continue
 		}
 		switch step, safe := pathStep(name); {
@@ -91,7 +95,7 @@ func (l *locator) elements(before string, value lw.Value, after string, t reflec
 	}
 	i := 0
 	for element := range value.Elements() {
-		if l.fails(before + "[" + string(element) + "]" + after) {
+		if l.fails(before + "[" + element.Raw() + "]" + after) {
 			l.found.Field += "[" + strconv.Itoa(i) + "]"
 			l.descend(before+"[", element, "]"+after, elem)
 			return
@@ -138,7 +142,7 @@ func memberType(t reflect.Type, name string) reflect.Type {
 }
 
 func kindOf(value lw.Value) string {
-	switch value[0] {
+	switch value.Raw()[0] {
 	case '{':
 		return "an object"
 	case '[':
@@ -160,7 +164,7 @@ func defect(value lw.Value, t reflect.Type) string {
 		t = reflect.TypeFor[float64]() // the type of numbers in an interface
 	}
 	switch isNumber := t.Kind() >= reflect.Int && t.Kind() <= reflect.Float64; {
-	case isNumber && kindOf(value) == "a number" && json.Unmarshal([]byte(value), reflect.New(t).Interface()) != nil:
+	case isNumber && kindOf(value) == "a number" && json.Unmarshal([]byte(value.Raw()), reflect.New(t).Interface()) != nil:
 		return " that does not fit"
 	case t == reflect.TypeFor[[]byte]() && kindOf(value) == "a string":
 		return " that is not base64"

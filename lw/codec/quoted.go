@@ -29,7 +29,7 @@ func (d quotedDecoder) Decode(ptr unsafe.Pointer, iter *jsoniter.Iterator) {
 		return
 	}
 	text := iter.ReadString()
-	if value, err := lw.ParseValue([]byte(text)); err != nil || len(value) != len(text) {
+	if value, err := lw.ParseValue([]byte(text)); err != nil || value.Raw() != text {
 		mismatch(iter)
 		return
 	}

@@ -41,7 +41,7 @@ func (d numberDecoder) Decode(ptr unsafe.Pointer, iter *jsoniter.Iterator) {
 
 func isNumber(text string) bool {
 	value, err := lw.ParseValue([]byte(text))
-	return err == nil && string(value) == text && (text[0] == '-' || text[0]-'0' < 10)
+	return err == nil && value.Raw() == text && (text[0] == '-' || text[0]-'0' < 10)
 }
 
 // setNumber sets value to a number. It returns false if the number is out of range or, for an integer type, not an

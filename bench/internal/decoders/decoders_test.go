@@ -30,17 +30,25 @@ func read(t *testing.T, made any) (name, node string) {
 	var object lw.Value
 	switch made := made.(type) {
 	case []byte:
-		object = lw.Value(made).Get("object")
+		object = parse(t, made).Get("object")
 	case *compact.Object:
-		object = lw.Value(made.Object().Raw())
+		object = made.Object().Get("")
 	case *lw.Object:
-		object = lw.Value(made.Raw())
+		object = made.Get("")
 	default:
 		text, err := json.Marshal(made)
 		if err != nil {
 			t.Fatal(err)
 		}
-		object = lw.Value(text)
+		object = parse(t, text)
 	}
 	return object.Get("metadata.name").String(), object.Get("spec.nodeName").String()
+}
+
+func parse(t *testing.T, text []byte) lw.Value {
+	value, err := lw.ParseValue(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return value
 }

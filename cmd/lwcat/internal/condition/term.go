@@ -124,7 +124,7 @@ func conditionTerm(text string) (t term, problem string) {
 }
 
 func isTrue(v lw.Value) bool {
-	return v.Exists() && v != "null" && v != "false" && v != `""`
+	return v.String() != "" && v.Raw() != "false"
 }
 
 // compare returns the order of a and b. It compares integers exactly, other numbers as floats, and all other values

@@ -10,7 +10,7 @@ import (
 // Change is one difference.
 type Change struct {
 	Path     Path
-	Old, New lw.Value // values before and after the change; "" if the value is missing
+	Old, New lw.Value // values before and after the change; the zero Value if missing
 	Reorder  bool     // only the order of the elements changed; Old and New are arrays of their names
 }
 
@@ -29,7 +29,7 @@ type comparison struct {
 func (c *comparison) values(path Path, old, new lw.Value) {
 	switch {
 	case c.filter.skips(path) || old == new:
-	case isObject(old) && isObject(new), c.filter.skipsWithin(path) && (isObject(old) || isObject(new)) && (old == "" || new == ""):
+	case isObject(old) && isObject(new), c.filter.skipsWithin(path) && (isObject(old) || isObject(new)) && (!old.Exists() || !new.Exists()):
 		c.objects(path, old, new)
 	case isArray(old) && isArray(new):
 		c.arrays(path, old, new)
@@ -43,7 +43,7 @@ func (c *comparison) objects(path Path, old, new lw.Value) {
 }
 
 // eachMember visits the members of both values: first those of the new value, then those that only the old value has.
-// Missing values are "". The members are elements of an array if element is true.
+// A missing value is the zero Value. The members are elements of an array if element is true.
 func eachMember(path Path, before, after members, element bool, visit func(path Path, old, new lw.Value)) {
 	step := func(name string, i int) Path {
 		if element {
@@ -56,7 +56,7 @@ func eachMember(path Path, before, after members, element bool, visit func(path 
 	}
 	for i, name := range before.names {
 		if _, there := after.values[name]; !there {
-			visit(step(name, i), before.values[name], "")
+			visit(step(name, i), before.values[name], lw.Value{})
 		}
 	}
 }
@@ -73,14 +73,14 @@ func (c *comparison) arrays(path Path, old, new lw.Value) {
 	}
 	first, last := commonEnds(before, after)
 	for i := first; i < len(after)-last; i++ {
-		value := lw.Value("")
+		var value lw.Value
 		if i < len(before)-last {
 			value = before[i]
 		}
 		c.values(path.to(Step{Index: i, Element: true}), value, after[i])
 	}
 	for i := max(first, len(after)-last); i < len(before)-last; i++ {
-		c.values(path.to(Step{Index: i, Element: true}), before[i], "")
+		c.values(path.to(Step{Index: i, Element: true}), before[i], lw.Value{})
 	}
 }
 

@@ -19,7 +19,7 @@ func value(t *testing.T, text string) lw.Value {
 func describe(changes []Change) string {
 	var lines []string
 	for _, c := range changes {
-		line := c.Path.String() + ": " + string(c.Old) + " -> " + string(c.New)
+		line := c.Path.String() + ": " + c.Old.Raw() + " -> " + c.New.Raw()
 		if c.Reorder {
 			line = "order of " + line
 		}
@@ -70,11 +70,11 @@ func TestFilter(t *testing.T) {
 	} {
 		filter, err := Ignoring(strings.Fields(c.ignore))
 		require.NoError(t, err)
-		require.Equal(t, c.want, describe(Compare(old, new, filter)), c.ignore)
+		require.Equal(t, c.want, describe(Compare(value(t, old), value(t, new), filter)), c.ignore)
 	}
 	filter, err := Ignoring([]string{"metadata.annotations.b"})
 	require.NoError(t, err)
-	require.Equal(t, `metadata.annotations.c:  -> "2"`, describe(Compare(`{"metadata":{}}`, `{"metadata":{"annotations":{"b":"1","c":"2"}}}`, filter)), "the filter must also apply within a new object")
+	require.Equal(t, `metadata.annotations.c:  -> "2"`, describe(Compare(value(t, `{"metadata":{}}`), value(t, `{"metadata":{"annotations":{"b":"1","c":"2"}}}`), filter)), "the filter must also apply within a new object")
 	for text, want := range map[string]string{"": `at ""`, "a..b": `at "..b"`, "a.": `at "."`, "a[": `at "["`, "a[].b": `at "[].b"`, `a\`: `at "\\"`} {
 		_, err := Ignoring([]string{text})
 		require.ErrorContains(t, err, want)

@@ -3,12 +3,13 @@ package diff
 import (
 	"encoding/json"
 	"slices"
+	"strings"
 
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-func isObject(v lw.Value) bool { return v != "" && v[0] == '{' }
-func isArray(v lw.Value) bool  { return v != "" && v[0] == '[' }
+func isObject(v lw.Value) bool { return strings.HasPrefix(v.Raw(), "{") }
+func isArray(v lw.Value) bool  { return strings.HasPrefix(v.Raw(), "[") }
 
 // members are the members of an object, or the named elements of an array, in order.
 type members struct {
@@ -43,7 +44,7 @@ func namesOf(elements []lw.Value, key string) (m members, ok bool) {
 	for _, element := range elements {
 		value := element.Member(key)
 		name := value.String()
-		if _, twice := m.values[name]; twice || name == "" || value[0] != '"' {
+		if _, twice := m.values[name]; twice || name == "" || value.Raw()[0] != '"' {
 			return m, false
 		}
 		m.names = append(m.names, name)
@@ -53,8 +54,9 @@ func namesOf(elements []lw.Value, key string) (m members, ok bool) {
 }
 
 func arrayOf(names []string) lw.Value {
-	text, _ := json.Marshal(names) // encoding strings cannot fail
-	return lw.Value(text)
+	text, _ := json.Marshal(names)  // encoding strings cannot fail
+	value, _ := lw.ParseValue(text) // the text is a JSON array
+	return value
 }
 
 // equal reports whether two values are equal. It ignores whitespace, escapes and the order of members.
@@ -62,9 +64,9 @@ func equal(a, b lw.Value) bool {
 	switch {
 	case a == b:
 		return true
-	case a == "" || b == "" || a[0] != b[0]:
+	case !a.Exists() || !b.Exists() || a.Raw()[0] != b.Raw()[0]:
 		return false
-	case a[0] == '"':
+	case a.Raw()[0] == '"':
 		return a.String() == b.String()
 	case isArray(a):
 		return slices.EqualFunc(elementsOf(a), elementsOf(b), equal)

@@ -1,6 +1,10 @@
 package discovery
 
-import "github.com/seed-6d2a410a/listwatch/lw"
+import (
+	"strings"
+
+	"github.com/seed-6d2a410a/listwatch/lw"
+)
 
 // document is an APIGroupDiscoveryList or a part of it. It keeps the JSON text, because decoded structs could be fifty
 // times as large as a malicious response.
@@ -10,7 +14,7 @@ func (d document) string(path string) string { return stringOf(lw.Value(d).Get(p
 
 // stringOf returns the decoded string, or "" for values of other types.
 func stringOf(v lw.Value) string {
-	if v == "" || v[0] != '"' {
+	if !strings.HasPrefix(v.Raw(), `"`) {
 		return ""
 	}
 	return v.String()

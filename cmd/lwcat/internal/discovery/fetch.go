@@ -68,16 +68,16 @@ var ErrTooLarge = errors.New("the discovery response is too large")
 func fetch(ctx context.Context, transport lw.Transport, path string) (document, error) {
 	body, err := transport.Open(ctx, &lw.Request{Path: path, Accept: accept})
 	if err != nil {
-		return "", err
+		return document{}, err
 	}
 	defer body.Close()
 	var text json.RawMessage
 	err = json.NewDecoder(&limitedReader{from: body, remaining: maxBytes}).Decode(&text)
 	if _, ok := errors.AsType[*json.SyntaxError](err); ok {
-		return "", fmt.Errorf("the response is not JSON; it may be a proxy's error page or a login page: %w", err)
+		return document{}, fmt.Errorf("the response is not JSON; it may be a proxy's error page or a login page: %w", err)
 	}
 	if err != nil {
-		return "", err
+		return document{}, err
 	}
 	value, err := lw.ParseValue(text)
 	return document(value), err

@@ -94,7 +94,8 @@ func (p *parser) operand() operand {
 	switch c := p.peek(); {
 	case c == '"' || c == '\'':
 		text, _ := json.Marshal(p.quoted()) // encoding a string cannot fail
-		return operand{literal: lw.Value(text)}
+		value, _ := lw.ParseValue(text)     // the text is a JSON string
+		return operand{literal: value}
 	case strings.IndexByte("@$.[", c) >= 0:
 		return operand{path: p.path()}
 	}

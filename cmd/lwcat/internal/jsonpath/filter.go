@@ -28,7 +28,7 @@ func (o *operand) value(in scope) lw.Value {
 	for value := range o.path.find(in) {
 		return value
 	}
-	return ""
+	return lw.Value{}
 }
 
 // toMatching is a step that selects the elements that match the filter.
@@ -67,15 +67,16 @@ func (f *filter) holds(in scope) bool {
 // compare returns the order of two values. comparable is false if their types differ.
 func compare(a, b lw.Value) (order int, comparable bool) {
 	if isNumber(a) && isNumber(b) {
-		return compareNumbers(string(a), string(b)), true
+		return compareNumbers(a.Raw(), b.Raw()), true
 	}
-	if isNumber(a) || isNumber(b) || a[0] == '"' != (b[0] == '"') {
+	if isNumber(a) || isNumber(b) || isString(a) != isString(b) {
 		return 0, false
 	}
 	return strings.Compare(a.String(), b.String()), true
 }
 
-func isNumber(v lw.Value) bool { return v[0] == '-' || v[0] >= '0' && v[0] <= '9' }
+func isString(v lw.Value) bool { return v.Raw()[0] == '"' }
+func isNumber(v lw.Value) bool { return v.Raw()[0] == '-' || v.Raw()[0]-'0' < 10 }
 
 // compareNumbers compares integers exactly and other numbers as floats.
 func compareNumbers(a, b string) int {

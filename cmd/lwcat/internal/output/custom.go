@@ -55,7 +55,7 @@ func customRow(columns []customColumn, e *Event, opts *Options) (r row) {
 		r.add("EVENT", e.Type.String(), typeColor(e.Type))
 	}
 	for _, c := range columns {
-		r.add(c.header, c.cell(lw.Value(e.Object.Raw())), noColor)
+		r.add(c.header, c.cell(e.Object.Get("")), noColor)
 	}
 	return r
 }

@@ -24,7 +24,7 @@ func newDiff(_ string, opts *Options) (Format, error) {
 	return formatFunc(func(out *bufio.Writer, e *Event) {
 		var changes []diff.Change
 		if e.Type == lw.Modified && e.Old != nil {
-			changes = diff.Compare(lw.Value(e.Old.Raw()), lw.Value(e.Object.Raw()), filter)
+			changes = diff.Compare(e.Old.Get(""), e.Object.Get(""), filter)
 			if changes == nil {
 				return
 			}
@@ -51,14 +51,14 @@ func printDiffHead(out *bufio.Writer, e *Event, opts *Options) {
 }
 
 func printChange(out *bufio.Writer, c *diff.Change, opts *Options) {
-	path, old, new, paint := c.Path.String(), readable.Replace(string(c.Old)), readable.Replace(string(c.New)), yellow
+	path, old, new, paint := c.Path.String(), readable.Replace(c.Old.Raw()), readable.Replace(c.New.Raw()), yellow
 	text := "~ " + path + ": " + old + " → " + new
 	switch {
 	case c.Reorder:
 		text = "~ order of " + path + ": " + old + " → " + new
-	case c.Old == "":
+	case !c.Old.Exists():
 		text, paint = "+ "+path+": "+new, green
-	case c.New == "":
+	case !c.New.Exists():
 		text, paint = "- "+path+": "+old, red
 	}
 	out.WriteString("  " + opts.colorize(paint, Plain(text)) + "\n")

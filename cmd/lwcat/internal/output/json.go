@@ -2,8 +2,8 @@ package output
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/json"
-	"strings"
 	"time"
 
 	"github.com/seed-6d2a410a/listwatch/lw"
@@ -17,7 +17,7 @@ func printJSONL(out *bufio.Writer, e *Event, opts *Options) {
 	out.WriteByte('\n')
 }
 
-// stringWriter is implemented by bufio.Writer and strings.Builder.
+// stringWriter is implemented by bufio.Writer and bytes.Buffer.
 type stringWriter interface {
 	WriteString(string) (int, error)
 }
@@ -76,9 +76,13 @@ func printWire(out *bufio.Writer, e *Event, opts *Options) {
 // format.
 func data(e *Event, opts *Options) lw.Value {
 	if !opts.Types {
-		return lw.Value(e.Object.Raw())
+		return e.Object.Get("")
 	}
-	var text strings.Builder
+	var text bytes.Buffer
 	writeEvent(&text, e, opts)
-	return lw.Value(text.String())
+	event, err := lw.ParseValue(text.Bytes())
+	if err != nil { // the event would be nested more deeply than lw allows
+		return e.Object.Get("")
+	}
+	return event
 }

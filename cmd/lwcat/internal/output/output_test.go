@@ -88,11 +88,17 @@ func TestCustomColumns(t *testing.T) {
 	require.Equal(t, "web-0\n", printed(t, "custom-columns=N:metadata.name", &Options{NoHeaders: true}, added(t, "pods", web0)))
 }
 
+func cells(t *testing.T, text string) lw.Value {
+	value, err := lw.ParseValue([]byte(text))
+	require.NoError(t, err)
+	return value
+}
+
 func TestWide(t *testing.T) {
 	pod := added(t, "pods", web0)
-	pod.Row = &Row{Columns: []string{"Name", "Ready", "Nominated Node"}, Cells: `["web-0",null,"x"]`}
+	pod.Row = &Row{Columns: []string{"Name", "Ready", "Nominated Node"}, Cells: cells(t, `["web-0",null,"x"]`)}
 	short := deleted(t, "pods", web0)
-	short.Row = &Row{Columns: pod.Row.Columns, Cells: `["web-0"]`}
+	short.Row = &Row{Columns: pod.Row.Columns, Cells: cells(t, `["web-0"]`)}
 	require.Equal(t, "EVENT      NAMESPACE   NAME    READY   NOMINATED NODE\nADDED      shop        web-0           x\nDELETED    shop        web-0\n",
 		printed(t, "wide", &Options{Namespaces: true}, pod, short))
 	require.Equal(t, "EVENT      RESOURCE   NAME    AGE\nADDED      pods       web-0\n", printed(t, "wide", &Options{Resources: true}, added(t, "pods", web0)))

@@ -72,8 +72,8 @@ func condition(o *lw.Object) (state string) {
 // first returns the first value at these paths that is not empty or null, or "".
 func first(object *lw.Object, paths ...string) string {
 	for _, path := range paths {
-		if value := object.Get(path); value != "null" && value.String() != "" {
-			return value.String()
+		if text := object.Get(path).String(); text != "" {
+			return text
 		}
 	}
 	return ""

@@ -31,7 +31,7 @@ func printYAML(out *bufio.Writer, e *Event, opts *Options) {
 
 // yamlNode converts a value. It keeps the order of members and all digits of numbers.
 func yamlNode(v lw.Value) *yaml.Node {
-	switch v[0] {
+	switch v.Raw()[0] {
 	case '{':
 		node := &yaml.Node{Kind: yaml.MappingNode}
 		for name, member := range v.Members() {
@@ -47,7 +47,7 @@ func yamlNode(v lw.Value) *yaml.Node {
 	case '"':
 		return yamlString(v.String())
 	}
-	return &yaml.Node{Kind: yaml.ScalarNode, Value: string(v)}
+	return &yaml.Node{Kind: yaml.ScalarNode, Value: v.Raw()}
 }
 
 // yamlString quotes strings that YAML parsers would read as other types. The encoder alone does not quote all strings

@@ -44,8 +44,8 @@ func (t *Transport) Columns() []string {
 	return t.columns
 }
 
-// Cells returns the cells of an object as a JSON array, or "" if it has none.
-func Cells(o *lw.Object) lw.Value { return lw.Value(o.Raw()).Member(member) }
+// Cells returns the cells of an object as a JSON array, or the zero Value if it has none.
+func Cells(o *lw.Object) lw.Value { return o.Get("").Member(member) }
 
 // member is the JSON member that holds an object's table cells. No server uses this name.
 const member = "lwcat.cells"
