@@ -47,7 +47,7 @@ func TestRestoredBackupOfOtherTypes(t *testing.T) {
 	for _, cause := range []error{invalid.ErrVersionRegressed, lw.ErrResourceVersionTooLarge} {
 		s, w := NewStore[incomparable](nil)
 		known := func() bool {
-			_, ok := s.known(nil, []byte("a"), []byte("7"))
+			_, ok := s.known(nil, []byte("a"), nil, []byte("7"))
 			return ok
 		}
 		require.Len(t, listed(w, old), 1)

@@ -105,20 +105,23 @@ func snapshot(store *Store[*lw.Object]) map[lw.Key]*lw.Object {
 // The reflector calls known for every list item, so it must not allocate memory.
 func TestKnownAllocatesNothing(t *testing.T) {
 	withFixture(t, func(t *testing.T, s *fixture) {
-		s.run("list@1 some-namespace/a-name-longer-than-thirty-two-bytes-in-all@1")
+		s.run("list@1 some-namespace/a-name-longer-than-thirty-two-bytes-in-all@1#u1")
 		namespace, name := []byte("some-namespace"), []byte("a-name-longer-than-thirty-two-bytes-in-all")
-		for version, known := range map[string]bool{"1": true, "2": false, "": false} {
-			version := []byte(version)
+		for _, c := range []struct {
+			uid, version string
+			known        bool
+		}{{"u1", "1", true}, {"", "1", true}, {"u2", "1", false}, {"u1", "2", false}, {"u1", "", false}} {
+			uid, version := []byte(c.uid), []byte(c.version)
 			require.Zero(t, testing.AllocsPerRun(100, func() {
-				if _, ok := s.store.known(namespace, name, version); ok != known {
-					t.Fatalf("resourceVersion %q: known() returned %v", version, ok)
+				if _, ok := s.store.known(namespace, name, uid, version); ok != c.known {
+					t.Fatalf("UID %q, resourceVersion %q: known() returned %v", uid, version, ok)
 				}
 			}))
 		}
-		_, ok := s.store.known([]byte("other"), name, []byte("1"))
+		_, ok := s.store.known([]byte("other"), name, []byte("u1"), []byte("1"))
 		require.False(t, ok)
 		s.run("list@2 x@")
-		_, ok = s.store.known(nil, []byte("x"), nil)
+		_, ok = s.store.known(nil, []byte("x"), nil, nil)
 		require.False(t, ok, "known() must not find an object without a resourceVersion")
 	})
 }

@@ -83,9 +83,11 @@ func (s *Store[T]) shrink() {
 	}
 }
 
-// known returns the stored object with this key and resourceVersion. It needs no lock, because only the goroutine of
-// the Reflector calls it, and this goroutine is the only writer.
-func (s *Store[T]) known(namespace, name, version []byte) (object T, ok bool) {
+// known returns the stored object with this key, UID and resourceVersion. It compares the UIDs, because a recreated
+// object can have the resourceVersion of its predecessor in a rebuilt cluster. As in recreated, a missing UID matches
+// every UID. It needs no lock, because only the goroutine of the Reflector calls it, and this goroutine is the only
+// writer.
+func (s *Store[T]) known(namespace, name, uid, version []byte) (object T, ok bool) {
 	if s.distrusted || len(version) == 0 {
 		return object, false
 	}
@@ -93,6 +95,11 @@ func (s *Store[T]) known(namespace, name, version []byte) (object T, ok bool) {
 	_, stored, found := s.find(&s.state, s.hash(key), key)
 	if !found || s.compare.version(stored) != string(version) {
 		return object, false
+	}
+	if s.compare.uid != nil && len(uid) > 0 {
+		if before := s.compare.uid(stored); before != "" && before != string(uid) {
+			return object, false
+		}
 	}
 	return stored, true
 }

@@ -107,7 +107,7 @@ func (c *Client[T]) List(ctx context.Context, opts ListOptions, meta *ListMeta) 
 // decodeItem returns the stored object if it equals the item. Otherwise it decodes the item.
 func (c *Client[T]) decodeItem(stored recall.Func[T], item *Scanned) (T, error) {
 	if stored != nil {
-		object, ok := stored(item.Namespace(), item.Name(), item.ResourceVersion())
+		object, ok := stored(item.Namespace(), item.Name(), item.UID(), item.ResourceVersion())
 		if ok && sameObject(c.codec, object, item) {
 			return object, nil
 		}

@@ -2,9 +2,9 @@ package lw
 
 // Codec decodes the objects that a [Client] receives. It must be safe for concurrent use.
 //
-// If a store already holds a listed object at the same resourceVersion, the client reuses the stored object without
-// decoding. After a backup is restored, objects with equal resourceVersions may differ. To detect this, a Codec can
-// implement a method Same(T, *Scanned) bool, which reports whether Decode would return an equal object.
+// If a store already holds a listed object with the same UID and resourceVersion, the client reuses the stored object
+// without decoding. After a backup is restored, such objects may differ. To detect this, a Codec can implement a method
+// Same(T, *Scanned) bool, which reports whether Decode would return an equal object.
 type Codec[T any] interface {
 	// Decode returns the decoded object. It must copy all data that the object keeps, because the Scanned is valid only
 	// during the call.

@@ -143,7 +143,7 @@ func recordOutage(t *testing.T, server *lwtest.Server) *recorder {
 
 // listStored requests a list and returns its last object. stored is the object in the store during the list, or nil.
 func listStored(t *testing.T, source *client, stored *object) (listed *object) {
-	ctx := recall.With(t.Context(), any(source), func(_, _, _ []byte) (*object, bool) { return stored, stored != nil })
+	ctx := recall.With(t.Context(), any(source), func(_, _, _, _ []byte) (*object, bool) { return stored, stored != nil })
 	for o, err := range source.List(ctx, lw.ListOptions{}, &lw.ListMeta{}) {
 		require.NoError(t, err)
 		listed = o

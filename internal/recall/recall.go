@@ -4,8 +4,9 @@ package recall
 
 import "context"
 
-// Func returns the stored object with the given key and resourceVersion, if any. A Func must not retain its arguments.
-type Func[T any] func(namespace, name, resourceVersion []byte) (object T, ok bool)
+// Func returns the stored object with the given key, UID and resourceVersion, if any. A Func must not retain its
+// arguments.
+type Func[T any] func(namespace, name, uid, resourceVersion []byte) (object T, ok bool)
 
 type key[T any] struct{}
 

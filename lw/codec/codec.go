@@ -47,7 +47,7 @@ import (
 // only if lw.ClientOptions.KeepManagedFields is set.
 //
 // JSON does not implement the optional method Same of [lw.Codec], because a comparison would need the JSON of each
-// object and double the memory. After a relist, an object with the same key and resourceVersion counts as unchanged.
+// object and double the memory. After a relist, an object with the same key, UID and resourceVersion counts as unchanged.
 type JSON[T lw.Keyed] struct {
 	// New, if set, returns the value to decode an object into. Each call must return a new pointer. T may then be an
 	// interface type such as client.Object, whose concrete type is chosen at run time.

@@ -1,0 +1,117 @@
+//go:build !js
+
+package codec_test
+
+import (
+	"context"
+	"io"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/seed-6d2a410a/listwatch/cache"
+	"github.com/seed-6d2a410a/listwatch/lw"
+	"github.com/seed-6d2a410a/listwatch/lw/codec"
+	"github.com/stretchr/testify/require"
+)
+
+// metadataWithUID imitates the ObjectMeta of Kubernetes.
+type metadataWithUID struct {
+	Name            string   `json:"name"`
+	UID             namedUID `json:"uid"`
+	ResourceVersion string   `json:"resourceVersion"`
+}
+
+func (m *metadataWithUID) GetNamespace() string       { return "" }
+func (m *metadataWithUID) GetName() string            { return m.Name }
+func (m *metadataWithUID) GetUID() namedUID           { return m.UID }
+func (m *metadataWithUID) GetResourceVersion() string { return m.ResourceVersion }
+
+// machine decodes from JSON and from protobuf. The field 2 of its message is the color.
+type machine struct {
+	metadataWithUID `json:"metadata"`
+	Color           string `json:"color"`
+}
+
+func (m *machine) Unmarshal(data []byte) error {
+	return fields(data, func(number int, value []byte) error {
+		if number == 2 {
+			m.Color = string(value)
+			return nil
+		}
+		return fields(value, func(number int, value []byte) error {
+			switch number {
+			case 1:
+				m.Name = string(value)
+			case 5:
+				m.UID = namedUID(value)
+			case 6:
+				m.ResourceVersion = string(value)
+			}
+			return nil
+		})
+	})
+}
+
+// listJSON and listProtobuf return a list response with the machine a at resourceVersion 7.
+func listJSON(uid, color string) string {
+	return `{"kind":"MachineList","apiVersion":"v1","metadata":{"resourceVersion":"9"},"items":[` +
+		`{"metadata":{"name":"a","uid":"` + uid + `","resourceVersion":"7"},"color":"` + color + `"}]}`
+}
+
+func listProtobuf(uid, color string) string {
+	item := field(1, field(1, "a")+field(5, uid)+field(6, "7")) + field(2, color)
+	return "k8s\x00" + field(1, field(1, "v1")+field(2, "MachineList")) + field(2, field(1, field(2, "9"))+field(2, item))
+}
+
+// responses is a transport that returns the lists one after another. Each watch fails, which causes a relist.
+type responses struct{ lists []string }
+
+func (r *responses) Open(_ context.Context, req *lw.Request) (io.ReadCloser, error) {
+	if req.Watch || len(r.lists) == 0 {
+		return nil, &lw.StatusError{Code: 410, Reason: "Expired"}
+	}
+	list := r.lists[0]
+	r.lists = r.lists[1:]
+	return io.NopCloser(strings.NewReader(list)), nil
+}
+
+// A rebuilt cluster can assign the resourceVersion of an earlier object to the object that replaces it.
+func TestRecreatedObjectWithSameResourceVersionIsDecoded(t *testing.T) {
+	for name, c := range map[string]struct {
+		codec lw.Codec[*machine]
+		list  func(uid, color string) string
+	}{
+		"JSON":     {codec.JSON[*machine]{}, listJSON},
+		"Protobuf": {codec.Protobuf[*machine]{}, listProtobuf},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				server := &responses{lists: []string{c.list("u1", "red"), c.list("u1", "red"), c.list("u2", "blue")}}
+				client, err := lw.NewClient(server, lw.Resource{Version: "v1", Plural: "machines"}, c.codec, nil)
+				require.NoError(t, err)
+				reflector := cache.NewReflector(client, &lw.Options{NoStreamingList: true})
+				lists := 0
+				var seen []string
+				for event, changes := range reflector.Changes(t.Context()) {
+					for _, change := range changes {
+						state := change.New
+						if change.Type == cache.Deleted {
+							state = change.Old
+						}
+						seen = append(seen, change.Type.String()+" "+string(state.UID)+" "+state.Color)
+					}
+					if event.Type == lw.Synced {
+						lists++
+					}
+					if lists == 3 {
+						break
+					}
+				}
+				require.Equal(t, []string{"Added u1 red", "Deleted u1 red", "Added u2 blue"}, seen)
+				stored, _ := reflector.Store().Get(lw.Key{Name: "a"})
+				require.Equal(t, machine{metadataWithUID{"a", "u2", "7"}, "blue"}, *stored)
+			})
+		})
+	}
+}
