@@ -52,7 +52,11 @@ func NewClient[T Keyed](transport Transport, resource Resource, codec Codec[T], 
 	if p, ok := any(codec).(*projection); ok && !opts.KeepManagedFields && p.namesManagedFields() {
 		return nil, errors.New("lw: the projection selects metadata.managedFields: set ClientOptions.KeepManagedFields")
 	}
-	return &Client[T]{transport: transport, resource: resource, codec: codec, opts: *opts, server: new(support)}, nil
+	c := &Client[T]{transport: transport, resource: resource, codec: codec, opts: *opts, server: new(support)}
+	if kind := resource.builtinKind(); kind != "" {
+		c.server.kind.Store(&kind)
+	}
+	return c, nil
 }
 
 // String returns the name of the resource. It omits the query of Resource.Raw.
@@ -73,6 +77,7 @@ func (c *Client[T]) List(ctx context.Context, opts ListOptions, meta *ListMeta) 
 		trace := tracing.From[Trace](ctx)
 		body, err := trace.open(ctx, c.transport, c.listRequest(opts))
 		if err != nil {
+			c.forgetKind(err)
 			yield(none, c.openError(err))
 			return
 		}
@@ -83,8 +88,8 @@ func (c *Client[T]) List(ctx context.Context, opts ListOptions, meta *ListMeta) 
 		item := Scanned{managed: c.opts.KeepManagedFields}
 		stopped := false
 		s.list(meta, &item, func() bool {
-			if !c.server.matchesItem(&c.resource, meta, &item) {
-				s.wrongList()
+			if err := c.checkItem(ctx, &opts, meta, &item); err != nil {
+				rejectList(s, err)
 				return false
 			}
 			trace.frame(Added, &item)
@@ -92,8 +97,10 @@ func (c *Client[T]) List(ctx context.Context, opts ListOptions, meta *ListMeta) 
 			stopped = !yield(object, err)
 			return !stopped
 		})
-		if !s.failed() && !stopped && !c.server.matchesList(&c.resource, meta) {
-			s.wrongList()
+		if !s.failed() && !stopped {
+			if err := c.checkList(ctx, &opts, meta); err != nil {
+				rejectList(s, err)
+			}
 		}
 		if !s.failed() && !sameSelector(meta.shardSelector, opts.ShardSelector) {
 			s.fail(invalid.ErrShardIgnored)
@@ -101,6 +108,16 @@ func (c *Client[T]) List(ctx context.Context, opts ListOptions, meta *ListMeta) 
 		if !stopped && s.failed() {
 			yield(none, s.failure())
 		}
+	}
+}
+
+// rejectList records why a list is not accepted: it belongs to another resource, or the server could not confirm that it
+// belongs to this one.
+func rejectList(s decoder, err error) {
+	if err == invalid.ErrNotList {
+		s.wrongList()
+	} else {
+		s.fail(err)
 	}
 }
 
@@ -130,6 +147,7 @@ func (c *Client[T]) Watch(ctx context.Context, opts WatchOptions) iter.Seq2[Even
 		trace := tracing.From[Trace](ctx)
 		body, err := trace.open(ctx, c.transport, c.watchRequest(&opts))
 		if err != nil {
+			c.forgetKind(err)
 			yield(Event[T]{}, c.openError(err))
 			return
 		}
@@ -162,6 +180,9 @@ func (c *Client[T]) nextEvent(s decoder, scanned *Scanned, trace *Trace, stored 
 		return event, s.failure()
 	}
 	trace.frame(eventType, scanned)
+	if eventType != errorEvent {
+		c.learnKind(scanned)
+	}
 	event.Type = eventType
 	switch eventType {
 	case errorEvent:

@@ -69,13 +69,13 @@ func (e *engine[T]) list() *Interruption {
 	opts.LabelSelector, opts.FieldSelector, opts.ShardSelector = e.opts.LabelSelector, e.opts.FieldSelector, e.opts.ShardSelector
 	ctx, dog := guard(e.ctx, e.idle(), e.opts.Wake)
 	defer dog.stop()
-	opts.Progress = dog.progress
+	opts.Progress, opts.replaces = dog.progress, e.machine.version != ""
 	var meta ListMeta
 	page := input{signal: pageRead}
 	for object, err := range e.source.List(ctx, opts, &meta) {
 		event := Event[T]{Type: Added, Object: object}
 		if err != nil && !event.decodeFailed(err) {
-			return e.fail(&input{err: causeOf(ctx, err), objects: page.objects})
+			return e.fail(&input{err: causeOf(ctx, err), objects: page.objects, meta: meta})
 		}
 		dog.pause()
 		page.objects++

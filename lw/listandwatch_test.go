@@ -16,12 +16,16 @@ var plainLists = &Options{NoStreamingList: true}
 
 // follow runs ListAndWatch until the script ends. It returns the events as strings.
 func follow(t *testing.T, opts *Options, answers ...answer) (events []string, s *scriptedTransport) {
+	return followResource(t, Pods(""), opts, answers...)
+}
+
+func followResource(t *testing.T, resource Resource, opts *Options, answers ...answer) (events []string, s *scriptedTransport) {
 	if opts == nil {
 		opts = plainLists
 	}
 	synctest.Test(t, func(t *testing.T) {
 		s = &scriptedTransport{answers: answers}
-		for event := range ListAndWatch(t.Context(), s.client(t, Pods("")), opts) {
+		for event := range ListAndWatch(t.Context(), s.client(t, resource), opts) {
 			text := event.Type.String()
 			switch {
 			case event.Interruption != nil && event.Interruption.Err == errHang:

@@ -15,6 +15,7 @@ type ListMeta struct {
 	RemainingItemCount int64  // approximate number of objects on later pages, or zero if unknown
 
 	kind, apiVersion string
+	confirmed        bool   // the client has asked the server for the kind of the collection
 	shardSelector    string // shardInfo.selector: the shard selector that the server used
 }
 

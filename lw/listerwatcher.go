@@ -56,6 +56,8 @@ type ListOptions struct {
 	// Progress restarts the idle timeout of the request. A source calls it when a part of an object has arrived, so that
 	// a large object may take minutes over a slow link. It may be nil.
 	Progress func()
+
+	replaces bool // the list replaces objects that did not come from a list of this client, so its kind must be known
 }
 
 // WatchOptions contains the parameters of a watch request.

@@ -1,54 +1,156 @@
 package lw
 
 import (
+	"context"
+	"io"
 	"strings"
 
+	"github.com/seed-6d2a410a/listwatch/internal/builtin"
 	"github.com/seed-6d2a410a/listwatch/internal/invalid"
+	"github.com/seed-6d2a410a/listwatch/internal/tracing"
 	"github.com/seed-6d2a410a/listwatch/lw/internal/jsonscan"
 )
 
-// matchesList reports whether a complete list belongs to the resource. Its apiVersion must match the resource. Its kind
-// must end in List and match earlier lists. Without this check, another object with an items field could empty a store.
-func (s *support) matchesList(r *Resource, meta *ListMeta) bool {
-	if !r.matchesVersion(meta.apiVersion) || !s.matchesKind(meta.kind) {
-		return false
+// A list of another collection, for example from a proxy or a captive portal, could empty a store. Its kind reveals it.
+// The kind of a built-in resource never changes. The kind of a custom resource is the kind of its first list or watch
+// event. Only the server can replace it, either with a 404 for the collection or with the resource list of its group
+// and version, because a CustomResourceDefinition may be deleted and created with another kind.
+
+const (
+	metadataKind    = "PartialObjectMetadataList"
+	metadataVersion = "meta.k8s.io/v1"
+)
+
+// builtinKind returns the kind of the resource's lists, for example "PodList", or "" if the resource is not built in.
+func (r *Resource) builtinKind() string {
+	if r.Raw != "" {
+		return ""
 	}
-	if s.kind.Load() == nil {
-		kind := meta.kind
-		s.kind.Store(&kind)
+	for i := range builtin.Resources {
+		if b := &builtin.Resources[i]; b.Plural == r.Plural && b.Group == r.Group && b.Version == r.Version {
+			return b.Kind + "List"
+		}
 	}
-	return true
+	return ""
 }
 
-// matchesItem reports whether a list may belong to the resource, based on the members before the first item. Lists of
-// custom resources send their kind after the items, so matchesItem then compares the kind of the item.
-func (s *support) matchesItem(r *Resource, meta *ListMeta, item *Scanned) bool {
-	if meta.apiVersion != "" && !r.matchesVersion(meta.apiVersion) {
-		return false
+// checkItem checks an item against the members before the first item. Lists of custom resources send their kind after
+// the items, so checkItem then derives the kind of the list from the item.
+func (c *Client[T]) checkItem(ctx context.Context, opts *ListOptions, meta *ListMeta, item *Scanned) error {
+	if meta.apiVersion != "" && !c.matchesVersion(meta) {
+		return invalid.ErrNotList
 	}
 	if meta.kind != "" {
-		return s.matchesKind(meta.kind)
+		return c.checkKind(ctx, opts, meta, meta.kind)
 	}
-	kind, own := s.kind.Load(), item.bytes(item.kind)
-	return kind == nil || len(own) == 0 || *kind == "List" || string(own)+"List" == *kind
+	known, own := c.server.kind.Load(), item.bytes(item.kind)
+	if len(own) == 0 || known != nil && (*known == "List" || string(own)+"List" == *known) || known == nil && !opts.replaces {
+		return nil
+	}
+	return c.checkKind(ctx, opts, meta, string(own)+"List")
 }
 
-// matchesKind reports whether kind is a list kind, and the same kind as in earlier lists.
-func (s *support) matchesKind(kind string) bool {
-	known := s.kind.Load()
-	return strings.HasSuffix(kind, "List") && (known == nil || *known == kind)
+// checkList checks a complete list and remembers its kind.
+func (c *Client[T]) checkList(ctx context.Context, opts *ListOptions, meta *ListMeta) error {
+	if !c.matchesVersion(meta) {
+		return invalid.ErrNotList
+	}
+	if err := c.checkKind(ctx, opts, meta, meta.kind); err != nil {
+		return err
+	}
+	if c.server.kind.Load() == nil && meta.kind != metadataKind {
+		c.server.kind.Store(&meta.kind)
+	}
+	return nil
 }
 
-// matchesVersion reports whether a list of this resource may have this apiVersion. A list at a raw path may have any
-// apiVersion.
-func (r *Resource) matchesVersion(apiVersion string) bool {
-	if r.Raw != "" || apiVersion == "meta.k8s.io/v1" {
+// matchesVersion reports whether the apiVersion of a list fits the resource. A list at a raw path may have any
+// apiVersion. Only a client that requests metadata accepts metadata.
+func (c *Client[T]) matchesVersion(meta *ListMeta) bool {
+	switch r := &c.resource; {
+	case meta.apiVersion == metadataVersion || meta.kind == metadataKind:
+		return c.opts.MetadataOnly && meta.apiVersion == metadataVersion && meta.kind == metadataKind
+	case r.Raw != "":
 		return true
+	case r.Group != "":
+		return meta.apiVersion == r.Group+"/"+r.Version
+	default:
+		return meta.apiVersion == r.Version
 	}
-	if r.Group != "" {
-		return apiVersion == r.Group+"/"+r.Version
+}
+
+// checkKind returns nil if kind is the kind of the collection's lists. If the kind is unknown or has changed, checkKind
+// may ask the server.
+func (c *Client[T]) checkKind(ctx context.Context, opts *ListOptions, meta *ListMeta, kind string) error {
+	known := c.server.kind.Load()
+	switch {
+	case !strings.HasSuffix(kind, "List"):
+		return invalid.ErrNotList
+	case kind == metadataKind && c.opts.MetadataOnly, known != nil && *known == kind:
+		return nil
+	case known == nil && (!opts.replaces || c.resource.Raw != ""):
+		return nil
+	case c.resource.Raw != "" || c.resource.builtinKind() != "":
+		return invalid.ErrNotList
 	}
-	return apiVersion == r.Version
+	meta.confirmed = true
+	confirmed, err := c.discoverKind(ctx)
+	switch {
+	case err != nil && known == nil && statusCode(err)/100 == 4 && faultOf(err) != overload: // the server has no discovery
+	case err != nil:
+		return err
+	case confirmed != kind:
+		return invalid.ErrNotList
+	}
+	c.server.kind.Store(&kind)
+	return nil
+}
+
+// maxDiscovery limits the size of a resource list, in bytes.
+const maxDiscovery = 8 << 20
+
+// discoverKind requests the resource list of the resource's group and version. It returns the kind of the resource's
+// lists, or "" if the server does not have the resource.
+func (c *Client[T]) discoverKind(ctx context.Context) (string, error) {
+	path, _ := Resource{Group: c.resource.Group, Version: c.resource.Version}.path()
+	body, err := tracing.From[Trace](ctx).open(ctx, c.transport, &Request{Path: strings.TrimSuffix(path, "/")})
+	if err != nil {
+		return "", err
+	}
+	defer body.Close()
+	text, err := io.ReadAll(io.LimitReader(body, maxDiscovery))
+	if err != nil {
+		return "", err
+	}
+	document, err := ParseValue(text)
+	if err != nil {
+		return "", err
+	}
+	for resource := range document.Get("resources").Elements() {
+		if resource.Get("name").String() == c.resource.Plural {
+			return resource.Get("kind").String() + "List", nil
+		}
+	}
+	return "", nil
+}
+
+// learnKind remembers the kind of a watch event's object, so that a list of another kind cannot replace the objects of a
+// watch that no ordinary list has preceded.
+func (c *Client[T]) learnKind(o *Scanned) {
+	if c.server.kind.Load() != nil || o.kind.End == 0 || c.opts.MetadataOnly {
+		return
+	}
+	if r := &c.resource; r.Raw == "" && c.matchesVersion(&ListMeta{apiVersion: string(o.bytes(o.apiVersion))}) {
+		kind := string(o.bytes(o.kind)) + "List"
+		c.server.kind.Store(&kind)
+	}
+}
+
+// forgetKind forgets the kind of a collection that the server does not have, because it may return with another kind.
+func (c *Client[T]) forgetKind(err error) {
+	if statusCode(err) == 404 && c.resource.builtinKind() == "" {
+		c.server.kind.Store(nil)
+	}
 }
 
 // wrongList records an error for a list that belongs to another resource. It returns false.

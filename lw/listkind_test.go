@@ -18,6 +18,7 @@ func TestRejectsListsOfOtherKinds(t *testing.T) {
 		"null kind":                  `{"kind":null,"apiVersion":"v1","items":[]}`,
 		"another kind":               `{"kind":"Pod","apiVersion":"v1","items":[]}`,
 		"Table":                      `{"kind":"Table","apiVersion":"meta.k8s.io/v1","items":[` + item + `]}`,
+		"metadata":                   `{"kind":"PartialObjectMetadataList","apiVersion":"meta.k8s.io/v1","items":[]}`,
 		"no apiVersion":              `{"kind":"PodList","items":[]}`,
 		"another apiVersion":         `{"kind":"PodList","apiVersion":"apps/v1","items":[` + item + `]}`,
 		"wrong kind after the items": `{"apiVersion":"v1","items":[],"kind":"Pods"}`,
@@ -28,9 +29,7 @@ func TestRejectsListsOfOtherKinds(t *testing.T) {
 			require.ErrorIs(t, err, invalid.ErrNotList)
 		})
 	}
-	_, _, err := list(t, `{"kind":"PartialObjectMetadataList","apiVersion":"meta.k8s.io/v1","items":[]}`, nil)
-	require.NoError(t, err)
-	_, _, err = listOf(t, Resource{Raw: "/things"}, `{"kind":"ThingList","apiVersion":"any/v7","items":[]}`, nil)
+	_, _, err := listOf(t, Resource{Raw: "/things"}, `{"kind":"ThingList","apiVersion":"any/v7","items":[]}`, nil)
 	require.NoError(t, err)
 }
 
@@ -52,4 +51,114 @@ func TestListKindIsKeptAfterNotFound(t *testing.T) {
 		answer{body: strings.Replace(list, "PodList", "PeaList", 1)}, answer{body: list})
 	require.Contains(t, events[len(events)-4], "another kind or apiVersion", "%v", events)
 	require.Equal(t, []string{"LIST_STARTED @", "ADDED a @", "SYNCED @9"}, events[len(events)-3:])
+}
+
+// customWidgets is a custom resource, whose kind the client has to learn.
+var customWidgets = Resource{Group: "x", Version: "v1", Plural: "widgets"}
+
+func customList(kind, version string, names ...string) string {
+	list := strings.Replace(podList(version, "", names...), "PodList", kind+"List", 1)
+	return strings.Replace(list, `"apiVersion":"v1"`, `"apiVersion":"x/v1"`, 1)
+}
+
+func resourceList(kind string) string {
+	return `{"kind":"APIResourceList","apiVersion":"v1","groupVersion":"x/v1","resources":[{"name":"widgets/status","kind":"Other"},{"name":"widgets","kind":"` + kind + `"}]}`
+}
+
+// customEvents follows the custom resource until the script ends. It returns the events and the requests of the script.
+func customEvents(t *testing.T, opts *Options, answers ...answer) (events, requests []string) {
+	t.Helper()
+	if opts != nil {
+		opts.NoStreamingList = true
+	}
+	events, s := followResource(t, customWidgets, opts, answers...)
+	return events, s.requests[:len(answers)]
+}
+
+// A CustomResourceDefinition may be deleted and created with another kind. The resource list confirms the new kind.
+func TestServerConfirmsAnotherKind(t *testing.T) {
+	events, requests := customEvents(t, nil, answer{body: customList("Widget", "5", "a")}, answer{body: expiredEvent},
+		answer{body: customList("Gadget", "9", "b")}, answer{body: resourceList("Gadget")}, answer{body: expiredEvent}, answer{body: customList("Gadget", "12", "b")})
+	require.Equal(t, "/apis/x/v1?", requests[3])
+	require.Contains(t, events, "SYNCED @9")
+	require.Contains(t, events, "SYNCED @12", "the new kind must be remembered")
+	require.NotContains(t, requests[5:], "/apis/x/v1?")
+}
+
+// The list of a proxy is rejected however often it comes, because the server never confirms its kind.
+func TestForeignListIsNeverConfirmed(t *testing.T) {
+	portal := answer{body: customList("Portal", "7")}
+	events, requests := customEvents(t, nil, answer{body: customList("Widget", "5", "a")}, answer{body: expiredEvent},
+		portal, answer{body: resourceList("Widget")}, portal, answer{err: errReset}, portal, answer{err: status(404)}, answer{body: customList("Widget", "9", "a")})
+	require.Len(t, requests, 9)
+	require.NotContains(t, events, "SYNCED @7")
+	require.Contains(t, events, "SYNCED @9")
+}
+
+// A portal that answers first does not lock out the real collection.
+func TestFirstListOfAnotherKindIsCorrected(t *testing.T) {
+	events, _ := customEvents(t, nil, answer{body: customList("Portal", "5")}, answer{body: expiredEvent},
+		answer{body: customList("Widget", "9", "a")}, answer{body: resourceList("Widget")})
+	require.Contains(t, events, "SYNCED @9")
+}
+
+// After a 404 the collection may return with another kind.
+func TestKindMayChangeAfterNotFound(t *testing.T) {
+	for name, discovery := range map[string]answer{"resource list": {body: resourceList("Gadget")}, "no discovery": {err: status(404)}} {
+		t.Run(name, func(t *testing.T) {
+			events, _ := customEvents(t, nil, answer{body: customList("Widget", "5", "a")}, answer{err: status(404)},
+				answer{body: customList("Gadget", "9", "b")}, discovery)
+			require.Contains(t, events, "SYNCED @9")
+		})
+	}
+}
+
+// After a restart with saved state the client has seen no list yet. An empty list of another collection must not delete
+// everything.
+func TestResumedStreamRejectsForeignLists(t *testing.T) {
+	empty := answer{body: customList("Portal", "7")}
+	events, _ := customEvents(t, &Options{ResumeFrom: "5"}, answer{body: expiredEvent}, empty, answer{body: resourceList("Widget")}, answer{body: customList("Widget", "9", "a")}, answer{body: resourceList("Widget")})
+	require.NotContains(t, events, "SYNCED @7")
+	require.Contains(t, events, "SYNCED @9")
+
+	event := strings.Replace(strings.Replace(podEvent("ADDED", "a", "6"), "Pod", "Widget", 1), `"v1"`, `"x/v1"`, 1)
+	events, requests := customEvents(t, &Options{ResumeFrom: "5"}, answer{body: event + expiredEvent}, answer{body: customList("Widget", "9", "a")})
+	require.Contains(t, events, "SYNCED @9")
+	require.Len(t, requests, 2, "the kind of an event needs no confirmation")
+
+	services := answer{body: strings.Replace(podList("7", ""), "PodList", "ServiceList", 1)}
+	events, _ = follow(t, &Options{ResumeFrom: "5"}, answer{body: expiredEvent}, services, answer{body: podList("9", "", "a")})
+	require.NotContains(t, events, "SYNCED @7", "the kind of a built-in resource is known")
+	require.Contains(t, events, "SYNCED @9")
+}
+
+// Only a client that requests metadata accepts metadata, and it also accepts whole objects from a server that cannot
+// convert them.
+func TestMetadataLists(t *testing.T) {
+	const metadata = `{"kind":"PartialObjectMetadataList","apiVersion":"meta.k8s.io/v1","metadata":{"resourceVersion":"9"},"items":[]}`
+	for name, c := range map[string]struct {
+		body string
+		only bool
+		fits bool
+	}{
+		"metadata, requested":         {metadata, true, true},
+		"metadata, not requested":     {metadata, false, false},
+		"whole objects":               {podList("9", ""), true, true},
+		"metadata with another kind":  {strings.Replace(metadata, "PartialObjectMetadataList", "PodList", 1), true, false},
+		"metadata with another group": {strings.Replace(metadata, "meta.k8s.io/v1", "v1", 1), true, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			client, err := NewClient(&scriptedTransport{answers: []answer{{body: c.body}}}, Pods(""), RawCodec{}, &ClientOptions{MetadataOnly: c.only})
+			require.NoError(t, err)
+			var failure error
+			for _, err := range client.List(t.Context(), ListOptions{}, &ListMeta{}) {
+				failure = err
+			}
+			if c.fits {
+				require.NoError(t, failure)
+			} else {
+				require.ErrorIs(t, failure, invalid.ErrNotList)
+			}
+		})
+	}
 }

@@ -29,7 +29,7 @@ type input struct {
 	now     moment
 	event   EventType // type of the event (step changes it to the type that the caller receives)
 	version string    // resourceVersion of the event (step changes it to the value that the caller receives)
-	meta    ListMeta  // pageRead: metadata of the list
+	meta    ListMeta  // pageRead, failed: metadata of the list
 	objects int       // pageRead, failed: number of objects on the page
 	start   Key       // pageRead: key of the first object
 	err     error     // failed: cause of the failure
@@ -120,6 +120,9 @@ func (m *machine) step(in *input) (output, *Interruption) {
 }
 
 func (m *machine) apply(in *input) (output, *Interruption) {
+	if in.meta.confirmed { // the client has sent an additional request
+		m.retryPolicy.budget.spend(in.now)
+	}
 	switch in.signal {
 	case asking:
 		m.ask(in.now)

@@ -26,6 +26,10 @@ func (d *protoDecoder) list(meta *ListMeta, o *Scanned, item func() bool) {
 			d.typeMeta(meta, d.r.Frame(d.r.Uvarint()))
 		case tag == 2<<3|protoscan.Bytes && !found:
 			found = true
+			if meta.kind == "" {
+				d.notList("the kind of the list before its items", "the items")
+				return
+			}
 			if !d.items(meta, o, item) {
 				return
 			}

@@ -120,6 +120,9 @@ func (s *server) writeSomething() {
 	if s.oneIn(3) {
 		w.collection, w.key = others, "x/y"
 	}
+	if key := s.lostUpdate(); key != "" && s.oneIn(2) {
+		w.collection, w.key = watched, key
+	}
 	held, ok := s.log.Get(w.collection, w.key)
 	data := [...]string{"", `}{\"`, `\\`, "\u00e9\u2028", "\\u0041", "0123456789012345678901234567890123456789"}
 	w.value = value{uid: held.Value.uid, data: strconv.Itoa(s.now.number) + data[s.IntN(len(data))] + revision}
@@ -133,6 +136,21 @@ func (s *server) writeSomething() {
 	}
 	s.now.add(w)
 	s.apply(w)
+}
+
+// lostUpdate returns the key of the object that the lost history updated at the next revision, or "" if it has no such
+// object with the same UID. If the object is updated again, only its content differs from the lost object.
+func (s *server) lostUpdate() string {
+	lost, revision := s.now.parent, s.log.Revision()+1
+	if lost == nil || revision > lost.last() {
+		return ""
+	}
+	w := lost.write(revision)
+	held, ok := s.log.Get(watched, w.key)
+	if w.collection != watched || w.kind != revlog.Updated || !ok || held.Value.uid != w.value.uid {
+		return ""
+	}
+	return w.key
 }
 
 func (s *server) apply(w write) {

@@ -162,9 +162,10 @@ func shortWatches() []server {
 		{name: "endless-object", does: "sends an endless object at 10 kB per second",
 			serve: onWatch(func(c *call) {
 				c.write(`{"type":"ADDED","object":{"data":"`)
-				for text := strings.Repeat("x", 10_000); ; c.sleep(time.Second) {
+				for text := strings.Repeat("x", 10_000); !c.honest.Load(); c.sleep(time.Second) {
 					c.write(text)
 				}
+				c.fail(errReset)
 			})},
 		{name: "blank-object", does: "sends the start of an object and then one byte of white space per second", causes: []error{lw.ErrSilent},
 			serve: onWatch(func(c *call) {
