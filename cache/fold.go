@@ -154,10 +154,10 @@ func (s *Store[T]) setListed(slot uint32) {
 }
 
 // distrust makes the next run start with a list if the store may be wrong after this error. If resourceVersions ran
-// backwards, for example after a backup was restored, an object may have changed without a new resourceVersion. If the
-// initial-events-end bookmark came too early, objects may be missing.
+// backwards or the server was replaced, for example after a backup was restored, an object may have changed without a new
+// resourceVersion. If the initial-events-end bookmark came too early, objects may be missing.
 func (s *Store[T]) distrust(cause error) {
-	if errors.Is(cause, invalid.ErrVersionRegressed) || errors.Is(cause, lw.ErrResourceVersionTooLarge) || errors.Is(cause, invalid.ErrNoInitialEnd) {
+	if errors.Is(cause, invalid.ErrVersionRegressed) || errors.Is(cause, invalid.ErrReplaced) || errors.Is(cause, lw.ErrResourceVersionTooLarge) || errors.Is(cause, invalid.ErrNoInitialEnd) {
 		s.distrusted = true
 	}
 }
@@ -168,6 +168,25 @@ func (s *Store[T]) resumable() string {
 		return ""
 	}
 	return s.state.version
+}
+
+// verify reports whether the store agrees with the server. first is an object of the collection on the server, or nil if
+// the collection is empty. Only the writer calls verify.
+func (s *Store[T]) verify(first lw.Keyed) bool {
+	if first == nil {
+		return s.state.length == 0 // the objects may have been deleted since, but a relist of an empty collection costs little
+	}
+	object, ok := any(first).(T)
+	order, ordered := lw.CompareResourceVersions(first.GetResourceVersion(), s.state.version)
+	if !ok || !ordered || order > 0 {
+		return true // the watch will deliver this change
+	}
+	key := s.key(object)
+	if s.decodeErrors[key] != nil {
+		return true
+	}
+	_, stored, found := s.find(&s.state, s.hash(key), key)
+	return found && !s.compare.recreated(stored, object) && (s.compare.version == nil || s.compare.version(stored) == first.GetResourceVersion())
 }
 
 // upsert stores an object. If the object was recreated, upsert replaces it in one step and reports two changes.

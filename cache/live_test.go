@@ -17,8 +17,11 @@ type liveObjects struct {
 	events  chan lw.Event[*lw.Object]
 }
 
-func (l *liveObjects) List(_ context.Context, _ lw.ListOptions, meta *lw.ListMeta) iter.Seq2[*lw.Object, error] {
+func (l *liveObjects) List(_ context.Context, opts lw.ListOptions, meta *lw.ListMeta) iter.Seq2[*lw.Object, error] {
 	return func(yield func(*lw.Object, error) bool) {
+		if isCheck(opts, meta) {
+			return
+		}
 		for _, word := range l.first {
 			if !yield(object(word), nil) {
 				return

@@ -112,7 +112,7 @@ func (r *Reflector[T]) events(ctx context.Context) iter.Seq[lw.Event[T]] {
 			return
 		}
 		opts := r.opts
-		opts.ResumeFrom = r.store.resumable()
+		opts.ResumeFrom, opts.Verify = r.store.resumable(), r.store.verify
 		lw.ListAndWatch(recall.With(ctx, r.source, r.store.known), r.source, &opts)(yield)
 	}
 }

@@ -22,7 +22,8 @@ import (
 //	watch +a/x@3 ~a/x@4 -a/x@5 =12 !expired
 //
 // The prefixes +, ~, - and = of a watch event mean Added, Modified, Deleted and a bookmark. A word that starts with "!"
-// names an error in errs. A watch without an error closes cleanly.
+// names an error in errs. A watch without an error closes cleanly. A line that starts with check describes the response to
+// the check after a broken connection, with the syntax of a list. Without such a line the check succeeds.
 type script struct {
 	t     *testing.T
 	lines []string
@@ -47,9 +48,24 @@ func (s *script) next(kind string) []string {
 	return words
 }
 
-func (s *script) List(ctx context.Context, _ lw.ListOptions, meta *lw.ListMeta) iter.Seq2[*lw.Object, error] {
+// isCheck reports whether a list is the check after a broken connection. If so, it sets meta so that the check succeeds.
+func isCheck(opts lw.ListOptions, meta *lw.ListMeta) bool {
+	if opts.Limit != 1 {
+		return false
+	}
+	meta.ResourceVersion, meta.Continue = "1000000", "more"
+	return true
+}
+
+func (s *script) List(ctx context.Context, opts lw.ListOptions, meta *lw.ListMeta) iter.Seq2[*lw.Object, error] {
 	return func(yield func(*lw.Object, error) bool) {
-		words := s.next("list")
+		kind := "list"
+		if opts.Limit == 1 && len(s.lines) > 0 && strings.HasPrefix(s.lines[0], "check") {
+			kind = "check"
+		} else if isCheck(opts, meta) {
+			return
+		}
+		words := s.next(kind)
 		if words == nil {
 			yield(nil, context.Cause(ctx))
 			return
@@ -64,7 +80,7 @@ func (s *script) List(ctx context.Context, _ lw.ListOptions, meta *lw.ListMeta) 
 			}
 		}
 		_, meta.ResourceVersion, _ = strings.Cut(words[0], "@")
-		if strings.HasPrefix(words[0], "list+") {
+		if strings.HasPrefix(words[0], kind+"+") {
 			meta.Continue = "more" + strconv.Itoa(len(s.lines))
 		}
 	}

@@ -62,7 +62,7 @@ func (e *engine[T]) send(event Event[T]) bool {
 	return !e.done
 }
 
-// list reads one page of a list. In the checking state, it reads only the resourceVersion and ignores the objects.
+// list reads one page of a list. In the checking state, it only compares the page with the state of the caller.
 func (e *engine[T]) list() *Interruption {
 	_, check := e.machine.state.(checking)
 	opts := e.machine.listOptions()
@@ -72,6 +72,7 @@ func (e *engine[T]) list() *Interruption {
 	opts.Progress, opts.replaces = dog.progress, e.machine.version != ""
 	var meta ListMeta
 	page := input{signal: pageRead}
+	verify := check && e.opts.Verify != nil
 	for object, err := range e.source.List(ctx, opts, &meta) {
 		event := Event[T]{Type: Added, Object: object}
 		if err != nil && !event.decodeFailed(err) {
@@ -81,6 +82,10 @@ func (e *engine[T]) list() *Interruption {
 		page.objects++
 		if page.objects == 1 {
 			page.start = keyOf(&event)
+		}
+		if verify {
+			page.refuted = event.Type == Added && !e.opts.Verify(object)
+			verify = false
 		}
 		if !check && !e.item(&event) {
 			return nil
@@ -92,6 +97,9 @@ func (e *engine[T]) list() *Interruption {
 	}
 	e.trace.page(meta)
 	page.meta = meta
+	if verify && meta.Continue == "" {
+		page.refuted = !e.opts.Verify(nil)
+	}
 	output, result := e.step(&page)
 	if output == complete {
 		e.complete()

@@ -13,7 +13,7 @@ const (
 	connection fault = iota // the connection broke, or a gateway cannot reach the server
 	overload                // the server asks the client to slow down
 	expired                 // the resourceVersion or the continue token is too old
-	badVersion              // the requested resourceVersion is too large, or the server's resourceVersion decreased
+	badVersion              // the resourceVersion does not belong to the server's history, for example because it is too large
 	protocol                // the response is not usable, for example malformed JSON or an unexpected status code
 	permanent               // the server returned 401, 403 or 404
 )
@@ -24,7 +24,7 @@ func faultOf(err error) fault {
 	switch {
 	case errors.Is(err, ErrExpired):
 		return expired
-	case errors.Is(err, ErrResourceVersionTooLarge), errors.Is(err, invalid.ErrVersionRegressed):
+	case errors.Is(err, ErrResourceVersionTooLarge), errors.Is(err, invalid.ErrVersionRegressed), errors.Is(err, invalid.ErrReplaced):
 		return badVersion
 	case IsPermanent(err):
 		return permanent

@@ -56,7 +56,10 @@ func TestRequestContextsAreCanceled(t *testing.T) {
 
 func (f *foreign) List(ctx context.Context, opts ListOptions, meta *ListMeta) iter.Seq2[*Object, error] {
 	return func(yield func(*Object, error) bool) {
-		meta.ResourceVersion = "5"
+		if meta.ResourceVersion = "5"; opts.Limit == 1 { // the check after a broken connection
+			meta.ResourceVersion = "7"
+			return
+		}
 		f.next(ctx, "list", func(event Event[*Object], err error) bool { return yield(event.Object, err) })
 	}
 }

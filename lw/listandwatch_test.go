@@ -42,7 +42,7 @@ func followResource(t *testing.T, resource Resource, opts *Options, answers ...a
 }
 
 func TestListAndWatch(t *testing.T) {
-	events, s := follow(t, &Options{LabelSelector: "app=web", FieldSelector: "spec.nodeName=n1", PageSize: 1, NoStreamingList: true},
+	events, s := follow(t, &Options{LabelSelector: "app=web", FieldSelector: "spec.nodeName=n1", PageSize: 2, NoStreamingList: true},
 		answer{body: podList("5", "next", "a")},
 		answer{body: podList("5", "", "b")},
 		answer{body: podEvent("MODIFIED", "a", "6") + podEvent("DELETED", "b", "7")},
@@ -59,12 +59,12 @@ func TestListAndWatch(t *testing.T) {
 	}, events)
 	const selectors = "labelSelector=app%3Dweb&fieldSelector=spec.nodeName%3Dn1&"
 	require.Equal(t, []string{
-		"/api/v1/pods?" + selectors + "resourceVersion=0&limit=1",
-		"/api/v1/pods?" + selectors + "limit=1&continue=next",
+		"/api/v1/pods?" + selectors + "resourceVersion=0&limit=2",
+		"/api/v1/pods?" + selectors + "limit=2&continue=next",
 		"/api/v1/pods?watch=1&" + selectors + "resourceVersion=5",
 		"/api/v1/pods?watch=1&" + selectors + "resourceVersion=7",
 		"/api/v1/pods?watch=1&" + selectors + "resourceVersion=9",
-		"/api/v1/pods?" + selectors + "resourceVersion=9&limit=1&resourceVersionMatch=NotOlderThan",
+		"/api/v1/pods?" + selectors + "resourceVersion=9&limit=2&resourceVersionMatch=NotOlderThan",
 		"/api/v1/pods?watch=1&" + selectors + "resourceVersion=12",
 	}, s.requests)
 }

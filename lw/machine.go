@@ -32,6 +32,7 @@ type input struct {
 	meta    ListMeta  // pageRead, failed: metadata of the list
 	objects int       // pageRead, failed: number of objects on the page
 	start   Key       // pageRead: key of the first object
+	refuted bool      // pageRead: the objects contradict the state of the caller
 	err     error     // failed: cause of the failure
 
 	receiving time.Duration // happened, failed: how long the current object has been arriving (zero if it arrived at once)
@@ -69,7 +70,7 @@ type machine struct {
 	version     string // current resourceVersion of the stream, or "" if a watch cannot resume
 	short       int    // number of consecutive short watches
 	suspect     int    // number of consecutive failures that the resourceVersion may have caused
-	relisted    bool   // whether an expired resourceVersion has caused an immediate relist since the backoff was reset
+	relisted    bool   // whether a lost history has caused an immediate relist since the backoff was reset
 	routine     bool   // whether the last interruption was a clean close, or a lost connection of a healthy watch (neither is logged)
 }
 

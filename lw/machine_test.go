@@ -1,6 +1,7 @@
 package lw
 
 import (
+	"io"
 	"strconv"
 	"testing"
 	"time"
@@ -73,6 +74,7 @@ func TestResumeFrom(t *testing.T) {
 
 	r = resumed()
 	require.Equal(t, &Interruption{Err: errReset, Delay: firstDelay}, r.listFails(errReset))
+	r.ask()
 	require.Equal(t, "7", r.watchOptions().ResourceVersion)
 
 	streams := newStreamingHarness(t, Options{ResumeFrom: "7"})
@@ -263,18 +265,49 @@ func TestQuietCollectionIsChecked(t *testing.T) {
 		return r
 	}
 	r := quiet()
-	require.Nil(t, r.page("7", "more", "a", 1))
+	require.Nil(t, r.check("7", false))
 	r.opens().pass(shortTimeout)
 	r.closes()
 	require.IsType(t, &watching{}, r.state, "the engine must not check again within five minutes")
 
 	r = quiet()
-	require.Equal(t, &Interruption{Err: invalid.ErrVersionRegressed, Relist: true, Delay: firstDelay}, r.page("6", "", "a", 1))
+	require.Equal(t, &Interruption{Err: invalid.ErrVersionRegressed, Relist: true}, r.check("6", false))
 	require.Equal(t, ListOptions{Limit: 500}, r.listOptions())
+}
 
-	r = quiet()
-	require.Equal(t, &Interruption{Err: errReset, Delay: firstDelay}, r.listFails(errReset))
-	require.IsType(t, &watching{}, r.state, "the engine must watch again after a failed check")
+// A server that was rebuilt while the connection was broken may have lower or unrelated resourceVersions. The check finds
+// out before the stream is live again.
+func TestBrokenConnectionIsChecked(t *testing.T) {
+	for name, broken := range map[string]error{"reset": errReset, "idle timeout": ErrSilent, "truncated": io.ErrUnexpectedEOF, "gateway": status(503)} {
+		t.Run(name, func(t *testing.T) {
+			r := newMachineHarness(t, Options{}).synced("7").opens()
+			require.False(t, r.fails(broken).Relist)
+			require.Equal(t, checking{}, r.state)
+			require.Equal(t, ListOptions{Limit: 1}, r.listOptions())
+			require.Equal(t, &Interruption{Err: invalid.ErrReplaced, Relist: true}, r.check("9", true))
+			require.Equal(t, ListOptions{Limit: 500}, r.listOptions())
+		})
+	}
+	r := newMachineHarness(t, Options{}).synced("7").opens()
+	r.receives("8")
+	for _, still := range []error{errReset, io.ErrUnexpectedEOF, status(502), status(503)} {
+		r.fails(still)
+		require.Equal(t, checking{}, r.state, "the engine must repeat the check while the server is down: %v", still)
+		r.do(input{signal: asking})
+	}
+	require.Nil(t, r.check("8", false))
+	require.IsType(t, &watching{}, r.state)
+
+	for _, rejected := range []error{status(403), status(429), status(500), status(504), ErrSilent} {
+		r = newMachineHarness(t, Options{}).synced("7").opens()
+		r.fails(errReset)
+		r.do(input{signal: asking})
+		r.fails(rejected)
+		require.IsType(t, &watching{}, r.state, "a server that rejects the check may still serve watches: %v", rejected)
+	}
+	r = newMachineHarness(t, Options{}).synced("7").opens()
+	r.closes()
+	require.IsType(t, &watching{}, r.state, "a clean close needs no check")
 }
 
 func TestEventsPostponeCheck(t *testing.T) {

@@ -18,6 +18,8 @@ func (m *machine) page(in *input) (output, *Interruption) {
 	switch {
 	case !ok && versionRegressed(m.version, version):
 		return hidden, m.end(invalid.ErrVersionRegressed, in)
+	case !ok && in.refuted:
+		return hidden, m.end(invalid.ErrReplaced, in)
 	case !ok:
 		m.state = &watching{lastReceived: in.now}
 		return hidden, nil

@@ -3,13 +3,17 @@ package lw
 import (
 	"context"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 )
 
-// scriptedTransport is a transport that answers each request with the next element of answers.
+// scriptedTransport is a transport that answers each request with the next element of answers. Checks after a broken
+// connection succeed and are not part of the script, unless checks is set.
 type scriptedTransport struct {
 	t        *testing.T
+	checks   bool
+	checked  int // number of checks that are not part of the script
 	answers  []answer
 	requests []string // "path?query" of each request, without pretty=false and timeoutSeconds
 }
@@ -34,10 +38,15 @@ func (s *scriptedTransport) Open(ctx context.Context, req *Request) (io.ReadClos
 			kept = append(kept, part)
 		}
 	}
-	s.requests = append(s.requests, req.Path+"?"+strings.Join(kept, "&"))
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
+	query := strings.Join(kept, "&")
+	if slices.Contains(kept, "limit=1") && !strings.Contains(query, "resourceVersion=") && !strings.Contains(query, "continue=") && !s.checks {
+		s.checked++
+		return io.NopCloser(strings.NewReader(podList("1000000", "next", "a"))), nil
+	}
+	s.requests = append(s.requests, req.Path+"?"+query)
 	if len(s.requests) > len(s.answers) {
 		return nil, errHang // the script has ended, so the test can check the requests
 	}

@@ -50,8 +50,10 @@ type watching struct {
 	listVersion  string        // resourceVersion of the streaming list that preceded this watch, or "" if there was none
 }
 
-// checking is the state in which the stream requests the current resourceVersion of the collection after a long time
-// without events.
+// checking is the state in which the stream requests one object and the current resourceVersion of the collection. They
+// show whether the server still has the history from which a watch would resume. A server may have been rebuilt while
+// the connection was broken, and a watch from a resourceVersion in its future would deliver no events. Therefore the
+// stream checks after each broken connection, and after a long time without events.
 type checking struct{}
 
 // stopped is the final state, in which the stream sends no more requests.
@@ -147,16 +149,22 @@ func (s *watching) react(m *machine, f fault, err error, now moment) transition 
 	if err == ErrSilent {
 		m.server.bookmarks.Store(false)
 	}
-	if now-s.lastReceived >= checkAfter {
+	if f == connection && err != ErrWatchClosed || now-s.lastReceived >= checkAfter {
 		return transition{checking{}, false}
 	}
 	return transition{&watching{lastReceived: s.lastReceived}, false}
 }
 
-// react resumes the watch if the check failed, unless the failure shows that the resourceVersion is bad.
-func (checking) react(m *machine, f fault, _ error, now moment) transition {
-	if f == badVersion {
-		return transition{m.list(""), false}
+// react relists if the check shows that the server has another history. It repeats the check if the server is still down.
+// After any other failure it resumes the watch, because a server that rejects the check may still serve watches.
+func (checking) react(m *machine, f fault, err error, now moment) transition {
+	switch {
+	case f == badVersion:
+		first := !m.relisted
+		m.relisted = true
+		return transition{m.list(""), first}
+	case f == connection && err != ErrSilent && statusCode(err) != 504:
+		return transition{checking{}, false}
 	}
 	return transition{&watching{lastReceived: now}, false}
 }

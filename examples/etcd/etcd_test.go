@@ -179,7 +179,9 @@ func TestReturnsErrorResponses(t *testing.T) {
 
 	events, _, _ := follow(t, []string{list,
 		`{"result":{"header":{},"created":true,"canceled":true,"cancel_reason":"permission denied"}}`,
+		list, // checks that etcd was not rebuilt
 		`{"error":{"code":14,"message":"shutting down"}}`,
+		list,
 		`{"result":`}, "")
 	require.Equal(t, []string{"INTERRUPTED etcd: permission denied @9", "INTERRUPTED etcd: shutting down @9", "INTERRUPTED unexpected EOF @9"}, events[3:])
 }

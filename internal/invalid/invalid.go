@@ -10,6 +10,9 @@ var (
 	// ErrVersionRegressed reports that the resourceVersion of the collection decreased, for example after a backup was
 	// restored.
 	ErrVersionRegressed error = &cause{"the collection's resourceVersion decreased: was a backup restored?"}
+	// ErrReplaced reports that the objects on the server contradict the state that the stream has reached, for example
+	// because the cluster was rebuilt at the same address.
+	ErrReplaced error = &cause{"the server's objects contradict the earlier state of the collection: was the cluster rebuilt?"}
 	// ErrNoInitialEnd reports that the initial-events-end bookmark of a streaming list is missing or misplaced.
 	ErrNoInitialEnd error = &cause{"the initial-events-end bookmark of the streaming list is missing or misplaced"}
 	// ErrNotList reports a response that is not a list, for example an HTML page or a single object. Callers receive it

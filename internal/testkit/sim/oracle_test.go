@@ -102,8 +102,11 @@ func (o *oracle) judgeList() verdict {
 
 func (o *oracle) judgeCheck() verdict {
 	switch c := o.conn; {
-	case c.cause == byEngine, c.cause == cleanEnd: // the response shows that the revision counter was reset
-		return verdict{relist: yes, spread: no}
+	case c.cause == byEngine, c.cause == cleanEnd: // the response contradicts the claimed state
+		if claim := o.check.claim; !o.check.loose && !claim.lost(c.of) && len(c.keys) > 0 {
+			return verdict{relist: no, spread: no} // a healthy collection must not be listed again
+		}
+		return o.judgeExpired()
 	case c.cause == garbled:
 		return verdict{spread: no}
 	case c.cause == rejected && c.rejection.code != 429 && c.rejection.code < 502 && c.rejection.code != 401 && c.rejection.code != 403:

@@ -27,7 +27,7 @@ func (r *reference) check() ending {
 	r.checking, r.heard = false, time.Now()
 	if older(page.Metadata.ResourceVersion, r.version) {
 		r.version = ""
-		return ending{why: endWentBack, err: invalid.ErrVersionRegressed}
+		return ending{why: endWentBack, err: invalid.ErrVersionRegressed, checked: true}
 	}
 	return ending{}
 }

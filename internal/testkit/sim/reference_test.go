@@ -119,6 +119,7 @@ type ending struct {
 	err       error
 	wait      time.Duration
 	streaming bool // the request ended before the initial-events-end bookmark
+	checked   bool // the request was a version check
 	paged     bool // the request was for a later page of a list
 	behind    bool // the watch followed a streaming list in the same response
 	watch     bool
@@ -190,7 +191,10 @@ func (r *reference) remedy(end ending) (relist, atOnce bool) {
 	switch {
 	case end.why == endWentBack:
 		r.listVersion = ""
-		return true, false
+		if end.checked {
+			atOnce, r.expired = !r.expired, true
+		}
+		return true, atOnce
 	case r.checking:
 		r.checking = false
 		return false, false

@@ -1,0 +1,73 @@
+package cache
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/seed-6d2a410a/listwatch/internal/invalid"
+	"github.com/seed-6d2a410a/listwatch/lw"
+)
+
+// After a broken connection, one object shows whether the server still has the history of the store.
+func TestRebuiltServerIsDetected(t *testing.T) {
+	for name, c := range map[string]struct {
+		check  string // response to the check
+		relist bool
+	}{
+		"nothing has changed":                    {"check+@10 a@3#u1", false},
+		"the object was modified since":          {"check+@20 a@15#u1", false},
+		"the object was recreated since":         {"check+@20 a@15#u9", false},
+		"an object was added since":              {"check+@20 0@15#u9", false},
+		"another object has an older version":    {"check+@20 0@8#u9", true},
+		"the UID differs":                        {"check+@20 a@3#u9", true},
+		"the resourceVersion differs":            {"check+@20 a@7#u1", true},
+		"the collection is empty":                {"check@20", true},
+		"the resourceVersion is lower":           {"check+@5 a@3#u1", true},
+		"the list has an opaque resourceVersion": {"check+@x a@y#u1", false},
+		"the object is hidden":                   {"check+@20", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			withFixture(t, func(t *testing.T, s *fixture) {
+				var causes []error
+				s.onEvent = func(e lw.Event[*lw.Object], _ []Change[*lw.Object]) bool {
+					if e.Type == lw.Interrupted && e.Interruption.Err != lw.ErrWatchClosed {
+						causes = append(causes, e.Interruption.Err)
+					}
+					return true
+				}
+				lines := []string{"list@10 a@3#u1 b@9#u2", "watch !reset", c.check}
+				if c.relist {
+					s.run(append(lines, "list@21 b@9#u3", "watch")...)
+					require.Len(t, causes, 2)
+					require.ErrorIs(t, causes[1], lw.ErrInvalidResponse)
+					require.Equal(t, 1, s.store.Len())
+				} else {
+					s.run(append(lines, "watch")...)
+					require.Len(t, causes, 1, "a healthy collection must not be listed again")
+					require.Equal(t, 2, s.store.Len())
+				}
+			})
+		})
+	}
+}
+
+// An object that could not be decoded is missing from the store, which does not mean that the server was rebuilt.
+func TestUndecodedObjectsDoNotRefuteTheStore(t *testing.T) {
+	s, w := NewStore[*lw.Object](nil)
+	w.fold(lw.Event[*lw.Object]{Type: lw.ListStarted},
+		lw.Event[*lw.Object]{Type: lw.DecodeFailed, Err: &lw.DecodeError{Type: lw.Added, Key: lw.Key{Name: "a"}}},
+		lw.Event[*lw.Object]{Type: lw.Synced, ResourceVersion: "10"})
+	require.True(t, s.verify(object("a@3")))
+	require.False(t, s.verify(object("b@3")))
+	require.True(t, s.verify(nil))
+}
+
+// The next run must not resume from the history of a server that is gone.
+func TestRebuiltServerIsDistrusted(t *testing.T) {
+	s, w := NewStore[*lw.Object](nil)
+	w.Replace("10", object("a@3"))
+	require.Equal(t, "10", s.resumable())
+	w.fold(lw.Event[*lw.Object]{Type: lw.Interrupted, ResourceVersion: "10", Interruption: &lw.Interruption{Err: invalid.ErrReplaced, Relist: true}})
+	require.Empty(t, s.resumable())
+}
