@@ -358,7 +358,7 @@ reproducible: ## build the last commit in two folders, once with an empty cache,
 # WASM module share one lane. make npm runs first, because gofmt and ESLint must not read packages during their installation.
 BUSY    = test lint test-386 test-fips test-metrics e2e-clients
 WAITING = e2e test-adapters test-browser test-js demo size
-# Stages that only ci-full runs.
+# Stages that only ci-full and nightly run.
 LONG    = reproducible bench-smoke portable conformance test-next fuzz soak soak-lwcat
 
 .PHONY: ci
@@ -369,6 +369,10 @@ ci: ## run all checks of continuous integration and print the time of each stage
 .PHONY: ci-full
 ci-full: ci ## run ci and the slow checks, such as portability, short fuzzing and soak tests
 	@FUZZTIME=20s SOAK=5m ROUNDS=5 internal/tools/stages/stages.sh '$(LONG)'
+
+.PHONY: nightly
+nightly: npm ## run the slow checks of ci-full for hours; fails if the vulnerability database is unreachable
+	@VULNDB=required FUZZTIME=2m SOAK=30m ROUNDS=20 internal/tools/stages/stages.sh '$(LONG) vulncheck'
 
 # Installs all npm packages that the stages need.
 .PHONY: npm
