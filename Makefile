@@ -261,9 +261,9 @@ vulncheck: ## check whether the code reaches a known vulnerability; if the datab
 		*) exit $$code;; esac
 
 .PHONY: bench
-bench: ## run the benchmarks of docs/performance.md; to run one: cd bench && go run ./store
+bench: ## run the benchmarks of docs/performance.md; WRITE=1 updates the documents; to run one: cd bench && go run ./store
 	$(GO) test ./lw -run '^$$' -bench . -count 5
-	@set -e; for program in $(BENCHES); do echo "bench/$$program"; (cd bench && $(GO) run ./$$program); done
+	@set -e; for program in $(BENCHES); do echo "bench/$$program"; (cd bench && $(GO) run ./$$program $(if $(WRITE),-write)); done
 
 .PHONY: bench-smoke
 bench-smoke: ## run every benchmark briefly; fails if one is broken, not if the machine is slow
@@ -277,7 +277,7 @@ bench-operator: e2e-server ## run cert-manager's cainjector on a real kube-apise
 	cd bench/operator && $(GO) run .
 
 .PHONY: bench-browser
-bench-browser: worker e2e/browser/node_modules/.package-lock.json $(if $(CHECK),,e2e/clients/node/node_modules/.package-lock.json) ## compare the npm package with other clients in Chromium, Firefox and Node; CHECK=1 checks only its limits
+bench-browser: worker e2e/browser/node_modules/.package-lock.json $(if $(CHECK),,e2e/clients/node/node_modules/.package-lock.json) ## compare the npm package with other clients in Chromium, Firefox and Node; CHECK=1 checks only its limits, WRITE=1 updates the documents
 	@cd bench && $(GO) build -o ../bin/bench-browser ./browser
 ifndef CHECK
 	@mkdir -p bin/clientgo && cp "$$($(GO) env GOROOT)/lib/wasm/wasm_exec.js" bin/clientgo/
@@ -326,7 +326,7 @@ size-informer:
 	$(call stripped,informer,bench,./binary/listwatch,$(INFORMER_BUDGET))
 
 .PHONY: size
-size: wasm size-lwcat size-informer ## print the sizes of the WASM modules, of lwcat and of a program with an informer; fails if one exceeds its limit
+size: wasm size-lwcat size-informer ## print the sizes of the WASM modules, of lwcat and of a program with an informer; fails if one exceeds its limit; WRITE=1 updates the documents
 ifeq ($(NODE),)
 	@echo "make size needs Node 20 or later to compress with brotli"; exit 1
 else

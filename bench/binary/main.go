@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/seed-6d2a410a/listwatch/bench/internal/harness"
+	"github.com/seed-6d2a410a/listwatch/internal/testkit/published"
 )
 
 // figures contains the size of a program in bytes, and the numbers of its modules and packages.
@@ -66,5 +67,13 @@ func printAll(ours, theirs figures) error {
 	row("MB", "%.2f", ours.bytes/1e6, theirs.bytes/1e6)
 	row("modules, excluding the main module", "%.0f", ours.modules, theirs.modules)
 	row("packages outside the standard library", "%.0f", ours.packages, theirs.packages)
-	return table.Flush()
+	if err := table.Flush(); err != nil {
+		return err
+	}
+	results := published.Results{}
+	for name, f := range map[string]figures{"listwatch": ours, "client-go": theirs} {
+		results.Set("size, MB", name, f.bytes/1e6)
+		results.Set("modules", name, f.modules)
+	}
+	return harness.Save("binary", results)
 }

@@ -1,6 +1,6 @@
 // Compares the package with plain JavaScript and other clients in Chromium, Firefox and Node. It prints medians and
 // compares them with the budgets. With CHECK=1, it measures only figures that have a budget, and fails if one exceeds
-// its budget.
+// its budget. With WRITE=1, it saves the results and updates the tables in the documents.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { rmSync } from 'node:fs'
@@ -9,15 +9,19 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build, project, weigh } from '../../e2e/browser/project.mjs'
 import { brotli } from '../../internal/tools/bundle/brotli.mjs'
+import { publish } from '../../internal/tools/publish/publish.mjs'
 import { memories, times } from './browsers.mjs'
 import { judge } from './judge.mjs'
 import { inNode } from './nodes.mjs'
 import { median, print, progress } from './print.mjs'
+import { results } from './results.mjs'
 
 const [program, clientgo] = process.argv.slice(2)
 const check = !!process.env.CHECK
+const write = !!process.env.WRITE
 const rounds = Number(process.env.ROUNDS || 5)
 const browsers = (process.env.BROWSERS || 'chrome firefox').split(' ')
+if (write && (check || browsers.length < 2)) throw new Error('WRITE=1 needs the figures of both browsers and of Node, so omit CHECK and BROWSERS')
 const local = (path) => fileURLToPath(new URL(path, import.meta.url))
 
 const others = check ? [] : ['client-go']
@@ -52,8 +56,10 @@ async function measure(url, folder) {
         ({ contender, 'after the list': came, 'after reading each Pod': read, 'in the SharedWorker': shared })))
   }
   if (!check) {
-    print(`node, medians of ${rounds} rounds`, tabulate(await inNode(url, rounds)))
-    console.log(`client-go as WebAssembly: ${brotli(clientgo).toFixed(1)} kB, compressed with brotli 11`)
+    figures.node = await inNode(url, rounds)
+    print(`node, medians of ${rounds} rounds`, tabulate(figures.node))
+    figures.sizes.clientgo = brotli(clientgo)
+    console.log(`client-go as WebAssembly: ${figures.sizes.clientgo.toFixed(1)} kB, compressed with brotli 11`)
   }
   return figures
 }
@@ -64,10 +70,12 @@ try {
   build(folder)
   server = spawn(program, [join(folder, 'dist'), local('../../bin/clientgo')], { stdio: ['ignore', 'pipe', 'inherit'] })
   const url = String((await once(server.stdout, 'data'))[0]).trim()
-  const verdicts = judge(await measure(url, folder))
+  const figures = await measure(url, folder)
+  const verdicts = judge(figures)
   progress('')
   print('the budgets', verdicts.map((row) => ({ ...row, figure: String(row.figure) }))) // print() would round numbers to one decimal
   console.log(`system load: ${loadavg().map((load) => load.toFixed(1)).join(', ')}`)
+  if (write) publish('browser', results(figures))
   if (check && verdicts.some(({ met }) => met !== 'yes')) process.exitCode = 1
 } finally {
   server?.kill()

@@ -14,6 +14,7 @@ import (
 
 	"github.com/seed-6d2a410a/listwatch/bench/internal/decoders"
 	"github.com/seed-6d2a410a/listwatch/bench/internal/harness"
+	"github.com/seed-6d2a410a/listwatch/internal/testkit/published"
 	"github.com/seed-6d2a410a/listwatch/internal/testkit/sample"
 )
 
@@ -66,10 +67,19 @@ func once(decoder decoders.Decoder, events *decoders.Events, n int) (ns, allocat
 }
 
 func printAll(contenders []*contender, events *decoders.Events) error {
+	results := published.Results{}
 	table := harness.NewTable(os.Stdout, "event\tbytes\tµs\tallocations\tratio")
 	for _, c := range contenders {
 		ns, allocations, ratio := harness.Median(c.ns), harness.Median(c.allocations), harness.Median(c.ratio)
 		table.Row("%s\t%d\t%.1f\t%.1f\t%.2f", c.Name, c.EventSize(events), ns/1000, allocations, ratio)
+		results.Set("CPU time", c.Name, ns/1000)
+		results.Set("allocations", c.Name, allocations)
+		if c.Name == decoders.Floor {
+			results.Set("CPU time", "lw.RawCodec to baseline", 1/ratio)
+		}
 	}
-	return table.Flush()
+	if err := table.Flush(); err != nil {
+		return err
+	}
+	return harness.Save("decode", results)
 }

@@ -21,6 +21,7 @@ import (
 
 	"github.com/seed-6d2a410a/listwatch/bench/internal/harness"
 	"github.com/seed-6d2a410a/listwatch/internal/testkit/kubeassets"
+	"github.com/seed-6d2a410a/listwatch/internal/testkit/published"
 	"github.com/seed-6d2a410a/listwatch/internal/testkit/sample"
 )
 
@@ -98,8 +99,17 @@ func measureOnServer(ctx context.Context, kubeconfig string) error {
 	rows := harness.NewTable(os.Stdout, "kube-apiserver, TLS, HTTP/2\tlistwatch\tclient-go\tratio\tgoal")
 	rows.Row("CPU per event, µs\t%.1f\t%.1f\t%.2f\t%s", ours, theirs, ours/theirs, target(ours/theirs, realGoal))
 	events := func(r result) float64 { return r.Events / measured.Seconds() }
-	rows.Row("events per second\t%.1f\t%.1f", harness.MedianOf(both[0].results, events), harness.MedianOf(both[1].results, events))
-	return rows.Flush()
+	perSecond := harness.MedianOf(both[0].results, events)
+	rows.Row("events per second\t%.1f\t%.1f", perSecond, harness.MedianOf(both[1].results, events))
+	if err := rows.Flush(); err != nil {
+		return err
+	}
+	results := published.Results{}
+	results.Set("CPU time", "listwatch", ours)
+	results.Set("CPU time", "client-go", theirs)
+	results.Set("CPU time", "ratio", ours/theirs)
+	results.Set("events per second", "listwatch", perSecond)
+	return harness.Save("apiserver", results)
 }
 
 // createPods creates Pods and returns their keys.

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/seed-6d2a410a/listwatch/bench/internal/harness"
+	"github.com/seed-6d2a410a/listwatch/internal/testkit/published"
 )
 
 var (
@@ -39,11 +40,14 @@ func compare(ctx context.Context) error {
 	}
 	defer stop()
 	for kind := range strings.SplitSeq(*kinds, ",") {
-		unstructured := kind == "unstructured"
+		results, unstructured := published.Results{}, kind == "unstructured"
 		for _, handler := range []bool{false, true} {
-			if err := table(ctx, task{URL: url, Pods: *count, Unstructured: unstructured, Handler: handler}); err != nil {
+			if err := table(ctx, task{URL: url, Pods: *count, Unstructured: unstructured, Handler: handler}, results); err != nil {
 				return err
 			}
+		}
+		if err := harness.Save(kind, results); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -55,8 +59,16 @@ type contender struct {
 	results   []result
 }
 
-// table measures both caches alternately and prints a table of the medians.
-func table(ctx context.Context, t task) error {
+// values returns a figure of each round.
+func (c *contender) values(figure func(result) float64) (values []float64) {
+	for _, r := range c.results {
+		values = append(values, figure(r))
+	}
+	return values
+}
+
+// table measures both caches alternately and prints a table of the medians. It also adds the figures to the results.
+func table(ctx context.Context, t task, to published.Results) error {
 	theirs, ours := &contender{}, &contender{listwatch: true}
 	name := func(c *contender) string { return fmt.Sprintf("listwatch=%t", c.listwatch) }
 	err := harness.Rounds(*rounds, []*contender{theirs, ours}, name, func(c *contender) error {
@@ -78,6 +90,16 @@ func table(ctx context.Context, t task) error {
 		a, b := harness.MedianOf(ours.results, row.of), harness.MedianOf(theirs.results, row.of)
 		goal := pick(t.Unstructured, row.unstructured, row.typed)
 		rows.Row("%s\t%.1f\t%.1f\t%.2f\t%s", row.name, a, b, a/b, target(a/b, goal))
+		to.Ratios(row.name, pick(t.Handler, "ratio, one handler", "ratio, no handler"), ours.values(row.of), theirs.values(row.of))
+		if goal != 0 {
+			to.Set(row.name, "goal", goal)
+		} else {
+			to.Set(row.name, "goal")
+		}
+		if t.Handler {
+			to.Set(row.name, "listwatch", a)
+			to.Set(row.name, "client-go", b)
+		}
 	}
 	return rows.Flush()
 }

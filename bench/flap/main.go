@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/seed-6d2a410a/listwatch/bench/internal/harness"
+	"github.com/seed-6d2a410a/listwatch/internal/testkit/published"
 )
 
 var (
@@ -38,11 +39,17 @@ func compare(ctx context.Context) error {
 		return err
 	}
 	table := harness.NewTable(os.Stdout, "client\twatches ended\tdelay p50, ms\tdelay p99, ms\tdelay max, ms\ttime without a watch, %")
+	saved := published.Results{}
 	for _, r := range results {
-		table.Row("%s\t%d\t%.1f\t%.1f\t%.1f\t%.2f", r.name, r.ends,
-			harness.Median(r.delays), harness.Quantile(r.delays, 0.99), slices.Max(r.delays), 100*r.stale)
+		p99 := harness.Quantile(r.delays, 0.99)
+		table.Row("%s\t%d\t%.1f\t%.1f\t%.1f\t%.2f", r.name, r.ends, harness.Median(r.delays), p99, slices.Max(r.delays), 100*r.stale)
+		saved.Set("p99", r.name, p99)
+		saved.Set("stale", r.name, 100*r.stale)
 	}
-	return table.Flush()
+	if err := table.Flush(); err != nil {
+		return err
+	}
+	return harness.Save("flap", saved)
 }
 
 // result contains the measurements of one client.

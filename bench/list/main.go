@@ -14,6 +14,7 @@ import (
 
 	"github.com/seed-6d2a410a/listwatch/bench/internal/harness"
 	"github.com/seed-6d2a410a/listwatch/bench/list/internal/task"
+	"github.com/seed-6d2a410a/listwatch/internal/testkit/published"
 )
 
 var (
@@ -89,7 +90,14 @@ func measurements() (all []*measurement) {
 
 func printAll(all []*measurement, server address) error {
 	table := harness.NewTable(os.Stdout, fmt.Sprintf("%d Pods\tMB received\tCPU s\tratio\tpeak MB\tpeak / received", *pods))
-	titles := map[string]string{asOneBody: "a list in one response", asStream: "a streaming list"}
+	titles := map[string]string{asOneBody: "one response", asStream: "streaming list"}
+	results := published.Results{}
+	for _, path := range []string{asOneBody, asStream} {
+		for _, c := range contenders { // figures that are not measured remain empty
+			results.Set("CPU time, "+titles[path], c.name)
+			results.Set("peak RSS, "+titles[path], c.name)
+		}
+	}
 	var first float64
 	for _, m := range all {
 		cpu := harness.MedianOf(m.results, func(r task.Result) float64 { return r.CPU })
@@ -101,6 +109,11 @@ func printAll(all []*measurement, server address) error {
 		}
 		table.Row("  %s\t%.0f\t%.2f\t%.1f\t%.0f\t%.2f",
 			m.name, body/1e6, cpu, cpu/first, peak/1e6, peak/body)
+		results.Set("CPU time, "+titles[m.path], m.name, cpu)
+		results.Set("peak RSS, "+titles[m.path], m.name, peak/1e6)
 	}
-	return table.Flush()
+	if err := table.Flush(); err != nil {
+		return err
+	}
+	return harness.Save("list", results)
 }

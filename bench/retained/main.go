@@ -14,6 +14,7 @@ import (
 
 	"github.com/seed-6d2a410a/listwatch/bench/internal/decoders"
 	"github.com/seed-6d2a410a/listwatch/bench/internal/harness"
+	"github.com/seed-6d2a410a/listwatch/internal/testkit/published"
 	"github.com/seed-6d2a410a/listwatch/internal/testkit/sample"
 )
 
@@ -37,6 +38,7 @@ func compare(ctx context.Context) error {
 	if *harness.Short {
 		*pods = 200
 	}
+	results := published.Results{}
 	table := harness.NewTable(os.Stdout, fmt.Sprintf("bytes per Pod\tone workload\t/ event size\t%d templates\t/ event size", templates))
 	for i, decoder := range decoders.All() {
 		if decoder.Name == decoders.Floor {
@@ -52,8 +54,13 @@ func compare(ctx context.Context) error {
 		}
 		table.Row("%s\t%.0f\t%.2f\t%.0f\t%.2f", decoder.Name, alike.Heap, alike.Heap/alike.Event,
 			templated.Heap, templated.Heap/templated.Event)
+		results.Set("similar Pods", decoder.Name, alike.Heap/1000)
+		results.Set("templates", decoder.Name, templated.Heap/1000)
 	}
-	return table.Flush()
+	if err := table.Flush(); err != nil {
+		return err
+	}
+	return harness.Save("retained", results)
 }
 
 // retain decodes all Pods and keeps the objects in memory. It returns the growth of the heap per Pod.

@@ -13,6 +13,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/bench/internal/harness"
 	"github.com/seed-6d2a410a/listwatch/bench/internal/objects"
 	"github.com/seed-6d2a410a/listwatch/cache"
+	"github.com/seed-6d2a410a/listwatch/internal/testkit/published"
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
@@ -44,18 +45,26 @@ func compare(context.Context) error {
 	if err != nil {
 		return err
 	}
+	results := published.Results{}
 	table := harness.NewTable(os.Stdout, "ns\tlistwatch\tclient-go\tratio")
 	for _, operation := range listwatch.times.order {
 		ours, theirs := harness.Median(listwatch.times.of[operation]), harness.Median(clientGo.times.of[operation])
-		if theirs == 0 {
+		if clientGo.times.of[operation] == nil {
+			results.Range(operation, "listwatch, ns", listwatch.times.of[operation])
 			table.Row("%s\t%.0f\t\t", operation, ours)
 			continue
 		}
 		table.Row("%s\t%.0f\t%.0f\t%.2f", operation, ours, theirs, ours/theirs)
+		results.Ratios(operation, "ratio", listwatch.times.of[operation], clientGo.times.of[operation])
 	}
 	ours, theirs := bytesPerObject(newListwatch(), *count), bytesPerObject(newClientGo(), *count)
 	table.Row("store overhead per object, bytes\t%.1f\t%.1f\t%.2f", ours, theirs, ours/theirs)
-	return table.Flush()
+	results.Set("overhead", listwatch.name, ours)
+	results.Set("overhead", clientGo.name, theirs)
+	if err := table.Flush(); err != nil {
+		return err
+	}
+	return harness.Save("store", results)
 }
 
 // times contains the CPU times of each operation in nanoseconds, one per round.

@@ -12,11 +12,12 @@ import (
 	"time"
 
 	"github.com/seed-6d2a410a/listwatch/bench/internal/harness"
+	"github.com/seed-6d2a410a/listwatch/internal/testkit/published"
 )
 
 var scenarios = []scenario{
-	{name: "5-minute-old watches are disconnected", age: 5 * time.Minute, happens: cut},
-	{name: "10 s offline, resourceVersion expired", age: 20 * time.Second, happens: outage},
+	{short: "cut", name: "5-minute-old watches are disconnected", age: 5 * time.Minute, happens: cut},
+	{short: "outage", name: "10 s offline, resourceVersion expired", age: 20 * time.Second, happens: outage},
 }
 
 const seed = 1
@@ -30,12 +31,21 @@ func compare(context.Context) error {
 	}
 	fmt.Printf("%d clients, %d Pods\n\n", clients, pods)
 	table := harness.NewTable(os.Stdout, "scenario\tclient\trequests\trejected requests\tmax requests in 10 ms\ttime until all are live")
+	results := published.Results{}
 	for _, s := range scenarios {
-		table.Row("%s\tlistwatch%s", s.name, columns(play(s, clients, pods, seed)))
-		s.clientGo = true
-		table.Row("\tclient-go%s", columns(play(s, clients, pods, seed)))
+		for _, client := range []string{"listwatch", "client-go"} {
+			s.clientGo = client == "client-go"
+			o := play(s, clients, pods, seed)
+			table.Row("%s\t%s%s", s.name, client, columns(o))
+			results.Set(s.short+", requests", client, float64(len(o.arrivals)))
+			results.Set(s.short+", most", client, float64(most(o.arrivals, 10*time.Millisecond)))
+			results.Set(s.short+", live", client, o.live.Seconds())
+		}
 	}
-	return table.Flush()
+	if err := table.Flush(); err != nil {
+		return err
+	}
+	return harness.Save("storm", results)
 }
 
 // columns returns the table cells of an outcome. Each cell starts with a tab.

@@ -7,6 +7,7 @@ import (
 
 // scenario is an incident at time zero, when all clients have a watch.
 type scenario struct {
+	short    string // name in the published results
 	name     string
 	age      time.Duration // age of the watches at time zero
 	happens  func(*server)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/seed-6d2a410a/listwatch/bench/internal/harness"
 	"github.com/seed-6d2a410a/listwatch/bench/wasm/operations"
+	"github.com/seed-6d2a410a/listwatch/internal/testkit/published"
 )
 
 const (
@@ -109,6 +110,20 @@ func (r *results) print(to io.Writer) error {
 		return err
 	}
 	return r.printOperations(to)
+}
+
+// published returns the speeds in MB/s.
+func (r *results) published() published.Results {
+	all := published.Results{}
+	for _, course := range decoding {
+		for _, contender := range contenders {
+			for _, at := range r.places {
+				speed := float64(r.bytes[course.data]) / 1e3 / r.times[cell{course.name, contender.name, at.name}]
+				all.Set(course.name, contender.name+", "+at.name, speed)
+			}
+		}
+	}
+	return all
 }
 
 func (r *results) printSpeed(to io.Writer) error {

@@ -8,6 +8,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -17,6 +18,7 @@ import (
 
 	"github.com/seed-6d2a410a/listwatch/bench/internal/clients"
 	"github.com/seed-6d2a410a/listwatch/bench/internal/harness"
+	"github.com/seed-6d2a410a/listwatch/internal/testkit/published"
 )
 
 // Names of the transports.
@@ -61,7 +63,10 @@ func compare(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return found.print(os.Stdout, numbers)
+	if err := found.print(os.Stdout, numbers); err != nil {
+		return err
+	}
+	return harness.Save("watches", found.published(slices.Max(numbers)))
 }
 
 // measureApart runs the task and its server in separate processes.
@@ -76,6 +81,7 @@ func measureApart(ctx context.Context, t task) (r result, err error) {
 
 // startAtOnce prints the time and the number of connections for a simultaneous start of all watches.
 func startAtOnce(ctx context.Context) error {
+	results := published.Results{}
 	for _, client := range []string{clients.Listwatch, clients.ClientGo} {
 		r, err := measureApart(ctx, task{Client: client, Transport: overHTTP2, Watches: *start, StartOnly: true})
 		if err != nil {
@@ -83,8 +89,14 @@ func startAtOnce(ctx context.Context) error {
 		}
 		fmt.Printf("%s: %d connections dialed, at most %d open at once; all %d watches live after %.1f s\n",
 			client, r.Dialed, r.MaxOpen, *start, r.Start.Seconds())
+		results.Set("dialed", client, float64(r.Dialed))
+		results.Set("open", client, float64(r.MaxOpen))
+		results.Set("time", client, r.Start.Seconds())
 	}
-	return nil
+	if *harness.Write && *start != 10_000 {
+		return errors.New("the table in docs/performance.md needs -start 10000")
+	}
+	return harness.Save("start", results)
 }
 
 // tasks returns one task for each combination of number, client and transport.
@@ -152,6 +164,19 @@ func (r results) print(to io.Writer, numbers []int) error {
 		}
 	}
 	return table.Flush()
+}
+
+// published returns the figures for the given number of watches.
+func (r results) published(watches int) published.Results {
+	all := published.Results{}
+	for k, rounds := range r {
+		if k.watches == watches {
+			for _, figure := range figures {
+				all.Set(figure.name, k.client+", "+k.transport, median(rounds, figure.of))
+			}
+		}
+	}
+	return all
 }
 
 // median returns the median of figure over the results in which it is not zero.

@@ -94,11 +94,6 @@ test('the exports match the type declarations', () => {
   assert.deepEqual(declared('glue.d.ts').values, Object.keys(glue))
 })
 
-test('the figures in README.md equal those in docs/performance.md', () => {
-  const rows = (file) => readFileSync(root + file, 'utf8').match(/\| quantity \| plain JavaScript[^]*?\n\n/)[0]
-  assert.equal(rows('README.md'), rows('../docs/performance.md'), 'copy the table from docs/performance.md to wasm/README.md')
-})
-
 test('the CommonJS copies export the same names and share one copy of the package', () => {
   const require = createRequire(import.meta.url)
   for (const [name, module] of Object.entries({ listwatch: main, 'listwatch/react': react, 'listwatch/testing': testing, 'listwatch/openshift': openshift, 'listwatch/glue': glue })) {

@@ -17,10 +17,33 @@ import (
 	"syscall"
 	"text/tabwriter"
 	"time"
+
+	"github.com/seed-6d2a410a/listwatch/internal/testkit/published"
 )
 
 // Short is the flag -short of all benchmarks. A benchmark with this flag does only enough work to show that it runs.
 var Short = flag.Bool("short", false, "do only enough work to check that the benchmark runs")
+
+// Write is the flag -write of all benchmarks; see [Save].
+var Write = flag.Bool("write", false, "save the results in bench/results, and update the tables in the documents")
+
+// Save saves the results of a run if the flag -write is set. The working directory must be bench. Without the flag, Save
+// only checks that the results contain all figures of the documents.
+func Save(run string, results published.Results) error {
+	if !*Write {
+		return published.Check(run, results)
+	}
+	var err error
+	flag.Visit(func(f *flag.Flag) {
+		if !slices.Contains([]string{"write", "rounds", "start", "apiserver", "kinds"}, f.Name) {
+			err = fmt.Errorf("-%s changes the measured work, so the results are not comparable; omit it or -write", f.Name)
+		}
+	})
+	if err != nil {
+		return err
+	}
+	return published.Save("..", run, results)
+}
 
 // Main parses the flags and calls run. SIGINT and SIGTERM cancel the context. If run fails, Main prints the error and
 // exits with code 1. In a process that [Run] or [Serve] started, Main runs the requested role instead.

@@ -71,6 +71,8 @@ var mayImport = map[string][]string{
 	"examples/internal/cluster": {"lw", "lw/lwtest"},
 
 	"internal/testkit/sample":          nil,
+	"internal/testkit/published":       nil,
+	"internal/tools/publish":           {"internal/testkit/published"},
 	"cache/internal/slots":             nil,
 	"internal/revlog":                  nil,
 	"internal/testkit/canary":          {"internal/testkit/certs", "lw/lwtest"},

@@ -1,0 +1,28 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { test } from 'node:test'
+import { results } from './results.mjs'
+
+const figures = { heap: 1, parsedHeap: 2, loadTasks: 3, cpu: 4, ready: 5, synced: 6, cached: 7, burst: 8, nothing: 9 }
+const { heap, parsedHeap, ...ofFirefox } = figures
+const round = (own) => ({ plain: own, shared: own, 'client-node': own, listwatch: own })
+const all = {
+  sizes: { page: 11000, clientgo: 3000 },
+  node: [round(figures), round({ ...figures, nothing: 19 }), round({ ...figures, nothing: 29 })],
+  browsers: { chrome: [{ ...round(figures), 'client-go': { synced: 99 } }, round(figures)], firefox: [round({ ...ofFirefox, cpu: NaN })] },
+}
+
+test('the results have the names of the published results', () => {
+  const published = JSON.parse(readFileSync(new URL('../results/browser.json', import.meta.url), 'utf8'))
+  assert.deepEqual(Object.keys(results(all)).sort(), Object.keys(published).sort())
+})
+
+test('the results are medians, or empty if a figure was not measured', () => {
+  const found = results(all)
+  assert.deepEqual(found['nothing | client-node, node'], [19])
+  assert.deepEqual(found['synced | client-go, chrome'], [99])
+  assert.deepEqual(found['heap | shared, chrome'], [1])
+  assert.deepEqual(found['heap | shared, firefox'], [])
+  assert.deepEqual(found['cpu | plain, firefox'], [])
+  assert.deepEqual(found['page | listwatch'], [11])
+})

@@ -1,0 +1,193 @@
+// Package published keeps the results of the benchmarks in bench/results, and copies them into the documents. layout.go
+// declares which figures each table and each sentence contains.
+//
+// Its test fails if a figure in a document differs from the last saved result.
+package published
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Results contains the figures of one run by name, in the unit of the document. A figure is a single value, or the lowest and
+// the highest value of several rounds. An empty slice means that the figure cannot be measured.
+type Results map[string][]float64
+
+// Set adds the figure of a row and a column of a table.
+func (r Results) Set(row, column string, values ...float64) {
+	r[name(row, column)] = append([]float64{}, values...)
+}
+
+// Range adds a figure with the lowest and the highest of the values.
+func (r Results) Range(row, column string, values []float64) {
+	r.Set(row, column, slices.Min(values), slices.Max(values))
+}
+
+// Ratios adds a figure with the lowest and the highest ratio of two values with the same index.
+func (r Results) Ratios(row, column string, values, divisors []float64) {
+	ratios := make([]float64, len(values))
+	for i, value := range values {
+		ratios[i] = value / divisors[i]
+	}
+	r.Range(row, column, ratios)
+}
+
+func name(row, column string) string { return row + " | " + column }
+
+// Check returns an error if results lacks a figure that the documents contain. run is the name of a file in bench/results.
+func Check(run string, results Results) error {
+	names := used()[run]
+	if names == nil {
+		return fmt.Errorf("layout.go contains no figures of the run %q", run)
+	}
+	for _, figure := range names {
+		if _, ok := results[figure]; !ok {
+			return fmt.Errorf("the run %q has no figure %q, but layout.go contains it", run, figure)
+		}
+	}
+	return nil
+}
+
+// Save replaces the results of a run, and updates the figures in the documents under root.
+func Save(root, run string, results Results) error {
+	if err := Check(run, results); err != nil {
+		return err
+	}
+	text, err := encode(run, results)
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(file(root, run), text, 0o644); err != nil {
+		return err
+	}
+	all, err := load(root)
+	if err != nil {
+		return err
+	}
+	for _, document := range documents {
+		path := filepath.Join(root, document)
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		updated, err := fill(document, string(text), all)
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(path, []byte(updated), 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// encode returns the figures that the documents contain as JSON, with one line per figure.
+func encode(run string, results Results) ([]byte, error) {
+	var lines []string
+	for _, figure := range used()[run] {
+		key, err := json.Marshal(figure)
+		if err != nil {
+			return nil, err
+		}
+		values, err := json.Marshal(results[figure])
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", figure, err)
+		}
+		lines = append(lines, fmt.Sprintf("  %s: %s", key, values))
+	}
+	slices.Sort(lines)
+	return []byte("{\n" + strings.Join(slices.Compact(lines), ",\n") + "\n}\n"), nil
+}
+
+func file(root, run string) string { return filepath.Join(root, "bench", "results", run+".json") }
+
+// used returns the names of all figures in the documents. The keys are runs.
+func used() map[string][]string {
+	all := map[string][]string{}
+	for _, t := range tables {
+		for _, r := range t.rows {
+			for _, c := range t.columns {
+				all[r.run] = append(all[r.run], name(r.key, c.key))
+			}
+			if t.goals {
+				all[r.run] = append(all[r.run], name(r.key, goal))
+			}
+		}
+	}
+	for _, q := range quotes {
+		for _, f := range q.figures {
+			all[f.run] = append(all[f.run], name(f.row, f.column))
+		}
+	}
+	return all
+}
+
+// load reads the results of all runs.
+func load(root string) (map[string]Results, error) {
+	all := map[string]Results{}
+	for run := range used() {
+		text, err := os.ReadFile(file(root, run))
+		if err != nil {
+			return nil, err
+		}
+		var results Results
+		if err := json.Unmarshal(text, &results); err != nil {
+			return nil, fmt.Errorf("%s: %w", file(root, run), err)
+		}
+		if err := Check(run, results); err != nil {
+			return nil, err
+		}
+		all[run] = results
+	}
+	return all, nil
+}
+
+// fill returns the text of a document with updated tables and sentences. The line before such a table is a comment with
+// the table's name. fill does not change other tables.
+func fill(document, text string, all map[string]Results) (string, error) {
+	var b strings.Builder
+	lines := strings.SplitAfter(text, "\n")
+	for i := 0; i < len(lines); i++ {
+		b.WriteString(lines[i])
+		match := marker.FindStringSubmatch(lines[i])
+		if match == nil {
+			continue
+		}
+		at := slices.IndexFunc(tables, func(t table) bool { return t.name == match[1] })
+		if at < 0 {
+			return "", fmt.Errorf("%s: layout.go contains no table %q", document, match[1])
+		}
+		b.WriteString(tables[at].render(all))
+		for i+1 < len(lines) && strings.HasPrefix(lines[i+1], "|") {
+			i++
+		}
+	}
+	text = b.String()
+	for _, q := range quotes {
+		if q.document != document {
+			continue
+		}
+		match := q.pattern().FindStringSubmatchIndex(text)
+		if match == nil {
+			return "", fmt.Errorf("%s does not contain the sentence %q of layout.go", document, q.text)
+		}
+		for i, f := range slices.Backward(q.figures) { // a replacement moves only the text behind it
+			if len(all[f.run][name(f.row, f.column)]) == 0 {
+				return "", fmt.Errorf("%s needs the figure %q of the run %q, which was not measured", document, name(f.row, f.column), f.run)
+			}
+			from, to := match[2*i+2], match[2*i+3]
+			if shown := f.show(all); shown != strings.Join(strings.Fields(text[from:to]), " ") { // keeps line breaks
+				text = text[:from] + shown + text[to:]
+			}
+		}
+	}
+	return text, nil
+}
+
+// marker matches the comment before a table that [Save] updates.
+var marker = regexp.MustCompile(`^<!--([a-z]+)-->\n$`)
