@@ -168,7 +168,8 @@ func (x *indexer) GetIndexers() cache.Indexers {
 	return maps.Clone(x.funcs)
 }
 
-// AddIndexers implements [cache.Indexer]. If it returns an error, it has added no indexer.
+// AddIndexers implements [cache.Indexer]. If it returns an error, it has added no indexer. If an index function panics,
+// it has added only some of the other indexers.
 func (x *indexer) AddIndexers(indexers cache.Indexers) error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -182,8 +183,8 @@ func (x *indexer) AddIndexers(indexers cache.Indexers) error {
 		return fmt.Errorf("indexer conflict: %v", sets.New(conflicts...))
 	}
 	for name, f := range indexers {
-		x.funcs[name] = f
-		x.indexes[name] = lwcache.NewIndex(x.store, x.values(name, f))
+		index := lwcache.NewIndex(x.store, x.values(name, f)) // may panic, so the name is added afterwards
+		x.funcs[name], x.indexes[name] = f, index
 	}
 	return nil
 }

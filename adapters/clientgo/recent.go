@@ -59,10 +59,11 @@ func (r *recent) drop() {
 	oldest := r.now().Add(-keepFor).UnixNano()
 	var left []kept
 	for _, k := range r.kept {
-		if k.of.read.Load() > oldest {
+		// keep may run at the same time. It stores the time before it reads the flag, and drop does the reverse. So
+		// either drop sees the new time, or keep sees the cleared flag and adds the struct again.
+		k.of.kept.Store(false)
+		if k.of.read.Load() > oldest && !k.of.kept.Swap(true) {
 			left = append(left, k)
-		} else {
-			k.of.kept.Store(false)
 		}
 	}
 	r.kept, r.waiting = left, false

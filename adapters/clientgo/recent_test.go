@@ -1,6 +1,7 @@
 package clientgo
 
 import (
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -23,4 +24,30 @@ func TestUnreadStructsAreReleased(t *testing.T) {
 		require.False(t, second.kept.Load())
 		require.Empty(t, r.kept)
 	})
+}
+
+// TestReadStructsAreNotReleased reads structs while the timer releases them. Each struct must still be kept afterwards,
+// because it was just read.
+func TestReadStructsAreNotReleased(t *testing.T) {
+	for range 200 {
+		clock := time.Unix(0, 0)
+		r := &recent{now: func() time.Time { return clock }, waiting: true} // the test calls drop instead of the timer
+		structs := make([]decoded, 1000)
+		for n := range structs {
+			r.keep(&structs[n], "struct")
+		}
+		clock = clock.Add(keepFor)
+		var reading sync.WaitGroup
+		started := make(chan struct{})
+		reading.Go(func() {
+			close(started)
+			for n := range structs {
+				r.keep(&structs[n], "struct")
+			}
+		})
+		<-started
+		r.drop()
+		reading.Wait()
+		require.Equal(t, len(structs), len(r.kept))
+	}
 }

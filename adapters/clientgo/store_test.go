@@ -55,6 +55,26 @@ func TestIndexes(t *testing.T) {
 	require.Equal(t, "a@n3", describe(found[0]))
 }
 
+// A panic of an index function must not leave a name without an index, so that the caller can add the index again.
+func TestIndexFunctionThatPanics(t *testing.T) {
+	server := startServer(t)
+	putPod(t, server, "a", "n1")
+	informer := podInformer(t, server, nil)
+	start(t, informer)
+	waitSynced(t, informer.HasSyncedChecker())
+	failing := func(any) ([]string, error) { panic("a bug in the index function") }
+	require.PanicsWithValue(t, "a bug in the index function", func() {
+		_ = informer.AddIndexers(cache.Indexers{"node": failing})
+	})
+	require.Empty(t, informer.GetIndexer().GetIndexers())
+	require.NoError(t, informer.AddIndexers(cache.Indexers{"node": byNodes}))
+	keys, err := informer.GetIndexer().IndexKeys("node", "n1")
+	require.NoError(t, err)
+	require.Equal(t, []string{"shop/a"}, keys)
+	putPod(t, server, "b", "n2")
+	eventually(t, func() bool { return len(informer.GetIndexer().ListIndexFuncValues("node")) == 3 })
+}
+
 func TestStore(t *testing.T) {
 	server := startServer(t)
 	putPod(t, server, "a", "n1")
