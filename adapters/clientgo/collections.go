@@ -47,7 +47,10 @@ func newCollections(config *rest.Config, resync time.Duration, opts *FactoryOpti
 		return nil, fmt.Errorf("clientgo: cannot create an HTTP client for the rest.Config: %w", err)
 	}
 	client = WrapHTTPClient(client)
-	dynamicClient, err := dynamic.NewForConfigAndClient(config, client)
+	// Requests of this client are only recorded, so its rate limits would only delay the start of informers.
+	unlimited := rest.CopyConfig(config)
+	unlimited.QPS, unlimited.RateLimiter = -1, nil
+	dynamicClient, err := dynamic.NewForConfigAndClient(unlimited, client)
 	if err != nil {
 		return nil, fmt.Errorf("clientgo: cannot create a client for the rest.Config: %w", err)
 	}

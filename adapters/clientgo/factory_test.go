@@ -1,7 +1,9 @@
 package clientgo
 
 import (
+	"context"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
@@ -12,6 +14,8 @@ import (
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/util/flowcontrol"
 
 	"github.com/seed-6d2a410a/listwatch/internal/builtin"
 )
@@ -78,6 +82,43 @@ func TestAppliesOptionsOfClientGo(t *testing.T) {
 	require.Equal(t, "transformed", pod.Spec.NodeName)
 	close(stop)
 	factory.Shutdown()
+}
+
+// noRequests is a rate limiter that delays each request by an hour.
+type noRequests struct{ flowcontrol.RateLimiter }
+
+func (noRequests) Wait(ctx context.Context) error {
+	select {
+	case <-time.After(time.Hour):
+	case <-ctx.Done():
+	}
+	return ctx.Err()
+}
+
+// TestRateLimitsDoNotDelayInformers starts informers with rate limits that allow fewer than one request per hour.
+func TestRateLimitsDoNotDelayInformers(t *testing.T) {
+	server := startServer(t)
+	for name, config := range map[string]*rest.Config{
+		"QPS":         {Host: server.URL, QPS: 1e-9, Burst: 1},
+		"RateLimiter": {Host: server.URL, RateLimiter: noRequests{}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			typed, err := NewSharedInformerFactory(config, 0, nil)
+			require.NoError(t, err)
+			dynamic, err := NewDynamicSharedInformerFactory(config, 0, nil)
+			require.NoError(t, err)
+			metadata, err := NewMetadataSharedInformerFactory(config, 0, nil)
+			require.NoError(t, err)
+			nodes := schema.GroupVersionResource{Version: "v1", Resource: "nodes"}
+			for _, informer := range []cache.SharedIndexInformer{
+				typed.Core().V1().Pods().Informer(), dynamic.ForResource(pods).Informer(), metadata.ForResource(pods).Informer(),
+				typed.Core().V1().Nodes().Informer(), dynamic.ForResource(nodes).Informer(), metadata.ForResource(nodes).Informer(),
+			} {
+				start(t, informer)
+				waitSynced(t, informer.HasSyncedChecker())
+			}
+		})
+	}
 }
 
 func TestMissingCertificateAuthorityIsAnError(t *testing.T) {
