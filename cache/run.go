@@ -60,6 +60,7 @@ func (i *Informer[T]) suspend(r *Registration[T]) {
 // waitForCapacity blocks while the queue of a handler with policy [Block] is full. It returns false if ctx is done
 // first.
 func (i *Informer[T]) waitForCapacity(ctx context.Context) bool {
+	defer func() { i.notified = nil }() // without this, removed handlers would stay in memory until the next event
 	for _, r := range i.notified {
 		for r.queue.full() {
 			select {

@@ -126,6 +126,31 @@ func requireInformerIsFreed(t *testing.T, extras Extras) {
 		stop()
 		<-ended
 	}()
+	waitFreed(t, freed)
+}
+
+// TestRemovedHandlerIsFreed removes a handler that received an event. No event follows, but the garbage collector must
+// still free the handler.
+func TestRemovedHandlerIsFreed(t *testing.T) {
+	server := startServer(t)
+	informer := podInformer(t, server, nil)
+	start(t, informer)
+	waitSynced(t, informer.HasSyncedChecker())
+	freed := make(chan struct{})
+	func() {
+		handler := &recorder{}
+		runtime.AddCleanup(handler, func(struct{}) { close(freed) }, struct{}{})
+		registered, err := informer.AddEventHandler(handler)
+		require.NoError(t, err)
+		putPod(t, server, "a", "n1")
+		handler.wait(t, "add a@n1 false")
+		require.NoError(t, cache.ShutDownEventHandler(informer, registered))
+	}()
+	waitFreed(t, freed)
+}
+
+// waitFreed runs the garbage collector until freed is closed.
+func waitFreed(t *testing.T, freed <-chan struct{}) {
 	eventually(t, func() bool {
 		runtime.GC()
 		select {
