@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"weak"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
@@ -28,7 +29,7 @@ type state struct {
 	informer *informer
 	path     string
 	origin   string
-	saved    *lwcache.Snapshot[*object]
+	saved    weak.Pointer[lwcache.Snapshot[*object]] // weak, because a snapshot keeps deleted objects in memory
 }
 
 // newState returns the state of an informer. It does not read the file. The file name depends on the collection, the
@@ -76,14 +77,14 @@ func (s *state) restore() error {
 // save writes the file if the objects have changed since the last save.
 func (s *state) save(ctx context.Context) {
 	snapshot := s.informer.inner.Store().Snapshot()
-	if snapshot == s.saved || snapshot.ResourceVersion() == "" {
+	if weak.Make(snapshot) == s.saved || snapshot.ResourceVersion() == "" {
 		return
 	}
 	if err := savefile.Save(s.path, snapshot, s.origin, (*object).Raw); err != nil {
 		utilruntime.HandleErrorWithContext(ctx, err, "cannot save the objects")
 		return
 	}
-	s.saved = snapshot
+	s.saved = weak.Make(snapshot)
 }
 
 // parse decodes a saved object and applies the transform again.
