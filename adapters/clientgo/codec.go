@@ -11,15 +11,15 @@ import (
 // objectCodec converts JSON to stored objects. It implements [lw.Codec].
 type objectCodec struct {
 	decoder   *decoder
-	text      lw.Codec[*lw.Object]
-	packing   lw.Codec[*compact.Object] // compresses the JSON of objects; nil without Extras.Compress
+	text      *textCodec
+	packing   lw.Codec[*compact.Object] // compresses the objects of text; nil without Extras.Compress
 	transform cache.TransformFunc       // set before the informer runs; may be nil
 	report    func(*object, error)
 }
 
 // newCodec returns the codec of an informer. It panics if opts.Fields returns a malformed path.
 func newCodec(d *decoder, example runtime.Object, opts *Extras, report func(*object, error)) *objectCodec {
-	c := &objectCodec{decoder: d, text: lw.RawCodec{}, report: report}
+	c := &objectCodec{decoder: d, text: &textCodec{Codec: lw.RawCodec{}}, report: report}
 	if opts.Fields != nil {
 		d.fields = opts.Fields(example)
 	}
@@ -28,12 +28,26 @@ func newCodec(d *decoder, example runtime.Object, opts *Extras, report func(*obj
 		if err != nil {
 			panic(err) // client-go's constructors cannot return an error
 		}
-		c.text = projection
+		c.text.Codec = projection
 	}
 	if opts.Compress {
 		c.packing = compact.NewCodec(c.text)
 	}
 	return c
+}
+
+// textCodec is the [lw.Codec] of the JSON of objects. While parsed is set, Decode returns it and ignores its parameter.
+// With this field, a restore can compress objects that it read from a file.
+type textCodec struct {
+	lw.Codec[*lw.Object]
+	parsed *lw.Object // set only during a restore, when the informer decodes nothing else
+}
+
+func (c *textCodec) Decode(s *lw.Scanned) (*lw.Object, error) {
+	if c.parsed != nil {
+		return c.parsed, nil
+	}
+	return c.Codec.Decode(s)
 }
 
 // packed is a compressed object in the store. It implements [encoded].
@@ -61,6 +75,17 @@ func (c *objectCodec) Decode(s *lw.Scanned) (*object, error) {
 		return nil, err
 	}
 	return c.keep(&object{encoded: text})
+}
+
+// decodeSaved is like Decode for the JSON of a saved object.
+func (c *objectCodec) decodeSaved(text []byte) (*object, error) {
+	o, err := lw.ParseObject(text)
+	if err != nil {
+		return nil, err
+	}
+	c.text.parsed = o
+	defer func() { c.text.parsed = nil }()
+	return c.Decode(nil)
 }
 
 // keep applies the transform, if any, and returns the object to store.

@@ -18,7 +18,6 @@ import (
 
 	lwcache "github.com/seed-6d2a410a/listwatch/cache"
 	"github.com/seed-6d2a410a/listwatch/cache/savefile"
-	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
 // saveInterval is the time between two saves of an informer's objects.
@@ -90,11 +89,7 @@ func (s *state) save(ctx context.Context) {
 // parse decodes a saved object and applies the transform again.
 func (c *objectCodec) parse(text []byte) (*object, error) {
 	if len(text) > 0 && text[0] == '{' || !c.protobuf() {
-		o, err := lw.ParseObject(text)
-		if err != nil {
-			return nil, err
-		}
-		return c.keep(&object{encoded: o})
+		return c.decodeSaved(text)
 	}
 	made, err := c.decoder.decode(&message{raw: string(text)})
 	if err != nil {

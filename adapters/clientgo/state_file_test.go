@@ -10,8 +10,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/seed-6d2a410a/listwatch/lw"
 	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
 )
 
@@ -43,6 +45,63 @@ func TestResumesFromSavedState(t *testing.T) {
 			require.NoError(t, server.Delete("pods", "shop", "a"))
 			listed := lists(server)
 			runUntil(t, server, extras, "add a@n1 true", "update a@n1 a@n2", "add b@n1 false", "delete a@n2")
+			require.Equal(t, listed, lists(server))
+		})
+	}
+}
+
+// Restored objects must be stored as if the server had sent them.
+func TestRestoredObjectsAreCompressed(t *testing.T) {
+	extras := Extras{StateDir: t.TempDir(), Compress: true}
+	server := startServer(t)
+	putPod(t, server, "a", "n1")
+	runUntil(t, server, extras, "add a@n1 true")
+	listed := lists(server)
+	informer := runUntil(t, server, extras, "add a@n1 true")
+	require.Equal(t, listed, lists(server))
+	o, ok := informer.(*informerType).inner.Store().Get(lw.Key{Namespace: "shop", Name: "a"})
+	require.True(t, ok)
+	require.IsType(t, packed{}, o.encoded)
+}
+
+// An informer must not restore objects that were saved with other fields, because they lack its own fields.
+func TestRestoresOnlyObjectsWithTheSameFields(t *testing.T) {
+	server := startServer(t)
+	putLabeledPod(t, server, "a")
+	folder := t.TempDir()
+	read := func(path string) *corev1.Pod {
+		informer := podInformerWith(t, server, Extras{StateDir: folder, Fields: func(runtime.Object) []string { return []string{path} }})
+		stop := start(t, informer)
+		waitSynced(t, informer.HasSyncedChecker())
+		stop()
+		return getPod(t, informer, "shop/a")
+	}
+	require.Equal(t, map[string]string{"app": "web"}, read("metadata.labels").Labels)
+	require.Equal(t, "n1", read("spec.nodeName").Spec.NodeName)
+	listed := lists(server)
+	require.Equal(t, map[string]string{"app": "web"}, read("metadata.labels").Labels)
+	require.Equal(t, listed, lists(server))
+}
+
+// The informer must apply its transform to restored JSON. TestSavesPeriodically checks the same with protobuf.
+func TestTransformsRestoredJSON(t *testing.T) {
+	for name, extras := range map[string]Extras{"plain": {}, "compressed": {Compress: true}} {
+		t.Run(name, func(t *testing.T) {
+			extras.StateDir = t.TempDir()
+			server := startServer(t)
+			putPod(t, server, "a", "n1")
+			runUntil(t, server, extras, "add a@n1 true")
+			listed := lists(server)
+			informer := podInformerWith(t, server, extras)
+			require.NoError(t, informer.SetTransform(func(obj any) (any, error) {
+				obj.(*corev1.Pod).Spec.NodeName = "transformed"
+				return obj, nil
+			}))
+			var handler recorder
+			_, err := informer.AddEventHandler(&handler)
+			require.NoError(t, err)
+			start(t, informer)
+			handler.wait(t, "add a@transformed true")
 			require.Equal(t, listed, lists(server))
 		})
 	}
