@@ -1,12 +1,17 @@
 package clientgo
 
 import (
+	"errors"
+
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/seed-6d2a410a/listwatch/cache/compact"
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
+
+// errNilResult is the decode error of an object for which the transform returned nil.
+var errNilResult = errors.New("clientgo: the transform returned nil")
 
 // objectCodec converts JSON to stored objects. It implements [lw.Codec].
 type objectCodec struct {
@@ -117,8 +122,11 @@ func (c *objectCodec) transformed(o *object) (*object, error) {
 		return nil, err
 	}
 	after, err := c.transform(before)
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, err
+	case after == nil:
+		return nil, errNilResult
 	}
 	if result, ok := after.(runtime.Object); ok {
 		made := c.decoder.encode(result, o.encoded)

@@ -3,12 +3,15 @@ package clientgo
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/client-go/tools/cache"
 )
@@ -162,6 +165,74 @@ func TestTransform(t *testing.T) {
 			require.Equal(t, []string{"no"}, failures())
 		})
 	}
+}
+
+// TestTransformThatReturnsNil runs client-go's informer and an informer of this package with a transform that returns
+// nil for Pods on the node "hidden". Both must skip these states of a Pod. But only client-go also skips its deletion.
+func TestTransformThatReturnsNil(t *testing.T) {
+	for name, create := range map[string]func(cache.ListerWatcher, runtime.Object, time.Duration, cache.Indexers) cache.SharedIndexInformer{
+		"client-go": cache.NewSharedIndexInformer, "listwatch": NewSharedIndexInformer,
+	} {
+		t.Run(name, func(t *testing.T) {
+			server := startServer(t)
+			informer := create(listerOf(t, server, "pods"), &corev1.Pod{}, 0, nil)
+			failures := reportedErrors(t)
+			require.NoError(t, informer.SetTransform(func(obj any) (any, error) {
+				if pod, ok := obj.(*corev1.Pod); ok && pod.Spec.NodeName == "hidden" {
+					return nil, nil
+				}
+				return obj, nil
+			}))
+			var handler recorder
+			_, err := informer.AddEventHandler(&handler)
+			require.NoError(t, err)
+			stop := start(t, informer)
+			waitSynced(t, informer.HasSyncedChecker())
+			putPod(t, server, "a", "hidden")
+			putPod(t, server, "b", "n1")
+			handler.wait(t, "add b@n1 false")
+			require.Equal(t, []string{"shop/b"}, informer.GetStore().ListKeys())
+			putPod(t, server, "a", "n2")
+			putPod(t, server, "a", "hidden")
+			putPod(t, server, "b", "n3")
+			events := []string{"add b@n1 false", "add a@n2 false", "update b@n1 b@n3"}
+			handler.wait(t, events...)
+			require.Equal(t, "a@n2", describe(getPod(t, informer, "shop/a")))
+			require.NoError(t, server.Delete("pods", "shop", "a"))
+			putPod(t, server, "b", "n4")
+			if name == "listwatch" {
+				events = append(events, "delete a@n2")
+			}
+			handler.wait(t, append(events, "update b@n3 b@n4")...)
+			stop()
+			if name == "listwatch" {
+				require.Equal(t, slices.Repeat([]string{errNilResult.Error()}, 3), failures())
+			}
+		})
+	}
+}
+
+// A list must contain all objects except those for which the transform returns nil. In client-go, no object arrives.
+func TestTransformThatReturnsNilDuringList(t *testing.T) {
+	server := startServer(t)
+	putPod(t, server, "a", "n1")
+	putPod(t, server, "b", "n1")
+	informer := podInformer(t, server, nil)
+	reportedErrors(t)
+	require.NoError(t, informer.SetTransform(func(obj any) (any, error) {
+		if obj.(*corev1.Pod).Name == "a" {
+			return nil, nil
+		}
+		return obj, nil
+	}))
+	var handler recorder
+	_, err := informer.AddEventHandler(&handler)
+	require.NoError(t, err)
+	stop := start(t, informer)
+	waitSynced(t, informer.HasSyncedChecker())
+	handler.wait(t, "add b@n1 true")
+	require.Equal(t, []string{"shop/b"}, informer.GetStore().ListKeys())
+	stop()
 }
 
 // reportedErrors returns a function that returns the errors passed to utilruntime.HandleError. It replaces the error
