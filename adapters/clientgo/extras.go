@@ -37,8 +37,8 @@ type Extras struct {
 	// changed. The next informer of the same collection and type resumes from the saved objects without a list.
 	// HasSynced then returns true before the first response.
 	//
-	// Use a separate folder for each cluster, each program and each transform. Delete the folder when a transform
-	// changes. The saved objects may contain Secrets.
+	// Use a separate folder for each cluster, each program and each transform. Several processes of one program may
+	// share a folder. Delete the folder when a transform changes. The saved objects may contain Secrets.
 	StateDir string
 
 	// Trace returns the trace of an informer, or nil. collection is the URL path of the collection, for example
