@@ -20,3 +20,16 @@ func ExampleNewCache() {
 		log.Fatal(err)
 	}
 }
+
+// The cache saves its objects to a folder, so that a restarted manager resumes without a list.
+func ExampleOptions_NewCache() {
+	newCache := listwatch.Options{DropManagedFields: true, StateDir: "/var/lib/operator/state"}.NewCache
+	mgr, err := manager.New(config.GetConfigOrDie(), manager.Options{NewCache: newCache})
+	if err != nil {
+		log.Fatal(err)
+	}
+	// Register the controllers with mgr here.
+	if err := mgr.Start(signals.SetupSignalHandler()); err != nil {
+		log.Fatal(err)
+	}
+}
