@@ -46,7 +46,7 @@ func (l *client) clients(ctx context.Context) (json, protobuf *lw.Client[*object
 	if l.json != nil {
 		return l.json, l.protobuf, nil
 	}
-	resource := target.resource()
+	resource, _ := target.resource()
 	if l.informer.codec.protobuf() && target.protobuf {
 		if l.protobuf, err = lw.NewClient(l.informer.source, resource, messageCodec{objectCodec: l.informer.codec}, &l.opts); err != nil {
 			return nil, nil, err

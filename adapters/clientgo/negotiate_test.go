@@ -168,16 +168,22 @@ func TestFactoryRequestsProtobuf(t *testing.T) {
 }
 
 func TestResourceOfPath(t *testing.T) {
+	type result struct {
+		resource lw.Resource
+		version  string
+	}
+	pods := lw.Resource{Version: "v1", Plural: "pods"}
 	deployments := lw.Resource{Group: "apps", Version: "v1", Plural: "deployments"}
-	for path, want := range map[string]lw.Resource{
-		"/api/v1/pods":                                         {Version: "v1", Plural: "pods"},
-		"/api/v1/namespaces":                                   {Version: "v1", Plural: "namespaces"},
-		"/api/v1/namespaces/shop/pods":                         {Version: "v1", Plural: "pods"},
-		"/apis/apps/v1/deployments":                            deployments,
-		"/k8s/api/c-1/apis/apps/v1/namespaces/api/deployments": deployments,
-		"/custom/path":                                         {Raw: "/custom/path"},
-		"/path":                                                {Raw: "/path"},
+	for path, want := range map[string]result{
+		"/api/v1/pods":                                         {pods, "/api/v1"},
+		"/api/v1/namespaces":                                   {lw.Resource{Version: "v1", Plural: "namespaces"}, "/api/v1"},
+		"/api/v1/namespaces/shop/pods":                         {pods, "/api/v1"},
+		"/apis/apps/v1/deployments":                            {deployments, "/apis/apps/v1"},
+		"/k8s/api/c-1/apis/apps/v1/namespaces/api/deployments": {deployments, "/k8s/api/c-1/apis/apps/v1"},
+		"/custom/path":                                         {resource: lw.Resource{Raw: "/custom/path"}},
+		"/path":                                                {resource: lw.Resource{Raw: "/path"}},
 	} {
-		require.Equal(t, want, (&collection{path: path}).resource(), path)
+		resource, version := (&collection{path: path}).resource()
+		require.Equal(t, want, result{resource, version}, path)
 	}
 }

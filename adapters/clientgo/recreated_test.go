@@ -1,15 +1,83 @@
 package clientgo
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/informers"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/seed-6d2a410a/listwatch/lw"
 	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
 )
+
+// TestFollowsCollectionWithAnotherKind deletes a CustomResourceDefinition and recreates it with another kind. The
+// informers must report the deleted object and follow the new objects. For a list, the engine asks the server for the
+// new kind, and this request must not have the namespace and the selectors of the informer.
+func TestFollowsCollectionWithAnotherKind(t *testing.T) {
+	t.Parallel()
+	for name, opts := range map[string]*lwtest.Options{"streaming lists": nil, "lists": {NoStreamingLists: true}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			server, err := lwtest.Start(opts)
+			require.NoError(t, err)
+			t.Cleanup(server.Close)
+			requireFollowsAnotherKind(t, server)
+		})
+	}
+}
+
+func requireFollowsAnotherKind(t *testing.T, server *lwtest.Server) {
+	widgets := schema.GroupVersionResource{Group: "example.com", Version: "v1", Resource: "widgets"}
+	define := func(kind, name string) {
+		server.AddResource(lwtest.Resource{Group: "example.com", Version: "v1", Plural: "widgets", Kind: kind, Namespaced: true})
+		_, err := server.Put("widgets.example.com", fmt.Sprintf(`{"metadata":{"name":%q,"namespace":"shop"}}`, name))
+		require.NoError(t, err)
+	}
+	define("Widget", "a")
+	config := &rest.Config{Host: server.URL}
+	opts := &FactoryOptions{Namespace: "shop", TweakListOptions: func(o *metav1.ListOptions) { o.LabelSelector = "app!=x" }}
+	dynamic, err := NewDynamicSharedInformerFactory(config, 0, opts)
+	require.NoError(t, err)
+	metadata, err := NewMetadataSharedInformerFactory(config, 0, opts)
+	require.NoError(t, err)
+	followed := []informers.GenericInformer{dynamic.ForResource(widgets), metadata.ForResource(widgets)}
+	handlers, missing := make([]metadataRecorder, len(followed)), make([]chan error, len(followed))
+	for n, f := range followed {
+		missing[n] = make(chan error, 100)
+		require.NoError(t, f.Informer().SetWatchErrorHandler(func(_ *cache.Reflector, err error) {
+			if apierrors.IsNotFound(err) {
+				missing[n] <- err
+			}
+		}))
+		_, err := f.Informer().AddEventHandler(&handlers[n])
+		require.NoError(t, err)
+		start(t, f.Informer())
+		handlers[n].wait(t, "add a true")
+	}
+	require.NoError(t, server.Delete("widgets.example.com", "shop", "a"))
+	for n := range handlers {
+		handlers[n].wait(t, "add a true", "delete a")
+	}
+	server.RemoveResource("widgets.example.com")
+	for n := range missing {
+		<-missing[n]
+	}
+	define("Gadget", "b")
+	server.Compact() // the informers must list the new collection
+	for n, f := range followed {
+		handlers[n].wait(t, "add a true", "delete a", "add b false")
+		require.Equal(t, []string{"shop/b"}, f.Informer().GetStore().ListKeys())
+	}
+	for _, request := range server.Requests(func(r lwtest.Request) bool { return r.URL.Path == "/apis/example.com/v1" }) {
+		require.Empty(t, request.URL.RawQuery)
+	}
+}
 
 // TestRecreatedNamespace deletes the namespace of an informer together with its RoleBinding, so that the server rejects
 // the informer's requests. After the namespace was recreated, the informer must report the new Pod of the same name.

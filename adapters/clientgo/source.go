@@ -46,9 +46,14 @@ func (s *source) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, erro
 		return nil, err
 	}
 	own := *req
-	own.Path = c.path
-	if c.query != "" {
-		own.Query = c.query + "&" + req.Query
+	_, version := c.resource()
+	switch {
+	case version != "" && strings.HasSuffix(version, req.Path): // the engine checks the kind of the collection
+		own.Path = version
+	case c.query != "":
+		own.Path, own.Query = c.path, c.query+"&"+req.Query
+	default:
+		own.Path = c.path
 	}
 	return c.transport.Open(ctx, &own)
 }
@@ -112,8 +117,9 @@ func (r *recording) collection() (*collection, error) {
 	}, nil
 }
 
-// resource returns the resource that the path identifies. The path may have a prefix such as /k8s/clusters/c-1.
-func (c *collection) resource() lw.Resource {
+// resource returns the resource that the path identifies, and the path of the resource's API version. For example, the
+// path /k8s/clusters/c-1/apis/apps/v1/namespaces/shop/deployments has the API version /k8s/clusters/c-1/apis/apps/v1.
+func (c *collection) resource() (resource lw.Resource, version string) {
 	path := strings.Split(c.path, "/")
 	plural := path[len(path)-1]
 	path = path[:len(path)-1]
@@ -122,11 +128,11 @@ func (c *collection) resource() lw.Resource {
 	}
 	switch n := len(path); {
 	case n > 1 && path[n-2] == "api":
-		return lw.Resource{Version: path[n-1], Plural: plural}
+		return lw.Resource{Version: path[n-1], Plural: plural}, strings.Join(path, "/")
 	case n > 2 && path[n-3] == "apis":
-		return lw.Resource{Group: path[n-2], Version: path[n-1], Plural: plural}
+		return lw.Resource{Group: path[n-2], Version: path[n-1], Plural: plural}, strings.Join(path, "/")
 	}
-	return lw.Resource{Raw: c.path}
+	return lw.Resource{Raw: c.path}, ""
 }
 
 // headers is an [http.RoundTripper] that adds the headers of the clientset to each request.
