@@ -45,7 +45,11 @@ func (o Options) NewCache(config *rest.Config, opts cache.Options) (cache.Cache,
 	}
 	opts.HTTPClient = clientgo.WrapHTTPClient(opts.HTTPClient)
 	opts.NewInformer = o.newInformer
-	return cache.New(config, opts)
+	// The list requests of controller-runtime are only recorded, so rate limits would only delay the informers. Without
+	// opts.Mapper, the discovery of resources has no rate limits, either. It sends few requests.
+	unlimited := rest.CopyConfig(config)
+	unlimited.QPS, unlimited.RateLimiter = -1, nil
+	return cache.New(unlimited, opts)
 }
 
 func (o Options) newInformer(lister toolscache.ListerWatcher, example runtime.Object, resync time.Duration, indexers toolscache.Indexers) toolscache.SharedIndexInformer {

@@ -11,8 +11,10 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/rest"
 	toolscache "k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/util/flowcontrol"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 
 	"github.com/seed-6d2a410a/listwatch/internal/playback"
 	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
@@ -102,6 +104,35 @@ func TestHandlerReceivesEvents(t *testing.T) {
 	require.Equal(t, "add b false", next(t, events))
 	require.NoError(t, server.Delete("pods", "shop", "a"))
 	require.Equal(t, "delete a", next(t, events))
+}
+
+// noRequests is a rate limiter that delays each request by an hour.
+type noRequests struct{ flowcontrol.RateLimiter }
+
+func (noRequests) Wait(ctx context.Context) error {
+	select {
+	case <-time.After(time.Hour):
+	case <-ctx.Done():
+	}
+	return ctx.Err()
+}
+
+func TestRateLimitsDoNotDelayInformers(t *testing.T) {
+	server := startServer(t)
+	put(t, server, "a", "web:1")
+	config := &rest.Config{Host: server.URL}
+	httpClient, err := rest.HTTPClientFor(config)
+	require.NoError(t, err)
+	mapper, err := apiutil.NewDynamicRESTMapper(config, httpClient)
+	require.NoError(t, err)
+	limited := rest.CopyConfig(config)
+	limited.RateLimiter = noRequests{}
+	c := run(t, func() (cache.Cache, error) {
+		return NewCache(limited, cache.Options{Mapper: mapper, HTTPClient: httpClient})
+	})
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	require.NoError(t, c.Get(ctx, client.ObjectKey{Namespace: "shop", Name: "a"}, &corev1.Pod{}))
 }
 
 func next(t *testing.T, events <-chan string) string {
