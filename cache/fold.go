@@ -178,15 +178,20 @@ func (s *Store[T]) verify(first lw.Keyed) bool {
 	}
 	object, ok := any(first).(T)
 	order, ordered := lw.CompareResourceVersions(first.GetResourceVersion(), s.state.version)
-	if !ok || !ordered || order > 0 {
-		return true // the watch will deliver this change
-	}
-	key := s.key(object)
-	if s.decodeErrors[key] != nil {
+	if !ok || !ordered {
 		return true
 	}
+	key := s.key(object)
 	_, stored, found := s.find(&s.state, s.hash(key), key)
-	return found && !s.compare.recreated(stored, object) && (s.compare.version == nil || s.compare.version(stored) == first.GetResourceVersion())
+	switch {
+	case s.decodeErrors[key] != nil:
+		return true
+	case found && s.compare.recreated(stored, object):
+		return false // a recreation cannot be told from a rebuilt server
+	case order > 0:
+		return true // the watch must deliver this change
+	}
+	return found && (s.compare.version == nil || s.compare.version(stored) == first.GetResourceVersion())
 }
 
 // upsert stores an object. If the object was recreated, upsert replaces it in one step and reports two changes.

@@ -17,7 +17,7 @@ func TestRebuiltServerIsDetected(t *testing.T) {
 	}{
 		"nothing has changed":                    {"check+@10 a@3#u1", false},
 		"the object was modified since":          {"check+@20 a@15#u1", false},
-		"the object was recreated since":         {"check+@20 a@15#u9", false},
+		"the object was recreated since":         {"check+@20 a@15#u9", true},
 		"an object was added since":              {"check+@20 0@15#u9", false},
 		"another object has an older version":    {"check+@20 0@8#u9", true},
 		"the UID differs":                        {"check+@20 a@3#u9", true},

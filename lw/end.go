@@ -25,6 +25,15 @@ func (m *machine) causeOfEnd(now moment) error {
 	return ErrExpired
 }
 
+// causeOfFailure returns invalid.ErrReplaced if a watch does not deliver a change that the server has shown before. The
+// server was then rebuilt, and its resourceVersions are unrelated to those of the stream.
+func (m *machine) causeOfFailure(err error) error {
+	if s, ok := m.state.(*watching); ok && s.owed != "" && err == ErrSilent && s.opened != 0 {
+		return invalid.ErrReplaced
+	}
+	return err
+}
+
 // end handles err, the failure of the current request. It chooses the next state and the delay, and returns the
 // interruption.
 func (m *machine) end(err error, in *input) *Interruption {
@@ -84,6 +93,14 @@ func (m *machine) judge(f fault, err error, now moment) (resumes bool, spread ti
 		spread = time.Duration(m.random() * float64(s.spread(now)))
 	}
 	return resumes, spread
+}
+
+// mayRelistAtOnce reports whether the history has been lost for the first time since the backoff was reset. A relist then
+// needs no backoff.
+func (m *machine) mayRelistAtOnce() bool {
+	first := !m.relisted
+	m.relisted = true
+	return first
 }
 
 // isList reports whether s requests the whole collection.

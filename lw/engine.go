@@ -83,6 +83,9 @@ func (e *engine[T]) list() *Interruption {
 		if page.objects == 1 {
 			page.start = keyOf(&event)
 		}
+		if check && page.objects == 1 && event.Type == Added {
+			page.first = object.GetResourceVersion()
+		}
 		if verify {
 			page.refuted = event.Type == Added && !e.opts.Verify(object)
 			verify = false

@@ -32,6 +32,7 @@ type input struct {
 	meta    ListMeta  // pageRead, failed: metadata of the list
 	objects int       // pageRead, failed: number of objects on the page
 	start   Key       // pageRead: key of the first object
+	first   string    // pageRead: resourceVersion of the first object of a check
 	refuted bool      // pageRead: the objects contradict the state of the caller
 	err     error     // failed: cause of the failure
 
@@ -138,7 +139,7 @@ func (m *machine) apply(in *input) (output, *Interruption) {
 	case endedClean:
 		return hidden, m.end(m.causeOfEnd(in.now), in)
 	case failed:
-		return hidden, m.end(in.err, in)
+		return hidden, m.end(m.causeOfFailure(in.err), in)
 	}
 	return hidden, nil
 }
@@ -214,6 +215,9 @@ func (m *machine) liveEvent(s *watching, in *input) (output, *Interruption) {
 		return hidden, m.end(invalid.ErrVersionRegressed, in)
 	}
 	s.lastReceived = in.now
+	if s.owed != "" && in.version != "" && !versionRegressed(s.owed, in.version) {
+		s.owed = ""
+	}
 	if in.event == Bookmark {
 		m.server.bookmarks.Store(true)
 	}

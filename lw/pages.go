@@ -21,7 +21,11 @@ func (m *machine) page(in *input) (output, *Interruption) {
 	case !ok && in.refuted:
 		return hidden, m.end(invalid.ErrReplaced, in)
 	case !ok:
-		m.state = &watching{lastReceived: in.now}
+		next := &watching{lastReceived: in.now}
+		if versionRegressed(in.first, m.version) {
+			next.owed = in.first
+		}
+		m.state = next
 		return hidden, nil
 	case s.pages == 0:
 		s.version = version

@@ -15,6 +15,7 @@ const (
 	idleRequest   = 90 * time.Second  // for a list, or a watch without a response (servers queue requests for up to a minute)
 	idleStream    = 10 * time.Second  // for a streaming list
 	idleBookmarks = 140 * time.Second // for a watch with bookmarks, which arrive once a minute
+	idleOwed      = 5 * time.Second   // for a watch that must deliver a change at once, because a check has shown this change
 	idleGrace     = 5 * time.Second   // added to the timeout of a watch without bookmarks
 )
 
@@ -67,6 +68,8 @@ func (m *machine) idle() time.Duration {
 	case *watching:
 		switch {
 		case s.opened == 0:
+		case s.owed != "":
+			return idleOwed
 		case m.server.bookmarks.Load():
 			return idleBookmarks
 		default:

@@ -46,6 +46,7 @@ type watching struct {
 	lastReceived moment        // when the last event or bookmark arrived, in this watch or an earlier watch
 	timeout      time.Duration // requested timeout
 	opened       moment        // when the response arrived, or zero before that
+	owed         string        // resourceVersion of a change that a check has shown and that no watch has delivered yet, or ""
 	news         bool          // whether an event or a bookmark with a new resourceVersion has arrived
 	listVersion  string        // resourceVersion of the streaming list that preceded this watch, or "" if there was none
 }
@@ -133,11 +134,9 @@ func (s *watching) react(m *machine, f fault, err error, now moment) transition 
 		m.server.stopStreams()
 		return transition{&listing{from: m.version}, true}
 	case f == expired:
-		first := !m.relisted
-		m.relisted = true
-		return transition{m.list(m.version), first}
+		return transition{m.list(m.version), m.mayRelistAtOnce()}
 	case f == badVersion:
-		return transition{m.list(""), false}
+		return transition{m.list(""), err == invalid.ErrReplaced && m.mayRelistAtOnce()}
 	case f == permanent && statusCode(err) == 404:
 		return transition{m.list(m.version), false}
 	case f == protocol:
@@ -160,9 +159,7 @@ func (s *watching) react(m *machine, f fault, err error, now moment) transition 
 func (checking) react(m *machine, f fault, err error, now moment) transition {
 	switch {
 	case f == badVersion:
-		first := !m.relisted
-		m.relisted = true
-		return transition{m.list(""), first}
+		return transition{m.list(""), m.mayRelistAtOnce()}
 	case f == connection && err != ErrSilent && statusCode(err) != 504:
 		return transition{checking{}, false}
 	}

@@ -115,6 +115,8 @@ func (c *conn) atEnd() {
 	case complete && (c.watch || text != ""):
 		if c.ends(cleanEnd); c.isList() && !c.foreign {
 			c.check.paged(c)
+		} else if c.isCheck() && !c.foreign {
+			c.check.checked(c)
 		}
 	default:
 		c.ends(connected)

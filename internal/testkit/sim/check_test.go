@@ -50,6 +50,7 @@ type checker struct {
 	requested time.Time // start of the delay before the next request
 	word      time.Time // time at which the engine last received bytes, or the caller last returned control to it
 	limit     time.Duration
+	owed      int64     // revision of the object that the latest check has shown
 	restores  int       // number of restored backups that reset the revision counter
 	fair      time.Time // time at which the faults stopped
 	settled   time.Time // when the store first had the server's state after the faults stopped

@@ -103,7 +103,7 @@ func (o *oracle) judgeList() verdict {
 func (o *oracle) judgeCheck() verdict {
 	switch c := o.conn; {
 	case c.cause == byEngine, c.cause == cleanEnd: // the response contradicts the claimed state
-		if claim := o.check.claim; !o.check.loose && !claim.lost(c.of) && len(c.keys) > 0 {
+		if claim := o.check.claim; !o.check.loose && !claim.lost(c.of) && len(c.keys) > 0 && !c.recreated(claim) {
 			return verdict{relist: no, spread: no} // a healthy collection must not be listed again
 		}
 		return o.judgeExpired()
@@ -113,6 +113,12 @@ func (o *oracle) judgeCheck() verdict {
 		return verdict{spread: no}
 	}
 	return verdict{relist: no, spread: no}
+}
+
+// recreated reports whether the first object of a list was recreated since the claimed revision.
+func (c *conn) recreated(claim claim) bool {
+	before, now := claim.of.at(claim.revision)[c.keys[0]], c.of.at(c.revision)[c.keys[0]]
+	return before != "" && parsed([]byte(before)).GetUID() != parsed([]byte(now)).GetUID()
 }
 
 // judgeWatch returns the permitted steps after a watch and counts its failures.
@@ -134,6 +140,10 @@ func (o *oracle) judgeWatch(now time.Time) (v verdict) {
 	case byEngine:
 		return verdict{relist: yes, spread: no}
 	case silent, connected:
+		if o.conn.cause == silent && o.check.owed > o.check.claim.revision { // the replica has not reached a change that a check has shown
+			o.faults = 0
+			return verdict{relist: either, spread: either, atOnce: true}
+		}
 		if o.faults = 0; strings.HasPrefix(o.conn.line, "<") { // a proxy sent an HTML page
 			healthy = no
 		}

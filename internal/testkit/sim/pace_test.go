@@ -113,8 +113,16 @@ func (c *checker) countObject() {
 // paged records that a page is complete. It charges the budget for a later page without new objects.
 func (c *checker) paged(conn *conn) {
 	c.oracle.complete = true
+	c.owed = 0
 	if news := c.budget.page(conn.keys, conn.token == ""); !news && conn.token != "" {
 		c.pay(c.oracle.asked)
+	}
+}
+
+// checked records which change a check has shown. The next watch must deliver it within a few seconds.
+func (c *checker) checked(conn *conn) {
+	if c.owed = 0; len(conn.keys) > 0 {
+		c.owed = number(parsed([]byte(conn.of.at(conn.revision)[conn.keys[0]])).GetResourceVersion())
 	}
 }
 

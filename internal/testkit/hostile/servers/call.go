@@ -24,6 +24,20 @@ type memory struct {
 	mustList       atomic.Bool // watches return 410 until the next list
 	open           atomic.Int64
 	watches, lists atomic.Int64
+
+	down  atomic.Bool // connections are refused
+	cutMu sync.Mutex
+	cuts  map[*io.PipeWriter]struct{} // responses in progress
+}
+
+// cut breaks all connections, and refuses further ones until m.down is false.
+func (m *memory) cut() {
+	m.down.Store(true)
+	m.cutMu.Lock()
+	defer m.cutMu.Unlock()
+	for writer := range m.cuts {
+		_ = writer.CloseWithError(errReset)
+	}
 }
 
 // call is a request over a memory transport. Only the goroutine that handles the request may use it. A method that ends
@@ -55,7 +69,16 @@ func (m *memory) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, erro
 	if err != nil || ctx.Err() != nil {
 		return nil, errors.Join(err, context.Cause(ctx))
 	}
+	if m.down.Load() {
+		return nil, errReset
+	}
 	reader, writer := io.Pipe()
+	m.cutMu.Lock()
+	if m.cuts == nil {
+		m.cuts = map[*io.PipeWriter]struct{}{}
+	}
+	m.cuts[writer] = struct{}{}
+	m.cutMu.Unlock()
 	inner, cancel := context.WithCancel(ctx)
 	c := &call{memory: m, q: q, watch: q.Get("watch") != "", ctx: inner, pipe: writer, answer: make(chan error, 1)}
 	count := &m.lists
@@ -64,7 +87,13 @@ func (m *memory) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, erro
 	}
 	c.nth = int(count.Add(1))
 	m.open.Add(1)
-	left := sync.OnceFunc(func() { cancel(); m.open.Add(-1) })
+	left := sync.OnceFunc(func() {
+		cancel()
+		m.open.Add(-1)
+		m.cutMu.Lock()
+		delete(m.cuts, writer)
+		m.cutMu.Unlock()
+	})
 	context.AfterFunc(ctx, func() { _ = writer.CloseWithError(context.Cause(ctx)) })
 	go func() {
 		defer func() {

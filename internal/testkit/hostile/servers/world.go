@@ -29,6 +29,7 @@ type world struct {
 	changes  []change
 	changed  chan struct{} // closed by the next change
 	version  func(int) string
+	era      string         // part of every UID, so that the objects of a rebuilt server have other UIDs
 	revs     map[string]int // revision by resourceVersion
 	naming   func(int) string
 	stepping sync.Mutex
@@ -143,8 +144,8 @@ func (w *world) now() int {
 // object returns the JSON of an object without kind and apiVersion, like an item of a list.
 func (w *world) object(name string, body, revision int) string {
 	text, _ := json.Marshal(name)
-	return fmt.Sprintf(`{"metadata":{"name":%s,"namespace":%q,"uid":"u-%d","resourceVersion":%q},"data":{"v":"%d"}}`,
-		text, namespace, len(name), w.version(revision), body)
+	return fmt.Sprintf(`{"metadata":{"name":%s,"namespace":%q,"uid":"u%s-%d","resourceVersion":%q},"data":{"v":"%d"}}`,
+		text, namespace, w.era, len(name), w.version(revision), body)
 }
 
 func (w *world) event(c change) string {
