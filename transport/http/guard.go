@@ -152,16 +152,23 @@ func (a *attempt) send(original *http.Request, sameOrigin bool, c credentials) (
 		request.Header.Del("Authorization")
 		via = c.roundTrippers.anonymous
 	}
-	response, err := via.RoundTrip(request)
-	if response != nil && response.StatusCode == http.StatusSwitchingProtocols {
-		return response, err // an upgraded connection belongs to the caller
+	most := int32(maxConnections)
+	if a.transports.callerOwned || !sameOrigin {
+		most = maxCustomConnections
 	}
-	if response != nil {
+	limited, end := limitConnections(request, most)
+	response, err := via.RoundTrip(limited)
+	if context.Cause(limited.Context()) == errUnserved {
+		err = errUnserved
+	}
+	if response != nil && response.StatusCode != http.StatusSwitchingProtocols { // an upgraded connection belongs to the caller
 		hideLocation(response)
+		if response.Body != nil { // the RoundTripper of a custom client may return a response without a body
+			response.Body = &lease{ReadCloser: response.Body, source: a.transports, via: c.roundTrippers, end: end}
+			return response, err
+		}
 	}
-	if response != nil && response.Body != nil { // the RoundTripper of a custom client may return a response without a body
-		response.Body = &lease{ReadCloser: response.Body, source: a.transports, via: c.roundTrippers}
-	}
+	end()
 	return response, err
 }
 

@@ -167,10 +167,12 @@ type lease struct {
 	io.ReadCloser
 	source *transportSource
 	via    *roundTrippers
+	end    func() // releases the context of the request
 }
 
 func (l *lease) Close() error {
 	err := l.ReadCloser.Close()
+	l.end()
 	if l.source.active.Load() != l.via {
 		l.via.closeIdle()
 	}

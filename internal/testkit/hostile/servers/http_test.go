@@ -96,6 +96,8 @@ func TestRecoversFromBrokenHTTP(t *testing.T) {
 		{name: "tls-mute", does: "never responds during the TLS handshake", tls: true, causes: []error{lw.ErrSilent}, wire: func(x *exchange) {
 			_, _ = io.Copy(io.Discard, x)
 		}},
+		{name: "goaway-first", does: "closes each HTTP/2 connection with GOAWAY when it accepts the connection", tls: true, wire: func(x *exchange) { x.goAway(0) }},
+		{name: "goaway-request", does: "closes each HTTP/2 connection with GOAWAY after the first request", tls: true, wire: func(x *exchange) { x.goAway(1) }},
 		{name: "ws-codes", does: "closes each WebSocket connection with a different code", ws: true, wire: func(x *exchange) {
 			if !x.watch {
 				x.reply(200, "", x.document())

@@ -3,6 +3,7 @@ package servers
 
 import (
 	"context"
+	"crypto/tls"
 	"net"
 	"net/http"
 
@@ -42,4 +43,5 @@ type exchange struct {
 	request *http.Request
 	watch   bool
 	ctx     context.Context
+	config  *tls.Config // for the TLS handshake, which wire performs
 }

@@ -35,22 +35,34 @@ func (s *server) source(t *testing.T, m *memory) (client lw.Transport, search fu
 	if s.tls {
 		authority := certs.NewAuthority(t)
 		scheme, config = "https", authority.Config(t, "api.test")
-		transport.TLSClientConfig = &tls.Config{RootCAs: authority.Pool()}
+		transport.TLSClientConfig, transport.ForceAttemptHTTP2 = &tls.Config{RootCAs: authority.Pool()}, true
 	}
 	var mu sync.Mutex
 	dialed := 0
+	var unused []net.Conn // net/http does not close an HTTP/2 connection that has received GOAWAY before its first request
 	transport.DialContext = func(_ context.Context, _, address string) (net.Conn, error) {
 		mu.Lock()
 		defer mu.Unlock()
 		dialed++
 		near, far := net.Pipe()
+		if s.tls {
+			unused = append(unused, far)
+		}
 		host, _, _ := net.SplitHostPort(address)
 		go (&exchange{Conn: far, m: m, host: host, nth: dialed}).answer(s, config)
 		return near, nil
 	}
 	over, err := lwhttp.New(scheme+"://api.test", &lwhttp.Options{Client: &http.Client{Transport: transport}, Token: token})
 	require.NoError(t, err)
-	closeAll := func() { over.Close(); transport.CloseIdleConnections() }
+	closeAll := func() {
+		over.Close()
+		transport.CloseIdleConnections()
+		mu.Lock()
+		defer mu.Unlock()
+		for _, conn := range unused {
+			_ = conn.Close()
+		}
+	}
 	if s.ws {
 		return lwws.New(over), leaks(t), closeAll
 	}
@@ -62,6 +74,7 @@ func (x *exchange) answer(s *server, config *tls.Config) {
 	defer func() { _ = x.Close() }()
 	honest := x.m.honest.Load()
 	if config != nil && !honest {
+		x.config = config
 		s.wire(x)
 		return
 	}
