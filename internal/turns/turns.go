@@ -79,10 +79,10 @@ type watch struct {
 	received bool // the server has sent data
 	waited   bool // Waits has been called
 
-	// These fields describe the current turn, in which the watch holds a slot.
+	// These fields describe the latest turn with a response.
 	body io.ReadCloser
 	turn time.Time // start of the turn
-	end  func()
+	end  func()    // returns the slot; nil after the end of the turn
 }
 
 // open sends the request in one or more turns until the server responds.
@@ -101,8 +101,7 @@ func (w *watch) begin() error {
 		return err
 	}
 	ctx, cancel := context.WithCancelCause(w.ctx)
-	w.turn = time.Now()
-	w.end = func() {
+	began, end := time.Now(), func() {
 		cancel(nil)
 		slot.Release()
 	}
@@ -113,10 +112,13 @@ func (w *watch) begin() error {
 			}
 		}()
 	}
-	if w.body, err = w.of.HTTP.Open(ctx, req); err != nil {
-		w.end()
+	body, err := w.of.HTTP.Open(ctx, req)
+	if err != nil {
+		end()
+		return err
 	}
-	return err
+	w.body, w.turn, w.end = body, began, end
+	return nil
 }
 
 // take takes a slot. It returns the slot and the request to send. If w had to wait for the slot, the request has a
@@ -134,9 +136,15 @@ func (w *watch) take() (*Slot, *lw.Request, error) {
 	return slot, Brief(w.req), err
 }
 
-// Close closes the response and returns the slot.
+// Close closes the response and returns the slot. It does nothing between turns, for example if the request of a later
+// turn has failed.
 func (w *watch) Close() error {
-	defer w.end()
+	end := w.end
+	if end == nil {
+		return nil
+	}
+	w.end = nil
+	defer end()
 	return w.body.Close()
 }
 
