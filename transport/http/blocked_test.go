@@ -87,6 +87,26 @@ func TestCancellationEndsWaitForBlockedFile(t *testing.T) {
 	}
 }
 
+// The read of a file ends after its request. The race detector must find no access to the results of the request.
+func TestReadOutlivesCanceledRequest(t *testing.T) {
+	authority := write(t, t.TempDir(), "ca", certs.NewAuthority(t).PEM)
+	transport, err := lwhttp.New("https://127.0.0.1:1", &lwhttp.Options{CAFile: authority})
+	require.NoError(t, err)
+	for range 20 {
+		ctx, cancel := context.WithCancel(t.Context())
+		read := make(chan struct{})
+		lwhttp.ReadFiles(t, func(name, path string) ([]byte, error) {
+			defer close(read)
+			cancel() // the request returns during the rest of this read
+			return secretfile.Read(name, path)
+		})
+		transport.Age()
+		_, err := transport.Open(ctx, pods)
+		require.ErrorIs(t, err, context.Canceled)
+		<-read
+	}
+}
+
 // After a 401, the transport reads the token file again. Even if that read blocks, the request must fail when its
 // context is done.
 func TestRejectedTokenRereadsFile(t *testing.T) {

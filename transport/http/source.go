@@ -62,7 +62,7 @@ func newTransportSource(o *Options, server *url.URL) (*transportSource, error) {
 
 // current returns the round trippers for a request. If credential is not nil, they use its client certificate. failed
 // is nil, or the round trippers of a failed first attempt. If failed is still in use, current reads the files again.
-func (s *transportSource) current(ctx context.Context, credential *Credential, failed *roundTrippers) (made *roundTrippers, err error) {
+func (s *transportSource) current(ctx context.Context, credential *Credential, failed *roundTrippers) (*roundTrippers, error) {
 	now := s.active.Load()
 	other := now.content != now.content.withCertificate(credential)
 	if s.callerOwned && other {
@@ -71,9 +71,10 @@ func (s *transportSource) current(ctx context.Context, credential *Credential, f
 	if !other && !s.isDue(now, failed) {
 		return now, nil
 	}
-	ended := s.lock.do(ctx, func() { made, err = s.replaceIfStale(credential, failed) })
-	if ended != nil {
-		return nil, ended
+	var made *roundTrippers
+	var err error
+	if ended := s.lock.do(ctx, func() { made, err = s.replaceIfStale(credential, failed) }); ended != nil {
+		return nil, ended // the function may still be running, so its results must not be read or written
 	}
 	return made, err
 }
