@@ -53,8 +53,6 @@ func playPlugin(folder string) int {
 			child.Env = append(os.Environ(), "LISTWATCH_PLUGIN="+folder+"/child")
 			child.Stdout, child.Stderr = os.Stdout, os.Stderr
 			_ = child.Start()
-			_ = os.WriteFile(filepath.Join(folder, "hangs"), nil, 0o600)
-			hang()
 		case "exit":
 			return len(text)
 		}
@@ -243,9 +241,9 @@ func TestPluginFailures(t *testing.T) {
 // A plugin must be killed when the context of the request ends, even if a child process keeps its output open.
 func TestHangingPlugins(t *testing.T) {
 	onlyFile(t)
-	for _, how := range []string{"hang", "child"} {
+	for _, commands := range [][]string{{"hang"}, {"child", "hang"}} {
 		p := newPlugin(t)
-		p.setCommands(how)
+		p.setCommands(commands...)
 		write(t, p.folder+"/child/do", "wait\n")
 		config := load(t, file(t, "server: https://127.0.0.1:1", p.user("")))
 		ctx, cancel := context.WithCancelCause(t.Context())
@@ -265,10 +263,28 @@ func TestHangingPlugins(t *testing.T) {
 			require.ErrorIs(t, err, enough)
 			said += err.Error()
 		}
-		if how == "hang" {
-			require.Contains(t, said, os.Args[0]+": enough: hanging", "the error must name the plugin")
-		}
+		require.Contains(t, said, os.Args[0]+": enough: hanging", "the error must name the plugin")
 	}
+}
+
+// A plugin may leave a process behind that keeps its output open, for example an agent that caches the login.
+func TestPluginsThatLeaveAChild(t *testing.T) {
+	onlyFile(t)
+	s, p := newServer(t, true), newPlugin(t)
+	write(t, p.folder+"/child/do", "wait\n")
+	p.setCommands(`print {"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1","status":{"token":"t1"}}`, "child")
+	text, err := identity(t.Context(), t, load(t, file(t, s.cluster(), p.user(""))))
+	require.NoError(t, err)
+	require.Equal(t, "t1", text)
+
+	for _, commands := range [][]string{{"child"}, {`print {"kind":"ExecCredential"`, "child"}} {
+		p.setCommands(commands...)
+		_, err = ask(t.Context(), load(t, file(t, s.cluster(), p.user(""))))
+		require.ErrorContains(t, err, "the output is not an ExecCredential in JSON, and a child process of the plugin still keeps it open")
+	}
+	p.setCommands(`print {"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1","status":{"token":"t1"}}`, "child", "exit 1")
+	_, err = ask(t.Context(), load(t, file(t, s.cluster(), p.user(""))))
+	require.ErrorContains(t, err, "exit status 1", "the plugin has failed although its output is valid")
 }
 
 func TestConcurrentRequestsRunPluginOnce(t *testing.T) {

@@ -100,16 +100,19 @@ func (p *plugin) run(ctx context.Context) (*lwhttp.Credential, time.Time, error)
 	if ask.Spec.Interactive {
 		cmd.Stdin = os.Stdin
 	}
+	var given *lwhttp.Credential
+	var until time.Time
 	switch err = cmd.Run(); {
 	case ctx.Err() != nil:
 		err = context.Cause(ctx)
 	case printed.full: // the plugin was killed, because its output exceeded the limit
 		err = errFull
-	}
-	var given *lwhttp.Credential
-	var until time.Time
-	if err == nil {
+	case err == nil:
 		given, until, err = p.parse(printed.text)
+	case errors.Is(err, exec.ErrWaitDelay): // the plugin succeeded and left a child process behind, for example an agent
+		if given, until, err = p.parse(printed.text); err != nil {
+			err = fmt.Errorf("%w, and a child process of the plugin still keeps it open", err)
+		}
 	}
 	if err != nil {
 		return nil, until, p.failed(err, said.lines(p.secrets))
