@@ -49,6 +49,9 @@ func (a *authenticator) attempt() *attempt {
 
 // responseError returns the error for a response with an error status.
 func (a *attempt) responseError(response *http.Response) error {
+	if response.StatusCode == http.StatusPartialContent {
+		return errPartial
+	}
 	text := &body{ReadCloser: response.Body, ctx: context.Background(), secrets: a.secrets}
 	rejected := lw.ReadStatusError(response.StatusCode, retryAfter(response.Header.Get("Retry-After"), time.Now()), text)
 	if response.Request != nil && origin(response.Request.URL) != origin(a.server) {

@@ -78,8 +78,8 @@ func (t *Transport) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, e
 	return &body{ReadCloser: response.Body, ctx: ctx, secrets: secrets}, nil
 }
 
-// do sends a request with additional headers. A status other than 101 or 2xx is an error. do also returns the secrets
-// in the request, so that the caller can redact them.
+// do sends a request with additional headers. The status 206 and all except 101 and 2xx are errors. do also returns the
+// secrets in the request, so that the caller can redact them.
 func (t *Transport) do(ctx context.Context, req *lw.Request, header http.Header) (_ *http.Response, secrets redact.Secrets, _ error) {
 	request, err := t.request(ctx, req, header)
 	if err != nil {
@@ -91,7 +91,7 @@ func (t *Transport) do(ctx context.Context, req *lw.Request, header http.Header)
 	if err != nil {
 		return nil, nil, cause(ctx, tried.secrets.Error(withoutQuery(err)))
 	}
-	if response.StatusCode != http.StatusSwitchingProtocols && (response.StatusCode < 200 || response.StatusCode > 299) {
+	if code := response.StatusCode; code != http.StatusSwitchingProtocols && (code < 200 || code > 299 || code == http.StatusPartialContent) {
 		defer response.Body.Close()
 		return nil, nil, cause(ctx, tried.responseError(response))
 	}

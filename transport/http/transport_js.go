@@ -90,7 +90,10 @@ func (t *Transport) fetch(ctx context.Context, url, token string, req *lw.Reques
 	}
 	b := &body{ctx: ctx, stream: stream, secrets: append(headerSecrets(t.opts.Header), token)}
 	status, err := stream.Fetch(ctx, t.opts.Credentials)
-	if err == nil && (status < 200 || status > 299) {
+	switch {
+	case err == nil && status == 206:
+		err = errPartial
+	case err == nil && (status < 200 || status > 299):
 		err = lw.ReadStatusError(status, retryAfter(stream.RetryAfter(), time.Now()), b)
 	}
 	if err != nil {

@@ -95,6 +95,16 @@ func TestErrorResponsesAreTyped(t *testing.T) {
 	}
 }
 
+// No request asks for a range, so a part of a list must not count as the list.
+func TestPartialResponsesAreErrors(t *testing.T) {
+	for _, watch := range []bool{false, true} {
+		_, err := ask(t, dial(t, nil), &lw.Request{Path: "/status/206", Watch: watch})
+		rejected, ok := errors.AsType[*lw.StatusError](err)
+		require.True(t, ok, "%v", err)
+		require.EqualError(t, rejected, "the server answered 206 PartialContent: the response is only a part of the resource")
+	}
+}
+
 func TestTokenIsRequestedAgainOnce(t *testing.T) {
 	tokens, asked := []string{"stale", "fresh"}, 0
 	transport := dial(t, &lwhttp.Options{TokenFunc: func(context.Context) (string, error) {

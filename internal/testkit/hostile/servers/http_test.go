@@ -40,6 +40,11 @@ func TestRecoversFromBrokenHTTP(t *testing.T) {
 			}
 			x.reply(code, "Content-Range: bytes 0-99/100\r\n", text)
 		}},
+		{name: "part", does: "sends 206 and a part of each list", wire: func(x *exchange) {
+			_, at, _ := x.m.since(0)
+			items := (&call{memory: x.m}).items(at)
+			x.reply(206, "Content-Range: items 0-4/24\r\n", document(x.m.version(at), "", items[:5]))
+		}},
 		{name: "retry-after-200", does: "sends 200 with a Retry-After of one hour", lies: true, wire: func(x *exchange) { x.reply(200, "Retry-After: 3600\r\n", x.text()) }},
 		{name: "interim-responses", does: "sends many interim responses before each response", lies: true, wire: func(x *exchange) {
 			for i := range 200 {
