@@ -173,6 +173,30 @@ func TestPluginCertificates(t *testing.T) {
 	require.Equal(t, "ann", text, "the plugin must run again after joe's certificate expires")
 }
 
+// A credential expires at its expirationTimestamp or with its certificate, whichever is earlier.
+func TestPluginRunsAgainAfterExpiry(t *testing.T) {
+	onlyFile(t)
+	authority, past, future := certs.NewAuthority(t), time.Now().Add(-time.Minute), time.Now().Add(time.Hour)
+	for name, c := range map[string]struct {
+		timestamp, certificate time.Time
+		runs                   int // after two requests
+	}{
+		"both are valid":             {future, future, 1},
+		"the certificate is expired": {future, past, 2},
+		"the timestamp has passed":   {past, future, 2},
+	} {
+		p := newPlugin(t)
+		cert, key := authority.IssueBetween(t, c.certificate.Add(-time.Hour), c.certificate, "jane")
+		p.setStatus(`"clientCertificateData":` + quoted(cert) + `,"clientKeyData":` + quoted(key) + `,"expirationTimestamp":"` + c.timestamp.UTC().Format(time.RFC3339) + `"`)
+		config := load(t, file(t, "server: https://127.0.0.1:1", p.user("")))
+		for range 2 {
+			_, err := ask(t.Context(), config)
+			require.NoError(t, err, name)
+		}
+		require.Len(t, p.runs(), c.runs, name)
+	}
+}
+
 func quoted(pem []byte) string { return `"` + strings.ReplaceAll(string(pem), "\n", `\n`) + `"` }
 
 func TestPluginsReceiveClusterInfo(t *testing.T) {
