@@ -23,7 +23,6 @@ type body struct {
 	conn      *websocket.Conn
 	handshake *handshake // the connection that conn uses
 	limit     int64
-	keepalive keepalive
 	stopWatch func() bool // stops context.AfterFunc, which closes the connection when ctx is done
 
 	message    io.Reader // the message that is being read, or nil
@@ -36,16 +35,13 @@ type body struct {
 	timer    *time.Timer
 }
 
-// keepalive defines how long a connection may be idle before the client pings the peer (interval) and before it closes
-// the connection (timeout).
-type keepalive struct{ interval, timeout time.Duration }
+const (
+	pingInterval = 30 * time.Second // time without data after which the client sends a ping
+	pongTimeout  = 15 * time.Second // time from the ping until the client closes the connection, as over HTTP/2 in transport/http
+)
 
-// defaultKeepalive pings a peer after 30 seconds without data and closes the connection 15 seconds later, in the same
-// way as HTTP/2 in transport/http.
-var defaultKeepalive = keepalive{interval: 30 * time.Second, timeout: 45 * time.Second}
-
-func newBody(ctx context.Context, conn *websocket.Conn, hand *handshake, limit int64, p keepalive) *body {
-	b := &body{ctx: ctx, conn: conn, handshake: hand, limit: limit, keepalive: p}
+func newBody(ctx context.Context, conn *websocket.Conn, hand *handshake, limit int64) *body {
+	b := &body{ctx: ctx, conn: conn, handshake: hand, limit: limit}
 	conn.SetReadLimit(limit)
 	conn.SetPongHandler(func(string) error { b.resetIdle(true); return nil })
 	conn.SetPingHandler(func(data string) error {
@@ -54,7 +50,7 @@ func newBody(ctx context.Context, conn *websocket.Conn, hand *handshake, limit i
 		return nil
 	})
 	b.mu.Lock() // the lock is necessary, because the timer may call checkPeer before the assignment
-	b.timer = time.AfterFunc(p.interval/2, b.checkPeer)
+	b.timer = time.AfterFunc(pingInterval/2, b.checkPeer)
 	b.mu.Unlock()
 	b.stopWatch = context.AfterFunc(ctx, func() { _ = conn.Close() })
 	return b
@@ -71,33 +67,33 @@ func (b *body) resetIdle(reading bool) {
 	}
 }
 
-// checkPeer pings the peer after keepalive.interval without data, and closes the connection after keepalive.timeout.
+// checkPeer pings the peer after pingInterval without data, and closes the connection after another pongTimeout.
 func (b *body) checkPeer() {
 	b.mu.Lock()
 	quiet := time.Duration(0)
 	if !b.lastRead.IsZero() {
 		quiet = time.Since(b.lastRead)
 	}
-	b.timedOut = b.timedOut || quiet >= b.keepalive.timeout
+	b.timedOut = b.timedOut || quiet >= pingInterval+pongTimeout
 	dead := b.timedOut
 	b.mu.Unlock()
 	if dead {
 		_ = b.conn.Close()
 		return
 	}
-	if quiet >= b.keepalive.interval {
+	if quiet >= pingInterval {
 		b.writeControl(websocket.PingMessage, nil)
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.timer != nil {
-		b.timer.Reset(b.keepalive.interval / 2)
+		b.timer.Reset(pingInterval / 2)
 	}
 }
 
 // writeControl sends a control frame. If the write times out, the peer counts as dead.
 func (b *body) writeControl(kind int, data []byte) {
-	_ = b.conn.WriteControl(kind, data, time.Now().Add(b.keepalive.timeout-b.keepalive.interval))
+	_ = b.conn.WriteControl(kind, data, time.Now().Add(pongTimeout))
 }
 
 func (b *body) Read(p []byte) (int, error) {

@@ -184,3 +184,45 @@ func TestBlockedPeer(t *testing.T) {
 		})
 	}
 }
+
+// A peer that sends nothing but pongs is alive. Only its pongs keep the watch open.
+func TestPongsKeepWatchOpen(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client, remote := net.Pipe()
+		defer remote.Close()
+		pings := make(chan int, 1)
+		go func() { pings <- answerPings(remote) }()
+		go func() {
+			time.Sleep(10*time.Minute + time.Second)
+			_, _ = io.WriteString(remote, frame(0x81, "alive")+frame(0x88, "\x03\xe8"))
+		}()
+		body, err := open(t.Context(), t, client, nil, 1<<20)
+		require.NoError(t, err)
+		text, err := io.ReadAll(body)
+		require.NoError(t, err)
+		require.Equal(t, "alive", string(text))
+		require.NoError(t, body.Close())
+		require.Equal(t, 20, <-pings, "the client must send a ping after every 30 seconds without data")
+	})
+}
+
+// answerPings answers the pings of a client. When the client has disconnected, it returns their number.
+func answerPings(conn net.Conn) (pings int) {
+	for {
+		header := make([]byte, 6) // opcode, length and mask
+		if _, err := io.ReadFull(conn, header); err != nil {
+			return pings
+		}
+		payload := make([]byte, header[1]&0x7f)
+		if _, err := io.ReadFull(conn, payload); err != nil {
+			return pings
+		}
+		for i := range payload {
+			payload[i] ^= header[2+i%4]
+		}
+		if header[0] == 0x89 {
+			pings++
+			_, _ = io.WriteString(conn, frame(0x8a, string(payload)))
+		}
+	}
+}

@@ -20,10 +20,9 @@ import (
 // Transport is an [lw.Transport] that watches over WebSocket. All methods may be called concurrently. Each watch has its
 // own connection.
 type Transport struct {
-	base      *lwhttp.Transport
-	dialer    websocket.Dialer
-	limit     int64 // maximum size of a message in bytes
-	keepalive keepalive
+	base   *lwhttp.Transport
+	dialer websocket.Dialer
+	limit  int64 // maximum size of a message in bytes
 }
 
 var _ lw.Transport = (*Transport)(nil)
@@ -34,7 +33,7 @@ var _ lw.Transport = (*Transport)(nil)
 func New(base *lwhttp.Transport) *Transport {
 	// The buffers are small, because most watches are idle. Larger reads bypass the buffer.
 	dialer := websocket.Dialer{ReadBufferSize: 1 << 10, WriteBufferSize: 1 << 8}
-	return &Transport{base: base, dialer: dialer, limit: maxMessage, keepalive: defaultKeepalive}
+	return &Transport{base: base, dialer: dialer, limit: maxMessage}
 }
 
 // Open implements [lw.Transport]. The body of a watch contains the messages, joined by newlines. It ends with:
@@ -74,5 +73,5 @@ func (t *Transport) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, e
 		}
 		return nil, err
 	}
-	return newBody(ctx, conn, hand, t.limit, t.keepalive), nil
+	return newBody(ctx, conn, hand, t.limit), nil
 }

@@ -217,39 +217,6 @@ func TestCancellationEndsRequest(t *testing.T) {
 	require.Equal(t, enough, err)
 }
 
-// If a server does not answer pings, Read must fail. If the server answers them, the watch must stay open.
-func TestDeadPeer(t *testing.T) {
-	deaf := newTransport(t, upgraded(func(conn *websocket.Conn) {
-		say(0, "one")(conn)
-		_, _ = conn.NetConn().Read(make([]byte, 1)) // a raw read does not parse pings, so the server sends no pongs
-		buffer := make([]byte, 1024)
-		for err := error(nil); err == nil; {
-			_, err = conn.NetConn().Read(buffer)
-		}
-	}))
-	deaf.keepalive = keepalive{interval: 20 * time.Millisecond, timeout: 100 * time.Millisecond}
-	text, err := read(t, deaf)
-	require.Equal(t, "one", text)
-	require.ErrorIs(t, err, lw.ErrSilent)
-
-	pings := 0
-	alive := newTransport(t, upgraded(func(conn *websocket.Conn) {
-		answer := conn.PingHandler()
-		conn.SetPingHandler(func(data string) error {
-			if pings++; pings == 5 {
-				say(1000, "alive")(conn)
-			}
-			return answer(data)
-		})
-		_, _, _ = conn.ReadMessage()
-	}))
-	alive.keepalive = keepalive{interval: 20 * time.Millisecond, timeout: time.Minute}
-	text, err = read(t, alive)
-	require.NoError(t, err)
-	require.Equal(t, "alive", text)
-	require.Equal(t, 5, pings)
-}
-
 func TestCloseTwice(t *testing.T) {
 	transport := newTransport(t, upgraded(func(conn *websocket.Conn) { _, _, _ = conn.ReadMessage() }))
 	body, err := transport.Open(t.Context(), watch)
