@@ -28,10 +28,12 @@ func TestDelaysRetryAfterRejectedWebSocket(t *testing.T) {
 			require.Equal(t, errRefused, <-done)
 		}
 		require.Len(t, far.queries, 1)
-		time.Sleep(again)
-		_, err := (&Sockets{WebSocket: far, Support: known}).Open(t.Context(), watchRequest)
-		require.Equal(t, errRefused, err)
-		require.Len(t, far.queries, 2)
+		for handshakes, wait := range []time.Duration{1: 2*time.Minute - 1, 2: 1} {
+			time.Sleep(wait)
+			_, err := (&Sockets{WebSocket: far, Support: known}).Open(t.Context(), watchRequest)
+			require.Equal(t, errRefused, err)
+			require.Len(t, far.queries, max(1, handshakes))
+		}
 	})
 }
 
@@ -64,7 +66,7 @@ func TestUnansweredHandshakeCountsAsRejected(t *testing.T) {
 			_, err := s.Open(t.Context(), watchRequest)
 			require.Equal(t, errNoAnswer, err)
 		}
-		require.Equal(t, answer, time.Since(began))
+		require.Equal(t, 10*time.Second, time.Since(began))
 	})
 }
 
@@ -90,7 +92,7 @@ func TestContextEndsWaitForConcurrentHandshake(t *testing.T) {
 		defer cancel()
 		_, err := s.Open(ctx, watchRequest)
 		require.Equal(t, errGone, err)
-		time.Sleep(answer) // until the other handshake times out
+		time.Sleep(10 * time.Second) // until the other handshake times out
 	})
 }
 

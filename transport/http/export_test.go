@@ -5,6 +5,7 @@ package http
 import (
 	"context"
 	"testing"
+	"time"
 )
 
 // RoundTrippers exports roundTrippers. Different pointers use different connections.
@@ -31,5 +32,5 @@ func (t *Transport) Age() {
 	s := t.authenticator.transports
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.checkedAt = s.checkedAt.Add(-recheckInterval)
+	s.checkedAt = s.checkedAt.Add(-time.Minute)
 }
