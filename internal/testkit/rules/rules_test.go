@@ -83,6 +83,7 @@ var mayImport = map[string][]string{
 	"internal/testkit/lwcatscript":     nil,
 	"internal/nearest":                 nil,
 	"internal/testkit/need":            nil,
+	"internal/testkit/nobody":          nil,
 	"internal/testkit/certs":           nil,
 	"internal/builtin":                 nil,
 	"internal/clock":                   nil,

@@ -1,0 +1,40 @@
+//go:build unix
+
+// Package nobody runs tests without the privileges of root.
+package nobody
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// Run runs a test as a user who may be denied access to files. Root never is, and continuous integration runs as root.
+// So Run restarts the test binary as the user nobody if the process runs as root. That process runs only the test t.
+func Run(t *testing.T, test func(t *testing.T)) {
+	t.Helper()
+	if os.Getuid() != 0 {
+		test(t)
+		return
+	}
+	const user = 65534
+	folder := t.TempDir()
+	// The user nobody cannot enter the folders of the test binary and of t.TempDir.
+	require.NoError(t, os.Chmod(filepath.Dir(folder), 0o755))
+	require.NoError(t, os.Chown(folder, user, user))
+	program, err := os.ReadFile(os.Args[0])
+	require.NoError(t, err)
+	path := filepath.Join(folder, "test")
+	require.NoError(t, os.WriteFile(path, program, 0o755))
+
+	cmd := exec.Command(path, "-test.v", "-test.run", "^"+t.Name()+"$")
+	cmd.Dir, cmd.Env = folder, append(os.Environ(), "TMPDIR="+folder, "HOME="+folder)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: user, Gid: user}}
+	output, err := cmd.CombinedOutput()
+	require.NoError(t, err, "%s", output)
+	require.Contains(t, string(output), "--- PASS: "+t.Name()+" ")
+}
