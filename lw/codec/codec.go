@@ -14,8 +14,8 @@
 // UnmarshalJSON and UnmarshalText methods are called.
 //
 // Structs are decoded with json-iterator. Do not register global json-iterator extensions, because they also apply
-// here. Package lw validates the JSON first. This package decodes numbers, map keys and fields of type any itself,
-// because json-iterator is too lenient there.
+// here. Package lw validates the JSON first. This package decodes arrays, numbers, map keys and fields of type any
+// itself, because json-iterator is too lenient there.
 //
 // Three differences from encoding/json remain. None of them affects Kubernetes servers or types:
 //
@@ -47,7 +47,8 @@ import (
 // only if lw.ClientOptions.KeepManagedFields is set.
 //
 // JSON does not implement the optional method Same of [lw.Codec], because a comparison would need the JSON of each
-// object and double the memory. After a relist, an object with the same key, UID and resourceVersion counts as unchanged.
+// object and double the memory. After a relist, an object with the same key, UID and resourceVersion counts as
+// unchanged.
 type JSON[T lw.Keyed] struct {
 	// New, if set, returns the value to decode an object into. Each call must return a new pointer. T may then be an
 	// interface type such as client.Object, whose concrete type is chosen at run time.

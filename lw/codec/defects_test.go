@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"runtime"
 	"testing"
 
 	jsoniter "github.com/json-iterator/go"
@@ -206,4 +207,82 @@ func TestDefectLenientScalars(t *testing.T) {
 		_, err := decodeEvent(t, members)
 		require.IsType(t, &lw.DecodeError{}, err, members)
 	}
+}
+
+// noInts shows that the length is found behind a named type, too.
+type noInts [0]int
+
+type embeddedNoInts struct {
+	Embedded noInts
+	After    int
+}
+
+// Without the array decoder, an element that has no place in the array overwrites the memory behind the array.
+func TestDefectArraysOverflow(t *testing.T) {
+	var into struct {
+		F [0]int
+		N int
+	}
+	require.NoError(t, plain.Unmarshal([]byte(`{"F":[2139062143]}`), &into))
+	require.Equal(t, 2139062143, into.N)
+
+	type arrays struct {
+		embeddedNoInts
+		F       [0]int     `json:"f"`
+		AfterF  *int       `json:"afterF"`
+		Named   noInts     `json:"named"`
+		AfterN  *int       `json:"afterN"`
+		Nested  [2][0]int  `json:"nested"`
+		AfterM  *int       `json:"afterM"`
+		Inverse [0][2]*int `json:"inverse"`
+		AfterI  *int       `json:"afterI"`
+		Structs [1]struct {
+			F [0]string
+			P *int
+		} `json:"structs"`
+		AfterS  *int              `json:"afterS"`
+		Slice   []noInts          `json:"slice"`
+		Map     map[string]noInts `json:"map"`
+		Pointer *noInts           `json:"pointer"`
+		Two     [2]int            `json:"two"`
+		AfterT  *int              `json:"afterT"`
+		Any     [1]any            `json:"any"`
+		Next    [1]*arrays        `json:"next"`
+		Empty   struct{}          `json:"empty"`
+		Last    [0]*int           `json:"last"`
+	}
+	const text = `{"Embedded":[7,8],"f":[2139062143],"named":[1],"nested":[[1,2],[3],[4]],"inverse":[[1,2]],` +
+		`"structs":[{"F":["x"]},{"F":["y"]}],"slice":[[1],[2,3]],"map":{"a":[1],"b":[]},"pointer":[{"a":[1]}],"two":[1,2,3,4],` +
+		`"any":[[9007199254740993],1],"next":[{"f":[7],"two":[5]}],"empty":{},"last":["x",null]}`
+	var got, want arrays
+	got.Two, want.Two = [2]int{8, 9}, [2]int{8, 9}
+	object, err := lw.ParseObject([]byte(text))
+	require.NoError(t, err)
+	require.NoError(t, Into(object, &got))
+	require.NoError(t, json.Unmarshal([]byte(text), &want))
+	want.Any[0].([]any)[0] = int64(9007199254740993)
+	require.Equal(t, want, got)
+	runtime.GC() // the garbage collector crashes if a pointer was overwritten
+
+	for text, message := range map[string]string{
+		`{"f":"s3cret"}`:         "field f: expected [0]int, found a string",
+		`{"f":{}}`:               "field f: expected [0]int, found an object",
+		`{"two":[1,"s3cret"]}`:   "field two[1]: expected int, found a string",
+		`{"nested":[[],true]}`:   "field nested[1]: expected [0]int, found a boolean",
+		`{"next":[{"two":1.5}]}`: "field next[0].two: expected [2]int, found a number",
+	} {
+		object, err := lw.ParseObject([]byte(text))
+		require.NoError(t, err)
+		require.EqualError(t, Into(object, new(arrays)), message)
+	}
+
+	shorter, err := lw.ParseObject([]byte(`{"two":[3],"any":[],"f":null}`))
+	require.NoError(t, err)
+	require.NoError(t, Into(shorter, &got))
+	require.Equal(t, [2]int{3, 0}, got.Two, "missing elements must become zero, as in encoding/json")
+	require.Equal(t, [1]any{}, got.Any)
+	null, err := lw.ParseObject([]byte(`{"two":null}`))
+	require.NoError(t, err)
+	require.NoError(t, Into(null, &got))
+	require.Equal(t, [2]int{3, 0}, got.Two, "null must not change an array, as in encoding/json")
 }

@@ -54,6 +54,8 @@ func (*exact) CreateDecoder(typ reflect2.Type) jsoniter.ValDecoder {
 		return textDecoder{t}
 	case t.Kind() >= reflect.Int && t.Kind() <= reflect.Float64:
 		return numberDecoder{t}
+	case t.Kind() == reflect.Array:
+		return arrayDecoder{t}
 	}
 	return nil
 }

@@ -63,6 +63,7 @@ type thing struct {
 	Structs    []small    `json:"structs"`
 	StructPtrs []*small   `json:"structPtrs"`
 	Array      [2]int     `json:"array"`
+	NoArray    [0]int     `json:"noArray"`
 	Bytes      []byte     `json:"bytes"`
 
 	Map        map[string]string           `json:"map"`

@@ -114,6 +114,36 @@ func readNumber(iter *jsoniter.Iterator) any {
 	return n
 }
 
+// arrayDecoder decodes arrays. It is needed because json-iterator always writes the first element, even into an array of
+// length 0. The server would then control the memory behind the array. As in encoding/json, additional elements are
+// skipped and missing elements become zero.
+type arrayDecoder struct{ t reflect.Type }
+
+func (d arrayDecoder) Decode(ptr unsafe.Pointer, iter *jsoniter.Iterator) {
+	switch iter.WhatIsNext() {
+	case jsoniter.NilValue:
+		iter.ReadNil()
+		return
+	case jsoniter.ArrayValue:
+	default:
+		mismatch(iter)
+		return
+	}
+	array, n := reflect.NewAt(d.t, ptr).Elem(), 0
+	iter.ReadArrayCB(func(iter *jsoniter.Iterator) bool {
+		if n < array.Len() {
+			iter.ReadVal(array.Index(n).Addr().Interface())
+			n++
+		} else {
+			iter.SkipAndReturnBytes() // an additional element
+		}
+		return !failed(iter)
+	})
+	for ; n < array.Len(); n++ {
+		array.Index(n).SetZero()
+	}
+}
+
 // rawDecoder copies JSON into a json.RawMessage. It is needed because json-iterator decodes null as nil.
 type rawDecoder struct{}
 
