@@ -61,7 +61,8 @@ func followAll(ctx context.Context, c *config, source *source, resources []lw.Re
 	stats := newStats()
 	out := newPrinter(c.output.format, stdout, status)
 	var streams sync.WaitGroup
-	var failed atomic.Bool // whether a stream failed while the other streams continued
+	var failed atomic.Bool         // whether a stream failed while the other streams continued
+	var goal atomic.Pointer[error] // the error that reports that --until or --count was reached, or nil
 	for _, s := range c.newStreams(resources, out, status, stats, file) {
 		transport, now, end := source.newCollection()
 		s.now = now
@@ -72,6 +73,9 @@ func followAll(ctx context.Context, c *config, source *source, resources []lw.Re
 				status.logError(source.withHint(err))
 				failed.Store(true)
 			} else if err != nil && !errors.Is(err, recording.ErrEnd) {
+				if errors.Is(err, errDone) || errors.Is(err, errCounted) {
+					goal.Store(&err)
+				}
 				cancel(err) // the first error ends all streams
 			}
 		})
@@ -85,6 +89,9 @@ func followAll(ctx context.Context, c *config, source *source, resources []lw.Re
 	}
 	streams.Wait()
 	err := context.Cause(ctx)
+	if reached := goal.Load(); reached != nil && errors.Is(err, syscall.EPIPE) {
+		err = *reached // the reader exited after it had received the last event
+	}
 	cancel(nil)
 	logTotals()
 	err = cmp.Or(err, file.commit(out))

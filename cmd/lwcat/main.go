@@ -23,7 +23,7 @@ const (
 	exitDone        = 0
 	exitError       = 1 // a permanent error of the server, the network or the output
 	exitUsage       = 2
-	exitTimeout     = 3   // the awaited condition or event did not occur in time
+	exitTimeout     = 3   // the run ended before the awaited condition or event occurred
 	exitInterrupted = 130 // the shell's exit code for ^C
 )
 
@@ -70,6 +70,9 @@ func exitCode(err error, config *config, status *status) int {
 		return exitInterrupted
 	case errors.Is(err, errFailed):
 		return exitError
+	case errors.Is(err, syscall.EPIPE) && config.limits.hasGoal():
+		status.logf("standard output was closed before %s was reached", config.limits.goal())
+		return exitTimeout
 	case errors.Is(err, syscall.EPIPE): // the reader of the pipe, for example head, has exited
 		return exitDone
 	}

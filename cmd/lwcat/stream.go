@@ -2,7 +2,9 @@ package main
 
 import (
 	"context"
+	"errors"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/seed-6d2a410a/listwatch/cache"
@@ -114,7 +116,9 @@ func (s *stream) handle(event lw.Event[*lw.Object], changes []cache.Change[*lw.O
 	seen, last := s.limiter.take(s.number, events, print)
 	written, all := !print || !s.listing || last, len(seen) == len(events)
 	if print {
-		if err = s.print(seen, written); err != nil {
+		if err = s.print(seen, written); errors.Is(err, syscall.EPIPE) && s.limiter.met() {
+			return true, errDone // the condition holds, although the reader of the output has exited
+		} else if err != nil {
 			return true, err
 		}
 	}
