@@ -44,6 +44,7 @@ func (o *outputOptions) flags(set *pflag.FlagSet, terminal bool) {
 }
 
 func (o *outputOptions) validate() (err error) {
+	o.options.Terminal = o.terminal
 	o.options.Color = o.terminal && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
 	o.wide = o.name == "wide"
 	o.format, err = output.New(o.name, &o.options)

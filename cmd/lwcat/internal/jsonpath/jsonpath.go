@@ -23,13 +23,13 @@ type node struct {
 	loops bool
 }
 
-// Append appends the template's output for an object. It prints strings unquoted and other values as JSON. It separates
-// several values of one path with spaces.
-func (t *Template) Append(out []byte, object lw.Value) []byte {
-	return appendNodes(out, t.nodes, scope{root: object, current: object})
+// Append appends the template's output for an object. The func text returns the output of a value, for example
+// lw.Value.String. Append separates several values of one path with spaces.
+func (t *Template) Append(out []byte, object lw.Value, text func(lw.Value) string) []byte {
+	return appendNodes(out, t.nodes, scope{root: object, current: object}, text)
 }
 
-func appendNodes(out []byte, nodes []node, in scope) []byte {
+func appendNodes(out []byte, nodes []node, in scope, text func(lw.Value) string) []byte {
 	for _, n := range nodes {
 		if n.path == nil {
 			out = append(out, n.text...)
@@ -38,14 +38,14 @@ func appendNodes(out []byte, nodes []node, in scope) []byte {
 		first := true
 		for value := range n.path.find(in) {
 			if n.loops {
-				out = appendNodes(out, n.body, scope{root: in.root, current: value})
+				out = appendNodes(out, n.body, scope{root: in.root, current: value}, text)
 				continue
 			}
 			if !first {
 				out = append(out, ' ')
 			}
 			first = false
-			out = append(out, value.String()...)
+			out = append(out, text(value)...)
 		}
 	}
 	return out

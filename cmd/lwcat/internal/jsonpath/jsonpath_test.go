@@ -67,7 +67,7 @@ func TestTemplates(t *testing.T) {
 		require.NoError(t, err, template)
 		value, err := lw.ParseValue([]byte(pod))
 		require.NoError(t, err)
-		require.Equal(t, want, string(parsed.Append(nil, value)), template)
+		require.Equal(t, want, string(parsed.Append(nil, value, lw.Value.String)), template)
 	}
 }
 
@@ -134,7 +134,7 @@ func FuzzParse(f *testing.F) {
 			return // large objects and nested descents take too long
 		}
 		if template, err := Parse(text); err == nil {
-			require.Equal(t, template.Append(nil, value), template.Append(nil, value))
+			require.Equal(t, template.Append(nil, value, lw.Value.String), template.Append(nil, value, lw.Value.String))
 		} else {
 			require.NotEmpty(t, err.Error())
 		}

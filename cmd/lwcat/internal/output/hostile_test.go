@@ -4,10 +4,10 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
+	"go.yaml.in/yaml/v3"
 )
 
 // TestNamesAreEscaped checks that a name cannot control a terminal, start a line or break JSON.
@@ -30,9 +30,8 @@ func TestNamesAreEscaped(t *testing.T) {
 				}
 				require.NotContains(t, strings.Join(lines, "\n"), "\n--- # x")
 				for _, line := range lines {
-					require.False(t, strings.ContainsFunc(line, func(r rune) bool {
-						return unicode.IsControl(r) && r != '\t' || spec != "yaml" && unicode.Is(unicode.Bidi_Control, r)
-					}), "format %s, name %q: %q", spec, nasty, line)
+					require.False(t, strings.ContainsFunc(line, isControl), "format %s, name %q: %q", spec, nasty, line)
+					require.True(t, utf8.ValidString(line), "format %s, name %q: %q", spec, nasty, line)
 				}
 			}
 		}
@@ -50,4 +49,48 @@ func TestHeadersAreEscaped(t *testing.T) {
 			require.False(t, strings.ContainsFunc(line, isControl), "%q", line)
 		}
 	}
+}
+
+// hostileText contains a JSON string with each way to write characters that a terminal interprets. Line breaks and tabs
+// are harmless.
+const hostileText = `"\u001b]0;title\u0007\u009b2J \u202eabc\u2069 \u2028\r\u007f` + "\u009b2J\u202e\u2066\u061c\x7f\x9b2J" + `\ttab\nline"`
+
+// On a terminal, no format passes on a character that moves the cursor, changes the title or reverses the text.
+func TestTerminalIsProtected(t *testing.T) {
+	text := `{"kind":"Pod","apiVersion":"v1","metadata":{"name":"a","annotations":{` + hostileText + ":" + hostileText + `}},` + "\r\n" + `"text":` + hostileText + `,"list":[` + hostileText + `]}`
+	for _, spec := range []string{
+		"jsonl", "wire", "line", "wide", "diff", "name", "yaml", "custom-columns=A:.text,B:.list,C:.metadata",
+		"jsonpath={.text}", "jsonpath={.list} {.metadata.annotations}", "jsonpath={range .metadata.annotations.*}{@}{end}", "jsonpath={$}",
+	} {
+		for _, types := range []bool{false, true} {
+			opts := &Options{Terminal: true, Types: types, Old: true}
+			for line := range strings.SplitSeq(printed(t, spec, opts, added(t, "pods", text), modified(t, "pods", web0, text), modified(t, "pods", text, web0)), "\n") {
+				require.True(t, utf8.ValidString(line), "format %s: %q", spec, line)
+				require.False(t, strings.ContainsFunc(strings.ReplaceAll(line, "\t", ""), isControl), "format %s: %q", spec, line)
+			}
+		}
+	}
+	require.Equal(t, "\x1b[1mcolor ok\n", printed(t, "jsonpath=\x1b[1mcolor {.text}", &Options{Terminal: true}, added(t, "pods", `{"text":"ok"}`)), "the template may control the terminal")
+	require.Equal(t, "a\n\tb\n", printed(t, "jsonpath={.text}", &Options{Terminal: true}, added(t, "pods", `{"text":"a\n\tb"}`)))
+}
+
+// The escapes in JSON and YAML must not change the decoded values.
+func TestTerminalEscapesKeepJSONAndYAML(t *testing.T) {
+	text := `{"metadata":{"name":"a"},"text":` + hostileText + `,` + hostileText + `:"\\u202e \\\u202e"}`
+	var want, got map[string]any
+	require.NoError(t, json.Unmarshal([]byte(text), &want))
+	for _, spec := range []string{"jsonl", "wire"} {
+		var event struct{ Object map[string]any }
+		require.NoError(t, json.Unmarshal([]byte(printed(t, spec, &Options{Terminal: true}, added(t, "pods", text))), &event))
+		require.Equal(t, want, event.Object)
+	}
+	require.NoError(t, yaml.Unmarshal([]byte(printed(t, "yaml", &Options{Terminal: true}, added(t, "pods", text))), &got))
+	require.Equal(t, want, got)
+}
+
+// A program that reads the output needs the exact value.
+func TestPipesReceiveExactValues(t *testing.T) {
+	const text = `{"text":"\u001b[2J\u0007\u202e"}`
+	require.Equal(t, "\x1b[2J\a\u202e\n", printed(t, "jsonpath={.text}", &Options{}, added(t, "pods", text)))
+	require.Contains(t, printed(t, "jsonl", &Options{}, added(t, "pods", "{\"text\":\"\u202e\"}")), "\u202e")
 }

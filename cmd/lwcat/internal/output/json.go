@@ -13,7 +13,18 @@ import (
 //
 //	{"type":"MODIFIED","time":"2026-11-21T10:15:30.123456789Z","resource":"pods","key":"default/web-0","resourceVersion":"7","object":{…}}
 func printJSONL(out *bufio.Writer, e *Event, opts *Options) {
-	writeEvent(out, e, opts)
+	printJSON(out, opts, func(to stringWriter) { writeEvent(to, e, opts) })
+}
+
+// printJSON prints the JSON that write writes and a line break. On a terminal, it escapes control characters.
+func printJSON(out *bufio.Writer, opts *Options, write func(to stringWriter)) {
+	if opts.Terminal {
+		var text bytes.Buffer
+		write(&text)
+		out.WriteString(escapedJSON(text.String()))
+	} else {
+		write(out)
+	}
 	out.WriteByte('\n')
 }
 
@@ -65,11 +76,12 @@ func quote(text string) string {
 
 // printWire prints an event in the format of the watch API: {"type":…,"object":…}.
 func printWire(out *bufio.Writer, e *Event, opts *Options) {
-	out.WriteString(`{"type":"`)
-	out.WriteString(e.Type.String())
-	out.WriteString(`"`)
-	writeObjects(out, e, opts)
-	out.WriteByte('\n')
+	printJSON(out, opts, func(to stringWriter) {
+		to.WriteString(`{"type":"`)
+		to.WriteString(e.Type.String())
+		to.WriteString(`"`)
+		writeObjects(to, e, opts)
+	})
 }
 
 // data returns the JSON that the JSONPath and YAML formats print: the object or, with Options.Types, the event in jsonl

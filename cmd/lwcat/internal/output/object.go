@@ -7,10 +7,11 @@ import (
 	"strings"
 
 	"github.com/seed-6d2a410a/listwatch/cmd/lwcat/internal/jsonpath"
+	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
 // newJSONPath returns the format that prints the result of a JSONPath template, one line per event. It prints nothing
-// if the result is empty.
+// if the result is empty. On a terminal, it replaces control characters in the object's values, but not in the template.
 func newJSONPath(text string, opts *Options) (Format, error) {
 	first := strings.TrimPrefix(strings.TrimLeft(text, "{ "), "range ")
 	if path := strings.TrimLeft(first, " $@."); strings.HasPrefix(path, "items[") || strings.HasPrefix(path, "items}") {
@@ -20,8 +21,12 @@ func newJSONPath(text string, opts *Options) (Format, error) {
 	if err != nil {
 		return nil, err
 	}
+	valueText := lw.Value.String
+	if opts.Terminal {
+		valueText = func(v lw.Value) string { return plainLines(v.String()) }
+	}
 	return formatFunc(func(out *bufio.Writer, e *Event) {
-		line := parsed.Append(nil, data(e, opts))
+		line := parsed.Append(nil, data(e, opts), valueText)
 		out.Write(line)
 		if len(line) > 0 && line[len(line)-1] != '\n' {
 			out.WriteByte('\n')

@@ -43,6 +43,7 @@ type Options struct {
 	Old       bool // print the previous object in formats that print events
 	NoHeaders bool
 	Color     bool
+	Terminal  bool // escape characters in values that a terminal would interpret
 
 	Namespaces bool // print namespaces in the wide format
 	Resources  bool // print resources in the wide format

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode"
 	"unicode/utf8"
 )
 
@@ -22,27 +21,6 @@ func (r *row) add(header, cell string, c color) {
 	r.headers = append(r.headers, Plain(header)) // the server may supply the column names
 	r.cells = append(r.cells, Plain(cell))
 	r.colors = append(r.colors, c)
-}
-
-// Plain replaces line breaks and control characters, so that the text fits on one line and cannot affect the terminal.
-func Plain(text string) string {
-	if !strings.ContainsFunc(text, isControl) {
-		return text
-	}
-	return strings.Map(func(r rune) rune {
-		switch {
-		case r == '\n' || r == '\t':
-			return ' '
-		case isControl(r):
-			return '�'
-		}
-		return r
-	}, text)
-}
-
-// isControl reports whether a character moves the cursor, ends a line or changes the text direction.
-func isControl(r rune) bool {
-	return unicode.IsControl(r) || r == '\u2028' || r == '\u2029' || unicode.Is(unicode.Bidi_Control, r)
 }
 
 // table prints events as rows below their headers. Each column is as wide as its widest cell so far. The rows of a list

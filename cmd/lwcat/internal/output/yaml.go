@@ -25,7 +25,7 @@ func printYAML(out *bufio.Writer, e *Event, opts *Options) {
 		panic(err) // impossible: the nodes are valid, and a bytes.Buffer accepts every write
 	}
 	out.WriteString("--- # " + e.Type.String() + " " + e.Time.UTC().Format(time.RFC3339Nano) + " " + Plain(e.Resource+" "+e.Object.Key().String()) + "\n")
-	out.Write(text.Bytes())
+	out.WriteString(escape(text.String(), isBidi)) // yamlString quotes strings with these characters
 	out.WriteString("...\n")
 }
 
@@ -52,7 +52,7 @@ func yamlNode(v lw.Value) *yaml.Node {
 
 // yamlString quotes strings that YAML parsers would read as other types. The encoder alone does not quote all strings
 // that YAML 1.1 parsers misread. yamlString also quotes multi-line strings with leading space, because the encoder
-// writes them incorrectly.
+// writes them incorrectly, and strings with characters that change the text direction, so that they can be escaped.
 func yamlString(text string) *yaml.Node {
 	node := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: text}
 	block := strings.Contains(text, "\n")
@@ -60,7 +60,7 @@ func yamlString(text string) *yaml.Node {
 	case "y", "n", "yes", "no", "on", "off":
 		node.Style = yaml.DoubleQuotedStyle
 	}
-	if strings.Trim(text, "0123456789:+-_.") == "" || strings.ContainsAny(text, "\r\t\u0085\u2028\u2029\ufeff") || block && (text[0] == ' ' || text[0] == '\n') {
+	if strings.Trim(text, "0123456789:+-_.") == "" || strings.ContainsAny(text, "\r\t\u0085\u2028\u2029\ufeff") || strings.ContainsFunc(text, isBidi) || block && (text[0] == ' ' || text[0] == '\n') {
 		node.Style = yaml.DoubleQuotedStyle
 	}
 	return node
