@@ -30,3 +30,34 @@ func TestProtobufListNeedsKindBeforeItems(t *testing.T) {
 		})
 	}
 }
+
+// The bytes behind the list belong to the message around it, so a field must not reach into them.
+func TestProtobufFieldLongerThanList(t *testing.T) {
+	meta := field(1, field(2, "9"))
+	pod := field(2, field(1, field(1, "web-0")+field(6, "7")))
+	other := field(3, "unknown")
+	envelope := "k8s\x00" + field(1, field(1, "v1")+field(2, "PodList"))
+	list := func(response string) (names []string, err error) {
+		client, err := lw.NewClient(file(response), lw.Pods(""), sizes{}, nil)
+		require.NoError(t, err)
+		for pod, e := range client.List(t.Context(), lw.ListOptions{}, &lw.ListMeta{}) {
+			if err = e; err == nil {
+				names = append(names, pod.GetName())
+			}
+		}
+		return names, err
+	}
+	names, err := list(envelope + field(2, meta+pod+other))
+	require.NoError(t, err)
+	require.Equal(t, []string{"web-0"}, names)
+
+	for name, text := range map[string]string{"item": meta + pod, "metadata": pod + meta, "unknown field": meta + pod + other} {
+		for missing := 1; missing < 5; missing++ {
+			header := field(2, text[:len(text)-missing])[:2] // the length is too small for the last field
+			_, err := list(envelope + header + text)
+			malformed, ok := err.(*lw.MalformedError)
+			require.True(t, ok, "%s, %d bytes: %v", name, missing, err)
+			require.ErrorContains(t, malformed, "expected a field within the list, found a field longer than the list")
+		}
+	}
+}

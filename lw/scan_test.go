@@ -165,6 +165,8 @@ func TestMalformedEvents(t *testing.T) {
 		{"no type", `{"object":{}}`, 0, "an event of type ADDED, MODIFIED, DELETED, BOOKMARK or ERROR"},
 		{"empty event", `{}`, 1, `an "object" in the event`},
 		{"no name", head + `{"metadata":{}}}`, 25, "an object with metadata.name"},
+		{"no name in a MODIFIED event", `{"type":"MODIFIED","object":{"metadata":{}}}`, 28, "an object with metadata.name"},
+		{"no name in a DELETED event", `{"type":"DELETED","object":{"metadata":{}}}`, 27, "an object with metadata.name"},
 		{"metadata is a string", head + `{"metadata":"x"}}`, 37, "metadata to be an object"},
 		{"name is a number", head + `{"metadata":{"name":1}}}`, 45, "metadata.name to be a string"},
 		{"namespace is an object", head + `{"metadata":{"namespace":{}}}}`, 50, "metadata.namespace to be a string"},

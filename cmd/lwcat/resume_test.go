@@ -46,6 +46,31 @@ func TestResumeRepeatsUnwrittenEvents(t *testing.T) {
 	}
 }
 
+// A relist reports all deletions with one resourceVersion. If --count ends the run in between, the next run must still
+// print the remaining deletions, so the file must not contain this resourceVersion yet.
+func TestResumePrintsRestOfPartlyPrintedRelist(t *testing.T) {
+	server := start(t, nil)
+	path := filepath.Join(t.TempDir(), "state")
+	names := []string{"a", "b", "c"}
+	for _, name := range names {
+		create(t, server, "configmaps", named(name))
+	}
+	args := []string{"-s", server.URL, "cm", "--resume", path, "-o", "name", "--output-watch-events", "--timeout", "1m"}
+	code, _, errs := lwcat(t, append(args, "--once")...)
+	require.Equal(t, exitDone, code, errs)
+	for _, name := range names {
+		require.NoError(t, server.Delete("configmaps", "default", name))
+	}
+	server.Compact()
+	var deleted []string
+	for range names {
+		code, out, errs := lwcat(t, append(args, "--count", "1")...)
+		require.Equal(t, exitDone, code, errs)
+		deleted = append(deleted, strings.TrimSpace(out))
+	}
+	require.ElementsMatch(t, []string{"DELETED  configmap/a", "DELETED  configmap/b", "DELETED  configmap/c"}, deleted)
+}
+
 // TestResumeFileIsNotShared checks that a run exits after another run has written to its resume file.
 func TestResumeFileIsNotShared(t *testing.T) {
 	server := start(t, nil)
