@@ -286,3 +286,49 @@ func TestDefectArraysOverflow(t *testing.T) {
 	require.NoError(t, Into(null, &got))
 	require.Equal(t, [2]int{3, 0}, got.Two, "null must not change an array, as in encoding/json")
 }
+
+// strict requires valid JSON, as many UnmarshalJSON and UnmarshalText methods do.
+type strict struct{ calls []string }
+
+func (s *strict) UnmarshalJSON(text []byte) error {
+	if !json.Valid(text) {
+		panic("UnmarshalJSON was called with " + string(text))
+	}
+	s.calls = append(s.calls, string(text))
+	return nil
+}
+
+func TestDefectDecodingContinuesAfterError(t *testing.T) {
+	var into struct {
+		Text   shout
+		Custom *strict
+	}
+	require.Panics(t, func() { _ = plain.Unmarshal([]byte(`{"Text":"quiet","Custom":0}`), &into) })
+
+	type object struct {
+		Int     int                `json:"int"`
+		Text    *shout             `json:"text"`
+		Custom  *strict            `json:"custom"`
+		Customs []map[shout]strict `json:"customs"`
+		Value   strict             `json:"value"`
+	}
+	for text, message := range map[string]string{
+		`{"int":"x","custom":0}`:                            "field int: expected int, found a string",
+		`{"text":"quiet","custom":0}`:                       "field text: expected codec.shout, found a string",
+		`{"int":true,"value":7}`:                            "field int: expected int, found a boolean",
+		`{"int":[],"customs":[{"a":0}]}`:                    "field int: expected int, found an array",
+		`{"customs":[{"quiet":0,"b":1},{}],"custom":0}`:     "field customs[0]: expected map[codec.shout]codec.strict, found an object with an invalid key",
+		`{"value":1e309,"custom":0}`:                        "field value: expected codec.strict, found a number",
+		`{"int":null,"custom":null,"value":null,"int":1.5}`: "field int: expected int, found a number that does not fit",
+	} {
+		o, err := lw.ParseObject([]byte(text))
+		require.NoError(t, err)
+		err = Into(o, new(object))
+		require.ErrorContains(t, err, message, text)
+	}
+	o, err := lw.ParseObject([]byte(`{"value": {"a":[1, 2]} ,"custom": null,"customs":[{"a": 0.5}]}`))
+	require.NoError(t, err)
+	var got object
+	require.NoError(t, Into(o, &got))
+	require.Equal(t, object{Value: strict{[]string{`{"a":[1, 2]}`}}, Customs: []map[shout]strict{{shout{"A"}: strict{[]string{"0.5"}}}}}, got)
+}

@@ -49,7 +49,7 @@ func (*exact) CreateDecoder(typ reflect2.Type) jsoniter.ValDecoder {
 	case t == rawType:
 		return rawDecoder{}
 	case pointer.Implements(jsonUnmarshaler):
-		return nil
+		return unmarshalDecoder{t}
 	case pointer.Implements(textUnmarshaler):
 		return textDecoder{t}
 	case t.Kind() >= reflect.Int && t.Kind() <= reflect.Float64:

@@ -152,6 +152,21 @@ func (rawDecoder) Decode(ptr unsafe.Pointer, iter *jsoniter.Iterator) {
 	*(*json.RawMessage)(ptr) = iter.SkipAndReturnBytes()
 }
 
+// unmarshalDecoder decodes into a json.Unmarshaler. It is needed because json-iterator continues after an error at a
+// wrong position. It would then call UnmarshalJSON with arbitrary or no text, although many methods read text[0].
+type unmarshalDecoder struct{ t reflect.Type }
+
+func (d unmarshalDecoder) Decode(ptr unsafe.Pointer, iter *jsoniter.Iterator) {
+	iter.WhatIsNext() // skips white space
+	text := iter.SkipAndReturnBytes()
+	if failed(iter) {
+		return
+	}
+	if reflect.NewAt(d.t, ptr).Interface().(json.Unmarshaler).UnmarshalJSON(text) != nil {
+		mismatch(iter)
+	}
+}
+
 // textDecoder decodes into an encoding.TextUnmarshaler. It is needed because json-iterator calls UnmarshalText with ""
 // for null.
 type textDecoder struct{ t reflect.Type }
@@ -161,7 +176,7 @@ func (d textDecoder) Decode(ptr unsafe.Pointer, iter *jsoniter.Iterator) {
 	case jsoniter.NilValue:
 		iter.ReadNil()
 	case jsoniter.StringValue:
-		if !setText(reflect.NewAt(d.t, ptr), iter.ReadString()) {
+		if text := iter.ReadString(); failed(iter) || !setText(reflect.NewAt(d.t, ptr), text) {
 			mismatch(iter)
 		}
 	default:
@@ -179,6 +194,9 @@ type keyDecoder struct{ t reflect.Type }
 
 func (d keyDecoder) Decode(ptr unsafe.Pointer, iter *jsoniter.Iterator) {
 	text, pointer := iter.ReadString(), reflect.NewAt(d.t, ptr)
+	if failed(iter) {
+		return
+	}
 	ok := true
 	switch value := pointer.Elem(); {
 	case pointer.Type().Implements(textUnmarshaler):
