@@ -34,8 +34,14 @@ func yamlNode(v lw.Value) *yaml.Node {
 	switch v.Raw()[0] {
 	case '{':
 		node := &yaml.Node{Kind: yaml.MappingNode}
+		positions := map[string]int{}
 		for name, member := range v.Members() {
+			if at, twice := positions[name]; twice { // YAML forbids duplicate names; the last value counts, as in JSON
+				node.Content[at] = yamlNode(member)
+				continue
+			}
 			node.Content = append(node.Content, yamlString(name), yamlNode(member))
+			positions[name] = len(node.Content) - 1
 		}
 		return node
 	case '[':

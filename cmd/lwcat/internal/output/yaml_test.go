@@ -73,6 +73,7 @@ z: {}
 func FuzzYAML(f *testing.F) {
 	f.Add(`{"a":[1,-2.5e3,"x\n  y\n\n","---","...","%","-","null",{"b":{}}],"":[[]]}`)
 	f.Add(`{"a":"\u2028\ufeff\u0000\u001b","key with: colon":"- x","'":"\"","?":"!!str"}`)
+	f.Add(`{"a":{"b":1},"B":2,"b":3,"a":{"c":4},"\u0061":{"d":5}}`)
 	f.Add("{\"\u202e\":\"\u2066\\\\\u061c\\n x\u200f\"}")
 	f.Add(`{"a":"\n x","b":"x\n\n","c":"\t","d":" \n","e":"0b1","g":".inf","h":"+1","i":"=","j":"<<"}`)
 	f.Fuzz(func(t *testing.T, text string) {
@@ -88,9 +89,6 @@ func FuzzYAML(f *testing.F) {
 		document := escape(out.String(), isBidi)
 		var got any
 		err = yaml.Unmarshal([]byte(document), &got)
-		if err != nil && strings.Contains(err.Error(), "already defined") {
-			return // servers do not send duplicate members
-		}
 		require.NoError(t, err, out.String())
 		back, err := json.Marshal(got)
 		require.NoError(t, err)
