@@ -14,12 +14,11 @@
 // UnmarshalJSON and UnmarshalText methods are called.
 //
 // Structs are decoded with json-iterator. Do not register global json-iterator extensions, because they also apply
-// here. Package lw validates the JSON first. This package decodes arrays, numbers, map keys and fields of type any
-// itself, because json-iterator is too lenient there.
+// here. Package lw validates the JSON first. This package decodes arrays, strings, numbers, map keys and fields of type
+// any itself, because json-iterator is too lenient there.
 //
-// Three differences from encoding/json remain. None of them affects Kubernetes servers or types:
+// Two differences from encoding/json remain. None of them affects Kubernetes servers or types:
 //
-//   - If an object has a duplicate member, the Go type determines which value counts and whether the values are merged.
 //   - A number that overflows float64 can cause an error even in a member that has no struct field.
 //   - Two fields can have the same JSON name at different embedding depths. The results differ if only one of them has
 //     a tag.

@@ -190,3 +190,38 @@ func TestUnmarshalJSONErrorsAreOmitted(t *testing.T) {
 	_, err := watch(t, JSON[*alwaysFails]{}, `{"metadata":{"name":"a"}}`)
 	require.EqualError(t, err, "object a at resourceVersion : the object: expected codec.alwaysFails, found an object")
 }
+
+// Kubernetes decodes duplicate members like encoding/json: null changes no string or number, structs and maps are
+// merged, and otherwise the last value counts.
+func TestDuplicateMembersAgreeWithEncodingJSON(t *testing.T) {
+	some := []string{"null", "true", "1", `"x"`, `"5"`, `""`, `"\"s\""`, "[]", "[1]", `["x"]`, "[1,2]", `[{"a":1},{"b":"y"}]`, `[{"b":"x"}]`, "{}", `{"a":1}`, `{"a":{"b":1}}`, `{"b":"y"}`, `{"a":null}`, `{"5":true}`}
+	for _, name := range fields {
+		for _, first := range some {
+			for _, second := range some {
+				text := []byte(`{"` + name + `":` + first + `,"` + name + `":` + second + "}")
+				object, err := lw.ParseObject(text)
+				if err != nil {
+					continue // the scanner requires strings for kind and apiVersion
+				}
+				got, err := fromObject[*thing](object, nil)
+				want := new(thing)
+				if decodeLikeKubernetes(text, want) != nil {
+					require.Error(t, err, "%s", text)
+					continue
+				}
+				require.NoError(t, err, "%s", text)
+				normalize(got)
+				normalize(want)
+				require.Equal(t, want, got, "%s", text)
+			}
+		}
+	}
+}
+
+func TestMemberNamesAreCaseSensitive(t *testing.T) {
+	got, err := watch(t, JSON[*thing]{}, `{"Metadata":{"name":"b"},"metadata":{"name":"a","Name":"b","NAMESPACE":"b","resourceversion":"9"},"INT":1,"int":2,"Int":3,"untagged":4,"struct":{"A":5}}`)
+	require.NoError(t, err)
+	require.Equal(t, lw.Key{Name: "a"}, lw.KeyOf(got))
+	require.Empty(t, got.ResourceVersion)
+	require.Equal(t, thing{meta: got.meta, Int: 2}, *got)
+}

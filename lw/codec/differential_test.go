@@ -154,8 +154,9 @@ func hasNumberBeyondFloats(value lw.Value) bool {
 	return err != nil && math.IsInf(n, 0)
 }
 
-// excluded reports whether an object has duplicate members, which the package documentation excludes. Names that differ
-// only in case count as duplicates, because encoding/json confuses them.
+// excluded reports whether an object has duplicate members, because the path in an error does not tell them apart. Names
+// that differ only in case count as duplicates, because encoding/json confuses them. For the values of duplicate
+// members, see TestDuplicateMembersAgreeWithEncodingJSON.
 func excluded(value lw.Value) bool {
 	names := map[string]bool{}
 	for name, member := range value.Members() {

@@ -14,7 +14,7 @@ import (
 )
 
 // exact is a json-iterator extension that replaces the decoders that have known defects. json-iterator still decodes
-// structs, slices, maps, strings and booleans.
+// structs, slices, maps and booleans.
 type exact struct{ jsoniter.DummyExtension }
 
 // errMismatch stops json-iterator. It is never returned to a caller.
@@ -54,6 +54,8 @@ func (*exact) CreateDecoder(typ reflect2.Type) jsoniter.ValDecoder {
 		return textDecoder{t}
 	case t.Kind() >= reflect.Int && t.Kind() <= reflect.Float64:
 		return numberDecoder{t}
+	case t.Kind() == reflect.String:
+		return stringDecoder{}
 	case t.Kind() == reflect.Array:
 		return arrayDecoder{t}
 	}

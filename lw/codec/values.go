@@ -114,6 +114,21 @@ func readNumber(iter *jsoniter.Iterator) any {
 	return n
 }
 
+// stringDecoder decodes strings. It is needed because json-iterator decodes null as "". The string then differs from the
+// string of a preceding duplicate member, which the scanner and encoding/json keep.
+type stringDecoder struct{}
+
+func (stringDecoder) Decode(ptr unsafe.Pointer, iter *jsoniter.Iterator) {
+	switch iter.WhatIsNext() {
+	case jsoniter.NilValue:
+		iter.ReadNil()
+	case jsoniter.StringValue:
+		*(*string)(ptr) = iter.ReadString()
+	default:
+		mismatch(iter)
+	}
+}
+
 // arrayDecoder decodes arrays. It is needed because json-iterator always writes the first element, even into an array of
 // length 0. The server would then control the memory behind the array. As in encoding/json, additional elements are
 // skipped and missing elements become zero.
