@@ -45,7 +45,8 @@ type HandlerOptions[T any] struct {
 	Capacity int // maximum number of queued changes under Block; zero means 1000; an event with several changes may exceed it
 
 	// Resync is the interval after which the handler receives every object again as Modified. Zero means never. Use it
-	// to reconcile with an external system that cannot be watched.
+	// to reconcile with an external system that cannot be watched. While a resync is still queued, no other resync
+	// begins. Under Block, a resync uses at most half of Capacity, so that other changes are queued next to it.
 	Resync time.Duration
 
 	// OnPanic receives the value and the stack of a panic in Filter or in a func of the handler. The handler then
@@ -66,16 +67,18 @@ type Registration[T any] struct {
 
 	handler    *Handler[T] // nil for a Changes loop
 	key        func(T) lw.Key
+	list       func() []T                          // lists the informer's store
 	unregister func(r *Registration[T], drop bool) // unregister, resync and markSynced are methods of the informer
 	resync     func(*Registration[T])
 	markSynced func(*Registration[T])
 	dropped    bool // the handler was removed; guarded by the informer's lock
+	resyncing  []T  // objects that the current resync has not queued yet; used only by the consumer of the queue
 }
 
 func newRegistration[T lw.Keyed](i *Informer[T], opts *HandlerOptions[T]) *Registration[T] {
 	r := &Registration[T]{
 		synced: make(chan struct{}), done: make(chan struct{}),
-		key: i.Store().key, unregister: i.unregister, resync: i.resync, markSynced: i.markSynced,
+		key: i.Store().key, list: i.Store().List, unregister: i.unregister, resync: i.resync, markSynced: i.markSynced,
 	}
 	if opts != nil {
 		r.opts = *opts
@@ -132,6 +135,9 @@ func (r *Registration[T]) changes(ctx context.Context, isParked *bool) iter.Seq[
 		timer := newResyncTimer(r.opts.Resync)
 		for ctx.Err() == nil {
 			next, found := r.queue.take(isParked != nil && timer.timer == nil)
+			if len(r.resyncing) > 0 {
+				r.resync(r)
+			}
 			switch {
 			case found == queueClosed:
 				r.closeDone()
@@ -141,7 +147,7 @@ func (r *Registration[T]) changes(ctx context.Context, isParked *bool) iter.Seq[
 				return
 			case found == queueEmpty:
 				if timer.wait(ctx, r.queue.ready) {
-					r.resync(r)
+					r.startResync()
 				}
 			case next.isMark:
 				close(r.synced)
@@ -152,9 +158,18 @@ func (r *Registration[T]) changes(ctx context.Context, isParked *bool) iter.Seq[
 				}
 			}
 			if timer.takeDue() {
-				r.resync(r)
+				r.startResync()
 			}
 		}
+	}
+}
+
+// startResync begins a resync, unless changes of the previous resync are still queued. Otherwise resyncs would pile up
+// for a handler that takes longer than its interval.
+func (r *Registration[T]) startResync() {
+	if len(r.resyncing) == 0 && !r.queue.hasResyncs() {
+		r.resyncing = r.list()
+		r.resync(r)
 	}
 }
 

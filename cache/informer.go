@@ -165,15 +165,17 @@ func (i *Informer[T]) unregister(r *Registration[T], drop bool) {
 	}
 }
 
-// resync queues all stored objects for one handler as Modified changes.
+// resync queues the objects of a handler's current resync as Modified changes, until the queue has no more capacity for
+// them. It skips objects that were deleted since the resync began.
 func (i *Informer[T]) resync(r *Registration[T]) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	if !slices.Contains(i.handlers, r) {
-		return
-	}
-	for _, object := range i.Store().List() {
-		r.enqueue(Change[T]{Type: Modified, Old: object, New: object, Resync: true}, object)
+	for len(r.resyncing) > 0 && r.queue.hasCapacityForResync() {
+		object, ok := i.Store().Get(r.key(r.resyncing[0]))
+		if ok {
+			r.enqueue(Change[T]{Type: Modified, Old: object, New: object, Resync: true}, object)
+		}
+		r.resyncing = r.resyncing[1:]
 	}
 }
 

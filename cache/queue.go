@@ -47,6 +47,7 @@ type queue[T any] struct {
 	head          item[T]             // sentinel of the circular linked list
 	byKey         map[lw.Key]*item[T] // under Coalesce, the last item of each key
 	length        int
+	resyncs       int           // number of queued changes with Resync set
 	closed        bool          // new items are ignored
 	startConsumer func()        // starts the consumer goroutine; nil while it must not start
 	consuming     bool          // a consumer goroutine is running
@@ -91,6 +92,7 @@ func (q *queue[T]) append(i *item[T]) {
 	i.prev.next, i.next.prev = i, i
 	if !i.isMark {
 		q.length++
+		q.countResync(i, 1)
 		if q.policy == Coalesce {
 			q.byKey[i.key] = i
 		}
@@ -133,6 +135,7 @@ func (q *queue[T]) merge(waiting *item[T], later queuedChange[T]) {
 	switch {
 	case later.Resync: // the queued change already contains this object or deletes it
 	case first.Resync:
+		q.countResync(waiting, -1)
 		waiting.change = later
 	case first.Type == Deleted:
 		q.append(&item[T]{change: later, key: waiting.key, deletion: waiting})
@@ -154,6 +157,7 @@ func (q *queue[T]) unlink(i *item[T]) {
 		return
 	}
 	q.length--
+	q.countResync(i, -1)
 	switch last := q.byKey[i.key]; {
 	case last == nil: // the policy is not Coalesce
 	case last != i:
@@ -208,6 +212,31 @@ func (q *queue[T]) full() bool {
 	return q.length >= q.capacity && !q.closed
 }
 
+// countResync adds n to the number of queued resync changes if i is one.
+func (q *queue[T]) countResync(i *item[T], n int) {
+	if i.change.Resync {
+		q.resyncs += n
+	}
+}
+
+// hasResyncs reports whether changes of a resync are queued.
+func (q *queue[T]) hasResyncs() bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.resyncs > 0
+}
+
+// hasCapacityForResync reports whether a resync may queue another change. Under Block, a resync leaves half of the
+// capacity to the stream, which it would otherwise stop until all objects are resynced.
+func (q *queue[T]) hasCapacityForResync() bool {
+	if q.policy != Block {
+		return true
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.length < q.capacity && q.resyncs < (q.capacity+1)/2
+}
+
 // close makes the queue ignore new items. It keeps the queued items unless discard is true.
 func (q *queue[T]) close(discard bool) {
 	q.mu.Lock()
@@ -215,7 +244,7 @@ func (q *queue[T]) close(discard bool) {
 	q.closed = true
 	if discard {
 		q.head.prev, q.head.next = &q.head, &q.head
-		q.length = 0
+		q.length, q.resyncs = 0, 0
 		clear(q.byKey)
 	}
 	q.signal()
