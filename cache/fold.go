@@ -114,10 +114,10 @@ func (s *Store[T]) endList() {
 	if s.listing {
 		s.deleteUnlisted()
 	}
-	s.listing, s.initial, s.beforeList, s.distrusted, s.listedSlots = false, false, nil, false, nil
+	changed := s.changedByList || s.distrusted // a snapshot that was taken while the store was distrusted stays distrusted
+	s.listing, s.initial, s.beforeList, s.distrusted, s.changedByList, s.listedSlots = false, false, nil, false, false, nil
 	s.decodeErrors, s.listErrors = s.listErrors, nil
-	if s.changedByList {
-		s.changedByList = false
+	if changed {
 		s.invalidate()
 	}
 	s.shrink()
@@ -157,8 +157,20 @@ func (s *Store[T]) setListed(slot uint32) {
 // backwards or the server was replaced, for example after a backup was restored, an object may have changed without a new
 // resourceVersion. If the initial-events-end bookmark came too early, objects may be missing.
 func (s *Store[T]) distrust(cause error) {
-	if errors.Is(cause, invalid.ErrVersionRegressed) || errors.Is(cause, invalid.ErrReplaced) || errors.Is(cause, lw.ErrResourceVersionTooLarge) || errors.Is(cause, invalid.ErrNoInitialEnd) {
-		s.distrusted = true
+	switch {
+	case errors.Is(cause, invalid.ErrVersionRegressed), errors.Is(cause, invalid.ErrReplaced), errors.Is(cause, lw.ErrResourceVersionTooLarge), errors.Is(cause, invalid.ErrNoInitialEnd):
+		s.setDistrusted()
+	}
+}
+
+func (s *Store[T]) setDistrusted() {
+	s.distrusted = true
+	s.snapshot.Store(nil)
+	if s.beforeList != nil {
+		doubtful := *s.beforeList
+		doubtful.distrusted = true
+		s.beforeList = &doubtful
+		s.snapshot.Store(s.beforeList)
 	}
 }
 

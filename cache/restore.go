@@ -17,8 +17,8 @@ type savedState[T any] struct {
 }
 
 // Restore reads a state that [Save] wrote. The next run first yields this state as a list, without any request. It then
-// watches from the saved resourceVersion. If that resourceVersion has expired, it relists and yields only the
-// differences. The store shows the saved state until [lw.WatchStarted] or the next [lw.Synced]. origin must equal the
+// watches from the saved resourceVersion. If that resourceVersion has expired, or if the saved store had to relist, it
+// relists and yields only the differences. The store shows the saved state until [lw.WatchStarted] or the next [lw.Synced]. origin must equal the
 // origin passed to Save.
 //
 // parse decodes one saved object. text is valid only during the call. For *lw.Object, use [lw.ParseObject].
@@ -89,6 +89,11 @@ func (r *Reflector[T]) replay(ctx context.Context, yield func(lw.Event[T]) bool)
 		return false
 	}
 	proceed := yield(lw.Event[T]{Type: lw.Synced, ResourceVersion: r.restored.version})
+	if r.restored.version == "" { // the saved store had to relist, see Save
+		r.store.mu.Lock()
+		r.store.setDistrusted()
+		r.store.mu.Unlock()
+	}
 	r.restored = nil
 	return proceed
 }

@@ -11,7 +11,8 @@ import (
 //
 //	magic         16 bytes
 //	format        4 bytes: 1; other formats may differ after this field
-//	header        strings: origin, label selector, field selector, shard selector, resourceVersion
+//	header        strings: origin, label selector, field selector, shard selector, resourceVersion (empty if the
+//	              store must relist)
 //	count         8 bytes: the number of objects
 //	checksum      4 bytes: CRC-32C of all preceding bytes
 //	objects       strings
@@ -44,14 +45,20 @@ var (
 // address, add the UID of the kube-system namespace. Change origin whenever the codec changes, because the server does
 // not resend unchanged objects.
 //
+// A store relists after resourceVersions ran backwards, for example because a backup was restored. If the store has yet
+// to do so, Save records it, and the run after Restore relists.
+//
 // Save streams the objects and does not buffer the whole state. It returns an error if w fails, if the first list is
 // not complete, or if the store lacks objects that could not be decoded. Restore rejects incomplete output. Package
 // savefile keeps the last complete file.
 func Save[T any](w io.Writer, snapshot *Snapshot[T], origin string, text func(T) string) error {
-	if snapshot.ResourceVersion() == "" {
+	version := snapshot.ResourceVersion()
+	switch {
+	case version == "":
 		return errNotSynced
-	}
-	if snapshot.incomplete {
+	case snapshot.distrusted:
+		version = "" // after Restore, the next run starts with a list
+	case snapshot.incomplete:
 		return errUndecoded
 	}
 	s := encoder{writer: w, buf: make([]byte, 0, chunk), table: crc32.MakeTable(crc32.Castagnoli)}
@@ -60,7 +67,7 @@ func Save[T any](w io.Writer, snapshot *Snapshot[T], origin string, text func(T)
 	for _, field := range snapshot.store.from.fields(origin) {
 		s.string(field.value)
 	}
-	s.string(snapshot.ResourceVersion())
+	s.string(version)
 	s.number(uint64(snapshot.Len()), 8)
 	s.checksum()
 	for object := range snapshot.All() {

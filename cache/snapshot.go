@@ -19,6 +19,7 @@ type Snapshot[T any] struct {
 	state      state[T]
 	indexes    []any // a frozen *Index for each index of the store
 	incomplete bool  // some objects could not be decoded
+	distrusted bool  // the store must relist, see Store.distrust
 }
 
 // Snapshot returns the last complete state of the store. During a list, it returns the state before the list. During
@@ -40,7 +41,9 @@ func (s *Store[T]) freeze() *Snapshot[T] {
 	if taken := s.snapshot.Load(); taken != nil {
 		return taken
 	}
-	taken := &Snapshot[T]{store: s, state: s.state, incomplete: len(s.decodeErrors) > 0, indexes: make([]any, len(s.indexes))}
+	taken := &Snapshot[T]{
+		store: s, state: s.state, incomplete: len(s.decodeErrors) > 0, distrusted: s.distrusted, indexes: make([]any, len(s.indexes)),
+	}
 	for i, index := range s.indexes {
 		taken.indexes[i] = index.freeze(&taken.state.objects)
 	}

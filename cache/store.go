@@ -29,6 +29,7 @@ type Store[T any] struct {
 	snapshot                 atomic.Pointer[Snapshot[T]] // snapshot of the current state; nil until requested
 	beforeList               *Snapshot[T]                // snapshot of the state before the current list
 	changedByList            bool                        // the current list has changed the store
+	distrusted               bool                        // stored objects may have changed without a new resourceVersion
 
 	// Only the writer uses the remaining fields.
 	free        []uint32 // empty slots below next
@@ -37,7 +38,6 @@ type Store[T any] struct {
 	listedCount int      // number of objects in the current list
 	initial     bool     // the current list is the first list
 	listedSlots []uint64 // bitmap of the slots whose objects are in the current list
-	distrusted  bool     // stored objects may have changed without a new resourceVersion
 	changes     []Change[T]
 	removed     T // object that the last Deleted event removed from the store
 }

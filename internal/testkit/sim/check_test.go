@@ -2,12 +2,14 @@ package sim
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strconv"
 	"sync/atomic"
 	"time"
 
 	"github.com/seed-6d2a410a/listwatch/cache"
+	"github.com/seed-6d2a410a/listwatch/internal/invalid"
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
@@ -24,7 +26,7 @@ type checker struct {
 	fresh    bool                  // the stream has not completed its first list yet
 	first    bool                  // the stream has not sent a request yet
 	saved    bool                  // the next stream starts with a saved copy of the claimed state
-	doubt    bool                  // resourceVersions have decreased since the last complete list
+	doubt    bool                  // since the last complete list, maybe before a restart, the store could become wrong
 	resumed  int                   // number of streams that started with a watch
 	listing  bool                  // a list has started but is not complete
 	live     bool                  // the stream is between WatchStarted and Interrupted
@@ -35,6 +37,8 @@ type checker struct {
 	budget   *budget
 	woken    atomic.Int64 // time at which Options.Wake last ended a delay, in nanoseconds since the start
 	deaf     atomic.Bool  // the engine ignored Options.Wake during a delay
+
+	unversioned bool // the store holds a saved state and must relist
 
 	previous  *conn
 	loose     bool   // a lasting server fault makes the next event unpredictable, so exact checks are disabled
@@ -110,11 +114,12 @@ func (c *checker) synced(e lw.Event[*lw.Object]) {
 	if !c.listing {
 		c.fail("brackets lists", "SYNCED came without LIST_STARTED")
 	}
-	c.listing, c.doubt = false, false
+	c.listing = false
 	if c.saved {
 		c.replayed(e)
 		return
 	}
+	c.doubt, c.unversioned = false, false
 	if c.conn.foreign {
 		c.fail("equals the server's state", "the engine accepted a list of another collection")
 	}
@@ -131,11 +136,21 @@ func (c *checker) synced(e lw.Event[*lw.Object]) {
 	c.fresh = false
 }
 
-// replayed checks the Synced event of a stream with saved state.
+// replayed checks the Synced event of a stream with saved state. The state has no resourceVersion if the process that
+// saved it had to relist.
 func (c *checker) replayed(e lw.Event[*lw.Object]) {
-	if c.saved = false; !c.first || number(e.ResourceVersion) != c.claim.revision {
-		c.fail("restores the saved state", "the stream restored resourceVersion %s, but the saved resourceVersion is %d", e.ResourceVersion, c.claim.revision)
+	c.unversioned = c.doubt
+	if c.saved = false; !c.first || number(e.ResourceVersion) != c.storeVersion() {
+		c.fail("restores the saved state", "the stream restored resourceVersion %s, but the saved resourceVersion is %d", e.ResourceVersion, c.storeVersion())
 	}
+}
+
+// storeVersion returns the resourceVersion that the store must have, or number("") if it must have none.
+func (c *checker) storeVersion() int64 {
+	if c.unversioned {
+		return number("")
+	}
+	return c.claim.revision
 }
 
 func (c *checker) becameLive(e lw.Event[*lw.Object]) {
@@ -154,7 +169,8 @@ func (c *checker) becameLive(e lw.Event[*lw.Object]) {
 func (c *checker) interrupted(e lw.Event[*lw.Object]) {
 	c.live, c.broken = false, e.Interruption
 	conn := c.conn
-	c.doubt = c.doubt || conn.rejection.tooLarge() || conn.regressed || conn.older(c.claim.revision)
+	c.doubt = c.doubt || conn.rejection.tooLarge() || conn.regressed || conn.older(c.claim.revision) ||
+		errors.Is(e.Interruption.Err, invalid.ErrNoInitialEnd) || errors.Is(e.Interruption.Err, invalid.ErrReplaced)
 	if conn.open {
 		c.fail("closes responses", "the interruption came before the response was closed")
 	}

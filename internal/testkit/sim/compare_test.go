@@ -54,8 +54,8 @@ func (c *checker) compare() {
 	if c.listing || c.claim.of == nil || c.loose {
 		return
 	}
-	if version := number(c.subject.Version()); version != c.claim.revision {
-		c.fail("atomic", "the store has resourceVersion %d, but the stream has %d", version, c.claim.revision)
+	if version := number(c.subject.Version()); version != c.storeVersion() {
+		c.fail("atomic", "the store has resourceVersion %d, but the stream has %d", version, c.storeVersion())
 	}
 	c.equals(held, c.claim.of.at(c.claim.revision), c.claim.revision)
 }

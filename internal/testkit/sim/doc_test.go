@@ -23,10 +23,11 @@
 //     with the same type and content. Events are neither repeated nor lost.
 //   - atomic: the store and the stream have the same resourceVersion.
 //   - resumable: a watch starts at the claimed resourceVersion. The next stream also starts with such a watch, unless
-//     the previous stream ended during a list or after resourceVersions decreased. This includes streams of a restarted
-//     process with saved state.
+//     the previous stream ended during a list, after resourceVersions decreased or after a streaming list without an
+//     end. This includes streams of a restarted process with saved state.
 //   - restores the saved state: a stream with saved state reports it as a list at its resourceVersion before any
-//     request.
+//     request. The list has no resourceVersion if the process that saved the state had to relist, because
+//     resourceVersions decreased or a streaming list had no end.
 //   - bookmarkable: all events up to a bookmark's resourceVersion have been delivered.
 //   - equals the server's state: outside of an unfinished list, the store equals the server's state at the claimed
 //     resourceVersion, byte for byte.

@@ -67,7 +67,7 @@ func (c *checker) begins(resumes bool) {
 	c.fresh = false
 	c.resumed++
 	if !c.loose && (c.listing || c.doubt) {
-		c.fail("resumable", "a stream starts with a watch, but the list was unfinished (%v) or resourceVersions decreased (%v)", c.listing, c.doubt)
+		c.fail("resumable", "a stream starts with a watch, but the list was unfinished (%v) or the store may be wrong (%v)", c.listing, c.doubt)
 	}
 }
 
@@ -209,8 +209,8 @@ func (c *checker) begin(run Subject) {
 
 // reborn resets the checker for a restarted process. saved reports whether the process has a saved state.
 func (c *checker) reborn(saved bool) {
-	c.fold, c.listing, c.doubt = map[lw.Key]*lw.Object{}, false, false
+	c.fold, c.listing, c.unversioned = map[lw.Key]*lw.Object{}, false, false
 	if c.saved = saved; !saved {
-		c.claim = claim{}
+		c.claim, c.doubt = claim{}, false
 	}
 }

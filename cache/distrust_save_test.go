@@ -1,0 +1,65 @@
+package cache
+
+import (
+	"bytes"
+	"testing"
+
+	"github.com/seed-6d2a410a/listwatch/internal/invalid"
+	"github.com/seed-6d2a410a/listwatch/lw"
+	"github.com/stretchr/testify/require"
+)
+
+// saveAndRestore returns a fixture that has restored the saved snapshot of s.
+func saveAndRestore(t *testing.T, s *fixture) *fixture {
+	var text bytes.Buffer
+	require.NoError(t, Save(&text, s.store.Snapshot(), origin, (*lw.Object).Raw))
+	next := &fixture{t: t, script: &script{t: t}, fold: fold{}}
+	next.reflector = NewReflector(next.script, plainLists())
+	next.store = next.reflector.Store()
+	require.NoError(t, next.reflector.Restore(&text, origin, lw.ParseObject))
+	return next
+}
+
+// A process must not resume from a saved store that had to relist, because the store may lack objects. Its first
+// request must be a list, and it must not reuse the saved objects.
+func TestSaveRemembersThatStoreMustRelist(t *testing.T) {
+	for name, lines := range map[string][]string{
+		"before the relist":             {"list@7 a/x@1", "watch =2"},
+		"after an unfinished relist":    {"list@7 a/x@1", "watch =2", "list a/x@1 !reset"},
+		"interrupted a list":            {"list@7 a/x@1", "watch !expired", "list a/x@1 !reset"},
+		"relist failed before an event": {"list@7 a/x@1", "watch =2", "list !reset"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			withFixture(t, func(t *testing.T, s *fixture) {
+				s.store.Snapshot() // a cached snapshot must not hide the fault
+				s.onEvent = func(lw.Event[*lw.Object], []Change[*lw.Object]) bool { s.store.Snapshot(); return true }
+				s.run(lines...)
+				if name == "interrupted a list" {
+					s.reflector.writer.fold(lw.Event[*lw.Object]{Type: lw.Interrupted, Interruption: &lw.Interruption{Err: invalid.ErrNoInitialEnd, Relist: true}})
+				}
+				next := saveAndRestore(t, s)
+				next.onEvent = func(event lw.Event[*lw.Object], _ []Change[*lw.Object]) bool {
+					if event.Type == lw.ListStarted && next.store.Len() > 0 { // the relist after the restored state
+						_, known := next.store.known([]byte("a"), []byte("x"), nil, []byte("1"))
+						require.False(t, known)
+					}
+					return true
+				}
+				require.Equal(t, "+a/x@1 ok +a/y@2 ok", next.run("list@9 a/x@1 a/y@2"))
+				require.Equal(t, "9", next.store.Snapshot().ResourceVersion())
+				require.Equal(t, "+a/x@1 +a/y@2 ok +a/z@10", saveAndRestore(t, next).run("watch +a/z@10"), "after the relist, a saved state can be resumed")
+			})
+		})
+	}
+}
+
+// If the store must relist, it does not matter that an object could not be decoded. Save must replace the older file.
+func TestSaveOfDistrustedStoreIgnoresDecodeErrors(t *testing.T) {
+	store, w := NewStore[*lw.Object](nil)
+	w.Replace("7", object("a/x@1"))
+	w.fold(lw.Event[*lw.Object]{Type: lw.DecodeFailed, Err: &lw.DecodeError{Key: lw.Key{Name: "y"}}})
+	var text bytes.Buffer
+	require.ErrorIs(t, Save(&text, store.Snapshot(), origin, (*lw.Object).Raw), errUndecoded)
+	w.fold(lw.Event[*lw.Object]{Type: lw.Interrupted, Interruption: &lw.Interruption{Err: invalid.ErrNoInitialEnd, Relist: true}})
+	require.NoError(t, Save(&text, store.Snapshot(), origin, (*lw.Object).Raw))
+}
