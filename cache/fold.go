@@ -8,6 +8,7 @@ import (
 )
 
 // Writer changes a store. Only one goroutine may use it at a time. Readers see all changes of one method call at once.
+// If an index func panics, the changes that were made before are part of the next result.
 type Writer[T any] struct{ store *Store[T] }
 
 // fold applies events of a stream to the store and returns the resulting changes. See [lw.EventType]. The slice is
@@ -19,7 +20,7 @@ func (w *Writer[T]) fold(events ...lw.Event[T]) []Change[T] {
 	for i := range events {
 		s.apply(&events[i])
 	}
-	return s.changes
+	return s.endWrite()
 }
 
 // Put adds objects or replaces the stored objects with the same keys. It returns the changes. The slice is valid until
@@ -31,7 +32,7 @@ func (w *Writer[T]) Put(objects ...T) []Change[T] {
 	for _, object := range objects {
 		s.upsert(object)
 	}
-	return s.changes
+	return s.endWrite()
 }
 
 // Delete removes the objects with these keys and ignores missing keys. It returns the changes. The slice is valid until
@@ -47,7 +48,7 @@ func (w *Writer[T]) Delete(keys ...lw.Key) []Change[T] {
 			s.changes = append(s.changes, Change[T]{Type: Deleted, Old: object})
 		}
 	}
-	return s.changes
+	return s.endWrite()
 }
 
 // Replace replaces all objects of the store, like a list at this resourceVersion. It returns the changes. The slice is
@@ -61,16 +62,25 @@ func (w *Writer[T]) Replace(resourceVersion string, objects ...T) []Change[T] {
 		s.upsert(object)
 	}
 	s.apply(&lw.Event[T]{Type: lw.Synced, ResourceVersion: resourceVersion})
-	return s.changes
+	return s.endWrite()
 }
 
-// beginWrite locks the store for writing and discards the changes from the previous call. The caller must unlock the
-// store.
+// beginWrite locks the store for writing and discards the changes from the previous call. If a panic interrupted that
+// call, beginWrite keeps its changes, because the caller has not received them. The caller must unlock the store.
 func (s *Store[T]) beginWrite() {
-	clear(s.changes) // lets the garbage collector free the objects
+	if !s.writing {
+		clear(s.changes) // lets the garbage collector free the objects
+		s.changes = s.changes[:0]
+	}
 	var none T
-	s.changes, s.removed = s.changes[:0], none
+	s.writing, s.removed = true, none
 	s.mu.Lock()
+}
+
+// endWrite returns the changes since beginWrite.
+func (s *Store[T]) endWrite() []Change[T] {
+	s.writing = false
+	return s.changes
 }
 
 func (s *Store[T]) apply(event *lw.Event[T]) {
@@ -155,7 +165,8 @@ func (s *Store[T]) setListed(slot uint32) {
 
 // distrust makes the next run start with a list if the store may be wrong after this error. If resourceVersions ran
 // backwards or the server was replaced, for example after a backup was restored, an object may have changed without a new
-// resourceVersion. If the initial-events-end bookmark came too early, objects may be missing.
+// resourceVersion. If the initial-events-end bookmark came too early, objects may be missing. Later snapshots remember
+// this, so that a process that restores a saved snapshot also starts with a list.
 func (s *Store[T]) distrust(cause error) {
 	switch {
 	case errors.Is(cause, invalid.ErrVersionRegressed), errors.Is(cause, invalid.ErrReplaced), errors.Is(cause, lw.ErrResourceVersionTooLarge), errors.Is(cause, invalid.ErrNoInitialEnd):

@@ -108,29 +108,36 @@ func (i *Informer[T]) register(r *Registration[T]) {
 	}
 }
 
-// apply applies an event to the store and adds the changes to the queues of all handlers.
+// apply applies an event to the store and adds the changes to the queues of all handlers. If an index func panics, it
+// adds the changes that were made before, so that the queues agree with the store.
 func (i *Informer[T]) apply(event lw.Event[T]) []Change[T] {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	initial := !isClosed(i.Store().Synced())
-	changes := i.reflector.writer.fold(event)
+	defer i.enqueue(event.Type, isClosed(i.Store().Synced()))
+	return i.reflector.writer.fold(event)
+}
+
+// enqueue adds the changes of the store's last write to the queues of all handlers. cause is the type of the event, and
+// wasSynced reports whether the store was synced before the event.
+func (i *Informer[T]) enqueue(cause lw.EventType, wasSynced bool) {
+	changes := i.Store().endWrite()
+	synced := !wasSynced && isClosed(i.Store().Synced())
 	i.notified = i.handlers
 	for _, r := range i.handlers {
 		for _, change := range changes {
 			stored := change.Old
-			if event.Type == lw.Deleted {
+			if cause == lw.Deleted {
 				stored = i.Store().removed
 			}
 			r.enqueue(change, stored)
 		}
-		if initial && event.Type == lw.Synced {
+		if synced {
 			r.queue.addMark()
 		}
 	}
-	if initial && event.Type == lw.Synced {
+	if synced {
 		i.closeIfSynced()
 	}
-	return changes
 }
 
 // markSynced records that a handler has processed the first list or was removed. It closes the Synced channel after the

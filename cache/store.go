@@ -39,7 +39,8 @@ type Store[T any] struct {
 	initial     bool     // the current list is the first list
 	listedSlots []uint64 // bitmap of the slots whose objects are in the current list
 	changes     []Change[T]
-	removed     T // object that the last Deleted event removed from the store
+	writing     bool // a write is in progress, or a panic interrupted it
+	removed     T    // object that the last Deleted event removed from the store
 }
 
 // state contains the fields of a store that a snapshot copies.
