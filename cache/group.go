@@ -1,7 +1,9 @@
 package cache
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"sync"
 
 	"github.com/seed-6d2a410a/listwatch/internal/lock"
@@ -72,7 +74,7 @@ func (g *Group) Run(ctx context.Context, workers ...func(context.Context) error)
 	var streams, jobs sync.WaitGroup
 	if working.Err() == nil {
 		for _, m := range members {
-			streams.Go(func() { fail(&memberError{m.name, m.Run(streaming)}) })
+			streams.Go(func() { fail(&memberError{m.name, cmp.Or(m.Run(streaming), errEnded)}) })
 		}
 	}
 	if waitSynced(working, members, nil) == nil && working.Err() == nil {
@@ -150,6 +152,9 @@ func (g *Group) stop() {
 	defer g.mu.Unlock()
 	g.running = false
 }
+
+// errEnded is the error of a member whose Run returned nil, although Run must return the cause.
+var errEnded = errors.New("Run returned nil before its context was done")
 
 // memberError adds an informer's name to its error.
 type memberError struct {

@@ -170,6 +170,18 @@ func TestGroupStopsWhenInformerFailsAfterSync(t *testing.T) {
 	})
 }
 
+// A member must not return nil. If it does, the group stops, and its error must name the member.
+func TestGroupReportsMemberThatReturnsNil(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var g Group
+		a := newRunner()
+		g.Add("a", a)
+		ended := start(t.Context(), &g)
+		a.fail <- nil
+		require.EqualError(t, <-ended, "cache: a: Run returned nil before its context was done")
+	})
+}
+
 func TestGroupIsCanceledBeforeSync(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var g Group
