@@ -114,18 +114,13 @@ func Diff[T any](from, to *Snapshot[T]) ([]Change[T], error) {
 func appendChange[T any](changes []Change[T], from, to *Snapshot[T], before, after T, hadElement, hasElement bool) []Change[T] {
 	s := from.store
 	if hadElement && hasElement && s.key(before) == s.key(after) {
-		if s.compare.identical(before, after) {
-			return changes
-		}
-		return append(changes, Change[T]{Type: Modified, Old: before, New: after})
+		return s.compare.appendUpdate(changes, before, after)
 	}
 	if hadElement {
-		now, ok := to.Get(s.key(before))
-		switch {
-		case !ok:
+		if now, ok := to.Get(s.key(before)); ok {
+			changes = s.compare.appendUpdate(changes, before, now)
+		} else {
 			changes = append(changes, Change[T]{Type: Deleted, Old: before})
-		case !s.compare.identical(before, now):
-			changes = append(changes, Change[T]{Type: Modified, Old: before, New: now})
 		}
 	}
 	if hasElement {
@@ -134,4 +129,15 @@ func appendChange[T any](changes []Change[T], from, to *Snapshot[T], before, aft
 		}
 	}
 	return changes
+}
+
+// appendUpdate appends the changes that lead from one state of an object to another.
+func (c *comparison[T]) appendUpdate(changes []Change[T], before, now T) []Change[T] {
+	switch {
+	case c.recreated(before, now):
+		return append(changes, Change[T]{Type: Deleted, Old: before}, Change[T]{Type: Added, New: now})
+	case c.identical(before, now):
+		return changes
+	}
+	return append(changes, Change[T]{Type: Modified, Old: before, New: now})
 }

@@ -73,6 +73,41 @@ func TestDiffRejectsOtherStores(t *testing.T) {
 	require.Equal(t, []Change[*book]{{Type: Added, New: b}}, changes)
 }
 
+// Diff must report a recreated object like the store: as two changes. That must also hold if the object moved to another
+// slot, and if its resourceVersion did not change.
+func TestDiffReportsRecreatedObjects(t *testing.T) {
+	store, writer := NewStore[*lw.Object](nil)
+	old, recreated := object("a/x@1#1"), object("a/x@5#2")
+	for name, write := range map[string]func(){
+		"in one event":    func() { writer.Put(recreated) },
+		"in another slot": func() { writer.Delete(old.Key()); writer.Put(object("a/y@2#7"), recreated) },
+		"then modified":   func() { writer.Put(object("a/x@3#2")); writer.Put(recreated) },
+	} {
+		writer.Replace("1", old)
+		before := store.Snapshot()
+		write()
+		changes, err := Diff(before, store.Snapshot())
+		require.NoError(t, err)
+		changes = slices.DeleteFunc(changes, func(c Change[*lw.Object]) bool { return c.Type == Added && c.New.GetName() == "y" })
+		require.Equal(t, []Change[*lw.Object]{{Type: Deleted, Old: old}, {Type: Added, New: recreated}}, changes, name)
+	}
+	values, valueWriter := NewStore[identified](nil)
+	valueWriter.Put(identified{uid: "1"})
+	before := values.Snapshot()
+	valueWriter.Put(identified{uid: "2"})
+	changes, err := Diff(before, values.Snapshot())
+	require.NoError(t, err)
+	require.Equal(t, []Change[identified]{{Type: Deleted, Old: identified{uid: "1"}}, {Type: Added, New: identified{uid: "2"}}}, changes)
+}
+
+// identified is an incomparable type with a UID.
+type identified struct {
+	incomparable
+	uid string
+}
+
+func (i identified) GetUID() string { return i.uid }
+
 // A snapshot that is taken after NewIndex must include the index. Otherwise each call of In would rebuild the index.
 func TestSnapshotsIncludeIndexes(t *testing.T) {
 	books, writer := newLibrary()
