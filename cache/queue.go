@@ -1,6 +1,8 @@
 package cache
 
 import (
+	"maps"
+
 	"github.com/seed-6d2a410a/listwatch/internal/lock"
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
@@ -46,6 +48,7 @@ type queue[T any] struct {
 	mu            lock.Mutex
 	head          item[T]             // sentinel of the circular linked list
 	byKey         map[lw.Key]*item[T] // under Coalesce, the last item of each key
+	peak          int                 // maximum size of byKey since it was created
 	length        int
 	resyncs       int           // number of queued changes with Resync set
 	closed        bool          // new items are ignored
@@ -95,6 +98,7 @@ func (q *queue[T]) append(i *item[T]) {
 		q.countResync(i, 1)
 		if q.policy == Coalesce {
 			q.byKey[i.key] = i
+			q.peak = max(q.peak, len(q.byKey))
 		}
 	}
 	q.signal()
@@ -166,7 +170,20 @@ func (q *queue[T]) unlink(i *item[T]) {
 		q.byKey[i.key] = i.deletion
 	default:
 		delete(q.byKey, i.key)
+		q.shrink()
 	}
+}
+
+const minPeak = 1024 // a map with a lower peak is not recreated
+
+// shrink recreates byKey after a burst, because a map keeps the memory of its deleted keys.
+func (q *queue[T]) shrink() {
+	if q.peak < minPeak || q.peak < 8*len(q.byKey) {
+		return
+	}
+	made := make(map[lw.Key]*item[T], len(q.byKey))
+	maps.Copy(made, q.byKey)
+	q.byKey, q.peak = made, len(made)
 }
 
 // takeResult is the outcome of queue.take.
@@ -245,7 +262,7 @@ func (q *queue[T]) close(discard bool) {
 	if discard {
 		q.head.prev, q.head.next = &q.head, &q.head
 		q.length, q.resyncs = 0, 0
-		clear(q.byKey)
+		q.byKey = nil // nothing is added to a closed queue
 	}
 	q.signal()
 	notify(q.freed)

@@ -34,6 +34,26 @@ func TestBlockedHandler(t *testing.T) {
 	<-done
 }
 
+// After a burst of changes, a queue must not keep the memory of its map, even if it never becomes empty again.
+func TestQueueFreesMemoryAfterBurst(t *testing.T) {
+	const burst = 200_000
+	for _, left := range []int{0, 10} {
+		q := newQueue[*lw.Object](Coalesce, 0)
+		o := object("x@1")
+		before := heapInUse()
+		for i := range burst {
+			q.add(lw.Key{Name: strconv.Itoa(i)}, queuedChange[*lw.Object]{Change[*lw.Object]{Type: Added, New: o}, nil})
+		}
+		require.Equal(t, burst, q.length)
+		for range burst - left {
+			q.take(false)
+		}
+		require.Less(t, heapInUse()-before, int64(1<<20))
+		require.Len(t, q.byKey, left)
+		runtime.KeepAlive(q)
+	}
+}
+
 func heapInUse() int64 {
 	runtime.GC()
 	var stats runtime.MemStats
