@@ -17,6 +17,8 @@ import (
 
 const savesFor = "LISTWATCH_SAVES_TO" // environment variable with the path of the file that the killed process saves
 
+// A process that is killed during a save must leave a complete file. Its temporary file must not survive the next save,
+// because a process that crashes repeatedly would fill the disk.
 func TestSaveSurvivesKill(t *testing.T) {
 	if path := os.Getenv(savesFor); path != "" {
 		saveLoop(path)
@@ -38,7 +40,10 @@ func TestSaveSurvivesKill(t *testing.T) {
 		require.NoError(t, cmd.Process.Kill())
 		require.Error(t, cmd.Wait())
 		require.True(t, want[held(t, path)], "the file must hold a complete state after %d saves", saves)
+		require.LessOrEqual(t, len(names(t, filepath.Dir(path))), 2, "only the last killed process may leave a temporary file behind")
 	}
+	require.NoError(t, Save(path, pods(t, "9", 1), origin, (*lw.Object).Raw))
+	require.Equal(t, []string{"pods"}, names(t, filepath.Dir(path)))
 }
 
 func both(t testing.TB) [2]*cache.Snapshot[*lw.Object] {

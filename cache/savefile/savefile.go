@@ -24,7 +24,9 @@ import (
 // read it, because objects may be Secrets. Save first writes a temporary file in the same folder, and renames it after
 // its data is on disk. After an error, the file is unchanged, unless only the folder could not be synced.
 //
-// Several processes may save to the same path at the same time. The last process to finish wins.
+// Several processes may save to the same path at the same time. The last process to finish wins. If a process is killed
+// during Save, the next Save removes its temporary file. On Windows, and on file systems without locks, Save removes the
+// file only after an hour.
 func Save[T any](path string, snapshot *cache.Snapshot[T], origin string, text func(T) string) error {
 	if err := replace(path, func(w io.Writer) error { return cache.Save(w, snapshot, origin, text) }); err != nil {
 		return fmt.Errorf("savefile: save to %q: %w", path, err)
@@ -71,10 +73,11 @@ func replace(path string, write func(io.Writer) error) (err error) {
 		return errors.New("not a regular file")
 	}
 	removeLeftovers(folder, name)
-	file, err := os.CreateTemp(folder, name+".*"+temporary) // the file mode is 0600
+	file, guard, err := createTemporary(folder, name)
 	if err != nil {
 		return err
 	}
+	defer guard.Close()
 	renamed := false
 	defer func() { // runs even if write panics
 		if !renamed {
@@ -116,22 +119,75 @@ func syncFolder(path string) error {
 
 const (
 	temporary = ".tmp"
-	leftover  = time.Hour // minimum age of a leftover temporary file; an active process writes to its file all the time
+	leftover  = time.Hour // minimum age of a leftover where files cannot be locked; an active process writes all the time
 )
 
-// removeLeftovers removes temporary files of processes that were killed during Save. It ignores errors, because a
-// remaining file is harmless.
+// createTemporary creates a temporary file with mode 0600. guard is another handle of the file. It locks the file from
+// now until after the rename, so that removeLeftovers of another process does not remove the file. Where files cannot
+// be locked, guard is nil.
+func createTemporary(folder, name string) (file, guard *os.File, err error) {
+	for {
+		if file, err = os.CreateTemp(folder, name+".*"+temporary); err != nil {
+			return nil, nil, err
+		}
+		guard, err := openLocked(file.Name())
+		switch {
+		case err != nil && !errors.Is(err, os.ErrNotExist):
+			return file, nil, nil
+		case guard != nil && isFile(guard, file.Name()):
+			return file, guard, nil
+		}
+		guard.Close() // another process took the file for a leftover and removes it
+		file.Close()
+	}
+}
+
+// openLocked opens and locks a file. It returns nil if another handle has locked the file. It returns an error if the
+// file cannot be opened or locked.
+func openLocked(path string) (*os.File, error) {
+	file, err := os.OpenFile(path, os.O_RDWR, 0) // network file systems lock only files that are open for writing
+	if err != nil {
+		return nil, err
+	}
+	busy, err := lock(file)
+	if busy || err != nil {
+		file.Close()
+		return nil, err
+	}
+	return file, nil
+}
+
+// isFile reports whether path is the path of an open file.
+func isFile(file *os.File, path string) bool {
+	open, err := file.Stat()
+	if err != nil {
+		return false
+	}
+	named, err := os.Lstat(path)
+	return err == nil && os.SameFile(open, named)
+}
+
+// removeLeftovers removes temporary files of processes that were killed during Save. Each file can be as large as the
+// saved state, so a process that crashes repeatedly would fill the disk. removeLeftovers ignores errors, because the
+// next Save tries again.
 func removeLeftovers(folder, name string) {
 	entries, _ := os.ReadDir(folder)
 	for _, entry := range entries {
-		file := entry.Name()
-		if !isTemporary(file, name) {
+		path := filepath.Join(folder, entry.Name())
+		if !isTemporary(entry.Name(), name) || !entry.Type().IsRegular() {
 			continue
 		}
-		if info, err := entry.Info(); err == nil && info.Mode().IsRegular() && time.Since(info.ModTime()) > leftover {
-			_ = os.Remove(filepath.Join(folder, file))
+		unlocked, err := openLocked(path)
+		if unlocked != nil || err != nil && isOld(entry) {
+			_ = os.Remove(path)
 		}
+		unlocked.Close()
 	}
+}
+
+func isOld(entry os.DirEntry) bool {
+	info, err := entry.Info()
+	return err == nil && time.Since(info.ModTime()) > leftover
 }
 
 // isTemporary reports whether file has the name of a temporary file with which Save replaces the file target. For
