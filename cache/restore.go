@@ -43,7 +43,7 @@ func (r *Reflector[T]) Restore(from io.Reader, origin string, parse func(text []
 		}
 		object, err := parse(text)
 		if err != nil {
-			return &restoreError{reason: ErrCorrupt, detail: "object " + strconv.Itoa(len(state.objects)), err: err}
+			return &restoreError{reason: errUnreadable, detail: "object " + strconv.Itoa(len(state.objects)), err: err}
 		}
 		state.objects = append(state.objects, object)
 	}

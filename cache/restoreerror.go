@@ -6,11 +6,13 @@ import "errors"
 var (
 	// ErrForeign reports that a state was saved with another origin or other selectors. See [Save].
 	ErrForeign = errors.New("it belongs to another collection")
-	// ErrCorrupt reports that a saved state is damaged, truncated, or in a newer format.
+	// ErrCorrupt reports that a saved state is damaged, truncated, in a newer format, or contains an object that parse
+	// rejects.
 	ErrCorrupt = errors.New("it is damaged")
 
 	errTruncated   error = &corruption{"it is truncated"}
 	errNewerFormat error = &corruption{"it has format"}
+	errUnreadable  error = &corruption{"it contains an object that cannot be decoded"}
 )
 
 // corruption is an error that matches [ErrCorrupt].
@@ -22,7 +24,7 @@ func (*corruption) Unwrap() error { return ErrCorrupt }
 
 // restoreError reports why a saved state cannot be used.
 type restoreError struct {
-	reason error  // errTruncated, ErrCorrupt, ErrForeign, errNewerFormat, or the reader's error
+	reason error  // errTruncated, ErrCorrupt, ErrForeign, errNewerFormat, errUnreadable, or the reader's error
 	detail string // may be empty; never contains object data
 	err    error  // error that parse returned, or nil
 }

@@ -204,7 +204,7 @@ func TestRestoreReturnsParseErrors(t *testing.T) {
 	err := r.Restore(bytes.NewReader(saved(t, "x@1", "y@2")), origin, func([]byte) (*lw.Object, error) { return nil, picky })
 	require.ErrorIs(t, err, picky)
 	require.ErrorIs(t, err, ErrCorrupt)
-	require.ErrorContains(t, err, "object 0: unsupported object")
+	require.EqualError(t, err, "cache: cannot use the saved state: it contains an object that cannot be decoded: object 0: unsupported object")
 }
 
 // brokenWriter fails after a given number of bytes.
