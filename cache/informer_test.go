@@ -60,6 +60,23 @@ func TestSyncedWaitsForHandlers(t *testing.T) {
 	})
 }
 
+// A handler that is added while another handler still processes the first list must also be awaited.
+func TestSyncedWaitsForHandlersAddedMeanwhile(t *testing.T) {
+	withHarness(t, "x@1", func(t *testing.T, th *harness) {
+		slow, late := &log{block: make(chan struct{})}, &log{block: make(chan struct{})}
+		th.informer.Handle(slow.handler(), nil)
+		th.run()
+		require.True(t, isClosed(th.informer.Store().Synced()))
+		th.informer.Handle(late.handler(), nil)
+		close(slow.block)
+		synctest.Wait()
+		require.False(t, isClosed(th.informer.Synced()))
+		close(late.block)
+		synctest.Wait()
+		require.True(t, isClosed(th.informer.Synced()))
+	})
+}
+
 // Synced must be closed if the first list is empty, if the informer has no handler, or if its handler was removed.
 func TestSyncedWithoutHandlers(t *testing.T) {
 	withHarness(t, "", func(t *testing.T, th *harness) {
