@@ -32,10 +32,10 @@ type state struct {
 }
 
 // newState returns the state of an informer. It does not read the file. The file name depends on the collection, the
-// selectors, the Go type and the fields.
+// selectors, the Go type, the fields and Compress, because compression cannot read protobuf.
 func newState(i *informer, c *collection) *state {
 	s := &state{informer: i, origin: fmt.Sprintln(c.server, c.path, c.query,
-		i.decoder.example.Elem().PkgPath(), i.decoder.example, i.decoder.fields, i.extras.DropManagedFields)}
+		i.decoder.example.Elem().PkgPath(), i.decoder.example, i.decoder.fields, i.extras.DropManagedFields, i.extras.Compress)}
 	sum := sha256.Sum256([]byte(s.origin))
 	s.path = filepath.Join(i.extras.StateDir, fmt.Sprintf("%s-%x.state", strings.ReplaceAll(strings.Trim(c.path, "/"), "/", "-"), sum[:8]))
 	return s
