@@ -15,11 +15,13 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// simulation is a fake server whose random behavior depends only on the seed. It writes a few keys. Its requests fail
-// with various errors or close cleanly. It runs in the goroutine of the caller.
+// simulation is a fake server whose random behavior depends only on the seed. Its requests fail with various errors or
+// close cleanly. It runs in the goroutine of the caller.
 type simulation struct {
 	*rand.Rand
+	names    int                    // number of names in each of the three namespaces; zero means 3
 	log      []lw.Event[*lw.Object] // all events; the resourceVersion of an event is its position, starting at 1
+	now      map[lw.Key]*lw.Object  // the objects after all events
 	page     []*lw.Object           // the remaining items of the current list
 	requests int                    // number of requests until end is called
 	end      func()
@@ -41,9 +43,9 @@ func (w *simulation) state(version int) map[lw.Key]*lw.Object {
 
 // step adds, updates or deletes a random object.
 func (w *simulation) step() {
-	key := lw.Key{Namespace: string(rune('a' + w.IntN(3))), Name: string(rune('x' + w.IntN(3)))}
+	key := lw.Key{Namespace: string(rune('a' + w.IntN(3))), Name: "x" + strconv.Itoa(w.IntN(cmp.Or(w.names, 3)))}
 	version := strconv.Itoa(len(w.log) + 1)
-	held := w.state(len(w.log))[key]
+	held := w.now[key]
 	event := lw.Event[*lw.Object]{Type: lw.Added, ResourceVersion: version}
 	uid := version
 	if held != nil {
@@ -52,6 +54,13 @@ func (w *simulation) step() {
 	}
 	event.Object = object(key.String() + "@" + version + "#" + uid)
 	w.log = append(w.log, event)
+	if w.now == nil {
+		w.now = map[lw.Key]*lw.Object{}
+	}
+	w.now[key] = event.Object
+	if event.Type == lw.Deleted {
+		delete(w.now, key)
+	}
 }
 
 // fault returns a random error, or nil if the request succeeds.
@@ -65,17 +74,26 @@ func (w *simulation) fault() error {
 	return nil
 }
 
+// itemFault returns a random error that ends a list before its next item, or nil. With many names it is rare, because
+// a long list would otherwise never be complete.
+func (w *simulation) itemFault() error {
+	if w.names > 0 && w.IntN(w.names) > 0 {
+		return nil
+	}
+	return w.fault()
+}
+
 func (w *simulation) List(ctx context.Context, opts lw.ListOptions, meta *lw.ListMeta) iter.Seq2[*lw.Object, error] {
 	return func(yield func(*lw.Object, error) bool) {
 		if opts.Continue == "" { // all pages have the resourceVersion of the first page
-			w.page = slices.SortedFunc(maps.Values(w.state(len(w.log))), func(a, b *lw.Object) int {
+			w.page = slices.SortedFunc(maps.Values(w.now), func(a, b *lw.Object) int {
 				return cmp.Compare(a.Key().String(), b.Key().String())
 			})
 			opts.Continue = strconv.Itoa(len(w.log))
 		}
 		for n := 0; len(w.page) > 0 && (opts.Limit == 0 || n < opts.Limit); n++ {
 			w.step() // a change that only the watch delivers
-			if err := w.fault(); err != nil && !w.calm {
+			if err := w.itemFault(); err != nil && !w.calm {
 				yield(nil, err)
 				return
 			}
