@@ -45,9 +45,9 @@ func TestSaveRemembersThatStoreMustRelist(t *testing.T) {
 					}
 					return true
 				}
-				require.Equal(t, "+a/x@1 ok +a/y@2 ok", next.run("list@9 a/x@1 a/y@2"))
+				require.Equal(t, "+a/x@1 restored +a/y@2 ok", next.run("list@9 a/x@1 a/y@2"))
 				require.Equal(t, "9", next.store.Snapshot().ResourceVersion())
-				require.Equal(t, "+a/x@1 +a/y@2 ok +a/z@10", saveAndRestore(t, next).run("watch +a/z@10"), "after the relist, a saved state can be resumed")
+				require.Equal(t, "+a/x@1 +a/y@2 restored +a/z@10", saveAndRestore(t, next).run("watch +a/z@10"), "after the relist, a saved state can be resumed")
 			})
 		})
 	}

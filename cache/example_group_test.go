@@ -58,19 +58,19 @@ func ExampleGroup_WaitSynced() {
 	// context canceled
 }
 
-// namespaces is a MergedStore with a Synced method, so that a Group can run it.
-type namespaces struct{ *cache.MergedStore[*lw.Object] }
+// reflector is a Reflector with a Synced method, so that a Group can run it.
+type reflector struct{ *cache.Reflector[*lw.Object] }
 
-func (n namespaces) Synced() <-chan struct{} { return n.Store().Synced() }
+func (r reflector) Synced() <-chan struct{} { return r.Store().Synced() }
 
-// A Group can also run a MergedStore or a Reflector if the program adds a Synced method.
+// A Group can also run a Reflector, which has no handlers and needs less memory, if the program adds a Synced method.
 func ExampleGroup_Add() {
 	server, client, end := serve("shop")
 	defer end()
 	put(server, "shop", "web-0", "n1")
-	pods := cache.NewMergedStore(map[string]lw.ListerWatcher[*lw.Object]{"shop": client}, nil, nil)
+	pods := cache.NewReflector(client, nil)
 	var group cache.Group
-	group.Add("Pods of some namespaces", namespaces{pods})
+	group.Add("pods", reflector{pods})
 	ctx, stop := context.WithCancel(context.Background())
 	fmt.Println(group.Run(ctx, func(context.Context) error {
 		fmt.Println("Pods:", pods.Store().Len())

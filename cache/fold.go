@@ -97,12 +97,20 @@ func (s *Store[T]) apply(event *lw.Event[T]) {
 		s.applyDecodeError(event.Err)
 	case lw.Interrupted:
 		s.distrust(event.Interruption.Err)
+	case lw.Restored:
+		s.endList()
+		s.restored = true
 	case lw.Synced:
 		s.endList()
+		s.markSynced()
+	case lw.WatchStarted:
+		if s.restored {
+			s.markSynced()
+		}
 	}
 	// A list without a resourceVersion clears the previous resourceVersion, because a watch must not resume from a
 	// state before the list.
-	if (event.ResourceVersion != "" || event.Type == lw.Synced) && event.ResourceVersion != s.state.version {
+	if (event.ResourceVersion != "" || event.Type == lw.Synced || event.Type == lw.Restored) && event.ResourceVersion != s.state.version {
 		s.invalidate()
 		s.state.version = event.ResourceVersion
 		s.notifyWaiters()
@@ -114,12 +122,12 @@ func (s *Store[T]) startList() {
 	if !s.listing {
 		s.beforeList = s.freeze()
 	}
-	s.listing, s.listedCount, s.initial = true, 0, !isClosed(s.synced)
+	s.listing, s.listedCount, s.initial = true, 0, !isClosed(s.synced) && !s.restored
 	clear(s.listedSlots)
 	clear(s.listErrors)
 }
 
-// endList deletes the objects that the list did not contain, and marks the store as synced.
+// endList deletes the objects that the list did not contain.
 func (s *Store[T]) endList() {
 	if s.listing {
 		s.deleteUnlisted()
@@ -131,9 +139,12 @@ func (s *Store[T]) endList() {
 		s.invalidate()
 	}
 	s.shrink()
-	select {
-	case <-s.synced:
-	default:
+}
+
+// markSynced records that the server has confirmed the state of the store.
+func (s *Store[T]) markSynced() {
+	s.restored = false
+	if !isClosed(s.synced) {
 		close(s.synced)
 		s.notifyWaiters()
 	}

@@ -108,7 +108,7 @@ func TestRestoredObjectIsRecreated(t *testing.T) {
 				lines = append([]string{"watch !expired"}, lines...)
 			}
 			got := s.run(lines...)
-			require.Equal(t, "+a/x@1 ok -a/x@1? +a/x@5", strings.TrimSuffix(got, " ok"))
+			require.Equal(t, "+a/x@1 restored -a/x@1? +a/x@5", strings.TrimSuffix(got, " ok"))
 		})
 	}
 }

@@ -4,9 +4,11 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"iter"
 	"sync"
 
 	"github.com/seed-6d2a410a/listwatch/internal/lock"
+	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
 // Group starts several informers, waits until all are synced, runs workers, and stops the workers before the informers.
@@ -28,6 +30,7 @@ type member struct {
 type runner interface {
 	Run(ctx context.Context) error
 	Synced() <-chan struct{}
+	State() lw.State
 }
 
 // groupRun represents one call of Group.Run.
@@ -36,12 +39,13 @@ type groupRun struct {
 	cause error         // the reason why the run stops; set before done is closed
 }
 
-// Add adds an [Informer] or a type with the same two methods. Its method Run must block until ctx is done or the
+// Add adds an [Informer] or a type with the same three methods. Its method Run must block until ctx is done or the
 // informer fails permanently, and return the cause. Its method Synced returns a channel that is closed when the first
 // list is complete. If the informer fails, the error of Group.Run contains name. Add panics while the group runs.
 func (g *Group) Add(name string, informer interface {
 	Run(ctx context.Context) error
 	Synced() <-chan struct{}
+	State() lw.State
 }) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -102,6 +106,20 @@ func (g *Group) WaitSynced(ctx context.Context) error {
 	members, run := g.members, g.run()
 	g.mu.Unlock()
 	return waitSynced(ctx, members, run)
+}
+
+// States iterates over the names and the states of all informers, in the order in which they were added.
+func (g *Group) States() iter.Seq2[string, lw.State] {
+	return func(yield func(string, lw.State) bool) {
+		g.mu.Lock()
+		members := g.members
+		g.mu.Unlock()
+		for _, m := range members {
+			if !yield(m.name, m.State()) {
+				return
+			}
+		}
+	}
 }
 
 // waitSynced blocks until all members are synced. It returns an error if ctx is done or the run stops first. run may be

@@ -26,6 +26,8 @@ func newRunner() *fakeRunner { return &fakeRunner{synced: make(chan struct{}), f
 
 func (r *fakeRunner) Synced() <-chan struct{} { return r.synced }
 
+func (r *fakeRunner) State() lw.State { return lw.State{} }
+
 func (r *fakeRunner) Run(ctx context.Context) error {
 	r.runs++
 	r.running = true

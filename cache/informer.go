@@ -34,8 +34,11 @@ func NewInformer[T lw.Keyed](source lw.ListerWatcher[T], opts *lw.Options) *Info
 // Store returns the informer's store, which callers must not modify. It may be ahead of slow handlers.
 func (i *Informer[T]) Store() *Store[T] { return i.reflector.Store() }
 
-// Synced returns a channel that is closed when the first list is complete and all handlers have processed it. It
-// ignores removed handlers. See also [Registration.Synced] and [Store.Synced].
+// State reports whether the store is current, since when, and why not. A readiness check of a service can use it.
+func (i *Informer[T]) State() lw.State { return i.reflector.State() }
+
+// Synced returns a channel that is closed when the first list is complete and all handlers have processed it, or when the
+// server has confirmed a restored state. It ignores removed handlers. See also [Registration.Synced] and [Store.Synced].
 func (i *Informer[T]) Synced() <-chan struct{} { return i.synced }
 
 // Run follows the collection and calls the handlers until ctx is done, and then returns context.Cause(ctx). If

@@ -5,6 +5,7 @@ import (
 	"iter"
 	"strconv"
 	"sync/atomic"
+	"time"
 
 	"github.com/seed-6d2a410a/listwatch/internal/recall"
 	"github.com/seed-6d2a410a/listwatch/internal/tracing"
@@ -18,6 +19,7 @@ type Reflector[T lw.Keyed] struct {
 	store    *Store[T]
 	writer   *Writer[T]
 	running  atomic.Bool
+	state    atomic.Pointer[lw.State]
 	restored *savedState[T] // saved state that the next run replays, or nil
 }
 
@@ -30,8 +32,14 @@ func NewReflector[T lw.Keyed](source lw.ListerWatcher[T], opts *lw.Options) *Ref
 		r.opts = *opts
 	}
 	store.from = selectorsOf(&r.opts)
+	r.state.Store(new(lw.State))
 	return r
 }
+
+// State reports whether the store is current, since when, and why not. A readiness check of a service can use it.
+func (r *Reflector[T]) State() lw.State { return *r.state.Load() }
+
+func (r *Reflector[T]) setState(next lw.State) { r.state.Store(&next) }
 
 // Store returns the store of the reflector, for reading.
 func (r *Reflector[T]) Store() *Store[T] { return r.store }
@@ -65,14 +73,26 @@ func (r *Reflector[T]) follow(ctx context.Context, fold func(lw.Event[T]) []Chan
 			panic("cache: Reflector used by two runs at the same time")
 		}
 		defer r.running.Store(false)
+		r.setState(r.State().Started(time.Now()))
+		defer func() {
+			if r.State().Phase != lw.Stopped { // unless the stream has ended permanently
+				r.setState(r.State().Ended(context.Cause(ctx), time.Now()))
+			}
+		}()
 		for event := range r.events(ctx) {
-			if !yield(event, fold(event)) {
+			changes := fold(event)
+			switch event.Type {
+			case lw.ListStarted, lw.Synced, lw.Restored, lw.WatchStarted, lw.Interrupted:
+				r.setState(r.State().After(event.Type, event.Interruption, time.Now()))
+			}
+			if !yield(event, changes) {
 				return
 			}
 			if end := r.checkMaxObjects(); end != nil {
 				if report := tracing.From[lw.Trace](ctx).Event; report != nil {
 					report(lw.Event[lw.Keyed]{Type: end.Type, ResourceVersion: end.ResourceVersion, Interruption: end.Interruption})
 				}
+				r.setState(r.State().After(end.Type, end.Interruption, time.Now()))
 				yield(*end, fold(*end))
 				return
 			}
@@ -112,7 +132,10 @@ func (r *Reflector[T]) events(ctx context.Context) iter.Seq[lw.Event[T]] {
 			return
 		}
 		opts := r.opts
-		opts.ResumeFrom, opts.Verify = r.store.resumable(), r.store.verify
+		opts.ResumeFrom = r.store.resumable()
+		if opts.Verify == nil {
+			opts.Verify = r.store.verify
+		}
 		lw.ListAndWatch(recall.With(ctx, r.source, r.store.known), r.source, &opts)(yield)
 	}
 }

@@ -16,10 +16,10 @@ type savedState[T any] struct {
 	objects []T
 }
 
-// Restore reads a state that [Save] wrote. The next run first yields this state as a list, without any request. It then
-// watches from the saved resourceVersion. If that resourceVersion has expired, or if the saved store had to relist, it
-// relists and yields only the differences. The store shows the saved state until [lw.WatchStarted] or the next [lw.Synced]. origin must equal the
-// origin passed to Save.
+// Restore reads a state that [Save] wrote. The next run first yields this state as a list that ends with [lw.Restored],
+// without any request. It then watches from the saved resourceVersion. If that resourceVersion has expired, or if the
+// saved store had to relist, it relists and yields only the differences. The saved state is [lw.Stale] until the server
+// confirms it. origin must equal the origin passed to Save.
 //
 // parse decodes one saved object. text is valid only during the call. For *lw.Object, use [lw.ParseObject].
 //
@@ -74,7 +74,7 @@ func (i *Informer[T]) Restore(from io.Reader, origin string, parse func(text []b
 	return i.reflector.Restore(from, origin, parse)
 }
 
-// replay yields the restored state as a list. It returns false if the run must end.
+// replay yields the restored state as a list that ends with [lw.Restored]. It returns false if the run must end.
 func (r *Reflector[T]) replay(ctx context.Context, yield func(lw.Event[T]) bool) bool {
 	send := func(event lw.Event[T]) bool { return ctx.Err() == nil && yield(event) }
 	if !send(lw.Event[T]{Type: lw.ListStarted}) {
@@ -88,7 +88,7 @@ func (r *Reflector[T]) replay(ctx context.Context, yield func(lw.Event[T]) bool)
 	if ctx.Err() != nil {
 		return false
 	}
-	proceed := yield(lw.Event[T]{Type: lw.Synced, ResourceVersion: r.restored.version})
+	proceed := yield(lw.Event[T]{Type: lw.Restored, ResourceVersion: r.restored.version})
 	if r.restored.version == "" { // the saved store had to relist, see Save
 		r.store.mu.Lock()
 		r.store.setDistrusted()

@@ -21,8 +21,8 @@ func TestRestoredRunResumes(t *testing.T) {
 			require.True(t, len(types) != 5 || event.ResourceVersion == "7", "the watch must start from resourceVersion 7, not %s", event.ResourceVersion)
 			return true
 		}
-		require.Equal(t, "+x@1 +y@2 ok ~x@1>8 -y@9", s.run("watch ~x@8 -y@9"))
-		require.Equal(t, []lw.EventType{lw.ListStarted, lw.Added, lw.Added, lw.Synced, lw.WatchStarted, lw.Modified, lw.Deleted, lw.Interrupted}, types[:8])
+		require.Equal(t, "+x@1 +y@2 restored ~x@1>8 -y@9", s.run("watch ~x@8 -y@9"))
+		require.Equal(t, []lw.EventType{lw.ListStarted, lw.Added, lw.Added, lw.Restored, lw.WatchStarted, lw.Modified, lw.Deleted, lw.Interrupted}, types[:8])
 		require.Equal(t, "+z@11", s.run("watch +z@11"), "the second run must not restore the state again")
 	})
 }
@@ -30,7 +30,7 @@ func TestRestoredRunResumes(t *testing.T) {
 func TestRestoredObjects(t *testing.T) {
 	withFixture(t, func(t *testing.T, s *fixture) {
 		s.reflector.RestoreObjects("7", []*lw.Object{object("x@1"), object("y@2")})
-		require.Equal(t, "+x@1 +y@2 ok ~x@1>8", s.run("watch ~x@8"))
+		require.Equal(t, "+x@1 +y@2 restored ~x@1>8", s.run("watch ~x@8"))
 	})
 }
 
@@ -61,7 +61,7 @@ func TestRestoreRejectsLongStrings(t *testing.T) {
 func TestExpiredRestoreYieldsDifferences(t *testing.T) {
 	withFixture(t, func(t *testing.T, s *fixture) {
 		require.NoError(t, s.reflector.Restore(bytes.NewReader(saved(t, "x@1", "y@2", "z@3")), origin, lw.ParseObject))
-		require.Equal(t, "+x@1 +y@2 +z@3 ok ~y@2>8 -z@3? ok", s.run("watch !expired", "list@9 x@1 y@8"))
+		require.Equal(t, "+x@1 +y@2 +z@3 restored ~y@2>8 -z@3? ok", s.run("watch !expired", "list@9 x@1 y@8"))
 	})
 }
 
@@ -75,8 +75,8 @@ func TestRestoredRunStopsDuringReplay(t *testing.T) {
 			first := s.run()
 			s.onEvent = nil
 			second := s.run("watch =8")
-			require.Equal(t, []string{"", "+x@1", "+x@1 +y@2", "+x@1 +y@2 ok"}[stop], first)
-			require.Equal(t, []string{"+x@1 +y@2 ok", "+y@2 ok", "ok", ""}[stop], second)
+			require.Equal(t, []string{"", "+x@1", "+x@1 +y@2", "+x@1 +y@2 restored"}[stop], first)
+			require.Equal(t, []string{"+x@1 +y@2 restored", "+y@2 restored", "restored", ""}[stop], second)
 		})
 	}
 	withFixture(t, func(t *testing.T, s *fixture) {
@@ -131,7 +131,7 @@ func TestRestoreAfterRunReplacesObjects(t *testing.T) {
 	withFixture(t, func(t *testing.T, s *fixture) {
 		require.Equal(t, "+x@3 +z@4 ok", s.run("list@4 x@3 z@4"))
 		require.NoError(t, s.reflector.Restore(bytes.NewReader(saved(t, "x@1", "y@2")), origin, lw.ParseObject))
-		require.Equal(t, "~x@3>1 +y@2 -z@4? ok", s.run("watch"))
+		require.Equal(t, "~x@3>1 +y@2 -z@4? restored", s.run("watch"))
 	})
 }
 

@@ -156,7 +156,8 @@ func withFixture(t *testing.T, test func(*testing.T, *fixture)) {
 	})
 }
 
-// run runs the reflector until all lines are used. It returns the changes, and "ok" at the end of each list:
+// run runs the reflector until all lines are used. It returns the changes, "ok" at the end of each list, and "restored" at the
+// end of restored objects:
 //
 //	+a/x@1 added    ~a/x@1>2 updated    -a/x@2 deleted    -a/x@2? deleted, final state unknown    ok synced
 //
@@ -177,9 +178,13 @@ func (s *fixture) run(lines ...string) string {
 			words = append(words, describe(change))
 		}
 		s.fold.equal(s.t, s.store)
-		if event.Type == lw.Synced {
+		switch event.Type {
+		case lw.Synced:
 			slices.Sort(words) // the order of these deletions is undefined
 			words = append(words, "ok")
+		case lw.Restored:
+			slices.Sort(words)
+			words = append(words, "restored")
 		}
 		described = append(described, words...)
 		if s.onEvent != nil && !s.onEvent(event, changes) {

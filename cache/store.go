@@ -37,6 +37,7 @@ type Store[T any] struct {
 	listing     bool     // true between the events ListStarted and Synced
 	listedCount int      // number of objects in the current list
 	initial     bool     // the current list is the first list
+	restored    bool     // the objects come from a saved state that the server has not confirmed
 	listedSlots []uint64 // bitmap of the slots whose objects are in the current list
 	changes     []Change[T]
 	writing     bool // a write is in progress, or a panic interrupted it
@@ -127,8 +128,8 @@ func iterate[T any](list func() []T) iter.Seq[T] {
 	}
 }
 
-// Synced returns a channel that is closed when the first list is complete. Until then the store contains only some of
-// the objects. If a run ends early, the channel stays open, because another run may follow. So a caller should also
+// Synced returns a channel that is closed when the first list is complete, or when the server has confirmed a restored
+// state. Until then the store contains only some of the objects, or outdated ones. If a run ends early, the channel stays open, because another run may follow. So a caller should also
 // wait for the context of the run.
 func (s *Store[T]) Synced() <-chan struct{} { return s.synced }
 

@@ -54,7 +54,8 @@ func walk(seed uint64, seen map[string]bool) {
 		in.now = now
 		from, before := nameOf(m.state), m.state
 		m.step(&in)
-		if m.state != before {
+		repeated := in.signal == failed && m.state == (checking{}) // a repeated check is a transition, although its state is equal
+		if m.state != before || repeated {
 			seen[from+" --> "+nameOf(m.state)] = true
 		}
 	}

@@ -5,7 +5,7 @@ import "time"
 // EventType is the type of an [Event].
 type EventType uint8
 
-// The event types. [ListAndWatch] yields all of them. [Client.Watch] yields WatchStarted, Added, Modified, Deleted and
+// The event types. [ListAndWatch] yields all of them except Restored. [Client.Watch] yields WatchStarted, Added, Modified, Deleted and
 // Bookmark, and Synced in a streaming list.
 const (
 	// ListStarted means that a full list begins. The events up to Synced describe the whole collection. A second
@@ -28,13 +28,16 @@ const (
 	// Interrupted means that the stream was interrupted. Event.Interruption contains the cause and the next request.
 	// The state is stale until WatchStarted or Synced.
 	Interrupted
+	// Restored means that the objects since ListStarted are a complete saved state. The server has not confirmed it, so
+	// it is stale until WatchStarted or Synced. Only a cache.Reflector yields this event.
+	Restored
 
 	errorEvent // an ERROR event, which is returned as an error instead of an Event
 )
 
 var eventNames = [...]string{
 	ListStarted: "LIST_STARTED", Added: "ADDED", Modified: "MODIFIED", Deleted: "DELETED", Bookmark: "BOOKMARK", Synced: "SYNCED",
-	DecodeFailed: "DECODE_FAILED", WatchStarted: "WATCH_STARTED", Interrupted: "INTERRUPTED", errorEvent: "ERROR",
+	DecodeFailed: "DECODE_FAILED", WatchStarted: "WATCH_STARTED", Interrupted: "INTERRUPTED", Restored: "RESTORED", errorEvent: "ERROR",
 }
 
 // String returns the name of the type in upper case, for example "ADDED".

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"time"
 
 	"github.com/seed-6d2a410a/listwatch/lw"
 	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
@@ -50,6 +51,30 @@ func ExampleInterruption() {
 	// expired, relist: true
 	// synced at resourceVersion 2
 	// watching from resourceVersion 2
+}
+
+// The state of a collection follows from the events of its stream. A cache.Reflector offers it as Reflector.State.
+func ExampleState_After() {
+	server, pods, end := serve("web-0")
+	defer end()
+	server.Fail(lwtest.Lists, 1, lwtest.Refuse(&lw.StatusError{Code: 500}))
+	var state lw.State
+	fmt.Println(state.Phase)
+	state = state.Started(time.Now())
+	for event := range lw.ListAndWatch(context.Background(), pods, &lw.Options{NoStreamingList: true}) {
+		before := state.Phase
+		state = state.After(event.Type, event.Interruption, time.Now())
+		if state.Phase != before {
+			fmt.Println(state.Phase)
+		}
+		if state.Phase == lw.Live {
+			break
+		}
+	}
+	// Output:
+	// waiting
+	// listing
+	// live
 }
 
 // A stream can resume from a saved resourceVersion.

@@ -44,7 +44,8 @@ type Options struct {
 	// Verify reports whether the caller's state agrees with the server. The stream calls it before it resumes a watch
 	// after a broken connection, because a rebuilt server may have resourceVersions like those of the old one. first is
 	// an object of the collection on the server, or nil if the collection is empty. If Verify returns false, the stream
-	// relists. A cache.Reflector sets Verify itself. If Verify is nil, the stream compares only resourceVersions.
+	// relists. If Verify is nil, a cache.Reflector compares the object with its store, and ListAndWatch compares only
+	// resourceVersions.
 	Verify func(first Keyed) bool
 
 	// Wake triggers an immediate connection check and ends the current delay. Send a value when the machine or browser

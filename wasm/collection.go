@@ -64,9 +64,9 @@ func (c *collection) run(transport lw.Transport) {
 				c.sendChange(&changes[i], event.ResourceVersion)
 			}
 		}
-		if event.Type == lw.Synced {
+		if event.Type == lw.Synced || event.Type == lw.Restored {
 			version := event.ResourceVersion
-			if quiet {
+			if event.Type == lw.Restored {
 				version = "" // empty, because the server has not sent a list yet
 			}
 			c.send(synced, version)

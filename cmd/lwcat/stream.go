@@ -44,11 +44,15 @@ func (s *stream) run(ctx context.Context, transport lw.Transport) error {
 	if err != nil {
 		return err
 	}
-	reflector := cache.NewReflector(client, &lw.Options{
+	opts := &lw.Options{
 		LabelSelector: s.config.resources.labels,
 		FieldSelector: s.config.resources.fields,
 		StopOn:        func(cause error) bool { return recording.Over(cause) || !s.answered && s.isFatal(cause) },
-	})
+	}
+	if s.config.limits.from != "" {
+		opts.Verify = func(lw.Keyed) bool { return true } // the store lacks the objects that existed before
+	}
+	reflector := cache.NewReflector(client, opts)
 	if err := s.restore(reflector); err != nil {
 		return err
 	}
@@ -93,7 +97,7 @@ func (s *stream) restoreEvent(event lw.Event[*lw.Object]) {
 	case lw.Added:
 		s.objects++
 		s.limiter.take(s.number, []output.Event{{Type: lw.Added, Object: event.Object}}, false)
-	case lw.Synced:
+	case lw.Restored:
 		s.restoring, s.synced = false, true
 		if s.noInitialState { // no list follows, so --until must not wait for a list
 			s.markListed()

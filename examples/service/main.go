@@ -7,12 +7,10 @@ package main
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"log"
 	"net/http"
-	"sync/atomic"
 
 	"github.com/seed-6d2a410a/listwatch/cache"
 	"github.com/seed-6d2a410a/listwatch/lw"
@@ -27,10 +25,9 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	reflector := cache.NewReflector(client, &lw.Options{StopOn: lw.IsPermanent})
-	var live atomic.Bool
-	go func() { log.Fatal(follow(context.Background(), reflector, &live)) }()
-	log.Fatal(http.ListenAndServe("127.0.0.1:8080", handler(reflector.Store(), &live)))
+	pods := cache.NewReflector(client, &lw.Options{StopOn: lw.IsPermanent})
+	go func() { log.Fatal(pods.Run(context.Background())) }()
+	log.Fatal(http.ListenAndServe("127.0.0.1:8080", handler(pods)))
 }
 
 func open(server string) (lw.Transport, error) {
@@ -56,23 +53,8 @@ func connect(server string) (*lw.Client[*lw.Object], error) {
 	return lw.NewClient(transport, lw.Pods(""), fields, nil)
 }
 
-func follow(ctx context.Context, reflector *cache.Reflector[*lw.Object], live *atomic.Bool) error {
-	for event := range reflector.Changes(ctx) {
-		switch event.Type {
-		case lw.Synced, lw.WatchStarted:
-			live.Store(true)
-		case lw.Interrupted:
-			live.Store(false)
-			if event.Interruption.Final {
-				return event.Interruption.Err
-			}
-		}
-	}
-	return errors.Join(errors.New("the stream ended"), context.Cause(ctx))
-}
-
-func handler(store *cache.Store[*lw.Object], live *atomic.Bool) http.Handler {
-	byNode := cache.NewIndex(store, cache.ByField("spec.nodeName"))
+func handler(pods *cache.Reflector[*lw.Object]) http.Handler {
+	byNode := cache.NewIndex(pods.Store(), cache.ByField("spec.nodeName"))
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /nodes/{node}", func(w http.ResponseWriter, r *http.Request) {
 		for pod := range byNode.All(r.PathValue("node")) {
@@ -80,8 +62,8 @@ func handler(store *cache.Store[*lw.Object], live *atomic.Bool) http.Handler {
 		}
 	})
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, r *http.Request) {
-		if !live.Load() {
-			http.Error(w, "the Pods may be out of date", http.StatusServiceUnavailable)
+		if state := pods.State(); state.Phase != lw.Live {
+			http.Error(w, fmt.Sprintf("the Pods are %v since %v: %v", state.Phase, state.Since, state.Cause), http.StatusServiceUnavailable)
 		}
 	})
 	return mux

@@ -5,7 +5,6 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -25,7 +24,7 @@ func get(t *testing.T, url string) (status int, body string) {
 }
 
 // start starts an API server and a service that watches it. It returns the server, the URL of the service, and a
-// channel that receives the error of follow.
+// channel that receives the error of the stream.
 func start(t *testing.T, opts *lwtest.Options) (server *lwtest.Server, url string, ended <-chan error) {
 	server, err := lwtest.Start(opts)
 	require.NoError(t, err)
@@ -33,14 +32,13 @@ func start(t *testing.T, opts *lwtest.Options) (server *lwtest.Server, url strin
 	t.Setenv("KUBECONFIG", t.TempDir()+"/none")
 	client, err := connect(server.URL)
 	require.NoError(t, err)
-	reflector := cache.NewReflector(client, &lw.Options{StopOn: lw.IsPermanent})
-	var live atomic.Bool
-	service := httptest.NewServer(handler(reflector.Store(), &live))
+	pods := cache.NewReflector(client, &lw.Options{StopOn: lw.IsPermanent})
+	service := httptest.NewServer(handler(pods))
 	t.Cleanup(service.Close)
 	ctx, stop := context.WithCancel(t.Context())
 	t.Cleanup(stop)
 	done := make(chan error, 1)
-	go func() { done <- follow(ctx, reflector, &live) }()
+	go func() { done <- pods.Run(ctx) }()
 	return server, service.URL, done
 }
 

@@ -86,7 +86,7 @@ func produced(t *testing.T) []error {
 	return []error{
 		plugin, key, syscall.ECONNREFUSED, syscall.ECONNRESET, io.ErrUnexpectedEOF, x509.UnknownAuthorityError{},
 		http.ErrSchemeMismatch,
-		invalid.ErrVersionRegressed, invalid.ErrNoInitialEnd, invalid.ErrNotList, invalid.ErrNoProgress, invalid.ErrInconsistentPages, invalid.ErrShardIgnored,
+		invalid.ErrVersionRegressed, invalid.ErrReplaced, invalid.ErrNoInitialEnd, invalid.ErrNotList, invalid.ErrNoProgress, invalid.ErrInconsistentPages, invalid.ErrShardIgnored,
 		status(401, "Unauthorized", "Unauthorized"), status(403, "Forbidden", "pods is forbidden"), status(404, "", "404 page not found"),
 		status(410, "Expired", "too old resource version: 125 (128)"), status(500, "InternalError", "x"), status(400, "BadRequest", "x"),
 		status(429, "", "Too many requests, please try again later."),

@@ -20,6 +20,7 @@ var beneath = map[string]string{
 	"lw.Keyed":              "has only the methods that every object has",
 	"lw.ClientOptions":      "has only three fields",
 	"lw.StatusCause":        "is part of StatusError",
+	"lw.Phase":              "consists of constants",
 
 	"lw.DecodeError":     "is shown in ExampleJSON of package codec",
 	"cache.ChangeType":   "consists of constants",

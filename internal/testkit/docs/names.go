@@ -62,8 +62,7 @@ func Given() map[string]string {
 		"wantsNode":   "func(*lw.Object) bool",
 		"reconcile":   "func(context.Context, lw.Key) error",
 		"connect":     "func(server string) (*lw.Client[*lw.Object], error)",
-		"follow":      "func(context.Context, *cache.Reflector[*lw.Object], *atomic.Bool) error",
-		"handler":     "func(*cache.Store[*lw.Object], *atomic.Bool) http.Handler",
+		"handler":     "func(*cache.Reflector[*lw.Object]) http.Handler",
 	}
 }
 

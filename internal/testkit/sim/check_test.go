@@ -82,6 +82,8 @@ func (c *checker) event(e lw.Event[*lw.Object], changes []cache.Change[*lw.Objec
 		c.reset(e)
 	case lw.Synced:
 		c.synced(e)
+	case lw.Restored:
+		c.restored(e)
 	case lw.WatchStarted:
 		c.becameLive(e)
 	case lw.Interrupted:
@@ -90,6 +92,9 @@ func (c *checker) event(e lw.Event[*lw.Object], changes []cache.Change[*lw.Objec
 		c.bookmarked(e)
 	default:
 		c.changed(e)
+	}
+	if c.subject.State != nil {
+		c.phase(c.subject.State().Phase)
 	}
 	c.changes(e, changes)
 	c.compare()
@@ -100,6 +105,16 @@ func (c *checker) event(e lw.Event[*lw.Object], changes []cache.Change[*lw.Objec
 func (c *checker) heard() {
 	c.oracle.slept += c.jumped
 	c.word, c.jumped = time.Now(), 0
+}
+
+// phase checks that the subject looks live exactly while a watch of the server is open.
+func (c *checker) phase(phase lw.Phase) {
+	switch {
+	case (phase == lw.Live) != c.live:
+		c.fail("is live only with the server", "the phase is %v, but a watch is open: %v", phase, c.live)
+	case c.broken != nil && c.broken.Final != (phase == lw.Stopped):
+		c.fail("is live only with the server", "the phase is %v after an interruption whose Final value is %v", phase, c.broken.Final)
+	}
 }
 
 func (c *checker) reset(e lw.Event[*lw.Object]) {
@@ -115,10 +130,6 @@ func (c *checker) synced(e lw.Event[*lw.Object]) {
 		c.fail("brackets lists", "SYNCED came without LIST_STARTED")
 	}
 	c.listing = false
-	if c.saved {
-		c.replayed(e)
-		return
-	}
 	c.doubt, c.unversioned = false, false
 	if c.conn.foreign {
 		c.fail("equals the server's state", "the engine accepted a list of another collection")
@@ -136,10 +147,13 @@ func (c *checker) synced(e lw.Event[*lw.Object]) {
 	c.fresh = false
 }
 
-// replayed checks the Synced event of a stream with saved state. The state has no resourceVersion if the process that
+// restored checks the Restored event of a stream with saved state. The state has no resourceVersion if the process that
 // saved it had to relist.
-func (c *checker) replayed(e lw.Event[*lw.Object]) {
-	c.unversioned = c.doubt
+func (c *checker) restored(e lw.Event[*lw.Object]) {
+	c.listing, c.unversioned = false, c.doubt
+	if !c.saved {
+		c.fail("restores the saved state", "the stream restored a state, but there was no saved state")
+	}
 	if c.saved = false; !c.first || number(e.ResourceVersion) != c.storeVersion() {
 		c.fail("restores the saved state", "the stream restored resourceVersion %s, but the saved resourceVersion is %d", e.ResourceVersion, c.storeVersion())
 	}

@@ -40,6 +40,8 @@
 //     only a deletion directly before the Added of an object with another UID has FinalStateUnknown.
 //   - watches while live: at WatchStarted a watch from the claimed resourceVersion is open. Watch events come only
 //     between WatchStarted and Interrupted.
+//   - is live only with the server: the phase of the subject is Live exactly while a watch of the server is open. A
+//     restored state is never live before the server has answered.
 //   - reports staleness: the engine sends no request and starts no list between WatchStarted and Interrupted.
 //   - follows the interruption: the next request comes exactly after Interruption.Delay, or when Options.Wake ends the
 //     delay. It is a list if Interruption.Relist is true, and otherwise a watch or a version check.

@@ -173,9 +173,9 @@ func (c *checker) known(revision int64) bool {
 	return false
 }
 
-// restored records the restore of a backup. lost is the first revision that the restore undid. The engine may have read
+// serverRestored records the restore of a backup. lost is the first revision that the restore undid. The engine may have read
 // this revision without reporting it.
-func (c *checker) restored(bump bool, lost claim) {
+func (c *checker) serverRestored(bump bool, lost claim) {
 	if c.unread = lost; !bump {
 		c.restores++
 	}

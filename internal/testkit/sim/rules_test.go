@@ -60,6 +60,27 @@ func TestFindsBrokenRules(t *testing.T) {
 	}
 }
 
+// TestFindsRestoredStatesThatLookLive makes a restored state look live before the server has answered.
+func TestFindsRestoredStatesThatLookLive(t *testing.T) {
+	var hasty func(Subject) Subject
+	hasty = func(s Subject) Subject {
+		state, reborn := s.State, s.Reborn
+		s.State = func() lw.State {
+			now := state()
+			if now.Phase == lw.Stale && now.Cause == nil {
+				now.Phase = lw.Live
+			}
+			return now
+		}
+		s.Reborn = func() (Subject, bool) {
+			again, ok := reborn()
+			return hasty(again), ok
+		}
+		return s
+	}
+	found(t, func(t lw.Transport, opts *lw.Options) Subject { return hasty(Real(t, opts)) }, "is live only with the server")
+}
+
 // TestFindsBrokenClocksAndRandomNumbers makes the real engine break rules by replacing its clock or its random numbers.
 func TestFindsBrokenClocksAndRandomNumbers(t *testing.T) {
 	t.Run("no jitter", func(t *testing.T) {

@@ -23,6 +23,7 @@ type Subject struct {
 	Deltas  func(context.Context) iter.Seq2[lw.Event[*lw.Object], []cache.Change[*lw.Object]]
 	Held    func() []*lw.Object
 	Version func() string
+	State   func() lw.State // nil for subjects without states
 
 	// Reborn simulates a restart of the process and returns the new subject. ok reports whether the old subject had a
 	// state to save. Reborn is nil for subjects that cannot save their state.
@@ -68,7 +69,7 @@ func subjectOf(r *cache.Reflector[*lw.Object], source lw.ListerWatcher[*lw.Objec
 		}
 		return subjectOf(again, source, opts), err == nil
 	}
-	return Subject{Deltas: r.Changes, Held: r.Store().List, Version: r.Store().ResourceVersion, Reborn: reborn}
+	return Subject{Deltas: r.Changes, Held: r.Store().List, Version: r.Store().ResourceVersion, State: r.State, Reborn: reborn}
 }
 
 // Report is the result of a simulation.

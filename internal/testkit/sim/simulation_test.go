@@ -137,7 +137,7 @@ func (s *sim) badDay(now time.Time) {
 func (s *sim) restoreBackup(bump bool) {
 	before, old := s.server.log.Revision(), s.now
 	s.restore(bump, s.check.known)
-	s.check.restored(bump, claim{of: old, revision: s.now.fork + 1})
+	s.check.serverRestored(bump, claim{of: old, revision: s.now.fork + 1})
 	s.trace("! restore: from %d to %d, now at %d", before, s.now.fork, s.server.log.Revision())
 	s.cut(nil)
 }

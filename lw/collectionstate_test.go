@@ -1,0 +1,69 @@
+package lw
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// The tables list the events of a stream and the phase after each of them.
+func TestStateFollowsEvents(t *testing.T) {
+	broken, final := &Interruption{Err: errReset}, &Interruption{Err: status(403), Final: true}
+	type step struct {
+		event  EventType
+		reason *Interruption
+		phase  Phase
+		cause  error
+	}
+	for name, steps := range map[string][]step{
+		"list, watch, outage": {
+			{ListStarted, nil, Listing, nil}, {Synced, nil, Listing, nil}, {WatchStarted, nil, Live, nil}, {Interrupted, broken, Stale, errReset},
+			{WatchStarted, nil, Live, nil}, {Interrupted, broken, Stale, errReset}, {ListStarted, nil, Stale, errReset}, {Synced, nil, Stale, errReset}, {WatchStarted, nil, Live, nil},
+		},
+		"failed lists": {
+			{Interrupted, broken, Waiting, errReset}, {ListStarted, nil, Listing, errReset}, {Interrupted, broken, Waiting, errReset},
+			{ListStarted, nil, Listing, errReset}, {Synced, nil, Listing, errReset}, {Interrupted, broken, Stale, errReset},
+		},
+		"restored": {
+			{ListStarted, nil, Listing, nil}, {Restored, nil, Stale, nil}, {Interrupted, broken, Stale, errReset}, {WatchStarted, nil, Live, nil},
+		},
+		"stopped": {{Interrupted, final, Stopped, final.Err}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var s State
+			require.Equal(t, Waiting, s.Phase)
+			now := time.Unix(1000, 0)
+			s = s.Started(now)
+			since := now
+			for i, step := range steps {
+				now = now.Add(time.Second)
+				if previous := s.Phase; previous != step.phase {
+					since = now
+				}
+				s = s.After(step.event, step.reason, now)
+				require.Equal(t, step.phase, s.Phase, "step %d: %v", i, step.event)
+				require.Equal(t, step.cause, s.Cause, "step %d: %v", i, step.event)
+				require.Equal(t, since, s.Since, "step %d: %v", i, step.event)
+			}
+			require.Equal(t, Stopped, s.Ended(nil, now).Phase)
+		})
+	}
+}
+
+// A second run starts with the state of the first one.
+func TestStateOfAnotherRun(t *testing.T) {
+	now := time.Unix(1000, 0)
+	empty := State{}.Started(now).Ended(errReset, now.Add(time.Second))
+	require.Equal(t, State{Phase: Waiting, Since: now.Add(time.Minute), Cause: errReset}, empty.Started(now.Add(time.Minute)))
+	full := State{}.Started(now).After(ListStarted, nil, now).After(Synced, nil, now).After(WatchStarted, nil, now).Ended(nil, now)
+	require.Equal(t, Stale, full.Started(now).Phase)
+}
+
+func TestPhaseString(t *testing.T) {
+	var names []string
+	for phase := Waiting; phase <= Stopped+1; phase++ {
+		names = append(names, phase.String())
+	}
+	require.Equal(t, []string{"waiting", "listing", "live", "stale", "stopped", "unknown"}, names)
+}
