@@ -25,9 +25,10 @@ type memory struct {
 	open           atomic.Int64
 	watches, lists atomic.Int64
 
-	down  atomic.Bool // connections are refused
-	cutMu sync.Mutex
-	cuts  map[*io.PipeWriter]struct{} // responses in progress
+	rewrite func(text string) string // changes each response; may be nil
+	down    atomic.Bool              // connections are refused
+	cutMu   sync.Mutex
+	cuts    map[*io.PipeWriter]struct{} // responses in progress
 }
 
 // cut breaks all connections, and refuses further ones until m.down is false.
@@ -44,6 +45,7 @@ func (m *memory) cut() {
 // the response also ends this goroutine.
 type call struct {
 	*memory
+	path   string
 	q      url.Values
 	watch  bool
 	nth    int // number of the list or watch, from 1; lists and watches are counted separately
@@ -80,7 +82,7 @@ func (m *memory) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, erro
 	m.cuts[writer] = struct{}{}
 	m.cutMu.Unlock()
 	inner, cancel := context.WithCancel(ctx)
-	c := &call{memory: m, q: q, watch: q.Get("watch") != "", ctx: inner, pipe: writer, answer: make(chan error, 1)}
+	c := &call{memory: m, path: req.Path, q: q, watch: q.Get("watch") != "", ctx: inner, pipe: writer, answer: make(chan error, 1)}
 	count := &m.lists
 	if c.watch {
 		count = &m.watches
@@ -145,6 +147,9 @@ func (c *call) fail(err error) {
 func (c *call) write(texts ...string) {
 	c.begin()
 	for _, text := range texts {
+		if c.rewrite != nil {
+			text = c.rewrite(text)
+		}
 		if _, err := io.WriteString(c.pipe, text); err != nil {
 			runtime.Goexit()
 		}
