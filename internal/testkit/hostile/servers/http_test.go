@@ -61,6 +61,21 @@ func TestRecoversFromBrokenHTTP(t *testing.T) {
 				}
 			}
 		}},
+		{name: "slow-body", does: "sends bodies at one byte per second", slow: true, lies: true, wire: func(x *exchange) {
+			text := x.text()
+			if x.say(fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Length: %d\r\nConnection: close\r\n\r\n", len(text))) {
+				x.drip(text, x.say)
+			}
+		}},
+		{name: "ws-slow", does: "sends the frames of each watch at one byte per second", slow: true, lies: true, ws: true, wire: func(x *exchange) {
+			if !x.watch {
+				x.reply(200, "", x.document())
+				return
+			}
+			x.upgrade()
+			x.drip(encodeFrame(1, []byte(x.news())), x.say)
+			x.frame(8, []byte{3, 232})
+		}},
 		{name: "no-http", does: "speaks a protocol other than HTTP/1.1", lies: true, wire: func(x *exchange) {
 			x.say([]string{"SSH-2.0-OpenSSH_9.9\r\n", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "\x00\x00\x12\x04\x00\x00\x00\x00\x00", "", "\n\n\n", "HTTP/1.1 200\n\n{}",
 				"HTTP/0.9 200 OK\r\n\r\n", "HTTP/1.1 -1 OK\r\n\r\n"}[x.nth%8])

@@ -15,11 +15,15 @@ func (x *exchange) upgrade() {
 
 // frame writes a WebSocket frame and reports whether it succeeded.
 func (x *exchange) frame(opcode byte, payload []byte) bool {
+	return x.say(encodeFrame(opcode, payload))
+}
+
+func encodeFrame(opcode byte, payload []byte) string {
 	head := []byte{0x80 | opcode, byte(len(payload))}
 	if len(payload) > 125 {
 		head = binary.BigEndian.AppendUint16([]byte{0x80 | opcode, 126}, uint16(len(payload))) // payloads have at most 32 KiB
 	}
-	return x.say(string(append(head, payload...)))
+	return string(append(head, payload...))
 }
 
 // frames writes the data of body as WebSocket messages. At the end of body, it closes the WebSocket with code 1000.

@@ -151,6 +151,18 @@ func (x *exchange) sleep(d time.Duration) bool {
 	}
 }
 
+// drip passes text to send, one byte per second. When the server stops its misbehavior, drip passes the rest at once.
+func (x *exchange) drip(text string, send func(string) bool) {
+	for ; text != "" && !x.m.honest.Load(); text = text[1:] {
+		if !send(text[:1]) || !x.sleep(time.Second) {
+			return
+		}
+	}
+	if text != "" {
+		send(text)
+	}
+}
+
 // reply writes a response. Each line of headers must end with CRLF.
 func (x *exchange) reply(code int, headers, text string) {
 	x.say(fmt.Sprintf("HTTP/1.1 %d %s\r\n%sContent-Length: %d\r\nConnection: close\r\n\r\n%s", code, http.StatusText(code), headers, len(text), text))
