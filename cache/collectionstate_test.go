@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"iter"
 	"testing"
 	"testing/synctest"
@@ -46,7 +47,9 @@ func TestRestoredStateIsStaleUntilTheServerAnswers(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())
 		working := false
 		done := make(chan error)
-		go func() { done <- group.Run(ctx, func(ctx context.Context) error { working = true; <-ctx.Done(); return nil }) }()
+		go func() {
+			done <- group.Run(ctx, func(ctx context.Context) error { working = true; <-ctx.Done(); return nil })
+		}()
 		began := time.Now()
 		time.Sleep(30 * time.Second)
 		require.Equal(t, 2, informer.Store().Len())
@@ -114,4 +117,50 @@ func TestReflectorState(t *testing.T) {
 		require.Equal(t, lw.Stopped, s.reflector.State().Phase)
 		require.True(t, errors.Is(s.reflector.State().Cause, lw.ErrForbidden))
 	})
+}
+
+// A trace receives the events of a restored state, so the metrics of a stalled server show the same phase as the
+// reflector. The trace is also told when the run ends before its first request.
+func TestTraceReceivesRestoredState(t *testing.T) {
+	for stop, want := range [][]string{
+		{"LIST_STARTED", "stopped"},
+		{"LIST_STARTED", "ADDED x", "stopped"},
+		{"LIST_STARTED", "ADDED x", "RESTORED", "stopped"},
+		{"LIST_STARTED", "ADDED x", "RESTORED", "WATCH_STARTED", "stopped"},
+	} {
+		for end, wayToStop := range []string{"break", "cancel"} {
+			t.Run(fmt.Sprint(stop, " ", wayToStop), func(t *testing.T) {
+				withFixture(t, func(t *testing.T, s *fixture) {
+					require.NoError(t, s.reflector.Restore(bytes.NewReader(saved(t, "x@1")), origin, lw.ParseObject))
+					s.script.lines = []string{"watch"}
+					var traced []string
+					var state lw.State
+					ctx, cancel := context.WithCancel(lw.WithTrace(t.Context(), &lw.Trace{
+						Event: func(event lw.Event[lw.Keyed]) {
+							text := event.Type.String()
+							if event.Object != nil {
+								text += " " + event.Object.GetName()
+							}
+							traced = append(traced, text)
+							state = state.After(event.Type, event.Interruption, time.Now())
+						},
+						Stopped: func() { traced = append(traced, "stopped") },
+					}))
+					defer cancel()
+					n := -1
+					for range s.reflector.Changes(ctx) {
+						require.Equal(t, s.reflector.State().Phase, state.Phase)
+						if n++; n < stop {
+							continue
+						}
+						if end == 0 {
+							break
+						}
+						cancel()
+					}
+					require.Equal(t, want, traced)
+				})
+			})
+		}
+	}
 }

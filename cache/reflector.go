@@ -89,9 +89,7 @@ func (r *Reflector[T]) follow(ctx context.Context, fold func(lw.Event[T]) []Chan
 				return
 			}
 			if end := r.checkMaxObjects(); end != nil {
-				if report := tracing.From[lw.Trace](ctx).Event; report != nil {
-					report(lw.Event[lw.Keyed]{Type: end.Type, ResourceVersion: end.ResourceVersion, Interruption: end.Interruption})
-				}
+				report(tracing.From[lw.Trace](ctx), end)
 				r.setState(r.State().After(end.Type, end.Interruption, time.Now()))
 				yield(*end, fold(*end))
 				return
@@ -129,6 +127,9 @@ func (tooManyObjects) Unwrap() error { return lw.ErrTooManyObjects }
 func (r *Reflector[T]) events(ctx context.Context) iter.Seq[lw.Event[T]] {
 	return func(yield func(lw.Event[T]) bool) {
 		if r.restored != nil && !r.replay(ctx, yield) {
+			if stopped := tracing.From[lw.Trace](ctx).Stopped; stopped != nil {
+				stopped() // ListAndWatch does not run, so it cannot report the end
+			}
 			return
 		}
 		opts := r.opts
@@ -138,4 +139,16 @@ func (r *Reflector[T]) events(ctx context.Context) iter.Seq[lw.Event[T]] {
 		}
 		lw.ListAndWatch(recall.With(ctx, r.source, r.store.known), r.source, &opts)(yield)
 	}
+}
+
+// report passes an event that the stream did not yield to a trace. The stream itself reports its own events.
+func report[T lw.Keyed](trace *lw.Trace, event *lw.Event[T]) {
+	if trace.Event == nil {
+		return
+	}
+	untyped := lw.Event[lw.Keyed]{Type: event.Type, ResourceVersion: event.ResourceVersion, Interruption: event.Interruption}
+	if event.Type == lw.Added {
+		untyped.Object = event.Object
+	}
+	trace.Event(untyped)
 }

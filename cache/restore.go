@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/seed-6d2a410a/listwatch/internal/tracing"
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
@@ -74,9 +75,17 @@ func (i *Informer[T]) Restore(from io.Reader, origin string, parse func(text []b
 	return i.reflector.Restore(from, origin, parse)
 }
 
-// replay yields the restored state as a list that ends with [lw.Restored]. It returns false if the run must end.
+// replay yields the restored state as a list that ends with [lw.Restored]. It also reports these events to the trace, so
+// that metrics show a stale state while the server does not answer. It returns false if the run must end.
 func (r *Reflector[T]) replay(ctx context.Context, yield func(lw.Event[T]) bool) bool {
-	send := func(event lw.Event[T]) bool { return ctx.Err() == nil && yield(event) }
+	trace := tracing.From[lw.Trace](ctx)
+	send := func(event lw.Event[T]) bool {
+		report(trace, &event)
+		return yield(event) && ctx.Err() == nil
+	}
+	if ctx.Err() != nil {
+		return false
+	}
 	if !send(lw.Event[T]{Type: lw.ListStarted}) {
 		return false
 	}
@@ -85,10 +94,7 @@ func (r *Reflector[T]) replay(ctx context.Context, yield func(lw.Event[T]) bool)
 			return false
 		}
 	}
-	if ctx.Err() != nil {
-		return false
-	}
-	proceed := yield(lw.Event[T]{Type: lw.Restored, ResourceVersion: r.restored.version})
+	proceed := send(lw.Event[T]{Type: lw.Restored, ResourceVersion: r.restored.version})
 	if r.restored.version == "" { // the saved store had to relist, see Save
 		r.store.mu.Lock()
 		r.store.setDistrusted()
