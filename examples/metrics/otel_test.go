@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/otel/attribute"
@@ -42,13 +43,13 @@ func flatten(t *testing.T, series map[string]float64, m metricdata.Metrics) {
 	}
 	switch data := m.Data.(type) {
 	case metricdata.Sum[int64]:
-		require.True(t, data.IsMonotonic, m.Name)
+		require.Equal(t, m.Name != "listwatch.state.phase", data.IsMonotonic, m.Name)
 		for _, point := range data.DataPoints {
 			series[id("", point.Attributes)] = float64(point.Value)
 		}
-	case metricdata.Gauge[int64]:
+	case metricdata.Gauge[float64]:
 		for _, point := range data.DataPoints {
-			series[id("", point.Attributes)] = float64(point.Value)
+			series[id("", point.Attributes)] = point.Value
 		}
 	case metricdata.Histogram[int64]:
 		for _, point := range data.DataPoints {
@@ -67,12 +68,13 @@ func TestOTelStream(t *testing.T) {
 	reader := sdk.NewManualReader()
 	trace, err := otel.Trace(meter(reader), "pods")
 	require.NoError(t, err)
-	seen := follow(t, trace, func(event lw.Event[*lw.Object]) {
-		series := collect(t, reader)
-		live, synced := series["listwatch.live 1 listwatch.resource=pods"], series["listwatch.synced 1 listwatch.resource=pods"]
-		states(t, event, live, synced)
-	})
+	began := time.Now()
+	seen := follow(t, trace, func() string { return phaseOf(t, collect(t, reader), phaseAttributes) })
+	require.Equal(t, phases, seen.Phases)
 	series := collect(t, reader)
+	require.Equal(t, "stopped", phaseOf(t, series, phaseAttributes))
+	age := take(t, series, "listwatch.state.age s listwatch.resource=pods")
+	require.True(t, age > 0 && age < time.Since(began).Seconds(), age)
 	for id := range series {
 		for _, secret := range seen.Secrets {
 			require.NotContains(t, id, secret)
@@ -98,7 +100,7 @@ func TestOTelStream(t *testing.T) {
 		"listwatch.request.open.duration:count s error.type=forbidden,listwatch.resource=pods,listwatch.verb=watch": 1,
 		"listwatch.list.pages {page} listwatch.resource=pods":                                                       float64(seen.Pages),
 		"listwatch.lists {list} listwatch.resource=pods":                                                            2,
-		"listwatch.frame.size:count By listwatch.event.type=ADDED,listwatch.resource=pods":                          float64(seen.Added),
+		"listwatch.frame.size:count By listwatch.event.type=ADDED,listwatch.resource=pods":                          float64(seen.Added + seen.Checked),
 		"listwatch.frame.size:count By listwatch.event.type=BOOKMARK,listwatch.resource=pods":                       float64(seen.Bookmarks),
 		"listwatch.frame.size:count By listwatch.event.type=ERROR,listwatch.resource=pods":                          1,
 		"listwatch.bookmarks {bookmark} listwatch.resource=pods":                                                    float64(seen.Bookmarks),
@@ -109,9 +111,19 @@ func TestOTelStream(t *testing.T) {
 		"listwatch.relists {relist} listwatch.cause=expired,listwatch.resource=pods":                                2,
 		"listwatch.retry.delay:count s listwatch.resource=pods":                                                     5,
 		"listwatch.switches {switch} listwatch.cause=unsupported,listwatch.resource=pods":                           1,
-		"listwatch.live 1 listwatch.resource=pods":                                                                  0, // the stream has ended
-		"listwatch.synced 1 listwatch.resource=pods":                                                                1,
 	}, series, fmt.Sprintf("%+v", seen))
+}
+
+func phaseAttributes(phase string) string {
+	return "listwatch.state.phase {stream} listwatch.resource=pods,listwatch.state.phase=" + phase
+}
+
+func TestOTelShowsRestoredState(t *testing.T) {
+	reader := sdk.NewManualReader()
+	trace, err := otel.Trace(meter(reader), "pods")
+	require.NoError(t, err)
+	phases := restored(t, trace, func() string { return phaseOf(t, collect(t, reader), phaseAttributes) })
+	require.Equal(t, []string{"stale", "stopped", "stale", "live", "stopped"}, phases)
 }
 
 func TestOTelSeparatesResources(t *testing.T) {
@@ -124,9 +136,8 @@ func TestOTelSeparatesResources(t *testing.T) {
 	pods.Event(lw.Event[lw.Keyed]{Type: lw.WatchStarted})
 	pods.Event(lw.Event[lw.Keyed]{Type: lw.Bookmark})
 	series := collect(t, reader)
-	require.Equal(t, 1.0, series["listwatch.live 1 listwatch.resource=pods"])
-	require.Contains(t, series, "listwatch.live 1 listwatch.resource=nodes")
-	require.Zero(t, series["listwatch.live 1 listwatch.resource=nodes"])
+	require.Equal(t, "live", phaseOf(t, series, phaseAttributes))
+	require.Equal(t, 1.0, series["listwatch.state.phase {stream} listwatch.resource=nodes,listwatch.state.phase=waiting"])
 	require.Equal(t, 1.0, series["listwatch.bookmarks {bookmark} listwatch.resource=pods"])
 }
 
@@ -151,7 +162,7 @@ func TestOTelRecordsNoDelayAfterFinalInterruption(t *testing.T) {
 	trace.Event(lw.Event[lw.Keyed]{Type: lw.WatchStarted})
 	trace.Event(lw.Event[lw.Keyed]{Type: lw.Interrupted, Interruption: &lw.Interruption{Err: lw.ErrWatchClosed, Final: true}})
 	series := collect(t, reader)
-	require.Zero(t, series["listwatch.live 1 listwatch.resource=pods"])
+	require.Equal(t, "stopped", phaseOf(t, series, phaseAttributes))
 	for id := range series {
 		require.False(t, strings.HasPrefix(id, "listwatch.retry.delay"), id)
 	}

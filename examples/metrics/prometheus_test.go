@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
@@ -42,12 +43,13 @@ func TestPrometheusStream(t *testing.T) {
 	registry := prometheus.NewPedanticRegistry()
 	trace, err := adapter.Trace(registry, "pods")
 	require.NoError(t, err)
-	seen := follow(t, trace, func(event lw.Event[*lw.Object]) {
-		series := gather(t, registry)
-		live, synced := series["listwatch_live{resource=pods}"], series["listwatch_synced{resource=pods}"]
-		states(t, event, live, synced)
-	})
+	began := time.Now()
+	seen := follow(t, trace, func() string { return phaseOf(t, gather(t, registry), phaseID) })
+	require.Equal(t, phases, seen.Phases)
 	series := gather(t, registry)
+	require.Equal(t, "stopped", phaseOf(t, series, phaseID))
+	stopped := take(t, series, "listwatch_phase_start_time_seconds{resource=pods}")
+	require.True(t, stopped > seconds(began) && stopped <= seconds(time.Now()), stopped)
 	for id := range series {
 		for _, secret := range seen.Secrets {
 			require.NotContains(t, id, secret)
@@ -76,7 +78,7 @@ func TestPrometheusStream(t *testing.T) {
 		"listwatch_undecoded_total{resource=pods}":                                   0,
 		"listwatch_redirects_total{resource=pods}":                                   0,
 		"listwatch_lists_total{resource=pods}":                                       2,
-		"listwatch_frame_size_bytes_count{resource=pods,type=ADDED}":                 float64(seen.Added),
+		"listwatch_frame_size_bytes_count{resource=pods,type=ADDED}":                 float64(seen.Added + seen.Checked),
 		"listwatch_frame_size_bytes_count{resource=pods,type=BOOKMARK}":              float64(seen.Bookmarks),
 		"listwatch_frame_size_bytes_count{resource=pods,type=ERROR}":                 1,
 		"listwatch_bookmarks_total{resource=pods}":                                   float64(seen.Bookmarks),
@@ -87,12 +89,22 @@ func TestPrometheusStream(t *testing.T) {
 		"listwatch_relists_total{cause=expired,resource=pods}":                       2,
 		"listwatch_retry_delay_seconds_count{resource=pods}":                         5,
 		"listwatch_switches_total{cause=unsupported,resource=pods}":                  1,
-		"listwatch_live{resource=pods}":                                              0, // the stream has ended
-		"listwatch_synced{resource=pods}":                                            1,
 	}, series, fmt.Sprintf("%+v", seen))
 	problems, err := testutil.GatherAndLint(registry)
 	require.NoError(t, err)
 	require.Empty(t, problems)
+}
+
+func phaseID(phase string) string { return "listwatch_phase{phase=" + phase + ",resource=pods}" }
+
+func seconds(t time.Time) float64 { return float64(t.UnixNano()) / 1e9 }
+
+func TestPrometheusShowsRestoredState(t *testing.T) {
+	registry := prometheus.NewPedanticRegistry()
+	trace, err := adapter.Trace(registry, "pods")
+	require.NoError(t, err)
+	phases := restored(t, trace, func() string { return phaseOf(t, gather(t, registry), phaseID) })
+	require.Equal(t, []string{"stale", "stopped", "stale", "live", "stopped"}, phases)
 }
 
 func TestPrometheusSeparatesResources(t *testing.T) {
@@ -103,11 +115,19 @@ func TestPrometheusSeparatesResources(t *testing.T) {
 	require.NoError(t, err)
 	pods.Event(lw.Event[lw.Keyed]{Type: lw.WatchStarted})
 	require.NoError(t, testutil.GatherAndCompare(registry, strings.NewReader(`
-# HELP listwatch_live 1 while a watch is open and the state is current, otherwise 0.
-# TYPE listwatch_live gauge
-listwatch_live{resource="nodes"} 0
-listwatch_live{resource="pods"} 1
-`), "listwatch_live"))
+# HELP listwatch_phase 1 for the current phase of the stream, otherwise 0. The state is current in the phase live.
+# TYPE listwatch_phase gauge
+listwatch_phase{phase="waiting",resource="nodes"} 1
+listwatch_phase{phase="listing",resource="nodes"} 0
+listwatch_phase{phase="live",resource="nodes"} 0
+listwatch_phase{phase="stale",resource="nodes"} 0
+listwatch_phase{phase="stopped",resource="nodes"} 0
+listwatch_phase{phase="waiting",resource="pods"} 0
+listwatch_phase{phase="listing",resource="pods"} 0
+listwatch_phase{phase="live",resource="pods"} 1
+listwatch_phase{phase="stale",resource="pods"} 0
+listwatch_phase{phase="stopped",resource="pods"} 0
+`), "listwatch_phase"))
 	_, err = adapter.Trace(registry, "pods")
 	require.ErrorAs(t, err, &prometheus.AlreadyRegisteredError{})
 }
@@ -132,7 +152,7 @@ func TestPrometheusRecordsNoDelayAfterFinalInterruption(t *testing.T) {
 	trace.Event(lw.Event[lw.Keyed]{Type: lw.WatchStarted})
 	trace.Event(lw.Event[lw.Keyed]{Type: lw.Interrupted, Interruption: &lw.Interruption{Err: lw.ErrWatchClosed, Final: true}})
 	series := gather(t, registry)
-	require.Zero(t, series["listwatch_live{resource=pods}"])
+	require.Equal(t, "stopped", phaseOf(t, series, phaseID))
 	require.Zero(t, series["listwatch_retry_delay_seconds_count{resource=pods}"])
 	require.Equal(t, 1.0, series["listwatch_interruptions_total{cause=closed,resource=pods}"])
 }

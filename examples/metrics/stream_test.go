@@ -5,11 +5,13 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/seed-6d2a410a/listwatch/cache"
 	"github.com/seed-6d2a410a/listwatch/internal/clock"
 	"github.com/seed-6d2a410a/listwatch/internal/testkit/leak"
 	"github.com/seed-6d2a410a/listwatch/lw"
@@ -30,12 +32,14 @@ type seen struct {
 	Lists, Watches   int // numbers of requests, including failed requests
 	Pages            int
 	Added, Bookmarks int // numbers of events; Added includes list items
+	Checked          int // number of objects in the checks after broken connections, which cause no events
+	Phases           []string
 	Secrets          []string
 }
 
-// follow runs a stream of Pods with interruptions against the embedded server. It calls check after each event and
-// returns the numbers of requests and events.
-func follow(t *testing.T, trace *lw.Trace, check func(lw.Event[*lw.Object])) seen {
+// follow runs a stream of Pods with interruptions against the embedded server. It calls phase before the stream, after
+// each event and after the stream. It returns the numbers of requests and events and the sequence of the phases.
+func follow(t *testing.T, trace *lw.Trace, phase func() string) seen {
 	t.Helper()
 	server, err := lwtest.Start(&lwtest.Options{
 		Tokens: []string{token}, BookmarkInterval: 50 * time.Millisecond,
@@ -57,8 +61,9 @@ func follow(t *testing.T, trace *lw.Trace, check func(lw.Event[*lw.Object])) see
 	ctx, cancel := context.WithTimeout(lw.WithTrace(t.Context(), trace), time.Minute)
 	defer cancel()
 	ctx = clock.WithRandom(ctx, func() float64 { return 0 })
+	found.Phases = []string{phase()}
 	for event := range lw.ListAndWatch(ctx, client, &lw.Options{NoStreamingList: true, PageSize: 2}) {
-		check(event)
+		found.Phases = append(found.Phases, phase())
 		switch event.Type {
 		case lw.Added:
 			found.Added++
@@ -70,8 +75,10 @@ func follow(t *testing.T, trace *lw.Trace, check func(lw.Event[*lw.Object])) see
 		}
 	}
 	require.Equal(t, 4, script.lives, "the stream must not end early")
+	found.Phases = slices.Compact(append(found.Phases, phase()))
 	found.Lists, found.Watches = len(server.Requests(lwtest.Lists)), len(server.Requests(lwtest.Watches))
 	found.Pages = found.Lists - 1
+	found.Checked = len(server.Requests(func(r lwtest.Request) bool { return r.Verb == "list" && r.URL.Query().Get("limit") == "1" }))
 	require.Greater(t, found.Pages, 2, "at least one list must have more than one page")
 	return found
 }
@@ -121,16 +128,52 @@ func (s *script) next(event lw.Event[*lw.Object]) bool {
 	return s.lives == 4 && event.Type == lw.Bookmark
 }
 
-// states checks the gauges live and synced after an event.
-func states(t *testing.T, event lw.Event[*lw.Object], live, synced float64) {
+// phases is the sequence of the phases of the stream in follow. An expired watch starts before it fails.
+var phases = []string{"waiting", "listing", "live", "stale", "live", "stale", "live", "stale", "live", "stopped"}
+
+// phaseOf returns the only phase whose time series has the value 1. The other series must be 0.
+func phaseOf(t *testing.T, series map[string]float64, id func(phase string) string) string {
 	t.Helper()
-	switch event.Type {
-	case lw.WatchStarted:
-		require.Equal(t, []float64{1, 1}, []float64{live, synced})
-	case lw.Interrupted:
-		require.Zero(t, live)
-		require.Equal(t, event.Interruption.Relist, synced == 0)
+	var current []string
+	for _, phase := range []string{"waiting", "listing", "live", "stale", "stopped"} {
+		if value := take(t, series, id(phase)); value != 0 {
+			require.Equal(t, 1.0, value)
+			current = append(current, phase)
+		}
 	}
+	require.Len(t, current, 1)
+	return current[0]
+}
+
+// restored runs a reflector with a restored state twice: until the restored state is complete, and until its watch has
+// started. It returns the phases at these times, after each run, and before the request of the second run.
+func restored(t *testing.T, trace *lw.Trace, phase func() string) (phases []string) {
+	t.Helper()
+	server, err := lwtest.Start(nil)
+	require.NoError(t, err)
+	defer server.Close()
+	transport, err := lwhttp.New(server.URL, nil)
+	require.NoError(t, err)
+	defer transport.Close()
+	client, err := lw.NewClient(transport, lw.Pods(""), lw.RawCodec{}, nil)
+	require.NoError(t, err)
+	created, err := server.Create("pods", `{"metadata":{"namespace":"shop","name":"web"}}`)
+	require.NoError(t, err)
+	reflector := cache.NewReflector(client, nil)
+	reflector.RestoreObjects(created.GetResourceVersion(), []*lw.Object{created})
+	see := func() { phases = append(phases, phase()) }
+	observed := *trace
+	observed.Open = func(req *lw.Request) { trace.Open(req); see() }
+	for _, last := range []lw.EventType{lw.Restored, lw.WatchStarted} {
+		for event := range reflector.Changes(lw.WithTrace(t.Context(), &observed)) {
+			if event.Type == last {
+				see()
+				break
+			}
+		}
+		see()
+	}
+	return phases
 }
 
 // take removes a time series from series and returns its value. It is for values that the test cannot predict.

@@ -1,5 +1,6 @@
 // Command demo serves Prometheus metrics of a stream of Pods. It runs an embedded API server with a simulated cluster.
-// Every 10 seconds, it drops all connections or restarts the server without its history.
+// Every 10 seconds, it drops all connections or restarts the server without its history. The phase of the stream is
+// then stale until the stream watches again.
 //
 //	go run ./demo -listen 127.0.0.1:2112
 package main

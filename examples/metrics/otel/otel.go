@@ -4,7 +4,6 @@ package otel
 import (
 	"context"
 	"errors"
-	"sync/atomic"
 	"time"
 
 	"github.com/seed-6d2a410a/listwatch/examples/metrics/internal/measure"
@@ -27,7 +26,10 @@ func Trace(meter metric.Meter, resource string) (*lw.Trace, error) {
 	ctx, attrs := context.Background(), m.with()
 	var began time.Time
 	return &lw.Trace{
-		Open: func(*lw.Request) { began = time.Now() },
+		Open: func(*lw.Request) {
+			began = time.Now()
+			m.state.Begin()
+		},
 		Opened: func(req *lw.Request, err error) {
 			labels := []attribute.KeyValue{attribute.String("listwatch.verb", measure.Verb(req))}
 			if err != nil {
@@ -45,12 +47,11 @@ func Trace(meter metric.Meter, resource string) (*lw.Trace, error) {
 			m.switches.Add(ctx, 1, m.with(attribute.String("listwatch.cause", measure.Cause(cause))))
 		},
 		Redirected: func(string) { m.redirects.Add(ctx, 1, attrs) },
-		Stopped:    func() { m.isLive.Store(0) },
+		Stopped:    m.state.End,
 	}, nil
 }
 
-// instruments contains the instruments of a stream. The gauges live and synced are observable, because readers with
-// delta temporality drop synchronous gauges that do not change.
+// instruments contains the instruments of a stream and its state.
 type instruments struct {
 	resource attribute.KeyValue
 
@@ -58,11 +59,11 @@ type instruments struct {
 	frames                                                            metric.Int64Histogram
 	bytes, pages, lists, bookmarks, interruptions, relists, undecoded metric.Int64Counter
 	switches, redirects                                               metric.Int64Counter
-	isLive, isSynced                                                  atomic.Int64
+	state                                                             *measure.State
 }
 
 func newInstruments(meter metric.Meter, resource attribute.KeyValue) (*instruments, error) {
-	m := &instruments{resource: resource}
+	m := &instruments{resource: resource, state: measure.NewState()}
 	var errs []error
 	failed := func(err error) { errs = append(errs, err) }
 	counter := func(name, unit, description string) metric.Int64Counter {
@@ -95,23 +96,32 @@ func newInstruments(meter metric.Meter, resource attribute.KeyValue) (*instrumen
 	return m, errors.Join(errs...)
 }
 
-// observe registers the gauges live and synced.
+// observe registers the metrics of the state. The phase follows the convention of k8s.pod.status.phase: an UpDownCounter,
+// because its sum over all resources is the number of streams in a phase. Both metrics are observable, because readers
+// with delta temporality drop synchronous gauges that do not change.
 func (m *instruments) observe(meter metric.Meter) error {
-	live, err := meter.Int64ObservableGauge("listwatch.live", metric.WithUnit("1"),
-		metric.WithDescription("1 while a watch is open and the state is current, otherwise 0."))
+	phase, err := meter.Int64ObservableUpDownCounter("listwatch.state.phase", metric.WithUnit("{stream}"),
+		metric.WithDescription("1 for the current phase of the stream, otherwise 0. The state is current in the phase live."))
 	if err != nil {
 		return err
 	}
-	synced, err := meter.Int64ObservableGauge("listwatch.synced", metric.WithUnit("1"),
-		metric.WithDescription("1 after a complete list until a relist is needed, otherwise 0."))
+	age, err := meter.Float64ObservableGauge("listwatch.state.age", metric.WithUnit("s"),
+		metric.WithDescription("Time since the current phase began."))
 	if err != nil {
 		return err
 	}
 	_, err = meter.RegisterCallback(func(_ context.Context, o metric.Observer) error {
-		o.ObserveInt64(live, m.isLive.Load(), m.with())
-		o.ObserveInt64(synced, m.isSynced.Load(), m.with())
+		state := m.state.Load()
+		for _, one := range measure.Phases() {
+			var value int64
+			if one == state.Phase {
+				value = 1
+			}
+			o.ObserveInt64(phase, value, m.with(attribute.String("listwatch.state.phase", one.String())))
+		}
+		o.ObserveFloat64(age, time.Since(state.Since).Seconds(), m.with())
 		return nil
-	}, live, synced)
+	}, phase, age)
 	return err
 }
 
@@ -121,6 +131,7 @@ func (m *instruments) with(more ...attribute.KeyValue) metric.MeasurementOption 
 
 func (m *instruments) event(event lw.Event[lw.Keyed]) {
 	ctx := context.Background()
+	m.state.Event(event)
 	switch event.Type {
 	case lw.Bookmark:
 		m.bookmarks.Add(ctx, 1, m.with())
@@ -128,9 +139,6 @@ func (m *instruments) event(event lw.Event[lw.Keyed]) {
 		m.undecoded.Add(ctx, 1, m.with())
 	case lw.Synced:
 		m.lists.Add(ctx, 1, m.with())
-		m.isSynced.Store(1)
-	case lw.WatchStarted:
-		m.isLive.Store(1)
 	case lw.Interrupted:
 		m.interrupted(ctx, event.Interruption)
 	}
@@ -138,10 +146,8 @@ func (m *instruments) event(event lw.Event[lw.Keyed]) {
 
 func (m *instruments) interrupted(ctx context.Context, b *lw.Interruption) {
 	cause := m.with(attribute.String("listwatch.cause", measure.Cause(b.Err))) // a clean close is not an error, so the attribute is not error.type
-	m.isLive.Store(0)
 	m.interruptions.Add(ctx, 1, cause)
 	if b.Relist {
-		m.isSynced.Store(0)
 		m.relists.Add(ctx, 1, cause)
 	}
 	if !b.Final {

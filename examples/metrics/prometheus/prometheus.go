@@ -24,6 +24,7 @@ func Trace(registerer prometheus.Registerer, resource string) (*lw.Trace, error)
 	return &lw.Trace{
 		Open: func(req *lw.Request) {
 			began = time.Now()
+			m.state.Begin()
 			m.requests.WithLabelValues(measure.Verb(req)).Inc()
 		},
 		Opened: func(req *lw.Request, err error) {
@@ -38,7 +39,7 @@ func Trace(registerer prometheus.Registerer, resource string) (*lw.Trace, error)
 		Event:      m.event,
 		Switched:   func(cause error) { m.switches.WithLabelValues(measure.Cause(cause)).Inc() },
 		Redirected: func(string) { m.redirects.Inc() },
-		Stopped:    func() { m.live.Set(0) },
+		Stopped:    m.state.End,
 	}, nil
 }
 
@@ -50,19 +51,16 @@ type metrics struct {
 	bytes, pages, bookmarks, lists, undecoded, redirects prometheus.Counter
 	open, frames                                         *prometheus.HistogramVec
 	delay                                                prometheus.Histogram
-	live, synced                                         prometheus.Gauge
+	state                                                *measure.State
 }
 
 func newMetrics() *metrics {
-	m := &metrics{}
+	m := &metrics{state: measure.NewState()}
 	counter := func(name, help string, labels ...string) *prometheus.CounterVec {
 		return added(m, prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels))
 	}
 	histogram := func(name, help string, buckets []float64, labels ...string) *prometheus.HistogramVec {
 		return added(m, prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: name, Help: help, Buckets: buckets}, labels))
-	}
-	gauge := func(name, help string) prometheus.Gauge {
-		return added(m, prometheus.NewGauge(prometheus.GaugeOpts{Name: name, Help: help}))
 	}
 	m.requests = counter("listwatch_requests_total", "Number of requests.", "verb")
 	m.failures = counter("listwatch_request_failures_total", "Number of requests that failed before a response could be read.", "verb", "cause")
@@ -79,8 +77,7 @@ func newMetrics() *metrics {
 	m.redirects = counter("listwatch_redirects_total", "Number of requests redirected to another origin, without credentials.").WithLabelValues()
 	m.delay = added(m, prometheus.NewHistogram(prometheus.HistogramOpts{
 		Name: "listwatch_retry_delay_seconds", Help: "Delay between an interruption and the next attempt.", Buckets: measure.DelaySeconds}))
-	m.live = gauge("listwatch_live", "1 while a watch is open and the state is current, otherwise 0.")
-	m.synced = gauge("listwatch_synced", "1 after a complete list until a relist is needed, otherwise 0.")
+	added(m, newPhase(m.state))
 	return m
 }
 
@@ -91,6 +88,7 @@ func added[C prometheus.Collector](m *metrics, metric C) C {
 }
 
 func (m *metrics) event(event lw.Event[lw.Keyed]) {
+	m.state.Event(event)
 	switch event.Type {
 	case lw.Bookmark:
 		m.bookmarks.Inc()
@@ -98,9 +96,6 @@ func (m *metrics) event(event lw.Event[lw.Keyed]) {
 		m.undecoded.Inc()
 	case lw.Synced:
 		m.lists.Inc()
-		m.synced.Set(1)
-	case lw.WatchStarted:
-		m.live.Set(1)
 	case lw.Interrupted:
 		m.interrupted(event.Interruption)
 	}
@@ -108,10 +103,8 @@ func (m *metrics) event(event lw.Event[lw.Keyed]) {
 
 func (m *metrics) interrupted(b *lw.Interruption) {
 	cause := measure.Cause(b.Err)
-	m.live.Set(0)
 	m.interruptions.WithLabelValues(cause).Inc()
 	if b.Relist {
-		m.synced.Set(0)
 		m.relists.WithLabelValues(cause).Inc()
 	}
 	if !b.Final {
