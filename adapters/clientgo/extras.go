@@ -35,7 +35,7 @@ type Extras struct {
 
 	// StateDir is a folder in which each informer saves its objects when it stops, and every minute if they have
 	// changed. The next informer of the same collection and type resumes from the saved objects without a list.
-	// HasSynced then returns true before the first response.
+	// HasSynced returns true when the server has confirmed the saved objects. Until then, [StateOf] reports [lw.Stale].
 	//
 	// Use a separate folder for each cluster, each program and each transform. Several processes of one program may
 	// share a folder. Delete the folder when a transform changes. The saved objects may contain Secrets.

@@ -61,6 +61,19 @@ func newInformer(from *source, lister cache.ListerWatcher, example runtime.Objec
 	return i
 }
 
+// StateOf reports whether the store of an informer is current, since when, and why not. Unlike HasSynced, it also reports
+// an outage that begins after the first list. The informer may come from a factory or from controller-runtime's cache.
+//
+// ok is false if this package did not create the informer. This includes the informers of a controller-runtime cache
+// with several namespaces.
+func StateOf(shared interface{ HasSynced() bool }) (state lw.State, ok bool) {
+	i, ok := shared.(*informer)
+	if !ok {
+		return lw.State{}, false
+	}
+	return i.inner.State(), true
+}
+
 // informer implements [cache.SharedIndexInformer].
 type informer struct {
 	name      string

@@ -16,7 +16,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 
+	"github.com/seed-6d2a410a/listwatch/adapters/clientgo"
 	"github.com/seed-6d2a410a/listwatch/internal/playback"
+	"github.com/seed-6d2a410a/listwatch/lw"
 	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
 )
 
@@ -163,4 +165,20 @@ func TestInformerType(t *testing.T) {
 	informer, err := c.GetInformer(t.Context(), &corev1.Pod{})
 	require.NoError(t, err)
 	require.Equal(t, "*clientgo.informer", fmt.Sprintf("%T", informer))
+}
+
+// An operator can ask for the state of an informer, because HasSynced never becomes false again.
+func TestStateOfInformer(t *testing.T) {
+	server := startServer(t)
+	c := startCache(t, server, cache.Options{})
+	phase := func() lw.Phase {
+		informer, err := c.GetInformer(t.Context(), &corev1.Pod{}, cache.BlockUntilSynced(false))
+		require.NoError(t, err)
+		state, ok := clientgo.StateOf(informer)
+		require.True(t, ok)
+		return state.Phase
+	}
+	require.Eventually(t, func() bool { return phase() == lw.Live }, time.Minute, 5*time.Millisecond)
+	server.Close()
+	require.Eventually(t, func() bool { return phase() == lw.Stale }, time.Minute, 5*time.Millisecond)
 }
