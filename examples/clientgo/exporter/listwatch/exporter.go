@@ -29,10 +29,8 @@ func Run(ctx context.Context, transport lw.Transport, listener net.Listener) err
 	pods := reflector.Store()
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) {
-		select {
-		case <-pods.Synced():
-		default:
-			http.Error(w, "the first list is not complete yet", http.StatusServiceUnavailable)
+		if state := reflector.State(); state.Phase != lw.Live {
+			http.Error(w, "the Pods are "+state.Phase.String(), http.StatusServiceUnavailable)
 		}
 	})
 	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, _ *http.Request) {
