@@ -86,6 +86,15 @@ func (r *Running) Behave(relist bool) {
 // Open returns the number of requests in progress.
 func (r *Running) Open() int { return int(r.memory.open.Load()) }
 
+// UIDs returns the UID of each ConfigMap, by name.
+func (r *Running) UIDs() map[string]string {
+	uids := map[string]string{}
+	for name := range r.memory.latest() {
+		uids[name] = r.memory.uid(name)
+	}
+	return uids
+}
+
 // Values returns the value of data.v of each ConfigMap, by name.
 func (r *Running) Values() map[string]string {
 	values := map[string]string{}

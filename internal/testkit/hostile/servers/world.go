@@ -144,9 +144,11 @@ func (w *world) now() int {
 // object returns the JSON of an object without kind and apiVersion, like an item of a list.
 func (w *world) object(name string, body, revision int) string {
 	text, _ := json.Marshal(name)
-	return fmt.Sprintf(`{"metadata":{"name":%s,"namespace":%q,"uid":"u%s-%d","resourceVersion":%q},"data":{"v":"%d"}}`,
-		text, namespace, w.era, len(name), w.version(revision), body)
+	return fmt.Sprintf(`{"metadata":{"name":%s,"namespace":%q,"uid":%q,"resourceVersion":%q},"data":{"v":"%d"}}`,
+		text, namespace, w.uid(name), w.version(revision), body)
 }
+
+func (w *world) uid(name string) string { return fmt.Sprintf("u%s-%d", w.era, len(name)) }
 
 func (w *world) event(c change) string {
 	return frame(c.kind, w.object(c.name, c.body, c.revision))

@@ -1,0 +1,58 @@
+package servers
+
+import (
+	"fmt"
+	"strconv"
+)
+
+// Rebuild describes a server that is reachable again after a failure.
+type Rebuild struct {
+	Name string
+	Same bool // the server has only restarted, so clients must not relist
+
+	version func(revision int) string // returns the resourceVersion of a revision
+	naming  func(nth int) string      // returns the name of the nth object
+	empty   bool                      // whether the server has no objects
+	changed bool                      // whether objects have changed before the server is reachable again
+}
+
+// Rebuilds returns restarted servers, and rebuilt servers whose history or objects differ from those of the old server.
+// All objects of a rebuilt server have new UIDs.
+func Rebuilds() []Rebuild {
+	higher := func(revision int) string { return strconv.Itoa(revision + 1_000_000) }
+	lower := func(revision int) string { return strconv.Itoa(revision - 500) }
+	others := func(nth int) string { return fmt.Sprintf("a-%04d", nth) }
+	return []Rebuild{
+		{Name: "restarted", Same: true},
+		{Name: "restarted and changed", Same: true, changed: true},
+		{Name: "lower resourceVersions", version: lower},
+		{Name: "higher resourceVersions", version: higher},
+		{Name: "higher, other names", version: higher, naming: others},
+		{Name: "lower, other names", version: lower, naming: others},
+		{Name: "the same resourceVersions", version: strconv.Itoa},
+		{Name: "empty, lower resourceVersions", version: lower, empty: true},
+		{Name: "empty, higher resourceVersions", version: higher, empty: true},
+	}
+}
+
+// resume makes the server reachable again. No request may be in progress.
+func (m *memory) resume(as *Rebuild) {
+	if !as.Same {
+		m.world = newWorld(2, as.naming, as.version)
+		m.era = "2"
+	}
+	for as.empty && len(m.names(m.now())) > 0 {
+		m.remove()
+	}
+	if as.changed {
+		m.step()
+		m.remove()
+	}
+	m.down.Store(false)
+}
+
+// Cut breaks all connections. The server is not reachable until Resume.
+func (r *Running) Cut() { r.memory.cut() }
+
+// Resume makes the server reachable again. No request may be in progress.
+func (r *Running) Resume(as *Rebuild) { r.memory.resume(as) }
