@@ -22,7 +22,18 @@ type body struct {
 	decoder *json.Decoder
 	next    func() ([]byte, error) // returns the next part of the converted body
 	rest    []byte                 // unread bytes of the current part
-	rows    bool                   // whether the list contains at least one row
+
+	metadata []byte // metadata of the list, until the first row
+	kind     kind   // kind of the first row's object
+	rows     bool   // whether the list contains at least one row
+	items    bool   // whether the array of the items is open
+	empty    bool   // whether the response is a Table without rows
+}
+
+// kind is the type of an object.
+type kind struct {
+	Kind       string `json:"kind"`
+	APIVersion string `json:"apiVersion"`
 }
 
 func (b *body) Read(p []byte) (n int, err error) {
@@ -36,11 +47,24 @@ func (b *body) Read(p []byte) (n int, err error) {
 	return n, nil
 }
 
+// readUntilRow reads the response until the first row of a Table. It returns true if the Table has no rows. Read returns
+// any error.
+func (b *body) readUntilRow() (empty bool) {
+	for !b.empty && len(b.rest) == 0 {
+		var err error
+		if b.rest, err = b.next(); err != nil {
+			b.next = func() ([]byte, error) { return nil, err }
+			return false
+		}
+	}
+	return b.empty
+}
+
 // Redact removes the credential of the request from text. See package redact.
 func (b *body) Redact(text string) string { return redact.Body(b.ReadCloser, text) }
 
-// readHead reads the kind of the response, which servers send first. For a Table, it returns the start of a list. It
-// passes other responses through unchanged.
+// readHead reads the kind of the response, which servers send first. It passes responses
+// through unchanged unless they are Tables.
 func (b *body) readHead() ([]byte, error) {
 	b.source.seen = new(bytes.Buffer)
 	b.source.remaining = maxMember
@@ -65,7 +89,7 @@ func (b *body) readHead() ([]byte, error) {
 	}
 	b.source.seen = nil
 	b.next = b.readMember
-	return []byte(`{"kind":"List","apiVersion":"v1"`), nil
+	return nil, nil
 }
 
 func readPrefix(of io.Reader) ([]byte, error) {
@@ -94,25 +118,27 @@ func (b *body) readMember() ([]byte, error) {
 	if err := b.decode(&text); err != nil {
 		return nil, err
 	}
-	switch name {
-	case "metadata":
-		return append([]byte(`,"metadata":`), text...), nil
-	case "columnDefinitions":
+	switch {
+	case name == "columnDefinitions":
 		b.tables.setColumns(text)
+	case name == "metadata" && b.rows:
+		return append([]byte(`,"metadata":`), text...), nil
+	case name == "metadata":
+		b.metadata = text
 	}
 	return nil, nil
 }
 
-// openRows reads the start of the rows and returns the start of the items.
+// openRows reads the start of the rows.
 func (b *body) openRows() ([]byte, error) {
 	switch opened, err := b.token(); {
 	case err != nil:
 		return nil, err
 	case opened == json.Delim('['):
 		b.next = b.readRow
-		return []byte(`,"items":[`), nil
+		return nil, nil
 	case opened == nil:
-		return []byte(`,"items":null`), nil
+		return nil, nil
 	}
 	return nil, invalid(b.decoder.InputOffset()-1, "rows to be an array")
 }
@@ -123,26 +149,52 @@ func (b *body) readRow() ([]byte, error) {
 	if !b.decoder.More() {
 		b.next = b.readMember
 		_, err := b.token()
+		if !b.items {
+			return nil, err
+		}
+		b.items = false
 		return []byte("]"), err
 	}
 	var next row
 	if err := b.decode(&next); err != nil {
 		return nil, err
 	}
-	var text []byte
-	if b.rows {
-		text = []byte(",")
-	}
-	b.rows = true
-	return next.appendObject(text), nil
+	return next.appendObject(b.appendSeparator(&next)), nil
 }
 
-// readEnd closes the list and passes any later bytes through.
+// appendSeparator returns the text before an item. The text before the first item starts the list.
+func (b *body) appendSeparator(next *row) (text []byte) {
+	switch {
+	case b.items:
+		return []byte(",")
+	case b.rows:
+		text = []byte(`,"items":[`)
+	case b.metadata != nil:
+		text = append(append([]byte(`{"metadata":`), b.metadata...), `,"items":[`...)
+	default:
+		text = []byte(`{"items":[`)
+	}
+	if !b.rows {
+		_ = json.Unmarshal(next.Object, &b.kind) // without a kind, the engine rejects the list of a known resource
+	}
+	b.rows, b.items, b.metadata = true, true, nil
+	return text
+}
+
+// readEnd closes the list and passes any later bytes through. The list has the kind of its objects, because the engine
+// accepts only lists of the resource.
 func (b *body) readEnd() ([]byte, error) {
-	_, err := b.token()
+	if _, err := b.token(); err != nil {
+		return nil, err
+	}
+	if !b.rows {
+		b.empty = true
+		return nil, nil
+	}
+	list, err := json.Marshal(kind{b.kind.Kind + "List", b.kind.APIVersion})
 	rest := io.MultiReader(b.decoder.Buffered(), b.ReadCloser)
 	b.next = func() ([]byte, error) { return readPrefix(rest) }
-	return []byte("}\n"), err
+	return append(append([]byte(","), list[1:]...), '\n'), err
 }
 
 // readFrame reads and returns the next watch event. If its object is a Table with one row, readFrame replaces the Table

@@ -43,11 +43,10 @@ func FuzzTables(f *testing.F) {
 	})
 }
 
-// requireList requires that a converted Table contains the objects that encoding/json reads from text. It requires that
-// any other response equals text.
+// requireList requires that a converted Table contains the objects that encoding/json reads from text. It passes
+// if text is not a Table, or an empty Table that the second request has returned unchanged.
 func requireList(t *testing.T, text, got string) {
-	if !strings.HasPrefix(got, `{"kind":"List","apiVersion":"v1"`) {
-		require.Equal(t, text, got)
+	if text == got {
 		return
 	}
 	type object = map[string]any

@@ -50,7 +50,8 @@ func Cells(o *lw.Object) lw.Value { return o.Get("").Member(member) }
 // member is the JSON member that holds an object's table cells. No server uses this name.
 const member = "lwcat.cells"
 
-// Open implements lw.Transport.
+// Open implements lw.Transport. An empty Table does not show to which resource it belongs. Open then requests the
+// ordinary list, which names its kind, so that an empty Table of another collection cannot delete objects.
 func (t *Transport) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, error) {
 	asked := *req
 	plain := cmp.Or(req.Accept, "application/json")
@@ -66,9 +67,13 @@ func (t *Transport) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, e
 	}
 	b := &body{ReadCloser: source, tables: t, source: &budget{reader: source, frame: t.frame}}
 	b.decoder = json.NewDecoder(b.source)
-	b.next = b.readHead
-	if req.Watch {
+	if b.next = b.readHead; req.Watch {
 		b.next = b.readFrame
+	} else if b.readUntilRow() {
+		if err := source.Close(); err != nil {
+			return nil, err
+		}
+		return t.transport.Open(ctx, req)
 	}
 	return b, nil
 }

@@ -12,14 +12,18 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// recordingTransport returns a fixed response body and records the request.
+// recordingTransport returns fixed response bodies and records the latest request.
 type recordingTransport struct {
 	text string
+	next string // response to later requests, or "" for text
 	err  error
 	req  *lw.Request
 }
 
 func (a *recordingTransport) Open(_ context.Context, req *lw.Request) (io.ReadCloser, error) {
+	if a.req != nil && a.next != "" {
+		a.text = a.next
+	}
 	a.req = req
 	return io.NopCloser(io.MultiReader(strings.NewReader(a.text), failingTransport{a.err})), nil
 }
@@ -46,15 +50,28 @@ const columns = `"columnDefinitions":[{"name":"Name"},{"name":"Ready"}]`
 
 func TestListsOfTables(t *testing.T) {
 	a := &recordingTransport{text: `{"kind":"Table","apiVersion":"meta.k8s.io/v1","metadata":{"resourceVersion":"7","continue":"x"},` + columns + `,
-		"rows":[{"cells":["a",1],"object":{"kind":"Pod","metadata":{"name":"a"}}},{"cells":["b","<\u003e"],"object":{"kind":"Pod","metadata":{"name":"b"}}}]}`}
+		"rows":[{"cells":["a",1],"object":{"kind":"Pod","apiVersion":"v1","metadata":{"name":"a"}}},{"cells":["b","<\u003e"],"object":{"kind":"Pod","metadata":{"name":"b"}}}]}`}
 	tables := New(a, false)
 	text, err := read(t, tables, &lw.Request{Path: "/p", Query: "limit=500", Accept: "application/json;drop=metadata.managedFields"})
 	require.NoError(t, err)
-	require.Equal(t, `{"kind":"List","apiVersion":"v1","metadata":{"resourceVersion":"7","continue":"x"},"items":[`+
-		`{"kind":"Pod","metadata":{"name":"a"},"lwcat.cells":["a",1]},{"kind":"Pod","metadata":{"name":"b"},"lwcat.cells":["b","<\u003e"]}]}`+"\n", text)
+	require.Equal(t, `{"metadata":{"resourceVersion":"7","continue":"x"},"items":[{"kind":"Pod","apiVersion":"v1","metadata":{"name":"a"},"lwcat.cells":["a",1]},`+
+		`{"kind":"Pod","metadata":{"name":"b"},"lwcat.cells":["b","<\u003e"]}],"kind":"PodList","apiVersion":"v1"}`+"\n", text)
 	require.Equal(t, []string{"Name", "Ready"}, tables.Columns())
 	require.Equal(t, &lw.Request{Path: "/p", Query: "limit=500&includeObject=Object",
 		Accept: "application/json;as=Table;v=v1;g=meta.k8s.io;drop=metadata.managedFields,application/json;drop=metadata.managedFields"}, a.req)
+}
+
+// An empty Table could belong to another resource, so the transport requests a list that names its kind.
+func TestEmptyTableIsReplacedByList(t *testing.T) {
+	const list = `{"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"8"},"items":[]}`
+	req := &lw.Request{Path: "/p", Query: "limit=500", Accept: "application/json"}
+	for _, rows := range []string{``, `,"rows":[]`, `,"rows":null`, `,"rows":[],"rows":null`} {
+		a := &recordingTransport{text: `{"kind":"Table","apiVersion":"meta.k8s.io/v1","metadata":{"resourceVersion":"7"},` + columns + rows + `}`, next: list}
+		text, err := read(t, New(a, false), req)
+		require.NoError(t, err)
+		require.Equal(t, list, text)
+		require.Equal(t, req, a.req)
+	}
 }
 
 func TestMetadataOnly(t *testing.T) {
@@ -106,7 +123,7 @@ func TestMalformedTables(t *testing.T) {
 	}
 	got, err := read(t, New(&recordingTransport{text: table + " x"}, true), &lw.Request{})
 	require.NoError(t, err)
-	require.Equal(t, `{"kind":"List","apiVersion":"v1","metadata":{},"items":[{"a":1,"lwcat.cells":[1]},]}`+"\n x", got)
+	require.Equal(t, `{"metadata":{},"items":[{"a":1,"lwcat.cells":[1]},],"kind":"List","apiVersion":""}`+"\n x", got)
 	for _, wrong := range []string{`"rows":[7]`, `"rows":{}`, `"rows":[{"cells":}]`, `x`, `"columnDefinitions":]`} {
 		_, err := read(t, New(&recordingTransport{text: `{"kind":"Table",` + wrong + `}`}, true), &lw.Request{})
 		require.ErrorIs(t, err, lw.ErrInvalidResponse, wrong)
