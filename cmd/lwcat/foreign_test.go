@@ -1,0 +1,98 @@
+package main
+
+import (
+	"net/http"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
+	"github.com/stretchr/testify/require"
+)
+
+// misroute makes a server answer requests for ConfigMaps with the empty collection of Secrets, like a proxy with a wrong
+// route. Watches that resume from a resourceVersion are not affected.
+func misroute(server *lwtest.Server) (repair func()) {
+	lists := func(r lwtest.Request) bool {
+		return strings.HasSuffix(r.URL.Path, "/configmaps") && (lwtest.Lists(r) || r.URL.Query().Get("sendInitialEvents") != "")
+	}
+	return server.Fail(lists, -1, func(w http.ResponseWriter, r *http.Request, _ http.Handler) {
+		r = r.Clone(r.Context())
+		r.URL.Path = strings.Replace(r.URL.Path, "/configmaps", "/secrets", 1)
+		server.ServeHTTP(w, r)
+	})
+}
+
+// An empty list of another collection must not delete the objects, even if this run has not seen a list yet.
+func TestRejectsListsOfAnotherCollection(t *testing.T) {
+	t.Parallel()
+	for _, mode := range []string{"default", "-o wide", "--resume"} {
+		for lists, opts := range map[string]*lwtest.Options{"streaming lists": nil, "lists": {NoStreamingLists: true}} {
+			t.Run(mode+"/"+lists, func(t *testing.T) {
+				t.Parallel()
+				server := start(t, opts)
+				fill(t, server, 0, "a")
+				args := []string{"-s", server.URL, "cm"}
+				lose := func() func() { // the next run or watch must list the collection, but receives another one
+					fill(t, server, 0, "b")
+					server.Compact()
+					return misroute(server)
+				}
+				var r *running
+				var repair func()
+				if mode == "--resume" {
+					args = append(args, "--resume", filepath.Join(t.TempDir(), "state"))
+					code, _, errs := lwcat(t, append(args, "--once")...)
+					require.Equal(t, exitDone, code, errs)
+					repair = lose()
+					r = follow(t, "", args...)
+				} else {
+					if mode != "default" {
+						args = append(args, strings.Fields(mode)...)
+					}
+					r = follow(t, "", args...)
+					watching(t, server, false)
+					repair = lose()
+					server.CloseWatches()
+				}
+				eventually(t, "the rejected list", func() bool { return strings.Contains(r.errs.String(), "expected a list of this resource") })
+				repair()
+				eventually(t, "the new object", func() bool { return strings.Contains(r.out.String(), "b") && len(server.Open(lwtest.Watches)) > 0 })
+				require.NotContains(t, r.out.String(), "DELETED")
+				r.stop()
+			})
+		}
+	}
+}
+
+// A CustomResourceDefinition is deleted and created with another kind. The output must show the deletion of the old
+// object and then the new object.
+func TestFollowsResourceWithAnotherKind(t *testing.T) {
+	t.Parallel()
+	for lists, opts := range map[string]*lwtest.Options{"streaming lists": nil, "lists": {NoStreamingLists: true}} {
+		for _, flags := range [][]string{nil, {"--metadata-only"}, {"-o", "wide"}} {
+			t.Run(lists+strings.Join(flags, " "), func(t *testing.T) {
+				t.Parallel()
+				server := start(t, opts)
+				define := func(kind, name string) {
+					server.AddResource(lwtest.Resource{Group: "example.com", Version: "v1", Plural: "things", Kind: kind, Namespaced: true})
+					create(t, server, "things.example.com", named(name))
+				}
+				define("Widget", "first")
+				r := follow(t, "", append([]string{"-s", server.URL, "things.example.com"}, flags...)...)
+				watching(t, server, false)
+				require.NoError(t, server.Delete("things.example.com", "default", "first"))
+				server.RemoveResource("things.example.com")
+				eventually(t, "the 404", func() bool { return strings.Contains(r.errs.String(), "404") })
+				define("Gadget", "second")
+				server.Compact() // lwcat must list the new collection
+				eventually(t, "the new object", func() bool { return strings.Contains(r.out.String(), "second") })
+				require.Regexp(t, `(?s)ADDED.*first.*DELETED.*first.*ADDED.*second`, r.out.String())
+				if flags == nil {
+					require.Regexp(t, `(?s)"kind":"Widget".*"kind":"Gadget"`, r.out.String())
+				}
+				r.stop()
+			})
+		}
+	}
+}

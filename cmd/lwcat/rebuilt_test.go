@@ -1,0 +1,213 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"maps"
+	"net"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
+	"github.com/stretchr/testify/require"
+)
+
+// running is an lwcat run in the background.
+type running struct {
+	t         *testing.T
+	out, errs lockedBuffer
+	stop      func() // interrupts lwcat and waits until it exits
+}
+
+// follow starts lwcat. Its output follows that of an earlier run.
+func follow(t *testing.T, earlier string, args ...string) *running {
+	r := &running{t: t}
+	r.out.text.WriteString(earlier)
+	ctx, cancel := context.WithCancelCause(t.Context())
+	done := make(chan int, 1)
+	go func() { done <- run(ctx, args, &r.out, &r.errs, false) }()
+	r.stop = func() {
+		cancel(errInterrupted)
+		require.Equal(t, exitInterrupted, <-done, r.errs.String())
+	}
+	return r
+}
+
+// folded applies the printed events in order and returns the UIDs of the existing objects by name. An object must not
+// change its UID.
+func (r *running) folded() map[string]string {
+	uids := map[string]string{}
+	text := r.out.String()
+	for line := range strings.Lines(text[:strings.LastIndex(text, "\n")+1]) {
+		var event struct {
+			Type   string
+			Object struct{ Metadata struct{ Name, UID string } }
+		}
+		require.NoError(r.t, json.Unmarshal([]byte(line), &event))
+		known, exists := uids[event.Object.Metadata.Name]
+		require.Equal(r.t, event.Type != "ADDED", exists, line)
+		if exists {
+			require.Equal(r.t, known, event.Object.Metadata.UID)
+		}
+		if uids[event.Object.Metadata.Name] = event.Object.Metadata.UID; event.Type == "DELETED" {
+			delete(uids, event.Object.Metadata.Name)
+		}
+	}
+	return uids
+}
+
+// shows waits until the printed events add up to the ConfigMaps of a server.
+func (r *running) shows(server *lwtest.Server) {
+	r.t.Helper()
+	eventually(r.t, "the objects of the server", func() bool { return maps.Equal(r.folded(), uidsOf(server)) })
+}
+
+func uidsOf(server *lwtest.Server) map[string]string {
+	uids := map[string]string{}
+	_, objects := server.State("configmaps")
+	for _, object := range objects {
+		uids[object.GetName()] = object.GetUID()
+	}
+	return uids
+}
+
+// watching waits until a server has an open watch. After an earlier run, the watch must continue from a resourceVersion.
+func watching(t *testing.T, server *lwtest.Server, resumed bool) {
+	t.Helper()
+	eventually(t, "a watch", func() bool {
+		return len(server.Open(func(r lwtest.Request) bool {
+			return lwtest.Watches(r) && (!resumed || r.URL.Query().Get("sendInitialEvents") == "")
+		})) > 0
+	})
+}
+
+// fill makes unrelated changes, which raise the resourceVersion, and then creates ConfigMaps.
+func fill(t *testing.T, server *lwtest.Server, changes int, names ...string) {
+	for range changes {
+		create(t, server, "nodes", named("n"))
+		require.NoError(t, server.Delete("nodes", "", "n"))
+	}
+	for _, name := range names {
+		create(t, server, "configmaps", named(name))
+	}
+}
+
+// serveAt serves a server's API also at the address of a closed server.
+func serveAt(t *testing.T, server, closed *lwtest.Server) {
+	var listener net.Listener
+	eventually(t, "the port", func() (ok bool) { // a client's ephemeral port can block the address briefly
+		var err error
+		listener, err = net.Listen("tcp", strings.TrimPrefix(closed.URL, "http://"))
+		return err == nil
+	})
+	front := httptest.NewUnstartedServer(server)
+	require.NoError(t, front.Listener.Close())
+	front.Listener = listener
+	front.Start()
+	t.Cleanup(func() {
+		server.Close() // ends WebSockets, for which front.Close would wait
+		front.CloseClientConnections()
+		front.Close()
+	})
+}
+
+// A server is closed and another one starts on the same port. The output must show the deletions and additions.
+func TestFollowsRebuiltServer(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		before, after int      // number of unrelated changes before the ConfigMaps are created
+		names         []string // ConfigMaps of the rebuilt server
+	}{
+		"lower resourceVersions":    {before: 100, names: []string{"a", "c"}},
+		"higher resourceVersions":   {after: 100, names: []string{"a", "c"}},
+		"the same resourceVersions": {names: []string{"a", "b"}},
+		"empty":                     {before: 100},
+	} {
+		for mode, flags := range map[string][]string{
+			"HTTP": nil, "WebSocket": {"--transport", "ws"}, "metadata": {"--metadata-only"}, "resumed": {"--resume", "FILE"},
+		} {
+			t.Run(name+"/"+mode, func(t *testing.T) {
+				t.Parallel()
+				old, rebuilt := start(t, nil), start(t, nil)
+				fill(t, old, c.before, "a", "b")
+				fill(t, rebuilt, c.after, c.names...)
+				args := append([]string{"-s", old.URL, "cm"}, flags...)
+				listed := ""
+				if mode == "resumed" { // the run below knows only the names and versions of the objects
+					args[len(args)-1] = filepath.Join(t.TempDir(), "state")
+					code, out, errs := lwcat(t, append(args, "--once")...)
+					require.Equal(t, exitDone, code, errs)
+					listed = out
+				}
+				r := follow(t, listed, args...)
+				watching(t, old, listed != "")
+				old.Close()
+				serveAt(t, rebuilt, old)
+				r.shows(rebuilt)
+				r.stop()
+			})
+		}
+	}
+}
+
+// The format wide requests tables from the server.
+func TestTableOfRebuiltServer(t *testing.T) {
+	t.Parallel()
+	old, rebuilt := start(t, nil), start(t, nil)
+	fill(t, old, 0, "a", "b")
+	fill(t, rebuilt, 0, "a", "c")
+	r := follow(t, "", "-s", old.URL, "cm", "-o", "wide")
+	watching(t, old, false)
+	old.Close()
+	serveAt(t, rebuilt, old)
+	eventually(t, "the additions", func() bool {
+		return strings.Count(r.out.String(), "ADDED ") == 4 && strings.Count(r.out.String(), "DELETED ") == 2
+	})
+	r.stop()
+}
+
+// A server that has only restarted is not listed again. One request with limit=1 is allowed. With --from, lwcat does not
+// know the existing objects, which must not look like a rebuilt server.
+func TestRestartedServerIsNotListedAgain(t *testing.T) {
+	t.Parallel()
+	for _, mode := range []string{"default", "--resume", "--from"} {
+		t.Run(mode, func(t *testing.T) {
+			t.Parallel()
+			server := start(t, nil)
+			fill(t, server, 0, "a", "b")
+			args := []string{"-s", server.URL, "cm"}
+			switch mode {
+			case "--resume":
+				args = append(args, "--resume", filepath.Join(t.TempDir(), "state"))
+				code, _, errs := lwcat(t, append(args, "--once")...)
+				require.Equal(t, exitDone, code, errs)
+			case "--from":
+				version, _ := server.State("configmaps")
+				args = append(args, "--from", version)
+			}
+			r := follow(t, "", args...)
+			watching(t, server, mode != "default")
+			before := len(server.Requests(nil))
+			server.Close()
+			require.NoError(t, server.Restart())
+			watching(t, server, false)
+			create(t, server, "configmaps", named("c"))
+			eventually(t, "the new object", func() bool { return strings.Contains(r.out.String(), `"c"`) })
+			checks := 0
+			for _, request := range server.Requests(nil)[before:] {
+				query := request.URL.Query()
+				if query.Get("limit") == "1" {
+					checks++
+				} else {
+					require.NotEmpty(t, query.Get("watch"), "%s", request.URL)
+					require.Empty(t, query.Get("sendInitialEvents"), "%s", request.URL)
+				}
+			}
+			require.Equal(t, 1, checks, r.errs.String())
+			require.NotContains(t, r.errs.String(), "relist")
+			r.stop()
+		})
+	}
+}
