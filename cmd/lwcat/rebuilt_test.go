@@ -119,36 +119,35 @@ func TestFollowsRebuiltServer(t *testing.T) {
 	for name, c := range map[string]struct {
 		before, after int      // number of unrelated changes before the ConfigMaps are created
 		names         []string // ConfigMaps of the rebuilt server
+		flags         []string
 	}{
 		"lower resourceVersions":    {before: 100, names: []string{"a", "c"}},
 		"higher resourceVersions":   {after: 100, names: []string{"a", "c"}},
-		"the same resourceVersions": {names: []string{"a", "b"}},
 		"empty":                     {before: 100},
+		"the same resourceVersions": {names: []string{"a", "b"}},
+		"over WebSocket":            {names: []string{"a", "b"}, flags: []string{"--transport", "ws"}},
+		"only metadata":             {names: []string{"a", "b"}, flags: []string{"--metadata-only"}},
+		"resumed":                   {names: []string{"a", "b"}, flags: []string{"--resume", filepath.Join(t.TempDir(), "state")}},
 	} {
-		for mode, flags := range map[string][]string{
-			"HTTP": nil, "WebSocket": {"--transport", "ws"}, "metadata": {"--metadata-only"}, "resumed": {"--resume", "FILE"},
-		} {
-			t.Run(name+"/"+mode, func(t *testing.T) {
-				t.Parallel()
-				old, rebuilt := start(t, nil), start(t, nil)
-				fill(t, old, c.before, "a", "b")
-				fill(t, rebuilt, c.after, c.names...)
-				args := append([]string{"-s", old.URL, "cm"}, flags...)
-				listed := ""
-				if mode == "resumed" { // the run below knows only the names and versions of the objects
-					args[len(args)-1] = filepath.Join(t.TempDir(), "state")
-					code, out, errs := lwcat(t, append(args, "--once")...)
-					require.Equal(t, exitDone, code, errs)
-					listed = out
-				}
-				r := follow(t, listed, args...)
-				watching(t, old, listed != "")
-				old.Close()
-				serveAt(t, rebuilt, old)
-				r.shows(rebuilt)
-				r.stop()
-			})
-		}
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			old, rebuilt := start(t, nil), start(t, nil)
+			fill(t, old, c.before, "a", "b")
+			fill(t, rebuilt, c.after, c.names...)
+			args := append([]string{"-s", old.URL, "cm"}, c.flags...)
+			listed := ""
+			if name == "resumed" { // the run below knows only the names and versions of the objects
+				code, out, errs := lwcat(t, append(args, "--once")...)
+				require.Equal(t, exitDone, code, errs)
+				listed = out
+			}
+			r := follow(t, listed, args...)
+			watching(t, old, listed != "")
+			old.Close()
+			serveAt(t, rebuilt, old)
+			r.shows(rebuilt)
+			r.stop()
+		})
 	}
 }
 
