@@ -250,12 +250,13 @@ func TestProtobufLengthsAreLimited(t *testing.T) {
 	tooLarge := new(lw.FrameTooLargeError)
 	_, err := watch(t, []byte{0x10, 0, 0, 0})
 	require.ErrorAs(t, err, &tooLarge)
-	list := binary.AppendUvarint([]byte("k8s\x00\x12"), 1<<40)
+	const podList = "k8s\x00\x0a\x0d\x0a\x02v1\x12\x07PodList\x12" // the client accepts no items before the kind of the list
+	list := binary.AppendUvarint([]byte(podList), 1<<40)
 	err = listError(t, binary.AppendUvarint(append(list, 0x12), 1<<30))
 	require.ErrorAs(t, err, &tooLarge)
 	require.Equal(t, 1<<20, tooLarge.Limit)
 	malformed := new(lw.MalformedError)
-	require.ErrorAs(t, listError(t, append([]byte("k8s\x00\x12\x02\x12"), 0xff, 0x01)), &malformed)
+	require.ErrorAs(t, listError(t, append([]byte(podList+"\x02\x12"), 0xff, 0x01)), &malformed)
 }
 
 // FuzzProtobufEvent checks that apimachinery decodes the same object from each event that the client accepts.
