@@ -30,9 +30,6 @@ func TestReportsServerThatServesNoRequest(t *testing.T) {
 			server := serveNothing(t, c.greeting, c.answer)
 			flags := []string{"-s", server.url, "--insecure-skip-tls-verify"}
 			const message = "the server accepted HTTP/2 connections but did not serve the request"
-			code, _, errs := lwcat(t, append(flags, "pods")...) // the request for the server's resources fails
-			require.Equal(t, exitError, code)
-			require.Contains(t, errs, message)
 			r := follow(t, "", append(flags, "/api/v1/pods")...)
 			eventually(t, "the reported interruptions", func() bool {
 				require.Less(t, server.accepted.Load(), int32(100))
@@ -40,6 +37,9 @@ func TestReportsServerThatServesNoRequest(t *testing.T) {
 			})
 			r.stop()
 			require.Empty(t, r.out.String())
+			code, _, errs := lwcat(t, append(flags, "pods")...) // the request for the server's resources fails
+			require.Equal(t, exitError, code)
+			require.Contains(t, errs, message)
 		})
 	}
 }
