@@ -152,6 +152,15 @@ func (l *limiter) take(collection int, events []output.Event, counts bool) (seen
 	return seen, l.ended()
 }
 
+// restore records an object that an earlier run has printed.
+func (l *limiter) restore() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.watcher != nil {
+		l.watcher.Restore()
+	}
+}
+
 func (l *limiter) ended() bool { return l.done || l.failed != nil || l.remaining == 0 }
 
 // met reports whether --until is met.

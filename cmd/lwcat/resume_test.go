@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
 	"github.com/stretchr/testify/require"
 )
 
@@ -108,4 +109,36 @@ func TestResumeFileSizeIsLimited(t *testing.T) {
 	code, _, errs = lwcat(t, "-s", server.URL, "cm", "--resume", t.TempDir(), "--once")
 	require.Equal(t, exitError, code)
 	require.Contains(t, errs, "is not a regular file")
+}
+
+// An object of the previous run may have been deleted since, so --until must not hold before the server confirms it.
+func TestUntilIgnoresUnconfirmedObjects(t *testing.T) {
+	t.Parallel()
+	for _, condition := range []string{"exists", ".metadata.name=a", "all .metadata.name=a"} {
+		t.Run(condition, func(t *testing.T) {
+			t.Parallel()
+			server := start(t, nil)
+			create(t, server, "configmaps", named("a"))
+			args := []string{"-s", server.URL, "cm/a", "-o", "name", "--output-watch-events", "--resume", filepath.Join(t.TempDir(), "state")}
+			code, _, errs := lwcat(t, append(args, "--once")...)
+			require.Equal(t, exitDone, code, errs)
+			require.NoError(t, server.Delete("configmaps", "default", "a"))
+			code, out, _ := lwcat(t, append(args, "--until", condition, "--once")...)
+			require.Equal(t, exitTimeout, code, "the object does not exist")
+			require.Equal(t, "DELETED  configmap/a\n", out)
+
+			create(t, server, "configmaps", named("a"))
+			code, out, errs = lwcat(t, append(args, "--until", condition)...)
+			require.Equal(t, exitDone, code, errs)
+			require.Equal(t, "ADDED    configmap/a\n", out)
+			code, out, errs = lwcat(t, append(args, "--until", condition)...)
+			require.Equal(t, exitDone, code, errs)
+			require.Empty(t, out, "the previous run has printed the object")
+
+			server.Fail(func(r lwtest.Request) bool { return lwtest.Lists(r) || lwtest.Watches(r) }, -1, lwtest.Stall())
+			code, out, _ = lwcat(t, append(args, "--until", condition, "--timeout", "100ms")...)
+			require.Equal(t, exitTimeout, code, "the server has not confirmed that the object exists")
+			require.Empty(t, out)
+		})
+	}
 }

@@ -96,7 +96,7 @@ func (s *stream) restoreEvent(event lw.Event[*lw.Object]) {
 	switch event.Type {
 	case lw.Added:
 		s.objects++
-		s.limiter.take(s.number, []output.Event{{Type: lw.Added, Object: event.Object}}, false)
+		s.limiter.restore()
 	case lw.Restored:
 		s.restoring, s.synced = false, true
 		if s.noInitialState { // no list follows, so --until must not wait for a list

@@ -54,6 +54,10 @@ func (w *Watcher) Delete(collection int, o *lw.Object) {
 	}
 }
 
+// Restore records an object of an earlier run. The server has not confirmed yet that the object exists, so no condition
+// holds for it before Put. Delete removes it.
+func (w *Watcher) Restore() { w.objects++ }
+
 // Complete records that the first list of one more collection is complete.
 func (w *Watcher) Complete() { w.unlisted-- }
 
