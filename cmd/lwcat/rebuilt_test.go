@@ -35,9 +35,9 @@ func follow(t *testing.T, earlier string, args ...string) *running {
 	return r
 }
 
-// folded applies the printed events in order and returns the UIDs of the existing objects by name. An object must not
+// applied applies the printed events in order and returns the UIDs of the existing objects by name. An object must not
 // change its UID.
-func (r *running) folded() map[string]string {
+func (r *running) applied() map[string]string {
 	uids := map[string]string{}
 	text := r.out.String()
 	for line := range strings.Lines(text[:strings.LastIndex(text, "\n")+1]) {
@@ -61,7 +61,7 @@ func (r *running) folded() map[string]string {
 // shows waits until the printed events add up to the ConfigMaps of a server.
 func (r *running) shows(server *lwtest.Server) {
 	r.t.Helper()
-	eventually(r.t, "the objects of the server", func() bool { return maps.Equal(r.folded(), uidsOf(server)) })
+	eventually(r.t, "the objects of the server", func() bool { return maps.Equal(r.applied(), uidsOf(server)) })
 }
 
 func uidsOf(server *lwtest.Server) map[string]string {
