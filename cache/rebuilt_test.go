@@ -1,6 +1,7 @@
 package cache
 
 import (
+	"bytes"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -47,6 +48,27 @@ func TestRebuiltServerIsDetected(t *testing.T) {
 					require.Len(t, causes, 1, "a healthy collection must not be listed again")
 					require.Equal(t, 2, s.store.Len())
 				}
+			})
+		})
+	}
+}
+
+// A server may be rebuilt between two runs of a program that saves its state.
+func TestServerRebuiltBetweenRunsIsDetected(t *testing.T) {
+	for name, check := range map[string]string{"another UID": "check+@20 x@1#u9", "empty": "check@20", "lower": "check+@3 x@1"} {
+		t.Run(name, func(t *testing.T) {
+			withFixture(t, func(t *testing.T, s *fixture) {
+				require.NoError(t, s.reflector.Restore(bytes.NewReader(saved(t, "x@1#u1", "y@2")), origin, lw.ParseObject))
+				var live []int // number of objects whenever the store is live
+				s.onEvent = func(lw.Event[*lw.Object], []Change[*lw.Object]) bool {
+					if s.reflector.State().Phase == lw.Live {
+						live = append(live, s.store.Len())
+					}
+					return true
+				}
+				s.run(check, "list@21 b@9", "watch")
+				require.Equal(t, 1, s.store.Len())
+				require.NotContains(t, live, 2, "objects of the old server must not look live")
 			})
 		})
 	}

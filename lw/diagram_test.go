@@ -39,6 +39,9 @@ func walk(seed uint64, seen map[string]bool) {
 	opts := &Options{NoStreamingList: random.IntN(2) == 0}
 	if random.IntN(3) == 0 {
 		opts.ResumeFrom = "5"
+		if random.IntN(2) == 0 {
+			opts.Verify = func(Keyed) bool { return true }
+		}
 	}
 	if random.IntN(2) == 0 {
 		opts.StopOn = func(error) bool { return random.IntN(20) == 0 }

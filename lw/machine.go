@@ -96,6 +96,9 @@ func newMachine(opts *Options, server *support, random func() float64) *machine 
 	m.state = m.list("0")
 	if opts.ResumeFrom != "" && opts.ResumeFrom != "0" {
 		m.state, m.version = &watching{}, opts.ResumeFrom
+		if opts.Verify != nil { // the server may have been rebuilt since the state was saved
+			m.state = checking{}
+		}
 	}
 	return m
 }

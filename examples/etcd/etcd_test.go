@@ -152,8 +152,11 @@ func TestFollowsKeys(t *testing.T) {
 }
 
 func TestResumesWithinTransaction(t *testing.T) {
-	events, g, store := follow(t, []string{list, created + transaction + "…", created + transaction}, "ADDED /a/y= @9")
-	require.Equal(t, []string{watchFrom + `10}}`, watchFrom + `10}}`, watchFrom + `12}}`}, g.asked[1:])
+	// Before the restarted reflector watches again, it checks whether etcd still has the history of its store.
+	now := `{"header":{"revision":"11"},"kvs":[{"key":"/a/x","create_revision":"7","mod_revision":"11","value":"three"}],"count":"2"}`
+	events, g, store := follow(t, []string{list, created + transaction + "…", now, created + transaction}, "ADDED /a/y= @9")
+	check := `kv/range {key:/a/,"limit":1,range_end:/a0,"revision":"0"}`
+	require.Equal(t, []string{watchFrom + `10}}`, check, watchFrom + `10}}`, watchFrom + `12}}`}, g.asked[1:])
 	require.Contains(t, events, "DELETED /a/z=was @10")
 	require.Equal(t, 2, store.Len())
 }

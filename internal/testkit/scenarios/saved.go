@@ -53,7 +53,8 @@ func (r *run) restored(state []byte) *follower {
 	return f
 }
 
-// lists returns the number of lists that the follower has requested, including streaming lists.
+// lists returns the number of lists that the follower has requested, including streaming lists. It omits checks, which
+// request one object.
 func (f *follower) lists() int {
-	return f.link.requests("watch", "") + f.link.requests("sendInitialEvents", "true")
+	return f.link.requests("watch", "") + f.link.requests("sendInitialEvents", "true") - f.link.requests("limit", "1")
 }

@@ -20,7 +20,7 @@ func (c *checker) asked(q query) {
 		c.broken = nil
 	}
 	if c.first {
-		c.begins(q.watch && !q.streams)
+		c.begins(q.watch && !q.streams || q.isCheck())
 	}
 	if last := c.previous; last != nil && last.early && !q.isList() {
 		c.fail("rejects early end bookmarks", "the engine sent no ordinary list after a streaming list with an early initial-events-end bookmark")
